@@ -1,0 +1,54 @@
+#include "catalogue/catalogue.hpp"
+
+#include "devices/devices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace kzoo::catalogue {
+
+namespace fs = std::filesystem;
+
+void catalogue::add_folder(const fs::path& folder, bool required) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    if (!required) return;
+    throw std::runtime_error(fmt::format("there is no plugin folder {}", folder.string()));
+  }
+  folders_.push_back(folder);
+  for (const kzoo_device_kind kind : {KZOO_CUDA, KZOO_CPU}) {
+    add_files(folder / devices::kind_name(kind), kind);
+  }
+  add_files(folder, 0);
+}
+
+void catalogue::add_files(const fs::path& folder, kzoo_device_kind kind) {
+  std::error_code ignored;
+  std::vector<plugin_file> found;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".so") {
+      found.push_back({entry.path().stem().string(), entry.path(), kind});
+    }
+  }
+  std::ranges::sort(found, {}, &plugin_file::name);
+  files_.insert(files_.end(), found.begin(), found.end());
+}
+
+std::vector<std::string> catalogue::names() const {
+  std::vector<std::string> all;
+  for (const plugin_file& f : files_) all.push_back(f.name);
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+const plugin_file* catalogue::find(const std::string& name, kzoo_device_kind kind) const {
+  const auto found = std::ranges::find_if(files_, [&](const plugin_file& f) {
+    return f.name == name && (f.kind == kind || f.kind == 0);
+  });
+  return found == files_.end() ? nullptr : &*found;
+}
+
+}  // namespace kzoo::catalogue

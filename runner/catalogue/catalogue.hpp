@@ -1,0 +1,42 @@
+#pragma once
+// Which plugin files there are. Looks at names only: nothing is loaded here.
+//
+//   FOLDER/cuda/naive.so   the cuda build of `naive`
+//   FOLDER/cpu/naive.so    its cpu build
+//   FOLDER/mine.so         `mine`, for whatever device it says when it is loaded
+
+#include <kzoo/abi.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kzoo::catalogue {
+
+struct plugin_file {
+  std::string name;  // the file's name without .so: what users type
+  std::filesystem::path file;
+  kzoo_device_kind kind{};  // by its folder; 0 where only the plugin itself knows
+};
+
+class catalogue {
+ public:
+  // Earlier folders win. A folder that does not exist is an error (std::runtime_error) only if
+  // `required`.
+  void add_folder(const std::filesystem::path& folder, bool required);
+
+  const std::vector<plugin_file>& files() const { return files_; }
+  const std::vector<std::filesystem::path>& folders() const { return folders_; }
+  // All names, sorted, each once.
+  std::vector<std::string> names() const;
+  // The file to use for the device, or nullptr when there is no build for it.
+  const plugin_file* find(const std::string& name, kzoo_device_kind kind) const;
+
+ private:
+  void add_files(const std::filesystem::path& folder, kzoo_device_kind kind);
+
+  std::vector<std::filesystem::path> folders_;
+  std::vector<plugin_file> files_;
+};
+
+}  // namespace kzoo::catalogue

@@ -1,0 +1,157 @@
+#include "cli/setup.hpp"
+#include "core/verdict.hpp"
+#include "devices/devices.hpp"
+#include "report/table.hpp"
+#include "report/terminal.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+namespace kzoo::cli {
+namespace {
+
+using report::style;
+using report::table;
+
+// Long enough to load any library; `list` and `describe` run nothing.
+constexpr double kLoadSeconds = 30;
+
+// What a file says of itself, or why it cannot.
+struct described {
+  catalogue::plugin_file file;
+  std::optional<workers::plugin_description> plugin;
+  std::string problem;
+};
+
+described ask(const catalogue::plugin_file& file, const run::host_factory& make_host) {
+  try {
+    return {file, make_host(file.file)->open(), ""};
+  } catch (const setback& s) {
+    return {file, std::nullopt, s.what()};
+  }
+}
+
+std::string types_of(const workers::plugin_description& d) {
+  std::set<std::string> types;
+  for (const auto& v : d.variants) {
+    for (const auto& s : v.signatures) {
+      types.insert(s.dtype == 0 ? "mixed" : std::string(type_name(s.dtype)));
+    }
+  }
+  return fmt::format("{}", fmt::join(types, " "));
+}
+
+std::string variants_of(const workers::plugin_description& d) {
+  std::vector<std::string> ids;
+  for (const auto& v : d.variants) ids.push_back(v.id);
+  return fmt::format("{}", fmt::join(ids, " "));
+}
+
+std::string gigabytes(std::uint64_t bytes) {
+  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
+}
+
+}  // namespace
+
+int list(const common_options& options) {
+  const catalogue::catalogue plugins = open_catalogue(options);
+  if (plugins.files().empty()) {
+    fmt::print(stderr, "error: no plugins found; build them, or name a folder with --plugin-dir\n");
+    return kBadInput;
+  }
+  const bool colour = report::wants_colour(stdout);
+  const run::host_factory make_host = hosts_for(options, kLoadSeconds);
+  table t;
+  t.add_column("plugin", table::align::left);
+  t.add_column("device", table::align::left);
+  t.add_column("types", table::align::left);
+  t.add_column("variants", table::align::left);
+  t.add_column("", table::align::left);
+  for (const std::string& name : plugins.names()) {
+    for (const catalogue::plugin_file& file : plugins.files()) {
+      if (file.name != name) continue;
+      const described d = ask(file, make_host);
+      const char* folder_kind = file.kind == 0 ? "?" : devices::kind_name(file.kind);
+      if (d.plugin) {
+        t.add_row({{name},
+                   {devices::kind_name(d.plugin->device)},
+                   {types_of(*d.plugin)},
+                   {variants_of(*d.plugin)},
+                   {d.plugin->summary, style::dim}});
+      } else {
+        t.add_row({{name},
+                   {folder_kind},
+                   {},
+                   {"unavailable", style::bad},
+                   {file.file.string() + ": " + d.problem, style::bad}});
+      }
+    }
+  }
+  fmt::print("{}", t.str(colour, ""));
+  return kOk;
+}
+
+int describe(const common_options& options, const std::string& plugin) {
+  const catalogue::catalogue plugins = open_catalogue(options);
+  const bool colour = report::wants_colour(stdout);
+  bool any = false, usable = true;
+  for (const catalogue::plugin_file& file : plugins.files()) {
+    if (file.name != plugin) continue;
+    any = true;
+    const described d = ask(file, hosts_for(options, kLoadSeconds));
+    fmt::print("{}\n  file      {}\n", report::styled(plugin, style::bold, colour),
+               file.file.string());
+    if (!d.plugin) {
+      usable = false;
+      fmt::print("  {}: {}\n\n", report::styled("unavailable", style::bad, colour), d.problem);
+      continue;
+    }
+    fmt::print("  id        {}\n  device    {}{}\n  summary   {}\n  build     {}\n", d.plugin->id,
+               devices::kind_name(d.plugin->device),
+               d.plugin->device != KZOO_CPU ? ""
+               : d.plugin->native           ? ", native"
+                                            : ", simulated",
+               d.plugin->summary, d.plugin->build_info);
+    table t;
+    t.add_column("variant", table::align::left);
+    t.add_column("types", table::align::left);
+    t.add_column("needs", table::align::left);
+    t.add_column("", table::align::left);
+    for (const auto& v : d.plugin->variants) {
+      std::vector<std::string> types;
+      for (const auto& s : v.signatures) {
+        types.push_back(fmt::format("{} in {}", s.dtype == 0 ? "mixed" : type_name(s.dtype),
+                                    precision_name(s.compute)));
+      }
+      t.add_row({{v.id},
+                 {fmt::format("{}", fmt::join(types, ", "))},
+                 {v.compute_capability == 0 ? "" : fmt::format("sm_{}", v.compute_capability)},
+                 {v.summary, style::dim}});
+    }
+    fmt::print("{}\n", t.str(colour));
+  }
+  if (!any) {
+    const std::string near = experiment::nearest(plugin, plugins.names());
+    fmt::print(stderr, "error: there is no plugin '{}'{}\n  plugins: {}\n", plugin,
+               near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
+               fmt::join(plugins.names(), ", "));
+    return kBadInput;
+  }
+  return usable ? kOk : kSomeCellFailed;
+}
+
+int devices() {
+  const bool colour = report::wants_colour(stdout);
+  for (const devices::device& d : devices::list()) {
+    fmt::print("{}  {}, {}\n", report::styled(d.id, style::bold, colour), d.name,
+               gigabytes(d.memory_bytes));
+    for (const auto& [name, value] : d.facts) fmt::print("    {:<22} {}\n", name, value);
+  }
+  if (const std::string why = devices::why_no_cuda(); !why.empty()) fmt::print("{}\n", why);
+  return kOk;
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,50 @@
+#include "cli/commands.hpp"
+
+#include <cstdlib>
+#include <sstream>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path program_folder() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
+// A colon-separated list of folders.
+std::vector<fs::path> from_environment(const char* name) {
+  std::vector<fs::path> folders;
+  const char* value = std::getenv(name);
+  std::istringstream list(value == nullptr ? "" : value);
+  for (std::string folder; std::getline(list, folder, ':');) {
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+}  // namespace
+
+std::vector<fs::path> plugin_folders() {
+  std::vector<fs::path> folders = from_environment("KZOO_PLUGIN_PATH");
+  const fs::path above = program_folder().parent_path();
+  for (const fs::path& built_in : {above / "plugins", above / "lib" / "kernel-zoo" / "plugins"}) {
+    if (fs::is_directory(built_in)) folders.push_back(built_in);
+  }
+  return folders;
+}
+
+std::vector<fs::path> config_path() {
+  std::vector<fs::path> folders = from_environment("KZOO_CONFIG_PATH");
+  if (fs::is_directory("configs")) folders.emplace_back("configs");
+  // PREFIX/bin/runner has PREFIX/share; REPO/build/PRESET/bin/runner has REPO/configs.
+  const fs::path above = program_folder().parent_path();
+  for (const fs::path& built_in : {above / "share" / "kernel-zoo" / "configs",
+                                   above.parent_path().parent_path() / "configs"}) {
+    if (fs::is_directory(built_in)) folders.push_back(built_in);
+  }
+  return folders;
+}
+
+}  // namespace kzoo::cli

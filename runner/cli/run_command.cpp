@@ -1,0 +1,101 @@
+#include "cli/setup.hpp"
+#include "devices/devices.hpp"
+#include "report/terminal.hpp"
+#include "results/json.hpp"
+#include "run/execute.hpp"
+#include "run/plan.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace kzoo::cli {
+namespace {
+
+using file_handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+// Opened before anything runs: an hour's results must not meet a missing folder.
+file_handle open_json(const std::string& name) {
+  if (name.empty() || name == "-") return {nullptr, std::fclose};
+  file_handle file(std::fopen(name.c_str(), "w"), std::fclose);
+  if (!file) {
+    throw experiment::invalid(
+        fmt::format("--json {}: error: cannot be written: {}", name, std::strerror(errno)));
+  }
+  return file;
+}
+
+void write_json(const results::document& d, std::FILE* out, const std::string& name) {
+  // A plugin's texts may hold any bytes.
+  const std::string text =
+      results::to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
+    throw std::runtime_error(fmt::format("--json {}: {}", name, std::strerror(errno)));
+  }
+}
+
+}  // namespace
+
+int run(const run_options& options) {
+  experiment::experiment e = load_experiment(options);
+  devices::device device = devices::find(e.device);
+  const double timeout = e.verify.timeout_seconds;
+  run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
+                                  hosts_for(options, timeout));
+  run::check_memory(plan);
+  const file_handle json_file = open_json(options.json);
+
+  report::terminal_options terminal;
+  terminal.quiet = options.quiet;
+  const bool json_on_stdout = options.json == "-";
+  if (json_on_stdout) terminal.out = stderr;  // stdout is the document's alone
+
+  const auto watch = report::make_terminal(terminal);
+  const results::document d = run::execute(plan, *watch);
+  report::print_closing(d, terminal);
+  if (!options.json.empty()) {
+    write_json(d, json_on_stdout ? stdout : json_file.get(), options.json);
+  }
+  return results::exit_code(d);
+}
+
+int check(const run_options& options) {
+  experiment::experiment e = load_experiment(options);
+  const auto file = e.file.string();
+  const double timeout = e.verify.timeout_seconds;
+  // A file can be checked where its device is not: the plugins that it names are looked up for the
+  // CPU then, and the reader is told.
+  std::string missing;
+  devices::device device;
+  try {
+    device = devices::find(e.device);
+  } catch (const devices::absent& a) {
+    missing = a.what();
+    device = devices::find("cpu");
+  }
+  const run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
+                                        hosts_for(options, timeout));
+  std::size_t variants = 0, unavailable = 0;
+  for (const run::contestant& c : plan.contestants) {
+    if (c.host) {
+      variants += c.entries.size();
+      continue;
+    }
+    ++unavailable;
+    fmt::print("unavailable {}: {}\n", c.record.name, c.record.problem);
+  }
+  if (!missing.empty()) fmt::print("note: {}\n", missing);
+  const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
+  const std::size_t plugins = plan.contestants.size() - unavailable;
+  const std::size_t problems = plan.experiment.problems.size();
+  fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
+             variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
+             variants * problems, plan.device.id);
+  return kOk;
+}
+
+}  // namespace kzoo::cli

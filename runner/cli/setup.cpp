@@ -1,0 +1,29 @@
+#include "cli/setup.hpp"
+
+#include "workers/plugin_host.hpp"
+
+namespace kzoo::cli {
+
+catalogue::catalogue open_catalogue(const common_options& options) {
+  catalogue::catalogue plugins;
+  for (const std::string& folder : options.plugin_folders) plugins.add_folder(folder, true);
+  for (const auto& folder : plugin_folders()) plugins.add_folder(folder, false);
+  return plugins;
+}
+
+run::host_factory hosts_for(const common_options& options, double timeout_seconds) {
+  if (options.in_process) return workers::make_local_host;
+  return [timeout_seconds](const std::filesystem::path& file) {
+    return workers::make_process_host(file, timeout_seconds);
+  };
+}
+
+experiment::experiment load_experiment(const run_options& options) {
+  experiment::overrides over;
+  if (!options.device.empty()) over.device = options.device;
+  over.plugins = options.plugins;
+  over.sizes = options.sizes;
+  return experiment::load(experiment::find_file(options.file, config_path()), over);
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,107 @@
+#pragma once
+// What every word of every buffer holds before a kernel runs, as a pure function of its index. The
+// worker fills with it on its device, the referee computes the truth from it, and whatever a kernel
+// must not touch (inputs, row padding, the zones around a matrix) is checked against it, so no copy
+// of the data is ever kept or sent. Same bits on host and device: integer hashing, then exact or
+// correctly rounded conversion. constexpr, so nvcc takes these functions for device code too.
+//
+//   index 0        kGuard              kGuard + rows * ld           word_count
+//   | zone of NaN  | rows x ld elements, padding NaN | zone of NaN  |
+
+#include <kzoo/abi.h>
+#include <kzoo/numeric.hpp>
+
+#include <bit>
+#include <cstdint>
+
+namespace kzoo::data {
+
+// Elements before and after each matrix that no kernel may write.
+inline constexpr std::int64_t kGuard = 1024;
+
+enum class content : std::uint32_t { uniform, integers, poison };
+
+struct matrix {
+  kzoo_type type;
+  content inside;  // of the rows x cols elements; all other words are always poison
+  std::int64_t rows, cols, ld;
+  std::uint64_t key;  // different for each matrix and seed
+};
+
+constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kGuard; }
+
+constexpr bool is_inside(const matrix& x, std::int64_t index) {
+  const std::int64_t i = index - kGuard;
+  return i >= 0 && i < x.rows * x.ld && i % x.ld < x.cols;
+}
+
+// Index of element (row, col).
+constexpr std::int64_t index_of(const matrix& x, std::int64_t row, std::int64_t col) {
+  return kGuard + row * x.ld + col;
+}
+
+// 64 well-mixed bits from a counter: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+constexpr std::uint64_t hash(std::uint64_t key, std::int64_t index) {
+  std::uint64_t z = key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(index) + 1);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// A signalling NaN with a random payload (any word, for integers). What was not written keeps it to
+// the last bit; what arithmetic made from it is a quiet NaN, on every device.
+constexpr std::uint32_t poison_bits(kzoo_type type, std::uint64_t h) {
+  const auto bits = static_cast<std::uint32_t>(h >> 32);
+  switch (type) {
+    case KZOO_F32:
+      return 0x7f800001u | (bits & 0x803ffffeu);
+    case KZOO_F16:
+      return 0x7c01u | (bits & 0x81feu);
+    case KZOO_BF16:
+      return 0x7f81u | (bits & 0x803eu);
+    default:
+      return bits;
+  }
+}
+
+// A float, rounded to the element type, as bits of that type.
+constexpr std::uint32_t encode(kzoo_type type, float value) {
+  switch (type) {
+    case KZOO_F16:
+      return float_to_fp16_bits(value);
+    case KZOO_BF16:
+      return float_to_bf16_bits(value);
+    case KZOO_I32:
+      return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+    default:
+      return std::bit_cast<std::uint32_t>(value);
+  }
+}
+
+// The value of an element.
+constexpr double decode(kzoo_type type, std::uint32_t bits) {
+  switch (type) {
+    case KZOO_F16:
+      return fp16_bits_to_float(static_cast<std::uint16_t>(bits));
+    case KZOO_BF16:
+      return bf16_bits_to_float(static_cast<std::uint16_t>(bits));
+    case KZOO_I32:
+      return static_cast<std::int32_t>(bits);
+    default:
+      return std::bit_cast<float>(bits);
+  }
+}
+
+// The word at `index`, in the low bits for 16-bit types.
+constexpr std::uint32_t word(const matrix& x, std::int64_t index) {
+  const std::uint64_t h = hash(x.key, index);
+  if (x.inside == content::poison || !is_inside(x, index)) return poison_bits(x.type, h);
+  if (x.inside == content::integers || x.type == KZOO_I32) {
+    return encode(x.type, static_cast<float>(static_cast<int>((h >> 32) % 17) - 8));
+  }
+  // 24 bits: every value is exact in fp32, zero-mean in [-1, 1).
+  const auto fraction = static_cast<std::int32_t>(h >> 40) - (1 << 23);
+  return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
+}
+
+}  // namespace kzoo::data

@@ -1,0 +1,57 @@
+#pragma once
+// The one type that says what a matrix product is: shapes, element type, scalars, data.
+
+#include <kzoo/abi.h>
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kzoo {
+
+// Element types by the names that experiment files and results use: f32, f16, bf16, i32.
+std::string_view type_name(kzoo_type type);
+// 0 when there is no such type.
+kzoo_type type_from_name(std::string_view name);
+std::size_t type_size(kzoo_type type);
+bool is_integer(kzoo_type type);
+
+std::string_view precision_name(kzoo_precision precision);
+
+// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type.
+// `integers`: whole numbers in [-8, 8], where fp32 sums are exact up to K = 2^18.
+enum class fill { uniform, integers };
+std::string_view fill_name(fill f);
+// What a problem holds where nobody says: fractions are no use to an integer type.
+fill default_fill(kzoo_type type);
+
+// A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
+inline constexpr std::uint64_t kMatrixAlignment = 256;
+
+// C = alpha A B + beta C, all row-major, A is m x k, B is k x n, C is m x n.
+struct problem {
+  std::int64_t m = 256, n = 256, k = 256;
+  kzoo_type dtype = KZOO_F32;  // of A, B and C
+  double alpha = 1.0, beta = 0.0;
+  fill data = fill::uniform;
+  std::int64_t padding = 0;  // elements added to each row: ld = columns + padding
+  std::uint64_t seed = 1;
+
+  std::int64_t lda() const { return k + padding; }
+  std::int64_t ldb() const { return n + padding; }
+  std::int64_t ldc() const { return n + padding; }
+  double flops() const { return 2.0 * double(m) * double(n) * double(k); }
+
+  auto operator<=>(const problem&) const = default;
+};
+
+// "512x512x512", as typed after --sizes and after the @ of a cell's name.
+std::string shape_name(const problem& p);
+// "512x512x512 f32", with alpha, beta, padding, fill and seed only where they are not the default.
+std::string problem_name(const problem& p);
+
+// The problem as a plugin sees it.
+kzoo_problem to_abi(const problem& p);
+
+}  // namespace kzoo

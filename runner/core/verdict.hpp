@@ -1,0 +1,39 @@
+#pragma once
+// What came of one cell.
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace kzoo {
+
+enum class verdict { pass, wrong, crashed, hung, error, unsupported, unavailable };
+
+constexpr std::string_view verdict_name(verdict v) {
+  switch (v) {
+    case verdict::pass:
+      return "pass";
+    case verdict::wrong:
+      return "wrong";
+    case verdict::crashed:
+      return "crashed";
+    case verdict::hung:
+      return "hung";
+    case verdict::error:
+      return "error";
+    case verdict::unsupported:
+      return "unsupported";
+    case verdict::unavailable:
+      return "unavailable";
+  }
+  return "?";
+}
+
+// Why a cell did not get as far as being judged: the plugin declined, failed, crashed or hung.
+class setback : public std::runtime_error {
+ public:
+  setback(kzoo::verdict v, const std::string& reason) : std::runtime_error(reason), verdict(v) {}
+  kzoo::verdict verdict;
+};
+
+}  // namespace kzoo

@@ -1,0 +1,52 @@
+#pragma once
+// What a worker does with its device: memory, data, order and clocks. One implementation per kind.
+
+#include "core/matrix_data.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace kzoo::devices {
+
+// Something failed on the device, in the device's own words.
+class failure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class backend {
+ public:
+  virtual ~backend() = default;
+
+  // 256-byte aligned. Throws failure when there is not enough memory.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) = 0;
+
+  // Fills a buffer of data::word_count(x) elements; returns when done.
+  virtual void fill(void* buffer, const data::matrix& x) = 0;
+  // Elements that no longer hold what fill() put there.
+  virtual std::int64_t count_changed(const void* buffer, const data::matrix& x) = 0;
+  virtual void copy_to_host(void* host, const void* memory, std::size_t bytes) = 0;
+
+  // The stream that plugins get; null on the CPU.
+  virtual void* stream() = 0;
+  // An error that something left behind, cleared by asking; empty when there is none.
+  virtual std::string pending_error() = 0;
+  // Waits for everything on the device. Throws failure.
+  virtual void synchronize() = 0;
+
+  // Milliseconds that `enqueue`'s work takes on the device, caches cold where cold_cache() says so.
+  virtual double time_ms(const std::function<void()>& enqueue) = 0;
+  virtual bool cold_cache() const = 0;
+};
+
+// The backend of a device as devices::find gave its id; makes the device current.
+std::unique_ptr<backend> open(const std::string& device_id);
+std::unique_ptr<backend> open_cpu();
+std::unique_ptr<backend> open_cuda(int ordinal);  // absent() in a build without CUDA
+
+}  // namespace kzoo::devices

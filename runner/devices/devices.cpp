@@ -1,0 +1,96 @@
+#include "devices/devices.hpp"
+
+#include "devices/backend.hpp"
+#include "devices/cuda_devices.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <thread>
+
+namespace kzoo::devices {
+namespace {
+
+// A line "key : value" of a /proc file.
+std::string proc_value(const char* file, std::string_view key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    const auto first = line.find_first_not_of(" \t", colon + 1);
+    return first == std::string::npos ? "" : line.substr(first);
+  }
+  return "";
+}
+
+device cpu_device() {
+  device d;
+  d.id = "cpu";
+  d.name = proc_value("/proc/cpuinfo", "model name");
+  if (d.name.empty()) d.name = "CPU";
+  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  d.abi = {.struct_size = sizeof(kzoo_device),
+           .kind = KZOO_CPU,
+           .ordinal = 0,
+           .compute_capability = 0,
+           .multiprocessors = 0,
+           .shared_bytes_per_block = 0,
+           .threads = threads,
+           .reserved = 0};
+  d.memory_bytes = std::uint64_t(sysconf(_SC_PHYS_PAGES)) * std::uint64_t(sysconf(_SC_PAGESIZE));
+  d.facts["threads"] = std::to_string(threads);
+  return d;
+}
+
+// N of "cuda:N"; the name has been checked when it comes from a file or a flag.
+int ordinal_of(const std::string& name) {
+  const auto colon = name.find(':');
+  int ordinal = 0;
+  if (colon != std::string::npos) {
+    std::from_chars(name.data() + colon + 1, name.data() + name.size(), ordinal);
+  }
+  return ordinal;
+}
+
+}  // namespace
+
+std::vector<device> list() {
+  std::vector<device> all{cpu_device()};
+  for (device& d : list_cuda()) all.push_back(std::move(d));
+  return all;
+}
+
+device find(const std::string& name) {
+  if (name == "cpu") return cpu_device();
+  std::vector<device> gpus = list_cuda();
+  if (name == "auto") return gpus.empty() ? cpu_device() : gpus.front();
+  if (gpus.empty()) throw absent(why_no_cuda());
+  const auto wanted = static_cast<std::size_t>(ordinal_of(name));
+  if (wanted >= gpus.size()) {
+    throw absent(
+        fmt::format("There is no {}: this machine has {} CUDA device{}. "
+                    "`runner devices` lists them.",
+                    name, gpus.size(), gpus.size() == 1 ? "" : "s"));
+  }
+  return gpus[wanted];
+}
+
+std::uint64_t free_memory(const device& d) {
+  if (d.abi.kind == KZOO_CUDA) return free_cuda_memory(d.abi.ordinal);
+  const std::string available = proc_value("/proc/meminfo", "MemAvailable");
+  std::uint64_t kilobytes = 0;
+  std::from_chars(available.data(), available.data() + available.size(), kilobytes);
+  return kilobytes == 0 ? d.memory_bytes : kilobytes * 1024;
+}
+
+const char* kind_name(kzoo_device_kind kind) { return kind == KZOO_CUDA ? "cuda" : "cpu"; }
+
+std::unique_ptr<backend> open(const std::string& device_id) {
+  return device_id == "cpu" ? open_cpu() : open_cuda(ordinal_of(device_id));
+}
+
+}  // namespace kzoo::devices

@@ -1,0 +1,36 @@
+#pragma once
+// A TOML file as a tree of values with their places, in the order of the file.
+
+#include "experiment/diagnostics.hpp"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace kzoo::experiment {
+
+struct node;
+struct table_entry;
+using node_list = std::vector<node>;
+using node_table = std::vector<table_entry>;
+struct date_and_time {};  // TOML has them; nothing here uses one
+
+struct node {
+  location where;
+  std::variant<std::string, std::int64_t, double, bool, node_list, node_table, date_and_time> value;
+};
+
+struct table_entry {
+  std::string key;
+  location where;  // of the key
+  node content;
+};
+
+// A syntax error goes to `report`, and the table is then empty.
+node_table parse_document(std::string_view text, diagnostics& report);
+
+// For messages: `the string "x"`, "0", "a list", "a table".
+std::string describe(const node& n);
+
+}  // namespace kzoo::experiment

@@ -1,0 +1,114 @@
+#pragma once
+// What an experiment file says, once every key of it has been checked.
+
+#include "core/problem.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::experiment {
+
+// A place in a file, as an editor wants it. Line and column count from 1; 0 means "no place".
+struct location {
+  std::string file;
+  unsigned line = 0, column = 0;
+};
+std::string to_string(const location& where);
+
+// The file, or a flag, says something that cannot be done. what() is complete: place, what was
+// found, what is allowed, the nearest known word.
+class invalid : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// `name`, `name:variant` or a glob of either ("*", "smem:*", "cublas:fp32").
+struct selector {
+  std::string text;
+  location where;
+};
+
+// One column of figures from elsewhere, shown beside the measured ones and never mixed with them.
+struct published_column {
+  std::string label;  // "A100 80G"
+  // Keyed "plugin@MxNxK" or "plugin:variant@MxNxK"; milliseconds. The file may leave the shape out
+  // where it has only one; here it is always there, so that --sizes cannot misplace a figure.
+  std::map<std::string, double> ms;
+};
+
+struct published {
+  std::string source;
+  std::vector<published_column> columns;
+};
+
+// `kernel` is plugin:variant; `problem` is the shape with everything else that a problem has.
+enum class pivot_axis { m, n, k, shape, dtype, problem, plugin, variant, kernel };
+enum class pivot_value { ms, gflops };
+
+// A table with one axis down and one across, one table for each combination of the others.
+struct pivot {
+  pivot_axis rows = pivot_axis::shape;
+  pivot_axis columns = pivot_axis::variant;
+  pivot_value value = pivot_value::gflops;
+};
+
+struct timing_options {
+  bool enabled = true;
+  int warmup = 3;            // untimed runs before the first sample
+  int samples = 20;          // at most this many
+  double max_seconds = 1.0;  // per cell; at least one sample is taken
+};
+
+struct verify_options {
+  double timeout_seconds = 60.0;  // for one step of one cell; a plugin past it counts as hung
+};
+
+struct experiment {
+  std::filesystem::path file;
+  std::string text;  // as read, for the record
+  std::string title;
+  std::string description;
+  std::string device = "auto";  // auto, cpu, cuda, cuda:N
+  location device_where;
+  std::string intended_device;  // part of the name of the device the file was written for
+  std::vector<selector> plugins;
+  std::optional<selector> baseline;
+  std::vector<problem> problems;
+  location problems_where;
+  timing_options timing;
+  verify_options verify;
+  kzoo::experiment::published published;
+  std::optional<pivot> pivot_table;
+};
+
+// The command line's word over the file's.
+struct overrides {
+  std::optional<std::string> device;
+  std::vector<std::string> plugins;  // selectors; empty: as the file says
+  std::vector<std::string> sizes;    // "512" or "MxNxK"; empty: as the file says
+};
+
+// Where `name` is: itself if it exists, else under each folder of `config_path` in turn.
+// Throws invalid naming every place looked at.
+std::filesystem::path find_file(const std::string& name,
+                                const std::vector<std::filesystem::path>& config_path);
+
+// Reads and checks the whole file. Throws invalid; never returns half an experiment.
+experiment load(const std::filesystem::path& file, const overrides& over = {});
+
+// "auto", "cpu", "cuda", "cuda:N"; throws invalid with `where` otherwise.
+void check_device_name(const std::string& name, const std::string& where);
+
+// Does the selector's text name this variant? With `variant` empty: this plugin, or at least
+// something in it, so "smem:16x16" matches the plugin smem.
+bool matches(std::string_view selector, std::string_view plugin, std::string_view variant);
+
+// The word of `known` that is closest to `found`, or "" when none is close.
+std::string nearest(std::string_view found, const std::vector<std::string>& known);
+
+}  // namespace kzoo::experiment

@@ -1,0 +1,134 @@
+// The whole of an experiment file, section by section, and the command line's word over it.
+
+#include "experiment/problems.hpp"
+#include "experiment/published.hpp"
+#include "experiment/read_file.hpp"
+#include "experiment/reader.hpp"
+
+#include <fmt/format.h>
+
+namespace kzoo::experiment {
+namespace {
+
+constexpr double kDay = 86400;
+
+void read_top(table_reader& file, experiment& e, diagnostics& report) {
+  file.read("title", e.title, text);
+  file.read("description", e.description, text);
+  file.read("device", e.device, text_such_that(is_device_name, kDeviceForm));
+  file.read("intended_device", e.intended_device, text);
+  const auto as_selector = [](const value& v) -> std::optional<selector> {
+    const auto name = text_such_that(is_selector, kSelectorForm)(v);
+    return name ? std::optional(selector{*name, v.content.where}) : std::nullopt;
+  };
+  file.read("baseline", e.baseline, as_selector);
+
+  e.plugins = {{"*", report.at(0, 0)}};
+  const auto plugins = file.find("plugins");
+  const auto* list = plugins ? plugins->get<node_list>() : nullptr;
+  if (list && list->empty())
+    plugins->error("the plugin list is empty; name some, or leave the key out for all of them");
+  else
+    file.read_list("plugins", e.plugins, as_selector);
+
+  if (const auto device = file.find("device")) e.device_where = device->content.where;
+}
+
+void read_timing(table_reader& keys, timing_options& timing) {
+  keys.read("enabled", timing.enabled, flag);
+  keys.read("warmup", timing.warmup, integer_in(0, 1000));
+  keys.read("samples", timing.samples, integer_in(1, 10000));
+  keys.read("max_seconds", timing.max_seconds, number_above_zero(kDay));
+}
+
+void read_verify(table_reader& keys, verify_options& verify) {
+  keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
+}
+
+void read_pivot(table_reader& keys, std::optional<pivot>& result) {
+  const auto axis = one_of(words<pivot_axis>{{"m", pivot_axis::m},
+                                             {"n", pivot_axis::n},
+                                             {"k", pivot_axis::k},
+                                             {"shape", pivot_axis::shape},
+                                             {"dtype", pivot_axis::dtype},
+                                             {"problem", pivot_axis::problem},
+                                             {"plugin", pivot_axis::plugin},
+                                             {"variant", pivot_axis::variant},
+                                             {"kernel", pivot_axis::kernel}});
+  pivot table;
+  keys.read("rows", table.rows, axis);
+  keys.read("columns", table.columns, axis);
+  keys.read("value", table.value,
+            one_of(words<pivot_value>{{"ms", pivot_value::ms}, {"gflops", pivot_value::gflops}}));
+  const auto columns = keys.find("columns");
+  const auto culprit = columns ? columns : keys.find("rows");
+  if (table.rows == table.columns && culprit)
+    culprit->error("rows and columns are the same; choose two different ones");
+  result = table;
+}
+
+void apply_sizes(const std::vector<std::string>& sizes, std::vector<problem_set>& sets,
+                 diagnostics& report) {
+  std::vector<extents> wanted;
+  for (const std::string& size : sizes) {
+    if (const auto one = parse_shape(size))
+      wanted.push_back(*one);
+    else
+      report.error({"--sizes"}, fmt::format("expected {}, found {}", kShapeForm, in_quotes(size)));
+  }
+  for (problem_set& set : sets) set.shapes = wanted;
+}
+
+void apply(const overrides& over, experiment& e, diagnostics& report) {
+  if (over.device) {
+    if (!is_device_name(*over.device)) report.error({"--device"}, device_fault(*over.device));
+    e.device = *over.device;
+    e.device_where = {"--device"};
+  }
+  if (!over.plugins.empty()) e.plugins.clear();
+  for (const std::string& name : over.plugins) {
+    e.plugins.push_back({name, {"--plugins"}});
+    if (!is_selector(name))
+      report.error({"--plugins"},
+                   fmt::format("expected {}, found {}", kSelectorForm, in_quotes(name)));
+  }
+}
+
+}  // namespace
+
+experiment load(const std::filesystem::path& path, const overrides& over) {
+  experiment e;
+  e.file = path;
+  e.text = read_file(path);
+  diagnostics report(path.string(), e.text);
+  e.device_where = e.problems_where = report.at(0, 0);
+
+  const node_table document = parse_document(e.text, report);
+  report.throw_if_any();
+
+  table_reader file(document, "", report);
+  read_top(file, e, report);
+  // Known before the sections are read, so that a key in the wrong one can be told its place.
+  for (const char* section : {"problem", "timing", "verify", "pivot", "published"})
+    file.find(section);
+  std::vector<problem_set> sets = read_problem_sets(file, report);
+  file.read_table("timing", [&](table_reader& keys) { read_timing(keys, e.timing); });
+  file.read_table("verify", [&](table_reader& keys) { read_verify(keys, e.verify); });
+  file.read_table("pivot", [&](table_reader& keys) { read_pivot(keys, e.pivot_table); });
+  file.read_table("published", [&](table_reader& keys) {
+    e.published = read_published(keys, distinct_shapes(sets));
+  });
+  file.finish();
+  if (!sets.empty()) e.problems_where = sets.front().where;
+
+  apply(over, e, report);
+  if (!over.sizes.empty()) {
+    apply_sizes(over.sizes, sets, report);
+    e.problems_where = {"--sizes"};
+  }
+  if (!report.any()) e.problems = expand(sets, report);
+  report.throw_if_any();
+  return e;
+}
+
+}  // namespace kzoo::experiment

@@ -1,0 +1,63 @@
+#include "experiment/names.hpp"
+
+#include "experiment/diagnostics.hpp"
+#include "experiment/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace kzoo::experiment {
+namespace {
+
+// The whole text as a decimal number: no sign, no space, nothing after it.
+std::optional<std::int64_t> parse_number(std::string_view text) {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  if (text.empty() || text.front() == '-') return {};
+  const auto [stop, fault] = std::from_chars(text.data(), end, number);
+  if (fault != std::errc{} || stop != end) return {};
+  return number;
+}
+
+std::optional<std::int64_t> parse_dimension(std::string_view text) {
+  const auto number = parse_number(text);
+  if (!number || *number < 1 || *number > kLargestDimension) return {};
+  return number;
+}
+
+}  // namespace
+
+std::optional<extents> parse_shape(std::string_view text) {
+  if (const auto side = parse_dimension(text)) return extents{*side, *side, *side};
+  const std::size_t first = text.find('x'), last = text.rfind('x');
+  if (first == last) return {};
+  const auto m = parse_dimension(text.substr(0, first));
+  const auto n = parse_dimension(text.substr(first + 1, last - first - 1));
+  const auto k = parse_dimension(text.substr(last + 1));
+  if (!m || !n || !k) return {};
+  return extents{*m, *n, *k};
+}
+
+std::string shape_text(const extents& s) { return fmt::format("{}x{}x{}", s[0], s[1], s[2]); }
+
+bool is_device_name(std::string_view text) {
+  constexpr std::string_view kNumbered = "cuda:";
+  if (text == "auto" || text == "cpu" || text == "cuda") return true;
+  if (!text.starts_with(kNumbered)) return false;
+  text.remove_prefix(kNumbered.size());
+  constexpr std::int64_t kMostDevices = 1024;
+  const auto number = parse_number(text);
+  return number && *number < kMostDevices && text == std::to_string(*number);
+}
+
+std::string device_fault(std::string_view text) {
+  return fmt::format("expected {}, found {}{}", kDeviceForm, in_quotes(text),
+                     did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0"}));
+}
+
+void check_device_name(const std::string& name, const std::string& where) {
+  if (!is_device_name(name)) throw invalid(error_text(where, device_fault(name)));
+}
+
+}  // namespace kzoo::experiment

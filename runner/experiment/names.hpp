@@ -1,0 +1,36 @@
+#pragma once
+// The small languages inside strings: selectors, devices, shapes. Each parser says what is wrong
+// in words that complete "expected ..., found ...", so that files and flags can add the place.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kzoo::experiment {
+
+inline constexpr std::int64_t kLargestDimension = 1048576;
+
+using extents = std::array<std::int64_t, 3>;  // m, n, k
+
+// "512" (a cube) or "512x256x128", each dimension from 1 to kLargestDimension.
+std::optional<extents> parse_shape(std::string_view text);
+std::string shape_text(const extents& s);  // "512x256x128"
+inline constexpr std::string_view kShapeForm =
+    "a size such as \"512\" or \"512x256x128\", each dimension from 1 to 1048576";
+
+bool is_selector(std::string_view text);
+inline constexpr std::string_view kSelectorForm =
+    "a plugin such as \"smem\", a variant such as \"smem:32x32\", or a pattern of either with * "
+    "and ?";
+
+// As a selector, without * and ?: one plugin, or one variant.
+bool is_cell_name(std::string_view text);
+
+bool is_device_name(std::string_view text);
+std::string device_fault(std::string_view text);  // the message for one that is not
+inline constexpr std::string_view kDeviceForm =
+    "\"auto\", \"cpu\", \"cuda\" or \"cuda:N\" with N a device number from 0";
+
+}  // namespace kzoo::experiment

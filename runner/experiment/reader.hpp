@@ -1,0 +1,121 @@
+#pragma once
+// Reads tables key by key. A key that is asked for is known; finish() reports all the others. So
+// a new key of the experiment file is one line where it is read, and nothing anywhere else.
+
+#include "experiment/document.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace kzoo::experiment {
+
+// A value and what messages call it.
+struct value {
+  const node& content;
+  std::string name;  // "timing.samples"
+  diagnostics& report;
+
+  template <class T>
+  const T* get() const {
+    return std::get_if<T>(&content.value);
+  }
+  // NAME: MESSAGE
+  void error(std::string_view message) const;
+  // NAME: expected EXPECTED, found WHAT IS THERE
+  void expected(std::string_view what, std::string_view hint = {}) const;
+  // A list's elements, or the one value by itself. An empty list is an error.
+  std::vector<value> elements() const;
+};
+
+// A function that turns a value into a T, or reports why not.
+template <class T>
+using read_as = std::function<std::optional<T>(const value&)>;
+
+std::optional<std::string> text(const value& v);
+std::optional<bool> flag(const value& v);
+read_as<std::int64_t> integer_in(std::int64_t least, std::int64_t most);
+read_as<double> number_in(double least, double most);
+read_as<double> number_above_zero(double most);
+
+// One of a few words.
+template <class T>
+using words = std::vector<std::pair<std::string, T>>;
+std::optional<std::size_t> word_index(const value& v, const std::vector<std::string>& known);
+
+template <class T>
+read_as<T> one_of(words<T> meanings) {
+  return [meanings = std::move(meanings)](const value& v) -> std::optional<T> {
+    std::vector<std::string> known;
+    for (const auto& [word, meaning] : meanings) known.push_back(word);
+    const auto index = word_index(v, known);
+    return index ? std::optional<T>(meanings[*index].second) : std::nullopt;
+  };
+}
+
+// Text that `is_valid`; `form` completes "expected ...".
+read_as<std::string> text_such_that(bool (*is_valid)(std::string_view), std::string_view form);
+
+class table_reader {
+ public:
+  // `name` is "" for the whole file. `outer` is where misplaced keys may belong.
+  table_reader(const node_table& table, std::string name, diagnostics& report,
+               const table_reader* outer = nullptr);
+
+  std::optional<value> find(std::string_view key);
+
+  // out = the key's value; as it was when the key is missing or wrong.
+  template <class T, class Read>
+  void read(std::string_view key, T& out, const Read& read_value) {
+    if (const auto found = find(key))
+      if (auto result = read_value(*found)) out = convert<T>(std::move(*result));
+  }
+
+  // A list, or one value standing for a list of one.
+  template <class T, class Read>
+  void read_list(std::string_view key, std::vector<T>& out, const Read& read_value) {
+    const auto found = find(key);
+    if (!found) return;
+    out.clear();
+    for (const value& element : found->elements())
+      if (auto result = read_value(element)) out.push_back(convert<T>(std::move(*result)));
+  }
+
+  // The table under a key: read_table(reader&) is called when it is there, and finished.
+  template <class Read>
+  void read_table(std::string_view key, const Read& read_contents) {
+    const auto found = find(key);
+    if (!found) return;
+    const auto* table = found->template get<node_table>();
+    if (!table) return found->expected("a table");
+    table_reader inner(*table, found->name, report_, this);
+    read_contents(inner);
+    inner.finish();
+  }
+
+  // Every key with its value, for tables whose keys are the user's own words.
+  std::vector<std::pair<const table_entry&, value>> all();
+
+  // Reports the keys that nobody asked for.
+  void finish();
+
+ private:
+  // An enum, an optional or a narrower integer takes what was read and checked.
+  template <class T, class From>
+  static T convert(From&& from) {
+    return static_cast<T>(std::forward<From>(from));
+  }
+  std::string full_name(std::string_view key) const;
+
+  const node_table& table_;
+  std::string name_;
+  diagnostics& report_;
+  const table_reader* outer_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace kzoo::experiment

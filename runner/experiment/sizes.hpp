@@ -1,0 +1,21 @@
+#pragma once
+// Sizes and ranges of sizes, as [problem] writes them.
+
+#include "experiment/names.hpp"
+#include "experiment/reader.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace kzoo::experiment {
+
+// A range, or a whole file, that expands to more than this is a mistake.
+inline constexpr std::size_t kMostProblems = 10000;
+
+// One value of m, n or k: an integer, or a range table.
+std::optional<std::vector<std::int64_t>> dimensions(const value& v);
+
+// One value of `sizes`: an integer (a cube), "MxNxK", [m, n, k], or a range table of cubes.
+std::optional<std::vector<extents>> shapes(const value& v);
+
+}  // namespace kzoo::experiment

@@ -1,0 +1,170 @@
+#include "core/operands.hpp"
+#include "referee/diagnosis.hpp"
+#include "referee/pattern.hpp"
+#include "referee/referee.hpp"
+#include "referee/scan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace kzoo::referee {
+namespace {
+
+std::string share(std::int64_t count, std::int64_t total, const char* what) {
+  return fmt::format("{} of {} {} ({:.3g}%)", count, total, what,
+                     100.0 * static_cast<double>(count) / static_cast<double>(total));
+}
+
+// What the sentences need to know: the case and a way to look at the words once more.
+struct evidence {
+  const truth& t;
+  kzoo_precision declared;
+  const word_view& words;
+  const findings& found;
+  operands o = operands_of(t.of());
+
+  std::int64_t total() const { return o.c.rows * o.c.cols; }
+  std::int64_t index(std::int64_t row, std::int64_t col) const {
+    return data::index_of(o.c, row, col);
+  }
+};
+
+std::string place_name(place at) { return fmt::format("row {}, column {}", at.row, at.col); }
+
+// ": rows 3 to 5", or where the first is.
+template <class Marked>
+std::string located(const evidence& e, const sighting& seen, const Marked& marked) {
+  if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, marked)) return *pattern;
+  return "the first at " + place_name(seen.first);
+}
+
+std::string outside_reason(const evidence& e) {
+  const data::matrix& c = e.o.c;
+  const std::int64_t index = e.found.first_changed, i = index - data::kGuard;
+  const std::string where = i < 0 ? fmt::format("{} before its first element", -i)
+                            : i >= c.rows * c.ld
+                                ? fmt::format("{} past its last row", i - c.rows * c.ld + 1)
+                                : fmt::format("in the padding: {} (C has columns 0 to {})",
+                                              place_name({i / c.ld, i % c.ld}), c.cols - 1);
+  return fmt::format(
+      "written outside C: {} word{} changed, the first {}; expected {:#x}, got {:#x}",
+      e.found.changed_outside, e.found.changed_outside == 1 ? "" : "s", where, data::word(c, index),
+      e.words[index]);
+}
+
+std::string unwritten_reason(const evidence& e) {
+  const sighting& seen = e.found.unwritten;
+  if (seen.count == e.total())
+    return fmt::format("the kernel wrote nothing: all {} elements of C still hold the poison",
+                       seen.count);
+  const auto poison = [&](std::int64_t row, std::int64_t col) {
+    return e.words[e.index(row, col)] == data::word(e.o.c, e.index(row, col));
+  };
+  return fmt::format("not written: {} still hold the poison: {}",
+                     share(seen.count, e.total(), "elements of C"), located(e, seen, poison));
+}
+
+std::string nan_reason(const evidence& e) {
+  const sighting& seen = e.found.nan;
+  const auto is_nan = [&](std::int64_t row, std::int64_t col) {
+    return std::isnan(e.words.value(e.index(row, col)));
+  };
+  const char* cause = "does it read outside A, B or C?";
+  if (e.t.of().beta == 0.0) cause = "does it read C although beta = 0, or outside A or B?";
+  if (e.found.quieted_poison > 0) cause = "made from C's own poison: it reads C although beta = 0";
+  const std::string where = seen.count == e.total() ? "everywhere" : located(e, seen, is_nan);
+  return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}",
+                     share(seen.count, e.total(), "elements of C"), where,
+                     exact_element(e.t.of(), seen.first.row, seen.first.col),
+                     place_name(seen.first), cause);
+}
+
+std::string infinite_reason(const evidence& e) {
+  const sighting& seen = e.found.infinite;
+  const auto is_infinite = [&](std::int64_t row, std::int64_t col) {
+    return std::isinf(e.words.value(e.index(row, col)));
+  };
+  return fmt::format("infinite in {}, {}; expected {:.7g} at {}",
+                     share(seen.count, e.total(), "elements of C"), located(e, seen, is_infinite),
+                     exact_element(e.t.of(), seen.first.row, seen.first.col),
+                     place_name(seen.first));
+}
+
+std::string error_reason(const evidence& e) {
+  const findings& f = e.found;
+  const std::string bound =
+      is_integer(e.t.of().dtype)
+          ? "are not exact"
+          : fmt::format("differ by more than {} allows", precision_name(e.declared));
+  std::string text = fmt::format(
+      "{} {}, the worst at {}: expected {:.9g}, got {:.9g}",
+      share(f.out, f.compared, e.t.complete() ? "elements of C" : "checked elements of C"), bound,
+      place_name(f.worst), f.worst_expected, f.worst_got);
+  // What is wrong throughout is right here and there by chance.
+  constexpr double kMostly = 0.9;
+  if (e.t.complete() && f.out > 1 && double(f.out) < kMostly * double(f.compared)) {
+    const auto is_out = [&](std::int64_t row, std::int64_t col) {
+      const std::size_t r = std::size_t(row);
+      const double error = std::abs(e.words.value(e.index(row, col)) - e.t.value(r, col));
+      return error > e.t.allowed(r, col, e.declared);
+    };
+    if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, is_out, kMostly))
+      text += fmt::format("; all in {}", *pattern);
+  }
+  if (const std::string cause = likely_cause(e.t, e.declared, f); !cause.empty())
+    text += "; likely cause: " + cause;
+  return text;
+}
+
+std::string reason(const evidence& e) {
+  if (e.found.changed_outside > 0) return outside_reason(e);
+  if (e.found.unwritten.count > 0) return unwritten_reason(e);
+  if (e.found.nan.count > 0) return nan_reason(e);
+  if (e.found.infinite.count > 0) return infinite_reason(e);
+  if (e.found.out > 0) return error_reason(e);
+  return "";
+}
+
+accuracy measured(const truth& t, const findings& f) {
+  accuracy a;
+  if (f.unwritten.count + f.nan.count + f.infinite.count > 0) return a;
+  constexpr double kMostDigits = 17.0;
+  a.max_abs_error = f.max_abs_error;
+  a.max_rho = f.max_rho;
+  a.rho_over_sqrt_k = f.max_rho / std::sqrt(static_cast<double>(t.of().k));
+  a.worst_of_allowed = std::max(0.0, f.worst_of_allowed);
+  a.worst_row = std::max<std::int64_t>(0, f.worst.row);
+  a.worst_col = std::max<std::int64_t>(0, f.worst.col);
+  if (f.squared_error > 0.0) {
+    a.relative_frobenius = f.squared_truth > 0.0 ? std::sqrt(f.squared_error / f.squared_truth)
+                                                 : std::numeric_limits<double>::infinity();
+  }
+  a.digits = a.relative_frobenius > 0.0
+                 ? std::clamp(-std::log10(a.relative_frobenius), 0.0, kMostDigits)
+                 : kMostDigits;
+  a.rows_checked = std::int64_t(t.rows().size());
+  return a;
+}
+
+}  // namespace
+
+judgement judge(const truth& t, kzoo_precision declared, std::span<const std::byte> words) {
+  const std::size_t expected =
+      std::size_t(data::word_count(operands_of(t.of()).c)) * type_size(t.of().dtype);
+  if (words.size() != expected)
+    throw std::invalid_argument(fmt::format("the buffer of C for {} has {} bytes, not {}",
+                                            problem_name(t.of()), words.size(), expected));
+  const word_view view(t.of().dtype, words);
+  const findings found = scan(t, declared, view);
+  judgement result;
+  result.reason = reason({t, declared, view, found});
+  result.right = result.reason.empty();
+  result.accuracy = measured(t, found);
+  return result;
+}
+
+}  // namespace kzoo::referee

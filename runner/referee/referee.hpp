@@ -1,0 +1,112 @@
+#pragma once
+// Judges results against an fp64 truth that it computes itself, on the CPU, from the same
+// generator as the inputs. It never runs plugin code.
+
+#include "core/operands.hpp"
+#include "core/problem.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kzoo::referee {
+
+// How far a result may be from the truth, per element, for u = 2^-24:
+//   |C^ - C| <= u * (kGrowth * sqrt(K) + kSlack) * S     S = |alpha| |A||B| + |beta| |C0|
+//             + 2 * u_in * min(1, kWalk / sqrt(K)) * |alpha| |A||B|
+//                                          inputs declared narrower than the element type;
+//                                          TF32: u_in = 2^-10, the low bits are cut off
+//             + u_out * |C|                16-bit C: one rounding to the output type
+//             + tiny                       half the smallest subnormal of that type
+// Data are zero-mean, so partial sums and the errors of inputs walk randomly. A sequential fp32 sum
+// stays under 6 u S for every K; sums that are cut off, not rounded, at every fourth term (tensor
+// cores) need 0.6 sqrt(K), TF32 inputs half of kWalk. No error at all is allowed where S = 0, for
+// integer types, and for the sums of fill::integers (whole alpha and beta, S < 2^24), which fp32
+// holds exactly in any order.
+inline constexpr double kGrowth = 1.0;
+inline constexpr double kSlack = 6.0;
+inline constexpr double kWalk = 4.0;
+
+// The truth of one problem. Above max_products multiply-adds or kMaxElements results only some rows
+// are computed: the first and the last, and others spread evenly between them with a random offset
+// that the seed decides.
+class truth {
+ public:
+  static constexpr double kMaxProducts = 7e10;  // a bit above 4096^3: 2 s on 2 AVX-512 cores
+  static constexpr double kMaxElements = 7e7;   // 800 MB
+
+  explicit truth(const problem& p, double max_products = kMaxProducts);
+
+  const problem& of() const { return problem_; }
+  // The rows that were computed, ascending; all m of them for ordinary sizes.
+  const std::vector<std::int64_t>& rows() const { return rows_; }
+  bool complete() const { return std::int64_t(rows_.size()) == problem_.m; }
+
+  // Element (rows()[r], col) of C, and of S and |alpha||A||B| in the formula above.
+  double value(std::size_t r, std::int64_t col) const { return value_[at(r, col)]; }
+  double magnitude(std::size_t r, std::int64_t col) const;
+  double product_magnitude(std::size_t r, std::int64_t col) const { return products_[at(r, col)]; }
+  // The right-hand side of the formula.
+  double allowed(std::size_t r, std::int64_t col, kzoo_precision declared) const;
+
+ private:
+  std::size_t at(std::size_t r, std::int64_t col) const {
+    return r * std::size_t(problem_.n) + std::size_t(col);
+  }
+
+  problem problem_;
+  std::vector<std::int64_t> rows_;
+  std::vector<double> value_;
+  std::vector<float> products_;  // |alpha||A||B|
+};
+
+struct accuracy {
+  double max_abs_error = 0;
+  double max_rho = 0;           // max of |C^ - C| / (u S), for a 16-bit C of the part that one
+                                // rounding to it does not explain; integers: of |C^ - C|
+  double rho_over_sqrt_k = 0;   // the same over sqrt(K)
+  double worst_of_allowed = 0;  // max of |C^ - C| / allowed; <= 1 passes
+  std::int64_t worst_row = 0, worst_col = 0;
+  double relative_frobenius = 0;  // ||C^ - C||_F / ||C||_F
+  double digits = 0;              // -log10 of it, from 0 to 17
+  std::int64_t rows_checked = 0;  // 0: something was not written or not finite, nothing measured
+};
+
+struct judgement {
+  bool right = false;
+  std::string reason;  // a sentence when not right
+  referee::accuracy accuracy;
+};
+
+// `words`: the whole C buffer after the kernel, data::word_count(operands.c) elements of the
+// problem's type, zones included; another size throws. Checks in this order, the first failure is
+// the reason:
+// 1. words outside the matrix (zones, row padding) are unchanged;
+// 2. beta = 0: no poison left inside ("not written: 256 of 65536 elements of C (0.391%) still hold
+//    the poison: column 255 of every row", or "the kernel wrote nothing: ...");
+// 3. every element is finite, in all rows (infinite is right where the truth overflows the type);
+// 4. every element of the rows in `truth` is within allowed().
+// The sentence says how many, where, expected and got, the pattern where there is one, and a likely
+// cause where a few elements prove one: all zero; alpha or beta left out; A A, or a transposed
+// matrix; terms along k dropped; inputs rounded to TF32, fp16 or bf16; sums kept in 16 bits.
+judgement judge(const truth& t, kzoo_precision declared, std::span<const std::byte> words);
+
+// The rows that truth covers, without padding and zones: what agreement compares. About
+// rows * n * element size bytes.
+struct result {
+  std::vector<std::byte> elements;
+};
+result keep(const truth& t, std::span<const std::byte> words);
+
+struct comparison {
+  double max_abs_diff = 0;      // NaN or infinite when one side is and the other is not equal
+  double worst_of_allowed = 0;  // max of |x - y| / (allowed by x + allowed by y)
+  std::int64_t worst_row = 0, worst_col = 0;
+  bool agree = false;  // worst_of_allowed <= 1, and no NaN on either side
+};
+comparison compare(const truth& t, const result& x, kzoo_precision x_declared, const result& y,
+                   kzoo_precision y_declared);
+
+}  // namespace kzoo::referee

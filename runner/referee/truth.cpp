@@ -1,0 +1,69 @@
+#include "referee/formula.hpp"
+#include "referee/parallel.hpp"
+#include "referee/product.hpp"
+#include "referee/referee.hpp"
+#include "referee/tolerance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kzoo::referee {
+namespace {
+
+// The first and the last of m rows, and between them one from each of count - 2 equal stretches.
+std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> rows;
+  if (count >= m) {
+    for (std::int64_t row = 0; row < m; ++row) rows.push_back(row);
+    return rows;
+  }
+  const std::int64_t stretches = count - 2, inner = m - 2;
+  rows.push_back(0);
+  for (std::int64_t i = 0; i < stretches; ++i) {
+    const std::int64_t begin = 1 + inner * i / stretches, end = 1 + inner * (i + 1) / stretches;
+    const std::uint64_t random = data::hash(seed, i);
+    rows.push_back(begin + std::int64_t(random % std::uint64_t(end - begin)));
+  }
+  rows.push_back(m - 1);
+  return rows;
+}
+
+std::int64_t affordable_rows(const problem& p, double max_products) {
+  const double row = static_cast<double>(p.n);
+  const double rows =
+      std::min(max_products / (row * static_cast<double>(p.k)), truth::kMaxElements / row);
+  return static_cast<std::int64_t>(std::clamp(rows, 2.0, std::max(2.0, double(p.m))));
+}
+
+}  // namespace
+
+truth::truth(const problem& p, double max_products)
+    : problem_(p), rows_(choose_rows(p.m, affordable_rows(p, max_products), p.seed)) {
+  const operands o = operands_of(p);
+  const scalars s = held_scalars(p);
+  const std::size_t count = rows_.size() * std::size_t(p.n);
+  value_.resize(count);
+  products_.resize(count);
+  if (s.alpha != 0.0) add_product(o.a, rows_, o.b, value_, products_);
+  for_each_block(std::int64_t(rows_.size()), [&](std::int64_t r) {
+    for (std::int64_t col = 0; col < p.n; ++col) {
+      const std::size_t i = at(std::size_t(r), col);
+      value_[i] = combine(p.dtype, s, value_[i], initial_c(o, s, rows_[std::size_t(r)], col));
+      products_[i] *= static_cast<float>(std::abs(s.alpha));
+    }
+  });
+}
+
+double truth::magnitude(std::size_t r, std::int64_t col) const {
+  const scalars s = held_scalars(problem_);
+  const double products = product_magnitude(r, col);
+  if (s.beta == 0.0) return products;
+  return products + std::abs(s.beta * initial_c(operands_of(problem_), s, rows_[r], col));
+}
+
+double truth::allowed(std::size_t r, std::int64_t col, kzoo_precision declared) const {
+  return tolerance(problem_, declared)
+      .allowed(std::abs(value(r, col)), magnitude(r, col), product_magnitude(r, col));
+}
+
+}  // namespace kzoo::referee

@@ -1,0 +1,92 @@
+#include "report/agreement.hpp"
+
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using results::agreement;
+using results::document;
+
+// Wider than this, a matrix is no longer read; the disagreements are listed all the same.
+constexpr std::size_t kLargestMatrix = 32;
+constexpr std::size_t kMostListed = 10;
+
+struct worst {
+  double of_allowed = 0;
+  bool agree = true;
+
+  void take(const referee::comparison& c) {
+    // A difference that is not a number is worse than any that is one.
+    const double x = std::isnan(c.worst_of_allowed) ? INFINITY : c.worst_of_allowed;
+    of_allowed = std::max(of_allowed, x);
+    agree = agree && c.agree;
+  }
+};
+
+table::field field_of(const worst& w) {
+  if (!w.agree) return {"x", style::bad};
+  if (w.of_allowed == 0) return {"=", style::good};
+  return {fmt::format("{:.0f}", std::ceil(100 * w.of_allowed)), style::good};
+}
+
+std::string disagreements(const document& d, bool colour) {
+  std::string out;
+  std::size_t count = 0;
+  for (const agreement& a : d.agreements) {
+    if (a.difference.agree || ++count > kMostListed) continue;
+    out += fmt::format("  {} {} and {} differ by {:.3g} at row {}, column {} of {}\n",
+                       styled("disagree", style::bad, colour), a.a, a.b, a.difference.max_abs_diff,
+                       a.difference.worst_row, a.difference.worst_col,
+                       problem_name(d.experiment.problems[a.problem]));
+  }
+  if (count > kMostListed) out += fmt::format("  … and {} more pairs\n", count - kMostListed);
+  return out;
+}
+
+}  // namespace
+
+std::string agreement_matrix(const document& d, bool colour) {
+  if (d.agreements.empty()) return "";
+  std::vector<std::string> names;  // in the order of the cells
+  const auto index_of = [&](const std::string& name) {
+    const auto found = std::ranges::find(names, name);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    names.push_back(name);
+    return names.size() - 1;
+  };
+  std::map<std::pair<std::size_t, std::size_t>, worst> entries;
+  for (const agreement& a : d.agreements) {
+    const auto [low, high] = std::minmax({index_of(a.a), index_of(a.b)});
+    entries[{low, high}].take(a.difference);
+  }
+  if (names.size() > kLargestMatrix) return disagreements(d, colour);
+
+  table t;
+  t.add_column("", table::align::left);
+  for (std::size_t i = 0; i < names.size(); ++i) t.add_column(fmt::format("{}", i + 1));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::vector<table::field> row{{fmt::format("{:2} {}", i + 1, names[i])}};
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      const auto found = entries.find(std::minmax({i, j}));
+      row.push_back(i == j                   ? table::field{"·", style::dim}
+                    : found == entries.end() ? table::field{}
+                                             : field_of(found->second));
+    }
+    t.add_row(std::move(row));
+  }
+  return styled("Agreement", style::bold, colour) +
+         ", worst over all problems: = bit for bit, else percent of the difference that rounding "
+         "allows, x beyond it\n" +
+         t.str(colour) + disagreements(d, colour);
+}
+
+}  // namespace kzoo::report

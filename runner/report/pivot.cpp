@@ -1,0 +1,176 @@
+#include "report/pivot.hpp"
+
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using experiment::pivot;
+using experiment::pivot_axis;
+using experiment::pivot_value;
+using results::cell;
+using results::document;
+
+std::string_view axis_name(pivot_axis a) {
+  switch (a) {
+    case pivot_axis::m:
+      return "m";
+    case pivot_axis::n:
+      return "n";
+    case pivot_axis::k:
+      return "k";
+    case pivot_axis::shape:
+      return "shape";
+    case pivot_axis::dtype:
+      return "dtype";
+    case pivot_axis::problem:
+      return "problem";
+    case pivot_axis::plugin:
+      return "plugin";
+    case pivot_axis::variant:
+      return "variant";
+    case pivot_axis::kernel:
+      return "kernel";
+  }
+  return "?";
+}
+
+std::string coordinate(const document& d, const cell& c, pivot_axis a) {
+  const problem& p = d.problem_of(c);
+  switch (a) {
+    case pivot_axis::m:
+      return std::to_string(p.m);
+    case pivot_axis::n:
+      return std::to_string(p.n);
+    case pivot_axis::k:
+      return std::to_string(p.k);
+    case pivot_axis::shape:
+      return shape_name(p);
+    case pivot_axis::dtype:
+      return std::string(type_name(p.dtype));
+    case pivot_axis::problem:
+      return problem_name(p);
+    case pivot_axis::plugin:
+      return c.plugin;
+    case pivot_axis::variant:
+      return c.variant;
+    case pivot_axis::kernel:
+      return c.kernel();
+  }
+  return "?";
+}
+
+// What the axes leave open: the table that a cell belongs to. The three sizes count as one axis, so
+// that a sweep of cubes over n is one table.
+std::string table_of(const document& d, const cell& c, const pivot& p) {
+  const auto on_axis = [&](auto... axes) { return ((p.rows == axes || p.columns == axes) || ...); };
+  std::vector<std::string> open;
+  if (!on_axis(pivot_axis::kernel)) {
+    const bool plugin = !on_axis(pivot_axis::plugin), variant = !on_axis(pivot_axis::variant);
+    if (plugin || variant) {
+      open.push_back(plugin && variant ? c.kernel() : plugin ? c.plugin : c.variant);
+    }
+  }
+  if (!on_axis(pivot_axis::problem)) {
+    std::string name = problem_name(d.problem_of(c));
+    // It starts with the shape.
+    const bool sizes = on_axis(pivot_axis::m, pivot_axis::n, pivot_axis::k, pivot_axis::shape);
+    if (sizes) name.erase(0, name.find(' ') + 1);
+    open.push_back(name);
+  }
+  return open.empty() ? "all" : open.size() == 1 ? open[0] : open[0] + ", " + open[1];
+}
+
+// One of the tables: its axes in the order of the cells, and who is where.
+struct sheet {
+  std::vector<std::string> rows, columns;
+  std::map<std::pair<std::string, std::string>, const cell*> cells;
+};
+
+void add_once(std::vector<std::string>& list, const std::string& value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+using field_maker = std::function<table::field(const cell&)>;
+
+table fill(const sheet& s, const pivot& p, const field_maker& field_of) {
+  table t;
+  t.add_column(std::string(axis_name(p.rows)), table::align::left);
+  for (std::string name : s.columns) {
+    std::ranges::replace(name, ' ', '\n');  // long names of problems, one word a line
+    t.add_column(name);
+  }
+  for (const std::string& r : s.rows) {
+    std::vector<table::field> row{{r}};
+    for (const std::string& name : s.columns) {
+      const auto found = s.cells.find({r, name});
+      row.push_back(found == s.cells.end() ? table::field{} : field_of(*found->second));
+    }
+    t.add_row(std::move(row));
+  }
+  return t;
+}
+
+std::string value_text(const document& d, const cell& c, double ms, pivot_value v) {
+  return v == pivot_value::ms ? time_text(ms) : number_text(d.problem_of(c).flops() / (ms * 1e6));
+}
+
+table::field measured(const document& d, const cell& c, pivot_value v) {
+  if (c.time) {
+    const bool simulated = c.time->clock == timing::clock::simulator;
+    return {value_text(d, c, c.time->median_ms, v) + (simulated ? "*" : "")};
+  }
+  const bool fine = c.verdict == verdict::pass || c.verdict == verdict::unsupported;
+  return {std::string(verdict_name(c.verdict)), fine ? style::dim : style::bad};
+}
+
+}  // namespace
+
+std::string pivot_tables(const document& d, const pivot& p, bool colour) {
+  std::vector<std::string> titles;
+  std::map<std::string, sheet> sheets;
+  bool simulated = false;
+  for (const cell& c : d.cells) {
+    if (c.variant.empty()) continue;
+    const std::string title = table_of(d, c, p);
+    add_once(titles, title);
+    sheet& s = sheets[title];
+    const std::string row = coordinate(d, c, p.rows), column = coordinate(d, c, p.columns);
+    add_once(s.rows, row);
+    add_once(s.columns, column);
+    s.cells[{row, column}] = &c;
+    simulated = simulated || (c.time && c.time->clock == timing::clock::simulator);
+  }
+
+  std::string out;
+  const char* unit = p.value == pivot_value::ms ? "time" : "GFLOP/s";
+  for (const std::string& title : titles) {
+    const sheet& s = sheets[title];
+    out += fmt::format("{}: {} by {} and {}\n", styled(title, style::bold, colour), unit,
+                       axis_name(p.rows), axis_name(p.columns));
+    out += fill(s, p, [&](const cell& c) { return measured(d, c, p.value); }).str(colour);
+    for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
+      bool any = false;
+      const table t = fill(s, p, [&](const cell& c) -> table::field {
+        const auto ms = d.published_ms(c, i);
+        any = any || ms.has_value();
+        return {ms ? value_text(d, c, *ms, p.value) : "", style::dim};
+      });
+      if (!any) continue;
+      out += fmt::format("  published, {}\n{}", d.experiment.published.columns[i].label,
+                         t.str(colour));
+    }
+    out += '\n';
+  }
+  if (simulated) out += "* of the simulator: says nothing about the speed of a GPU\n\n";
+  return out;
+}
+
+}  // namespace kzoo::report

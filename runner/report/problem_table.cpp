@@ -1,0 +1,104 @@
+#include "report/problem_table.hpp"
+
+#include "report/table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+
+bool declined(const cell& c) {
+  return c.verdict == verdict::unsupported || c.verdict == verdict::unavailable;
+}
+
+style style_of(verdict v) {
+  return v == verdict::pass                                       ? style::good
+         : v == verdict::unsupported || v == verdict::unavailable ? style::dim
+                                                                  : style::bad;
+}
+
+std::string error_text(const document& d, const cell& c) {
+  if (!c.accuracy) return "";
+  if (is_integer(d.problem_of(c).dtype)) return c.accuracy->max_abs_error == 0 ? "exact" : "";
+  return number_text(c.accuracy->rho_over_sqrt_k);
+}
+
+std::vector<table::field> row(const document& d, const cell& c) {
+  std::vector<table::field> fields{{c.kernel()},
+                                   {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
+  if (c.time) {
+    const cell* baseline = d.baseline_of(c);
+    fields.push_back({time_text(c.time->median_ms)});
+    fields.push_back({fmt::format("±{:.1f}%", 50 * c.time->spread), style::dim});
+    fields.push_back(
+        {c.time->clock == timing::clock::gpu ? "" : std::string(timing::clock_name(c.time->clock)),
+         style::dim});
+    // A simulator has no speed worth a figure.
+    fields.push_back(
+        {c.time->clock == timing::clock::simulator ? "" : number_text(d.gflops(c).value_or(0))});
+    fields.push_back({baseline == nullptr
+                          ? ""
+                          : number_text(baseline->time->median_ms / c.time->median_ms) + "x"});
+  } else {
+    fields.resize(fields.size() + 5);
+  }
+  fields.push_back({error_text(d, c)});
+  for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
+    const auto ms = d.published_ms(c, i);
+    fields.push_back({ms ? time_text(*ms) : "", style::dim});
+  }
+  return fields;
+}
+
+}  // namespace
+
+std::string problem_table(const document& d, std::size_t problem, bool colour) {
+  table t;
+  t.add_column("kernel", table::align::left);
+  t.add_column("verdict", table::align::left);
+  t.add_column("time");
+  t.add_column("spread");
+  t.add_column("clock", table::align::left);
+  t.add_column("GFLOP/s");
+  t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
+  t.add_column("error/√K");
+  for (const auto& column : d.experiment.published.columns) t.add_column(column.label);
+  for (const cell& c : d.cells) {
+    if (c.problem == problem && !declined(c)) t.add_row(row(d, c));
+  }
+  return t.empty() ? "" : t.str(colour);
+}
+
+std::string reasons(const document& d, std::size_t problem, bool colour) {
+  std::vector<std::pair<const cell*, std::vector<std::string>>> groups;
+  for (const cell& c : d.cells) {
+    // Without a variant it is the plugin that could not be used: the head says so once.
+    const bool said_already = c.verdict == verdict::unavailable && c.variant.empty();
+    if (c.problem != problem || c.verdict == verdict::pass || said_already) continue;
+    const auto same = std::ranges::find_if(groups, [&](const auto& group) {
+      return group.first->verdict == c.verdict && group.first->reason == c.reason;
+    });
+    if (same == groups.end()) {
+      groups.push_back({&c, {c.kernel()}});
+    } else {
+      same->second.push_back(c.kernel());
+    }
+  }
+  std::string out;
+  for (const auto& [first, kernels] : groups) {
+    out += fmt::format("  {} {}: {}\n",
+                       styled(verdict_name(first->verdict), style_of(first->verdict), colour),
+                       fmt::join(kernels, ", "), first->reason);
+  }
+  return out;
+}
+
+}  // namespace kzoo::report

@@ -1,0 +1,63 @@
+#include "report/table.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace kzoo::report {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+void table::add_column(std::string title, align a) { columns_.push_back({lines_of(title), a}); }
+
+void table::add_row(std::vector<field> fields) {
+  fields.resize(columns_.size());
+  rows_.push_back(std::move(fields));
+}
+
+std::string table::str(bool colour, std::string_view indent) const {
+  std::vector<std::size_t> widths(columns_.size());
+  std::size_t title_lines = 0;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    for (const auto& row : rows_) widths[c] = std::max(widths[c], width(row[c].text));
+    if (widths[c] == 0) continue;
+    for (const std::string& line : columns_[c].title) widths[c] = std::max(widths[c], width(line));
+    title_lines = std::max(title_lines, columns_[c].title.size());
+  }
+
+  std::string out;
+  const auto add_line = [&](const auto& field_of) {
+    std::string text(indent);
+    std::string_view gap;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      if (widths[c] == 0) continue;
+      const field f = field_of(c);
+      const std::string pad(widths[c] - width(f.text), ' ');
+      const std::string shown = styled(f.text, f.style, colour);
+      text += gap;
+      text += columns_[c].align == align::left ? shown + pad : pad + shown;
+      gap = "  ";
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    out += text + '\n';
+  };
+  for (std::size_t i = 0; i < title_lines; ++i) {
+    add_line([&](std::size_t c) {
+      const auto& title = columns_[c].title;
+      // Short titles stand right above the rows.
+      const std::size_t above = title_lines - title.size();
+      return field{i < above ? "" : title[i - above], style::dim};
+    });
+  }
+  for (const auto& row : rows_) add_line([&](std::size_t c) { return row[c]; });
+  return out;
+}
+
+}  // namespace kzoo::report

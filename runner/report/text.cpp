@@ -1,0 +1,34 @@
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kzoo::report {
+
+std::string styled(std::string_view text, style s, bool colour) {
+  if (!colour || s == style::plain || text.empty()) return std::string(text);
+  const char* code = s == style::good ? "32" : s == style::bad ? "31" : s == style::dim ? "2" : "1";
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::size_t width(std::string_view utf8) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
+}
+
+std::string number_text(double x) {
+  if (!std::isfinite(x)) return "-";
+  if (x == 0) return "0";
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(x))));
+  return fmt::format("{:.{}f}", x, std::clamp(2 - magnitude, 0, 9));
+}
+
+std::string time_text(double ms) {
+  if (ms < 1) return number_text(ms * 1e3) + " us";
+  if (ms < 1e3) return number_text(ms) + " ms";
+  return number_text(ms / 1e3) + " s";
+}
+
+}  // namespace kzoo::report

@@ -1,0 +1,22 @@
+#pragma once
+// Words and numbers as people read them.
+
+#include <string>
+#include <string_view>
+
+namespace kzoo::report {
+
+enum class style { plain, good, bad, dim, bold };
+
+// With the terminal's colour codes if `colour`.
+std::string styled(std::string_view text, style s, bool colour);
+
+// Columns on the terminal: characters, not bytes.
+std::size_t width(std::string_view utf8);
+
+// "63.6 us", "4.42 ms", "1.20 s": three digits.
+std::string time_text(double ms);
+// "481", "51400", "0.197": three digits, never an exponent.
+std::string number_text(double x);
+
+}  // namespace kzoo::report

@@ -1,0 +1,136 @@
+#include "results/json.hpp"
+
+#include "core/version.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace kzoo::results {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json to_json(const problem& p) {
+  return {{"name", problem_name(p)},
+          {"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"dtype", type_name(p.dtype)},
+          {"alpha", p.alpha},
+          {"beta", p.beta},
+          {"lda", p.lda()},
+          {"ldb", p.ldb()},
+          {"ldc", p.ldc()},
+          {"fill", fill_name(p.data)},
+          {"padding", p.padding},
+          {"seed", p.seed}};
+}
+
+json to_json(const referee::accuracy& a) {
+  return {{"max_abs_error", a.max_abs_error},
+          {"max_rho", a.max_rho},
+          {"rho_over_sqrt_k", a.rho_over_sqrt_k},
+          {"worst_of_allowed", a.worst_of_allowed},
+          {"worst_at", {a.worst_row, a.worst_col}},
+          {"relative_frobenius", a.relative_frobenius},
+          {"digits", a.digits},
+          {"rows_checked", a.rows_checked}};
+}
+
+json to_json(const timing::summary& t) {
+  return {{"median_ms", t.median_ms},
+          {"min_ms", t.min_ms},
+          {"spread", t.spread},
+          {"clock", timing::clock_name(t.clock)},
+          {"cache", t.cold_cache ? "cold" : "warm"},
+          {"stopped_by", t.out_of_time ? "time" : "samples"},
+          {"samples_ms", t.samples_ms}};
+}
+
+template <class T>
+json optional_number(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+json to_json(const document& d, const cell& c) {
+  json published = json::object();
+  for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
+    if (const auto ms = d.published_ms(c, i)) {
+      published[d.experiment.published.columns[i].label] = *ms;
+    }
+  }
+  const cell* baseline = d.baseline_of(c);
+  json j{{"plugin", c.plugin},
+         {"variant", c.variant},
+         {"device", d.device.id},
+         {"problem", to_json(d.problem_of(c))},
+         {"precision", c.declared == 0 ? json() : json(precision_name(c.declared))},
+         {"verdict", verdict_name(c.verdict)},
+         {"reason", c.reason},
+         {"accuracy", c.accuracy ? to_json(*c.accuracy) : json()},
+         {"time", c.time ? to_json(*c.time) : json()},
+         {"gflops", optional_number(d.gflops(c))},
+         {"speedup_over_baseline",
+          baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
+  if (!published.empty()) j["published_ms"] = published;
+  return j;
+}
+
+json to_json(const plugin_record& p) {
+  json j{{"name", p.name}, {"file", p.file.string()}};
+  if (p.description) {
+    j["id"] = p.description->id;
+    j["summary"] = p.description->summary;
+    j["build"] = p.description->build_info;
+    j["native"] = p.description->native;
+  } else {
+    j["problem"] = p.problem;
+  }
+  return j;
+}
+
+}  // namespace
+
+json to_json(const document& d) {
+  const experiment::experiment& e = d.experiment;
+  json j{{"schema", kSchema},
+         {"runner", {{"version", kVersion}}},
+         {"started", d.started},
+         {"wall_seconds", d.wall_seconds},
+         {"experiment",
+          {{"file", e.file.string()},
+           {"title", e.title},
+           {"intended_device", e.intended_device},
+           {"baseline", e.baseline ? json(e.baseline->text) : json()},
+           {"timing",
+            {{"enabled", e.timing.enabled},
+             {"warmup", e.timing.warmup},
+             {"samples", e.timing.samples},
+             {"max_seconds", e.timing.max_seconds}}},
+           {"verify", {{"timeout_seconds", e.verify.timeout_seconds}}},
+           {"published_source", e.published.source},
+           {"text", e.text}}},
+         {"device",
+          {{"id", d.device.id},
+           {"name", d.device.name},
+           {"memory_bytes", d.device.memory_bytes},
+           {"facts", d.device.facts}}},
+         {"notes", d.notes}};
+  json plugins = json::array(), cells = json::array(), agreements = json::array();
+  for (const plugin_record& p : d.plugins) plugins.push_back(to_json(p));
+  for (const cell& c : d.cells) cells.push_back(to_json(d, c));
+  for (const agreement& a : d.agreements) {
+    agreements.push_back({{"problem", problem_name(e.problems[a.problem])},
+                          {"a", a.a},
+                          {"b", a.b},
+                          {"max_abs_diff", a.difference.max_abs_diff},
+                          {"worst_of_allowed", a.difference.worst_of_allowed},
+                          {"worst_at", {a.difference.worst_row, a.difference.worst_col}},
+                          {"agree", a.difference.agree}});
+  }
+  j["plugins"] = std::move(plugins);
+  j["cells"] = std::move(cells);
+  j["agreement"] = std::move(agreements);
+  return j;
+}
+
+}  // namespace kzoo::results

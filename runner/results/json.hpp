@@ -1,0 +1,14 @@
+#pragma once
+// Results as JSON, schema kzoo.results/1: docs/results.md describes every field.
+
+#include "results/results.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace kzoo::results {
+
+inline constexpr const char* kSchema = "kzoo.results/1";
+
+nlohmann::ordered_json to_json(const document& d);
+
+}  // namespace kzoo::results

@@ -1,0 +1,39 @@
+#include "results/results.hpp"
+
+#include <algorithm>
+
+namespace kzoo::results {
+
+std::optional<double> document::gflops(const cell& c) const {
+  if (!c.time || c.time->median_ms <= 0) return std::nullopt;
+  return problem_of(c).flops() / (c.time->median_ms * 1e6);
+}
+
+std::optional<double> document::published_ms(const cell& c, std::size_t column) const {
+  const auto& figures = experiment.published.columns.at(column).ms;
+  const std::string shape = "@" + shape_name(problem_of(c));
+  for (const std::string& key : {c.kernel() + shape, c.plugin + shape}) {
+    if (const auto found = figures.find(key); found != figures.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+const cell* document::baseline_of(const cell& c) const {
+  if (!experiment.baseline || !c.time) return nullptr;
+  const auto found = std::ranges::find_if(cells, [&](const cell& other) {
+    return other.problem == c.problem && other.time && other.time->clock == c.time->clock &&
+           experiment::matches(experiment.baseline->text, other.plugin, other.variant);
+  });
+  return found == cells.end() ? nullptr : &*found;
+}
+
+int exit_code(const document& d) {
+  const bool broken = std::ranges::any_of(d.plugins, &plugin_record::broken);
+  const bool failed = std::ranges::any_of(d.cells, [](const cell& c) {
+    return c.verdict == verdict::wrong || c.verdict == verdict::crashed ||
+           c.verdict == verdict::hung || c.verdict == verdict::error;
+  });
+  return broken || failed ? 1 : 0;
+}
+
+}  // namespace kzoo::results

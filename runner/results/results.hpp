@@ -1,0 +1,72 @@
+#pragma once
+// All that one run of an experiment found out. Reports are made from this and nothing else.
+
+#include "core/problem.hpp"
+#include "core/verdict.hpp"
+#include "devices/devices.hpp"
+#include "experiment/experiment.hpp"
+#include "referee/referee.hpp"
+#include "timing/summary.hpp"
+#include "workers/messages.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kzoo::results {
+
+// A plugin that the experiment names.
+struct plugin_record {
+  std::string name;            // its file's name: what users type
+  std::filesystem::path file;  // empty when there is no build for the device
+  std::optional<workers::plugin_description> description;  // of a library that could be loaded
+  std::string problem;                                     // why it could not; "" otherwise
+
+  // A library is there and cannot be used: somebody's mistake, unlike a build for another device.
+  bool broken() const { return !file.empty() && !description; }
+};
+
+// One variant on one problem.
+struct cell {
+  std::size_t problem = 0;      // index into experiment.problems
+  std::string plugin, variant;  // variant is empty where the plugin could not be asked
+  kzoo_precision declared{};    // 0 likewise
+  kzoo::verdict verdict = kzoo::verdict::error;
+  std::string reason;
+  std::optional<referee::accuracy> accuracy;
+  std::optional<timing::summary> time;  // only of a cell that passed
+
+  std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }
+};
+
+// Two results of one problem, compared with each other.
+struct agreement {
+  std::size_t problem = 0;
+  std::string a, b;  // as cell::kernel() has it
+  referee::comparison difference;
+};
+
+struct document {
+  experiment::experiment experiment;
+  devices::device device;
+  std::vector<plugin_record> plugins;
+  std::vector<cell> cells;  // by problem, then in the order of the plugin list
+  std::vector<agreement> agreements;
+  std::vector<std::string> notes;  // what a reader must know before believing the figures
+  std::string started;             // UTC, ISO 8601
+  double wall_seconds = 0;
+
+  const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
+  // GFLOP/s of a cell that was timed.
+  std::optional<double> gflops(const cell& c) const;
+  // The published time that belongs to the cell, for one column of experiment.published.
+  std::optional<double> published_ms(const cell& c, std::size_t column) const;
+  // The cell that this one is compared with: same problem, same kind of clock, both timed.
+  const cell* baseline_of(const cell& c) const;
+};
+
+// 0: every cell passed, or was declared unsupported, or has no build for this device; 1 otherwise.
+int exit_code(const document& d);
+
+}  // namespace kzoo::results

@@ -1,0 +1,62 @@
+#include "core/operands.hpp"
+#include "run/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kzoo::run {
+namespace {
+
+double bytes_of(const data::matrix& x) {
+  return static_cast<double>(data::word_count(x)) * static_cast<double>(type_size(x.type));
+}
+
+double matrices_bytes(const problem& p) {
+  const operands spec = operands_of(p);
+  return bytes_of(spec.a) + bytes_of(spec.b) + bytes_of(spec.c);
+}
+
+std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
+
+}  // namespace
+
+// Device: one worker at a time holds A, B and C. Host: each worker shares its C, and of the rows
+// that are judged there are an fp64 and an fp32 truth and every variant's result.
+void check_memory(const plan& p) {
+  const auto& problems = p.experiment.problems;
+  const auto largest = std::ranges::max_element(problems, {}, matrices_bytes);
+  if (largest == problems.end()) return;
+
+  std::size_t results = 0;
+  for (const contestant& c : p.contestants) results += c.entries.size();
+  const double on_device = matrices_bytes(*largest);
+  const double judged = std::min({static_cast<double>(largest->m) * static_cast<double>(largest->n),
+                                  referee::truth::kMaxProducts / static_cast<double>(largest->k),
+                                  referee::truth::kMaxElements});
+  const auto per_element =
+      static_cast<double>(sizeof(double) + sizeof(float) + results * type_size(largest->dtype));
+  double on_host = bytes_of(operands_of(*largest).c) * static_cast<double>(p.contestants.size()) +
+                   judged * per_element;
+
+  const auto refuse = [&](const char* where, double needed, double free) {
+    throw experiment::invalid(fmt::format(
+        "{}: error: {} does not fit: it needs {} of {} memory ({} for A, B and C) and {} are free; "
+        "choose smaller sizes{}",
+        experiment::to_string(p.experiment.problems_where), problem_name(*largest),
+        gigabytes(needed), where, gigabytes(on_device), gigabytes(free),
+        results > 1 ? " or fewer plugins" : ""));
+  };
+  const bool gpu = p.device.abi.kind == KZOO_CUDA;
+  const devices::device host = gpu ? devices::find("cpu") : p.device;
+  if (gpu) {
+    const auto free = static_cast<double>(devices::free_memory(p.device));
+    if (on_device > free) refuse("device", on_device, free);
+  } else {
+    on_host += on_device;
+  }
+  const auto free = static_cast<double>(devices::free_memory(host));
+  if (on_host > free) refuse("host", on_host, free);
+}
+
+}  // namespace kzoo::run

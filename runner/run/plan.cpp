@@ -1,0 +1,141 @@
+#include "run/plan.hpp"
+
+#include "core/verdict.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace kzoo::run {
+namespace {
+
+using experiment::selector;
+
+std::string folders_of(const catalogue::catalogue& plugins) {
+  std::vector<std::string> names;
+  for (const auto& folder : plugins.folders()) names.push_back(folder.string());
+  return names.empty() ? "no plugin folder" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+[[noreturn]] void refuse(const selector& s, const std::string& what,
+                         const std::vector<std::string>& known, std::string_view kind) {
+  const auto colon = s.text.find(':');
+  const bool about_variant = kind == "variants";
+  const std::string asked = about_variant ? s.text.substr(colon + 1) : s.text.substr(0, colon);
+  const std::string near = experiment::nearest(asked, known);
+  const std::string where = experiment::to_string(s.where);
+  throw experiment::invalid(fmt::format(
+      "{}{}error: {}{}\n  {}: {}", where, where.empty() ? "" : ": ", what,
+      near.empty() ? "" : fmt::format("; did you mean '{}'?", near), kind, fmt::join(known, ", ")));
+}
+
+// The plugins that the selectors name, in the order of the selectors, each once.
+std::vector<std::string> pick_names(const experiment::experiment& e,
+                                    const catalogue::catalogue& plugins) {
+  const std::vector<std::string> known = plugins.names();
+  std::vector<std::string> picked;
+  for (const selector& s : e.plugins) {
+    bool any = false;
+    for (const std::string& name : known) {
+      if (!experiment::matches(s.text, name, "")) continue;
+      any = true;
+      if (std::ranges::find(picked, name) == picked.end()) picked.push_back(name);
+    }
+    if (!any) {
+      refuse(s, fmt::format("'{}' names no plugin in {}", s.text, folders_of(plugins)), known,
+             "plugins");
+    }
+  }
+  return picked;
+}
+
+// Loads the plugin; what keeps it from being used goes into the contestant.
+void open(contestant& c, kzoo_device_kind kind, const host_factory& make_host) {
+  c.host = make_host(c.record.file);
+  try {
+    workers::plugin_description d = c.host->open();
+    if (d.device != kind) {
+      throw setback(verdict::unavailable,
+                    fmt::format("{} is built for {}, and this run is on {}",
+                                c.record.file.filename().string(), devices::kind_name(d.device),
+                                devices::kind_name(kind)));
+    }
+    c.record.description = std::move(d);
+  } catch (const setback& s) {
+    c.host.reset();
+    c.obstacle = s.verdict;
+    c.record.problem = fmt::format("{}: {}", c.record.file.string(), s.what());
+  }
+}
+
+contestant enter(const std::string& name, const devices::device& device,
+                 const catalogue::catalogue& plugins, const host_factory& make_host) {
+  contestant c;
+  c.record.name = name;
+  const kzoo_device_kind kind = device.abi.kind;
+  if (const catalogue::plugin_file* file = plugins.find(name, kind)) {
+    c.record.file = file->file;
+    open(c, kind, make_host);
+  } else {
+    c.obstacle = verdict::unavailable;
+    c.record.problem =
+        fmt::format("there is no {} build of it, only one for {}", devices::kind_name(kind),
+                    devices::kind_name(kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU));
+  }
+  return c;
+}
+
+void pick_variants(contestant& c, const experiment::experiment& e) {
+  if (!c.record.description) {
+    c.entries.push_back({});
+    return;
+  }
+  const auto& variants = c.record.description->variants;
+  std::vector<std::string> known;
+  for (const auto& v : variants) known.push_back(v.id);
+
+  std::vector<bool> picked(variants.size());
+  for (const selector& s : e.plugins) {
+    if (!experiment::matches(s.text, c.record.name, "")) continue;
+    bool any = false;
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      if (!experiment::matches(s.text, c.record.name, variants[i].id)) continue;
+      any = picked[i] = true;
+    }
+    // A glob over plugins may well name variants that only some of them have.
+    const bool glob = s.text.substr(0, s.text.find(':')).find_first_of("*?") != std::string::npos;
+    if (!any && !glob) {
+      refuse(
+          s,
+          fmt::format("{} has no variant '{}'", c.record.name, s.text.substr(s.text.find(':') + 1)),
+          known, "variants");
+    }
+  }
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (picked[i]) {
+      c.entries.push_back({static_cast<std::uint32_t>(i), variants[i].id, variants[i].signatures});
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t plan::cells() const {
+  std::size_t entries = 0;
+  for (const contestant& c : contestants) entries += c.entries.size();
+  return entries * experiment.problems.size();
+}
+
+plan make_plan(experiment::experiment e, devices::device d, const catalogue::catalogue& plugins,
+               const host_factory& make_host) {
+  plan p{std::move(e), std::move(d), {}};
+  for (const std::string& name : pick_names(p.experiment, plugins)) {
+    contestant c = enter(name, p.device, plugins, make_host);
+    pick_variants(c, p.experiment);
+    if (!c.entries.empty()) p.contestants.push_back(std::move(c));
+  }
+  return p;
+}
+
+}  // namespace kzoo::run

@@ -1,0 +1,42 @@
+#include "timing/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kzoo::timing {
+namespace {
+
+// Between the two nearest ranks, linearly (Hyndman and Fan 1996, definition 7).
+double quantile(const std::vector<double>& sorted, double q) {
+  const double rank = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(rank);
+  const auto above = std::min(below + 1, sorted.size() - 1);
+  return std::lerp(sorted[below], sorted[above], rank - std::floor(rank));
+}
+
+}  // namespace
+
+std::string_view clock_name(clock c) {
+  switch (c) {
+    case clock::gpu:
+      return "gpu";
+    case clock::cpu:
+      return "cpu";
+    case clock::simulator:
+      return "simulator";
+  }
+  return "?";
+}
+
+summary summarise(std::vector<double> samples_ms) {
+  std::vector<double> sorted = samples_ms;
+  std::ranges::sort(sorted);
+  summary s;
+  s.samples_ms = std::move(samples_ms);
+  s.median_ms = quantile(sorted, 0.5);
+  s.min_ms = sorted.front();
+  if (s.median_ms > 0) s.spread = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / s.median_ms;
+  return s;
+}
+
+}  // namespace kzoo::timing

@@ -1,0 +1,111 @@
+#include "workers/library.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <set>
+#include <string_view>
+
+namespace kzoo::workers {
+namespace {
+
+// dlerror's text without the file's own name in front, which the reader has seen already.
+std::string loader_words(const std::string& what, const std::string& file) {
+  std::string_view words = what;
+  for (std::string_view noise : {std::string_view("boost::dll::shared_library::load() failed"),
+                                 std::string_view("boost::dll::shared_library::get() failed")}) {
+    if (words.starts_with(noise)) words.remove_prefix(noise.size());
+  }
+  if (const auto at = words.find(file); at != std::string_view::npos) {
+    words.remove_prefix(at + file.size());
+  }
+  while (!words.empty() && (words.front() == ':' || words.front() == ' ' || words.front() == '(' ||
+                            words.front() == '\'')) {
+    words.remove_prefix(1);
+  }
+  std::string text(words);
+  // "…: Bad file descriptor [system:9]" is the wrapper's own addition, and misleading.
+  if (const auto at = text.rfind(": Bad file descriptor"); at != std::string::npos) text.erase(at);
+  if (const auto at = text.rfind(" [system:"); at != std::string::npos) text.erase(at);
+  return text;
+}
+
+bool is_id(const char* text) {
+  if (text == nullptr || *text == '\0') return false;
+  for (const char* c = text; *c != '\0'; ++c) {
+    if (std::isalnum(static_cast<unsigned char>(*c)) == 0 &&
+        std::string_view("_.-").find(*c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// What keeps a descriptor from being used, or "".
+std::string flaw_in(const kzoo_plugin& p) {
+  if (p.struct_size < sizeof(kzoo_plugin)) {
+    return fmt::format("its kzoo_plugin has {} bytes, version {} has {}", p.struct_size,
+                       KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
+  }
+  if (!is_id(p.id)) return "its id is not made of letters, digits, '_', '.' and '-'";
+  if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
+  if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
+  if (p.variant_stride < sizeof(kzoo_variant)) return "its variant_stride is too small";
+  std::set<std::string_view> seen;
+  for (std::uint32_t i = 0; i < p.variant_count; ++i) {
+    const auto& v = *reinterpret_cast<const kzoo_variant*>(
+        reinterpret_cast<const char*>(p.variants) + std::size_t(i) * p.variant_stride);
+    if (v.struct_size < sizeof(kzoo_variant)) return fmt::format("variant {} is too small", i);
+    if (!is_id(v.id)) return fmt::format("variant {} has no proper id", i);
+    if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
+    if (v.signatures == nullptr || v.signature_count == 0) {
+      return fmt::format("variant '{}' declares no element types", v.id);
+    }
+    if (!v.supports || !v.workspace_bytes || !v.create || !v.run || !v.destroy) {
+      return fmt::format("variant '{}' lacks one of its five functions", v.id);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+library::library(const std::filesystem::path& file) {
+  namespace dll = boost::dll;
+  try {
+    handle_.load(std::filesystem::absolute(file),
+                 dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+  } catch (const std::exception& e) {
+    throw unusable(fmt::format("cannot be loaded: {}",
+                               loader_words(e.what(), std::filesystem::absolute(file).string())));
+  }
+  if (!handle_.has(KZOO_PLUGIN_SYMBOL_NAME)) {
+    constexpr int kNewestGuess = 16;
+    for (int version = 1; version <= kNewestGuess; ++version) {
+      if (handle_.has(fmt::format("kzoo_plugin_v{}", version))) {
+        throw unusable(
+            fmt::format("is built for version {} of the plugin ABI, this runner speaks "
+                        "version {}: build it again with this runner's SDK",
+                        version, KZOO_ABI_MAJOR));
+      }
+    }
+    throw unusable(
+        fmt::format("is a library, but not a kernel-zoo plugin: it has no symbol {} "
+                    "(is there a KZOO_PLUGIN line in it?)",
+                    KZOO_PLUGIN_SYMBOL_NAME));
+  }
+  plugin_ = &handle_.get<const kzoo_plugin>(KZOO_PLUGIN_SYMBOL_NAME);
+  if (const std::string flaw = flaw_in(*plugin_); !flaw.empty()) {
+    throw unusable("has a descriptor that cannot be used: " + flaw);
+  }
+}
+
+const kzoo_variant& library::variant(std::uint32_t index) const {
+  if (index >= plugin_->variant_count) {
+    throw std::out_of_range(fmt::format("variant {} of {}", index, plugin_->variant_count));
+  }
+  return *reinterpret_cast<const kzoo_variant*>(reinterpret_cast<const char*>(plugin_->variants) +
+                                                std::size_t(index) * plugin_->variant_stride);
+}
+
+}  // namespace kzoo::workers

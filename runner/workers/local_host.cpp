@@ -1,0 +1,31 @@
+#include "workers/plugin_host.hpp"
+#include "workers/session.hpp"
+
+#include <optional>
+
+namespace kzoo::workers {
+namespace {
+
+class local_host final : public plugin_host {
+ public:
+  explicit local_host(std::filesystem::path file) : plugin_host(std::move(file), 0) {}
+
+ protected:
+  nlohmann::json exchange(const nlohmann::json& request, double) override {
+    if (!session_) session_.emplace(output_window());
+    return session_->handle(request);
+  }
+  // The library stays loaded: unloading code that has run is not safe.
+  void restart() override { session_.reset(); }
+
+ private:
+  std::optional<session> session_;
+};
+
+}  // namespace
+
+std::unique_ptr<plugin_host> make_local_host(std::filesystem::path file) {
+  return std::make_unique<local_host>(std::move(file));
+}
+
+}  // namespace kzoo::workers

@@ -1,0 +1,73 @@
+#pragma once
+// What the two sides of a worker say to each other, apart from the requests in session.hpp.
+
+#include "core/problem.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace kzoo {
+
+inline void to_json(nlohmann::json& j, const problem& p) {
+  j = {{"m", p.m},
+       {"n", p.n},
+       {"k", p.k},
+       {"dtype", type_name(p.dtype)},
+       {"alpha", p.alpha},
+       {"beta", p.beta},
+       {"fill", fill_name(p.data)},
+       {"padding", p.padding},
+       {"seed", p.seed}};
+}
+
+inline void from_json(const nlohmann::json& j, problem& p) {
+  j.at("m").get_to(p.m);
+  j.at("n").get_to(p.n);
+  j.at("k").get_to(p.k);
+  p.dtype = type_from_name(j.at("dtype").get<std::string>());
+  j.at("alpha").get_to(p.alpha);
+  j.at("beta").get_to(p.beta);
+  p.data = j.at("fill") == fill_name(fill::integers) ? fill::integers : fill::uniform;
+  j.at("padding").get_to(p.padding);
+  j.at("seed").get_to(p.seed);
+}
+
+}  // namespace kzoo
+
+namespace kzoo::workers {
+
+struct signature_description {
+  kzoo_type dtype{};  // 0 when A, B and C differ
+  kzoo_precision compute{};
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(signature_description, dtype, compute)
+
+struct variant_description {
+  std::string id, summary;
+  std::uint32_t compute_capability = 0;
+  std::vector<signature_description> signatures;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(variant_description, id, summary, compute_capability, signatures)
+
+// A plugin's descriptor, as it travels.
+struct plugin_description {
+  std::string id, summary, build_info;
+  kzoo_device_kind device{};
+  bool native = false;
+  std::vector<variant_description> variants;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(plugin_description, id, summary, build_info, device, native,
+                                   variants)
+
+struct run_report {
+  std::int64_t changed_a = 0, changed_b = 0;  // elements of the inputs that the kernel changed
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed_a, changed_b)
+
+struct sample_report {
+  std::vector<double> samples_ms;
+  bool cold_cache = false;
+  bool out_of_time = false;  // max_seconds ended it before the number of samples was reached
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, cold_cache, out_of_time)
+
+}  // namespace kzoo::workers

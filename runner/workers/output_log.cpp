@@ -1,0 +1,39 @@
+#include "workers/output_log.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace kzoo::workers {
+
+output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
+  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
+  // Appending: stdout, stderr and a later worker write at the end, each on its own.
+  fcntl(fd_, F_SETFL, O_APPEND);
+}
+
+output_log::~output_log() { close(fd_); }
+
+std::string output_log::last_words() {
+  struct stat status {};
+  if (fstat(fd_, &status) != 0 || status.st_size <= reported_) return "";
+  constexpr long kTail = 400;
+  const long from = std::max<long>(reported_, status.st_size - kTail);
+  std::string tail(static_cast<std::size_t>(status.st_size - from), '\0');
+  const ssize_t got = pread(fd_, tail.data(), tail.size(), from);
+  tail.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  reported_ = status.st_size;
+
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
+  if (const auto line = tail.rfind('\n'); line != std::string::npos) tail.erase(0, line + 1);
+  return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", tail);
+}
+
+}  // namespace kzoo::workers

@@ -1,0 +1,26 @@
+#pragma once
+// Where a worker's stdout and stderr go: an anonymous file, so that a plugin's printing neither
+// disturbs the report nor leaves anything behind.
+
+#include <string>
+
+namespace kzoo::workers {
+
+class output_log {
+ public:
+  output_log();
+  ~output_log();
+  output_log(const output_log&) = delete;
+  output_log& operator=(const output_log&) = delete;
+
+  int fd() const { return fd_; }
+  // `; it printed: "…"` with the last line there is, and "" when nothing was printed. Each line is
+  // reported once.
+  std::string last_words();
+
+ private:
+  int fd_;
+  long reported_ = 0;  // bytes
+};
+
+}  // namespace kzoo::workers

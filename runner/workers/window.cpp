@@ -1,0 +1,52 @@
+#include "workers/window.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace kzoo::workers {
+namespace {
+
+[[noreturn]] void throw_errno(const char* doing) {
+  throw std::system_error(errno, std::generic_category(), doing);
+}
+
+}  // namespace
+
+window::window() : fd_(memfd_create("kzoo-window", MFD_CLOEXEC)) {
+  if (fd_ < 0) throw_errno("memfd_create");
+}
+
+window::window(int fd) : fd_(fd) {}
+
+window::~window() {
+  if (mapped_ != nullptr) munmap(mapped_, size_);
+  close(fd_);
+}
+
+void window::reserve(std::size_t bytes) {
+  if (bytes <= size_) return;
+  if (const int error = posix_fallocate(fd_, 0, static_cast<off_t>(bytes)); error != 0) {
+    errno = error;
+    throw_errno("shared memory for a result");
+  }
+  view(bytes);
+}
+
+std::span<std::byte> window::view(std::size_t bytes) {
+  if (bytes > size_) {
+    if (mapped_ != nullptr) munmap(mapped_, size_);
+    mapped_ = nullptr;
+    size_ = 0;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    if (memory == MAP_FAILED) throw_errno("mapping shared memory");
+    mapped_ = static_cast<std::byte*>(memory);
+    size_ = bytes;
+  }
+  return {mapped_, bytes};
+}
+
+}  // namespace kzoo::workers

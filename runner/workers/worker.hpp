@@ -1,0 +1,17 @@
+#pragma once
+// The worker process: this same executable, started with a hidden first argument.
+
+#include <string_view>
+
+namespace kzoo::workers {
+
+inline constexpr std::string_view kWorkerCommand = "__worker";
+
+// The descriptors that a worker inherits.
+inline constexpr int kControlFd = 3;
+inline constexpr int kWindowFd = 4;
+
+// Answers requests until the supervisor goes away.
+int worker_main();
+
+}  // namespace kzoo::workers

@@ -1,0 +1,50 @@
+# Decides whether plugins are built for CUDA as well as for the CPU, and for which architectures.
+# A macro-like include, because enable_language() must be called at file scope.
+#
+#   KZOO_CUDA = AUTO (use nvcc when it is there), ON (fail without it), OFF
+# gives KZOO_CUDA_ENABLED, and the CUDA language when that is true.
+
+set(KZOO_CUDA AUTO CACHE STRING "Build for CUDA: AUTO, ON or OFF")
+set_property(CACHE KZOO_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(KZOO_CUDA_ENABLED FALSE)
+
+if(NOT KZOO_CUDA STREQUAL "OFF")
+  find_program(KZOO_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH
+               PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(KZOO_NVCC)
+  if(KZOO_NVCC)
+    if(NOT CMAKE_CUDA_COMPILER)
+      set(CMAKE_CUDA_COMPILER ${KZOO_NVCC})
+    endif()
+    if(NOT CMAKE_CUDA_ARCHITECTURES)
+      # This machine's GPUs, or else Ampere, Hopper with its own instructions, and PTX for the rest.
+      execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                      OUTPUT_VARIABLE kzoo_capabilities ERROR_QUIET
+                      RESULT_VARIABLE kzoo_no_gpu OUTPUT_STRIP_TRAILING_WHITESPACE)
+      if(NOT kzoo_no_gpu AND kzoo_capabilities MATCHES "^[0-9]+\\.[0-9]")
+        string(REPLACE "." "" kzoo_capabilities "${kzoo_capabilities}")
+        string(REGEX REPLACE "[ \r\n]+" ";" kzoo_capabilities "${kzoo_capabilities}")
+        list(REMOVE_DUPLICATES kzoo_capabilities)
+        list(TRANSFORM kzoo_capabilities APPEND "a" REGEX "^(9[0-9]|[0-9][0-9][0-9])$")
+        list(TRANSFORM kzoo_capabilities APPEND "-real")
+        set(kzoo_architectures ${kzoo_capabilities})
+      else()
+        set(kzoo_architectures 80-real 90a-real 90-virtual)
+      endif()
+      set(CMAKE_CUDA_ARCHITECTURES ${kzoo_architectures} CACHE STRING "CUDA architectures")
+    endif()
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    set(KZOO_CUDA_ENABLED TRUE)
+    list(JOIN CMAKE_CUDA_ARCHITECTURES " " kzoo_architectures)
+    message(STATUS "kernel-zoo: building for cpu and cuda (${kzoo_architectures}), "
+                   "nvcc ${CMAKE_CUDA_COMPILER_VERSION}")
+  elseif(KZOO_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "KZOO_CUDA=ON, but there is no nvcc: install the CUDA toolkit, or set "
+                        "CUDACXX to nvcc's path, or configure with -DKZOO_CUDA=OFF.")
+  else()
+    message(STATUS "kernel-zoo: no nvcc found, building for cpu only")
+  endif()
+else()
+  message(STATUS "kernel-zoo: building for cpu only (KZOO_CUDA=OFF)")
+endif()

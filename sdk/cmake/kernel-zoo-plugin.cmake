@@ -1,0 +1,96 @@
+# kzoo_add_plugin(NAME name SOURCES file… [DEVICES cuda|cpu…] [NATIVE] [LINK library…] [ARCH arch…])
+#
+# Builds the plugin `name`, once per device, as plugins/<device>/<name>.so.
+#
+#   SOURCES  .cu: CUDA C++ that is also ordinary C++ for the simulator. .cpp: host code.
+#   DEVICES  default: both. A device that this build does not have is left out.
+#   NATIVE   the cpu build runs at the CPU's own speed and does not need the simulator.
+#   LINK     further libraries, for example CUDA::cublas.
+#   ARCH     CUDA architectures, where they differ from CMAKE_CUDA_ARCHITECTURES.
+function(kzoo_add_plugin)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE" "NAME" "SOURCES;DEVICES;LINK;ARCH")
+  if(NOT arg_NAME OR NOT arg_SOURCES)
+    message(FATAL_ERROR "kzoo_add_plugin needs NAME and SOURCES")
+  endif()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "kzoo_add_plugin(${arg_NAME}): what is '${arg_UNPARSED_ARGUMENTS}'?")
+  endif()
+  if(NOT arg_DEVICES)
+    set(arg_DEVICES cuda cpu)
+  endif()
+
+  foreach(device IN LISTS arg_DEVICES)
+    if(device STREQUAL "cuda")
+      if(KZOO_CUDA_ENABLED)
+        kzoo_add_plugin_module(cuda "${arg_NAME}" "${arg_SOURCES}" "${arg_LINK}")
+        target_link_libraries(kzoo_cuda_${arg_NAME} PRIVATE CUDA::cudart)
+        target_compile_definitions(kzoo_cuda_${arg_NAME} PRIVATE KZOO_TARGET_DEVICE=KZOO_CUDA)
+        if(arg_ARCH)
+          set_target_properties(kzoo_cuda_${arg_NAME} PROPERTIES CUDA_ARCHITECTURES "${arg_ARCH}")
+        endif()
+      endif()
+    elseif(device STREQUAL "cpu")
+      # The same file for the host compiler: a .cpp that includes it keeps errors and the debugger
+      # on the author's own lines, and works where CMake knows no CUDA language.
+      set(cpu_sources)
+      foreach(source IN LISTS arg_SOURCES)
+        if(source MATCHES "\\.cu$")
+          cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE absolute)
+          cmake_path(GET source STEM stem)
+          set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_cpu_${stem}.cpp)
+          file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${absolute}\"\n")
+          list(APPEND cpu_sources ${wrapper})
+        else()
+          list(APPEND cpu_sources ${source})
+        endif()
+      endforeach()
+      kzoo_add_plugin_module(cpu "${arg_NAME}" "${cpu_sources}" "${arg_LINK}")
+      target_include_directories(kzoo_cpu_${arg_NAME} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+      target_compile_definitions(kzoo_cpu_${arg_NAME} PRIVATE KZOO_TARGET_DEVICE=KZOO_CPU)
+      # #pragma unroll means nothing to g++.
+      target_compile_options(kzoo_cpu_${arg_NAME} PRIVATE -Wno-unknown-pragmas)
+      if(arg_NATIVE)
+        target_compile_definitions(kzoo_cpu_${arg_NAME} PRIVATE KZOO_NATIVE=1)
+      else()
+        target_link_libraries(kzoo_cpu_${arg_NAME} PRIVATE kzoo::sim)
+      endif()
+    else()
+      message(FATAL_ERROR "kzoo_add_plugin(${arg_NAME}): DEVICES are cuda and cpu, not '${device}'")
+    endif()
+  endforeach()
+endfunction()
+
+# What the builds for both devices share: the target kzoo_<device>_<name>.
+function(kzoo_add_plugin_module device name sources link)
+  set(target kzoo_${device}_${name})
+  add_library(${target} MODULE ${sources})
+  target_link_libraries(${target} PRIVATE kzoo::sdk ${link})
+  if(TARGET kzoo_warnings)
+    target_link_libraries(${target} PRIVATE kzoo_warnings)
+  endif()
+  if(KZOO_PLUGIN_OUTPUT_DIRECTORY)
+    set(output ${KZOO_PLUGIN_OUTPUT_DIRECTORY}/${device})
+  else()
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/plugins/${device})
+  endif()
+  set_target_properties(
+    ${target}
+    PROPERTIES OUTPUT_NAME ${name} PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${output}
+               CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
+               VISIBILITY_INLINES_HIDDEN ON CUDA_RUNTIME_LIBRARY Shared)
+  # A symbol that nothing defines is the build's error, not the loader's.
+  target_link_options(${target} PRIVATE -Wl,-z,defs)
+  kzoo_build_info(${device} info)
+  target_compile_definitions(${target} PRIVATE "KZOO_BUILD_INFO=\"${info}\"")
+  set_property(GLOBAL APPEND PROPERTY KZOO_PLUGIN_TARGETS ${target})
+endfunction()
+
+# One line for the record: which compilers, which kind of build, which architectures.
+function(kzoo_build_info device out)
+  set(info "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, ${CMAKE_BUILD_TYPE}")
+  if(device STREQUAL "cuda")
+    list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
+    string(APPEND info ", nvcc ${CMAKE_CUDA_COMPILER_VERSION} for ${architectures}")
+  endif()
+  set(${out} "${info}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,88 @@
+// launch() on a GPU. A launch that works costs cudaLaunchKernel and nothing else; the questions
+// that explain a failure are asked after it. Included by launch.hpp.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <tuple>
+
+#include <cuda_runtime.h>
+
+#include <kzoo/error.hpp>
+#include <kzoo/launch_config.hpp>
+#include <kzoo/launch_limits.hpp>
+
+namespace kzoo::detail {
+
+inline int device_attribute(cudaDeviceAttr attribute) {
+  int device = 0;
+  int value = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&value, attribute, device);
+  return value;
+}
+
+inline std::string words(cudaError_t status) {
+  return std::string(cudaGetErrorName(status)) + " (" + cudaGetErrorString(status) + ")";
+}
+
+inline std::string explain_launch(const launch_config& config, const void* kernel,
+                                  cudaError_t status) {
+  const std::string failed = "launch failed: " + words(status);
+  cudaFuncAttributes f{};
+  if (const cudaError_t asked = cudaFuncGetAttributes(&f, kernel); asked != cudaSuccess) {
+    return asked == status ? failed : failed + "; the kernel cannot be queried: " + words(asked);
+  }
+  const std::size_t threads =
+      static_cast<std::size_t>(config.block.x) * config.block.y * config.block.z;
+  const auto registers = threads * static_cast<std::size_t>(f.numRegs);
+  const auto most = static_cast<std::size_t>(device_attribute(cudaDevAttrMaxRegistersPerBlock));
+  const bool too_many_threads = threads > static_cast<std::size_t>(f.maxThreadsPerBlock);
+  const std::string built_for = std::to_string(threads) +
+                                " threads per block where the kernel is built for at most " +
+                                std::to_string(f.maxThreadsPerBlock);
+  if (registers > most) {
+    return failed + ": " + std::to_string(threads) + " threads x " + std::to_string(f.numRegs) +
+           " registers = " + std::to_string(registers) + " > " + std::to_string(most) +
+           " registers per block";
+  }
+  if (too_many_threads) return failed + ": " + built_for;
+  const auto allowed = static_cast<std::size_t>(f.maxDynamicSharedSizeBytes);
+  if (config.dynamic_shared > allowed) {
+    return shared_problem(config.dynamic_shared, f.sharedSizeBytes, allowed);
+  }
+  return failed;
+}
+
+template <class... P>
+void launch_checked(const launch_config& config, void (*kernel)(P...), std::tuple<P...>& values) {
+  const auto* function = reinterpret_cast<const void*>(kernel);
+  const cudaError_t status = std::apply(
+      [&](auto&... value) {
+        void* pointers[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
+        return cudaLaunchKernel(function, config.grid, config.block, pointers,
+                                config.dynamic_shared, config.stream);
+      },
+      values);
+  if (status == cudaSuccess) return;
+  const std::string text = explain_launch(config, function, status);
+  cudaGetLastError();  // reported here; must not turn up as the failure of a later call
+  throw error(KZOO_LAUNCH_FAILED, text);
+}
+
+inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {
+  const cudaError_t status = cudaFuncSetAttribute(
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (status == cudaSuccess) return;
+  cudaFuncAttributes f{};
+  cudaFuncGetAttributes(&f, kernel);
+  const auto device =
+      static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
+  cudaGetLastError();
+  const std::size_t most = device > f.sharedSizeBytes ? device - f.sharedSizeBytes : 0;
+  const std::string problem = opt_in_problem(bytes, most);
+  throw error(KZOO_LAUNCH_FAILED,
+              problem.empty() ? "allow_dynamic_shared failed: " + words(status) : problem);
+}
+
+}  // namespace kzoo::detail

@@ -1,0 +1,21 @@
+// The one exception type of the SDK. It carries the status code that the C ABI reports, so the
+// wrapper round a plugin's functions can turn it into status + text without guessing.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include <kzoo/abi.h>
+
+namespace kzoo {
+
+class error : public std::runtime_error {
+ public:
+  error(std::uint32_t status_code, const std::string& text)
+      : std::runtime_error(text), status(status_code) {}
+
+  std::uint32_t status;  // one of the KZOO_* codes of abi.h, never KZOO_OK
+};
+
+}  // namespace kzoo

@@ -1,0 +1,64 @@
+#pragma once
+// What a kernel receives: one matrix product, by value, the same on both devices.
+
+#include <kzoo/cuda.hpp>
+
+#include <cstddef>
+
+namespace kzoo {
+
+// What sums of T are kept in: fp32 for every floating-point type, 32-bit integers for integers.
+template <class T>
+struct accumulator {
+  using type = float;
+};
+template <>
+struct accumulator<int> {
+  using type = int;
+};
+template <class T>
+using accumulator_t = typename accumulator<T>::type;
+
+// C = alpha A B + beta C, row-major: A is m x k, B is k x n, C is m x n; element (i, j) of A is
+// a[i * lda + j]. Pointers are the caller's: device memory on cuda, host memory on cpu. With
+// beta = 0, C is never read.
+template <class T>
+struct gemm {
+  using element = T;
+  using sum_type = accumulator_t<T>;
+
+  int m, n, k;
+  std::ptrdiff_t lda, ldb, ldc;  // elements
+  const T* a;
+  const T* b;
+  T* c;
+  sum_type alpha, beta;
+
+  __host__ __device__ const T& a_at(int row, int col) const { return a[row * lda + col]; }
+  __host__ __device__ const T& b_at(int row, int col) const { return b[row * ldb + col]; }
+
+  // Element (row, col) where it exists, else 0: what pads a tile that hangs over an edge.
+  __host__ __device__ T a_or_zero(int row, int col) const {
+    return row < m && col < k ? a_at(row, col) : T(0);
+  }
+  __host__ __device__ T b_or_zero(int row, int col) const {
+    return row < k && col < n ? b_at(row, col) : T(0);
+  }
+
+  // The epilogue: one finished sum of products into C.
+  __host__ __device__ void store(int row, int col, sum_type sum) const {
+    T& out = c[row * ldc + col];
+    out = beta == sum_type(0) ? T(alpha * sum) : T(alpha * sum + beta * sum_type(out));
+  }
+  // The same for a tile that hangs over an edge of C.
+  __host__ __device__ void store_inside(int row, int col, sum_type sum) const {
+    if (row < m && col < n) store(row, col, sum);
+  }
+};
+
+// Blocks that cover `count` when each covers `size`; size > 0.
+__host__ __device__ constexpr int ceil_div(int count, int size) {
+  return (count + size - 1) / size;
+}
+
+}  // namespace kzoo

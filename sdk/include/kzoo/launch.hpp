@@ -1,0 +1,65 @@
+// Launching a kernel, the same way on a GPU and on the simulator.
+//
+//   __global__ void scale(float* x, float factor, int n);
+//   ...
+//   kzoo::launch({.grid = dim3((n + 255) / 256), .block = dim3(256), .stream = stream},
+//                scale, x, 2.0f, n);
+//
+// cuda: enqueues and returns. cpu: the kernel has finished when launch returns, and whatever went
+// wrong inside it (a divergent barrier, an exception) is thrown from here.
+#pragma once
+
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include <kzoo/cuda.hpp>
+#include <kzoo/error.hpp>
+#include <kzoo/launch_config.hpp>
+#include <kzoo/launch_limits.hpp>
+
+#if defined(KZOO_REAL_CUDA)
+#include <kzoo/detail/launch_cuda.hpp>
+#else
+#include <kzoo/detail/launch_sim.hpp>
+#endif
+
+namespace kzoo {
+
+// Arguments are converted to the kernel's parameter types. Throws kzoo::error(KZOO_LAUNCH_FAILED)
+// with the reason when the launch asks for more than there is; CUDA's error state is clear then.
+// Callable from any host thread, not from a kernel.
+template <class... P, class... A>
+void launch(const launch_config& config, void (*kernel)(P...), A&&... args) {
+  static_assert(sizeof...(P) == sizeof...(A), "one argument for each parameter of the kernel");
+  std::tuple<P...> parameters(std::forward<A>(args)...);
+  if (const std::string problem =
+          detail::shape_problem(config.grid, config.block, config.max_threads);
+      !problem.empty()) {
+    throw error(KZOO_LAUNCH_FAILED, problem);
+  }
+  detail::launch_checked(config, kernel, parameters);
+}
+
+// Lets `kernel` use up to `bytes` of dynamic shared memory; needed beyond 48 KB. Slow on cuda: call
+// it when a variant is created, not for each run. Throws kzoo::error(KZOO_LAUNCH_FAILED).
+template <class... P>
+void allow_dynamic_shared(void (*kernel)(P...), std::size_t bytes) {
+  detail::allow_dynamic_shared(reinterpret_cast<const void*>(kernel), bytes);
+}
+
+#if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
+// The block's dynamic shared memory, 128-byte aligned, not initialised (the simulator fills it with
+// NaNs). All calls in a kernel give the same bytes, whatever T is.
+template <class T>
+__device__ inline T* dynamic_shared() {
+#if defined(__CUDACC__)
+  extern __shared__ __align__(128) unsigned char kzoo_dynamic_shared_bytes[];
+  return reinterpret_cast<T*>(kzoo_dynamic_shared_bytes);
+#else
+  return static_cast<T*>(sim::self().dynamic_shared);
+#endif
+}
+#endif
+
+}  // namespace kzoo

@@ -1,0 +1,89 @@
+// Narrow floating point formats as bit patterns. Pure functions, constexpr, the same for every
+// compiler and device; the simulator's __half and the referee both stand on them.
+//
+//   format  sign  exponent  fraction   smallest normal   largest
+//   fp16      1       5        10           2^-14         65504
+//   bf16      1       8         7           2^-126        3.39e38
+//   tf32      1       8        10           2^-126        3.40e38   (stored in 32 bits)
+//   fp32      1       8        23
+//
+// Rounding is to nearest, ties to even, subnormals kept, overflow to infinity, unless a name says
+// otherwise. A NaN becomes the canonical 0x7fff, which is what the CUDA conversions give.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace kzoo {
+
+constexpr std::uint16_t float_to_fp16_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = (bits >> 16) & 0x8000u;
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7fff;
+  if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // >= 65520
+  if (magnitude < 0x38800000u) {                                                    // < 2^-14
+    // The last place of 0.5f is 2^-24, the smallest subnormal: one float addition rounds there.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
+  }
+  const std::uint32_t to_even = 0xfffu + ((magnitude >> 13) & 1u);
+  return static_cast<std::uint16_t>(sign | (((magnitude + to_even) >> 13) - (112u << 10)));
+}
+
+constexpr float fp16_bits_to_float(std::uint16_t half_bits) {
+  const std::uint32_t sign = (half_bits & 0x8000u) << 16;
+  const std::uint32_t magnitude = half_bits & 0x7fffu;
+  if (magnitude >= 0x7c00u) {
+    return std::bit_cast<float>(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
+  }
+  if (magnitude >= 0x400u) return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
+  const float tiny = static_cast<float>(magnitude) * 0x1p-24f;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(tiny));
+}
+
+constexpr std::uint16_t float_to_bf16_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+  return static_cast<std::uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+constexpr float bf16_bits_to_float(std::uint16_t bf16_bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bf16_bits) << 16);
+}
+
+// The nearest tf32 value, ties away from zero: what cvt.rna.tf32.f32 and wmma::__float_to_tf32 do.
+constexpr float round_to_tf32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return value;
+  return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
+}
+
+// What a tf32 tensor core reads of an fp32 register nobody rounded: the low 13 bits are dropped.
+constexpr float truncate_to_tf32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return value;
+  return std::bit_cast<float>(bits & 0xffffe000u);
+}
+
+// double -> float, rounded to odd: an inexact result has its last bit set. Rounding once more, to a
+// format at least two bits narrower, then gives the same as rounding the double directly.
+constexpr float round_to_odd(double value) {
+  const auto nearest = static_cast<float>(value);
+  const auto bits = std::bit_cast<std::uint32_t>(nearest);
+  const auto back = static_cast<double>(nearest);
+  if (back == value || value != value) return nearest;
+  if ((bits & 1u) != 0) return nearest;
+  const bool grew = (back > value) == (value > 0.0);  // nearest is further from zero than value
+  return std::bit_cast<float>(grew ? bits - 1u : bits + 1u);
+}
+
+constexpr std::uint16_t double_to_fp16_bits(double value) {
+  return float_to_fp16_bits(round_to_odd(value));
+}
+
+constexpr std::uint16_t double_to_bf16_bits(double value) {
+  return float_to_bf16_bits(round_to_odd(value));
+}
+
+}  // namespace kzoo

@@ -1,0 +1,319 @@
+#pragma once
+// The C++ side of the plugin ABI: an author writes one kernel, one small struct per variant, and
+// one KZOO_PLUGIN line. Everything here ends up inside the plugin; only the ABI crosses its border.
+//
+// A variant is a struct:
+//
+//   struct tiled {
+//     using types = kzoo::types<float, int>;                 // element types of A, B and C
+//     template <class T>
+//     void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const;   // enqueue, nothing else
+//
+//     // and, where it needs them:
+//     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
+//     static constexpr unsigned compute_capability = 80;               // default: any
+//     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
+//     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
+//     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
+//     template <class T>                                     // instead of the shorter run
+//     void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const;
+//   };
+//
+// Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and reaches
+// the runner as a status and a sentence.
+// Threading: run, the constructor and the destructor are called from one thread at a time.
+
+#include <kzoo/abi.h>
+#include <kzoo/error.hpp>
+#include <kzoo/gemm.hpp>
+#include <kzoo/launch.hpp>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+#include <type_traits>
+
+namespace kzoo {
+
+template <class... T>
+struct types {};
+
+template <class T>
+struct element_traits;
+template <>
+struct element_traits<float> {
+  static constexpr kzoo_type type = KZOO_F32;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32;
+};
+template <>
+struct element_traits<int> {
+  static constexpr kzoo_type type = KZOO_I32;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_INT32;
+};
+template <>
+struct element_traits<__half> {
+  static constexpr kzoo_type type = KZOO_F16;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP16;
+};
+template <>
+struct element_traits<__nv_bfloat16> {
+  static constexpr kzoo_type type = KZOO_BF16;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_BF16;
+};
+
+// For `supports`, of a kernel that counts its blocks along gridDim.y: CUDA ends that at 65535, and
+// gridDim.x only at 2^31 - 1. `count` rows or columns, `size` of them to a block.
+inline const char* grid_y_objection(std::int64_t count, int size) {
+  return (count + size - 1) / size <= launch_limits{}.grid_yz
+             ? nullptr
+             : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
+}
+
+namespace detail {
+
+inline void write(kzoo_text* text, const char* sentence) {
+  if (text == nullptr || text->data == nullptr || text->capacity == 0) return;
+  const std::size_t length =
+      std::min<std::size_t>(std::strlen(sentence), static_cast<std::size_t>(text->capacity) - 1);
+  std::memcpy(text->data, sentence, length);
+  text->data[length] = '\0';
+}
+
+// Runs `body`; whatever it throws becomes a status and a sentence.
+template <class Body>
+kzoo_status guarded(kzoo_text* text, Body&& body) {
+  try {
+    body();
+    return KZOO_OK;
+  } catch (const error& e) {
+    write(text, e.what());
+    return e.status;
+  } catch (const std::exception& e) {
+    write(text, e.what());
+  } catch (...) {
+    write(text, "an exception that is not a std::exception");
+  }
+  return KZOO_ERROR;
+}
+
+template <class V, class T>
+constexpr kzoo_precision precision_of() {
+  if constexpr (requires { V::precision; }) {
+    return V::precision;
+  } else {
+    return element_traits<T>::precision;
+  }
+}
+
+template <class V, class... T>
+constexpr std::array<kzoo_signature, sizeof...(T)> make_signatures(types<T...>) {
+  return {kzoo_signature{element_traits<T>::type, element_traits<T>::type, element_traits<T>::type,
+                         precision_of<V, T>()}...};
+}
+template <class V>
+inline constexpr auto signatures = make_signatures<V>(typename V::types{});
+
+template <class V>
+constexpr unsigned compute_capability() {
+  if constexpr (requires { V::compute_capability; }) {
+    return V::compute_capability;
+  } else {
+    return 0;
+  }
+}
+
+// Fields that a newer runner appended and set: this plugin does not know what they ask for.
+inline bool has_unknown_fields(const kzoo_problem& p) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(&p);
+  return std::any_of(
+      bytes + sizeof(kzoo_problem),
+      bytes + std::max<std::size_t>(static_cast<std::size_t>(p.struct_size), sizeof(kzoo_problem)),
+      [](unsigned char byte) { return byte != 0; });
+}
+
+inline bool is_whole_int(double x) {
+  return std::nearbyint(x) == x && x >= double(INT_MIN) && x <= double(INT_MAX);
+}
+
+constexpr const char* type_word(kzoo_type type) {
+  return type == KZOO_F32    ? "f32"
+         : type == KZOO_F16  ? "f16"
+         : type == KZOO_BF16 ? "bf16"
+         : type == KZOO_I32  ? "i32"
+                             : "an unknown type";
+}
+
+// "it computes f32, i32, not f16", or "" where the types are the variant's.
+template <class V>
+std::string type_objection(const kzoo_problem& p) {
+  std::string known;
+  for (const kzoo_signature& s : signatures<V>) {
+    if (s.type_a == p.type_a && s.type_b == p.type_b && s.type_c == p.type_c) return "";
+    known += known.empty() ? "" : ", ";
+    known += type_word(s.type_c);
+  }
+  return "it computes " + known + ", not " + type_word(p.type_c);
+}
+
+// Why no plugin made with this header does the problem, or "".
+template <class V>
+std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
+  if (has_unknown_fields(p)) return "the problem has options newer than this plugin's SDK";
+  if (std::string words = type_objection<V>(p); !words.empty()) return words;
+  if (p.layout_a != KZOO_ROW_MAJOR || p.layout_b != KZOO_ROW_MAJOR ||
+      p.layout_c != KZOO_ROW_MAJOR) {
+    return "only row-major matrices are supported";
+  }
+  // Kernels hold sizes in int and round them up to whole tiles.
+  constexpr std::int64_t kLargest = INT_MAX / 2;
+  if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) > kLargest) {
+    return "sizes above 2^30 are not supported";
+  }
+  if (p.type_c == KZOO_I32 && !(is_whole_int(p.alpha) && is_whole_int(p.beta))) {
+    return "alpha and beta must be whole numbers for integer matrices";
+  }
+  constexpr unsigned kNeeded = compute_capability<V>();
+  if constexpr (kNeeded > 0) {
+    if (d.kind == KZOO_CUDA && d.compute_capability < kNeeded) {
+      return "it needs sm_" + std::to_string(kNeeded) + ", the device is sm_" +
+             std::to_string(d.compute_capability);
+    }
+  }
+  return "";
+}
+
+template <class V>
+kzoo_status supports(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d,
+                     kzoo_text* reason) {
+  std::string objection = general_objection<V>(*p, *d);
+  if constexpr (requires { V::supports(*p, *d); }) {
+    if (objection.empty()) {
+      if (const char* own = V::supports(*p, *d); own != nullptr) objection = own;
+    }
+  }
+  if (objection.empty()) return KZOO_OK;
+  write(reason, objection.c_str());
+  return KZOO_UNSUPPORTED;
+}
+
+template <class V>
+std::uint64_t workspace_bytes(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d) {
+  if constexpr (requires { V::workspace_bytes(*p, *d); }) {
+    return V::workspace_bytes(*p, *d);
+  } else {
+    return 0;
+  }
+}
+
+// The variant and the problem it was created for.
+template <class V>
+struct instance {
+  instance(const kzoo_problem& p, const kzoo_device& d) requires
+      std::constructible_from<V, const kzoo_problem&, const kzoo_device&> : problem(p),
+                                                                            variant(p, d) {}
+  instance(const kzoo_problem& p, const kzoo_device&) : problem(p) {}
+
+  kzoo_problem problem;
+  V variant;
+};
+
+template <class V>
+kzoo_status create(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d, void** created,
+                   kzoo_text* text) {
+  return guarded(text, [&] { *created = new instance<V>(*p, *d); });
+}
+
+template <class V>
+void destroy(const kzoo_variant*, void* created) {
+  delete static_cast<instance<V>*>(created);
+}
+
+template <class T>
+gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
+  using sum_type = accumulator_t<T>;
+  return {.m = static_cast<int>(p.m),
+          .n = static_cast<int>(p.n),
+          .k = static_cast<int>(p.k),
+          .lda = static_cast<std::ptrdiff_t>(p.lda),
+          .ldb = static_cast<std::ptrdiff_t>(p.ldb),
+          .ldc = static_cast<std::ptrdiff_t>(p.ldc),
+          .a = static_cast<const T*>(args.a),
+          .b = static_cast<const T*>(args.b),
+          .c = static_cast<T*>(args.c),
+          .alpha = static_cast<sum_type>(p.alpha),
+          .beta = static_cast<sum_type>(p.beta)};
+}
+
+template <class V, class T>
+void run_as(const instance<V>& i, const kzoo_arguments& args) {
+  const gemm<T> g = to_gemm<T>(i.problem, args);
+  if constexpr (requires { i.variant.run(g, args); }) {
+    i.variant.run(g, args);
+  } else {
+    i.variant.run(g, static_cast<stream_t>(args.stream));
+  }
+}
+
+template <class V, class... T>
+void run_typed(types<T...>, const instance<V>& i, const kzoo_arguments& args) {
+  ((i.problem.type_c == element_traits<T>::type ? run_as<V, T>(i, args) : void()), ...);
+}
+
+template <class V>
+kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, kzoo_text* text) {
+  return guarded(text, [&] {
+    run_typed(typename V::types{}, *static_cast<const instance<V>*>(created), *args);
+  });
+}
+
+}  // namespace detail
+
+// One entry of a plugin's table. `id` and `summary` must be string literals.
+template <class V>
+constexpr kzoo_variant variant(const char* id, const char* summary) {
+  return {sizeof(kzoo_variant),
+          id,
+          summary,
+          detail::signatures<V>.data(),
+          static_cast<std::uint32_t>(detail::signatures<V>.size()),
+          detail::compute_capability<V>(),
+          nullptr,
+          &detail::supports<V>,
+          &detail::workspace_bytes<V>,
+          &detail::create<V>,
+          &detail::run<V>,
+          &detail::destroy<V>};
+}
+
+}  // namespace kzoo
+
+// kzoo_add_plugin() says what a library is built for; see cmake/kernel-zoo-plugin.cmake.
+#ifndef KZOO_TARGET_DEVICE
+#error "KZOO_TARGET_DEVICE is not set: build plugins with kzoo_add_plugin()"
+#endif
+#ifndef KZOO_NATIVE
+#define KZOO_NATIVE 0
+#endif
+
+// The one exported symbol. Variants follow the summary: kzoo::variant<V>("id", "summary"), ...
+#define KZOO_PLUGIN(ID, SUMMARY, ...)                                                        \
+  static constexpr kzoo_variant kzoo_variant_table[] = {__VA_ARGS__};                        \
+  extern "C" __attribute__((visibility("default"))) const kzoo_plugin KZOO_PLUGIN_SYMBOL;    \
+  const kzoo_plugin KZOO_PLUGIN_SYMBOL = {sizeof(kzoo_plugin),                               \
+                                          KZOO_ABI_MINOR,                                    \
+                                          KZOO_TARGET_DEVICE,                                \
+                                          ID,                                                \
+                                          SUMMARY,                                           \
+                                          KZOO_BUILD_INFO,                                   \
+                                          kzoo_variant_table,                                \
+                                          sizeof(kzoo_variant_table) / sizeof(kzoo_variant), \
+                                          sizeof(kzoo_variant),                              \
+                                          KZOO_NATIVE,                                       \
+                                          0}

@@ -1,0 +1,76 @@
+// The only place where simulated device code touches the simulator. Everything else under sim/
+// that a kernel can name (shuffles, votes, atomics, half, ...) is written with the functions here
+// or touches no simulator state at all.
+//
+// Threads of a block are fibers on one OS thread and change over only inside these functions, so
+// what a kernel does between two of them is not interrupted by its own block. Blocks run at the
+// same time on several OS threads.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+
+#include <kzoo/sim/vector_types.hpp>
+
+namespace kzoo::sim {
+
+// What a simulated thread knows of itself.
+struct thread_view {
+  uint3 thread_idx;
+  uint3 block_idx;
+  dim3 block_dim;
+  dim3 grid_dim;
+  unsigned linear;       // of threadIdx in its block, x fastest
+  void* dynamic_shared;  // 128-byte aligned; poisoned with 0xff bytes before each block
+};
+
+// The running simulated thread; null on an OS thread that runs none. One per module, since the
+// simulator is linked into each plugin. Not initial-exec, which would be faster still: that puts
+// all of a module's thread-locals into the loader's small static block, and __shared__ ones are
+// large.
+extern constinit thread_local const thread_view* current
+    __attribute__((tls_model("local-dynamic"), visibility("hidden")));
+
+inline const thread_view& self() { return *current; }
+
+enum class block_op : unsigned char { barrier, count, conjunction, disjunction };
+
+// Waits until all threads of the block are at the same barrier: same operation, same source line.
+// Returns how many of them came with a non-zero predicate.
+unsigned block_barrier(block_op op, bool predicate, std::source_location where);
+
+enum class warp_op : unsigned char {
+  sync,      // result 0
+  exchange,  // the value of lane `source`; all ones if that lane is not in the mask
+  ballot,    // the lanes in the mask whose value is not 0
+  match,     // the lanes in the mask whose value equals one's own
+  add,
+  min_signed,
+  max_signed,
+  min_unsigned,
+  max_unsigned,
+  bit_and,
+  bit_or,
+  bit_xor  // of 32 bits
+};
+
+// Waits until every lane in `mask` calls with the same operation and mask, gives each its result.
+// Lanes that the block does not have (a last warp of fewer than 32 threads) are taken out of the
+// mask. Other, disjoint masks of the same warp may be under way.
+std::uint64_t warp_collective(warp_op op, unsigned mask, std::uint64_t value, unsigned source,
+                              std::source_location where);
+
+// Lets other threads of the block, or other OS threads, go on: what spinning code needs.
+void yield();
+
+// Ends the launch: kzoo::launch throws kzoo::error(KZOO_ERROR, text). Does not return and does not
+// unwind, so it works under noexcept.
+[[noreturn]] void fail(const char* text);
+
+}  // namespace kzoo::sim
+
+#define threadIdx (::kzoo::sim::self().thread_idx)
+#define blockIdx (::kzoo::sim::self().block_idx)
+#define blockDim (::kzoo::sim::self().block_dim)
+#define gridDim (::kzoo::sim::self().grid_dim)
+inline constexpr int warpSize = 32;

@@ -1,0 +1,23 @@
+// CUDA's declaration qualifiers as macros for the host compiler.
+#pragma once
+
+// libstdc++ spells an attribute __noinline__ here; it has to be read before the macro exists.
+#include <memory>
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+
+// Threads of a block stay on one OS thread, and that thread runs one block at a time: so one copy
+// per OS thread is one copy per running block. Not cleared between blocks, as on the GPU.
+#define __shared__ static thread_local
+
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __cluster_dims__(...)
+#define __align__(n) __attribute__((aligned(n)))
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))

@@ -1,0 +1,68 @@
+// Stack switching: Boost.Context's raw jump, plus the call-outs that keep AddressSanitizer aware of
+// which stack it is on.
+//
+// The raw interface rather than boost::context::fiber because a failed block's fibers are given up
+// where they stand, without unwinding: unwinding would call std::terminate in every kernel that has
+// a noexcept function waiting at a barrier. Device code owns nothing that a destructor would free.
+#pragma once
+
+#include <cstddef>
+
+#include <boost/context/detail/fcontext.hpp>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace kzoo::sim {
+
+namespace fcontext = boost::context::detail;
+
+// A stack that something is, or can be, suspended on.
+struct context {
+  fcontext::fcontext_t handle = nullptr;
+  void* bottom = nullptr;  // lowest usable address
+  std::size_t size = 0;
+  context* target = nullptr;  // whom it last switched to
+  void* shadow = nullptr;     // AddressSanitizer's
+
+  // Saves the running stack in *this and goes on with `to`; returns when someone switches back.
+  void switch_to(context& to) {
+    target = &to;
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(&shadow, to.bottom, to.size);
+#endif
+    arrived(fcontext::jump_fcontext(to.handle, this));
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(shadow, nullptr, nullptr);
+#endif
+  }
+
+  // To be called first on a new stack: returns the context that was switched to.
+  static context& started(fcontext::transfer_t transfer) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+#endif
+    return *arrived(transfer)->target;
+  }
+
+  // Makes this a fresh stack, on which `entry` will run. What was there before is forgotten.
+  void reset(std::size_t unused_at_top, void (*entry)(fcontext::transfer_t)) {
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_unpoison_memory_region(bottom, size);
+#endif
+    const std::size_t used = size - unused_at_top;
+    handle = fcontext::make_fcontext(static_cast<char*>(bottom) + used, used, entry);
+    shadow = nullptr;
+  }
+
+ private:
+  static context* arrived(fcontext::transfer_t transfer) {
+    auto* from = static_cast<context*>(transfer.data);
+    from->handle = transfer.fctx;
+    return from;
+  }
+};
+
+}  // namespace kzoo::sim

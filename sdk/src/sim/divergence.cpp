@@ -1,0 +1,118 @@
+// The report on a block whose threads wait for others that will not come.
+#include <cstdio>
+#include <cstring>
+
+#include <kzoo/launch_limits.hpp>
+
+#include "block.hpp"
+
+namespace kzoo::sim {
+namespace {
+
+const char* name(block_op op) {
+  switch (op) {
+    case block_op::barrier:
+      return "__syncthreads";
+    case block_op::count:
+      return "__syncthreads_count";
+    case block_op::conjunction:
+      return "__syncthreads_and";
+    case block_op::disjunction:
+      return "__syncthreads_or";
+  }
+  return "?";
+}
+
+const char* name(warp_op op) {
+  switch (op) {
+    case warp_op::sync:
+      return "__syncwarp";
+    case warp_op::exchange:
+      return "__shfl_sync";
+    case warp_op::ballot:
+      return "a warp vote";
+    case warp_op::match:
+      return "__match_any_sync";
+    default:
+      return "a warp reduction";
+  }
+}
+
+// What a thread is doing, as the end of "32 threads ...".
+std::string state_text(const thread& t) {
+  if (t.waits == wait_kind::exited) return "have exited";
+  std::string text = "wait at ";
+  if (t.waits == wait_kind::barrier) {
+    text += name(t.barrier);
+  } else {
+    char mask[32];
+    std::snprintf(mask, sizeof mask, " with mask 0x%08x", t.mask);
+    text += name(t.collective);
+    text += mask;
+  }
+  const char* file = t.where.file_name();
+  const char* slash = std::strrchr(file, '/');
+  return text + " (" + (slash != nullptr ? slash + 1 : file) + ":" +
+         std::to_string(t.where.line()) + ")";
+}
+
+struct group {
+  std::string state;
+  bool exited;
+  std::vector<const thread*> members;  // by linear index
+};
+
+std::string members_text(const group& g) {
+  constexpr std::size_t kMostRuns = 4;
+  std::string text;
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < g.members.size();) {
+    std::size_t last = i;
+    while (last + 1 < g.members.size() &&
+           g.members[last + 1]->linear == g.members[last]->linear + 1) {
+      ++last;
+    }
+    if (runs++ == kMostRuns) {
+      return text + " and " + std::to_string(g.members.size() - i) + " more";
+    }
+    text += (i == 0 ? "" : ", ") + detail::shape_text(g.members[i]->thread_idx);
+    if (last > i) {
+      text += (last == i + 1 ? ", " : " ... ") + detail::shape_text(g.members[last]->thread_idx);
+    }
+    i = last + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_divergence(const std::vector<thread>& threads, const std::string& place) {
+  std::vector<group> groups;
+  for (const thread& t : threads) {
+    const std::string state = state_text(t);
+    group* found = nullptr;
+    for (group& g : groups) {
+      if (g.state == state) found = &g;
+    }
+    if (found == nullptr) {
+      groups.push_back({state, t.waits == wait_kind::exited, {}});
+      found = &groups.back();
+    }
+    found->members.push_back(&t);
+  }
+  std::string text = "divergent barrier: " + place + ": ";
+  bool first = true;
+  for (const bool exited : {false, true}) {  // those that wait come first
+    for (const group& g : groups) {
+      if (g.exited != exited) continue;
+      text += first ? "" : "; ";
+      text += std::to_string(g.members.size());
+      if (first) text += " of " + std::to_string(threads.size()) + " threads";
+      text += " " + g.state + ": " + members_text(g);
+      first = false;
+    }
+  }
+  return text;
+}
+
+}  // namespace kzoo::sim

@@ -1,0 +1,162 @@
+// Spreads the blocks of a launch over OS threads.
+#include <kzoo/sim/grid.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include <kzoo/launch_limits.hpp>
+
+#include "block.hpp"
+
+namespace kzoo::sim {
+namespace {
+
+// More gain little, and each has up to 1024 stacks, of two mappings each, of the 65 530 that a
+// process may have.
+constexpr unsigned kDefaultMostThreads = 16;
+
+unsigned thread_count() {
+  if (const char* text = std::getenv("KZOO_SIM_THREADS")) {
+    unsigned count = 0;
+    const char* end = text + std::strlen(text);
+    if (std::from_chars(text, end, count).ptr == end && count >= 1 && count <= 256) return count;
+  }
+  return std::clamp(std::thread::hardware_concurrency(), 1u, kDefaultMostThreads);
+}
+
+struct job {
+  explicit job(const grid_request& r)
+      : request(r), blocks(static_cast<std::uint64_t>(r.grid.x) * r.grid.y * r.grid.z) {}
+
+  const grid_request& request;
+  std::uint64_t blocks;
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<bool> failed{false};
+
+  std::mutex mutex;  // of the two below
+  std::uint64_t failed_block = 0;
+  std::exception_ptr failure{};  // of the first block that failed, in grid order
+
+  void report(std::uint64_t block, std::exception_ptr error) {
+    const std::lock_guard lock(mutex);
+    if (failure == nullptr || block < failed_block) {
+      failure = std::move(error);
+      failed_block = block;
+    }
+    failed = true;
+  }
+
+  void run_blocks() {
+    std::uint64_t block = 0;
+    try {
+      thread_local block_runner runner;
+      runner.prepare(request);
+      const dim3& g = request.grid;
+      while (!failed && (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks) {
+        const uint3 index{static_cast<unsigned>(block % g.x),
+                          static_cast<unsigned>(block / g.x % g.y),
+                          static_cast<unsigned>(block / g.x / g.y)};
+        if (auto error = runner.run(index)) report(block, std::move(error));
+      }
+    } catch (...) {  // no memory for threads or stacks
+      report(block, std::current_exception());
+    }
+  }
+};
+
+// Threads that sleep between launches. Never destroyed: ending them at exit would hang in a process
+// that exits from within a kernel, or was forked. The module must stay loaded (see CMakeLists.txt).
+class pool {
+ public:
+  static pool& instance() {
+    static pool* const only = new pool;
+    return *only;
+  }
+
+  void run(job& work) {
+    const std::lock_guard one_launch_at_a_time(launch_);
+    const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.blocks, threads_) - 1);
+    if (helpers != 0) {
+      const std::lock_guard lock(mutex_);
+      while (started_ < helpers) {
+        std::thread([this] { help(); }).detach();
+        ++started_;
+      }
+      job_ = &work;
+      wanted_ = helpers;
+      wake_.notify_all();
+    }
+    work.run_blocks();
+    if (helpers == 0) return;
+    std::unique_lock lock(mutex_);
+    wanted_ = 0;  // whoever has not woken up by now finds nothing left to do
+    done_.wait(lock, [this] { return busy_ == 0; });
+  }
+
+ private:
+  void help() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return wanted_ != 0; });
+      --wanted_;
+      ++busy_;
+      job* const work = job_;
+      lock.unlock();
+      work->run_blocks();
+      lock.lock();
+      if (--busy_ == 0) done_.notify_one();
+    }
+  }
+
+  const unsigned threads_ = thread_count();
+  std::mutex launch_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable wake_, done_;
+  unsigned started_ = 0;
+  unsigned wanted_ = 0;  // helpers that should still join the job
+  unsigned busy_ = 0;
+  job* job_ = nullptr;
+};
+
+struct opt_in_table {
+  std::mutex mutex;
+  std::unordered_map<const void*, std::size_t> bytes;
+};
+
+opt_in_table& opt_ins() {
+  static opt_in_table table;
+  return table;
+}
+
+}  // namespace
+
+void run_grid(const grid_request& request) {
+  if (current != nullptr) fail("kzoo::launch was called by device code");
+  job work(request);
+  pool::instance().run(work);
+  if (work.failure != nullptr) std::rethrow_exception(work.failure);
+}
+
+std::size_t allowed_dynamic_shared(const void* kernel) {
+  opt_in_table& table = opt_ins();
+  const std::lock_guard lock(table.mutex);
+  const auto found = table.bytes.find(kernel);
+  const std::size_t asked = found == table.bytes.end() ? 0 : found->second;
+  return std::max(asked, launch_limits{}.shared);
+}
+
+void set_allowed_dynamic_shared(const void* kernel, std::size_t bytes) {
+  opt_in_table& table = opt_ins();
+  const std::lock_guard lock(table.mutex);
+  table.bytes[kernel] = bytes;
+}
+
+}  // namespace kzoo::sim

@@ -1,0 +1,98 @@
+// The name of a function from its address. Kernels are hidden symbols, which dladdr does not know,
+// so the file's own symbol table is read. Happens only when there is an error to report.
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <vector>
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include "block.hpp"
+
+namespace kzoo::sim {
+namespace {
+
+std::string demangle(const char* mangled) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(mangled, nullptr, nullptr, &status), &std::free);
+  if (text == nullptr) return mangled;
+  std::string name = text.get();
+  // "void f<8>(float*)" -> "f<8>": parameters and return type only lengthen the message.
+  if (const auto anonymous = name.find("(anonymous namespace)::"); anonymous != std::string::npos) {
+    name.erase(anonymous, std::strlen("(anonymous namespace)::"));
+  }
+  int depth = 0;
+  std::size_t end = name.size();
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (name[i] == '(' && depth == 0) {
+      end = i;
+      break;
+    }
+  }
+  name.resize(end);
+  return name.rfind("void ", 0) == 0 ? name.substr(5) : name;
+}
+
+template <class T>
+const T* at(const std::vector<char>& file, std::size_t offset, std::size_t count = 1) {
+  if (offset > file.size() || count > (file.size() - offset) / sizeof(T)) return nullptr;
+  return reinterpret_cast<const T*>(file.data() + offset);
+}
+
+// The symbol whose range holds `offset` (an address as the file counts them); empty if none.
+std::string find_symbol(const std::vector<char>& file, std::size_t offset) {
+  using header = ElfW(Ehdr);
+  using section = ElfW(Shdr);
+  using symbol = ElfW(Sym);
+  const auto* h = at<header>(file, 0);
+  if (h == nullptr || std::memcmp(h->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  const auto* sections = at<section>(file, h->e_shoff, h->e_shnum);
+  if (sections == nullptr) return {};
+  for (unsigned i = 0; i < h->e_shnum; ++i) {
+    const section& table = sections[i];
+    if (table.sh_type != SHT_SYMTAB || table.sh_link >= h->e_shnum) continue;
+    const std::size_t count = table.sh_size / sizeof(symbol);
+    const auto* symbols = at<symbol>(file, table.sh_offset, count);
+    const section& names = sections[table.sh_link];
+    if (symbols == nullptr || at<char>(file, names.sh_offset, names.sh_size) == nullptr) continue;
+    for (std::size_t s = 0; s < count; ++s) {
+      const symbol& candidate = symbols[s];
+      if ((candidate.st_info & 0xf) != STT_FUNC || candidate.st_value != offset) continue;
+      if (candidate.st_name < names.sh_size) {
+        return demangle(file.data() + names.sh_offset + candidate.st_name);
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string symbol_name(const void* function) {
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (dladdr1(function, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) {
+    return "at an unknown address";
+  }
+  if (info.dli_sname != nullptr && info.dli_saddr == function) return demangle(info.dli_sname);
+  const bool program = map->l_name == nullptr || map->l_name[0] == '\0';
+  const std::string path = program ? "/proc/self/exe" : map->l_name;
+  const auto offset = reinterpret_cast<std::size_t>(function) - map->l_addr;
+  std::ifstream stream(path, std::ios::binary);
+  const std::vector<char> file{std::istreambuf_iterator<char>(stream), {}};
+  if (std::string found = find_symbol(file, offset); !found.empty()) return found;
+  std::ostringstream fallback;
+  fallback << "at " << path << "+0x" << std::hex << offset;
+  return fallback.str();
+}
+
+}  // namespace kzoo::sim

@@ -1,0 +1,135 @@
+// Operations of the lanes of a warp. A lane leaves its value and waits; the last one to come works
+// out the results of all, so that nobody can overwrite a value somebody still has to read.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "block.hpp"
+
+namespace kzoo::sim {
+namespace {
+
+std::uint32_t combine(warp_op op, std::uint32_t a, std::uint32_t b) {
+  const auto signed_less = static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b);
+  switch (op) {
+    case warp_op::add:
+      return a + b;
+    case warp_op::min_signed:
+      return signed_less ? a : b;
+    case warp_op::max_signed:
+      return signed_less ? b : a;
+    case warp_op::min_unsigned:
+      return std::min(a, b);
+    case warp_op::max_unsigned:
+      return std::max(a, b);
+    case warp_op::bit_and:
+      return a & b;
+    case warp_op::bit_or:
+      return a | b;
+    case warp_op::bit_xor:
+      return a ^ b;
+    case warp_op::sync:
+    case warp_op::exchange:
+    case warp_op::ballot:
+    case warp_op::match:
+      break;
+  }
+  return 0;
+}
+
+bool in(unsigned mask, unsigned lane) { return lane < 32 && (mask >> lane & 1u) != 0; }
+
+}  // namespace
+
+// Writes the result of every lane in the group to its value.
+static void work_out(const warp_group& group, thread* lanes) {
+  std::array<std::uint64_t, 32> given{};
+  std::uint64_t ballot = 0;
+  std::uint32_t reduced = 0;
+  bool first = true;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!in(group.mask, lane)) continue;
+    given[lane] = lanes[lane].value;
+    if (given[lane] != 0) ballot |= 1ull << lane;
+    const auto word = static_cast<std::uint32_t>(given[lane]);
+    reduced = first ? word : combine(group.op, reduced, word);
+    first = false;
+  }
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (!in(group.mask, lane)) continue;
+    std::uint64_t& result = lanes[lane].value;
+    switch (group.op) {
+      case warp_op::sync:
+        result = 0;
+        break;
+      case warp_op::exchange: {
+        const unsigned source = lanes[lane].source;
+        result = in(group.mask, source) ? given[source] : ~0ull;
+        break;
+      }
+      case warp_op::ballot:
+        result = ballot;
+        break;
+      case warp_op::match:
+        result = 0;
+        for (unsigned other = 0; other < 32; ++other) {
+          if (in(group.mask, other) && given[other] == given[lane]) result |= 1ull << other;
+        }
+        break;
+      default:
+        result = reduced;
+        break;
+    }
+  }
+}
+
+void block_runner::complete(thread& t, unsigned warp, const warp_group& group) {
+  thread* lanes = &threads_[warp * 32];
+  work_out(group, lanes);
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    if (in(group.mask, lane) && &lanes[lane] != &t) ready_.push(lanes[lane]);
+  }
+}
+
+std::uint64_t block_runner::collective(thread& t, warp_op op, unsigned mask, std::uint64_t value,
+                                       unsigned source, std::source_location where) {
+  const unsigned lane = t.linear % 32;
+  const unsigned warp = t.linear / 32;
+  if (!in(mask, lane)) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "thread (%u,%u,%u), lane %u, calls a warp operation at line %u whose mask 0x%08x "
+                  "does not name it",
+                  t.thread_idx.x, t.thread_idx.y, t.thread_idx.z, lane,
+                  static_cast<unsigned>(where.line()), mask);
+    fail(t, text);
+  }
+  const std::size_t present = threads_.size() - warp * 32;
+  if (present < 32) mask &= (1u << present) - 1;
+
+  t.value = value;
+  t.source = source;
+  warp_state& state = warps_[warp];
+  warp_group* end = state.groups + state.count;
+  warp_group* group = std::find_if(
+      state.groups, end, [&](const warp_group& g) { return g.op == op && g.mask == mask; });
+  if (group == end) {
+    *group = {op, mask, 0};
+    ++state.count;
+  }
+  group->arrived |= 1u << lane;
+  if (group->arrived == mask) {
+    const warp_group done = *group;
+    *group = state.groups[--state.count];
+    complete(t, warp, done);
+    return t.value;
+  }
+  t.waits = wait_kind::warp;
+  t.collective = op;
+  t.mask = mask;
+  t.where = where;
+  suspend(t);
+  return t.value;
+}
+
+}  // namespace kzoo::sim

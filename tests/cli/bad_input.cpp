@@ -1,0 +1,107 @@
+// What cannot be done: each a clear error with the place and the way out, and exit code 2 or 3.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <filesystem>
+#include <vector>
+
+using kzoo::test::ContainsSubstring;
+using kzoo::test::runner;
+using kzoo::test::scratch_folder;
+
+namespace {
+
+// Runs an experiment with this text; expects exit code 2 and nothing on stdout.
+void refuses(const std::string& text, const std::vector<std::string>& words,
+             const std::string& options = "") {
+  const scratch_folder folder;
+  const auto file = folder.write("bad.toml", text);
+  const auto ran = runner(file + " --device cpu " + options);
+  INFO(text << "\n-> " << ran.code << "\n" << ran.err);
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  for (const auto& word : words) CHECK_THAT(ran.err, ContainsSubstring(word));
+}
+
+}  // namespace
+
+TEST_CASE("a bad experiment file is refused with line and column", "[cli]") {
+  refuses("pluginz = ['naive']\n", {"bad.toml:1:1: error", "pluginz", "plugins"});
+  refuses("[problem]\nsizes = [16]\nalfa = 2\n", {"bad.toml:3:1: error", "alfa", "alpha"});
+  refuses("plugins = 7\n", {"bad.toml:1:11: error", "7"});
+  refuses("plugins = []\n", {"bad.toml:1:11: error", "empty"});
+  refuses("[problem\nsizes = [16]\n", {"bad.toml:1:", "error"});
+  for (const char* size : {"0", "-1", "1000000000"}) {
+    refuses(std::string("[problem]\nsizes = [16, ") + size + "]\n",
+            {"bad.toml:2:14: error", size, "1048576"});
+  }
+}
+
+TEST_CASE("a misspelt plugin or variant gets the nearest name", "[cli]") {
+  refuses("plugins = ['naiv']\n", {"bad.toml:1:12: error", "'naiv'", "did you mean 'naive'"});
+  refuses("plugins = ['naive:8x9']\n", {"bad.toml:1:12: error", "8x9", "8x8", "16x16"});
+  refuses("", {"--plugins", "'zmem'", "did you mean 'smem'"}, "--plugins zmem");
+}
+
+TEST_CASE("a problem that does not fit in memory is refused with the sum", "[cli]") {
+  refuses("plugins = ['serial']\n[problem]\nsizes = [1000000]\n",
+          {"bad.toml:2:1: error", "does not fit", "GB"});
+}
+
+TEST_CASE("a missing file is looked for, and said where", "[cli]") {
+  const auto ran = runner("experiments/a1000.toml");
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("experiments/a1000.toml"));
+  CHECK_THAT(ran.err, ContainsSubstring("a100.toml"));
+  CHECK(runner("/tmp").code == 2);
+}
+
+TEST_CASE("bad sizes on the command line name the flag", "[cli]") {
+  for (const char* sizes : {"0", "-1", "12x", "1x2", "1e3", "99999999999999999999"}) {
+    const auto ran = runner(std::string("quick --device cpu --sizes=") + sizes);
+    INFO(sizes << "\n" << ran.err);
+    CHECK(ran.code == 2);
+    CHECK_THAT(ran.err, ContainsSubstring("--sizes"));
+  }
+}
+
+TEST_CASE("a bad device name is bad usage", "[cli]") {
+  const auto ran = runner("quick --device gpu");
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("--device"));
+  CHECK_THAT(ran.err, ContainsSubstring("cuda"));
+}
+
+TEST_CASE("a device that is not there has an exit code of its own", "[cli]") {
+  const auto ran = runner("experiments/a100.toml --device cuda:63");
+  INFO(ran.err);
+  CHECK(ran.code == 3);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err, ContainsSubstring("error: "));
+}
+
+TEST_CASE("without a GPU, --device cuda says why and what to do", "[cli]") {
+  if (kzoo::test::has_gpu()) return;
+  const auto ran = runner("experiments/a100.toml --device cuda");
+  CHECK(ran.code == 3);
+  CHECK_THAT(ran.err, ContainsSubstring("--device cpu"));
+}
+
+TEST_CASE("JSON that cannot be written is refused before anything runs", "[cli]") {
+  const auto ran = runner("quick --device cpu --json /no/such/folder/x.json");
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK_THAT(ran.err, ContainsSubstring("/no/such/folder/x.json"));
+}
+
+TEST_CASE("a plugin folder that is not there is refused", "[cli]") {
+  const auto ran = runner("list --plugin-dir /no/such/folder");
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("/no/such/folder"));
+}
+
+TEST_CASE("describe knows no other plugins than list", "[cli]") {
+  const auto ran = runner("describe naif");
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("naive"));
+}

@@ -1,0 +1,149 @@
+// Experiments that go well.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <filesystem>
+#include <set>
+
+using kzoo::test::ContainsSubstring;
+using kzoo::test::plugin_folder;
+using kzoo::test::runner;
+using kzoo::test::scratch_folder;
+
+namespace {
+
+constexpr const char* kSmall = " --device cpu --sizes 16,7x9x5 --plugins naive:8x8,smem:*,serial ";
+
+}  // namespace
+
+TEST_CASE("an experiment runs, all pass and all agree", "[cli]") {
+  const auto ran = runner(std::string("run experiments/quick.toml") + kSmall);
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("naive:8x8"));
+  CHECK_THAT(ran.out, ContainsSubstring("Agreement"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: "));
+  CHECK(ran.out.find('\x1b') == std::string::npos);  // no terminal codes in a pipe
+  CHECK(ran.err.find('\r') == std::string::npos);
+}
+
+TEST_CASE("FILE alone means run FILE, and a name is looked up under configs", "[cli]") {
+  for (const char* file : {"quick", "quick.toml", "experiments/quick", "experiments/quick.toml"}) {
+    INFO(file);
+    CHECK(runner(std::string(file) + kSmall + "--quiet").code == 0);
+  }
+}
+
+TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
+  const auto ran = runner(std::string("quick --json -") + kSmall);
+  REQUIRE(ran.code == 0);
+  const auto results = ran.json();
+  CHECK(results.at("schema") == "kzoo.results/1");
+  CHECK(results.at("device").at("id") == "cpu");
+  CHECK(results.at("experiment").at("title") == "Quick look");
+
+  std::set<std::string> problems;
+  for (const auto& cell : results.at("cells")) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("device") == "cpu");
+    CHECK(cell.at("verdict") == "pass");
+    CHECK(cell.at("reason") == "");
+    CHECK(cell.at("accuracy").at("worst_of_allowed").get<double>() <= 1);
+    CHECK(cell.at("accuracy").at("rows_checked") == cell.at("problem").at("m"));
+    CHECK(cell.at("time").at("median_ms").get<double>() > 0);
+    CHECK(cell.at("time").at("samples_ms").size() >= 1);
+    CHECK(cell.at("time").at("clock") == (cell.at("plugin") == "serial" ? "cpu" : "simulator"));
+    CHECK(cell.at("gflops").get<double>() > 0);
+    problems.insert(cell.at("problem").at("name"));
+  }
+  // 1 + 3 + 2 variants, on two shapes of each of quick.toml's three problems.
+  CHECK(problems.size() == 6);
+  CHECK(results.at("cells").size() == 6 * problems.size());
+  CHECK(results.at("agreement").size() == 6 * 5 / 2 * problems.size());
+  for (const auto& pair : results.at("agreement")) {
+    INFO(pair.dump(1));
+    CHECK(pair.at("agree") == true);
+    CHECK(pair.at("max_abs_diff").get<double>() < 1e-4);
+  }
+}
+
+TEST_CASE("JSON can go to a file, with the tables where they always are", "[cli]") {
+  const scratch_folder folder;
+  const auto file = (folder.path() / "results.json").string();
+  const auto ran = runner("quick --json " + file + kSmall);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("Agreement"));
+  CHECK(std::filesystem::file_size(file) > 1000);
+}
+
+TEST_CASE("quiet leaves the closing line", "[cli]") {
+  const auto ran = runner(std::string("quick --quiet") + " --device cpu --sizes 5 --plugins smem");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 9 pass"));
+  CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 1);
+  CHECK(ran.err.empty());
+}
+
+TEST_CASE("plugins run in the runner's own process when asked to", "[cli]") {
+  const auto ran = runner(std::string("quick --in-process") + kSmall);
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("ok: "));
+}
+
+TEST_CASE("a plugin dropped into a folder is found, listed, described and run", "[cli]") {
+  const scratch_folder folder;
+  std::filesystem::copy(plugin_folder("cpu") / "naive.so", folder.path() / "mine.so");
+  const std::string there = " --plugin-dir " + folder.path().string();
+  CHECK_THAT(runner("list" + there).out, ContainsSubstring("mine"));
+  const auto described = runner("describe mine" + there);
+  CHECK(described.code == 0);
+  CHECK_THAT(described.out, ContainsSubstring((folder.path() / "mine.so").string()));
+  CHECK_THAT(described.out, ContainsSubstring("32x32"));
+  const auto ran = runner("quick --device cpu --sizes 9 --plugins mine,naive --json -" + there);
+  CHECK(ran.code == 0);
+  CHECK(ran.json().at("cells").size() == 18);
+}
+
+TEST_CASE("list shows every plugin with its variants", "[cli]") {
+  const auto listed = runner("list");
+  CHECK(listed.code == 0);
+  for (const char* word : {"serial", "naive", "coalesced", "smem", "register_tiles", "8x8 16x16"}) {
+    CHECK_THAT(listed.out, ContainsSubstring(word));
+  }
+}
+
+TEST_CASE("devices shows the CPU, and says why there is no GPU if there is none", "[cli]") {
+  const auto shown = runner("devices");
+  CHECK(shown.code == 0);
+  CHECK_THAT(shown.out, ContainsSubstring("cpu"));
+  CHECK_THAT(shown.out, ContainsSubstring(kzoo::test::has_gpu() ? "cuda:0" : "--device cpu"));
+}
+
+TEST_CASE("check counts the cells and runs none", "[cli]") {
+  const auto checked = runner("check quick --device cpu --sizes 8 --plugins smem");
+  CHECK(checked.code == 0);
+  CHECK_THAT(checked.out, ContainsSubstring("3 variants of 1 plugin on 3 problems = 9 cells"));
+}
+
+TEST_CASE("published figures stand beside the measured ones of their size only", "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write("e.toml",
+                                 "plugins = ['naive:8x8']\n[problem]\nsizes = [8, 16]\n"
+                                 "[published]\nsource = 'a paper'\n"
+                                 "[published.ms.'Some GPU']\n'naive:8x8@16' = 123.0\n");
+  const auto ran = runner(file + " --device cpu --json -");
+  const auto cells = ran.json().at("cells");
+  REQUIRE(cells.size() == 2);
+  CHECK_FALSE(cells[0].contains("published_ms"));
+  CHECK(cells[1].at("published_ms").at("Some GPU") == 123.0);
+  CHECK_THAT(ran.err, ContainsSubstring("123 ms"));  // the tables, as stdout is the JSON
+  CHECK_THAT(ran.err, ContainsSubstring("Some GPU"));
+}
+
+TEST_CASE("an experiment written for another device says so", "[cli]") {
+  const auto ran =
+      runner("experiments/a100.toml --device cpu --sizes 16 --plugins serial --json -");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.json().at("notes").dump(), ContainsSubstring("A100"));
+}

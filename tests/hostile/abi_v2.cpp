@@ -1,0 +1,9 @@
+// A plugin of the next major version: all that this version may know of it is its symbol's name.
+#include <cstdint>
+
+struct plugin_of_version_2 {
+  std::uint64_t struct_size;
+};
+
+extern "C" __attribute__((visibility("default"))) const plugin_of_version_2 kzoo_plugin_v2;
+const plugin_of_version_2 kzoo_plugin_v2 = {sizeof(plugin_of_version_2)};

@@ -1,0 +1,17 @@
+// A static constructor that crashes: the process dies inside dlopen, before anything is called.
+#include <kzoo/plugin.hpp>
+
+namespace {
+
+volatile int* volatile nowhere = nullptr;  // volatile twice, or the optimiser saves us
+[[maybe_unused]] const int crash = *nowhere;
+
+struct crashes_on_load {
+  using types = kzoo::types<float>;
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const {}
+};
+
+}  // namespace
+
+KZOO_PLUGIN("crashes_on_load", "Cannot be loaded alive",
+            kzoo::variant<crashes_on_load>("only", "never gets as far as this"));

@@ -1,0 +1,2 @@
+// A library that is no plugin: the KZOO_PLUGIN line was forgotten.
+extern "C" __attribute__((visibility("default"))) int multiply(int a, int b) { return a * b; }

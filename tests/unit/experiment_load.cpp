@@ -1,0 +1,230 @@
+// Files as a whole: defaults, every section, and every error with its place.
+
+#include "support/catch.hpp"
+#include "unit/experiment_file.hpp"
+
+#include <unistd.h>
+
+using namespace kzoo::experiment;
+using namespace kzoo::experiment::testing;
+
+TEST_CASE("an empty file is all defaults", "[experiment]") {
+  const auto e = load_text("");
+  CHECK(problem_names(e) == std::vector<std::string>{"256x256x256 f32"});
+  REQUIRE(e.plugins.size() == 1);
+  CHECK(e.plugins[0].text == "*");
+  CHECK(e.device == "auto");
+  CHECK(to_string(e.device_where).ends_with("t.toml"));
+  CHECK_FALSE(e.baseline);
+  CHECK_FALSE(e.pivot_table);
+  CHECK(e.published.columns.empty());
+  CHECK(e.timing.enabled);
+  CHECK(e.timing.samples == 20);
+}
+
+TEST_CASE("every key is read", "[experiment]") {
+  const std::string text = R"(title = "T"
+description = "D"
+device = "cuda:1"
+intended_device = "A100"
+plugins = ["smem:*", "naive"]
+baseline = "cublas:fp32"
+[problem]
+sizes = ["4x5x6"]
+dtype = "bf16"
+alpha = 0.5
+beta = 2
+padding = 8
+fill = "integers"
+seed = 42
+[timing]
+enabled = false
+warmup = 0
+samples = 7
+max_seconds = 2
+[verify]
+timeout_seconds = 0.5
+[pivot]
+rows = "n"
+columns = "dtype"
+value = "ms"
+)";
+  const auto e = load_text(text);
+  CHECK(e.text == text);
+  CHECK(e.title == "T");
+  CHECK(e.description == "D");
+  CHECK(e.device == "cuda:1");
+  CHECK(to_string(e.device_where).ends_with("t.toml:3:10"));
+  CHECK(e.intended_device == "A100");
+  REQUIRE(e.plugins.size() == 2);
+  CHECK(e.plugins[1].text == "naive");
+  CHECK(to_string(e.plugins[1].where).ends_with("t.toml:5:22"));
+  REQUIRE(e.baseline);
+  CHECK(e.baseline->text == "cublas:fp32");
+  CHECK(problem_names(e) ==
+        std::vector<std::string>{"4x5x6 bf16 alpha=0.5 beta=2 padding=8 fill=integers seed=42"});
+  CHECK_FALSE(e.timing.enabled);
+  CHECK(e.timing.warmup == 0);
+  CHECK(e.timing.samples == 7);
+  CHECK(e.timing.max_seconds == 2.0);
+  CHECK(e.verify.timeout_seconds == 0.5);
+  REQUIRE(e.pivot_table);
+  CHECK(e.pivot_table->rows == pivot_axis::n);
+  CHECK(e.pivot_table->columns == pivot_axis::dtype);
+  CHECK(e.pivot_table->value == pivot_value::ms);
+}
+
+TEST_CASE("an error shows the place, what was found, and the line", "[experiment]") {
+  CHECK(fault("# a comment\nplugin = ['*']\n") ==
+        "t.toml:2:1: error: unknown key 'plugin'; did you mean 'plugins'? (known here: title, "
+        "description, device, intended_device, baseline, plugins, problem, timing, verify, pivot, "
+        "published)\n"
+        " 2 | plugin = ['*']\n"
+        "   | ^");
+  CHECK(fault("[timing]\n\tsamples = 0\r\n") ==
+        "t.toml:2:12: error: timing.samples: expected an integer from 1 to 10000, found 0\n"
+        " 2 | \tsamples = 0\n"
+        "   | \t          ^");
+}
+
+TEST_CASE("bad values are refused at their place", "[experiment]") {
+  struct wrong {
+    const char *text, *message;
+  };
+  const wrong all[] = {
+      {"title = 1", "1:9: error: title: expected a string, found 1"},
+      {"device = 'gpu'",
+       "1:10: error: device: expected \"auto\", \"cpu\", \"cuda\" or \"cuda:N\" with N a device "
+       "number from 0, found the string \"gpu\""},
+      {"plugins = []",
+       "1:11: error: plugins: the plugin list is empty; name some, or leave the key out for all of "
+       "them"},
+      {"problem = 3",
+       "1:11: error: problem: expected a table: [problem], or [[problem]] for "
+       "several, found 3"},
+      {"problem = []",
+       "1:11: error: problem: the list is empty; leave the key out for its default"},
+      {"timing = [1]", "1:10: error: timing: expected a table, found a list"},
+      {"[[verify]]", "1:1: error: verify: expected a table, found a list"},
+      {"[timing]\nenabled = 'yes'",
+       "2:11: error: timing.enabled: expected true or false, found the string \"yes\""},
+      {"[timing]\nwarmup = -1",
+       "2:10: error: timing.warmup: expected an integer from 0 to 1000, found -1"},
+      {"[timing]\nsamples = 10001",
+       "2:11: error: timing.samples: expected an integer from 1 to 10000, found 10001"},
+      {"[timing]\nsamples = 5.0",
+       "2:11: error: timing.samples: expected an integer from 1 to 10000, found 5.0"},
+      {"[timing]\nmax_seconds = 0",
+       "2:15: error: timing.max_seconds: expected a number above 0 and up to 86400, found 0"},
+      {"[timing]\nmax_seconds = nan",
+       "2:15: error: timing.max_seconds: expected a number above 0 and up to 86400, found nan"},
+      {"[verify]\ntimeout_seconds = inf",
+       "2:19: error: verify.timeout_seconds: expected a number above 0 and up to 86400, found inf"},
+      {"[verify]\ntimeout_seconds = 1979-05-27",
+       "2:19: error: verify.timeout_seconds: expected a number above 0 and up to 86400, found a "
+       "date or time"},
+      {"[problem]\ndtype = 'fp32'",
+       "2:9: error: problem.dtype: expected one of \"f32\", \"f16\", \"bf16\", \"i32\", found the "
+       "string \"fp32\"; did you mean 'f32'?"},
+      {"[problem]\ndtype = ['i32', 'f32']\nalpha = [1, 0.7]",
+       "3:13: error: alpha = 0.7 is not a whole number, and dtype i32 needs one"},
+      {"[problem]\ndtype = 'i32'\nbeta = 2147483648",
+       "3:8: error: beta = 2147483648 is not within dtype i32, -2147483648 to 2147483647"},
+      {"[problem]\nbeta = inf",
+       "2:8: error: problem.beta: expected a finite number from -3.4028234663852886e+38 to "
+       "3.4028234663852886e+38, found inf"},
+      {"[problem]\nalpha = true",
+       "2:9: error: problem.alpha: expected a finite number from -3.4028234663852886e+38 to "
+       "3.4028234663852886e+38, found true"},
+      {"[problem]\npadding = 65537",
+       "2:11: error: problem.padding: expected an integer from 0 to 65536, found 65537"},
+      {"[problem]\nseed = -1",
+       "2:8: error: problem.seed: expected an integer from 0 to 9223372036854775807, found -1"},
+      {"[problem]\nfill = 'random'",
+       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", found the string "
+       "\"random\""},
+      {"[pivot]\nrows = 'n'\ncolumns = 'n'",
+       "3:11: error: pivot.columns: rows and columns are the same; choose two different ones"},
+      {"[pivot]\nrows = 'variant'",
+       "2:8: error: pivot.rows: rows and columns are the same; choose two different ones"},
+      {"[pivot]\nvalue = 'gflop'",
+       "2:9: error: pivot.value: expected one of \"ms\", \"gflops\", found the string \"gflop\"; "
+       "did you mean 'gflops'?"},
+      {"[timing]\nsampels = 1",
+       "2:1: error: unknown key 'sampels' in timing; did you mean 'samples'? (known here: enabled, "
+       "warmup, samples, max_seconds)"},
+      {"[verify]\nplugins = ['*']",
+       "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
+       "the first [table] (known here: timeout_seconds)"},
+      {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
+       "3:1: error: unknown key '\\x1b' in timing (known here: enabled, warmup, samples, "
+       "max_seconds)"},
+  };
+  for (const wrong& each : all) {
+    INFO(each.text);
+    CHECK(first_line(fault(each.text)) == std::string("t.toml:") + each.message);
+  }
+}
+
+TEST_CASE("syntax errors have a place too", "[experiment]") {
+  // The column within the line is the parser's affair.
+  CHECK(fault("title = 'a'\ntitle = 'b'\n").starts_with("t.toml:2:"));
+  CHECK(fault("device = 'cpu'\nx = \xff").starts_with("t.toml:2:"));
+  const std::string open = fault("[problem\n");
+  CHECK(open.starts_with("t.toml:1:9: error: "));
+  CHECK(open.ends_with("\n 1 | [problem\n   |         ^"));
+}
+
+TEST_CASE("all errors of a file are told together, ten at most", "[experiment]") {
+  const std::string two = fault("[timing]\nsamples = 0\n[problem]\nsizes = [0]\ntitel = 1\n");
+  CHECK(two.find("t.toml:2:11: ") < two.find("t.toml:4:10: "));
+  CHECK(two.find("t.toml:4:10: ") < two.find("t.toml:5:1: "));
+  std::string many = "[problem]\nsizes = [";
+  for (int i = 0; i < 13; ++i) many += "0, ";
+  CHECK(fault(many + "]").ends_with("t.toml: and 3 more errors"));
+}
+
+TEST_CASE("files that cannot be experiments are refused", "[experiment]") {
+  const folder here;
+  const auto fault_of = [&](const std::filesystem::path& file) -> std::string {
+    try {
+      load(file);
+    } catch (const invalid& found) {
+      return here.relative(found.what());
+    }
+    return "";
+  };
+  CHECK(fault_of(here.path() / "none.toml") == "none.toml: error: there is no such file");
+  std::filesystem::create_directory(here.path() / "d");
+  CHECK(fault_of(here.path() / "d") ==
+        "d: error: is a directory; name an experiment file (.toml) in it");
+  const std::string comment(1 << 20, '#');
+  CHECK(fault_of(here.write("full.toml", comment)) == "");
+  CHECK(fault_of(here.write("large.toml", comment + "#")) ==
+        "large.toml: error: is larger than 1 MiB, so it is hardly an experiment file");
+  CHECK(fault_of(here.write("a.toml", "") / "b.toml") ==
+        "a.toml/b.toml: error: cannot be read: Not a directory");
+  const auto secret = here.write("secret.toml", "");
+  std::filesystem::permissions(secret, std::filesystem::perms::none);
+  if (geteuid() != 0)  // root reads everything
+    CHECK(fault_of(secret) == "secret.toml: error: cannot be read: Permission denied");
+}
+
+TEST_CASE("the command line has the last word", "[experiment]") {
+  overrides over;
+  over.device = "cpu";
+  over.plugins = {"naive:*", "smem"};
+  const auto e = load_text("device = 'cuda'\nplugins = ['*']\nbaseline = 'naive'\n", over);
+  CHECK(e.device == "cpu");
+  CHECK(to_string(e.device_where) == "--device");
+  REQUIRE(e.plugins.size() == 2);
+  CHECK(e.plugins[0].text == "naive:*");
+  CHECK(to_string(e.plugins[0].where) == "--plugins");
+  CHECK(e.baseline->text == "naive");
+
+  over.device = "cudo";
+  over.plugins = {"a:b:c"};
+  const std::string both = fault("", over);
+  CHECK(both.find("--device: error: expected \"auto\"") != std::string::npos);
+  CHECK(both.find("--plugins: error: expected a plugin such as") != std::string::npos);
+}

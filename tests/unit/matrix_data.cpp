@@ -1,0 +1,145 @@
+#include "core/matrix_data.hpp"
+
+#include "core/operands.hpp"
+#include "support/catch.hpp"
+
+#include <cmath>
+#include <set>
+
+using namespace kzoo;
+
+namespace {
+
+constexpr kzoo_type kTypes[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
+constexpr kzoo_type kFloats[] = {KZOO_F32, KZOO_F16, KZOO_BF16};
+
+constexpr data::matrix small(kzoo_type type, data::content inside) {
+  return {type, inside, 3, 5, 8, 42};
+}
+
+}  // namespace
+
+TEST_CASE("a matrix lies between two zones, its rows ld apart", "[matrix_data]") {
+  const data::matrix x = small(KZOO_F32, data::content::uniform);
+  CHECK(data::word_count(x) == 3 * 8 + 2 * data::kGuard);
+  CHECK(data::index_of(x, 2, 4) == data::kGuard + 2 * 8 + 4);
+  CHECK_FALSE(data::is_inside(x, data::kGuard - 1));
+  CHECK(data::is_inside(x, data::kGuard));
+  CHECK(data::is_inside(x, data::index_of(x, 0, 4)));
+  CHECK_FALSE(data::is_inside(x, data::index_of(x, 0, 5)));
+  CHECK(data::is_inside(x, data::index_of(x, 2, 4)));
+  CHECK_FALSE(data::is_inside(x, data::kGuard + 3 * 8));
+  int inside = 0;
+  for (std::int64_t i = 0; i < data::word_count(x); ++i) inside += data::is_inside(x, i);
+  CHECK(inside == 3 * 5);
+}
+
+TEST_CASE("the same words wherever they are computed", "[matrix_data]") {
+  // Worker and referee never exchange data, so these bits are a contract.
+  static_assert(data::hash(0, 0) == 0xe220a8397b1dcdafu);  // splitmix64's first output for seed 0
+  static_assert(data::decode(KZOO_I32, data::word(small(KZOO_I32, data::content::integers),
+                                                  data::kGuard)) >= -8);  // at compile time too
+  CHECK(data::hash(1, 0) != data::hash(0, 0));
+  CHECK(data::hash(0, 1) == 0x6e789e6aa1b965f4u);  // and its second
+}
+
+TEST_CASE("poison is a signalling NaN, everywhere outside and wherever asked for",
+          "[matrix_data]") {
+  for (kzoo_type type : kFloats) {
+    const std::uint32_t quiet = type == KZOO_F32 ? 0x400000u : type == KZOO_F16 ? 0x200u : 0x40u;
+    std::set<std::uint32_t> payloads;
+    for (const auto inside : {data::content::uniform, data::content::poison}) {
+      const data::matrix x = small(type, inside);
+      for (std::int64_t i = 0; i < data::word_count(x); ++i) {
+        const std::uint32_t bits = data::word(x, i);
+        const bool is_poison = inside == data::content::poison || !data::is_inside(x, i);
+        REQUIRE(std::isnan(data::decode(type, bits)) == is_poison);
+        if (is_poison) REQUIRE((bits & quiet) == 0);
+        if (is_poison) payloads.insert(bits);
+      }
+    }
+    CHECK(payloads.size() > 60);
+  }
+}
+
+TEST_CASE("poison spares no part of the payload", "[matrix_data]") {
+  for (kzoo_type type : kFloats) {
+    const int size = type == KZOO_F32 ? 32 : 16;
+    const std::uint32_t all = data::poison_bits(type, ~std::uint64_t(0));
+    const std::uint32_t none = data::poison_bits(type, 0);
+    CHECK(std::isnan(data::decode(type, none)));
+    CHECK(std::isnan(data::decode(type, all)));
+    CHECK((all >> (size - 1)) == 1);
+    CHECK((none >> (size - 1)) == 0);
+  }
+}
+
+TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "[matrix_data]") {
+  for (kzoo_type type : kFloats) {
+    const data::matrix x = {type, data::content::uniform, 200, 200, 200, 7};
+    double sum = 0, squares = 0, least = 2, most = -2;
+    for (std::int64_t i = 0; i < 200 * 200; ++i) {
+      const std::uint32_t bits = data::word(x, data::kGuard + i);
+      const double value = data::decode(type, bits);
+      REQUIRE(data::encode(type, static_cast<float>(value)) == bits);
+      sum += value;
+      squares += value * value;
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    CHECK(least >= -1.0);
+    CHECK(least < -0.99);
+    CHECK(most <= 1.0);
+    CHECK(most > 0.99);
+    CHECK(std::abs(sum / 40000) < 0.015);  // 5 sigma of a fair mean
+    CHECK(squares / 40000 == Approx(1.0 / 3).epsilon(0.03));
+  }
+}
+
+TEST_CASE("integers are all the whole numbers from -8 to 8", "[matrix_data]") {
+  for (kzoo_type type : kTypes) {
+    const data::matrix x = {type, data::content::integers, 100, 100, 100, 7};
+    std::set<double> values;
+    for (std::int64_t i = 0; i < 100 * 100; ++i)
+      values.insert(data::decode(type, data::word(x, data::kGuard + i)));
+    CHECK(values.size() == 17);
+    CHECK(*values.begin() == -8);
+    CHECK(*values.rbegin() == 8);
+    for (double value : values) CHECK(value == std::floor(value));
+  }
+}
+
+TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
+  problem p;
+  p.m = p.n = p.k = 16;
+  p.beta = 1;
+  std::set<std::uint64_t> keys;
+  std::set<std::uint32_t> first;
+  for (std::uint64_t seed : {1, 2, 3}) {
+    p.seed = seed;
+    const operands o = operands_of(p);
+    for (const data::matrix& x : {o.a, o.b, o.c}) {
+      keys.insert(x.key);
+      first.insert(data::word(x, data::kGuard));
+    }
+  }
+  CHECK(keys.size() == 9);
+  CHECK(first.size() == 9);
+}
+
+TEST_CASE("C is poison only where beta is 0", "[matrix_data]") {
+  problem p;
+  CHECK(operands_of(p).c.inside == data::content::poison);
+  p.beta = 0.5;
+  CHECK(operands_of(p).c.inside == data::content::uniform);
+  p.data = fill::integers;
+  CHECK(operands_of(p).c.inside == data::content::integers);
+  p.m = 3;
+  p.n = 5;
+  p.k = 7;
+  p.padding = 2;
+  const operands o = operands_of(p);
+  CHECK((o.a.rows == 3 && o.a.cols == 7 && o.a.ld == 9));
+  CHECK((o.b.rows == 7 && o.b.cols == 5 && o.b.ld == 7));
+  CHECK((o.c.rows == 3 && o.c.cols == 5 && o.c.ld == 7));
+}
