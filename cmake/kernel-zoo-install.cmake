@@ -1,0 +1,35 @@
+# PREFIX/bin/runner, PREFIX/lib/kernel-zoo/plugins, PREFIX/share/kernel-zoo/configs, and the SDK with
+# its CMake package and its template, so that plugins can be written without this tree.
+
+include(CMakePackageConfigHelpers)
+
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kernel-zoo)
+
+install(TARGETS runner RUNTIME)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+get_property(targets GLOBAL PROPERTY KZOO_PLUGIN_TARGETS)
+foreach(target IN LISTS targets)
+  string(REGEX REPLACE "^kzoo_(cpu|cuda)_.*" "\\1" device ${target})
+  install(TARGETS ${target} LIBRARY DESTINATION lib/kernel-zoo/plugins/${device})
+endforeach()
+
+set_target_properties(kzoo_sdk PROPERTIES EXPORT_NAME sdk)
+set_target_properties(kzoo_sim PROPERTIES EXPORT_NAME sim)
+install(TARGETS kzoo_sdk kzoo_sim EXPORT kernel-zoo ARCHIVE)
+install(EXPORT kernel-zoo NAMESPACE kzoo:: FILE kernel-zoo-targets.cmake
+        DESTINATION ${package_folder})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernel-zoo-config.cmake.in
+                              ${PROJECT_BINARY_DIR}/kernel-zoo-config.cmake
+                              INSTALL_DESTINATION ${package_folder})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/kernel-zoo-config-version.cmake
+                                 COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/kernel-zoo-config.cmake
+              ${PROJECT_BINARY_DIR}/kernel-zoo-config-version.cmake
+              ${PROJECT_SOURCE_DIR}/sdk/cmake/kernel-zoo-cuda.cmake
+              ${PROJECT_SOURCE_DIR}/sdk/cmake/kernel-zoo-plugin.cmake
+              ${PROJECT_SOURCE_DIR}/sdk/cmake/plugin.exports
+        DESTINATION ${package_folder})

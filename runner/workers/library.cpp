@@ -9,25 +9,18 @@
 namespace kzoo::workers {
 namespace {
 
-// dlerror's text without the file's own name in front, which the reader has seen already.
-std::string loader_words(const std::string& what, const std::string& file) {
-  std::string_view words = what;
-  for (std::string_view noise : {std::string_view("boost::dll::shared_library::load() failed"),
-                                 std::string_view("boost::dll::shared_library::get() failed")}) {
-    if (words.starts_with(noise)) words.remove_prefix(noise.size());
+// dlerror's text, without the wrapper that Boost puts round it and without the file's own name in
+// front, which the reader has seen already: "… (dlerror system message: FILE: WORDS): …".
+std::string loader_words(std::string_view words, const std::string& file) {
+  constexpr std::string_view kBefore = "dlerror system message: ";
+  if (const auto at = words.find(kBefore); at != std::string_view::npos) {
+    words.remove_prefix(at + kBefore.size());
+    if (const auto end = words.rfind("): "); end != std::string_view::npos) {
+      words = words.substr(0, end);
+    }
   }
-  if (const auto at = words.find(file); at != std::string_view::npos) {
-    words.remove_prefix(at + file.size());
-  }
-  while (!words.empty() && (words.front() == ':' || words.front() == ' ' || words.front() == '(' ||
-                            words.front() == '\'')) {
-    words.remove_prefix(1);
-  }
-  std::string text(words);
-  // "…: Bad file descriptor [system:9]" is the wrapper's own addition, and misleading.
-  if (const auto at = text.rfind(": Bad file descriptor"); at != std::string::npos) text.erase(at);
-  if (const auto at = text.rfind(" [system:"); at != std::string::npos) text.erase(at);
-  return text;
+  if (words.starts_with(file + ": ")) words.remove_prefix(file.size() + 2);
+  return std::string(words);
 }
 
 bool is_id(const char* text) {

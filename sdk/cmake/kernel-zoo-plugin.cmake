@@ -47,8 +47,8 @@ function(kzoo_add_plugin)
       kzoo_add_plugin_module(cpu "${arg_NAME}" "${cpu_sources}" "${arg_LINK}")
       target_include_directories(kzoo_cpu_${arg_NAME} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
       target_compile_definitions(kzoo_cpu_${arg_NAME} PRIVATE KZOO_TARGET_DEVICE=KZOO_CPU)
-      # #pragma unroll means nothing to g++.
-      target_compile_options(kzoo_cpu_${arg_NAME} PRIVATE -Wno-unknown-pragmas)
+      # #pragma unroll means nothing to g++; integers wrap on a GPU, and so they do here.
+      target_compile_options(kzoo_cpu_${arg_NAME} PRIVATE -Wno-unknown-pragmas -fwrapv)
       if(arg_NATIVE)
         target_compile_definitions(kzoo_cpu_${arg_NAME} PRIVATE KZOO_NATIVE=1)
       else()
@@ -78,8 +78,12 @@ function(kzoo_add_plugin_module device name sources link)
     PROPERTIES OUTPUT_NAME ${name} PREFIX "" SUFFIX ".so" LIBRARY_OUTPUT_DIRECTORY ${output}
                CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
                VISIBILITY_INLINES_HIDDEN ON CUDA_RUNTIME_LIBRARY Shared)
-  # A symbol that nothing defines is the build's error, not the loader's.
-  target_link_options(${target} PRIVATE -Wl,-z,defs)
+  set(exports ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.exports)
+  # A symbol that nothing defines is the build's error, not the loader's; and nothing but the
+  # descriptor is exported, so that no plugin can meet another's symbols.
+  target_link_options(${target} PRIVATE LINKER:-z,defs
+                      LINKER:--version-script=${exports})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
   kzoo_build_info(${device} info)
   target_compile_definitions(${target} PRIVATE "KZOO_BUILD_INFO=\"${info}\"")
   set_property(GLOBAL APPEND PROPERTY KZOO_PLUGIN_TARGETS ${target})

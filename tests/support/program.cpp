@@ -51,9 +51,7 @@ std::string scratch_folder::write(const std::string& name, const std::string& te
   return file.string();
 }
 
-std::string hostile_folder(const std::string& device) {
-  return (fs::path(KZOO_BINARY_DIR) / "hostile" / device).string();
-}
+std::string hostile_folder() { return (fs::path(KZOO_BINARY_DIR) / "hostile").string(); }
 
 fs::path plugin_folder(const std::string& device) {
   return fs::path(KZOO_BINARY_DIR) / "plugins" / device;

@@ -33,9 +33,9 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-// Where the plugins that misbehave are, for the device: "cpu" or "cuda".
-std::string hostile_folder(const std::string& device);
-// Where the project's own are.
+// Where the plugins that misbehave are, cpu and cuda.
+std::string hostile_folder();
+// Where the project's own are, for the device: "cpu" or "cuda".
 std::filesystem::path plugin_folder(const std::string& device);
 
 // False, with a word on stderr, where there is no CUDA device.
