@@ -31,6 +31,11 @@ std::string error_text(const document& d, const cell& c) {
   return number_text(c.accuracy->rho_over_sqrt_k);
 }
 
+std::string occupancy_text(const workers::launch& l) {
+  return fmt::format("{:.0f}%{}", 100.0 * l.resident_warps / l.most_warps,
+                     l.local_bytes > 0 ? " spills" : "");
+}
+
 std::vector<table::field> row(const document& d, const cell& c) {
   std::vector<table::field> fields{{c.kernel()},
                                    {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
@@ -51,6 +56,9 @@ std::vector<table::field> row(const document& d, const cell& c) {
     fields.resize(fields.size() + 5);
   }
   fields.push_back({error_text(d, c)});
+  const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
+  fields.push_back({compiled ? std::to_string(c.launches[0].registers) : "", style::dim});
+  fields.push_back({compiled ? occupancy_text(c.launches[0]) : "", style::dim});
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
     const auto ms = d.published_ms(c, i);
     fields.push_back({ms ? time_text(*ms) : "", style::dim});
@@ -70,6 +78,8 @@ std::string problem_table(const document& d, std::size_t problem, bool colour) {
   t.add_column("GFLOP/s");
   t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
   t.add_column("error/√K");
+  t.add_column("regs");
+  t.add_column("occupancy");
   for (const auto& column : d.experiment.published.columns) t.add_column(column.label);
   for (const cell& c : d.cells) {
     if (c.problem == problem && !declined(c)) t.add_row(row(d, c));

@@ -46,6 +46,17 @@ json to_json(const timing::summary& t) {
           {"samples_ms", t.samples_ms}};
 }
 
+json to_json(const workers::launch& l) {
+  return {{"grid", l.grid},
+          {"block", l.block},
+          {"dynamic_shared", l.dynamic_shared},
+          {"static_shared", l.static_shared},
+          {"local_bytes", l.local_bytes},
+          {"registers", l.registers},
+          {"resident_warps", l.resident_warps},
+          {"most_warps", l.most_warps}};
+}
+
 template <class T>
 json optional_number(const std::optional<T>& value) {
   return value ? json(*value) : json();
@@ -58,6 +69,8 @@ json to_json(const document& d, const cell& c) {
       published[d.experiment.published.columns[i].label] = *ms;
     }
   }
+  json launches = json::array();
+  for (const workers::launch& l : c.launches) launches.push_back(to_json(l));
   const cell* baseline = d.baseline_of(c);
   json j{{"plugin", c.plugin},
          {"variant", c.variant},
@@ -68,6 +81,7 @@ json to_json(const document& d, const cell& c) {
          {"reason", c.reason},
          {"accuracy", c.accuracy ? to_json(*c.accuracy) : json()},
          {"time", c.time ? to_json(*c.time) : json()},
+         {"launches", std::move(launches)},
          {"gflops", optional_number(d.gflops(c))},
          {"speedup_over_baseline",
           baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};

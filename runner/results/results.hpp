@@ -35,7 +35,8 @@ struct cell {
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
   std::optional<referee::accuracy> accuracy;
-  std::optional<timing::summary> time;  // only of a cell that passed
+  std::optional<timing::summary> time;    // only of a cell that passed
+  std::vector<workers::launch> launches;  // of one run; empty for libraries like cuBLAS
 
   std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }
 };

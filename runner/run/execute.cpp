@@ -96,6 +96,7 @@ class round {
           fmt::format("the kernel wrote to its input {}: {} elements changed", matrix, changed);
     }
     kept_.push_back({c.kernel(), c.declared, referee::keep(truth(), who.host->output())});
+    c.launches = ran.launches;
     c.accuracy = j.accuracy;
     c.verdict = j.right ? verdict::pass : verdict::wrong;
     c.reason = j.reason;

@@ -5,6 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace kzoo {
 
 inline void to_json(nlohmann::json& j, const problem& p) {
@@ -58,10 +63,20 @@ struct plugin_description {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(plugin_description, id, summary, build_info, device, native,
                                    variants)
 
+// kzoo_launch, as it travels and as results keep it; the same units.
+struct launch {
+  std::array<std::uint32_t, 3> grid{}, block{};
+  std::uint64_t dynamic_shared = 0, static_shared = 0, local_bytes = 0;
+  std::uint32_t registers = 0, resident_warps = 0, most_warps = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_shared, local_bytes,
+                                   registers, resident_warps, most_warps)
+
 struct run_report {
   std::int64_t changed_a = 0, changed_b = 0;  // elements of the inputs that the kernel changed
+  std::vector<launch> launches;               // of plugins that launch through the SDK
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed_a, changed_b)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed_a, changed_b, launches)
 
 struct sample_report {
   std::vector<double> samples_ms;

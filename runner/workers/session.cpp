@@ -63,6 +63,17 @@ plugin_description describe(const library& lib) {
   return d;
 }
 
+launch describe(const kzoo_launch& l) {
+  return {{l.grid[0], l.grid[1], l.grid[2]},
+          {l.block[0], l.block[1], l.block[2]},
+          l.dynamic_shared,
+          l.static_shared,
+          l.local_bytes,
+          l.registers,
+          l.resident_warps,
+          l.most_warps};
+}
+
 // GPU clocks need time under load, not a number of runs, to come up: this much of max_seconds.
 constexpr double kWarmupShare = 0.1;
 
@@ -192,13 +203,19 @@ json session::run() {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
   reset_c();
-  call_plugin();
+  std::array<kzoo_launch, 16> launches{};
+  kzoo_launch_list list{sizeof(kzoo_launch_list), launches.data(), launches.size(), 0};
+  call_plugin(&list);
   backend_->synchronize();
   publish_c();
   const auto changed = [this](const device_matrix& x) {
     return backend_->count_changed(x.memory.get(), x.spec);
   };
-  return run_report{changed(matrices_->a), changed(matrices_->b)};
+  run_report report{changed(matrices_->a), changed(matrices_->b), {}};
+  for (std::uint32_t i = 0; i < std::min(list.count, list.capacity); ++i) {
+    report.launches.push_back(describe(launches[i]));
+  }
+  return report;
 }
 
 json session::sample(const json& request) {
@@ -248,13 +265,14 @@ void session::destroy_instance() {
   workspace_.reset();
 }
 
-void session::call_plugin() {
+void session::call_plugin(kzoo_launch_list* launches) {
   const kzoo_arguments arguments{sizeof(kzoo_arguments),
                                  matrices_->a.first(),
                                  matrices_->b.first(),
                                  matrices_->c.first(),
                                  workspace_ ? workspace_->get() : nullptr,
-                                 backend_->stream()};
+                                 backend_->stream(),
+                                 launches};
   sentence said;
   require_ok(variant_->run(variant_, instance_, &arguments, &said.text), said);
   if (const std::string error = backend_->pending_error(); !error.empty()) {

@@ -4,7 +4,7 @@
 //
 //   {"op": "open", "file"}                  -> {"plugin": {…}}            or a status
 //   {"op": "prepare", "device", "variant", "problem"} -> {}           or a status
-//   {"op": "run"}                           -> {"changed_a", "changed_b"} or a status
+//   {"op": "run"}                           -> {"changed_a", …}          or a status
 //   {"op": "sample", "warmup", "samples", "max_seconds"}
 //                                           -> {"samples_ms": […], …}    or a status
 //   {"op": "release"}                       -> {}
@@ -47,7 +47,7 @@ class session {
 
   void make_matrices(const problem& p);
   void destroy_instance();
-  void call_plugin();
+  void call_plugin(kzoo_launch_list* launches = nullptr);
   void reset_c();
   void publish_c();
 

@@ -94,6 +94,27 @@ typedef struct kzoo_device {
   uint32_t reserved;
 } kzoo_device;
 
+/* What one kernel launch was: its shape and what it takes of a multiprocessor. */
+typedef struct kzoo_launch {
+  uint32_t grid[3], block[3];
+  uint64_t dynamic_shared; /* bytes per block */
+  /* CUDA only, 0 on the CPU: */
+  uint64_t static_shared;  /* bytes per block */
+  uint64_t local_bytes;    /* per thread: spills and arrays that are not in registers */
+  uint32_t registers;      /* per thread */
+  uint32_t resident_warps; /* on one multiprocessor, as far as registers and shared memory go */
+  uint32_t most_warps;     /* that a multiprocessor holds: occupancy is resident over most */
+  uint32_t reserved;
+} kzoo_launch;
+
+/* The caller's list, which `run` adds its launches to, in order, while there is room. */
+typedef struct kzoo_launch_list {
+  uint64_t struct_size;
+  kzoo_launch* launches;
+  uint32_t capacity;
+  uint32_t count;
+} kzoo_launch_list;
+
 /* Where one call finds its data: device pointers on CUDA, host pointers on the CPU. */
 typedef struct kzoo_arguments {
   uint64_t struct_size;
@@ -102,6 +123,7 @@ typedef struct kzoo_arguments {
   void* c;
   void* workspace; /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
   void* stream;    /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
+  kzoo_launch_list* launches; /* NULL: nobody asks. Where it is set, `run` is not being timed */
 } kzoo_arguments;
 
 /* The element types and the precision of one kind of problem that a variant computes. */
@@ -123,8 +145,8 @@ struct kzoo_variant {
   uint32_t compute_capability; /* the least it needs, as in kzoo_device; 0: any */
   const void* context;         /* the plugin's own */
 
-  /* [any-thread] Can this variant do the problem on the device? Pure: no allocation, no device
-   * call. KZOO_UNSUPPORTED comes with the reason. */
+  /* [any-thread] Can this variant do the problem on the device? Pure: no device call, nothing
+   * kept. KZOO_UNSUPPORTED comes with the reason. */
   kzoo_status (*supports)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*,
                           kzoo_text* reason);
   /* [any-thread] Bytes of scratch memory that `run` will find in kzoo_arguments::workspace. */
@@ -170,7 +192,10 @@ KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 104, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_device, shared_bytes_per_block) == 24, "kzoo_device");
 KZOO_ABI_ASSERT(sizeof(kzoo_device) == 40, "kzoo_device");
 KZOO_ABI_ASSERT(offsetof(kzoo_arguments, stream) == 40, "kzoo_arguments");
-KZOO_ABI_ASSERT(sizeof(kzoo_arguments) == 48, "kzoo_arguments");
+KZOO_ABI_ASSERT(sizeof(kzoo_arguments) == 56, "kzoo_arguments");
+KZOO_ABI_ASSERT(offsetof(kzoo_launch, registers) == 48, "kzoo_launch");
+KZOO_ABI_ASSERT(sizeof(kzoo_launch) == 64, "kzoo_launch");
+KZOO_ABI_ASSERT(sizeof(kzoo_launch_list) == 24, "kzoo_launch_list");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, signature_count) == 32, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, supports) == 48, "kzoo_variant");
 KZOO_ABI_ASSERT(sizeof(kzoo_variant) == 88, "kzoo_variant");

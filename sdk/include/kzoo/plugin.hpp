@@ -27,6 +27,7 @@
 #include <kzoo/error.hpp>
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
+#include <kzoo/launch_list.hpp>
 
 #include <algorithm>
 #include <array>
@@ -192,15 +193,14 @@ std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
 template <class V>
 kzoo_status supports(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d,
                      kzoo_text* reason) {
-  std::string objection = general_objection<V>(*p, *d);
-  if constexpr (requires { V::supports(*p, *d); }) {
-    if (objection.empty()) {
-      if (const char* own = V::supports(*p, *d); own != nullptr) objection = own;
+  return guarded(reason, [&] {
+    std::string objection = general_objection<V>(*p, *d);
+    if constexpr (requires { V::supports(*p, *d); }) {
+      const char* own = objection.empty() ? V::supports(*p, *d) : nullptr;
+      if (own != nullptr) objection = own;
     }
-  }
-  if (objection.empty()) return KZOO_OK;
-  write(reason, objection.c_str());
-  return KZOO_UNSUPPORTED;
+    if (!objection.empty()) throw error(KZOO_UNSUPPORTED, objection);
+  });
 }
 
 template <class V>
@@ -269,6 +269,7 @@ void run_typed(types<T...>, const instance<V>& i, const kzoo_arguments& args) {
 template <class V>
 kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, kzoo_text* text) {
   return guarded(text, [&] {
+    const launch_list_scope scope(args->launches);
     run_typed(typename V::types{}, *static_cast<const instance<V>*>(created), *args);
   });
 }

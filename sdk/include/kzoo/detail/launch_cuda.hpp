@@ -11,6 +11,7 @@
 #include <kzoo/error.hpp>
 #include <kzoo/launch_config.hpp>
 #include <kzoo/launch_limits.hpp>
+#include <kzoo/launch_list.hpp>
 
 namespace kzoo::detail {
 
@@ -54,6 +55,23 @@ inline std::string explain_launch(const launch_config& config, const void* kerne
   return failed;
 }
 
+// Adds a launch that worked to the list, if there is one.
+inline void note_launch(const launch_config& config, const void* kernel) {
+  kzoo_launch* entry = next_launch(config);
+  cudaFuncAttributes f{};
+  if (entry == nullptr || cudaFuncGetAttributes(&f, kernel) != cudaSuccess) return;
+  constexpr int kWarp = 32;
+  const int threads = static_cast<int>(config.block.x * config.block.y * config.block.z);
+  int blocks = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, config.dynamic_shared);
+  entry->static_shared = f.sharedSizeBytes;
+  entry->local_bytes = f.localSizeBytes;
+  entry->registers = static_cast<std::uint32_t>(f.numRegs);
+  entry->resident_warps = static_cast<std::uint32_t>(blocks * ((threads + kWarp - 1) / kWarp));
+  entry->most_warps =
+      static_cast<std::uint32_t>(device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / kWarp);
+}
+
 template <class... P>
 void launch_checked(const launch_config& config, void (*kernel)(P...), std::tuple<P...>& values) {
   const auto* function = reinterpret_cast<const void*>(kernel);
@@ -64,7 +82,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...), std::tupl
                                 config.dynamic_shared, config.stream);
       },
       values);
-  if (status == cudaSuccess) return;
+  if (status == cudaSuccess) return note_launch(config, function);
   const std::string text = explain_launch(config, function, status);
   cudaGetLastError();  // reported here; must not turn up as the failure of a later call
   throw error(KZOO_LAUNCH_FAILED, text);

@@ -8,6 +8,7 @@
 #include <kzoo/error.hpp>
 #include <kzoo/launch_config.hpp>
 #include <kzoo/launch_limits.hpp>
+#include <kzoo/launch_list.hpp>
 #include <kzoo/sim/grid.hpp>
 
 namespace kzoo::detail {
@@ -35,6 +36,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...),
   const kernel_call<P...> call{kernel, values};
   sim::run_grid({config.grid, config.block, config.dynamic_shared, address,
                  &kernel_call<P...>::invoke, &call});
+  next_launch(config);
 }
 
 inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {

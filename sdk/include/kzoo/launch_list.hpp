@@ -1,0 +1,39 @@
+// Who wants to know what is launched: set while a plugin's `run` is called with a list to fill.
+#pragma once
+
+#include <kzoo/abi.h>
+#include <kzoo/launch_config.hpp>
+
+#include <cstddef>
+
+namespace kzoo::detail {
+
+// Of the thread that runs the plugin; null most of the time.
+inline thread_local kzoo_launch_list* wanted_launches = nullptr;
+
+class launch_list_scope {
+ public:
+  explicit launch_list_scope(kzoo_launch_list* list) { wanted_launches = list; }
+  ~launch_list_scope() { wanted_launches = nullptr; }
+  launch_list_scope(const launch_list_scope&) = delete;
+  launch_list_scope& operator=(const launch_list_scope&) = delete;
+};
+
+// The next entry of the list with the shape filled in, or null when nobody asks.
+inline kzoo_launch* next_launch(const launch_config& config) {
+  kzoo_launch_list* list = wanted_launches;
+  if (list == nullptr || list->count >= list->capacity) return nullptr;
+  kzoo_launch& entry = list->launches[list->count++];
+  entry = {};
+  const auto copy = [](std::uint32_t(&to)[3], const dim3& from) {
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
+  };
+  copy(entry.grid, config.grid);
+  copy(entry.block, config.block);
+  entry.dynamic_shared = config.dynamic_shared;
+  return &entry;
+}
+
+}  // namespace kzoo::detail
