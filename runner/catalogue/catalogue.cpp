@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 namespace kzoo::catalogue {
@@ -15,7 +16,7 @@ void catalogue::add_folder(const fs::path& folder, bool required) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
     if (!required) return;
-    throw std::runtime_error(fmt::format("there is no plugin folder {}", folder.string()));
+    throw std::invalid_argument(fmt::format("there is no plugin folder {}", folder.string()));
   }
   folders_.push_back(folder);
   for (const kzoo_device_kind kind : {KZOO_CUDA, KZOO_CPU}) {
@@ -44,11 +45,12 @@ std::vector<std::string> catalogue::names() const {
   return all;
 }
 
-const plugin_file* catalogue::find(const std::string& name, kzoo_device_kind kind) const {
-  const auto found = std::ranges::find_if(files_, [&](const plugin_file& f) {
+std::vector<plugin_file> catalogue::find(const std::string& name, kzoo_device_kind kind) const {
+  std::vector<plugin_file> found;
+  std::ranges::copy_if(files_, std::back_inserter(found), [&](const plugin_file& f) {
     return f.name == name && (f.kind == kind || f.kind == 0);
   });
-  return found == files_.end() ? nullptr : &*found;
+  return found;
 }
 
 }  // namespace kzoo::catalogue

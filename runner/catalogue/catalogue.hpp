@@ -21,7 +21,7 @@ struct plugin_file {
 
 class catalogue {
  public:
-  // Earlier folders win. A folder that does not exist is an error (std::runtime_error) only if
+  // Earlier folders win. A folder that does not exist is an error (std::invalid_argument) only if
   // `required`.
   void add_folder(const std::filesystem::path& folder, bool required);
 
@@ -29,8 +29,8 @@ class catalogue {
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
   // All names, sorted, each once.
   std::vector<std::string> names() const;
-  // The file to use for the device, or nullptr when there is no build for it.
-  const plugin_file* find(const std::string& name, kzoo_device_kind kind) const;
+  // The files that may be a build for the device, best first.
+  std::vector<plugin_file> find(const std::string& name, kzoo_device_kind kind) const;
 
  private:
   void add_files(const std::filesystem::path& folder, kzoo_device_kind kind);

@@ -53,12 +53,12 @@ void add_experiment(CLI::App& app, run_options& o) {
 std::vector<std::string> with_default_command(int argc, char** argv, const CLI::App& app) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  const auto is_command = [&](const std::string& word) {
-    return std::ranges::any_of(commands, [&](const CLI::App* c) { return c->get_name() == word; });
-  };
-  if (words.empty() || std::ranges::any_of(words, is_command)) return words;
+  const auto is_first = [&](std::string_view word) { return !words.empty() && words[0] == word; };
   constexpr std::array<std::string_view, 3> kOwn{"-h", "--help", "--version"};
-  if (words.size() == 1 && std::ranges::find(kOwn, words[0]) != kOwn.end()) return words;
+  if (words.empty() || std::ranges::any_of(kOwn, is_first) ||
+      std::ranges::any_of(commands, is_first, &CLI::App::get_name)) {
+    return words;
+  }
   words.insert(words.begin(), "run");
   return words;
 }
@@ -118,9 +118,12 @@ int command_line(int argc, char** argv) {
   } catch (const devices::absent& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kNoSuchDevice;
-  } catch (const std::exception& e) {
+  } catch (const std::invalid_argument& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kBadInput;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "error: {}\n", e.what());
+    return kSomeCellFailed;
   }
   return code;
 }

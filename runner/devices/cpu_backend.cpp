@@ -17,7 +17,7 @@ class cpu_backend final : public backend {
   void* allocate(std::size_t bytes) override {
     constexpr std::size_t kAlignment = 256;
     const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    void* memory = std::aligned_alloc(kAlignment, rounded);
+    void* memory = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
     if (memory == nullptr) throw failure(fmt::format("cannot allocate {} bytes", bytes));
     return memory;
   }

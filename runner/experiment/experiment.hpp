@@ -68,9 +68,17 @@ struct verify_options {
   double timeout_seconds = 60.0;  // for one step of one cell; a plugin past it counts as hung
 };
 
+// The command line's word over the file's.
+struct overrides {
+  std::optional<std::string> device;
+  std::vector<std::string> plugins;  // selectors; empty: as the file says
+  std::vector<std::string> sizes;    // "512" or "MxNxK"; empty: as the file says
+};
+
 struct experiment {
   std::filesystem::path file;
-  std::string text;  // as read, for the record
+  std::string text;      // as read, for the record
+  overrides overridden;  // what the command line put in its place, likewise
   std::string title;
   std::string description;
   std::string device = "auto";  // auto, cpu, cuda, cuda:N
@@ -84,13 +92,6 @@ struct experiment {
   verify_options verify;
   kzoo::experiment::published published;
   std::optional<pivot> pivot_table;
-};
-
-// The command line's word over the file's.
-struct overrides {
-  std::optional<std::string> device;
-  std::vector<std::string> plugins;  // selectors; empty: as the file says
-  std::vector<std::string> sizes;    // "512" or "MxNxK"; empty: as the file says
 };
 
 // Where `name` is: itself if it exists, else under each folder of `config_path` in turn.

@@ -99,6 +99,7 @@ void apply(const overrides& over, experiment& e, diagnostics& report) {
 experiment load(const std::filesystem::path& path, const overrides& over) {
   experiment e;
   e.file = path;
+  e.overridden = over;
   e.text = read_file(path);
   diagnostics report(path.string(), e.text);
   e.device_where = e.problems_where = report.at(0, 0);

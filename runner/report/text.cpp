@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace kzoo::report {
 
@@ -21,13 +22,16 @@ std::size_t width(std::string_view utf8) {
 std::string number_text(double x) {
   if (!std::isfinite(x)) return "-";
   if (x == 0) return "0";
-  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(x))));
+  // Rounded to three digits first: 9.999 has as many before the point as 10.0 has.
+  const double rounded = std::stod(fmt::format("{:.2e}", x));
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
   return fmt::format("{:.{}f}", x, std::clamp(2 - magnitude, 0, 9));
 }
 
 std::string time_text(double ms) {
-  if (ms < 1) return number_text(ms * 1e3) + " us";
-  if (ms < 1e3) return number_text(ms) + " ms";
+  // At 999.5 three digits round up to the next unit.
+  if (ms * 1e3 < 999.5) return number_text(ms * 1e3) + " us";
+  if (ms < 999.5) return number_text(ms) + " ms";
   return number_text(ms / 1e3) + " s";
 }
 

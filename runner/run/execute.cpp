@@ -59,11 +59,12 @@ class round {
     try {
       who.host->prepare(plan_.device.id, what.index, problem_);
       if (verify(who, c) && plan_.experiment.timing.enabled) measure(who, c);
+      who.host->finish();
     } catch (const setback& s) {
-      c.verdict = s.verdict;
-      c.reason = s.what();
-      c.time.reset();
+      fail(c, s.verdict, s.what());
       if (s.verdict == verdict::hung) hung_[c.kernel()] = problem_name(problem_);
+    } catch (const std::exception& e) {
+      fail(c, verdict::error, e.what());
     }
     return c;
   }
@@ -80,6 +81,12 @@ class round {
   }
 
  private:
+  static void fail(cell& c, verdict v, const std::string& reason) {
+    c.verdict = v;
+    c.reason = reason;
+    c.time.reset();
+  }
+
   // Computed when the first result is there to be judged.
   const referee::truth& truth() {
     if (!truth_) truth_.emplace(problem_);
@@ -89,12 +96,7 @@ class round {
   bool verify(contestant& who, cell& c) {
     const workers::run_report ran = who.host->run();
     referee::judgement j = referee::judge(truth(), c.declared, who.host->output());
-    for (const auto& [matrix, changed] : {std::pair{'A', ran.changed_a}, {'B', ran.changed_b}}) {
-      if (changed == 0) continue;
-      j.right = false;
-      j.reason =
-          fmt::format("the kernel wrote to its input {}: {} elements changed", matrix, changed);
-    }
+    check_inputs(ran.changed, j);
     kept_.push_back({c.kernel(), c.declared, referee::keep(truth(), who.host->output())});
     c.launches = ran.launches;
     c.accuracy = j.accuracy;
@@ -103,11 +105,21 @@ class round {
     return j.right;
   }
 
+  static void check_inputs(const workers::changes& changed, referee::judgement& j) {
+    for (const auto& [matrix, count] : {std::pair{'A', changed.a}, {'B', changed.b}}) {
+      if (count == 0) continue;
+      j.right = false;
+      j.reason =
+          fmt::format("the kernel wrote to its input {}: {} elements changed", matrix, count);
+    }
+  }
+
   void measure(contestant& who, cell& c) {
     const experiment::timing_options& t = plan_.experiment.timing;
     const workers::sample_report report = who.host->sample(t.warmup, t.samples, t.max_seconds);
     // The time of a result that is wrong is no time.
-    const referee::judgement j = referee::judge(truth(), c.declared, who.host->output());
+    referee::judgement j = referee::judge(truth(), c.declared, who.host->output());
+    check_inputs(report.changed, j);
     if (!j.right) {
       c.verdict = verdict::wrong;
       c.reason = "right when it ran once, wrong after it was timed: " + j.reason;
@@ -137,7 +149,11 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(fmt::format("this experiment is written for {}; the device here is {}",
                                 e.intended_device, p.device.name));
   }
-  if (p.device.abi.kind == KZOO_CPU && e.timing.enabled) {
+  const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
+    return c.record.description && c.record.description->device == KZOO_CPU &&
+           !c.record.description->native;
+  });
+  if (simulated && e.timing.enabled) {
     notes.push_back(
         "times marked `simulator` are how long the simulation took, not what a GPU would take");
   }
@@ -172,7 +188,7 @@ document execute(plan& p, observer& watch) {
       try {
         c.host->release();
       } catch (const setback&) {
-        // Its cells have their verdicts; the next prepare() starts a new worker.
+        // Memory could not be freed: the next prepare() starts a new worker.
       }
     }
     r.compare_all();

@@ -50,23 +50,22 @@ std::vector<std::string> pick_names(const experiment::experiment& e,
   return picked;
 }
 
-// Loads the plugin; what keeps it from being used goes into the contestant.
-void open(contestant& c, kzoo_device_kind kind, const host_factory& make_host) {
-  c.host = make_host(c.record.file);
+// Loads the file. False when it turns out to be a build for another device; what else keeps it from
+// being used goes into the contestant.
+bool open(contestant& c, const std::filesystem::path& file, kzoo_device_kind kind,
+          const host_factory& make_host) {
+  auto host = make_host(file);
   try {
-    workers::plugin_description d = c.host->open();
-    if (d.device != kind) {
-      throw setback(verdict::unavailable,
-                    fmt::format("{} is built for {}, and this run is on {}",
-                                c.record.file.filename().string(), devices::kind_name(d.device),
-                                devices::kind_name(kind)));
-    }
+    workers::plugin_description d = host->open();
+    if (d.device != kind) return false;
+    c.host = std::move(host);
     c.record.description = std::move(d);
   } catch (const setback& s) {
-    c.host.reset();
     c.obstacle = s.verdict;
-    c.record.problem = fmt::format("{}: {}", c.record.file.string(), s.what());
+    c.record.problem = fmt::format("{}: {}", file.string(), s.what());
   }
+  c.record.file = file;
+  return true;
 }
 
 contestant enter(const std::string& name, const devices::device& device,
@@ -74,15 +73,13 @@ contestant enter(const std::string& name, const devices::device& device,
   contestant c;
   c.record.name = name;
   const kzoo_device_kind kind = device.abi.kind;
-  if (const catalogue::plugin_file* file = plugins.find(name, kind)) {
-    c.record.file = file->file;
-    open(c, kind, make_host);
-  } else {
-    c.obstacle = verdict::unavailable;
-    c.record.problem =
-        fmt::format("there is no {} build of it, only one for {}", devices::kind_name(kind),
-                    devices::kind_name(kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU));
+  for (const catalogue::plugin_file& file : plugins.find(name, kind)) {
+    if (open(c, file.file, kind, make_host)) return c;
   }
+  c.obstacle = verdict::unavailable;
+  c.record.problem =
+      fmt::format("there is no {} build of it, only one for {}", devices::kind_name(kind),
+                  devices::kind_name(kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU));
   return c;
 }
 

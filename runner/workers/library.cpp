@@ -63,7 +63,7 @@ std::string flaw_in(const kzoo_plugin& p) {
 
 }  // namespace
 
-library::library(const std::filesystem::path& file) {
+library::library(const std::filesystem::path& file) : handle_(*new boost::dll::shared_library) {
   namespace dll = boost::dll;
   try {
     handle_.load(std::filesystem::absolute(file),

@@ -21,12 +21,15 @@ class library {
  public:
   // Loads the file and checks the descriptor. Throws unusable.
   explicit library(const std::filesystem::path& file);
+  library(const library&) = delete;
+  library& operator=(const library&) = delete;
 
   const kzoo_plugin& plugin() const { return *plugin_; }
   const kzoo_variant& variant(std::uint32_t index) const;
 
  private:
-  boost::dll::shared_library handle_;
+  // Never unloaded: code that has run may have left threads, handlers and pointers behind.
+  boost::dll::shared_library& handle_;
   const kzoo_plugin* plugin_ = nullptr;
 };
 

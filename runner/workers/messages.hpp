@@ -72,17 +72,24 @@ struct launch {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_shared, local_bytes,
                                    registers, resident_warps, most_warps)
 
-struct run_report {
-  std::int64_t changed_a = 0, changed_b = 0;  // elements of the inputs that the kernel changed
-  std::vector<launch> launches;               // of plugins that launch through the SDK
+// Elements of the inputs that a kernel changed.
+struct changes {
+  std::int64_t a = 0, b = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed_a, changed_b, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b)
+
+struct run_report {
+  changes changed;
+  std::vector<launch> launches;  // of plugins that launch through the SDK
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, launches)
 
 struct sample_report {
   std::vector<double> samples_ms;
   bool cold_cache = false;
   bool out_of_time = false;  // max_seconds ended it before the number of samples was reached
+  changes changed;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, cold_cache, out_of_time)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, cold_cache, out_of_time, changed)
 
 }  // namespace kzoo::workers

@@ -1,5 +1,7 @@
 #include "workers/output_log.hpp"
 
+#include "core/printable.hpp"
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -33,7 +35,7 @@ std::string output_log::last_words() {
 
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
   if (const auto line = tail.rfind('\n'); line != std::string::npos) tail.erase(0, line + 1);
-  return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", tail);
+  return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", printable(tail));
 }
 
 }  // namespace kzoo::workers

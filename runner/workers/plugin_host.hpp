@@ -31,6 +31,8 @@ class plugin_host {
   run_report run();
   // Runs it over and over; output() then holds what the last sample wrote.
   sample_report sample(int warmup, int samples, double max_seconds);
+  // Ends the cell: destroys what prepare() made.
+  void finish();
   // Frees the memory of the problem, keeps the library.
   void release();
 
@@ -50,6 +52,8 @@ class plugin_host {
 
  private:
   nlohmann::json call(const nlohmann::json& request, double timeout_seconds);
+  template <class T>
+  T call_for(const nlohmann::json& request, double timeout_seconds);
 
   std::filesystem::path file_;
   double timeout_seconds_;

@@ -53,7 +53,7 @@ std::string signal_words(int number) {
       meaning = ", an integer division by zero";
       break;
     case SIGILL:
-      meaning = ", an instruction that this processor does not have";
+      meaning = ", a trap, or an instruction that this processor does not have";
       break;
     case SIGKILL:
       meaning = ", killed from outside, perhaps for want of memory";
@@ -231,6 +231,7 @@ class process_host final : public plugin_host {
     if (op == "prepare") return "the variant was created";
     if (op == "run") return "the kernel ran for the first time";
     if (op == "sample") return "the kernel was timed";
+    if (op == "finish") return "the variant was destroyed";
     return "its memory was freed";
   }
 

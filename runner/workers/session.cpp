@@ -28,7 +28,7 @@ struct sentence {
   kzoo_text text;
 };
 
-// A plugin's answer as a refusal, unless it is KZOO_OK.
+// A plugin's answer to `supports` or `create` as a refusal, unless it is KZOO_OK.
 void require_ok(kzoo_status status, const sentence& said) {
   switch (status) {
     case KZOO_OK:
@@ -42,6 +42,15 @@ void require_ok(kzoo_status status, const sentence& said) {
       throw refusal{"error", said.str("the plugin reports an error and gives no reason")};
     default:
       throw refusal{"error", fmt::format("the plugin returned {}, which is no status", status)};
+  }
+}
+
+// The same for `run`: what has been created can no longer decline.
+void require_ran(kzoo_status status, const sentence& said) {
+  try {
+    require_ok(status, said);
+  } catch (const refusal& r) {
+    throw refusal{"error", r.reason};
   }
 }
 
@@ -152,8 +161,6 @@ json session::handle(const json& request) {
     return status(r.status, r.reason);
   } catch (const unusable& e) {
     return status("unavailable", e.what());
-  } catch (const devices::absent& e) {
-    return status("unavailable", e.what());
   } catch (const std::exception& e) {
     return status("error", e.what());
   }
@@ -165,6 +172,10 @@ json session::dispatch(const json& request) {
   if (op == "prepare") return prepare(request);
   if (op == "run") return run();
   if (op == "sample") return sample(request);
+  if (op == "finish") {
+    finish();
+    return json::object();
+  }
   if (op == "release") {
     release();
     return json::object();
@@ -204,14 +215,12 @@ json session::run() {
   }
   reset_c();
   std::array<kzoo_launch, 16> launches{};
-  kzoo_launch_list list{sizeof(kzoo_launch_list), launches.data(), launches.size(), 0};
+  kzoo_launch_list list{
+      sizeof(kzoo_launch_list), launches.data(), launches.size(), sizeof(kzoo_launch), 0, 0};
   call_plugin(&list);
   backend_->synchronize();
   publish_c();
-  const auto changed = [this](const device_matrix& x) {
-    return backend_->count_changed(x.memory.get(), x.spec);
-  };
-  run_report report{changed(matrices_->a), changed(matrices_->b), {}};
+  run_report report{count_changes(), {}};
   for (std::uint32_t i = 0; i < std::min(list.count, list.capacity); ++i) {
     report.launches.push_back(describe(launches[i]));
   }
@@ -241,10 +250,20 @@ json session::sample(const json& request) {
   const stopwatch sampling;
   do {
     report.samples_ms.push_back(one_sample());
-    report.out_of_time = sampling.seconds() > max_seconds;
+    report.out_of_time = report.samples_ms.size() < samples && sampling.seconds() > max_seconds;
   } while (report.samples_ms.size() < samples && !report.out_of_time);
   publish_c();
+  report.changed = count_changes();
   return report;
+}
+
+// The end of a cell: what `destroy` does wrong is this variant's and not the next one's.
+void session::finish() {
+  destroy_instance();
+  backend_->synchronize();
+  if (const std::string error = backend_->pending_error(); !error.empty()) {
+    throw refusal{"error", "left an error behind: " + error};
+  }
 }
 
 void session::release() {
@@ -253,8 +272,9 @@ void session::release() {
 }
 
 void session::make_matrices(const problem& p) {
-  if (matrices_ && matrices_->problem == p) return;
+  if (matrices_ && matrices_->problem == p && !inputs_spoilt_) return;
   matrices_.reset();
+  inputs_spoilt_ = false;
   matrices_ = std::make_unique<matrices>(*backend_, p, operands_of(p));
 }
 
@@ -274,10 +294,20 @@ void session::call_plugin(kzoo_launch_list* launches) {
                                  backend_->stream(),
                                  launches};
   sentence said;
-  require_ok(variant_->run(variant_, instance_, &arguments, &said.text), said);
+  require_ran(variant_->run(variant_, instance_, &arguments, &said.text), said);
   if (const std::string error = backend_->pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
   }
+}
+
+changes session::count_changes() {
+  const auto changed = [this](const device_matrix& x) {
+    return backend_->count_changed(x.memory.get(), x.spec);
+  };
+  const changes found{changed(matrices_->a), changed(matrices_->b)};
+  // The next variant must not inherit them.
+  if (found.a + found.b > 0) inputs_spoilt_ = true;
+  return found;
 }
 
 void session::reset_c() { backend_->fill(matrices_->c.memory.get(), matrices_->c.spec); }

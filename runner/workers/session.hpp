@@ -4,9 +4,10 @@
 //
 //   {"op": "open", "file"}                  -> {"plugin": {…}}            or a status
 //   {"op": "prepare", "device", "variant", "problem"} -> {}           or a status
-//   {"op": "run"}                           -> {"changed_a", …}          or a status
+//   {"op": "run"}                           -> {"changed", …}            or a status
 //   {"op": "sample", "warmup", "samples", "max_seconds"}
 //                                           -> {"samples_ms": […], …}    or a status
+//   {"op": "finish"}                        -> {}                        or a status
 //   {"op": "release"}                       -> {}
 //
 // A status is {"status": "unsupported" | "unavailable" | "error", "reason"}. After "run" and
@@ -16,6 +17,7 @@
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "workers/library.hpp"
+#include "workers/messages.hpp"
 #include "workers/window.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -43,11 +45,13 @@ class session {
   nlohmann::json prepare(const nlohmann::json& request);
   nlohmann::json run();
   nlohmann::json sample(const nlohmann::json& request);
+  void finish();
   void release();
 
   void make_matrices(const problem& p);
   void destroy_instance();
   void call_plugin(kzoo_launch_list* launches = nullptr);
+  changes count_changes();
   void reset_c();
   void publish_c();
 
@@ -56,6 +60,7 @@ class session {
   devices::device device_;
   std::unique_ptr<devices::backend> backend_;
   std::unique_ptr<matrices> matrices_;
+  bool inputs_spoilt_ = false;
   std::unique_ptr<device_memory> workspace_;
   const kzoo_variant* variant_ = nullptr;
   void* instance_ = nullptr;

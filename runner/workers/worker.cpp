@@ -7,7 +7,6 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -17,9 +16,13 @@ namespace kzoo::workers {
 int worker_main() {
   // Whatever happens to the supervisor, no worker outlives it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() == 1) return 1;
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
+  // What a plugin prints is kept in memory: past this, its writes fail and nothing else happens.
+  constexpr rlim_t kMostPrinted = rlim_t{256} << 20;
+  const rlimit printed{kMostPrinted, kMostPrinted};
+  setrlimit(RLIMIT_FSIZE, &printed);
+  std::signal(SIGXFSZ, SIG_IGN);
 
   channel control(kControlFd);
   window output(kWindowFd);

@@ -8,14 +8,17 @@ set(KZOO_CUDA AUTO CACHE STRING "Build for CUDA: AUTO, ON or OFF")
 set_property(CACHE KZOO_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(KZOO_CUDA_ENABLED FALSE)
 
-if(NOT KZOO_CUDA STREQUAL "OFF")
-  find_program(KZOO_NVCC nvcc HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH
-               PATHS /usr/local/cuda PATH_SUFFIXES bin)
-  mark_as_advanced(KZOO_NVCC)
-  if(KZOO_NVCC)
-    if(NOT CMAKE_CUDA_COMPILER)
+if(KZOO_CUDA) # AUTO is no false constant
+  # Whoever names a compiler means it; else where nvcc usually is.
+  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+    find_program(KZOO_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+                 PATH_SUFFIXES bin)
+    mark_as_advanced(KZOO_NVCC)
+    if(KZOO_NVCC)
       set(CMAKE_CUDA_COMPILER ${KZOO_NVCC})
     endif()
+  endif()
+  if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
     if(NOT CMAKE_CUDA_ARCHITECTURES)
       # This machine's GPUs, or else Ampere, Hopper with its own instructions, and PTX for the rest.
       execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
@@ -39,12 +42,12 @@ if(NOT KZOO_CUDA STREQUAL "OFF")
     list(JOIN CMAKE_CUDA_ARCHITECTURES " " kzoo_architectures)
     message(STATUS "kernel-zoo: building for cpu and cuda (${kzoo_architectures}), "
                    "nvcc ${CMAKE_CUDA_COMPILER_VERSION}")
-  elseif(KZOO_CUDA STREQUAL "ON")
+  elseif(NOT KZOO_CUDA STREQUAL "AUTO")
     message(FATAL_ERROR "KZOO_CUDA=ON, but there is no nvcc: install the CUDA toolkit, or set "
                         "CUDACXX to nvcc's path, or configure with -DKZOO_CUDA=OFF.")
   else()
     message(STATUS "kernel-zoo: no nvcc found, building for cpu only")
   endif()
 else()
-  message(STATUS "kernel-zoo: building for cpu only (KZOO_CUDA=OFF)")
+  message(STATUS "kernel-zoo: building for cpu only (KZOO_CUDA=${KZOO_CUDA})")
 endif()

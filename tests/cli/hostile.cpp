@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <vector>
 
 using kzoo::test::ContainsSubstring;
 using kzoo::test::hostile_folder;
+using kzoo::test::plugin_folder;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 
@@ -62,6 +64,7 @@ const std::vector<expectation> kOnBoth = {
     {"drops_last_column", "wrong", {"not written", "column"}},
     {"writes_outside", "wrong", {"outside"}},
     {"writes_input", "wrong", {"input A"}},
+    {"crashes_in_destroy", "crashed", {"SIGABRT", "destroyed"}},
 };
 
 }  // namespace
@@ -125,6 +128,26 @@ TEST_CASE("libraries that are no plugins are unavailable, with the reason", "[cl
   }
 }
 
+TEST_CASE("what one variant spoils is not blamed on the next", "[cli][hostile]") {
+  const auto ran = runner(
+      "quick --device cpu --plugins writes_input_later --sizes 20 --json - "
+      "--plugin-dir " +
+      hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  for (const auto& cell : ran.json().at("cells")) {
+    if (cell.at("problem").at("dtype") != "f32") continue;
+    INFO(cell.dump(1));
+    if (cell.at("variant") == "honest") {
+      CHECK(cell.at("verdict") == "pass");
+    } else {
+      CHECK(cell.at("verdict") == "wrong");
+      CHECK_THAT(cell.at("reason").get<std::string>(), ContainsSubstring("input A"));
+      CHECK(cell.at("time").is_null());
+    }
+  }
+}
+
 TEST_CASE("a plugin for another device is unavailable, and that is no failure", "[cli]") {
   const auto ran = runner("quick --device cpu --sizes 8 --plugins naive,cublas --json -");
   if (ran.code == 2) return;  // built without CUDA: there is no cublas to speak of
@@ -132,4 +155,21 @@ TEST_CASE("a plugin for another device is unavailable, and that is no failure", 
   const auto cells = ran.json().at("cells");
   CHECK(cells.back().at("verdict") == "unavailable");
   CHECK_THAT(cells.back().at("reason").get<std::string>(), ContainsSubstring("no cpu build"));
+}
+
+TEST_CASE("a loose library for another device gives way to the right one", "[cli]") {
+  const auto cuda_build = plugin_folder("cuda") / "naive.so";
+  if (!std::filesystem::exists(cuda_build)) return;  // built without CUDA: there is no other device
+  const scratch_folder folder;
+  std::filesystem::copy(cuda_build, folder.path() / "naive.so");
+  std::filesystem::copy(cuda_build, folder.path() / "gpu_only.so");
+  const auto ran = runner(
+      "quick --device cpu --sizes 8 --plugins naive,gpu_only --json - "
+      "--plugin-dir " +
+      folder.path().string());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) {
+    CHECK(cell.at("verdict") == (cell.at("plugin") == "naive" ? "pass" : "unavailable"));
+  }
 }

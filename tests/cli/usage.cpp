@@ -48,3 +48,9 @@ TEST_CASE("bad usage is refused with the way out", "[cli]") {
     CHECK(bad.out.empty());
   }
 }
+
+TEST_CASE("a plugin may be called like a command", "[cli]") {
+  const auto ran = runner("quick --device cpu --plugins list");
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("'list' names no plugin"));
+}

@@ -110,9 +110,9 @@ typedef struct kzoo_launch {
 /* The caller's list, which `run` adds its launches to, in order, while there is room. */
 typedef struct kzoo_launch_list {
   uint64_t struct_size;
-  kzoo_launch* launches;
-  uint32_t capacity;
-  uint32_t count;
+  kzoo_launch* launches; /* the first of `capacity`, `stride` bytes apart */
+  uint32_t capacity, stride;
+  uint32_t count, reserved;
 } kzoo_launch_list;
 
 /* Where one call finds its data: device pointers on CUDA, host pointers on the CPU. */
@@ -149,7 +149,8 @@ struct kzoo_variant {
    * kept. KZOO_UNSUPPORTED comes with the reason. */
   kzoo_status (*supports)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*,
                           kzoo_text* reason);
-  /* [any-thread] Bytes of scratch memory that `run` will find in kzoo_arguments::workspace. */
+  /* [any-thread] Bytes of scratch memory that `run` will find in kzoo_arguments::workspace;
+   * UINT64_MAX when it cannot say. */
   uint64_t (*workspace_bytes)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*);
   /* [serial] Whatever is done once per problem: handles, tensor maps, function attributes. The
    * device is current. Sets *instance, which may stay NULL. */
@@ -195,7 +196,7 @@ KZOO_ABI_ASSERT(offsetof(kzoo_arguments, stream) == 40, "kzoo_arguments");
 KZOO_ABI_ASSERT(sizeof(kzoo_arguments) == 56, "kzoo_arguments");
 KZOO_ABI_ASSERT(offsetof(kzoo_launch, registers) == 48, "kzoo_launch");
 KZOO_ABI_ASSERT(sizeof(kzoo_launch) == 64, "kzoo_launch");
-KZOO_ABI_ASSERT(sizeof(kzoo_launch_list) == 24, "kzoo_launch_list");
+KZOO_ABI_ASSERT(sizeof(kzoo_launch_list) == 32, "kzoo_launch_list");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, signature_count) == 32, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, supports) == 48, "kzoo_variant");
 KZOO_ABI_ASSERT(sizeof(kzoo_variant) == 88, "kzoo_variant");

@@ -23,7 +23,8 @@ class launch_list_scope {
 inline kzoo_launch* next_launch(const launch_config& config) {
   kzoo_launch_list* list = wanted_launches;
   if (list == nullptr || list->count >= list->capacity) return nullptr;
-  kzoo_launch& entry = list->launches[list->count++];
+  auto* bytes = reinterpret_cast<char*>(list->launches) + std::size_t{list->count++} * list->stride;
+  auto& entry = *reinterpret_cast<kzoo_launch*>(bytes);
   entry = {};
   const auto copy = [](std::uint32_t(&to)[3], const dim3& from) {
     to[0] = from.x;

@@ -205,11 +205,12 @@ kzoo_status supports(const kzoo_variant*, const kzoo_problem* p, const kzoo_devi
 
 template <class V>
 std::uint64_t workspace_bytes(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d) {
+  std::uint64_t bytes = 0;
   if constexpr (requires { V::workspace_bytes(*p, *d); }) {
-    return V::workspace_bytes(*p, *d);
-  } else {
-    return 0;
+    if (guarded(nullptr, [&] { bytes = V::workspace_bytes(*p, *d); }) != KZOO_OK)
+      bytes = UINT64_MAX;
   }
+  return bytes;
 }
 
 // The variant and the problem it was created for.
@@ -269,7 +270,8 @@ void run_typed(types<T...>, const instance<V>& i, const kzoo_arguments& args) {
 template <class V>
 kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, kzoo_text* text) {
   return guarded(text, [&] {
-    const launch_list_scope scope(args->launches);
+    const bool may_ask = args->struct_size >= sizeof(kzoo_arguments);
+    const launch_list_scope scope(may_ask ? args->launches : nullptr);
     run_typed(typename V::types{}, *static_cast<const instance<V>*>(created), *args);
   });
 }

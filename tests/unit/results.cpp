@@ -1,0 +1,73 @@
+// What the program's exit code and the comparison with the baseline are made from.
+#include "results/results.hpp"
+#include "support/catch.hpp"
+
+using namespace kzoo;
+using results::cell;
+using results::document;
+
+namespace {
+
+cell made(const char* plugin, verdict v, std::size_t problem = 0) {
+  cell c;
+  c.plugin = plugin;
+  c.variant = "v";
+  c.verdict = v;
+  c.problem = problem;
+  return c;
+}
+
+cell timed(const char* plugin, double ms, timing::clock clock, std::size_t problem = 0) {
+  cell c = made(plugin, verdict::pass, problem);
+  c.time = timing::summarise({ms});
+  c.time->clock = clock;
+  return c;
+}
+
+}  // namespace
+
+TEST_CASE("only failures make the exit code 1", "[results]") {
+  document d;
+  CHECK(exit_code(d) == 0);
+  d.cells = {made("a", verdict::pass), made("b", verdict::unsupported),
+             made("c", verdict::unavailable)};
+  CHECK(exit_code(d) == 0);
+  for (const verdict v : {verdict::wrong, verdict::crashed, verdict::hung, verdict::error}) {
+    document failing = d;
+    failing.cells.push_back(made("d", v));
+    CHECK(exit_code(failing) == 1);
+  }
+}
+
+TEST_CASE("a library that cannot be used is a failure, a missing build is none", "[results]") {
+  document d;
+  results::plugin_record p;
+  p.name = "x";
+  d.plugins = {p};
+  CHECK(exit_code(d) == 0);
+  d.plugins[0].file = "/somewhere/x.so";
+  CHECK(exit_code(d) == 1);
+  d.plugins[0].description = workers::plugin_description{};
+  CHECK(exit_code(d) == 0);
+}
+
+TEST_CASE("the baseline is of the same problem and the same clock", "[results]") {
+  document d;
+  d.experiment.problems.resize(2);
+  d.experiment.baseline = experiment::selector{"base", {}};
+  d.cells = {timed("base", 1, timing::clock::cpu, 1), timed("base", 2, timing::clock::gpu),
+             timed("a", 4, timing::clock::gpu), timed("b", 4, timing::clock::simulator),
+             made("c", verdict::wrong)};
+  CHECK(d.baseline_of(d.cells[2]) == &d.cells[1]);
+  CHECK(d.baseline_of(d.cells[3]) == nullptr);
+  CHECK(d.baseline_of(d.cells[4]) == nullptr);
+}
+
+TEST_CASE("GFLOP/s are 2 M N K over the time", "[results]") {
+  document d;
+  d.experiment.problems.resize(1);
+  d.experiment.problems[0].m = d.experiment.problems[0].n = d.experiment.problems[0].k = 1000;
+  d.cells = {timed("a", 2, timing::clock::gpu), made("b", verdict::wrong)};
+  CHECK(d.gflops(d.cells[0]) == 1000.0);
+  CHECK_FALSE(d.gflops(d.cells[1]));
+}
