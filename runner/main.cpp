@@ -1,7 +1,33 @@
 #include "cli/command_line.hpp"
 #include "workers/worker.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace {
+
+// A descriptor below 3 that the caller closed must not become a socket or a result's memory.
+void fill_standard_descriptors() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd > STDERR_FILENO) close(fd);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == kzoo::workers::kWorkerCommand) return kzoo::workers::worker_main();
-  return kzoo::cli::command_line(argc, argv);
+  fill_standard_descriptors();
+  std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would hide how workers end
+  const int code = kzoo::cli::command_line(argc, argv);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::perror("error: the output could not be written");
+    return code == 0 ? 1 : code;
+  }
+  return code;
 }

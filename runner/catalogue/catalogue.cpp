@@ -29,7 +29,7 @@ void catalogue::add_files(const fs::path& folder, kzoo_device_kind kind) {
   std::error_code ignored;
   std::vector<plugin_file> found;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".so") {
+    if (entry.path().extension() == ".so" && entry.is_regular_file(ignored)) {
       found.push_back({entry.path().stem().string(), entry.path(), kind});
     }
   }

@@ -8,35 +8,62 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
+#include <filesystem>
+#include <string>
 
 namespace kzoo::cli {
 namespace {
 
-using file_handle = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-// Opened before anything runs: an hour's results must not meet a missing folder.
-file_handle open_json(const std::string& name) {
-  if (name.empty() || name == "-") return {nullptr, std::fclose};
-  file_handle file(std::fopen(name.c_str(), "w"), std::fclose);
-  if (!file) {
-    throw experiment::invalid(
-        fmt::format("--json {}: error: cannot be written: {}", name, std::strerror(errno)));
-  }
-  return file;
+[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+  throw experiment::invalid(fmt::format("--json {}: error: cannot be written: {}", name, why));
 }
 
-void write_json(const results::document& d, std::FILE* out, const std::string& name) {
-  // A plugin's texts may hold any bytes.
-  const std::string text =
-      results::to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-  if (std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0) {
-    throw std::runtime_error(fmt::format("--json {}: {}", name, std::strerror(errno)));
+// Where the results go. Tried before anything runs, so that an hour's results do not meet a missing
+// folder; and an older file is replaced only when the new one is whole.
+class json_file {
+ public:
+  json_file(const std::string& name, const std::filesystem::path& experiment) : name_(name) {
+    if (name.empty() || name == "-") return;
+    std::error_code ignored;
+    if (std::filesystem::equivalent(name, experiment, ignored)) {
+      refuse(name, "it is the experiment file");
+    }
+    // Devices and pipes cannot be replaced: they are written to as they are.
+    const bool in_place =
+        std::filesystem::exists(name, ignored) && !std::filesystem::is_regular_file(name, ignored);
+    written_ = in_place ? name : fmt::format("{}.{}.part", name, getpid());
+    file_ = std::fopen(written_.c_str(), "w");
+    if (file_ == nullptr) refuse(name, std::strerror(errno));
   }
-}
+  ~json_file() {
+    if (file_ != nullptr) std::fclose(file_);
+    if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
+  }
+  json_file(const json_file&) = delete;
+  json_file& operator=(const json_file&) = delete;
+
+  void write(const results::document& d) {
+    if (name_.empty()) return;
+    // A plugin's texts may hold any bytes.
+    const std::string text =
+        results::to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    std::FILE* out = file_ == nullptr ? stdout : file_;
+    const bool whole = std::fwrite(text.data(), 1, text.size(), out) == text.size() &&
+                       std::fflush(out) == 0 &&
+                       (written_ == name_ || written_.empty() ||
+                        std::rename(written_.c_str(), name_.c_str()) == 0);
+    if (!whole) throw std::runtime_error(fmt::format("--json {}: {}", name_, std::strerror(errno)));
+  }
+
+ private:
+  std::string name_, written_;
+  std::FILE* file_ = nullptr;  // null: stdout, or nowhere
+};
 
 }  // namespace
 
@@ -47,7 +74,7 @@ int run(const run_options& options) {
   run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
                                   hosts_for(options, timeout));
   run::check_memory(plan);
-  const file_handle json_file = open_json(options.json);
+  json_file json(options.json, plan.experiment.file);
 
   report::terminal_options terminal;
   terminal.quiet = options.quiet;
@@ -57,9 +84,7 @@ int run(const run_options& options) {
   const auto watch = report::make_terminal(terminal);
   const results::document d = run::execute(plan, *watch);
   report::print_closing(d, terminal);
-  if (!options.json.empty()) {
-    write_json(d, json_on_stdout ? stdout : json_file.get(), options.json);
-  }
+  json.write(d);
   return results::exit_code(d);
 }
 

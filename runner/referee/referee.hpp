@@ -19,7 +19,8 @@ namespace kzoo::referee {
 //                                          inputs declared narrower than the element type;
 //                                          TF32: u_in = 2^-10, the low bits are cut off
 //             + u_out * |C|                16-bit C: one rounding to the output type
-//             + tiny                       half the smallest subnormal of that type
+//             + tiny                       half the smallest subnormal of that type, twice where
+//                                          beta C0 is a second term
 // Data are zero-mean, so partial sums and the errors of inputs walk randomly. A sequential fp32 sum
 // stays under 6 u S for every K; sums that are cut off, not rounded, at every fourth term (tensor
 // cores) need 0.6 sqrt(K), TF32 inputs half of kWalk. No error at all is allowed where S = 0, for
@@ -47,7 +48,9 @@ class truth {
   // Element (rows()[r], col) of C, and of S and |alpha||A||B| in the formula above.
   double value(std::size_t r, std::int64_t col) const { return value_[at(r, col)]; }
   double magnitude(std::size_t r, std::int64_t col) const;
-  double product_magnitude(std::size_t r, std::int64_t col) const { return products_[at(r, col)]; }
+  double product_magnitude(std::size_t r, std::int64_t col) const {
+    return alpha_magnitude_ * products_[at(r, col)];
+  }
   // The right-hand side of the formula.
   double allowed(std::size_t r, std::int64_t col, kzoo_precision declared) const;
 
@@ -59,7 +62,8 @@ class truth {
   problem problem_;
   std::vector<std::int64_t> rows_;
   std::vector<double> value_;
-  std::vector<float> products_;  // |alpha||A||B|
+  double alpha_magnitude_ = 0;
+  std::vector<float> products_;  // |A||B|, without alpha: the product could be beyond fp32
 };
 
 struct accuracy {

@@ -31,7 +31,7 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
     return;
   }
   const format out = format_of(p.dtype);
-  tiny_ = out.tiny;
+  tiny_ = p.beta == 0.0 ? out.tiny : 2 * out.tiny;  // alpha A B and beta C0 each round
   output_unit_ = out.unit > kUnit ? out.unit : 0.0;
   const double root_k = std::sqrt(static_cast<double>(p.k));
   per_magnitude_ = kUnit * (kGrowth * root_k + kSlack);

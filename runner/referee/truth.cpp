@@ -42,6 +42,7 @@ truth::truth(const problem& p, double max_products)
   const operands o = operands_of(p);
   const scalars s = held_scalars(p);
   const std::size_t count = rows_.size() * std::size_t(p.n);
+  alpha_magnitude_ = std::abs(s.alpha);
   value_.resize(count);
   products_.resize(count);
   if (s.alpha != 0.0) add_product(o.a, rows_, o.b, value_, products_);
@@ -49,7 +50,6 @@ truth::truth(const problem& p, double max_products)
     for (std::int64_t col = 0; col < p.n; ++col) {
       const std::size_t i = at(std::size_t(r), col);
       value_[i] = combine(p.dtype, s, value_[i], initial_c(o, s, rows_[std::size_t(r)], col));
-      products_[i] *= static_cast<float>(std::abs(s.alpha));
     }
   });
 }

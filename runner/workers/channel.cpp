@@ -9,6 +9,12 @@
 #include <cerrno>
 
 namespace kzoo::workers {
+namespace {
+
+// Far more than 10000 samples take; whoever sends more is no worker of ours.
+constexpr std::size_t kLongestMessage = std::size_t{16} << 20;
+
+}  // namespace
 
 channel::~channel() { close(fd_); }
 
@@ -36,6 +42,7 @@ std::optional<nlohmann::json> channel::receive(bool& closed) {
     } while (n < 0 && errno == EINTR);
     closed = n <= 0;
     if (n > 0) pending_.append(bytes.data(), static_cast<std::size_t>(n));
+    if (pending_.size() > kLongestMessage) closed = true;
   }
   const auto end = pending_.find('\n');
   if (end == std::string::npos) return std::nullopt;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <system_error>
 
 namespace kzoo::workers {
@@ -44,10 +46,14 @@ T plugin_host::call_for(const json& request, double timeout_seconds) {
   try {
     return call(request, timeout_seconds).get<T>();
   } catch (const json::exception&) {
-    restart();
-    opened_ = false;
-    throw setback(verdict::crashed, "the plugin wrote into the worker's own channel");
+    refuse_forged();
   }
+}
+
+void plugin_host::refuse_forged() {
+  restart();
+  opened_ = false;
+  throw setback(verdict::crashed, "the plugin wrote into the worker's own channel");
 }
 
 namespace {
@@ -82,7 +88,12 @@ sample_report plugin_host::sample(int warmup, int samples, double max_seconds) {
   const json request{
       {"op", "sample"}, {"warmup", warmup}, {"samples", samples}, {"max_seconds", max_seconds}};
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
-  return call_for<sample_report>(request, 2 * (timeout_seconds_ + max_seconds));
+  auto report = call_for<sample_report>(request, 2 * (timeout_seconds_ + max_seconds));
+  const auto is_time = [](double ms) { return std::isfinite(ms) && ms >= 0; };
+  if (report.samples_ms.empty() || !std::ranges::all_of(report.samples_ms, is_time)) {
+    refuse_forged();
+  }
+  return report;
 }
 
 void plugin_host::finish() { call_for<json>({{"op", "finish"}}, timeout_seconds_); }

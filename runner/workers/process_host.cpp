@@ -194,7 +194,8 @@ class process_host final : public plugin_host {
     for (;;) {
       const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
       const process::event event = worker_->wait(left.count());
-      if (event == process::event::deadline) {
+      // Also where bytes keep coming that are no reply.
+      if (event == process::event::deadline || left.count() <= 0) {
         worker_.reset();
         throw setback(verdict::hung,
                       fmt::format("no answer within {:g} s while {}, killed{}", timeout_seconds,

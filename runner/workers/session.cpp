@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstring>
 
 namespace kzoo::workers {
 namespace {
@@ -22,7 +23,9 @@ struct refusal {
 struct sentence {
   sentence() : text{characters.data(), characters.size()} {}
   std::string str(const char* instead) const {
-    return characters[0] == '\0' ? instead : std::string(characters.data());
+    // It may have been filled to the last byte.
+    const std::string words(characters.data(), strnlen(characters.data(), characters.size()));
+    return words.empty() ? instead : words;
   }
   std::array<char, 2048> characters{};
   kzoo_text text;

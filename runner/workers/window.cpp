@@ -16,8 +16,10 @@ namespace {
 
 }  // namespace
 
-window::window() : fd_(memfd_create("kzoo-window", MFD_CLOEXEC)) {
+window::window() : fd_(memfd_create("kzoo-window", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (fd_ < 0) throw_errno("memfd_create");
+  // A plugin that finds the descriptor cannot take the pages away under the supervisor.
+  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) throw_errno("sealing shared memory");
 }
 
 window::window(int fd) : fd_(fd) {}
