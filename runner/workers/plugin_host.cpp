@@ -82,7 +82,7 @@ void plugin_host::prepare(const std::string& device, std::uint32_t variant, cons
                  timeout_seconds_);
 }
 
-run_report plugin_host::run() { return call({{"op", "run"}}, timeout_seconds_).get<run_report>(); }
+run_report plugin_host::run() { return call_for<run_report>({{"op", "run"}}, timeout_seconds_); }
 
 sample_report plugin_host::sample(int warmup, int samples, double max_seconds) {
   const json request{

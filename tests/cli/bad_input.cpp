@@ -94,6 +94,23 @@ TEST_CASE("JSON that cannot be written is refused before anything runs", "[cli]"
   CHECK_THAT(ran.err, ContainsSubstring("/no/such/folder/x.json"));
 }
 
+TEST_CASE("results never replace the experiment, nor an older file before they are whole",
+          "[cli]") {
+  const scratch_folder folder;
+  const std::string text = "plugins = ['serial:ikj']\n[problem]\nsizes = [8]\n";
+  const auto file = folder.write("e.toml", text);
+  CHECK(runner(file + " --device cpu --json " + file).code == 2);
+  CHECK(std::filesystem::file_size(file) == text.size());
+
+  const auto old = folder.write("old.json", "precious");
+  CHECK(runner("nothing.toml --json " + old).code == 2);
+  CHECK(std::filesystem::file_size(old) == 8);
+  CHECK(runner(file + " --device cpu --json " + old).code == 0);
+  CHECK(std::filesystem::file_size(old) > 1000);
+  // Nothing is left beside them.
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
+}
+
 TEST_CASE("a plugin folder that is not there is refused", "[cli]") {
   const auto ran = runner("list --plugin-dir /no/such/folder");
   CHECK(ran.code == 2);

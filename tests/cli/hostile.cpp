@@ -64,6 +64,7 @@ const std::vector<expectation> kOnBoth = {
     {"drops_last_column", "wrong", {"not written", "column"}},
     {"writes_outside", "wrong", {"outside"}},
     {"writes_input", "wrong", {"input A"}},
+    {"forges_reply", "crashed", {"channel"}},
     {"crashes_in_destroy", "crashed", {"SIGABRT", "destroyed"}},
 };
 
