@@ -36,14 +36,24 @@ struct destroy_handle {
   void operator()(cublasHandle_t handle) const { cublasDestroy(handle); }
 };
 
-template <cublasComputeType_t kCompute>
+template <class T>
+constexpr cudaDataType_t kDataType = CUDA_R_32F;
+template <>
+constexpr cudaDataType_t kDataType<__half> = CUDA_R_16F;
+template <>
+constexpr cudaDataType_t kDataType<__nv_bfloat16> = CUDA_R_16BF;
+
+// C = A B for matrices of T. Sums are fp32 for all of them.
+template <class T, cublasComputeType_t kCompute>
 class cublas {
   static constexpr bool kTf32 = kCompute == CUBLAS_COMPUTE_32F_FAST_TF32;
+  static constexpr bool kBf16 = kDataType<T> == CUDA_R_16BF;
 
  public:
-  using types = kzoo::types<float>;
-  static constexpr kzoo_precision precision = kTf32 ? KZOO_COMPUTE_TF32 : KZOO_COMPUTE_FP32;
-  static constexpr unsigned compute_capability = kTf32 ? 80 : 0;
+  using types = kzoo::types<T>;
+  static constexpr kzoo_precision precision =
+      kTf32 ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
+  static constexpr unsigned compute_capability = kTf32 || kBf16 ? 80 : 0;
 
   // What cuBLAS's manual recommends: 32 MiB from Hopper on, 4 MiB before. Handing it over keeps
   // cuBLAS from allocating memory of its own.
@@ -54,15 +64,15 @@ class cublas {
   cublas(const kzoo_problem& p, const kzoo_device& d)
       : handle_(create_handle()), workspace_bytes_(workspace_bytes(p, d)) {}
 
-  void run(const kzoo::gemm<float>& g, const kzoo_arguments& args) const {
+  void run(const kzoo::gemm<T>& g, const kzoo_arguments& args) const {
     cublasHandle_t handle = handle_.get();
     check(cublasSetStream(handle, static_cast<cudaStream_t>(args.stream)), "cublasSetStream");
     // Setting the stream takes the workspace away again, so it follows.
     check(cublasSetWorkspace(handle, args.workspace, workspace_bytes_), "cublasSetWorkspace");
-    check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, g.n, g.m, g.k,     //
-                       &g.alpha, g.b, CUDA_R_32F, static_cast<int>(g.ldb),  //
-                       g.a, CUDA_R_32F, static_cast<int>(g.lda),            //
-                       &g.beta, g.c, CUDA_R_32F, static_cast<int>(g.ldc),   //
+    check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, g.n, g.m, g.k,       //
+                       &g.alpha, g.b, kDataType<T>, static_cast<int>(g.ldb),  //
+                       g.a, kDataType<T>, static_cast<int>(g.lda),            //
+                       &g.beta, g.c, kDataType<T>, static_cast<int>(g.ldc),   //
                        kCompute, CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
   }
@@ -75,6 +85,10 @@ class cublas {
 }  // namespace
 
 KZOO_PLUGIN("cublas", "NVIDIA cuBLAS",
-            kzoo::variant<cublas<CUBLAS_COMPUTE_32F>>("fp32", "cublasGemmEx in true fp32"),
-            kzoo::variant<cublas<CUBLAS_COMPUTE_32F_FAST_TF32>>(
-                "tf32", "the same on Tensor Cores: inputs rounded to TF32, sums in fp32"));
+            kzoo::variant<cublas<float, CUBLAS_COMPUTE_32F>>("fp32", "cublasGemmEx in true fp32"),
+            kzoo::variant<cublas<float, CUBLAS_COMPUTE_32F_FAST_TF32>>(
+                "tf32", "the same on Tensor Cores: inputs rounded to TF32, sums in fp32"),
+            kzoo::variant<cublas<__half, CUBLAS_COMPUTE_32F>>(
+                "f16", "fp16 matrices on Tensor Cores, sums in fp32"),
+            kzoo::variant<cublas<__nv_bfloat16, CUBLAS_COMPUTE_32F>>(
+                "bf16", "bf16 matrices on Tensor Cores, sums in fp32"));

@@ -11,6 +11,8 @@
 //
 //     // and, where it needs them:
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
+//     template <class T>                                     // or by element type
+//     static constexpr kzoo_precision precision_of = ...;
 //     static constexpr unsigned compute_capability = 80;               // default: any
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
@@ -106,7 +108,9 @@ kzoo_status guarded(kzoo_text* text, Body&& body) {
 
 template <class V, class T>
 constexpr kzoo_precision precision_of() {
-  if constexpr (requires { V::precision; }) {
+  if constexpr (requires { V::template precision_of<T>; }) {
+    return V::template precision_of<T>;
+  } else if constexpr (requires { V::precision; }) {
     return V::precision;
   } else {
     return element_traits<T>::precision;

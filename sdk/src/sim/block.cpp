@@ -20,10 +20,6 @@ constexpr std::align_val_t kSharedAlignment{128};
 // Moving their tops apart by a few lines spreads them: a fifth faster with 1024 threads.
 constexpr std::size_t stack_colour(unsigned number) { return (number % 31) * 128; }
 
-bool same_place(const std::source_location& a, const std::source_location& b) {
-  return a.line() == b.line() && a.column() == b.column();
-}
-
 }  // namespace
 
 void thread_list::push(thread& t) {
@@ -254,6 +250,11 @@ std::uint64_t warp_collective(warp_op op, unsigned mask, std::uint64_t value, un
                               std::source_location where) {
   thread& t = running();
   return t.owner->collective(t, op, mask, value, source, where);
+}
+
+void warp_together(const warp_work& work, void* mine, std::source_location where) {
+  thread& t = running();
+  t.owner->together(t, work, mine, where);
 }
 
 void yield() {

@@ -40,6 +40,7 @@ struct thread : thread_view {
   wait_kind waits;
   block_op barrier;  // what it waits at: one of these two, and where that stands in the source
   warp_op collective;
+  const warp_work* work;  // for warp_op::together
   unsigned mask;
   unsigned source;      // of a shuffle: the lane
   std::uint64_t value;  // given to a warp operation, and its result afterwards
@@ -58,11 +59,14 @@ class thread_list {
   thread* tail_ = nullptr;
 };
 
-// Lanes of a warp that have come to the same operation with the same mask.
+// Lanes of a warp that have come to the same operation with the same mask, and for `together` with
+// the same work to the same place.
 struct warp_group {
   warp_op op;
   unsigned mask;
   unsigned arrived;
+  const warp_work* work;
+  std::source_location where;
 };
 
 struct warp_state {
@@ -86,6 +90,7 @@ class block_runner {
   unsigned barrier(thread& t, block_op op, bool predicate, std::source_location where);
   std::uint64_t collective(thread& t, warp_op op, unsigned mask, std::uint64_t value,
                            unsigned source, std::source_location where);
+  void together(thread& t, const warp_work& work, void* mine, std::source_location where);
   void yield(thread& t);
   [[noreturn]] void fail(thread& t, const char* text);
 
@@ -96,6 +101,7 @@ class block_runner {
   void suspend(thread& t);
   void resume_another(thread& t, context& target);
   [[noreturn]] void give_up(fiber& on);
+  void meet(thread& t, const warp_group& as);
   void complete(thread& t, unsigned warp, const warp_group& group);
   void poison_shared();
   void abandon_fibers();
@@ -130,6 +136,10 @@ class block_runner {
   };
   std::unique_ptr<unsigned char, free_aligned> shared_;
 };
+
+inline bool same_place(const std::source_location& a, const std::source_location& b) {
+  return a.line() == b.line() && a.column() == b.column();
+}
 
 // "divergent barrier: kernel k, block (0,0,0): 32 of 64 threads wait at __syncthreads (k.cu:7):
 // (0,0,0) ... (31,0,0); 32 have exited: (32,0,0) ... (63,0,0)"

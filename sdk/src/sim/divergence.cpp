@@ -44,6 +44,8 @@ std::string state_text(const thread& t) {
   std::string text = "wait at ";
   if (t.waits == wait_kind::barrier) {
     text += name(t.barrier);
+  } else if (t.collective == warp_op::together) {
+    text += t.work->name;
   } else {
     char mask[32];
     std::snprintf(mask, sizeof mask, " with mask 0x%08x", t.mask);

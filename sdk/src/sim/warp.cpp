@@ -32,6 +32,7 @@ std::uint32_t combine(warp_op op, std::uint32_t a, std::uint32_t b) {
     case warp_op::exchange:
     case warp_op::ballot:
     case warp_op::match:
+    case warp_op::together:
       break;
   }
   return 0;
@@ -40,6 +41,14 @@ std::uint32_t combine(warp_op op, std::uint32_t a, std::uint32_t b) {
 bool in(unsigned mask, unsigned lane) { return lane < 32 && (mask >> lane & 1u) != 0; }
 
 }  // namespace
+
+static void work_together(const warp_work& work, thread* lanes) {
+  std::array<void*, 32> brought{};
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    brought[lane] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(lanes[lane].value));
+  }
+  work.run(brought.data());
+}
 
 // Writes the result of every lane in the group to its value.
 static void work_out(const warp_group& group, thread* lanes) {
@@ -85,7 +94,11 @@ static void work_out(const warp_group& group, thread* lanes) {
 
 void block_runner::complete(thread& t, unsigned warp, const warp_group& group) {
   thread* lanes = &threads_[warp * 32];
-  work_out(group, lanes);
+  if (group.op == warp_op::together) {
+    work_together(*group.work, lanes);
+  } else {
+    work_out(group, lanes);
+  }
   for (unsigned lane = 0; lane < 32; ++lane) {
     if (in(group.mask, lane) && &lanes[lane] != &t) ready_.push(lanes[lane]);
   }
@@ -94,7 +107,6 @@ void block_runner::complete(thread& t, unsigned warp, const warp_group& group) {
 std::uint64_t block_runner::collective(thread& t, warp_op op, unsigned mask, std::uint64_t value,
                                        unsigned source, std::source_location where) {
   const unsigned lane = t.linear % 32;
-  const unsigned warp = t.linear / 32;
   if (!in(mask, lane)) {
     char text[160];
     std::snprintf(text, sizeof text,
@@ -104,32 +116,55 @@ std::uint64_t block_runner::collective(thread& t, warp_op op, unsigned mask, std
                   static_cast<unsigned>(where.line()), mask);
     fail(t, text);
   }
-  const std::size_t present = threads_.size() - warp * 32;
+  const std::size_t present = threads_.size() - t.linear / 32 * 32;
   if (present < 32) mask &= (1u << present) - 1;
 
   t.value = value;
   t.source = source;
+  meet(t, {op, mask, 0, nullptr, where});
+  return t.value;
+}
+
+void block_runner::together(thread& t, const warp_work& work, void* mine,
+                            std::source_location where) {
+  const std::size_t present = threads_.size() - t.linear / 32 * 32;
+  if (present < 32) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "%s at line %u needs all 32 lanes of a warp; the last warp of this block has %u",
+                  work.name, static_cast<unsigned>(where.line()), static_cast<unsigned>(present));
+    fail(t, text);
+  }
+  t.value = reinterpret_cast<std::uintptr_t>(mine);
+  meet(t, {warp_op::together, 0xffffffffu, 0, &work, where});
+}
+
+// Returns when all lanes that the mask of `as` names have come to the same.
+void block_runner::meet(thread& t, const warp_group& as) {
+  const unsigned warp = t.linear / 32;
   warp_state& state = warps_[warp];
   warp_group* end = state.groups + state.count;
-  warp_group* group = std::find_if(
-      state.groups, end, [&](const warp_group& g) { return g.op == op && g.mask == mask; });
+  warp_group* group = std::find_if(state.groups, end, [&](const warp_group& g) {
+    return g.op == as.op && g.mask == as.mask && g.work == as.work &&
+           (as.work == nullptr || same_place(g.where, as.where));
+  });
   if (group == end) {
-    *group = {op, mask, 0};
+    *group = as;
     ++state.count;
   }
-  group->arrived |= 1u << lane;
-  if (group->arrived == mask) {
+  group->arrived |= 1u << t.linear % 32;
+  if (group->arrived == as.mask) {
     const warp_group done = *group;
     *group = state.groups[--state.count];
     complete(t, warp, done);
-    return t.value;
+    return;
   }
   t.waits = wait_kind::warp;
-  t.collective = op;
-  t.mask = mask;
-  t.where = where;
+  t.collective = as.op;
+  t.work = as.work;
+  t.mask = as.mask;
+  t.where = as.where;
   suspend(t);
-  return t.value;
 }
 
 }  // namespace kzoo::sim

@@ -51,7 +51,8 @@ enum class warp_op : unsigned char {
   max_unsigned,
   bit_and,
   bit_or,
-  bit_xor  // of 32 bits
+  bit_xor,  // of 32 bits
+  together  // see warp_together
 };
 
 // Waits until every lane in `mask` calls with the same operation and mask, gives each its result.
@@ -59,6 +60,16 @@ enum class warp_op : unsigned char {
 // mask. Other, disjoint masks of the same warp may be under way.
 std::uint64_t warp_collective(warp_op op, unsigned mask, std::uint64_t value, unsigned source,
                               std::source_location where);
+
+// What a whole warp does as one.
+struct warp_work {
+  const char* name;                  // for messages: "wmma::mma_sync"
+  void (*run)(void* const lanes[]);  // gets what each of the 32 lanes brought, by lane
+};
+
+// Waits until all 32 lanes of the warp have come with the same work to the same source line. The
+// last one then runs it, and all go on. A warp that has fewer lanes is an error.
+void warp_together(const warp_work& work, void* mine, std::source_location where);
 
 // Lets other threads of the block, or other OS threads, go on: what spinning code needs.
 void yield();

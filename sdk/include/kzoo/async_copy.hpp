@@ -1,0 +1,60 @@
+// Asynchronous copies from global to shared memory (cp.async, sm_80): the thread goes on while the
+// bytes are under way, and no register holds them in between. Device code.
+//
+//   kzoo::copy_async<16>(&tile[i], &g.a[j], inside);   // as often as needed
+//   kzoo::commit_group();                              // what was asked for since the last one
+//   ...
+//   kzoo::wait_group<1>();  // this thread's groups have arrived, all but the 1 youngest
+//   __syncthreads();        // and so have everybody else's
+//
+// In the simulator a copy is done when the call returns.
+#pragma once
+
+#include <kzoo/cuda.hpp>
+
+#include <cstring>
+
+namespace kzoo {
+
+// Copies kBytes (4, 8 or 16) from global to shared memory, both aligned to kBytes. Where `inside`
+// is false nothing is read, `global` may point anywhere, and zeros are written.
+template <int kBytes>
+__device__ __forceinline__ void copy_async(void* shared, const void* global, bool inside = true) {
+  static_assert(kBytes == 4 || kBytes == 8 || kBytes == 16, "cp.async copies 4, 8 or 16 bytes");
+#if defined(__CUDACC__)
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const int read = inside ? kBytes : 0;  // the rest of the destination is filled with zeros
+  if constexpr (kBytes == 16) {          // past L1: a tile is read once by each block
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global),
+                 "r"(read)
+                 : "memory");
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(global),
+                 "n"(kBytes), "r"(read)
+                 : "memory");
+  }
+#else
+  if (inside) {
+    std::memcpy(shared, global, kBytes);
+  } else {
+    std::memset(shared, 0, kBytes);
+  }
+#endif
+}
+
+// Makes one group of this thread's copies since its last group. It may be empty.
+__device__ __forceinline__ void commit_group() {
+#if defined(__CUDACC__)
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until at most kPending of this thread's groups, the youngest, are still under way.
+template <int kPending>
+__device__ __forceinline__ void wait_group() {
+#if defined(__CUDACC__)
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+}  // namespace kzoo

@@ -1,0 +1,48 @@
+// Tensor cores through CUDA's WMMA: fragments that a whole warp holds and multiplies. By nvcc these
+// are CUDA's own nvcuda::wmma, by the host compiler the same names come from the simulator, for
+// __half, __nv_bfloat16 and TF32.
+#pragma once
+
+#include <kzoo/cuda.hpp>
+
+#if !defined(KZOO_REAL_CUDA)
+#include <kzoo/sim/wmma.hpp>
+#elif defined(__CUDACC__)  // device code: not in a host file for cuda
+
+#include <mma.h>
+
+namespace kzoo {
+
+// nvcuda::wmma::load_matrix_sync of a tile in shared memory. The compiler finds out by itself that
+// an address is in shared memory when the elements are __half, but (nvcc 13.0) not for
+// __nv_bfloat16 and TF32: these it reads with generic loads of 4 bytes each and turns around in
+// registers. Here it is told.
+template <class Fragment, class T>
+__device__ __forceinline__ void load_from_shared(Fragment& f, const T* tile, unsigned row_length) {
+  nvcuda::wmma::load_matrix_sync(f, tile, row_length);
+}
+
+// The instruction that load_matrix_sync stands for, with the state space in its name.
+#define KZOO_LOAD_FROM_SHARED(USE, K, INPUT, T, INSTRUCTION)                                   \
+  __device__ __forceinline__ void load_from_shared(                                            \
+      nvcuda::wmma::fragment<nvcuda::wmma::USE, 16, 16, K, INPUT, nvcuda::wmma::row_major>& f, \
+      const T* tile, unsigned row_length) {                                                    \
+    auto* x = reinterpret_cast<unsigned*>(f.x);                                                \
+    asm volatile(INSTRUCTION " {%0, %1, %2, %3}, [%4], %5;"                                    \
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])                              \
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(tile))), "r"(row_length) \
+                 : "memory");                                                                  \
+  }
+KZOO_LOAD_FROM_SHARED(matrix_a, 16, __nv_bfloat16, __nv_bfloat16,
+                      "wmma.load.a.sync.aligned.row.m16n16k16.shared.bf16")
+KZOO_LOAD_FROM_SHARED(matrix_b, 16, __nv_bfloat16, __nv_bfloat16,
+                      "wmma.load.b.sync.aligned.row.m16n16k16.shared.bf16")
+KZOO_LOAD_FROM_SHARED(matrix_a, 8, nvcuda::wmma::precision::tf32, float,
+                      "wmma.load.a.sync.aligned.row.m16n16k8.shared.tf32")
+KZOO_LOAD_FROM_SHARED(matrix_b, 8, nvcuda::wmma::precision::tf32, float,
+                      "wmma.load.b.sync.aligned.row.m16n16k8.shared.tf32")
+#undef KZOO_LOAD_FROM_SHARED
+
+}  // namespace kzoo
+
+#endif
