@@ -16,6 +16,8 @@ foreach(target IN LISTS targets)
   install(TARGETS ${target} LIBRARY DESTINATION lib/kernel-zoo/plugins/${device})
 endforeach()
 
+install(FILES ${KZOO_PLUGIN_OUTPUT_DIRECTORY}/names.txt DESTINATION lib/kernel-zoo/plugins)
+
 set_target_properties(kzoo_sdk PROPERTIES EXPORT_NAME sdk)
 set_target_properties(kzoo_sim PROPERTIES EXPORT_NAME sim)
 install(TARGETS kzoo_sdk kzoo_sim EXPORT kernel-zoo ARCHIVE)

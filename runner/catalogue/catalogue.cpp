@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <iterator>
 #include <stdexcept>
 
@@ -23,6 +24,10 @@ void catalogue::add_folder(const fs::path& folder, bool required) {
     add_files(folder / devices::kind_name(kind), kind);
   }
   add_files(folder, 0);
+  std::ifstream known(folder / "names.txt");
+  for (std::string name; std::getline(known, name);) {
+    if (!name.empty()) known_.push_back(name);
+  }
 }
 
 void catalogue::add_files(const fs::path& folder, kzoo_device_kind kind) {
@@ -38,7 +43,7 @@ void catalogue::add_files(const fs::path& folder, kzoo_device_kind kind) {
 }
 
 std::vector<std::string> catalogue::names() const {
-  std::vector<std::string> all;
+  std::vector<std::string> all = known_;
   for (const plugin_file& f : files_) all.push_back(f.name);
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());

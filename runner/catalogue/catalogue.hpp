@@ -4,6 +4,7 @@
 //   FOLDER/cuda/naive.so   the cuda build of `naive`
 //   FOLDER/cpu/naive.so    its cpu build
 //   FOLDER/mine.so         `mine`, for whatever device it says when it is loaded
+//   FOLDER/names.txt       names that exist, a line each, whether or not they were built here
 
 #include <kzoo/abi.h>
 
@@ -37,6 +38,7 @@ class catalogue {
 
   std::vector<std::filesystem::path> folders_;
   std::vector<plugin_file> files_;
+  std::vector<std::string> known_;  // from names.txt
 };
 
 }  // namespace kzoo::catalogue

@@ -139,10 +139,12 @@ std::string pivot_tables(const document& d, const pivot& p, bool colour) {
   bool simulated = false;
   for (const cell& c : d.cells) {
     if (c.variant.empty()) continue;
-    const std::string title = table_of(d, c, p);
+    const std::string row = coordinate(d, c, p.rows), column = coordinate(d, c, p.columns);
+    std::string title = table_of(d, c, p);
+    // A place that is taken, by a problem of another shape: a table of its own.
+    if (sheets[title].cells.contains({row, column})) title += ", " + shape_name(d.problem_of(c));
     add_once(titles, title);
     sheet& s = sheets[title];
-    const std::string row = coordinate(d, c, p.rows), column = coordinate(d, c, p.columns);
     add_once(s.rows, row);
     add_once(s.columns, column);
     s.cells[{row, column}] = &c;

@@ -149,6 +149,15 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(fmt::format("this experiment is written for {}; the device here is {}",
                                 e.intended_device, p.device.name));
   }
+  const auto is_baseline = [&](const contestant& c) {
+    return c.host && std::ranges::any_of(c.entries, [&](const entry& v) {
+             return experiment::matches(e.baseline->text, c.record.name, v.id);
+           });
+  };
+  if (e.baseline && std::ranges::none_of(p.contestants, is_baseline)) {
+    notes.push_back(fmt::format("no comparison with the baseline {}: it does not take part here",
+                                e.baseline->text));
+  }
   const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
     return c.record.description && c.record.description->device == KZOO_CPU &&
            !c.record.description->native;

@@ -77,9 +77,11 @@ contestant enter(const std::string& name, const devices::device& device,
     if (open(c, file.file, kind, make_host)) return c;
   }
   c.obstacle = verdict::unavailable;
-  c.record.problem =
-      fmt::format("there is no {} build of it, only one for {}", devices::kind_name(kind),
-                  devices::kind_name(kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU));
+  const kzoo_device_kind other = kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU;
+  c.record.problem = fmt::format("there is no {} build of it here{}", devices::kind_name(kind),
+                                 plugins.find(name, other).empty()
+                                     ? ""
+                                     : fmt::format(", only one for {}", devices::kind_name(other)));
   return c;
 }
 
@@ -127,6 +129,16 @@ std::size_t plan::cells() const {
 plan make_plan(experiment::experiment e, devices::device d, const catalogue::catalogue& plugins,
                const host_factory& make_host) {
   plan p{std::move(e), std::move(d), {}};
+  if (const auto& baseline = p.experiment.baseline) {
+    const std::vector<std::string> known = plugins.names();
+    const auto named = [&](const std::string& name) {
+      return experiment::matches(baseline->text, name, "");
+    };
+    if (std::ranges::none_of(known, named)) {
+      refuse(*baseline, fmt::format("the baseline '{}' names no plugin", baseline->text), known,
+             "plugins");
+    }
+  }
   for (const std::string& name : pick_names(p.experiment, plugins)) {
     contestant c = enter(name, p.device, plugins, make_host);
     pick_variants(c, p.experiment);

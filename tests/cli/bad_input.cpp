@@ -122,3 +122,10 @@ TEST_CASE("describe knows no other plugins than list", "[cli]") {
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("naive"));
 }
+
+TEST_CASE("a baseline that names no plugin is refused, one that does not run is said", "[cli]") {
+  refuses("baseline = 'nosuch'\n[problem]\nsizes = [8]\n", {"bad.toml:1:12: error", "nosuch"});
+  const auto ran = runner("experiments/a100.toml --device cpu --sizes 8 --plugins serial");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("no comparison with the baseline cublas:fp32"));
+}

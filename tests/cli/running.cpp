@@ -147,3 +147,15 @@ TEST_CASE("an experiment written for another device says so", "[cli]") {
   CHECK(ran.code == 0);
   CHECK_THAT(ran.json().at("notes").dump(), ContainsSubstring("A100"));
 }
+
+TEST_CASE("a pivot table loses no result", "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write("p.toml",
+                                 "plugins = ['serial:ikj']\n[problem]\n"
+                                 "sizes = [[9, 8, 7], [5, 8, 6]]\n"
+                                 "[pivot]\nrows = 'n'\ncolumns = 'kernel'\nvalue = 'ms'\n");
+  const auto ran = runner(file + " --device cpu");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("5x8x6"));
+  CHECK(ran.out.find(" us") != ran.out.rfind(" us"));
+}
