@@ -39,8 +39,7 @@ using fragment_c =
     wmma::fragment<wmma::accumulator, kFragment, kFragment, tensor_input<T>::kDepth, float>;
 
 // Tensor cores cut the low bits off a float; rounding them away first halves the error and takes
-// its bias. Done before the fragment is multiplied, not when it is loaded: that would wait for the
-// load.
+// its bias.
 template <class Fragment>
 __device__ __forceinline__ void round_inputs(Fragment& f) {
   if constexpr (sizeof(f.x[0]) == sizeof(float)) {

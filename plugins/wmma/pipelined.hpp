@@ -249,6 +249,14 @@ struct pipelined {
   static constexpr kzoo_precision precision_of = input_precision<T>;
   static constexpr unsigned compute_capability = 80;
 
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    const std::size_t needed =
+        p.type_c == KZOO_F32 ? layout<float, S>::kBytes : layout<__half, S>::kBytes;
+    return d.kind == KZOO_CPU || needed <= d.shared_bytes_per_block
+               ? nullptr
+               : "its stages need more shared memory than a block of this device can have";
+  }
+
   pipelined(const kzoo_problem& p, const kzoo_device&) {
     if (p.type_c == KZOO_F32) prepare<float>();
     if (p.type_c == KZOO_F16) prepare<__half>();
