@@ -1,0 +1,79 @@
+// Thread coarsening: the block of smem, 32 x 32 threads, but each thread computes kOutputs elements
+// of a row of C, 32 columns apart. The block's tile of C is 32 rows by 32 * kOutputs columns, and
+// an element of A, once read from shared memory, serves kOutputs multiply-adds.
+
+#include <kzoo/plugin.hpp>
+
+namespace {
+
+constexpr int kTile = 32;
+
+template <class T, int kOutputs>
+__global__ void __launch_bounds__(kTile* kTile) coarsened_kernel(kzoo::gemm<T> g) {
+  constexpr int kColumns = kTile * kOutputs;
+  T(*a_tile)[kTile] = kzoo::dynamic_shared<T[kTile]>();
+  T(*b_tile)[kColumns] = reinterpret_cast<T(*)[kColumns]>(a_tile + kTile);
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row = blockIdx.y * kTile + ty;
+  const int col = blockIdx.x * kColumns + tx;
+
+  kzoo::accumulator_t<T> sum[kOutputs] = {};
+  for (int k0 = 0; k0 < g.k; k0 += kTile) {
+    a_tile[ty][tx] = g.a_or_zero(row, k0 + tx);
+#pragma unroll
+    for (int j = 0; j < kOutputs; ++j) {
+      b_tile[ty][tx + j * kTile] = g.b_or_zero(k0 + ty, col + j * kTile);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < kTile; ++k) {
+      const T a = a_tile[ty][k];
+#pragma unroll
+      for (int j = 0; j < kOutputs; ++j) sum[j] += a * b_tile[k][tx + j * kTile];
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int j = 0; j < kOutputs; ++j) g.store_inside(row, col + j * kTile, sum[j]);
+}
+
+template <int kOutputs>
+class coarsened {
+  static constexpr std::size_t kSharedBytes = 4u * kTile * kTile * (1 + kOutputs);
+
+ public:
+  using types = kzoo::types<float, int>;
+
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    if (d.kind == KZOO_CUDA && d.shared_bytes_per_block < kSharedBytes) {
+      return "its tiles need more shared memory than a block may have on this device";
+    }
+    return kzoo::grid_y_objection(p.m, kTile);
+  }
+
+  coarsened(const kzoo_problem& p, const kzoo_device&) {
+    const auto allow = [](auto* kernel) { kzoo::allow_dynamic_shared(kernel, kSharedBytes); };
+    p.type_c == KZOO_F32 ? allow(coarsened_kernel<float, kOutputs>)
+                         : allow(coarsened_kernel<int, kOutputs>);
+  }
+
+  template <class T>
+  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
+    kzoo::launch({.grid = dim3(kzoo::ceil_div(g.n, kTile * kOutputs), kzoo::ceil_div(g.m, kTile)),
+                  .block = dim3(kTile, kTile),
+                  .dynamic_shared = kSharedBytes,
+                  .max_threads = kTile * kTile,
+                  .stream = stream},
+                 coarsened_kernel<T, kOutputs>, g);
+  }
+};
+
+}  // namespace
+
+KZOO_PLUGIN("coarsened", "Square tiles in shared memory, several elements of a row of C per thread",
+            kzoo::variant<coarsened<1>>("1", "one output per thread: smem, and the reference"),
+            kzoo::variant<coarsened<2>>("2", "2 outputs per thread"),
+            kzoo::variant<coarsened<4>>("4", "4 outputs per thread"),
+            kzoo::variant<coarsened<8>>("8", "8 outputs per thread"),
+            kzoo::variant<coarsened<16>>("16", "16 outputs per thread"),
+            kzoo::variant<coarsened<32>>("32", "32 outputs per thread, 132 KB of shared memory"));
