@@ -1,8 +1,8 @@
 #pragma once
 // Which of the block's outputs are a thread's when they are spread out: quads of four neighbours,
-// one from each of TM/4 x TN/4 equal parts of the block's tile. Neighbouring threads have
-// neighbouring quads, so that a warp's 16-byte reads of shared memory have no bank conflicts, and
-// its stores to C are coalesced.
+// one from each of TM/4 x TN/4 equal parts of the block's tile, or of its warp's part of that
+// (warp_tiling.hpp). Neighbouring threads have neighbouring quads, so that a warp's 16-byte reads
+// of shared memory have no bank conflicts, and its stores to C are coalesced.
 
 #include <common/quad.hpp>
 #include <common/tiling.hpp>
@@ -20,8 +20,8 @@ __device__ int spread_col(const place<S>& p, int j) {
 }
 
 // What step k needs: TM values of A and TN of B, from shared memory into registers.
-template <class S, class kLayout>
-__device__ void read_fragments(const float* a_tile, const float* b_tile, const place<S>& p, int k,
+template <class S, class kLayout, class Place>
+__device__ void read_fragments(const float* a_tile, const float* b_tile, const Place& p, int k,
                                float (&a)[S::kTM], float (&b)[S::kTN]) {
 #pragma unroll
   for (int i = 0; i < S::kTM; i += 4) {
@@ -33,8 +33,8 @@ __device__ void read_fragments(const float* a_tile, const float* b_tile, const p
   }
 }
 
-template <class S, bool kWhole>
-__device__ void store_spread(const kzoo::gemm<float>& g, const place<S>& p,
+template <class S, bool kWhole, class Place>
+__device__ void store_spread(const kzoo::gemm<float>& g, const Place& p,
                              const float (&sum)[S::kTM][S::kTN]) {
 #pragma unroll
   for (int i = 0; i < S::kTM; ++i) {

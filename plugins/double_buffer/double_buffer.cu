@@ -1,72 +1,17 @@
-// Two stages of tiles in shared memory. While the block multiplies the tiles of one stage, those of
-// the next are on their way: they are fetched into registers first, are needed there only after the
-// last multiply-add, and go to the other stage, which nobody reads by then. So the latency of
-// global memory is hidden, and one barrier per tile is enough.
+// The next tiles arrive while these are multiplied. The kernel is in the header: warp_tiles has it
+// too, with other places for the threads.
 
-#include <common/layout.hpp>
-#include <common/outer_product.hpp>
-#include <common/spread.hpp>
-#include <common/tile_feed.hpp>
+#include "double_buffer.hpp"
 
 namespace {
 
-template <class S, bool kWhole>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    double_buffer_kernel(kzoo::gemm<float> g) {
-  using layout = common::padded<S>;  // its addresses take fewer registers than a swizzle's
-  __shared__ __align__(16) float a_tile[2][layout::kSize], b_tile[2][S::kBK * S::kBN];
-  const common::place<S> p;
-
-  float sum[S::kTM][S::kTN] = {};
-  common::tile_feed<S, kWhole> feed(g, p);
-  feed.fetch(0);
-  feed.template put<layout>(a_tile[0], b_tile[0]);
-  __syncthreads();
-  for (int k0 = 0; k0 < g.k;) {
-    // Unrolled, so that the stage is a constant. An odd number of tiles ends in the middle.
-#pragma unroll
-    for (int stage = 0; stage < 2; ++stage) {
-      const int next_k0 = k0 + S::kBK;
-      if (next_k0 < g.k) feed.fetch(next_k0);
-      float a[2][S::kTM], b[2][S::kTN];
-      common::read_fragments<S, layout>(a_tile[stage], b_tile[stage], p, 0, a[0], b[0]);
-#pragma unroll
-      for (int k = 0; k < S::kBK; ++k) {
-        const int now = k % 2, next = (k + 1) % 2;
-        if (k + 1 < S::kBK) {
-          common::read_fragments<S, layout>(a_tile[stage], b_tile[stage], p, k + 1, a[next],
-                                            b[next]);
-        }
-        common::outer_product(a[now], b[now], sum);
-      }
-      k0 = next_k0;
-      if (k0 >= g.k) break;
-      feed.template put<layout>(a_tile[stage ^ 1], b_tile[stage ^ 1]);
-      __syncthreads();
-    }
-  }
-  common::store_spread<S, kWhole>(g, p, sum);
-}
-
-template <int BM, int BN, int BK, int TM, int TN>
-struct double_buffer {
-  using types = kzoo::types<float>;
-  using shape = common::tiling<BM, BN, BK, TM, TN>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, BM);
-  }
-
-  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<shape>(g, stream, double_buffer_kernel<shape, true>,
-                          double_buffer_kernel<shape, false>);
-  }
-};
+template <class S>
+using spread_over_block = double_buffer::variant<S, common::place<S>>;
 
 }  // namespace
 
 KZOO_PLUGIN("double_buffer", "Two stages of tiles: the next ones arrive while these are multiplied",
-            kzoo::variant<double_buffer<128, 128, 8, 8, 8>>("128x128x8_8x8",
-                                                            "256 threads, 8 steps per barrier"),
-            kzoo::variant<double_buffer<128, 128, 16, 8, 8>>("128x128x16_8x8",
-                                                             "256 threads, 16 steps per barrier"));
+            kzoo::variant<spread_over_block<common::tiling<128, 128, 8, 8, 8>>>(
+                "128x128x8_8x8", "256 threads, 8 steps per barrier"),
+            kzoo::variant<spread_over_block<common::tiling<128, 128, 16, 8, 8>>>(
+                "128x128x16_8x8", "256 threads, 16 steps per barrier"));

@@ -3,6 +3,7 @@
 // and everything under way before it is needed. Tiles arrive in a ring of stages by asynchronous
 // copies, several steps along K ahead; fragments are loaded one multiplication ahead.
 
+#include <common/raster.hpp>
 #include <kzoo/async_copy.hpp>
 #include <kzoo/plugin.hpp>
 
@@ -185,13 +186,8 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   const int warp = threadIdx.x / 32;
   const int warp_row = warp / S::kWarpsN * S::kWM, warp_col = warp % S::kWarpsN * S::kWN;
 
-  // Blocks go down kGroup tiles before they go one to the right: those that run at the same time
-  // then cover a piece of C that is about square, and meet in the L2.
-  constexpr int kGroup = 8;
-  const int group = blockIdx.x / (kGroup * tile_cols), in_group = blockIdx.x % (kGroup * tile_cols);
-  const int group_rows = min(kGroup, tile_rows - group * kGroup);
-  const int row0 = (group * kGroup + in_group % group_rows) * S::kBM;
-  const int col0 = in_group / group_rows * S::kBN;
+  const auto tile = common::banded(blockIdx.x, tile_rows, tile_cols, 8);
+  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
 
   constexpr int kWidth = kAligned ? L::kChunk : 1;
   tile_source<T, S, kWidth> source(g, row0, col0);

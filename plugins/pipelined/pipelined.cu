@@ -1,0 +1,198 @@
+// Nothing waits: tiles arrive by asynchronous copies, several steps along K ahead, in a ring of
+// stages; fragments are read one step ahead; and the copies are spread over the steps, two at a
+// time, so that they never get in the way of the fragments.
+
+#include <common/outer_product.hpp>
+
+#include "schedule.hpp"
+#include "sums.hpp"
+#include "tile_copies.hpp"
+
+namespace pipelined {
+
+// Tiling: a common::warp_tiling. A ring of so many stages. A block has so many slices, groups of
+// threads that each do their share of a stage's steps along K, for the same tile of C: more threads
+// for a small tile, each with many sums. BFirst: B's copies come before A's; which is better is
+// measured.
+template <class Tiling, int Stages, int Slices, int BlocksPerSm, bool BFirst>
+struct pipeline : Tiling {
+  using layout = common::padded<Tiling>;
+  static constexpr int kStages = Stages, kSlices = Slices, kBlocksPerSm = BlocksPerSm;
+  static constexpr bool kBFirst = BFirst;
+  static constexpr int kBlockThreads = Tiling::kThreads * Slices;
+  static constexpr int kDepth = Tiling::kBK / Slices;  // a slice's steps in a stage
+  static constexpr int kStage = layout::kSize + Tiling::kBK * Tiling::kBN;  // floats
+  // Of a thread's sums, the rows and quads that it stores itself.
+  static constexpr int kOwnRows = Tiling::kTM / Slices, kOwnQuads = kOwnRows * Tiling::kTN / 4;
+  static constexpr int kBand = 2048 / Tiling::kBM;
+  static constexpr std::size_t kRingBytes = sizeof(float) * Stages * kStage;
+  static constexpr std::size_t kReduceBytes =
+      sizeof(float) * (Slices - 1) * Tiling::kBM * Tiling::kBN;
+  static constexpr std::size_t kSharedBytes = kRingBytes > kReduceBytes ? kRingBytes : kReduceBytes;
+  static_assert(Tiling::kBK % Slices == 0 && kDepth % 2 == 0, "two sets of fragments take turns");
+  static_assert(Tiling::kTM % Slices == 0, "slices divide a thread's rows among themselves");
+  static_assert(Stages >= 3, "one stage is read, one is complete, others arrive");
+};
+
+// sum = the products of `count` steps of BK along K, from step `first` of the tile on.
+template <class S, int kWidth>
+__device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const common::warp_place<S>& p,
+                                         int depth, int first, int count, float* ring,
+                                         float (&sum)[S::kTM][S::kTN]) {
+  using copies = tile_copies<S, kWidth>;
+  const int missing = depth * S::kBK - g.k;
+  copies next(g, p, first * S::kBK - missing);
+#pragma unroll 1
+  for (int stage = 0; stage < S::kStages - 1; ++stage) {
+#pragma unroll
+    for (int i = 0; i < copies::kCount; ++i) {
+      next.template copy<true>(i, ring + stage * S::kStage, first + stage == 0 ? missing : 0);
+    }
+    kzoo::commit_group();
+    next.advance(stage + 1 < count);
+  }
+
+  // What a slice reads of a stage starts here.
+  const int own = own_slice<S>() * S::kDepth;
+  float* reading = ring;
+  float* filling = ring + (S::kStages - 1) * S::kStage;
+  float a[2][S::kTM], b[2][S::kTN];
+  const auto read = [&](int k) {
+    common::read_fragments<S, typename S::layout>(reading + own * S::layout::kStride,
+                                                  reading + S::layout::kSize + own * S::kBN, p, k,
+                                                  a[k % 2], b[k % 2]);
+  };
+  kzoo::wait_group<S::kStages - 2>();
+  __syncthreads();
+  read(0);
+
+  constexpr int kEven = (copies::kCount + S::kDepth - 2) / (S::kDepth - 1);
+  constexpr int kAtATime = kEven > 2 ? kEven : 2;
+#pragma unroll 1
+  for (int step = 0; step < count; ++step) {
+#pragma unroll
+    for (int k = 0; k < S::kDepth; ++k) {
+      if (k + 1 < S::kDepth) {
+        read(k + 1);
+#pragma unroll
+        for (int i = k * kAtATime; i < (k + 1) * kAtATime && i < copies::kCount; ++i) {
+          next.template copy<false>(i, filling);
+        }
+      } else {
+        kzoo::commit_group();
+        next.advance(step + S::kStages < count);
+        filling = reading;
+        reading = reading == ring + (S::kStages - 1) * S::kStage ? ring : reading + S::kStage;
+        kzoo::wait_group<S::kStages - 2>();
+        __syncthreads();  // the next stage is complete, and everybody has read this one
+        read(0);
+      }
+      common::outer_product(a[k % 2], b[k % 2], sum);
+    }
+  }
+  kzoo::wait_group<0>();
+  __syncthreads();  // the ring is free
+}
+
+template <class S, int kWidth>
+__global__ void __launch_bounds__(S::kBlockThreads, S::kBlocksPerSm)
+    pipelined_kernel(kzoo::gemm<float> g, schedule work, float4* workspace) {
+  float* const ring = kzoo::dynamic_shared<float>();
+  const int block = static_cast<int>(blockIdx.x);
+  const std::int64_t end = work.begin(block + 1);
+  for (std::int64_t at = work.begin(block); at < end;) {
+    const int tile = static_cast<int>(at / work.depth), first = static_cast<int>(at % work.depth);
+    const int count = static_cast<int>(min(end - at, std::int64_t{work.depth - first}));
+    const auto p = place_in<S>(work, tile);
+
+    float sum[S::kTM][S::kTN] = {};
+    multiply<S, kWidth>(g, p, work.depth, first, count, ring, sum);
+    multiply_by<S>(g.alpha, sum);
+    if constexpr (S::kSlices > 1) reduce_slices<S>(p, ring, sum);
+    if (count == work.depth) {
+      for_own_quads<S>([&](int, int i, int j) { store<S, kWidth>(g, p, i, j, &sum[i][j]); });
+    } else {
+      const int slot = work.slot(block, at == work.begin(block));
+      for_own_quads<S>([&](int quad, int i, int j) {
+        partial<S>(workspace, slot, quad, p) =
+            make_float4(sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]);
+      });
+    }
+    at += count;
+    if constexpr (S::kSlices > 1) __syncthreads();  // the ring held the slices' sums
+  }
+}
+
+template <class S>
+class variant {
+ public:
+  using types = kzoo::types<float>;
+  static constexpr unsigned compute_capability = 80;
+
+  static const char* supports(const kzoo_problem&, const kzoo_device& d) {
+    return d.kind == KZOO_CPU || S::kSharedBytes <= d.shared_bytes_per_block
+               ? nullptr
+               : "its stages need more shared memory than a block of this device can have";
+  }
+
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    return sizeof(float) * S::kBM * S::kBN * schedule_for(p, d).slots();
+  }
+
+  variant(const kzoo_problem& p, const kzoo_device& d)
+      : work_(schedule_for(p, d)),
+        in_fours_(p.n % 4 == 0 && p.ldb % 4 == 0 && p.ldc % 4 == 0 && p.alignment % 16 == 0) {
+    kzoo::allow_dynamic_shared(in_fours_ ? pipelined_kernel<S, 4> : pipelined_kernel<S, 1>,
+                               S::kSharedBytes);
+  }
+
+  void run(const kzoo::gemm<float>& g, const kzoo_arguments& args) const {
+    const auto stream = static_cast<kzoo::stream_t>(args.stream);
+    auto* workspace = static_cast<float4*>(args.workspace);
+    const dim3 threads(S::kThreadsX, S::kThreadsY, S::kSlices);
+    kzoo::launch({.grid = dim3(work_.blocks()),
+                  .block = threads,
+                  .dynamic_shared = S::kSharedBytes,
+                  .max_threads = S::kBlockThreads,
+                  .stream = stream},
+                 in_fours_ ? pipelined_kernel<S, 4> : pipelined_kernel<S, 1>, g, work_, workspace);
+    if (work_.sharing == 0) return;
+    kzoo::launch({.grid = dim3(work_.shared_tiles(), S::kOwnQuads / kQuadsAtATime),
+                  .block = threads,
+                  .max_threads = S::kBlockThreads,
+                  .stream = stream},
+                 in_fours_ ? add_partial_sums<S, 4> : add_partial_sums<S, 1>, g, work_, workspace);
+  }
+
+ private:
+  static schedule schedule_for(const kzoo_problem& p, const kzoo_device& d) {
+    const int at_once =
+        S::kBlocksPerSm * static_cast<int>(d.kind == KZOO_CPU ? d.threads : d.multiprocessors);
+    // In cycles: a step does 128 multiply-adds in each, and the second kernel starts in 6000 and
+    // then moves 1500 bytes in each.
+    constexpr int kStep = S::kBM * S::kBN * S::kBK / 128 * S::kBlocksPerSm;
+    const int fix_up = 6000 + 2 * at_once * S::kBM * S::kBN * int(sizeof(float)) / 1500;
+    return make_schedule(kzoo::ceil_div(static_cast<int>(p.m), S::kBM),
+                         kzoo::ceil_div(static_cast<int>(p.n), S::kBN),
+                         kzoo::ceil_div(static_cast<int>(p.k), S::kBK), at_once,
+                         kzoo::ceil_div(fix_up, kStep));
+  }
+
+  schedule work_;
+  bool in_fours_;
+};
+
+// A thread has 16 x 8 sums in each.
+template <int BM, int BN, int BK, int Stages, int Slices, int BlocksPerSm, bool BFirst>
+using with = variant<
+    pipeline<common::warp_tiling<BM, BN, BK, 64, 64, 16, 8>, Stages, Slices, BlocksPerSm, BFirst>>;
+
+}  // namespace pipelined
+
+KZOO_PLUGIN("pipelined", "A ring of stages filled by asynchronous copies, and no idle last wave",
+            (kzoo::variant<pipelined::with<128, 256, 16, 4, 1, 1, true>>(
+                "128x256x16_s4", "4 stages of large tiles, for large problems")),
+            (kzoo::variant<pipelined::with<128, 64, 32, 4, 4, 1, false>>(
+                "128x64x32_s4_k4", "4 stages of small tiles, and 4 slices along K in a block")),
+            (kzoo::variant<pipelined::with<64, 64, 32, 4, 4, 2, false>>(
+                "64x64x32_s4_k4", "the same with half the tile, two blocks on a multiprocessor")));

@@ -1,0 +1,140 @@
+#pragma once
+// The asynchronous copies that bring the tiles of a step along K to shared memory, numbered, so
+// that the kernel can spread them over its multiply-adds.
+//
+// Nothing is tested on the way: rows and columns past an edge are read from the last one inside,
+// and the sums they give are not stored; and where K is no multiple of BK, the first step begins
+// before K does, with zeros, so that every other one is full.
+
+#include <common/layout.hpp>
+#include <common/warp_tiling.hpp>
+#include <kzoo/async_copy.hpp>
+
+namespace pipelined {
+
+// The running thread among all of the block's.
+template <class S>
+__device__ int block_thread(const common::warp_place<S>& p) {
+  return static_cast<int>(threadIdx.z) * S::kThreads + p.thread;
+}
+
+// A's tile goes one float at a time, because it is transposed on the way. Eight neighbouring
+// threads read 32 bytes of a row, and a warp writes to 32 different banks.
+template <class S>
+class a_copies {
+  static constexpr int kAcross = 8, kDown = S::kBlockThreads / kAcross;
+  static constexpr int kRowSteps = S::kBM / kDown;
+  static_assert(S::kBM % kDown == 0 && S::kBK % kAcross == 0, "threads must cover the tile");
+
+ public:
+  static constexpr int kCount = kRowSteps * (S::kBK / kAcross);
+
+  // From column k0 of A on, which may be negative.
+  __device__ __forceinline__ a_copies(const kzoo::gemm<float>& g, const common::warp_place<S>& p,
+                                      int k0) {
+    k_ = block_thread(p) % kAcross;
+    const int row = block_thread(p) / kAcross;
+    to_ = S::layout::at(k_, row);
+#pragma unroll
+    for (int i = 0; i < kRowSteps; ++i) {
+      from_[i] = g.a + min(p.row0 + row + i * kDown, g.m - 1) * g.lda + (k0 + k_);
+    }
+  }
+
+  // One of this thread's copies into a tile. kTested: zeros for the first `missing` steps.
+  template <bool kTested>
+  __device__ __forceinline__ void copy(int i, float* tile, int missing = 0) const {
+    const int k = i / kRowSteps * kAcross, row = i % kRowSteps * kDown;
+    kzoo::copy_async<4>(tile + to_ + S::layout::at(k, row), from_[i % kRowSteps] + k,
+                        !kTested || k + k_ >= missing);
+  }
+
+  __device__ __forceinline__ void advance(bool more) {
+#pragma unroll
+    for (int i = 0; i < kRowSteps; ++i) from_[i] += more ? S::kBK : 0;
+  }
+
+ private:
+  const float* from_[kRowSteps];
+  int to_, k_;
+};
+
+// B's tile keeps its order: kWidth neighbours at a time, 4 where rows allow it, else 1.
+template <class S, int kWidth>
+class b_copies {
+  static constexpr int kPerRow = S::kBN / kWidth;
+  static constexpr int kAcross = kPerRow < S::kBlockThreads ? kPerRow : S::kBlockThreads;
+  static constexpr int kColSteps = kPerRow / kAcross, kDown = S::kBlockThreads / kAcross;
+  static constexpr int kRowSteps = S::kBK / kDown;
+  static_assert(kPerRow % kAcross == 0 && S::kBlockThreads % kAcross == 0 && S::kBK % kDown == 0,
+                "threads must cover the tile");
+
+ public:
+  static constexpr int kCount = kRowSteps * kColSteps;
+
+  __device__ __forceinline__ b_copies(const kzoo::gemm<float>& g, const common::warp_place<S>& p,
+                                      int k0) {
+    k_ = block_thread(p) / kAcross;
+    const int col = block_thread(p) % kAcross * kWidth;
+    to_ = k_ * S::kBN + col;
+    row_step_ = kDown * g.ldb;
+#pragma unroll
+    for (int i = 0; i < kColSteps; ++i) {
+      from_[i] = g.b + (k0 + k_) * g.ldb + min(p.col0 + col + i * kAcross * kWidth, g.n - kWidth);
+    }
+  }
+
+  template <bool kTested>
+  __device__ __forceinline__ void copy(int i, float* tile, int missing = 0) const {
+    const int down = i / kColSteps, across = i % kColSteps;
+    kzoo::copy_async<4 * kWidth>(tile + to_ + down * kDown * S::kBN + across * kAcross * kWidth,
+                                 from_[across] + down * row_step_,
+                                 !kTested || down * kDown + k_ >= missing);
+  }
+
+  __device__ __forceinline__ void advance(bool more) {
+#pragma unroll
+    for (int i = 0; i < kColSteps; ++i) from_[i] += more ? kRowSteps * row_step_ : 0;
+  }
+
+ private:
+  const float* from_[kColSteps];
+  std::ptrdiff_t row_step_;
+  int to_, k_;
+};
+
+// Both tiles of a step, as one list of copies.
+template <class S, int kWidth>
+class tile_copies {
+  using a_type = a_copies<S>;
+  using b_type = b_copies<S, kWidth>;
+
+ public:
+  static constexpr int kCount = a_type::kCount + b_type::kCount;
+
+  __device__ __forceinline__ tile_copies(const kzoo::gemm<float>& g, const common::warp_place<S>& p,
+                                         int k0)
+      : a_(g, p, k0), b_(g, p, k0) {}
+
+  template <bool kTested>
+  __device__ __forceinline__ void copy(int i, float* stage, int missing = 0) const {
+    constexpr int kFirst = S::kBFirst ? b_type::kCount : a_type::kCount;
+    if ((i < kFirst) == S::kBFirst) {
+      b_.template copy<kTested>(S::kBFirst ? i : i - kFirst, stage + S::layout::kSize, missing);
+    } else {
+      a_.template copy<kTested>(S::kBFirst ? i - kFirst : i, stage, missing);
+    }
+  }
+
+  // On to the next step; where there are no more, the copies after it repeat this one.
+  __device__ __forceinline__ void advance(bool more) {
+    a_.advance(more);
+    b_.advance(more);
+  }
+
+ private:
+  a_type a_;
+  b_type b_;
+};
+
+}  // namespace pipelined
