@@ -73,6 +73,7 @@ int command_line(int argc, char** argv) {
 
   run_options run_with, check_with;
   common_options list_with, describe_with;
+  report_options report_with;
   std::string plugin;
   int code = kOk;
 
@@ -83,6 +84,11 @@ int command_line(int argc, char** argv) {
   run_app.add_flag("--quiet", run_with.quiet, "Only what did not pass, and the closing line");
   run_app.footer(kExitCodes);
   run_app.callback([&] { code = run(run_with); });
+
+  CLI::App& report_app = *app.add_subcommand("report", "The tables of stored results");
+  report_app.add_option("FILE", report_with.file, "Results that --json wrote")->required();
+  report_app.add_flag("--md", report_with.markdown, "As Markdown, for a page on GitHub");
+  report_app.callback([&] { code = report(report_with); });
 
   CLI::App& check_app = *app.add_subcommand("check", "Check an experiment file without running it");
   add_experiment(check_app, check_with);

@@ -28,11 +28,17 @@ struct run_options : common_options {
   bool quiet = false;
 };
 
+struct report_options {
+  std::string file;
+  bool markdown = false;
+};
+
 int run(const run_options& options);
 int check(const run_options& options);
 int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
 int devices();
+int report(const report_options& options);
 
 // The folders that plugins and experiments are looked up in, by the program's own place: the build
 // tree it was built in, or the tree it is installed in. Then the environment's.

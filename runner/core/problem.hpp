@@ -3,6 +3,7 @@
 
 #include <kzoo/abi.h>
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -11,17 +12,21 @@
 namespace kzoo {
 
 // Element types by the names that experiment files and results use: f32, f16, bf16, i32.
+inline constexpr std::array<kzoo_type, 4> kElementTypes{KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
 std::string_view type_name(kzoo_type type);
 // 0 when there is no such type.
 kzoo_type type_from_name(std::string_view name);
 std::size_t type_size(kzoo_type type);
 bool is_integer(kzoo_type type);
 
+inline constexpr std::array<kzoo_precision, 5> kPrecisions{
+    KZOO_COMPUTE_FP32, KZOO_COMPUTE_TF32, KZOO_COMPUTE_FP16, KZOO_COMPUTE_BF16, KZOO_COMPUTE_INT32};
 std::string_view precision_name(kzoo_precision precision);
 
 // What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type.
 // `integers`: whole numbers in [-8, 8], where fp32 sums are exact up to K = 2^18.
 enum class fill { uniform, integers };
+inline constexpr std::array kFills{fill::uniform, fill::integers};
 std::string_view fill_name(fill f);
 // What a problem holds where nobody says: fractions are no use to an integer type.
 fill default_fill(kzoo_type type);

@@ -1,6 +1,7 @@
 #pragma once
 // What came of one cell.
 
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 namespace kzoo {
 
 enum class verdict { pass, wrong, crashed, hung, error, unsupported, unavailable };
+inline constexpr std::array kVerdicts{verdict::pass,       verdict::wrong, verdict::crashed,
+                                      verdict::hung,       verdict::error, verdict::unsupported,
+                                      verdict::unavailable};
 
 constexpr std::string_view verdict_name(verdict v) {
   switch (v) {

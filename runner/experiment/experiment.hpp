@@ -3,6 +3,7 @@
 
 #include "core/problem.hpp"
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -48,7 +49,14 @@ struct published {
 
 // `kernel` is plugin:variant; `problem` is the shape with everything else that a problem has.
 enum class pivot_axis { m, n, k, shape, dtype, problem, plugin, variant, kernel };
+inline constexpr std::array kPivotAxes{pivot_axis::m,      pivot_axis::n,       pivot_axis::k,
+                                       pivot_axis::shape,  pivot_axis::dtype,   pivot_axis::problem,
+                                       pivot_axis::plugin, pivot_axis::variant, pivot_axis::kernel};
+std::string_view axis_name(pivot_axis a);  // the word in files
+
 enum class pivot_value { ms, gflops };
+inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops};
+std::string_view value_name(pivot_value v);
 
 // A table with one axis down and one across, one table for each combination of the others.
 struct pivot {

@@ -46,20 +46,15 @@ void read_verify(table_reader& keys, verify_options& verify) {
 }
 
 void read_pivot(table_reader& keys, std::optional<pivot>& result) {
-  const auto axis = one_of(words<pivot_axis>{{"m", pivot_axis::m},
-                                             {"n", pivot_axis::n},
-                                             {"k", pivot_axis::k},
-                                             {"shape", pivot_axis::shape},
-                                             {"dtype", pivot_axis::dtype},
-                                             {"problem", pivot_axis::problem},
-                                             {"plugin", pivot_axis::plugin},
-                                             {"variant", pivot_axis::variant},
-                                             {"kernel", pivot_axis::kernel}});
+  words<pivot_axis> axes;
+  for (const pivot_axis a : kPivotAxes) axes.emplace_back(axis_name(a), a);
+  words<pivot_value> values;
+  for (const pivot_value v : kPivotValues) values.emplace_back(value_name(v), v);
+  const auto axis = one_of(axes);
   pivot table;
   keys.read("rows", table.rows, axis);
   keys.read("columns", table.columns, axis);
-  keys.read("value", table.value,
-            one_of(words<pivot_value>{{"ms", pivot_value::ms}, {"gflops", pivot_value::gflops}}));
+  keys.read("value", table.value, one_of(values));
   const auto columns = keys.find("columns");
   const auto culprit = columns ? columns : keys.find("rows");
   if (table.rows == table.columns && culprit)

@@ -11,8 +11,7 @@
 
 namespace kzoo::experiment {
 
-std::string read_file(const std::filesystem::path& path) {
-  constexpr std::size_t kMostBytes = 1 << 20;
+std::string read_file(const std::filesystem::path& path, const file_kind& kind) {
   const auto refuse = [&](std::string_view why) -> invalid {
     return invalid(error_text(path.string(), why));
   };
@@ -21,7 +20,7 @@ std::string read_file(const std::filesystem::path& path) {
   };
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    throw refuse("is a directory; name an experiment file (.toml) in it");
+    throw refuse(fmt::format("is a directory; name {} ({}) in it", kind.name, kind.suffix));
 
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
                                                              &std::fclose);
@@ -29,11 +28,20 @@ std::string read_file(const std::filesystem::path& path) {
     if (errno != ENOENT) throw cannot();
     throw refuse("there is no such file");
   }
-  std::string text(kMostBytes + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  constexpr std::size_t kMebibyte = 1 << 20;
+  std::string text;
+  for (std::size_t got = kMebibyte; got == kMebibyte;) {
+    if (text.size() > kind.most_mebibytes * kMebibyte) break;
+    const std::size_t before = text.size();
+    text.resize(before + kMebibyte);
+    got = std::fread(text.data() + before, 1, kMebibyte, file.get());
+    text.resize(before + got);
+  }
   if (std::ferror(file.get())) throw cannot();
-  if (text.size() > kMostBytes)
-    throw refuse("is larger than 1 MiB, so it is hardly an experiment file");
+  if (text.size() > kind.most_mebibytes * kMebibyte) {
+    throw refuse(
+        fmt::format("is larger than {} MiB, so it is hardly {}", kind.most_mebibytes, kind.name));
+  }
   return text;
 }
 

@@ -38,25 +38,21 @@ table::field field_of(const worst& w) {
   return {fmt::format("{:.0f}", std::ceil(100 * w.of_allowed)), style::good};
 }
 
-std::string disagreements(const document& d, bool colour) {
-  std::string out;
+void add_disagreements(page& p, const document& d) {
   std::size_t count = 0;
   for (const agreement& a : d.agreements) {
     if (a.difference.agree || ++count > kMostListed) continue;
-    out += fmt::format("  {} {} and {} differ by {:.3g} at row {}, column {} of {}\n",
-                       styled("disagree", style::bad, colour), a.a, a.b, a.difference.max_abs_diff,
-                       a.difference.worst_row, a.difference.worst_col,
-                       problem_name(d.experiment.problems[a.problem]));
+    p.item("disagree", style::bad,
+           fmt::format(" {} and {} differ by {:.3g} at row {}, column {} of {}", a.a, a.b,
+                       a.difference.max_abs_diff, a.difference.worst_row, a.difference.worst_col,
+                       problem_name(d.experiment.problems[a.problem])));
   }
-  if (count > kMostListed) out += fmt::format("  … and {} more pairs\n", count - kMostListed);
-  return out;
+  if (count > kMostListed) p.item(fmt::format("… and {} more pairs", count - kMostListed));
 }
 
-}  // namespace
-
-std::string agreement_matrix(const document& d, bool colour) {
-  if (d.agreements.empty()) return "";
-  std::vector<std::string> names;  // in the order of the cells
+// An entry for each pair of kernels, the kernels in the order of the cells.
+table matrix_of(const document& d) {
+  std::vector<std::string> names;
   const auto index_of = [&](const std::string& name) {
     const auto found = std::ranges::find(names, name);
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
@@ -68,7 +64,6 @@ std::string agreement_matrix(const document& d, bool colour) {
     const auto [low, high] = std::minmax({index_of(a.a), index_of(a.b)});
     entries[{low, high}].take(a.difference);
   }
-  if (names.size() > kLargestMatrix) return disagreements(d, colour);
 
   table t;
   t.add_column("", table::align::left);
@@ -83,10 +78,22 @@ std::string agreement_matrix(const document& d, bool colour) {
     }
     t.add_row(std::move(row));
   }
-  return styled("Agreement", style::bold, colour) +
-         ", worst over all problems: = bit for bit, else percent of the difference that rounding "
-         "allows, x beyond it\n" +
-         t.str(colour) + disagreements(d, colour);
+  return t;
+}
+
+}  // namespace
+
+void add_agreement(page& p, const document& d) {
+  if (d.agreements.empty()) return;
+  const table matrix = matrix_of(d);
+  if (!p.is_markdown() && matrix.rows() <= kLargestMatrix) {
+    p.line("Agreement", style::bold,
+           ", worst over all problems: = bit for bit, else percent of the difference that rounding "
+           "allows, x beyond it");
+    p.add(matrix);
+  }
+  add_disagreements(p, d);
+  p.end_part();
 }
 
 }  // namespace kzoo::report

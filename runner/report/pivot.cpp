@@ -1,7 +1,5 @@
 #include "report/pivot.hpp"
 
-#include "report/table.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,30 +15,6 @@ using experiment::pivot_axis;
 using experiment::pivot_value;
 using results::cell;
 using results::document;
-
-std::string_view axis_name(pivot_axis a) {
-  switch (a) {
-    case pivot_axis::m:
-      return "m";
-    case pivot_axis::n:
-      return "n";
-    case pivot_axis::k:
-      return "k";
-    case pivot_axis::shape:
-      return "shape";
-    case pivot_axis::dtype:
-      return "dtype";
-    case pivot_axis::problem:
-      return "problem";
-    case pivot_axis::plugin:
-      return "plugin";
-    case pivot_axis::variant:
-      return "variant";
-    case pivot_axis::kernel:
-      return "kernel";
-  }
-  return "?";
-}
 
 std::string coordinate(const document& d, const cell& c, pivot_axis a) {
   const problem& p = d.problem_of(c);
@@ -133,7 +107,7 @@ table::field measured(const document& d, const cell& c, pivot_value v) {
 
 }  // namespace
 
-std::string pivot_tables(const document& d, const pivot& p, bool colour) {
+void add_pivot(page& out, const document& d, const pivot& p) {
   std::vector<std::string> titles;
   std::map<std::string, sheet> sheets;
   bool simulated = false;
@@ -151,13 +125,12 @@ std::string pivot_tables(const document& d, const pivot& p, bool colour) {
     simulated = simulated || (c.time && c.time->clock == timing::clock::simulator);
   }
 
-  std::string out;
   const char* unit = p.value == pivot_value::ms ? "time" : "GFLOP/s";
   for (const std::string& title : titles) {
     const sheet& s = sheets[title];
-    out += fmt::format("{}: {} by {} and {}\n", styled(title, style::bold, colour), unit,
-                       axis_name(p.rows), axis_name(p.columns));
-    out += fill(s, p, [&](const cell& c) { return measured(d, c, p.value); }).str(colour);
+    out.line(title, style::bold,
+             fmt::format(": {} by {} and {}", unit, axis_name(p.rows), axis_name(p.columns)));
+    out.add(fill(s, p, [&](const cell& c) { return measured(d, c, p.value); }));
     for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
       bool any = false;
       const table t = fill(s, p, [&](const cell& c) -> table::field {
@@ -166,13 +139,15 @@ std::string pivot_tables(const document& d, const pivot& p, bool colour) {
         return {ms ? value_text(d, c, *ms, p.value) : "", style::dim};
       });
       if (!any) continue;
-      out += fmt::format("  published, {}\n{}", d.experiment.published.columns[i].label,
-                         t.str(colour));
+      out.item("published, " + d.experiment.published.columns[i].label);
+      out.add(t);
     }
-    out += '\n';
+    out.end_part();
   }
-  if (simulated) out += "* of the simulator: says nothing about the speed of a GPU\n\n";
-  return out;
+  if (simulated) {
+    out.line("* of the simulator: says nothing about the speed of a GPU", style::plain);
+    out.end_part();
+  }
 }
 
 }  // namespace kzoo::report

@@ -1,13 +1,12 @@
 #pragma once
 // Tables with one axis of the experiment down and one across: [pivot] of an experiment file.
 
+#include "report/page.hpp"
 #include "results/results.hpp"
-
-#include <string>
 
 namespace kzoo::report {
 
 // One table for each combination of what is on neither axis.
-std::string pivot_tables(const results::document& d, const experiment::pivot& p, bool colour);
+void add_pivot(page& out, const results::document& d, const experiment::pivot& p);
 
 }  // namespace kzoo::report

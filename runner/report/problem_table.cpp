@@ -1,12 +1,8 @@
 #include "report/problem_table.hpp"
 
-#include "report/table.hpp"
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 namespace kzoo::report {
@@ -19,16 +15,16 @@ bool declined(const cell& c) {
   return c.verdict == verdict::unsupported || c.verdict == verdict::unavailable;
 }
 
-style style_of(verdict v) {
-  return v == verdict::pass                                       ? style::good
-         : v == verdict::unsupported || v == verdict::unavailable ? style::dim
-                                                                  : style::bad;
-}
-
 std::string error_text(const document& d, const cell& c) {
   if (!c.accuracy) return "";
   if (is_integer(d.problem_of(c).dtype)) return c.accuracy->max_abs_error == 0 ? "exact" : "";
   return number_text(c.accuracy->rho_over_sqrt_k);
+}
+
+// Of a block, static and dynamic together.
+std::string shared_text(const workers::launch& l) {
+  const auto bytes = static_cast<double>(l.static_shared + l.dynamic_shared);
+  return bytes == 0 ? "0" : number_text(bytes / 1024) + " KiB";
 }
 
 std::string occupancy_text(const workers::launch& l) {
@@ -58,6 +54,7 @@ std::vector<table::field> row(const document& d, const cell& c) {
   fields.push_back({error_text(d, c)});
   const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
   fields.push_back({compiled ? std::to_string(c.launches[0].registers) : "", style::dim});
+  fields.push_back({compiled ? shared_text(c.launches[0]) : "", style::dim});
   fields.push_back({compiled ? occupancy_text(c.launches[0]) : "", style::dim});
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
     const auto ms = d.published_ms(c, i);
@@ -68,7 +65,13 @@ std::vector<table::field> row(const document& d, const cell& c) {
 
 }  // namespace
 
-std::string problem_table(const document& d, std::size_t problem, bool colour) {
+style style_of(verdict v) {
+  return v == verdict::pass                                       ? style::good
+         : v == verdict::unsupported || v == verdict::unavailable ? style::dim
+                                                                  : style::bad;
+}
+
+table problem_table(const document& d, std::size_t problem) {
   table t;
   t.add_column("kernel", table::align::left);
   t.add_column("verdict", table::align::left);
@@ -79,36 +82,27 @@ std::string problem_table(const document& d, std::size_t problem, bool colour) {
   t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
   t.add_column("error/√K");
   t.add_column("regs");
+  t.add_column("shared");
   t.add_column("occupancy");
   for (const auto& column : d.experiment.published.columns) t.add_column(column.label);
   for (const cell& c : d.cells) {
     if (c.problem == problem && !declined(c)) t.add_row(row(d, c));
   }
-  return t.empty() ? "" : t.str(colour);
+  return t;
 }
 
-std::string reasons(const document& d, std::size_t problem, bool colour) {
-  std::vector<std::pair<const cell*, std::vector<std::string>>> groups;
+std::vector<reason> reasons(const document& d, std::size_t problem) {
+  std::vector<reason> found;
   for (const cell& c : d.cells) {
     // Without a variant it is the plugin that could not be used: the head says so once.
     const bool said_already = c.verdict == verdict::unavailable && c.variant.empty();
     if (c.problem != problem || c.verdict == verdict::pass || said_already) continue;
-    const auto same = std::ranges::find_if(groups, [&](const auto& group) {
-      return group.first->verdict == c.verdict && group.first->reason == c.reason;
-    });
-    if (same == groups.end()) {
-      groups.push_back({&c, {c.kernel()}});
-    } else {
-      same->second.push_back(c.kernel());
-    }
+    const auto same = std::ranges::find_if(
+        found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
+    reason& r = same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason}) : *same;
+    r.kernels.push_back(c.kernel());
   }
-  std::string out;
-  for (const auto& [first, kernels] : groups) {
-    out += fmt::format("  {} {}: {}\n",
-                       styled(verdict_name(first->verdict), style_of(first->verdict), colour),
-                       fmt::join(kernels, ", "), first->reason);
-  }
-  return out;
+  return found;
 }
 
 }  // namespace kzoo::report

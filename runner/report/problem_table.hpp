@@ -1,17 +1,24 @@
 #pragma once
 // One problem's results: a row for each variant, and a sentence for each that did not pass.
 
+#include "report/page.hpp"
 #include "results/results.hpp"
 
-#include <string>
+#include <cstddef>
 
 namespace kzoo::report {
 
-// "" when nothing of the problem can be shown.
-std::string problem_table(const results::document& d, std::size_t problem, bool colour);
+// Has no rows when nothing of the problem can be shown.
+table problem_table(const results::document& d, std::size_t problem);
 
 // The cells that did not pass, one line for each reason, with all that share it. Those that are
 // unavailable on every problem are not among them: the report's head names them.
-std::string reasons(const results::document& d, std::size_t problem, bool colour);
+struct reason {
+  kzoo::verdict verdict;
+  std::vector<std::string> kernels;
+  std::string text;
+};
+std::vector<reason> reasons(const results::document& d, std::size_t problem);
+style style_of(verdict v);
 
 }  // namespace kzoo::report

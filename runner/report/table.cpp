@@ -22,12 +22,16 @@ void table::add_row(std::vector<field> fields) {
   rows_.push_back(std::move(fields));
 }
 
+bool table::used(std::size_t c) const {
+  return std::ranges::any_of(rows_, [=](const auto& row) { return !row[c].text.empty(); });
+}
+
 std::string table::str(bool colour, std::string_view indent) const {
   std::vector<std::size_t> widths(columns_.size());
   std::size_t title_lines = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     for (const auto& row : rows_) widths[c] = std::max(widths[c], width(row[c].text));
-    if (widths[c] == 0) continue;
+    if (!used(c)) continue;
     for (const std::string& line : columns_[c].title) widths[c] = std::max(widths[c], width(line));
     title_lines = std::max(title_lines, columns_[c].title.size());
   }
@@ -57,6 +61,29 @@ std::string table::str(bool colour, std::string_view indent) const {
     });
   }
   for (const auto& row : rows_) add_line([&](std::size_t c) { return row[c]; });
+  return out;
+}
+
+std::string table::markdown() const {
+  std::vector<std::string> lines(rows_.size() + 2, "|");
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    if (!used(c)) continue;
+    std::string title;
+    for (const std::string& line : columns_[c].title) title += (title.empty() ? "" : " ") + line;
+    std::vector<std::string> fields{report::markdown(title), ""};
+    for (const auto& row : rows_) fields.push_back(report::markdown(row[c].text, row[c].style));
+
+    const std::size_t widest =
+        std::max<std::size_t>(2, width(*std::ranges::max_element(fields, {}, width)));
+    const bool left = columns_[c].align == align::left;
+    fields[1] = std::string(widest - 1, '-') + (left ? '-' : ':');
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const std::string pad(widest - width(fields[i]), ' ');
+      lines[i] += ' ' + (left ? fields[i] + pad : pad + fields[i]) + " |";
+    }
+  }
+  std::string out;
+  for (const std::string& line : lines) out += line + '\n';
   return out;
 }
 

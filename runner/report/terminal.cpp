@@ -1,17 +1,11 @@
 #include "report/terminal.hpp"
 
-#include "core/version.hpp"
-#include "report/agreement.hpp"
-#include "report/pivot.hpp"
-#include "report/problem_table.hpp"
-#include "report/text.hpp"
+#include "report/report.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 
 namespace kzoo::report {
@@ -20,37 +14,20 @@ namespace {
 using results::cell;
 using results::document;
 
-void print_head(const document& d, std::FILE* out, bool colour) {
-  const auto& e = d.experiment;
-  fmt::print(out, "{}\n",
-             styled(e.title.empty() ? e.file.filename().string() : e.title, style::bold, colour));
-  fmt::print(out, "  {} on {} ({}), kernel-zoo {}\n", e.file.filename().string(), d.device.id,
-             d.device.name, kVersion);
-  for (const std::string& note : d.notes) fmt::print(out, "  note: {}\n", note);
-  for (const auto& p : d.plugins) {
-    if (p.description) continue;
-    fmt::print(out, "  {} {}: {}\n",
-               styled("unavailable", p.broken() ? style::bad : style::dim, colour), p.name,
-               p.problem);
-  }
-  if (!e.published.columns.empty() && !e.published.source.empty()) {
-    fmt::print(out, "  published figures: {}\n", e.published.source);
-  }
-  fmt::print(out, "\n");
-}
-
 class terminal final : public run::observer {
  public:
   explicit terminal(const terminal_options& options)
       : options_(options),
-        colour_(wants_colour(options.out)),
+        page_(medium_of(options.out)),
         live_(isatty(fileno(options.progress)) != 0) {}
   ~terminal() override { clear_line(); }
 
   void begins(const document& d, std::size_t cells) override {
     cells_ = cells;
-    if (!options_.quiet) print_head(d, options_.out, colour_);
-    std::fflush(options_.out);
+    if (options_.quiet) return;
+    add_head(page_, d);
+    page_.end_part();
+    print();
   }
 
   void starts(const problem& p, const std::string& kernel) override {
@@ -69,14 +46,12 @@ class terminal final : public run::observer {
       fmt::print(options_.progress, "[{}/{}] {} done\n", done_, cells_,
                  problem_name(d.experiment.problems[index]));
     }
-    const bool tables = !options_.quiet && !d.experiment.pivot_table;
-    const std::string shown = tables ? problem_table(d, index, colour_) : "";
-    const std::string why = reasons(d, index, colour_);
-    if (shown.empty() && why.empty()) return;
-    fmt::print(options_.out, "{}\n{}{}\n",
-               styled(problem_name(d.experiment.problems[index]), style::bold, colour_), shown,
-               why);
-    std::fflush(options_.out);
+    if (options_.quiet) {
+      add_reasons(page_, d, index);
+    } else {
+      add_problem(page_, d, index);
+    }
+    print();
   }
 
  private:
@@ -87,8 +62,14 @@ class terminal final : public run::observer {
     line_shown_ = false;
   }
 
+  void print() {
+    fmt::print(options_.out, "{}", page_.take());
+    std::fflush(options_.out);
+  }
+
   terminal_options options_;
-  bool colour_, live_;
+  page page_;
+  bool live_;
   bool line_shown_ = false;
   std::size_t cells_ = 0, done_ = 0;
 };
@@ -100,34 +81,17 @@ bool wants_colour(std::FILE* file) {
   return isatty(fileno(file)) != 0 && (no_colour == nullptr || *no_colour == '\0');
 }
 
+medium medium_of(std::FILE* file) { return wants_colour(file) ? medium::terminal : medium::text; }
+
 std::unique_ptr<run::observer> make_terminal(const terminal_options& options) {
   return std::make_unique<terminal>(options);
 }
 
 void print_closing(const document& d, const terminal_options& options) {
-  std::FILE* out = options.out;
-  const bool colour = wants_colour(out);
-  if (!options.quiet) {
-    if (d.experiment.pivot_table) {
-      fmt::print(out, "{}", pivot_tables(d, *d.experiment.pivot_table, colour));
-    }
-    const std::string matrix = agreement_matrix(d, colour);
-    if (!matrix.empty()) fmt::print(out, "{}\n", matrix);
-  }
-
-  std::string counts;
-  for (const verdict v : {verdict::pass, verdict::wrong, verdict::crashed, verdict::hung,
-                          verdict::error, verdict::unsupported, verdict::unavailable}) {
-    const auto count = std::ranges::count(d.cells, v, &cell::verdict);
-    if (count == 0 && v != verdict::pass) continue;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_name(v));
-  }
-  const auto agreeing = std::ranges::count_if(
-      d.agreements, [](const results::agreement& a) { return a.difference.agree; });
-  fmt::print(out, "{}: {} · {} of {} pairs agree · {:.1f} s\n",
-             results::exit_code(d) == 0 ? styled("ok", style::good, colour)
-                                        : styled("FAILED", style::bad, colour),
-             counts, agreeing, d.agreements.size(), d.wall_seconds);
+  page p(medium_of(options.out));
+  if (!options.quiet) add_overview(p, d);
+  add_closing(p, d);
+  fmt::print(options.out, "{}", p.take());
 }
 
 }  // namespace kzoo::report

@@ -1,6 +1,7 @@
 #pragma once
 // The report that a person watches: tables as problems finish, and one line of progress.
 
+#include "report/page.hpp"
 #include "run/execute.hpp"
 
 #include <cstdio>
@@ -22,5 +23,6 @@ void print_closing(const results::document& d, const terminal_options& options);
 
 // Colours are for terminals, and not where NO_COLOR is set (no-color.org).
 bool wants_colour(std::FILE* file);
+medium medium_of(std::FILE* file);
 
 }  // namespace kzoo::report

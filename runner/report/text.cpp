@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string>
 
@@ -12,6 +13,23 @@ std::string styled(std::string_view text, style s, bool colour) {
   if (!colour || s == style::plain || text.empty()) return std::string(text);
   const char* code = s == style::good ? "32" : s == style::bad ? "31" : s == style::dim ? "2" : "1";
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+std::string markdown(std::string_view text, style s) {
+  constexpr std::string_view kMarkup = R"(\`*<[|~$&)";
+  const auto in_word = [&](std::size_t i) {
+    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0);
+  };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    // Inside a word, as in 8x8_4x4, an underscore is no markup.
+    const bool underscore = c == '_' && !(i > 0 && in_word(i - 1) && in_word(i + 1));
+    if (underscore || kMarkup.find(c) != std::string_view::npos) out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  const bool bold = !out.empty() && (s == style::bad || s == style::bold);
+  return bold ? "**" + out + "**" : out;
 }
 
 std::size_t width(std::string_view utf8) {

@@ -11,6 +11,10 @@ enum class style { plain, good, bad, dim, bold };
 // With the terminal's colour codes if `colour`.
 std::string styled(std::string_view text, style s, bool colour);
 
+// The same for Markdown: what would be markup is escaped, line breaks become spaces, and what is
+// bad or bold is bold.
+std::string markdown(std::string_view text, style s = style::plain);
+
 // Columns on the terminal: characters, not bytes.
 std::size_t width(std::string_view utf8);
 

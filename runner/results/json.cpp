@@ -1,8 +1,8 @@
 #include "results/json.hpp"
 
-#include "core/version.hpp"
-
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace kzoo::results {
 namespace {
@@ -72,11 +72,12 @@ json to_json(const document& d, const cell& c) {
   json launches = json::array();
   for (const workers::launch& l : c.launches) launches.push_back(to_json(l));
   const cell* baseline = d.baseline_of(c);
+  const bool known_precision = std::ranges::find(kPrecisions, c.declared) != kPrecisions.end();
   json j{{"plugin", c.plugin},
          {"variant", c.variant},
          {"device", d.device.id},
          {"problem", to_json(d.problem_of(c))},
-         {"precision", c.declared == 0 ? json() : json(precision_name(c.declared))},
+         {"precision", known_precision ? json(precision_name(c.declared)) : json()},
          {"verdict", verdict_name(c.verdict)},
          {"reason", c.reason},
          {"accuracy", c.accuracy ? to_json(*c.accuracy) : json()},
@@ -87,6 +88,18 @@ json to_json(const document& d, const cell& c) {
           baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
   if (!published.empty()) j["published_ms"] = published;
   return j;
+}
+
+json published_labels(const experiment::published& p) {
+  json labels = json::array();
+  for (const experiment::published_column& column : p.columns) labels.push_back(column.label);
+  return labels;
+}
+
+json to_json(const experiment::pivot& p) {
+  return {{"rows", experiment::axis_name(p.rows)},
+          {"columns", experiment::axis_name(p.columns)},
+          {"value", experiment::value_name(p.value)}};
 }
 
 json to_json(const plugin_record& p) {
@@ -107,7 +120,7 @@ json to_json(const plugin_record& p) {
 json to_json(const document& d) {
   const experiment::experiment& e = d.experiment;
   json j{{"schema", kSchema},
-         {"runner", {{"version", kVersion}}},
+         {"runner", {{"version", d.version}}},
          {"started", d.started},
          {"wall_seconds", d.wall_seconds},
          {"experiment",
@@ -122,6 +135,8 @@ json to_json(const document& d) {
              {"max_seconds", e.timing.max_seconds}}},
            {"verify", {{"timeout_seconds", e.verify.timeout_seconds}}},
            {"published_source", e.published.source},
+           {"published_columns", published_labels(e.published)},
+           {"pivot", e.pivot_table ? to_json(*e.pivot_table) : json()},
            {"overrides",
             {{"device", e.overridden.device ? json(*e.overridden.device) : json()},
              {"plugins", e.overridden.plugins},

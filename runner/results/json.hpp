@@ -5,10 +5,15 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <string>
+
 namespace kzoo::results {
 
 inline constexpr const char* kSchema = "kzoo.results/1";
 
 nlohmann::ordered_json to_json(const document& d);
+// All that reports need. `place` is what errors call it: throws experiment::invalid for anything
+// that to_json() does not write.
+document from_json(const nlohmann::ordered_json& j, const std::string& place);
 
 }  // namespace kzoo::results

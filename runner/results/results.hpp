@@ -55,6 +55,7 @@ struct document {
   std::vector<cell> cells;  // by problem, then in the order of the plugin list
   std::vector<agreement> agreements;
   std::vector<std::string> notes;  // what a reader must know before believing the figures
+  std::string version;             // of the runner that ran it
   std::string started;             // UTC, ISO 8601
   double wall_seconds = 0;
 

@@ -1,5 +1,6 @@
 #include "run/execute.hpp"
 
+#include "core/version.hpp"
 #include "referee/referee.hpp"
 
 #include <fmt/chrono.h>
@@ -176,6 +177,7 @@ document execute(plan& p, observer& watch) {
   document d;
   d.experiment = p.experiment;
   d.device = p.device;
+  d.version = kVersion;
   d.started = fmt::format(
       "{:%FT%TZ}",
       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));

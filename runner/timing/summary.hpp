@@ -1,6 +1,7 @@
 #pragma once
 // What a list of samples says.
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@ namespace kzoo::timing {
 
 // Whose time it is. `simulator` says how long the simulation took and nothing about a GPU.
 enum class clock { gpu, cpu, simulator };
+inline constexpr std::array kClocks{clock::gpu, clock::cpu, clock::simulator};
 std::string_view clock_name(clock c);
 
 struct summary {

@@ -8,7 +8,7 @@ using kzoo::test::runner;
 TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
   CHECK(top.code == 0);
-  for (const char* command : {"run", "check", "list", "describe", "devices"}) {
+  for (const char* command : {"run", "report", "check", "list", "describe", "devices"}) {
     CHECK_THAT(top.out, ContainsSubstring(command));
     const auto help = runner(std::string(command) + " --help");
     CHECK(help.code == 0);
@@ -39,7 +39,7 @@ TEST_CASE("without arguments the program shows its help and fails", "[cli]") {
 
 TEST_CASE("bad usage is refused with the way out", "[cli]") {
   for (const char* words : {"run quick --devcie cpu", "run", "list --sizes 3", "describe",
-                            "quick --sizes", "quick extra words"}) {
+                            "quick --sizes", "quick extra words", "report"}) {
     const auto bad = runner(words);
     INFO(words << "\n" << bad.err);
     CHECK(bad.code == 2);

@@ -1,0 +1,44 @@
+#include "report/page.hpp"
+
+#include <utility>
+
+namespace kzoo::report {
+
+std::string page::shown(std::string_view text, style s) const {
+  if (is_markdown()) return markdown(text, s);
+  return styled(text, s, medium_ == medium::terminal);
+}
+
+// In Markdown an empty line ends a block; only items may follow each other without.
+void page::begin(block next) {
+  const bool apart = last_ != block::none && !(last_ == block::item && next == block::item);
+  if (is_markdown() && apart) text_ += '\n';
+  last_ = next;
+}
+
+void page::line(std::string_view words, style s, std::string_view rest) {
+  begin(block::line);
+  text_ += shown(words, s) + shown(rest, style::plain) + '\n';
+}
+
+void page::item(std::string_view words, style s, std::string_view rest) {
+  begin(block::item);
+  text_ += is_markdown() ? "- " : "  ";
+  text_ += shown(words, s) + shown(rest, style::plain) + '\n';
+}
+
+void page::add(const table& t) {
+  if (t.rows() == 0) return;
+  begin(block::table);
+  text_ += is_markdown() ? t.markdown() : t.str(medium_ == medium::terminal);
+}
+
+void page::end_part() {
+  if (is_markdown() || last_ == block::none) return;
+  text_ += '\n';
+  last_ = block::none;
+}
+
+std::string page::take() { return std::exchange(text_, {}); }
+
+}  // namespace kzoo::report

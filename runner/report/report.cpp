@@ -1,0 +1,129 @@
+#include "report/report.hpp"
+
+#include "report/agreement.hpp"
+#include "report/pivot.hpp"
+#include "report/problem_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+
+// How the times came about, as far as all cells agree on it.
+std::string timing_text(const document& d) {
+  std::set<std::string> ways;
+  for (const cell& c : d.cells) {
+    if (!c.time) continue;
+    const bool gpu = c.time->clock == timing::clock::gpu;
+    ways.insert(!gpu                 ? "warm caches"
+                : c.time->cold_cache ? "L2 flushed before each"
+                                     : "L2 not flushed");
+  }
+  if (ways.empty()) return "no times";
+  return fmt::format("times: median of up to {} samples in up to {:g} s, {}",
+                     d.experiment.timing.samples, d.experiment.timing.max_seconds,
+                     fmt::join(ways, " or "));
+}
+
+std::string device_text(const document& d) {
+  std::string text;
+  for (const auto& [name, value] : d.device.facts) {
+    std::string words = name;
+    std::ranges::replace(words, '_', ' ');
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, value);
+  }
+  return text;
+}
+
+void add_measured(page& p, const document& d) {
+  p.item(fmt::format("measured {}: {}", d.started, device_text(d)));
+  p.item(timing_text(d));
+}
+
+// Where the experiment has no [pivot] of its own: the same kernel at several sizes.
+std::optional<experiment::pivot> pivot_of(const document& d) {
+  if (d.experiment.pivot_table) return d.experiment.pivot_table;
+  std::set<std::string> shapes;
+  for (const problem& p : d.experiment.problems) shapes.insert(shape_name(p));
+  if (shapes.size() < 2) return std::nullopt;
+  return experiment::pivot{experiment::pivot_axis::kernel, experiment::pivot_axis::shape,
+                           experiment::pivot_value::gflops};
+}
+
+void add_part(page& p, const document& d, std::size_t problem, const table& t) {
+  const std::vector<reason> why = reasons(d, problem);
+  if (t.rows() == 0 && why.empty()) return;
+  p.line(problem_name(d.experiment.problems[problem]), style::bold);
+  p.add(t);
+  for (const reason& r : why) {
+    p.item(verdict_name(r.verdict), style_of(r.verdict),
+           fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
+  }
+  p.end_part();
+}
+
+}  // namespace
+
+void add_head(page& p, const document& d) {
+  const auto& e = d.experiment;
+  const std::string file = e.file.filename().string();
+  p.line(e.title.empty() ? file : e.title, style::bold);
+  p.item(fmt::format("{} on {} ({}), kernel-zoo {}", file, d.device.id, d.device.name, d.version));
+  for (const std::string& note : d.notes) p.item("note: " + note);
+  for (const auto& r : d.plugins) {
+    if (r.description) continue;
+    p.item("unavailable", r.broken() ? style::bad : style::dim,
+           fmt::format(" {}: {}", r.name, r.problem));
+  }
+  if (!e.published.columns.empty() && !e.published.source.empty()) {
+    p.item("published figures: " + e.published.source);
+  }
+}
+
+void add_reasons(page& p, const document& d, std::size_t problem) {
+  add_part(p, d, problem, table());
+}
+
+void add_problem(page& p, const document& d, std::size_t problem) {
+  add_part(p, d, problem, d.experiment.pivot_table ? table() : problem_table(d, problem));
+}
+
+void add_overview(page& p, const document& d) {
+  if (const auto pivot = pivot_of(d)) add_pivot(p, d, *pivot);
+  add_agreement(p, d);
+}
+
+void add_closing(page& p, const document& d) {
+  std::string counts;
+  for (const verdict v : kVerdicts) {
+    const auto count = std::ranges::count(d.cells, v, &cell::verdict);
+    if (count == 0 && v != verdict::pass) continue;
+    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_name(v));
+  }
+  const auto agreeing = std::ranges::count_if(
+      d.agreements, [](const results::agreement& a) { return a.difference.agree; });
+  const bool ok = results::exit_code(d) == 0;
+  p.line(ok ? "ok" : "FAILED", ok ? style::good : style::bad,
+         fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing,
+                     d.agreements.size(), d.wall_seconds));
+}
+
+std::string whole(const document& d, medium m) {
+  page p(m);
+  add_head(p, d);
+  add_measured(p, d);
+  p.end_part();
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) add_problem(p, d, i);
+  add_overview(p, d);
+  add_closing(p, d);
+  return p.take();
+}
+
+}  // namespace kzoo::report

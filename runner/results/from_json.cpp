@@ -1,0 +1,224 @@
+// The way back from JSON. Figures that follow from others are not read: they are worked out again.
+
+#include "results/field.hpp"
+#include "results/json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace kzoo::results {
+namespace {
+
+problem read_problem(const field& f) {
+  problem p;
+  p.m = f.at("m").integer<std::int64_t>();
+  p.n = f.at("n").integer<std::int64_t>();
+  p.k = f.at("k").integer<std::int64_t>();
+  p.dtype = f.at("dtype").one_of(kElementTypes, type_name);
+  p.alpha = f.at("alpha").number();
+  p.beta = f.at("beta").number();
+  p.data = f.at("fill").one_of(kFills, fill_name);
+  p.padding = f.at("padding").integer<std::int64_t>();
+  p.seed = f.at("seed").integer<std::uint64_t>();
+  return p;
+}
+
+template <class T>
+void read_place(const field& f, T& row, T& column) {
+  const std::vector<field> both = f.elements();
+  if (both.size() != 2) f.refuse("expected two numbers, row and column");
+  row = both[0].integer<T>();
+  column = both[1].integer<T>();
+}
+
+referee::accuracy read_accuracy(const field& f) {
+  referee::accuracy a;
+  a.max_abs_error = f.at("max_abs_error").number();
+  a.max_rho = f.at("max_rho").number();
+  a.rho_over_sqrt_k = f.at("rho_over_sqrt_k").number();
+  a.worst_of_allowed = f.at("worst_of_allowed").number();
+  read_place(f.at("worst_at"), a.worst_row, a.worst_col);
+  a.relative_frobenius = f.at("relative_frobenius").number();
+  a.digits = f.at("digits").number();
+  a.rows_checked = f.at("rows_checked").integer<std::int64_t>();
+  return a;
+}
+
+timing::summary read_time(const field& f) {
+  timing::summary t;
+  t.median_ms = f.at("median_ms").number();
+  t.min_ms = f.at("min_ms").number();
+  t.spread = f.at("spread").number();
+  t.clock = f.at("clock").one_of(timing::kClocks, timing::clock_name);
+  t.cold_cache = f.at("cache").text() == "cold";
+  t.out_of_time = f.at("stopped_by").text() == "time";
+  for (const field& ms : f.at("samples_ms").elements()) t.samples_ms.push_back(ms.number());
+  return t;
+}
+
+std::array<std::uint32_t, 3> read_extent(const field& f) {
+  const std::vector<field> sides = f.elements();
+  std::array<std::uint32_t, 3> extent{};
+  if (sides.size() != extent.size()) f.refuse("expected three numbers, x, y and z");
+  for (std::size_t i = 0; i < extent.size(); ++i) extent[i] = sides[i].integer<std::uint32_t>();
+  return extent;
+}
+
+workers::launch read_launch(const field& f) {
+  workers::launch l;
+  l.grid = read_extent(f.at("grid"));
+  l.block = read_extent(f.at("block"));
+  l.dynamic_shared = f.at("dynamic_shared").integer<std::uint64_t>();
+  l.static_shared = f.at("static_shared").integer<std::uint64_t>();
+  l.local_bytes = f.at("local_bytes").integer<std::uint64_t>();
+  l.registers = f.at("registers").integer<std::uint32_t>();
+  l.resident_warps = f.at("resident_warps").integer<std::uint32_t>();
+  l.most_warps = f.at("most_warps").integer<std::uint32_t>();
+  return l;
+}
+
+// Everything of a cell but its problem.
+cell read_cell(const field& f) {
+  cell c;
+  c.plugin = f.at("plugin").text();
+  c.variant = f.at("variant").text();
+  if (const auto name = f.find("precision")) c.declared = name->one_of(kPrecisions, precision_name);
+  c.verdict = f.at("verdict").one_of(kVerdicts, verdict_name);
+  c.reason = f.at("reason").text();
+  if (const auto accuracy = f.find("accuracy")) c.accuracy = read_accuracy(*accuracy);
+  if (const auto time = f.find("time")) c.time = read_time(*time);
+  for (const field& l : f.at("launches").elements()) c.launches.push_back(read_launch(l));
+  return c;
+}
+
+plugin_record read_plugin(const field& f) {
+  plugin_record p;
+  p.name = f.at("name").text();
+  p.file = f.at("file").text();
+  if (const auto problem = f.find("problem")) {
+    p.problem = problem->text();
+    return p;
+  }
+  p.description.emplace();
+  p.description->id = f.at("id").text();
+  p.description->summary = f.at("summary").text();
+  p.description->build_info = f.at("build").text();
+  p.description->native = f.at("native").flag();
+  return p;
+}
+
+std::vector<std::string> read_texts(const field& f) {
+  std::vector<std::string> texts;
+  for (const field& element : f.elements()) texts.push_back(element.text());
+  return texts;
+}
+
+void read_timing(const field& f, experiment::timing_options& timing) {
+  timing.enabled = f.at("enabled").flag();
+  timing.warmup = f.at("warmup").integer<int>();
+  timing.samples = f.at("samples").integer<int>();
+  timing.max_seconds = f.at("max_seconds").number();
+}
+
+experiment::experiment read_experiment(const field& f) {
+  experiment::experiment e;
+  e.file = f.at("file").text();
+  e.title = f.at("title").text();
+  e.intended_device = f.at("intended_device").text();
+  if (const auto baseline = f.find("baseline")) {
+    e.baseline = experiment::selector{baseline->text(), {}};
+  }
+  read_timing(f.at("timing"), e.timing);
+  e.verify.timeout_seconds = f.at("verify").at("timeout_seconds").number();
+  e.published.source = f.at("published_source").text();
+  if (const auto labels = f.find("published_columns")) {
+    for (std::string& label : read_texts(*labels)) {
+      e.published.columns.push_back({std::move(label), {}});
+    }
+  }
+  if (const auto pivot = f.find("pivot")) {
+    e.pivot_table = {pivot->at("rows").one_of(experiment::kPivotAxes, experiment::axis_name),
+                     pivot->at("columns").one_of(experiment::kPivotAxes, experiment::axis_name),
+                     pivot->at("value").one_of(experiment::kPivotValues, experiment::value_name)};
+  }
+  const field overrides = f.at("overrides");
+  if (const auto device = overrides.find("device")) e.overridden.device = device->text();
+  e.overridden.plugins = read_texts(overrides.at("plugins"));
+  e.overridden.sizes = read_texts(overrides.at("sizes"));
+  e.text = f.at("text").text();
+  return e;
+}
+
+devices::device read_device(const field& f) {
+  devices::device d;
+  d.id = f.at("id").text();
+  d.name = f.at("name").text();
+  d.memory_bytes = f.at("memory_bytes").integer<std::uint64_t>();
+  for (const auto& [name, fact] : f.at("facts").entries()) d.facts[name] = fact.text();
+  return d;
+}
+
+// The figures that stand in a cell, back in their columns.
+void read_published(const field& f, const cell& c, document& d) {
+  auto& columns = d.experiment.published.columns;
+  for (const auto& [label, ms] : f.entries()) {
+    const auto found = std::ranges::find(columns, label, &experiment::published_column::label);
+    auto& column = found == columns.end()
+                       ? columns.emplace_back(experiment::published_column{label, {}})
+                       : *found;
+    column.ms[c.kernel() + "@" + shape_name(d.problem_of(c))] = ms.number();
+  }
+}
+
+void read_cells(const field& f, document& d) {
+  std::map<problem, std::size_t> known;
+  for (const field& element : f.elements()) {
+    cell c = read_cell(element);
+    const problem p = read_problem(element.at("problem"));
+    c.problem = known.emplace(p, known.size()).first->second;
+    if (c.problem == d.experiment.problems.size()) d.experiment.problems.push_back(p);
+    if (const auto published = element.find("published_ms")) read_published(*published, c, d);
+    d.cells.push_back(std::move(c));
+  }
+}
+
+void read_agreements(const field& f, document& d) {
+  std::map<std::string, std::size_t> known;
+  for (const problem& p : d.experiment.problems) known.emplace(problem_name(p), known.size());
+  for (const field& element : f.elements()) {
+    const field name = element.at("problem");
+    const auto problem = known.find(name.text());
+    if (problem == known.end()) name.refuse(fmt::format("no cell is about {}", name.text()));
+    agreement a{problem->second, element.at("a").text(), element.at("b").text(), {}};
+    a.difference.max_abs_diff = element.at("max_abs_diff").number();
+    a.difference.worst_of_allowed = element.at("worst_of_allowed").number();
+    read_place(element.at("worst_at"), a.difference.worst_row, a.difference.worst_col);
+    a.difference.agree = element.at("agree").flag();
+    d.agreements.push_back(std::move(a));
+  }
+}
+
+}  // namespace
+
+document from_json(const nlohmann::ordered_json& j, const std::string& place) {
+  const field root(j, place);
+  const field schema = root.at("schema");
+  if (schema.text() != kSchema) {
+    schema.refuse(fmt::format("this kernel-zoo reads {}, and not {}", kSchema, schema.text()));
+  }
+  document d;
+  d.version = root.at("runner").at("version").text();
+  d.started = root.at("started").text();
+  d.wall_seconds = root.at("wall_seconds").number();
+  d.experiment = read_experiment(root.at("experiment"));
+  d.device = read_device(root.at("device"));
+  d.notes = read_texts(root.at("notes"));
+  for (const field& p : root.at("plugins").elements()) d.plugins.push_back(read_plugin(p));
+  read_cells(root.at("cells"), d);
+  read_agreements(root.at("agreement"), d);
+  return d;
+}
+
+}  // namespace kzoo::results

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "results/results.hpp"
+
+#include <filesystem>
+
+namespace kzoo::results {
+
+// Stored results. Throws experiment::invalid with file and place for a file that is none.
+document read(const std::filesystem::path& file);
+
+}  // namespace kzoo::results

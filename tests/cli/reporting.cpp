@@ -1,0 +1,61 @@
+// Stored results, shown again.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <sstream>
+
+using kzoo::test::ContainsSubstring;
+using kzoo::test::runner;
+using kzoo::test::scratch_folder;
+
+namespace {
+
+constexpr const char* kSmall = " --device cpu --plugins naive:8x8,smem:*,serial,cublas ";
+
+// Without the lines that only a report has: how it was measured.
+std::string tables_of(const std::string& report) {
+  std::istringstream in(report);
+  std::string out;
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with("  measured ") && !line.starts_with("  times: ")) out += line + '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a report of stored results has the tables of the run", "[cli]") {
+  const scratch_folder folder;
+  const auto file = (folder.path() / "r.json").string();
+  for (const char* experiment : {"quick --sizes 16,7x9x5", "experiments/a100.toml --sizes 16,24"}) {
+    const auto ran = runner(experiment + (" --json " + file) + kSmall);
+    REQUIRE(ran.code == 0);
+    const auto shown = runner("report " + file);
+    INFO(shown.err);
+    CHECK(shown.code == 0);
+    CHECK(tables_of(shown.out) == ran.out);
+    CHECK(shown.out != ran.out);
+    const auto md = runner("report --md " + file);
+    CHECK(md.code == 0);
+    CHECK_THAT(md.out, ContainsSubstring("| smem"));
+    CHECK_THAT(md.out, ContainsSubstring("- unavailable cublas: "));
+  }
+}
+
+TEST_CASE("several sizes get a table of kernel by size", "[cli]") {
+  const auto several = runner(std::string("experiments/a100.toml --sizes 16,24") + kSmall);
+  CHECK_THAT(several.out, ContainsSubstring("GFLOP/s by kernel and shape"));
+  const auto one = runner(std::string("experiments/a100.toml --sizes 16") + kSmall);
+  CHECK(one.out.find("by kernel and shape") == std::string::npos);
+}
+
+TEST_CASE("a file that holds no results is bad input", "[cli]") {
+  const scratch_folder folder;
+  const auto empty = folder.write("r.json", "{\"schema\": \"kzoo.results/9\"}");
+  for (const std::string& file : {empty, std::string("/no/such/r.json")}) {
+    const auto bad = runner("report " + file);
+    CHECK(bad.code == 2);
+    CHECK(bad.out.empty());
+    CHECK_THAT(bad.err, ContainsSubstring(file + ": error: "));
+  }
+}

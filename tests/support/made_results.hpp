@@ -1,0 +1,80 @@
+#pragma once
+// Results that no run produced: something of everything that results can hold.
+
+#include "results/results.hpp"
+
+#include <cmath>
+
+namespace kzoo::test {
+
+inline results::cell made_cell(const char* plugin, std::size_t problem, double ms) {
+  results::cell c;
+  c.problem = problem;
+  c.plugin = plugin;
+  c.variant = "8x8_4x4";
+  c.declared = KZOO_COMPUTE_FP32;
+  c.verdict = verdict::pass;
+  c.accuracy = referee::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
+  c.time = timing::summarise({ms, 1.01 * ms, 0.99 * ms});
+  c.time->cold_cache = true;
+  c.launches = {{{4, 2, 1}, {16, 16, 1}, 0, 33 * 1024, 8, 64, 24, 64}};
+  return c;
+}
+
+inline results::document made_document() {
+  results::document d;
+  d.version = "0.1.0";
+  d.started = "2026-01-02T03:04:05Z";
+  d.wall_seconds = 1.25;
+  d.notes = {"a note with \"quotes\" | and bars"};
+  d.device.id = "cuda:0";
+  d.device.name = "Some GPU";
+  d.device.memory_bytes = 1ull << 40;
+  d.device.facts = {{"runtime", "13.0"}, {"max_clock_mhz", "1980"}};
+
+  auto& e = d.experiment;
+  e.file = "/somewhere/made.toml";
+  e.text = "title = 'Made'\n[problem]\nsizes = [512, 1024]\n";
+  e.title = "Made";
+  e.intended_device = "GPU";
+  e.baseline = experiment::selector{"base", {}};
+  e.timing.samples = 7;
+  e.overridden = {"cuda:0", {"base", "fast"}, {"512", "1024"}};
+  e.published = {"a paper",
+                 {{"Old GPU", {{"fast@512x512x512", 1.5}}},
+                  {"New GPU", {{"fast:8x8_4x4@512x512x512", 0.5}, {"base@512x512x512", 0.25}}}}};
+  e.problems.resize(2);
+  e.problems[0].m = e.problems[0].n = e.problems[0].k = 512;
+  e.problems[1] = {1024, 1024, 1024, KZOO_F16, 0.7, 1.3, fill::integers, 3, 42};
+
+  results::plugin_record base{"base", "/plugins/base.so", workers::plugin_description{}, ""};
+  base.description->id = "base";
+  base.description->summary = "the | baseline";
+  base.description->build_info = "nvcc";
+  base.description->native = true;
+  results::plugin_record fast = base;
+  fast.name = fast.description->id = "fast";
+  d.plugins = {base, fast, {"gone", "", {}, "there is no cuda build of it here"}};
+
+  for (const std::size_t problem : {0u, 1u}) {
+    d.cells.push_back(made_cell("base", problem, 1));
+    d.cells.push_back(made_cell("fast", problem, 0.5));
+    results::cell gone;
+    gone.problem = problem;
+    gone.plugin = "gone";
+    gone.verdict = verdict::unavailable;
+    gone.reason = d.plugins[2].problem;
+    d.cells.push_back(gone);
+  }
+  results::cell& wrong = d.cells[4];
+  wrong.verdict = verdict::wrong;
+  wrong.reason = "element (1, 2) is nan";
+  wrong.time.reset();
+  wrong.accuracy->max_abs_error = NAN;
+  wrong.accuracy->max_rho = INFINITY;
+  d.agreements = {{0, "base:8x8_4x4", "fast:8x8_4x4", {1e-6, 0.5, 1, 2, true}},
+                  {1, "base:8x8_4x4", "fast:8x8_4x4", {NAN, NAN, 5, 6, false}}};
+  return d;
+}
+
+}  // namespace kzoo::test

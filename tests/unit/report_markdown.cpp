@@ -1,0 +1,103 @@
+// Reports as Markdown, and those that documents hold.
+#include "experiment/read_file.hpp"
+#include "report/report.hpp"
+#include "report/table.hpp"
+#include "results/json.hpp"
+#include "support/catch.hpp"
+#include "support/doc_reports.hpp"
+#include "support/made_results.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+using namespace kzoo;
+using test::ContainsSubstring;
+namespace fs = std::filesystem;
+
+namespace {
+
+// The documents of the project that a reader meets.
+std::vector<fs::path> documents() {
+  const fs::path root(KZOO_SOURCE_DIR);
+  std::vector<fs::path> found{root / "README.md"};
+  for (const char* folder : {"docs", "plugins"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (entry.path().extension() == ".md") found.push_back(entry.path());
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("text is no markup", "[report]") {
+  CHECK(report::markdown("8x8_4x4") == "8x8_4x4");
+  CHECK(report::markdown("_a_ a|b *c* <d>\n[e]") == R"(\_a\_ a\|b \*c\* \<d> \[e])");
+  CHECK(report::markdown("bad", report::style::bad) == "**bad**");
+  CHECK(report::markdown("", report::style::bad).empty());
+}
+
+TEST_CASE("a table in Markdown aligns, escapes and leaves empty columns out", "[report]") {
+  report::table t;
+  t.add_column("name", report::table::align::left);
+  t.add_column("never");
+  t.add_column("of two\nlines");
+  t.add_row({{"a|b"}, {}, {"12345"}});
+  t.add_row({{"c"}, {}, {"√", report::style::bad}});
+  CHECK(t.markdown() ==
+        "| name | of two lines |\n"
+        "| ---- | -----------: |\n"
+        "| a\\|b |        12345 |\n"
+        "| c    |        **√** |\n");
+}
+
+TEST_CASE("a report in Markdown has what the text has, block by block", "[report]") {
+  const results::document d = test::made_document();
+  const std::string md = report::whole(d, report::medium::markdown);
+  for (const char* words :
+       {"**Made**\n\n- made.toml on cuda:0 (Some GPU), kernel-zoo 0.1.0\n", "2026-01-02",
+        "- unavailable gone: ", "runtime 13.0", "up to 7 samples", "L2 flushed", "vs base", "2.00x",
+        "33.0 KiB", "38% spills", "Old GPU", "\n\n| kernel",
+        "\n\n- **wrong** fast:8x8_4x4: element", "GFLOP/s by kernel and shape",
+        "- **disagree** base:8x8_4x4 and fast", "**FAILED**: 3 pass"}) {
+    CHECK_THAT(md, ContainsSubstring(words));
+  }
+  const std::string text = report::whole(d, report::medium::text);
+  CHECK_THAT(text, ContainsSubstring("Agreement, worst over all problems"));
+  CHECK(text.find("**") == std::string::npos);
+}
+
+TEST_CASE("a part of a document is what its results say", "[report]") {
+  const test::scratch_folder folder;
+  const results::document d = test::made_document();
+  folder.write("r.json", results::to_json(d).dump());
+  const std::string right = "before\n<!-- report: r.json -->\n" +
+                            report::whole(d, report::medium::markdown) +
+                            "<!-- /report -->\nafter\n";
+  CHECK(test::with_reports(right, folder.path()) == right);
+  CHECK(test::with_reports("a\n<!-- report: r.json -->\nold\n<!-- /report -->\nb\n"
+                           "<!-- report: r.json --><!-- /report -->",
+                           folder.path())
+            .find("old") == std::string::npos);
+  const std::string none = "no reports, `<!-- report: r.json -->` is how they look";
+  CHECK(test::with_reports(none, folder.path()) == none);
+  CHECK_THROWS_WITH(test::with_reports("<!-- report: r.json -->\n", folder.path()),
+                    ContainsSubstring("<!-- /report -->"));
+  CHECK_THROWS_WITH(test::with_reports("<!-- report: gone.json --><!-- /report -->", folder.path()),
+                    ContainsSubstring("gone.json"));
+}
+
+TEST_CASE("the reports in the documents are what their results say", "[report]") {
+  for (const fs::path& file : documents()) {
+    const std::string text = experiment::read_file(file);
+    const std::string right = test::with_reports(text, file.parent_path());
+    if (std::getenv("KZOO_UPDATE_DOCS") != nullptr && right != text) std::ofstream(file) << right;
+    INFO(file << " holds a report that is not what its results say;"
+              << " KZOO_UPDATE_DOCS=1 ./zoo test -R markdown writes it anew");
+    CHECK(right == text);
+  }
+}

@@ -1,0 +1,89 @@
+// Results on their way to JSON and back.
+#include "experiment/experiment.hpp"
+#include "results/json.hpp"
+#include "results/read.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace kzoo;
+using json = nlohmann::ordered_json;
+using test::ContainsSubstring;
+
+namespace {
+
+// As it is in a file: what is not finite is null there.
+json stored(const results::document& d) { return json::parse(results::to_json(d).dump()); }
+
+// What read() says of a file with this text.
+std::string refusal(const std::string& text) {
+  const test::scratch_folder folder;
+  const std::string file = folder.write("r.json", text);
+  try {
+    results::read(file);
+  } catch (const experiment::invalid& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string refusal_with(const char* pointer, const json& value) {
+  json j = stored(test::made_document());
+  j.at(json::json_pointer(pointer)) = value;
+  return refusal(j.dump());
+}
+
+}  // namespace
+
+TEST_CASE("results come back from JSON as they were", "[results]") {
+  results::document d = test::made_document();
+  CHECK(stored(results::from_json(stored(d), "r.json")) == stored(d));
+
+  d.experiment.pivot_table = {experiment::pivot_axis::kernel, experiment::pivot_axis::dtype,
+                              experiment::pivot_value::ms};
+  d.experiment.baseline.reset();
+  d.experiment.overridden = {};
+  d.experiment.published = {};
+  d.cells[0].declared = 77;  // what a plugin may say
+  CHECK(stored(results::from_json(stored(d), "r.json")) == stored(d));
+}
+
+TEST_CASE("a missing key is named", "[results]") {
+  const json whole = stored(test::made_document());
+  for (const char* key : {"runner", "started", "experiment", "device", "plugins", "cells"}) {
+    json j = whole;
+    j.erase(key);
+    CHECK_THAT(refusal(j.dump()), ContainsSubstring(key));
+  }
+}
+
+TEST_CASE("a file that holds no results is refused with its place", "[results]") {
+  CHECK_THAT(refusal(""), ContainsSubstring("r.json:1:1: error: "));
+  CHECK_THAT(refusal("no json\n"), ContainsSubstring("r.json:1:2: error: "));
+  CHECK_THAT(refusal("[]"), ContainsSubstring("r.json: error: expected an object, found a list"));
+  CHECK_THAT(refusal("{}"), ContainsSubstring("the key \"schema\" is missing"));
+  const std::string whole = stored(test::made_document()).dump(2);
+  for (std::size_t length = 0; length < whole.size(); length += 101) {
+    CHECK_THAT(refusal(whole.substr(0, length)), ContainsSubstring("r.json:"));
+  }
+
+  CHECK_THAT(refusal_with("/schema", "kzoo.results/2"),
+             ContainsSubstring("kzoo.results/1, and not"));
+  CHECK_THAT(refusal_with("/schema", "else"), ContainsSubstring("else"));
+  CHECK_THAT(refusal_with("/cells/1/time/median_ms", "soon"),
+             ContainsSubstring(
+                 "r.json: error: cells[1].time.median_ms: expected a number, found '\"soon\"'"));
+  CHECK_THAT(refusal_with("/cells/0/verdict", "fine"), ContainsSubstring("cells[0].verdict: "));
+  CHECK_THAT(refusal_with("/cells/0/problem/m", 1.5), ContainsSubstring("problem.m: "));
+  CHECK_THAT(refusal_with("/cells/0/launches/0/registers", -1), ContainsSubstring("from 0 to"));
+  CHECK_THAT(refusal_with("/cells/0/launches/0/registers", 1ll << 40),
+             ContainsSubstring("from 0 to"));
+  CHECK_THAT(refusal_with("/cells/0/launches/0/grid", json::array({1})),
+             ContainsSubstring("grid: "));
+  CHECK_THAT(refusal_with("/agreement/0/problem", "1x1x1 f32"), ContainsSubstring("agreement[0]"));
+  CHECK_THAT(refusal_with("/notes", "text"), ContainsSubstring("notes: expected a list"));
+  CHECK_THROWS_AS(results::read("/no/such/file.json"), experiment::invalid);
+  CHECK_THROWS_AS(results::read("/tmp"), experiment::invalid);
+}
