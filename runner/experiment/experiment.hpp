@@ -54,8 +54,9 @@ inline constexpr std::array kPivotAxes{pivot_axis::m,      pivot_axis::n,       
                                        pivot_axis::plugin, pivot_axis::variant, pivot_axis::kernel};
 std::string_view axis_name(pivot_axis a);  // the word in files
 
-enum class pivot_value { ms, gflops };
-inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops};
+enum class pivot_value { ms, gflops, speedup };  // the last over the baseline
+inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops,
+                                         pivot_value::speedup};
 std::string_view value_name(pivot_value v);
 
 // A table with one axis down and one across, one table for each combination of the others.

@@ -28,6 +28,16 @@ std::string_view axis_name(pivot_axis a) {
   return "?";
 }
 
-std::string_view value_name(pivot_value v) { return v == pivot_value::ms ? "ms" : "gflops"; }
+std::string_view value_name(pivot_value v) {
+  switch (v) {
+    case pivot_value::ms:
+      return "ms";
+    case pivot_value::gflops:
+      return "gflops";
+    case pivot_value::speedup:
+      return "speedup";
+  }
+  return "?";
+}
 
 }  // namespace kzoo::experiment

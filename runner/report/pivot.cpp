@@ -93,7 +93,28 @@ table fill(const sheet& s, const pivot& p, const field_maker& field_of) {
 }
 
 std::string value_text(const document& d, const cell& c, double ms, pivot_value v) {
-  return v == pivot_value::ms ? time_text(ms) : number_text(d.problem_of(c).flops() / (ms * 1e6));
+  switch (v) {
+    case pivot_value::ms:
+      return time_text(ms);
+    case pivot_value::gflops:
+      return number_text(d.problem_of(c).flops() / (ms * 1e6));
+    case pivot_value::speedup:
+      if (const cell* baseline = d.baseline_of(c))
+        return number_text(baseline->time->median_ms / ms) + "x";
+  }
+  return "";
+}
+
+std::string unit_text(const document& d, pivot_value v) {
+  switch (v) {
+    case pivot_value::ms:
+      return "time";
+    case pivot_value::gflops:
+      return "GFLOP/s";
+    case pivot_value::speedup:
+      break;
+  }
+  return "speedup over " + d.experiment.baseline->text;
 }
 
 table::field measured(const document& d, const cell& c, pivot_value v) {
@@ -125,13 +146,16 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     simulated = simulated || (c.time && c.time->clock == timing::clock::simulator);
   }
 
-  const char* unit = p.value == pivot_value::ms ? "time" : "GFLOP/s";
+  const std::string unit = unit_text(d, p.value);
   for (const std::string& title : titles) {
     const sheet& s = sheets[title];
     out.line(title, style::bold,
              fmt::format(": {} by {} and {}", unit, axis_name(p.rows), axis_name(p.columns)));
     out.add(fill(s, p, [&](const cell& c) { return measured(d, c, p.value); }));
-    for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
+    // Their ratio to a baseline of ours would say nothing.
+    const std::size_t published =
+        p.value == pivot_value::speedup ? 0 : d.experiment.published.columns.size();
+    for (std::size_t i = 0; i < published; ++i) {
       bool any = false;
       const table t = fill(s, p, [&](const cell& c) -> table::field {
         const auto ms = d.published_ms(c, i);
