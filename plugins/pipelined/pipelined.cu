@@ -46,10 +46,11 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
   for (int stage = 0; stage < S::kStages - 1; ++stage) {
 #pragma unroll
     for (int i = 0; i < copies::kCount; ++i) {
-      next.template copy<true>(i, ring + stage * S::kStage, first + stage == 0 ? missing : 0);
+      next.copy(i, ring + stage * S::kStage,
+                stage < count && (first + stage > 0 || next.step_of(i) >= missing));
     }
     kzoo::commit_group();
-    next.advance(stage + 1 < count);
+    next.advance();
   }
 
   // What a slice reads of a stage starts here.
@@ -70,17 +71,18 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
   constexpr int kAtATime = kEven > 2 ? kEven : 2;
 #pragma unroll 1
   for (int step = 0; step < count; ++step) {
+    const bool more = step + S::kStages - 1 < count;
 #pragma unroll
     for (int k = 0; k < S::kDepth; ++k) {
       if (k + 1 < S::kDepth) {
         read(k + 1);
 #pragma unroll
         for (int i = k * kAtATime; i < (k + 1) * kAtATime && i < copies::kCount; ++i) {
-          next.template copy<false>(i, filling);
+          next.copy(i, filling, more);
         }
       } else {
         kzoo::commit_group();
-        next.advance(step + S::kStages < count);
+        next.advance();
         filling = reading;
         reading = reading == ring + (S::kStages - 1) * S::kStage ? ring : reading + S::kStage;
         kzoo::wait_group<S::kStages - 2>();

@@ -2,9 +2,9 @@
 // The asynchronous copies that bring the tiles of a step along K to shared memory, numbered, so
 // that the kernel can spread them over its multiply-adds.
 //
-// Nothing is tested on the way: rows and columns past an edge are read from the last one inside,
-// and the sums they give are not stored; and where K is no multiple of BK, the first step begins
-// before K does, with zeros, so that every other one is full.
+// Edges are not tested on the way: rows and columns past one are read from the last one inside, and
+// the sums they give are not stored; and where K is no multiple of BK, the first tiles begin before
+// K does, with zeros, so that all others are full.
 
 #include <common/layout.hpp>
 #include <common/warp_tiling.hpp>
@@ -41,17 +41,15 @@ class a_copies {
     }
   }
 
-  // One of this thread's copies into a tile. kTested: zeros for the first `missing` steps.
-  template <bool kTested>
-  __device__ __forceinline__ void copy(int i, float* tile, int missing = 0) const {
+  __device__ __forceinline__ void copy(int i, float* tile, bool inside) const {
     const int k = i / kRowSteps * kAcross, row = i % kRowSteps * kDown;
-    kzoo::copy_async<4>(tile + to_ + S::layout::at(k, row), from_[i % kRowSteps] + k,
-                        !kTested || k + k_ >= missing);
+    kzoo::copy_async<4>(tile + to_ + S::layout::at(k, row), from_[i % kRowSteps] + k, inside);
   }
+  __device__ __forceinline__ int step_of(int i) const { return i / kRowSteps * kAcross + k_; }
 
-  __device__ __forceinline__ void advance(bool more) {
+  __device__ __forceinline__ void advance() {
 #pragma unroll
-    for (int i = 0; i < kRowSteps; ++i) from_[i] += more ? S::kBK : 0;
+    for (int i = 0; i < kRowSteps; ++i) from_[i] += S::kBK;
   }
 
  private:
@@ -84,17 +82,16 @@ class b_copies {
     }
   }
 
-  template <bool kTested>
-  __device__ __forceinline__ void copy(int i, float* tile, int missing = 0) const {
+  __device__ __forceinline__ void copy(int i, float* tile, bool inside) const {
     const int down = i / kColSteps, across = i % kColSteps;
     kzoo::copy_async<4 * kWidth>(tile + to_ + down * kDown * S::kBN + across * kAcross * kWidth,
-                                 from_[across] + down * row_step_,
-                                 !kTested || down * kDown + k_ >= missing);
+                                 from_[across] + down * row_step_, inside);
   }
+  __device__ __forceinline__ int step_of(int i) const { return i / kColSteps * kDown + k_; }
 
-  __device__ __forceinline__ void advance(bool more) {
+  __device__ __forceinline__ void advance() {
 #pragma unroll
-    for (int i = 0; i < kColSteps; ++i) from_[i] += more ? kRowSteps * row_step_ : 0;
+    for (int i = 0; i < kColSteps; ++i) from_[i] += kRowSteps * row_step_;
   }
 
  private:
@@ -103,7 +100,7 @@ class b_copies {
   int to_, k_;
 };
 
-// Both tiles of a step, as one list of copies.
+// Both tiles, as one list of copies.
 template <class S, int kWidth>
 class tile_copies {
   using a_type = a_copies<S>;
@@ -116,23 +113,30 @@ class tile_copies {
                                          int k0)
       : a_(g, p, k0), b_(g, p, k0) {}
 
-  template <bool kTested>
-  __device__ __forceinline__ void copy(int i, float* stage, int missing = 0) const {
-    constexpr int kFirst = S::kBFirst ? b_type::kCount : a_type::kCount;
-    if ((i < kFirst) == S::kBFirst) {
-      b_.template copy<kTested>(S::kBFirst ? i : i - kFirst, stage + S::layout::kSize, missing);
+  // Copy i of kCount; zeros, and nothing is read, where it is not inside.
+  __device__ __forceinline__ void copy(int i, float* stage, bool inside) const {
+    if (is_b(i)) {
+      b_.copy(own(i), stage + S::layout::kSize, inside);
     } else {
-      a_.template copy<kTested>(S::kBFirst ? i - kFirst : i, stage, missing);
+      a_.copy(own(i), stage, inside);
     }
   }
+  // Which of the BK steps along K copy i is about.
+  __device__ __forceinline__ int step_of(int i) const {
+    return is_b(i) ? b_.step_of(own(i)) : a_.step_of(own(i));
+  }
 
-  // On to the next step; where there are no more, the copies after it repeat this one.
-  __device__ __forceinline__ void advance(bool more) {
-    a_.advance(more);
-    b_.advance(more);
+  // On to the next step.
+  __device__ __forceinline__ void advance() {
+    a_.advance();
+    b_.advance();
   }
 
  private:
+  static constexpr int kFirst = S::kBFirst ? b_type::kCount : a_type::kCount;
+  static __device__ constexpr bool is_b(int i) { return (i < kFirst) == S::kBFirst; }
+  static __device__ constexpr int own(int i) { return i < kFirst ? i : i - kFirst; }
+
   a_type a_;
   b_type b_;
 };
