@@ -2,6 +2,7 @@
 // What each subcommand does. Each gives back the exit code of the program.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,21 +20,33 @@ struct common_options {
   bool in_process = false;
 };
 
-struct run_options : common_options {
-  std::string file;
-  std::string device;                // "" : as the file says
-  std::vector<std::string> plugins;  // empty: as the file says
-  std::vector<std::string> sizes;    // likewise
-  std::string json;                  // "" : none, "-": stdout
+// Of what runs an experiment.
+struct output_options : common_options {
+  std::string json, csv, markdown;  // "" : none, "-": stdout
+  std::string journal;              // "" : under results/
+  bool no_journal = false;
   bool quiet = false;
+};
+
+struct run_options : output_options {
+  std::string file;                   // "" only with resume: as the interrupted run had it
+  std::string device;                 // "" : as the file says
+  std::vector<std::string> plugins;   // empty: as the file says
+  std::vector<std::string> sizes;     // likewise
+  std::optional<std::string> resume;  // a journal; "": the newest
+};
+
+struct rerun_options : output_options {
+  std::string file;
 };
 
 struct report_options {
   std::string file;
-  bool markdown = false;
+  bool markdown = false, json = false, csv = false;
 };
 
 int run(const run_options& options);
+int rerun(const rerun_options& options);
 int check(const run_options& options);
 int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
