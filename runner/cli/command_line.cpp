@@ -23,7 +23,8 @@ constexpr const char* kDescription =
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung or\n"
-    "failed, 2 bad usage or experiment file, 3 the device asked for is not there, 130 interrupted.";
+    "failed, 2 bad usage or experiment file, 3 the device asked for is not there, 4 `compare`\n"
+    "found a regression, 130 interrupted.";
 
 void add_common(CLI::App& app, common_options& o) {
   app.add_option("--plugin-dir", o.plugin_folders,
@@ -104,6 +105,7 @@ int command_line(int argc, char** argv) {
   common_options list_with, describe_with;
   report_options report_with;
   rerun_options rerun_with;
+  compare_options compare_with;
   std::string plugin;
   int code = kOk;
 
@@ -125,6 +127,23 @@ int command_line(int argc, char** argv) {
   as_other->add_flag("--json", report_with.json, "All there is");
   as_other->require_option(0, 1);
   report_app.callback([&] { code = report(report_with); });
+
+  CLI::App& compare_app =
+      *app.add_subcommand("compare", "Two stored results, or the kernels of one");
+  compare_app
+      .add_option("RESULT", compare_with.files,
+                  "Journals, or what --json wrote: OLD NEW, or one with --baseline")
+      ->required()
+      ->expected(1, 2);
+  compare_app.add_option("--threshold", compare_with.threshold, "Changes below it are none")
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  compare_app.add_option("--baseline", compare_with.baseline, "Rank one result beside this kernel")
+      ->type_name("NAME");
+  compare_app.add_flag("--force", compare_with.force, "Also of different devices or toolkits");
+  compare_app.add_flag("--md", compare_with.markdown, "As Markdown");
+  compare_app.footer(kExitCodes);
+  compare_app.callback([&] { code = compare(compare_with); });
 
   CLI::App& check_app = *app.add_subcommand("check", "Check an experiment file without running it");
   add_experiment(check_app, check_with)->required();

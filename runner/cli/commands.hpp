@@ -13,6 +13,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kSomeCellFailed = 1;
 inline constexpr int kBadInput = 2;  // usage, experiment file
 inline constexpr int kNoSuchDevice = 3;
+inline constexpr int kRegression = 4;
 
 // Of every subcommand.
 struct common_options {
@@ -45,6 +46,13 @@ struct report_options {
   bool markdown = false, json = false, csv = false;
 };
 
+struct compare_options {
+  std::vector<std::string> files;  // OLD NEW, or one with a baseline
+  std::string threshold = "3%";
+  std::string baseline;
+  bool force = false, markdown = false;
+};
+
 int run(const run_options& options);
 int rerun(const rerun_options& options);
 int check(const run_options& options);
@@ -52,6 +60,7 @@ int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
 int devices();
 int report(const report_options& options);
+int compare(const compare_options& options);
 
 // The folders that plugins and experiments are looked up in, by the program's own place: the build
 // tree it was built in, or the tree it is installed in. Then the environment's.

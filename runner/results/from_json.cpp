@@ -54,7 +54,11 @@ timing::summary read_time(const field& f) {
   t.clock = f.at("clock").one_of(timing::kClocks, timing::clock_name);
   t.cold_cache = f.at("cache").text() == "cold";
   t.out_of_time = f.at("stopped_by").text() == "time";
-  for (const field& ms : f.at("samples_ms").elements()) t.samples_ms.push_back(ms.number());
+  for (const field& ms : f.at("samples_ms").elements()) {
+    t.samples_ms.push_back(ms.number());
+    if (!(t.samples_ms.back() >= 0)) ms.refuse("expected a time, from 0 on");
+  }
+  if (t.samples_ms.empty()) f.at("samples_ms").refuse("expected at least one sample");
   return t;
 }
 

@@ -75,8 +75,10 @@ struct document {
   std::optional<double> gflops(const cell& c) const;
   // The published time that belongs to the cell, for one column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
-  // The cell that this one is compared with: same problem, same kind of clock, both timed.
+  // The cell that this one is compared with: the experiment's baseline, or the one that a selector
+  // names; same problem, same kind of clock, both timed.
   const cell* baseline_of(const cell& c) const;
+  const cell* baseline_of(const cell& c, const std::string& selector) const;
 };
 
 // 0: every cell passed, or was declared unsupported, or has no build for this device; 1 otherwise.
