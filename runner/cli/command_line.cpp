@@ -23,7 +23,8 @@ constexpr const char* kDescription =
 
 constexpr const char* kExitCodes =
     "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung or\n"
-    "failed, 2 bad usage or experiment file, 3 the device asked for is not there.";
+    "failed, 2 bad usage or experiment file, 3 the device asked for is not there, 4 `compare`\n"
+    "found a regression, 130 interrupted.";
 
 void add_common(CLI::App& app, common_options& o) {
   app.add_option("--plugin-dir", o.plugin_folders,
@@ -35,10 +36,10 @@ void add_common(CLI::App& app, common_options& o) {
                "Load plugins into this process, for debuggers and profilers: a crash ends it");
 }
 
-void add_experiment(CLI::App& app, run_options& o) {
+CLI::Option* add_experiment(CLI::App& app, run_options& o) {
   add_common(app, o);
-  app.add_option("FILE", o.file, "Experiment file; looked up under configs/ if it is not here")
-      ->required();
+  auto* file =
+      app.add_option("FILE", o.file, "Experiment file; looked up under configs/ if it is not here");
   app.add_option("--device", o.device, "auto, cpu, cuda or cuda:N; default: as the file says")
       ->type_name("NAME");
   app.add_option("--plugins", o.plugins, "name, name:variant or globs, separated by commas")
@@ -47,6 +48,35 @@ void add_experiment(CLI::App& app, run_options& o) {
   app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
       ->type_name("LIST")
       ->delimiter(',');
+  return file;
+}
+
+void add_output(CLI::App& app, output_options& o) {
+  app.add_option("--json", o.json, "Write the results as JSON; - for stdout")->type_name("FILE");
+  app.add_option("--csv", o.csv, "A line for each cell; likewise")->type_name("FILE");
+  app.add_option("--md", o.markdown, "The tables as Markdown; likewise")->type_name("FILE");
+  auto* journal =
+      app.add_option("--journal", o.journal,
+                     "Where each result is stored as it comes; default: results/DATE_NAME.jsonl")
+          ->type_name("FILE");
+  app.add_flag("--no-journal", o.no_journal, "Store nothing on the way")->excludes(journal);
+  app.add_flag("--quiet", o.quiet, "Only what did not pass, and the closing line");
+}
+
+void add_run(CLI::App& app, run_options& o) {
+  auto* file = add_experiment(app, o);
+  add_output(app, o);
+  app.add_option("--resume", o.resume,
+                 "Go on with an interrupted run: a journal, or the newest; FILE may be left out")
+      ->type_name("[JOURNAL]")
+      ->expected(0, 1)
+      ->default_str("")
+      ->excludes("--journal")
+      ->excludes("--no-journal");
+  app.footer(kExitCodes);
+  app.parse_complete_callback([file, &o] {
+    if (file->count() == 0 && !o.resume) throw CLI::RequiredError("FILE");
+  });
 }
 
 // `runner FILE` means `runner run FILE`.
@@ -74,24 +104,49 @@ int command_line(int argc, char** argv) {
   run_options run_with, check_with;
   common_options list_with, describe_with;
   report_options report_with;
+  rerun_options rerun_with;
+  compare_options compare_with;
   std::string plugin;
   int code = kOk;
 
   CLI::App& run_app = *app.add_subcommand("run", "Run an experiment (`runner FILE` does too)");
-  add_experiment(run_app, run_with);
-  run_app.add_option("--json", run_with.json, "Write the results as JSON; - for stdout")
-      ->type_name("FILE");
-  run_app.add_flag("--quiet", run_with.quiet, "Only what did not pass, and the closing line");
-  run_app.footer(kExitCodes);
+  add_run(run_app, run_with);
   run_app.callback([&] { code = run(run_with); });
 
+  CLI::App& rerun_app = *app.add_subcommand("rerun", "Run again what stored results are of");
+  rerun_app.add_option("RESULT", rerun_with.file, "A journal, or what --json wrote")->required();
+  add_common(rerun_app, rerun_with);
+  add_output(rerun_app, rerun_with);
+  rerun_app.callback([&] { code = rerun(rerun_with); });
+
   CLI::App& report_app = *app.add_subcommand("report", "The tables of stored results");
-  report_app.add_option("FILE", report_with.file, "Results that --json wrote")->required();
-  report_app.add_flag("--md", report_with.markdown, "As Markdown, for a page on GitHub");
+  report_app.add_option("RESULT", report_with.file, "A journal, or what --json wrote")->required();
+  auto* as_other = report_app.add_option_group("format");
+  as_other->add_flag("--md", report_with.markdown, "As Markdown, for a page on GitHub");
+  as_other->add_flag("--csv", report_with.csv, "A line for each cell");
+  as_other->add_flag("--json", report_with.json, "All there is");
+  as_other->require_option(0, 1);
   report_app.callback([&] { code = report(report_with); });
 
+  CLI::App& compare_app =
+      *app.add_subcommand("compare", "Two stored results, or the kernels of one");
+  compare_app
+      .add_option("RESULT", compare_with.files,
+                  "Journals, or what --json wrote: OLD NEW, or one with --baseline")
+      ->required()
+      ->expected(1, 2);
+  compare_app.add_option("--threshold", compare_with.threshold, "Changes below it are none")
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  compare_app.add_option("--baseline", compare_with.baseline, "Rank one result beside this kernel")
+      ->type_name("NAME");
+  compare_app.add_flag("--force", compare_with.force, "Also of different devices or toolkits");
+  compare_app.add_flag("--md", compare_with.markdown, "As Markdown");
+  compare_app.footer(kExitCodes);
+  compare_app.callback([&] { code = compare(compare_with); });
+
   CLI::App& check_app = *app.add_subcommand("check", "Check an experiment file without running it");
-  add_experiment(check_app, check_with);
+  add_experiment(check_app, check_with)->required();
   check_app.callback([&] { code = check(check_with); });
 
   CLI::App& list_app = *app.add_subcommand("list", "The plugins that there are");

@@ -2,6 +2,7 @@
 // What each subcommand does. Each gives back the exit code of the program.
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ inline constexpr int kOk = 0;
 inline constexpr int kSomeCellFailed = 1;
 inline constexpr int kBadInput = 2;  // usage, experiment file
 inline constexpr int kNoSuchDevice = 3;
+inline constexpr int kRegression = 4;
 
 // Of every subcommand.
 struct common_options {
@@ -19,26 +21,46 @@ struct common_options {
   bool in_process = false;
 };
 
-struct run_options : common_options {
-  std::string file;
-  std::string device;                // "" : as the file says
-  std::vector<std::string> plugins;  // empty: as the file says
-  std::vector<std::string> sizes;    // likewise
-  std::string json;                  // "" : none, "-": stdout
+// Of what runs an experiment.
+struct output_options : common_options {
+  std::string json, csv, markdown;  // "" : none, "-": stdout
+  std::string journal;              // "" : under results/
+  bool no_journal = false;
   bool quiet = false;
+};
+
+struct run_options : output_options {
+  std::string file;                   // "" only with resume: as the interrupted run had it
+  std::string device;                 // "" : as the file says
+  std::vector<std::string> plugins;   // empty: as the file says
+  std::vector<std::string> sizes;     // likewise
+  std::optional<std::string> resume;  // a journal; "": the newest
+};
+
+struct rerun_options : output_options {
+  std::string file;
 };
 
 struct report_options {
   std::string file;
-  bool markdown = false;
+  bool markdown = false, json = false, csv = false;
+};
+
+struct compare_options {
+  std::vector<std::string> files;  // OLD NEW, or one with a baseline
+  std::string threshold = "3%";
+  std::string baseline;
+  bool force = false, markdown = false;
 };
 
 int run(const run_options& options);
+int rerun(const rerun_options& options);
 int check(const run_options& options);
 int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
 int devices();
 int report(const report_options& options);
+int compare(const compare_options& options);
 
 // The folders that plugins and experiments are looked up in, by the program's own place: the build
 // tree it was built in, or the tree it is installed in. Then the environment's.

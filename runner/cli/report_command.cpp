@@ -1,4 +1,4 @@
-#include "cli/commands.hpp"
+#include "cli/exports.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "results/read.hpp"
@@ -11,8 +11,11 @@ namespace kzoo::cli {
 
 int report(const report_options& options) {
   const results::document d = results::read(options.file);
-  const auto medium = options.markdown ? report::medium::markdown : report::medium_of(stdout);
-  fmt::print("{}", report::whole(d, medium));
+  const std::string text = options.json       ? rendered(d, format::json)
+                           : options.csv      ? rendered(d, format::csv)
+                           : options.markdown ? rendered(d, format::markdown)
+                                              : report::whole(d, report::medium_of(stdout));
+  fmt::print("{}", text);
   return kOk;
 }
 

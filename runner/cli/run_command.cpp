@@ -1,126 +1,169 @@
+#include "cli/changes.hpp"
+#include "cli/exports.hpp"
+#include "cli/journals.hpp"
 #include "cli/setup.hpp"
+#include "core/interrupt.hpp"
 #include "devices/devices.hpp"
 #include "report/terminal.hpp"
-#include "results/json.hpp"
+#include "results/read.hpp"
+#include "run/earlier.hpp"
 #include "run/execute.hpp"
+#include "run/observers.hpp"
 #include "run/plan.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace kzoo::cli {
 namespace {
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
-  throw experiment::invalid(fmt::format("--json {}: error: cannot be written: {}", name, why));
-}
+namespace fs = std::filesystem;
+using results::document;
 
-// Where the results go. Tried before anything runs, so that an hour's results do not meet a missing
-// folder; and an older file is replaced only when the new one is whole.
-class json_file {
- public:
-  json_file(const std::string& name, const std::filesystem::path& experiment) : name_(name) {
-    if (name.empty() || name == "-") return;
-    std::error_code ignored;
-    if (std::filesystem::equivalent(name, experiment, ignored)) {
-      refuse(name, "it is the experiment file");
-    }
-    // Devices and pipes cannot be replaced: they are written to as they are.
-    const bool in_place =
-        std::filesystem::exists(name, ignored) && !std::filesystem::is_regular_file(name, ignored);
-    written_ = in_place ? name : fmt::format("{}.{}.part", name, getpid());
-    file_ = std::fopen(written_.c_str(), "w");
-    if (file_ == nullptr) refuse(name, std::strerror(errno));
-  }
-  ~json_file() {
-    if (file_ != nullptr) std::fclose(file_);
-    if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
-  }
-  json_file(const json_file&) = delete;
-  json_file& operator=(const json_file&) = delete;
+constexpr int kSignalled = 128;  // and the signal's number, as a shell has it
 
-  void write(const results::document& d) {
-    if (name_.empty()) return;
-    // A plugin's texts may hold any bytes.
-    const std::string text =
-        results::to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-    std::FILE* out = file_ == nullptr ? stdout : file_;
-    const bool whole = std::fwrite(text.data(), 1, text.size(), out) == text.size() &&
-                       std::fflush(out) == 0 &&
-                       (written_ == name_ || written_.empty() ||
-                        std::rename(written_.c_str(), name_.c_str()) == 0);
-    if (!whole) throw std::runtime_error(fmt::format("--json {}: {}", name_, std::strerror(errno)));
-  }
-
- private:
-  std::string name_, written_;
-  std::FILE* file_ = nullptr;  // null: stdout, or nowhere
-};
-
-}  // namespace
-
-int run(const run_options& options) {
-  experiment::experiment e = load_experiment(options);
+run::plan plan_for(experiment::experiment e, const common_options& options) {
   devices::device device = devices::find(e.device);
   const double timeout = e.verify.timeout_seconds;
   run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
                                   hosts_for(options, timeout));
-  run::check_memory(plan);
-  json_file json(options.json, plan.experiment.file);
+  for (const std::string& folder : options.plugin_folders) {
+    plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
+  }
+  plan.invoked.in_process = options.in_process;
+  return plan;
+}
 
+// The journal of a run that starts, with its head; none with --no-journal.
+std::optional<results::journal> new_journal(const output_options& options, const document& head) {
+  if (options.no_journal) return std::nullopt;
+  auto journal = results::journal::create(options.journal.empty() ? journal_name(head)
+                                                                  : fs::path(options.journal));
+  journal.head(head);
+  return journal;
+}
+
+void print_where(const document& d, const std::optional<results::journal>& journal,
+                 std::FILE* out) {
+  if (!journal) return;
+  const std::string file = journal->file().string();
+  if (d.complete()) {
+    fmt::print(out, "stored in {}\n", file);
+  } else {
+    fmt::print(out, "what is finished is in {}; to go on:\n  {} run --resume {}\n", file,
+               program_invocation_name, file);
+  }
+}
+
+// Runs what `head` is the head of, and reports.
+int carry_out(run::plan& plan, document head, const run::earlier& before,
+              std::optional<results::journal> journal, exports& files,
+              const output_options& options) {
   report::terminal_options terminal;
   terminal.quiet = options.quiet;
-  const bool json_on_stdout = options.json == "-";
-  if (json_on_stdout) terminal.out = stderr;  // stdout is the document's alone
+  if (files.on_stdout()) terminal.out = stderr;
 
-  const auto watch = report::make_terminal(terminal);
-  const results::document d = run::execute(plan, *watch);
+  const auto shown = report::make_terminal(terminal);
+  std::optional<run::recorder> recorder;
+  std::vector<run::observer*> watching;  // what is finished is stored before it is shown
+  if (journal) watching.push_back(&recorder.emplace(*journal));
+  watching.push_back(shown.get());
+  run::observers watch(std::move(watching));
+  interrupt::catch_signals();
+  const document d = run::execute(plan, std::move(head), before, watch);
+
   report::print_closing(d, terminal);
-  json.write(d);
+  if (!options.quiet || !d.complete()) print_where(d, journal, terminal.out);
+  if (!d.complete()) return kSignalled + interrupt::signal_number();
+  files.write(d);
   return results::exit_code(d);
 }
 
-int check(const run_options& options) {
-  experiment::experiment e = load_experiment(options);
-  const auto file = e.file.string();
-  const double timeout = e.verify.timeout_seconds;
-  // A file can be checked where its device is not: the plugins that it names are looked up for the
-  // CPU then, and the reader is told.
-  std::string missing;
-  devices::device device;
-  try {
-    device = devices::find(e.device);
-  } catch (const devices::absent& a) {
-    missing = a.what();
-    device = devices::find("cpu");
+// What the interrupted run was told, wherever this command line says nothing.
+run_options as_told(const document& then, run_options options) {
+  const auto& over = then.experiment.overridden;
+  if (options.file.empty()) options.file = then.experiment.file.string();
+  if (options.device.empty()) options.device = over.device.value_or("");
+  if (options.plugins.empty()) options.plugins = over.plugins;
+  if (options.sizes.empty()) options.sizes = over.sizes;
+  if (options.plugin_folders.empty()) options.plugin_folders = then.invoked.plugin_folders;
+  options.in_process = options.in_process || then.invoked.in_process;
+  return options;
+}
+
+// To a reader of the results: what a run in two parts lacks.
+std::string note_on_break(const document& then, const run::plan& plan) {
+  const std::size_t per_problem = plan.cells() / plan.experiment.problems.size();
+  std::string note = fmt::format("interrupted after {} of {} cells and continued later",
+                                 then.cells.size(), then.planned);
+  if (per_problem > 0 && then.cells.size() % per_problem != 0) {
+    note += fmt::format("; on {}, results from before and after are not compared with each other",
+                        problem_name(then.problem_of(then.cells.back())));
   }
-  const run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
-                                        hosts_for(options, timeout));
-  std::size_t variants = 0, unavailable = 0;
-  for (const run::contestant& c : plan.contestants) {
-    if (c.host) {
-      variants += c.entries.size();
-      continue;
-    }
-    ++unavailable;
-    fmt::print("unavailable {}: {}\n", c.record.name, c.record.problem);
+  return note;
+}
+
+int resume(const run_options& told) {
+  const interrupted_run before = find_interrupted(*told.resume, told.file);
+  const document& then = before.journal.results;
+  const run_options options = as_told(then, told);
+  run::plan plan = plan_for(load_experiment(options), options);
+  run::check_memory(plan);
+  exports files(options, plan.experiment.file);
+
+  document head = run::head_of(plan);
+  if (const auto changes = changes_between(then, head); !changes.empty()) {
+    throw experiment::invalid(
+        fmt::format("{}: error: cannot be continued, since not all is as it was; without --resume "
+                    "everything runs anew\n  {}",
+                    before.file.string(), fmt::join(changes, "\n  ")));
   }
-  if (!missing.empty()) fmt::print("note: {}\n", missing);
-  const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
-  const std::size_t plugins = plan.contestants.size() - unavailable;
-  const std::size_t problems = plan.experiment.problems.size();
-  fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
-             variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
-             variants * problems, plan.device.id);
-  return kOk;
+  head.started = then.started;
+  head.wall_seconds = then.wall_seconds;
+  head.notes = then.notes;
+  auto journal = results::journal::reopen(before.file, before.journal.whole_bytes);
+  if (!then.complete()) {
+    head.notes.push_back(note_on_break(then, plan));
+    journal.resumed(run::utc_now(), head.notes.back());
+  }
+  return carry_out(plan, std::move(head), run::earlier(then), std::move(journal), files, options);
+}
+
+}  // namespace
+
+int run(const run_options& options) {
+  if (options.resume) return resume(options);
+  run::plan plan = plan_for(load_experiment(options), options);
+  run::check_memory(plan);
+  exports files(options, plan.experiment.file);
+  const document head = run::head_of(plan);
+  return carry_out(plan, head, {}, new_journal(options, head), files, options);
+}
+
+int rerun(const rerun_options& told) {
+  const document then = results::read(told.file);
+  rerun_options options = told;
+  if (options.plugin_folders.empty()) options.plugin_folders = then.invoked.plugin_folders;
+  options.in_process = options.in_process || then.invoked.in_process;
+  const auto& e = then.experiment;
+  run::plan plan = plan_for(experiment::load_text(e.file, e.text, e.overridden), options);
+  run::check_memory(plan);
+  exports files(options, told.file);
+
+  document head = run::head_of(plan);
+  head.notes.push_back("repeats the run of " + then.started);
+  for (const std::string& change : changes_between(then, head)) {
+    head.notes.push_back("since then: " + change);
+  }
+  return carry_out(plan, head, {}, new_journal(options, head), files, options);
 }
 
 }  // namespace kzoo::cli

@@ -17,6 +17,12 @@ struct device {
   kzoo_device abi{};
   std::uint64_t memory_bytes = 0;            // in all
   std::map<std::string, std::string> facts;  // driver, runtime, clocks …: for the record
+
+  // "" when it is not known.
+  std::string fact(const std::string& key) const {
+    const auto found = facts.find(key);
+    return found == facts.end() ? "" : found->second;
+  }
 };
 
 // A device that was asked for is not there. what() is two sentences: why, and what to do.

@@ -82,6 +82,8 @@ struct overrides {
   std::optional<std::string> device;
   std::vector<std::string> plugins;  // selectors; empty: as the file says
   std::vector<std::string> sizes;    // "512" or "MxNxK"; empty: as the file says
+
+  bool operator==(const overrides&) const = default;
 };
 
 struct experiment {
@@ -110,6 +112,9 @@ std::filesystem::path find_file(const std::string& name,
 
 // Reads and checks the whole file. Throws invalid; never returns half an experiment.
 experiment load(const std::filesystem::path& file, const overrides& over = {});
+// The same of a text that was read earlier; `file` is what errors call it.
+experiment load_text(const std::filesystem::path& file, std::string file_text,
+                     const overrides& over = {});
 
 // "auto", "cpu", "cuda", "cuda:N"; throws invalid with `where` otherwise.
 void check_device_name(const std::string& name, const std::string& where);

@@ -94,10 +94,15 @@ void apply(const overrides& over, experiment& e, diagnostics& report) {
 }  // namespace
 
 experiment load(const std::filesystem::path& path, const overrides& over) {
+  return load_text(path, read_file(path), over);
+}
+
+experiment load_text(const std::filesystem::path& path, std::string file_text,
+                     const overrides& over) {
   experiment e;
   e.file = path;
   e.overridden = over;
-  e.text = read_file(path);
+  e.text = std::move(file_text);
   diagnostics report(path.string(), e.text);
   e.device_where = e.problems_where = report.at(0, 0);
 

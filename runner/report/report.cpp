@@ -109,8 +109,13 @@ void add_closing(page& p, const document& d) {
   }
   const auto agreeing = std::ranges::count_if(
       d.agreements, [](const results::agreement& a) { return a.difference.agree; });
-  const bool ok = results::exit_code(d) == 0;
-  p.line(ok ? "ok" : "FAILED", ok ? style::good : style::bad,
+  if (!d.complete())
+    counts += fmt::format(", {} of {} cells not run", d.planned - d.cells.size(), d.planned);
+  const bool ok = d.complete() && results::exit_code(d) == 0;
+  p.line(ok             ? "ok"
+         : d.complete() ? "FAILED"
+                        : "INTERRUPTED",
+         ok ? style::good : style::bad,
          fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing,
                      d.agreements.size(), d.wall_seconds));
 }

@@ -22,8 +22,8 @@ class terminal final : public run::observer {
         live_(isatty(fileno(options.progress)) != 0) {}
   ~terminal() override { clear_line(); }
 
-  void begins(const document& d, std::size_t cells) override {
-    cells_ = cells;
+  void begins(const document& d) override {
+    cells_ = d.planned;
     if (options_.quiet) return;
     add_head(page_, d);
     page_.end_part();
@@ -38,7 +38,10 @@ class terminal final : public run::observer {
     line_shown_ = true;
   }
 
-  void finished(const document&, const cell&) override { ++done_; }
+  void finished(const document&, const cell&, std::span<const results::agreement>) override {
+    ++done_;
+  }
+  void taken_over(const document&, const cell&) override { ++done_; }
 
   void finished(const document& d, std::size_t index) override {
     clear_line();

@@ -54,7 +54,11 @@ timing::summary read_time(const field& f) {
   t.clock = f.at("clock").one_of(timing::kClocks, timing::clock_name);
   t.cold_cache = f.at("cache").text() == "cold";
   t.out_of_time = f.at("stopped_by").text() == "time";
-  for (const field& ms : f.at("samples_ms").elements()) t.samples_ms.push_back(ms.number());
+  for (const field& ms : f.at("samples_ms").elements()) {
+    t.samples_ms.push_back(ms.number());
+    if (!(t.samples_ms.back() >= 0)) ms.refuse("expected a time, from 0 on");
+  }
+  if (t.samples_ms.empty()) f.at("samples_ms").refuse("expected at least one sample");
   return t;
 }
 
@@ -97,6 +101,7 @@ plugin_record read_plugin(const field& f) {
   plugin_record p;
   p.name = f.at("name").text();
   p.file = f.at("file").text();
+  if (const auto hash = f.find("sha256")) p.sha256 = hash->text();
   if (const auto problem = f.find("problem")) {
     p.problem = problem->text();
     return p;
@@ -212,6 +217,12 @@ document from_json(const nlohmann::ordered_json& j, const std::string& place) {
   d.version = root.at("runner").at("version").text();
   d.started = root.at("started").text();
   d.wall_seconds = root.at("wall_seconds").number();
+  // What the first files of this schema do not have.
+  if (const auto host = root.find("host")) d.host = host->text();
+  if (const auto invoked = root.find("invocation")) {
+    d.invoked = {read_texts(invoked->at("plugin_folders")), invoked->at("in_process").flag()};
+  }
+  if (const auto planned = root.find("planned_cells")) d.planned = planned->integer<std::size_t>();
   d.experiment = read_experiment(root.at("experiment"));
   d.device = read_device(root.at("device"));
   d.notes = read_texts(root.at("notes"));

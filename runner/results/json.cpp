@@ -1,5 +1,7 @@
 #include "results/json.hpp"
 
+#include "core/sha256.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -62,6 +64,33 @@ json optional_number(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
+json published_labels(const experiment::published& p) {
+  json labels = json::array();
+  for (const experiment::published_column& column : p.columns) labels.push_back(column.label);
+  return labels;
+}
+
+json to_json(const experiment::pivot& p) {
+  return {{"rows", experiment::axis_name(p.rows)},
+          {"columns", experiment::axis_name(p.columns)},
+          {"value", experiment::value_name(p.value)}};
+}
+
+json to_json(const plugin_record& p) {
+  json j{{"name", p.name}, {"file", p.file.string()}, {"sha256", p.sha256}};
+  if (p.description) {
+    j["id"] = p.description->id;
+    j["summary"] = p.description->summary;
+    j["build"] = p.description->build_info;
+    j["native"] = p.description->native;
+  } else {
+    j["problem"] = p.problem;
+  }
+  return j;
+}
+
+}  // namespace
+
 json to_json(const document& d, const cell& c) {
   json published = json::object();
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
@@ -90,37 +119,25 @@ json to_json(const document& d, const cell& c) {
   return j;
 }
 
-json published_labels(const experiment::published& p) {
-  json labels = json::array();
-  for (const experiment::published_column& column : p.columns) labels.push_back(column.label);
-  return labels;
+json to_json(const document& d, const agreement& a) {
+  return {{"problem", problem_name(d.experiment.problems[a.problem])},
+          {"a", a.a},
+          {"b", a.b},
+          {"max_abs_diff", a.difference.max_abs_diff},
+          {"worst_of_allowed", a.difference.worst_of_allowed},
+          {"worst_at", {a.difference.worst_row, a.difference.worst_col}},
+          {"agree", a.difference.agree}};
 }
 
-json to_json(const experiment::pivot& p) {
-  return {{"rows", experiment::axis_name(p.rows)},
-          {"columns", experiment::axis_name(p.columns)},
-          {"value", experiment::value_name(p.value)}};
+std::string dumped(const json& j, int indent) {
+  return j.dump(indent, ' ', false, json::error_handler_t::replace);
 }
-
-json to_json(const plugin_record& p) {
-  json j{{"name", p.name}, {"file", p.file.string()}};
-  if (p.description) {
-    j["id"] = p.description->id;
-    j["summary"] = p.description->summary;
-    j["build"] = p.description->build_info;
-    j["native"] = p.description->native;
-  } else {
-    j["problem"] = p.problem;
-  }
-  return j;
-}
-
-}  // namespace
 
 json to_json(const document& d) {
   const experiment::experiment& e = d.experiment;
   json j{{"schema", kSchema},
          {"runner", {{"version", d.version}}},
+         {"host", d.host},
          {"started", d.started},
          {"wall_seconds", d.wall_seconds},
          {"experiment",
@@ -141,25 +158,21 @@ json to_json(const document& d) {
             {{"device", e.overridden.device ? json(*e.overridden.device) : json()},
              {"plugins", e.overridden.plugins},
              {"sizes", e.overridden.sizes}}},
+           {"sha256", sha256(e.text)},
            {"text", e.text}}},
+         {"invocation",
+          {{"plugin_folders", d.invoked.plugin_folders}, {"in_process", d.invoked.in_process}}},
          {"device",
           {{"id", d.device.id},
            {"name", d.device.name},
            {"memory_bytes", d.device.memory_bytes},
            {"facts", d.device.facts}}},
-         {"notes", d.notes}};
+         {"notes", d.notes},
+         {"planned_cells", d.planned}};
   json plugins = json::array(), cells = json::array(), agreements = json::array();
   for (const plugin_record& p : d.plugins) plugins.push_back(to_json(p));
   for (const cell& c : d.cells) cells.push_back(to_json(d, c));
-  for (const agreement& a : d.agreements) {
-    agreements.push_back({{"problem", problem_name(e.problems[a.problem])},
-                          {"a", a.a},
-                          {"b", a.b},
-                          {"max_abs_diff", a.difference.max_abs_diff},
-                          {"worst_of_allowed", a.difference.worst_of_allowed},
-                          {"worst_at", {a.difference.worst_row, a.difference.worst_col}},
-                          {"agree", a.difference.agree}});
-  }
+  for (const agreement& a : d.agreements) agreements.push_back(to_json(d, a));
   j["plugins"] = std::move(plugins);
   j["cells"] = std::move(cells);
   j["agreement"] = std::move(agreements);

@@ -12,6 +12,10 @@ namespace kzoo::results {
 inline constexpr const char* kSchema = "kzoo.results/1";
 
 nlohmann::ordered_json to_json(const document& d);
+nlohmann::ordered_json to_json(const document& d, const cell& c);
+nlohmann::ordered_json to_json(const document& d, const agreement& a);
+// As text; a plugin's words may hold any bytes. indent -1: all in one line.
+std::string dumped(const nlohmann::ordered_json& j, int indent);
 // All that reports need. `place` is what errors call it: throws experiment::invalid for anything
 // that to_json() does not write.
 document from_json(const nlohmann::ordered_json& j, const std::string& place);

@@ -6,7 +6,8 @@
 
 namespace kzoo::results {
 
-// Stored results. Throws experiment::invalid with file and place for a file that is none.
+// Stored results: the JSON of a whole run, or a journal. Throws experiment::invalid with file and
+// place for a file that is none.
 document read(const std::filesystem::path& file);
 
 }  // namespace kzoo::results

@@ -19,10 +19,14 @@ std::optional<double> document::published_ms(const cell& c, std::size_t column) 
 }
 
 const cell* document::baseline_of(const cell& c) const {
-  if (!experiment.baseline || !c.time) return nullptr;
+  return experiment.baseline ? baseline_of(c, experiment.baseline->text) : nullptr;
+}
+
+const cell* document::baseline_of(const cell& c, const std::string& selector) const {
+  if (!c.time) return nullptr;
   const auto found = std::ranges::find_if(cells, [&](const cell& other) {
     return other.problem == c.problem && other.time && other.time->clock == c.time->clock &&
-           experiment::matches(experiment.baseline->text, other.plugin, other.variant);
+           experiment::matches(selector, other.plugin, other.variant);
   });
   return found == cells.end() ? nullptr : &*found;
 }

@@ -22,6 +22,7 @@ struct plugin_record {
   std::filesystem::path file;  // empty when there is no build for the device
   std::optional<workers::plugin_description> description;  // of a library that could be loaded
   std::string problem;                                     // why it could not; "" otherwise
+  std::string sha256;                                      // of the file; "" when there is none
 
   // A library is there and cannot be used: somebody's mistake, unlike a build for another device.
   bool broken() const { return !file.empty() && !description; }
@@ -48,6 +49,12 @@ struct agreement {
   referee::comparison difference;
 };
 
+// What the command line said apart from the experiment's own overrides.
+struct invocation {
+  std::vector<std::string> plugin_folders;  // --plugin-dir, absolute
+  bool in_process = false;
+};
+
 struct document {
   experiment::experiment experiment;
   devices::device device;
@@ -55,17 +62,23 @@ struct document {
   std::vector<cell> cells;  // by problem, then in the order of the plugin list
   std::vector<agreement> agreements;
   std::vector<std::string> notes;  // what a reader must know before believing the figures
+  std::size_t planned = 0;         // cells in all; fewer are there when the run was interrupted
   std::string version;             // of the runner that ran it
-  std::string started;             // UTC, ISO 8601
-  double wall_seconds = 0;
+  std::string host;
+  invocation invoked;
+  std::string started;      // UTC, ISO 8601
+  double wall_seconds = 0;  // until the last cell was finished
 
+  bool complete() const { return cells.size() >= planned; }
   const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
   // The published time that belongs to the cell, for one column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
-  // The cell that this one is compared with: same problem, same kind of clock, both timed.
+  // The cell that this one is compared with: the experiment's baseline, or the one that a selector
+  // names; same problem, same kind of clock, both timed.
   const cell* baseline_of(const cell& c) const;
+  const cell* baseline_of(const cell& c, const std::string& selector) const;
 };
 
 // 0: every cell passed, or was declared unsupported, or has no build for this device; 1 otherwise.

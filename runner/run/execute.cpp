@@ -1,15 +1,15 @@
 #include "run/execute.hpp"
 
-#include "core/version.hpp"
+#include "core/interrupt.hpp"
 #include "referee/referee.hpp"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <optional>
+#include <span>
 
 namespace kzoo::run {
 namespace {
@@ -70,10 +70,12 @@ class round {
     return c;
   }
 
-  void compare_all() {
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-      for (std::size_t j = i + 1; j < kept_.size(); ++j) {
-        const kept &a = kept_[i], &b = kept_[j];
+  // The newest result with all before it. Done after each cell, so that an interruption loses none.
+  void compare_newest() {
+    for (; compared_ < kept_.size(); ++compared_) {
+      const kept& b = kept_[compared_];
+      for (std::size_t i = 0; i < compared_; ++i) {
+        const kept& a = kept_[i];
         document_.agreements.push_back(
             {index_, a.kernel, b.kernel,
              referee::compare(truth(), a.result, a.declared, b.result, b.declared)});
@@ -141,60 +143,38 @@ class round {
   std::map<std::string, std::string>& hung_;  // kernel -> the problem at which it hung
   std::optional<referee::truth> truth_;
   std::vector<kept> kept_;
+  std::size_t compared_ = 0;  // of kept_
 };
 
-std::vector<std::string> notes_on(const plan& p) {
-  std::vector<std::string> notes;
-  const auto& e = p.experiment;
-  if (!e.intended_device.empty() && p.device.name.find(e.intended_device) == std::string::npos) {
-    notes.push_back(fmt::format("this experiment is written for {}; the device here is {}",
-                                e.intended_device, p.device.name));
-  }
-  const auto is_baseline = [&](const contestant& c) {
-    return c.host && std::ranges::any_of(c.entries, [&](const entry& v) {
-             return experiment::matches(e.baseline->text, c.record.name, v.id);
-           });
-  };
-  if (e.baseline && std::ranges::none_of(p.contestants, is_baseline)) {
-    notes.push_back(fmt::format("no comparison with the baseline {}: it does not take part here",
-                                e.baseline->text));
-  }
-  const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
-    return c.record.description && c.record.description->device == KZOO_CPU &&
-           !c.record.description->native;
-  });
-  if (simulated && e.timing.enabled) {
-    notes.push_back(
-        "times marked `simulator` are how long the simulation took, not what a GPU would take");
-  }
-  return notes;
-}
+class execution {
+ public:
+  execution(plan& p, document head, const earlier& before, observer& watch)
+      : plan_(p),
+        document_(std::move(head)),
+        before_(before),
+        watch_(watch),
+        seconds_before_(document_.wall_seconds) {}
 
-}  // namespace
+  document run() {
+    watch_.begins(document_);
+    for (std::size_t i = 0; i < plan_.experiment.problems.size(); ++i) {
+      const bool interrupted = !run_problem(i);
+      watch_.finished(document_, i);
+      if (interrupted) break;  // what is finished stands
+    }
+    return std::move(document_);
+  }
 
-document execute(plan& p, observer& watch) {
-  const auto start = std::chrono::steady_clock::now();
-  document d;
-  d.experiment = p.experiment;
-  d.device = p.device;
-  d.version = kVersion;
-  d.started = fmt::format(
-      "{:%FT%TZ}",
-      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-  for (const contestant& c : p.contestants) d.plugins.push_back(c.record);
-  d.notes = notes_on(p);
-  watch.begins(d, p.cells());
-
-  std::map<std::string, std::string> hung;
-  for (std::size_t i = 0; i < p.experiment.problems.size(); ++i) {
-    round r(p, d, i, hung);
-    for (contestant& c : p.contestants) {
-      for (const entry& e : c.entries) {
-        watch.starts(p.experiment.problems[i],
-                     e.id.empty() ? c.record.name : c.record.name + ":" + e.id);
-        d.cells.push_back(r.run(c, e));
-        watch.finished(d, d.cells.back());
-      }
+ private:
+  // False when a signal interrupts it.
+  bool run_problem(std::size_t index) try {
+    round r(plan_, document_, index, hung_);
+    for (results::agreement& a : before_.agreements_on(plan_.experiment.problems[index])) {
+      a.problem = index;
+      document_.agreements.push_back(std::move(a));
+    }
+    for (contestant& c : plan_.contestants) {
+      for (const entry& e : c.entries) run_cell(r, index, c, e);
       if (!c.host) continue;
       try {
         c.host->release();
@@ -202,11 +182,48 @@ document execute(plan& p, observer& watch) {
         // Memory could not be freed: the next prepare() starts a new worker.
       }
     }
-    r.compare_all();
-    watch.finished(d, i);
+    return true;
+  } catch (const interrupt::interrupted&) {
+    return false;
   }
-  d.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return d;
+
+  void run_cell(round& r, std::size_t index, contestant& c, const entry& e) {
+    const problem& p = plan_.experiment.problems[index];
+    if (const cell* old = before_.find(p, c.record.name, e.id)) {
+      document_.cells.push_back(*old);
+      document_.cells.back().problem = index;
+      if (old->verdict == verdict::hung) hung_.emplace(old->kernel(), problem_name(p));
+      watch_.taken_over(document_, document_.cells.back());
+      return;
+    }
+    interrupt::check();
+    watch_.starts(p, e.id.empty() ? c.record.name : c.record.name + ":" + e.id);
+    const std::size_t compared = document_.agreements.size();
+    document_.cells.push_back(r.run(c, e));
+    r.compare_newest();
+    count_time();
+    watch_.finished(document_, document_.cells.back(),
+                    std::span(document_.agreements).subspan(compared));
+  }
+
+  void count_time() {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
+    document_.wall_seconds = seconds_before_ + now.count();
+  }
+
+  plan& plan_;
+  document document_;
+  const earlier& before_;
+  observer& watch_;
+  double seconds_before_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::map<std::string, std::string> hung_;  // kernel -> the problem at which it hung
+};
+
+}  // namespace
+
+document execute(plan& p, document head, const earlier& before, observer& watch) {
+  return execution(p, std::move(head), before, watch).run();
 }
 
 }  // namespace kzoo::run

@@ -2,9 +2,12 @@
 // Runs a plan: for each problem, each variant is verified, then timed; then all are compared.
 
 #include "results/results.hpp"
+#include "run/earlier.hpp"
 #include "run/plan.hpp"
 
 #include <cstddef>
+#include <span>
+#include <string>
 
 namespace kzoo::run {
 
@@ -12,14 +15,27 @@ namespace kzoo::run {
 class observer {
  public:
   virtual ~observer() = default;
-  virtual void begins(const results::document&, std::size_t /*cells*/) {}
+  // Nothing has run yet.
+  virtual void begins(const results::document&) {}
   // `kernel` on this problem is next.
   virtual void starts(const problem&, const std::string& /*kernel*/) {}
-  virtual void finished(const results::document&, const results::cell&) {}
+  // With what the comparison with the other results of the problem gave.
+  virtual void finished(const results::document&, const results::cell&,
+                        std::span<const results::agreement>) {}
+  // An interrupted run had finished this cell.
+  virtual void taken_over(const results::document&, const results::cell&) {}
   // All cells and agreements of the problem are in the document.
   virtual void finished(const results::document&, std::size_t /*problem*/) {}
 };
 
-results::document execute(plan& p, observer& watch);
+// What is known before anything runs.
+results::document head_of(const plan& p);
+
+// Adds to `head` what comes of the plan; cells of `before` are taken over and not run. When a
+// signal interrupts it, what is finished is given back.
+results::document execute(plan& p, results::document head, const earlier& before, observer& watch);
+
+// As results have it: ISO 8601.
+std::string utc_now();
 
 }  // namespace kzoo::run

@@ -1,5 +1,6 @@
 #include "run/plan.hpp"
 
+#include "core/sha256.hpp"
 #include "core/verdict.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,7 @@ bool open(contestant& c, const std::filesystem::path& file, kzoo_device_kind kin
     c.record.problem = fmt::format("{}: {}", file.string(), s.what());
   }
   c.record.file = file;
+  c.record.sha256 = sha256_of(file);
   return true;
 }
 
@@ -128,7 +130,7 @@ std::size_t plan::cells() const {
 
 plan make_plan(experiment::experiment e, devices::device d, const catalogue::catalogue& plugins,
                const host_factory& make_host) {
-  plan p{std::move(e), std::move(d), {}};
+  plan p{std::move(e), std::move(d), {}, {}};
   if (const auto& baseline = p.experiment.baseline) {
     const std::vector<std::string> known = plugins.names();
     const auto named = [&](const std::string& name) {

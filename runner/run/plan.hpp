@@ -34,6 +34,7 @@ struct plan {
   experiment::experiment experiment;
   devices::device device;
   std::vector<contestant> contestants;  // in the order of the plugin list
+  results::invocation invoked;          // for the record
 
   std::size_t cells() const;
 };

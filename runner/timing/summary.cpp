@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace kzoo::timing {
-namespace {
-
-// Between the two nearest ranks, linearly (Hyndman and Fan 1996, definition 7).
 double quantile(const std::vector<double>& sorted, double q) {
   const double rank = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(rank);
@@ -14,7 +12,12 @@ double quantile(const std::vector<double>& sorted, double q) {
   return std::lerp(sorted[below], sorted[above], rank - std::floor(rank));
 }
 
-}  // namespace
+double median(std::vector<double>& samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::ranges::nth_element(samples, middle);
+  if (samples.size() % 2 == 1) return *middle;
+  return std::midpoint(*std::max_element(samples.begin(), middle), *middle);
+}
 
 std::string_view clock_name(clock c) {
   switch (c) {

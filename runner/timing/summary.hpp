@@ -22,6 +22,11 @@ struct summary {
   bool out_of_time = false;  // the time limit ended it, not the number of samples
 };
 
+// Between the two nearest ranks, linearly (Hyndman and Fan 1996, definition 7). Not empty, sorted.
+double quantile(const std::vector<double>& sorted, double q);
+// quantile(0.5) of samples in any order, which it changes.
+double median(std::vector<double>& samples);
+
 // `samples_ms` must not be empty.
 summary summarise(std::vector<double> samples_ms);
 

@@ -1,3 +1,4 @@
+#include "core/interrupt.hpp"
 #include "workers/channel.hpp"
 #include "workers/output_log.hpp"
 #include "workers/plugin_host.hpp"
@@ -93,8 +94,10 @@ class process {
   // Waits until the worker has something to say, or is gone. A child that a plugin has forked may
   // keep the channel open after the worker's end, so both are watched.
   event wait(double seconds) {
-    std::array<pollfd, 2> watched{pollfd{control_->fd(), POLLIN, 0}, pollfd{pidfd_, POLLIN, 0}};
+    std::array<pollfd, 3> watched{pollfd{control_->fd(), POLLIN, 0}, pollfd{pidfd_, POLLIN, 0},
+                                  pollfd{interrupt::fd(), POLLIN, 0}};
     if (!poll_until(watched, seconds)) return event::deadline;
+    interrupt::check();
     return watched[0].revents != 0 ? event::message : event::ended;
   }
   void wait_for_end(double seconds) {

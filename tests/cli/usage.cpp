@@ -8,7 +8,8 @@ using kzoo::test::runner;
 TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
   CHECK(top.code == 0);
-  for (const char* command : {"run", "report", "check", "list", "describe", "devices"}) {
+  for (const char* command :
+       {"run", "rerun", "report", "compare", "check", "list", "describe", "devices"}) {
     CHECK_THAT(top.out, ContainsSubstring(command));
     const auto help = runner(std::string(command) + " --help");
     CHECK(help.code == 0);
@@ -19,8 +20,9 @@ TEST_CASE("every command explains itself", "[cli]") {
 
 TEST_CASE("run's help names its options", "[cli]") {
   const auto help = runner("run --help");
-  for (const char* option : {"--device", "--plugins", "--sizes", "--plugin-dir", "--json",
-                             "--in-process", "--quiet", "--help"}) {
+  for (const char* option :
+       {"--device", "--plugins", "--sizes", "--plugin-dir", "--json", "--in-process", "--quiet",
+        "--help", "--csv", "--md", "--journal", "--no-journal", "--resume"}) {
     CHECK_THAT(help.out, ContainsSubstring(option));
   }
 }

@@ -24,6 +24,9 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
 inline results::document made_document() {
   results::document d;
   d.version = "0.1.0";
+  d.host = "machine";
+  d.invoked = {{"/plugins"}, true};
+  d.planned = 6;
   d.started = "2026-01-02T03:04:05Z";
   d.wall_seconds = 1.25;
   d.notes = {"a note with \"quotes\" | and bars"};
@@ -47,14 +50,15 @@ inline results::document made_document() {
   e.problems[0].m = e.problems[0].n = e.problems[0].k = 512;
   e.problems[1] = {1024, 1024, 1024, KZOO_F16, 0.7, 1.3, fill::integers, 3, 42};
 
-  results::plugin_record base{"base", "/plugins/base.so", workers::plugin_description{}, ""};
+  results::plugin_record base{"base", "/plugins/base.so", workers::plugin_description{}, "",
+                              "00ff"};
   base.description->id = "base";
   base.description->summary = "the | baseline";
   base.description->build_info = "nvcc";
   base.description->native = true;
   results::plugin_record fast = base;
   fast.name = fast.description->id = "fast";
-  d.plugins = {base, fast, {"gone", "", {}, "there is no cuda build of it here"}};
+  d.plugins = {base, fast, {"gone", "", {}, "there is no cuda build of it here", ""}};
 
   for (const std::size_t problem : {0u, 1u}) {
     d.cells.push_back(made_cell("base", problem, 1));

@@ -2,9 +2,14 @@
 
 #include "devices/devices.hpp"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -16,22 +21,72 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string read(const fs::path& file) {
+int exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+std::string read_text(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
 }
 
-}  // namespace
-
 ending runner(const std::string& arguments, const std::string& setting) {
   const scratch_folder folder;
   const fs::path out = folder.path() / "out", err = folder.path() / "err";
-  const std::string command = setting + " '" KZOO_RUNNER "' " + arguments + " >'" + out.string() +
-                              "' 2>'" + err.string() + "' </dev/null";
+  const std::string command = "cd '" + folder.path().string() + "' && " + setting +
+                              " '" KZOO_RUNNER "' " + arguments + " >'" + out.string() + "' 2>'" +
+                              err.string() + "' </dev/null";
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read(out), read(err)};
+  return {exit_code(status), read_text(out), read_text(err)};
+}
+
+running::running(const std::vector<std::string>& arguments, const fs::path& folder)
+    : out_(folder / "out"), err_(folder / "err") {
+  std::vector<std::string> words{KZOO_RUNNER};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC;
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, out_.c_str(), kNew, 0600);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, err_.c_str(), kNew, 0600);
+  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t both;
+  sigemptyset(&both);
+  sigaddset(&both, SIGINT);
+  sigaddset(&both, SIGTERM);
+  posix_spawnattr_setsigdefault(&attributes, &both);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawn(&pid_, KZOO_RUNNER, &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::runtime_error("posix_spawn " KZOO_RUNNER);
+}
+
+running::~running() {
+  if (pid_ == 0) return;
+  send(SIGKILL);
+  wait();
+}
+
+void running::send(int signal) const { kill(pid_, signal); }
+
+ending running::wait() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = 0;
+  return {exit_code(status), read_text(out_), read_text(err_)};
 }
 
 scratch_folder::scratch_folder() {

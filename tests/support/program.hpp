@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace kzoo::test {
 
@@ -14,8 +15,28 @@ struct ending {
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-// `arguments` as typed in a shell. `setting`: assignments before the command, or "".
+// `arguments` as typed in a shell. `setting`: what stands before the command, assignments or a cd;
+// without one it runs in a folder that is gone afterwards.
 ending runner(const std::string& arguments, const std::string& setting = "");
+
+// The runner while it runs; killed if it still does when this goes away.
+class running {
+ public:
+  running(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+  ~running();
+  running(const running&) = delete;
+  running& operator=(const running&) = delete;
+
+  int pid() const { return pid_; }
+  void send(int signal) const;
+  ending wait();
+
+ private:
+  std::filesystem::path out_, err_;
+  int pid_ = 0;
+};
+
+std::string read_text(const std::filesystem::path& file);
 
 // A folder that is gone with this object.
 class scratch_folder {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
+
 namespace kzoo::devices {
 namespace {
 
@@ -50,6 +52,8 @@ device describe(int ordinal) {
   d.facts["max_clock_mhz"] = std::to_string(attribute(cudaDevAttrClockRate, ordinal) / 1000);
   d.facts["driver_supports_cuda"] = version(driver);
   d.facts["runtime"] = version(runtime);
+  std::ifstream kernel_module("/sys/module/nvidia/version");
+  if (std::string number; kernel_module >> number) d.facts["driver"] = number;
   return d;
 }
 

@@ -1,0 +1,46 @@
+#include "cli/setup.hpp"
+#include "devices/devices.hpp"
+#include "run/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace kzoo::cli {
+
+int check(const run_options& options) {
+  experiment::experiment e = load_experiment(options);
+  const auto file = e.file.string();
+  const double timeout = e.verify.timeout_seconds;
+  // A file can be checked where its device is not: the plugins that it names are looked up for the
+  // CPU then, and the reader is told.
+  std::string missing;
+  devices::device device;
+  try {
+    device = devices::find(e.device);
+  } catch (const devices::absent& a) {
+    missing = a.what();
+    device = devices::find("cpu");
+  }
+  const run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
+                                        hosts_for(options, timeout));
+  std::size_t variants = 0, unavailable = 0;
+  for (const run::contestant& c : plan.contestants) {
+    if (c.host) {
+      variants += c.entries.size();
+      continue;
+    }
+    ++unavailable;
+    fmt::print("unavailable {}: {}\n", c.record.name, c.record.problem);
+  }
+  if (!missing.empty()) fmt::print("note: {}\n", missing);
+  const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
+  const std::size_t plugins = plan.contestants.size() - unavailable;
+  const std::size_t problems = plan.experiment.problems.size();
+  fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
+             variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
+             variants * problems, plan.device.id);
+  return kOk;
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,81 @@
+#include "cli/commands.hpp"
+#include "compare/compare.hpp"
+#include "experiment/experiment.hpp"
+#include "report/comparison.hpp"
+#include "report/terminal.hpp"
+#include "results/read.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <vector>
+
+namespace kzoo::cli {
+namespace {
+
+using results::document;
+
+// "3%" or "3" is 0.03.
+double threshold_of(const std::string& text) {
+  std::string_view number = text;
+  if (number.ends_with('%')) number.remove_suffix(1);
+  double percent = -1;
+  const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  constexpr double kMost = 1000;
+  if (fault != std::errc{} || end != number.data() + number.size() ||
+      !(percent >= 0 && percent <= kMost)) {
+    throw experiment::invalid(
+        fmt::format("--threshold: error: expected percent from 0 to {}, such as 3%, found \"{}\"",
+                    kMost, text));
+  }
+  return percent / 100;
+}
+
+int compare_two(const compare_options& options, report::medium medium) {
+  const double threshold = threshold_of(options.threshold);
+  const document before = results::read(options.files[0]), after = results::read(options.files[1]);
+  const std::string why = compare::incomparable(before, after);
+  if (!why.empty() && !options.force) {
+    throw experiment::invalid(fmt::format("{}: error: cannot be compared with {}: {}; --force does",
+                                          options.files[1], options.files[0], why));
+  }
+  const compare::comparison found = compare::compare(before, after, threshold);
+  fmt::print("{}", report::comparison_text(found, medium));
+  return found.regressed() ? kRegression : kOk;
+}
+
+int rank_one(const compare_options& options, report::medium medium) {
+  const document d = results::read(options.files[0]);
+  const auto rankings = compare::rank(d, options.baseline);
+  if (rankings.empty()) {
+    std::vector<std::string> kernels;
+    for (const results::cell& c : d.cells) {
+      if (c.time && std::ranges::find(kernels, c.kernel()) == kernels.end()) {
+        kernels.push_back(c.kernel());
+      }
+    }
+    throw experiment::invalid(
+        fmt::format("--baseline: error: '{}' names nothing that was timed in {}\n  timed: {}",
+                    options.baseline, options.files[0], fmt::join(kernels, ", ")));
+  }
+  fmt::print("{}", report::ranking_text(d, options.baseline, rankings, medium));
+  return kOk;
+}
+
+}  // namespace
+
+int compare(const compare_options& options) {
+  const auto medium = options.markdown ? report::medium::markdown : report::medium_of(stdout);
+  const bool ranks = !options.baseline.empty();
+  if (ranks != (options.files.size() == 1)) {
+    throw experiment::invalid(
+        "error: compare takes two results, OLD NEW, or one and the kernel to compare with: RESULT "
+        "--baseline cublas\nTry `runner compare --help`.");
+  }
+  return ranks ? rank_one(options, medium) : compare_two(options, medium);
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,49 @@
+#include "cli/export_file.hpp"
+
+#include "experiment/experiment.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+namespace kzoo::cli {
+
+namespace fs = std::filesystem;
+
+export_file::export_file(std::string flag, std::string name, const fs::path& experiment)
+    : flag_(std::move(flag)), name_(std::move(name)) {
+  if (name_ == "-") return;
+  const auto refuse = [&](const std::string& why) {
+    throw experiment::invalid(
+        fmt::format("{} {}: error: cannot be written: {}", flag_, name_, why));
+  };
+  std::error_code ignored;
+  if (fs::equivalent(name_, experiment, ignored)) refuse("it is the experiment file");
+  // Devices and pipes cannot be replaced: they are written to as they are.
+  const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
+  written_ = in_place ? name_ : fmt::format("{}.{}.part", name_, getpid());
+  file_ = std::fopen(written_.c_str(), "w");
+  if (file_ == nullptr) refuse(std::strerror(errno));
+}
+
+export_file::~export_file() {
+  if (file_ != nullptr) std::fclose(file_);
+  if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
+}
+
+void export_file::write(const std::string& text) {
+  std::FILE* out = file_ == nullptr ? stdout : file_;
+  const bool whole =
+      std::fwrite(text.data(), 1, text.size(), out) == text.size() && std::fflush(out) == 0 &&
+      (written_ == name_ || written_.empty() || std::rename(written_.c_str(), name_.c_str()) == 0);
+  if (!whole)
+    throw std::runtime_error(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,44 @@
+#include "cli/exports.hpp"
+
+#include "experiment/experiment.hpp"
+#include "report/csv.hpp"
+#include "report/report.hpp"
+#include "results/json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kzoo::cli {
+
+std::string rendered(const results::document& d, format f) {
+  switch (f) {
+    case format::json:
+      return results::dumped(results::to_json(d), 2) + '\n';
+    case format::csv:
+      return report::csv(d);
+    case format::markdown:
+      return report::whole(d, report::medium::markdown);
+  }
+  return "";
+}
+
+exports::exports(const output_options& options, const std::filesystem::path& experiment) {
+  const auto add = [&](format f, const char* flag, const std::string& name) {
+    if (name.empty()) return;
+    if (name == "-" && on_stdout_) {
+      throw experiment::invalid(
+          fmt::format("{} -: error: stdout is taken by another export; name a file", flag));
+    }
+    on_stdout_ = on_stdout_ || name == "-";
+    entries_.push_back({f, std::make_unique<export_file>(flag, name, experiment)});
+  };
+  add(format::json, "--json", options.json);
+  add(format::csv, "--csv", options.csv);
+  add(format::markdown, "--md", options.markdown);
+}
+
+void exports::write(const results::document& d) {
+  for (const entry& e : entries_) e.file->write(rendered(d, e.format));
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,35 @@
+#pragma once
+// What --json, --csv and --md ask for.
+
+#include "cli/commands.hpp"
+#include "cli/export_file.hpp"
+#include "results/results.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kzoo::cli {
+
+enum class format { json, csv, markdown };
+std::string rendered(const results::document& d, format f);
+
+class exports {
+ public:
+  exports(const output_options& options, const std::filesystem::path& experiment);
+
+  // stdout is one document's alone.
+  bool on_stdout() const { return on_stdout_; }
+  void write(const results::document& d);
+
+ private:
+  struct entry {
+    cli::format format;
+    std::unique_ptr<export_file> file;
+  };
+  std::vector<entry> entries_;
+  bool on_stdout_ = false;
+};
+
+}  // namespace kzoo::cli

@@ -1,0 +1,118 @@
+#include "compare/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace kzoo::compare {
+namespace {
+
+using results::cell;
+using results::document;
+
+using identity = std::tuple<problem, std::string, std::string>;
+
+identity identity_of(const document& d, const cell& c) {
+  return {d.problem_of(c), c.plugin, c.variant};
+}
+
+bool declined(const cell& c) {
+  return c.verdict == verdict::unsupported || c.verdict == verdict::unavailable;
+}
+
+change change_of(const timing::ratio& time, double threshold) {
+  if (!time.likely) return change::uncertain;
+  const double much = 1 + threshold;
+  const auto [low, high] = *time.likely;
+  if (low > much) return change::slower;
+  if (high < 1 / much) return change::faster;
+  return low >= 1 / much && high <= much ? change::same : change::uncertain;
+}
+
+pair matched(const cell& before, const cell& after, double threshold) {
+  pair p{&before, &after, change::failing, {}};
+  const bool passed = before.verdict == verdict::pass, passes = after.verdict == verdict::pass;
+  if (passed != passes) {
+    p.change = passes ? change::repaired : change::broken;
+  } else if (before.time && after.time && before.time->clock == after.time->clock) {
+    p.time = timing::ratio_of_medians(after.time->samples_ms, before.time->samples_ms);
+    p.change = change_of(*p.time, threshold);
+  } else if (passes) {
+    // Right both times: if nobody timed it, nothing changed.
+    p.change = before.time || after.time ? change::uncertain : change::same;
+  }
+  return p;
+}
+
+}  // namespace
+
+std::string_view change_name(change c) {
+  switch (c) {
+    case change::slower:
+      return "slower";
+    case change::broken:
+      return "broken";
+    case change::faster:
+      return "faster";
+    case change::repaired:
+      return "repaired";
+    case change::uncertain:
+      return "uncertain";
+    case change::same:
+      return "same";
+    case change::failing:
+      return "failing";
+    case change::added:
+      return "new";
+    case change::gone:
+      return "gone";
+  }
+  return "?";
+}
+
+std::size_t comparison::count(compare::change c) const {
+  return static_cast<std::size_t>(std::ranges::count(pairs, c, &pair::change));
+}
+
+comparison compare(const document& before, const document& after, double threshold) {
+  comparison result{before, after, threshold, {}};
+  std::map<identity, const cell*> left;  // of `before`, without a partner yet
+  for (const cell& c : before.cells) {
+    if (!declined(c)) left.emplace(identity_of(before, c), &c);
+  }
+  for (const cell& c : after.cells) {
+    if (declined(c)) continue;
+    const auto partner = left.find(identity_of(after, c));
+    if (partner == left.end()) {
+      result.pairs.push_back({nullptr, &c, change::added, {}});
+      continue;
+    }
+    result.pairs.push_back(matched(*partner->second, c, threshold));
+    left.erase(partner);
+  }
+  for (const cell& c : before.cells) {
+    const auto found = left.find(identity_of(before, c));
+    if (found != left.end() && found->second == &c) {
+      result.pairs.push_back({&c, nullptr, change::gone, {}});
+    }
+  }
+  return result;
+}
+
+std::string incomparable(const document& before, const document& after) {
+  const auto differ = [](const char* what, const std::string& then, const std::string& now) {
+    return then == now ? "" : fmt::format("{}: {} and {}", what, then, now);
+  };
+  std::string why = differ("they are of different devices", before.device.name, after.device.name);
+  if (why.empty()) {
+    why = differ("they are of different CUDA runtimes", before.device.fact("runtime"),
+                 after.device.fact("runtime"));
+  }
+  return why;
+}
+
+}  // namespace kzoo::compare

@@ -1,0 +1,51 @@
+#pragma once
+// What changed between two runs.
+
+#include "results/results.hpp"
+#include "timing/bootstrap.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::compare {
+
+// `uncertain`: the interval reaches over the threshold, or there is none. `broken`, `repaired`: a
+// verdict turned from pass to a failure or back; `failing`: it was one and is one. Where a cell was
+// not run, or was declined, it is not there: `added`, `gone`.
+enum class change { slower, broken, faster, repaired, uncertain, same, failing, added, gone };
+inline constexpr std::array kChanges{change::slower,   change::broken,    change::faster,
+                                     change::repaired, change::uncertain, change::same,
+                                     change::failing,  change::added,     change::gone};
+std::string_view change_name(change c);
+
+// One variant on one problem, in either or both.
+struct pair {
+  const results::cell *before = nullptr, *after = nullptr;
+  compare::change change{};
+  std::optional<timing::ratio> time;  // after over before, where both were timed
+};
+
+struct comparison {
+  const results::document &before, &after;
+  double threshold;         // 0.03: changes of less than 3 % are none
+  std::vector<pair> pairs;  // in the order of `after`, then what is gone
+
+  std::size_t count(compare::change c) const;
+  // Something is slower beyond the threshold, and the interval says so, or broke.
+  bool regressed() const { return count(change::slower) + count(change::broken) > 0; }
+  const problem& problem_of(const pair& p) const {
+    return p.after != nullptr ? after.problem_of(*p.after) : before.problem_of(*p.before);
+  }
+};
+
+// Both documents must outlive the result.
+comparison compare(const results::document& before, const results::document& after,
+                   double threshold);
+
+// Why times of the two cannot be compared: another device, another toolkit. "" if they can.
+std::string incomparable(const results::document& before, const results::document& after);
+
+}  // namespace kzoo::compare

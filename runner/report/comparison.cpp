@@ -1,0 +1,164 @@
+#include "report/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using compare::change;
+using compare::comparison;
+using results::cell;
+using results::document;
+
+style style_of(change c) {
+  switch (c) {
+    case change::slower:
+    case change::broken:
+    case change::failing:
+      return style::bad;
+    case change::faster:
+    case change::repaired:
+      return style::good;
+    default:
+      return style::dim;
+  }
+}
+
+std::string percent(double ratio) { return fmt::format("{:+.1f}%", 100 * (ratio - 1)); }
+
+// The time, or why there is none.
+std::string time_or_verdict(const cell* c) {
+  if (c == nullptr) return "";
+  return c->time ? time_text(c->time->median_ms) : std::string(verdict_name(c->verdict));
+}
+
+void add_source(page& p, const char* which, const document& d) {
+  p.item(fmt::format("{}: {} on {} ({}), {}, kernel-zoo {}", which,
+                     d.experiment.file.filename().string(), d.device.id, d.device.name, d.started,
+                     d.version));
+}
+
+bool simulated(const document& d) {
+  for (const cell& c : d.cells) {
+    if (c.time && c.time->clock == timing::clock::simulator) return true;
+  }
+  return false;
+}
+
+void add_simulator_note(page& p, const document& d) {
+  if (simulated(d)) p.item("note: times of the simulator say nothing about the speed of a GPU");
+}
+
+table pair_table() {
+  table t;
+  t.add_column("kernel", table::align::left);
+  t.add_column("old");
+  t.add_column("new");
+  t.add_column("change");
+  t.add_column("95% interval");
+  t.add_column("", table::align::left);
+  return t;
+}
+
+std::vector<table::field> row(const compare::pair& p) {
+  std::string much, interval;
+  if (p.time) {
+    much = percent(p.time->value);
+    if (p.time->likely) {
+      interval = percent(p.time->likely->low) + " to " + percent(p.time->likely->high);
+    }
+  }
+  return {{(p.after != nullptr ? p.after : p.before)->kernel()},
+          {time_or_verdict(p.before)},
+          {time_or_verdict(p.after)},
+          {much},
+          {interval, style::dim},
+          {std::string(change_name(p.change)), style_of(p.change)}};
+}
+
+}  // namespace
+
+std::string comparison_text(const comparison& c, medium m) {
+  page p(m);
+  p.line("Comparison", style::bold,
+         fmt::format(" of times; less than {:g}% is no change", 100 * c.threshold));
+  add_source(p, "old", c.before);
+  add_source(p, "new", c.after);
+  if (const std::string why = compare::incomparable(c.before, c.after); !why.empty()) {
+    p.item("note: " + why);
+  }
+  add_simulator_note(p, c.after);
+  p.end_part();
+
+  for (std::size_t i = 0; i < c.pairs.size();) {
+    const problem& here = c.problem_of(c.pairs[i]);
+    table t = pair_table();
+    const std::size_t first = i;
+    for (; i < c.pairs.size() && c.problem_of(c.pairs[i]) == here; ++i) t.add_row(row(c.pairs[i]));
+    p.line(problem_name(here), style::bold);
+    p.add(t);
+    for (std::size_t j = first; j < i; ++j) {
+      if (c.pairs[j].change != change::broken) continue;
+      const cell& now = *c.pairs[j].after;
+      p.item(verdict_name(now.verdict), style::bad,
+             fmt::format(" {}: {}", now.kernel(), now.reason));
+    }
+    p.end_part();
+  }
+
+  std::string counts;
+  for (const change each : compare::kChanges) {
+    if (const auto count = c.count(each); count > 0) {
+      counts +=
+          fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, compare::change_name(each));
+    }
+  }
+  const bool bad = c.regressed();
+  p.line(bad ? "REGRESSION" : "ok", bad ? style::bad : style::good,
+         ": " + (counts.empty() ? "nothing to compare" : counts));
+  return p.take();
+}
+
+std::string ranking_text(const document& d, const std::string& baseline,
+                         const std::vector<compare::ranking>& rankings, medium m) {
+  page p(m);
+  p.line("Ranking", style::bold,
+         fmt::format(" beside {}; a tie is where the interval holds 1", baseline));
+  add_source(p, "results", d);
+  add_simulator_note(p, d);
+  p.end_part();
+  for (const compare::ranking& r : rankings) {
+    table t;
+    t.add_column("");
+    t.add_column("kernel", table::align::left);
+    t.add_column("time");
+    t.add_column("vs " + baseline);
+    t.add_column("95% interval");
+    t.add_column("", table::align::left);
+    for (const compare::place& each : r.places) {
+      const auto& likely = each.speed.likely;
+      const std::string interval =
+          likely ? fmt::format("{}x to {}x", number_text(likely->low), number_text(likely->high))
+                 : "";
+      const char* word = each.is_baseline   ? "baseline"
+                         : !likely          ? "uncertain"
+                         : likely->low > 1  ? "faster"
+                         : likely->high < 1 ? "slower"
+                                            : "tie";
+      t.add_row({{fmt::format("{}", t.rows() + 1)},
+                 {each.cell->kernel()},
+                 {time_text(each.cell->time->median_ms)},
+                 {number_text(each.speed.value) + "x"},
+                 {each.is_baseline ? "" : interval, style::dim},
+                 {word, style::dim}});
+    }
+    p.line(problem_name(d.experiment.problems[r.problem]), style::bold);
+    p.add(t);
+    p.end_part();
+  }
+  return p.take();
+}
+
+}  // namespace kzoo::report

@@ -1,0 +1,132 @@
+#include "report/csv.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+
+std::string quoted(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+  return out + '"';
+}
+
+// The fields of one line, each with the name of its column.
+class line {
+ public:
+  void add(std::string_view column, std::string_view value) {
+    fields_.emplace_back(quoted(column), quoted(value));
+  }
+  void number(std::string_view column, double value) {
+    add(column, std::isfinite(value) ? fmt::format("{}", value) : "");
+  }
+  template <class T>
+  void number(std::string_view column, T value) {
+    add(column, fmt::format("{}", value));
+  }
+  void none(std::string_view column) { add(column, ""); }
+
+  std::string names() const { return joined(&field::first); }
+  std::string values() const { return joined(&field::second); }
+
+ private:
+  using field = std::pair<std::string, std::string>;
+  template <class Part>
+  std::string joined(Part part) const {
+    std::vector<std::string> texts;
+    for (const field& f : fields_) texts.push_back(f.*part);
+    return fmt::format("{}\n", fmt::join(texts, ","));
+  }
+  std::vector<field> fields_;
+};
+
+void add_problem(line& l, const problem& p) {
+  l.number("m", p.m);
+  l.number("n", p.n);
+  l.number("k", p.k);
+  l.add("dtype", type_name(p.dtype));
+  l.number("alpha", p.alpha);
+  l.number("beta", p.beta);
+  l.number("padding", p.padding);
+  l.add("fill", fill_name(p.data));
+  l.number("seed", p.seed);
+}
+
+void add_time(line& l, const document& d, const cell& c) {
+  if (!c.time) {
+    for (const char* column : {"median_ms", "min_ms", "spread", "samples", "clock", "cache",
+                               "gflops", "speedup_over_baseline"}) {
+      l.none(column);
+    }
+    return;
+  }
+  const cell* baseline = d.baseline_of(c);
+  l.number("median_ms", c.time->median_ms);
+  l.number("min_ms", c.time->min_ms);
+  l.number("spread", c.time->spread);
+  l.number("samples", c.time->samples_ms.size());
+  l.add("clock", timing::clock_name(c.time->clock));
+  l.add("cache", c.time->cold_cache ? "cold" : "warm");
+  l.number("gflops", d.gflops(c).value_or(NAN));
+  l.number("speedup_over_baseline",
+           baseline == nullptr ? NAN : baseline->time->median_ms / c.time->median_ms);
+}
+
+void add_launch(line& l, const cell& c) {
+  if (c.launches.empty() || c.launches[0].most_warps == 0) {
+    for (const char* column : {"registers", "spilled_bytes", "shared_bytes", "occupancy"}) {
+      l.none(column);
+    }
+    return;
+  }
+  const workers::launch& first = c.launches[0];
+  l.number("registers", first.registers);
+  l.number("spilled_bytes", first.local_bytes);
+  l.number("shared_bytes", first.static_shared + first.dynamic_shared);
+  l.number("occupancy", double(first.resident_warps) / double(first.most_warps));
+}
+
+line line_of(const document& d, const cell& c) {
+  line l;
+  l.add("plugin", c.plugin);
+  l.add("variant", c.variant);
+  l.add("device", d.device.id);
+  add_problem(l, d.problem_of(c));
+  l.add("precision", c.declared == 0 ? "" : precision_name(c.declared));
+  l.add("verdict", verdict_name(c.verdict));
+  l.add("reason", c.reason);
+  add_time(l, d, c);
+  add_launch(l, c);
+  l.number("max_abs_error", c.accuracy ? c.accuracy->max_abs_error : NAN);
+  l.number("error_over_sqrt_k", c.accuracy ? c.accuracy->rho_over_sqrt_k : NAN);
+  l.number("worst_of_allowed", c.accuracy ? c.accuracy->worst_of_allowed : NAN);
+  for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
+    l.number("published_ms " + d.experiment.published.columns[i].label,
+             d.published_ms(c, i).value_or(NAN));
+  }
+  return l;
+}
+
+}  // namespace
+
+std::string csv(const document& d) {
+  std::string out;
+  for (const cell& c : d.cells) {
+    const line l = line_of(d, c);
+    if (out.empty()) out = l.names();
+    out += l.values();
+  }
+  return out;
+}
+
+}  // namespace kzoo::report

@@ -1,0 +1,36 @@
+#include "results/parse.hpp"
+
+#include "experiment/diagnostics.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace kzoo::results {
+namespace {
+
+// The library's words, without its own names and places in front of them.
+std::string words_of(const nlohmann::json::parse_error& e) {
+  const std::string_view words = e.what();
+  const auto column = words.find("column");
+  const auto colon = words.find(": ", column == std::string_view::npos ? 0 : column);
+  return std::string(colon == std::string_view::npos ? words : words.substr(colon + 2));
+}
+
+}  // namespace
+
+nlohmann::ordered_json parse(std::string_view text, const experiment::location& start) {
+  try {
+    return nlohmann::ordered_json::parse(text);
+  } catch (const nlohmann::json::parse_error& e) {
+    // Up to the last character that was read, which is number `byte`.
+    const std::string_view before = text.substr(0, e.byte == 0 ? 0 : e.byte - 1);
+    experiment::location where = start;
+    where.line += static_cast<unsigned>(std::ranges::count(before, '\n'));
+    where.column = static_cast<unsigned>(before.size() - (before.rfind('\n') + 1) + 1);
+    throw experiment::invalid(experiment::error_text(experiment::to_string(where), words_of(e)));
+  }
+}
+
+}  // namespace kzoo::results

@@ -1,0 +1,74 @@
+// What results say before anything has run.
+
+#include "core/version.hpp"
+#include "run/execute.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <climits>
+
+namespace kzoo::run {
+namespace {
+
+using results::document;
+
+std::vector<std::string> notes_on(const plan& p) {
+  std::vector<std::string> notes;
+  const auto& e = p.experiment;
+  if (!e.intended_device.empty() && p.device.name.find(e.intended_device) == std::string::npos) {
+    notes.push_back(fmt::format("this experiment is written for {}; the device here is {}",
+                                e.intended_device, p.device.name));
+  }
+  const auto is_baseline = [&](const contestant& c) {
+    return c.host && std::ranges::any_of(c.entries, [&](const entry& v) {
+             return experiment::matches(e.baseline->text, c.record.name, v.id);
+           });
+  };
+  if (e.baseline && std::ranges::none_of(p.contestants, is_baseline)) {
+    notes.push_back(fmt::format("no comparison with the baseline {}: it does not take part here",
+                                e.baseline->text));
+  }
+  const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
+    return c.record.description && c.record.description->device == KZOO_CPU &&
+           !c.record.description->native;
+  });
+  if (simulated && e.timing.enabled) {
+    notes.push_back(
+        "times marked `simulator` are how long the simulation took, not what a GPU would take");
+  }
+  return notes;
+}
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+}  // namespace
+
+std::string utc_now() {
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  return fmt::format("{:%FT%TZ}", fmt::gmtime(now));
+}
+
+document head_of(const plan& p) {
+  document d;
+  d.experiment = p.experiment;
+  d.device = p.device;
+  d.version = kVersion;
+  d.host = host_name();
+  d.invoked = p.invoked;
+  d.started = utc_now();
+  d.planned = p.cells();
+  for (const contestant& c : p.contestants) d.plugins.push_back(c.record);
+  d.notes = notes_on(p);
+  return d;
+}
+
+}  // namespace kzoo::run

@@ -1,0 +1,52 @@
+#pragma once
+// Several that watch one run, and the one that keeps its journal.
+
+#include "results/journal.hpp"
+#include "run/execute.hpp"
+
+#include <vector>
+
+namespace kzoo::run {
+
+// Each is told in turn.
+class observers final : public observer {
+ public:
+  explicit observers(std::vector<observer*> all) : all_(std::move(all)) {}
+
+  void begins(const results::document& d) override {
+    for (observer* o : all_) o->begins(d);
+  }
+  void starts(const problem& p, const std::string& kernel) override {
+    for (observer* o : all_) o->starts(p, kernel);
+  }
+  void finished(const results::document& d, const results::cell& c,
+                std::span<const results::agreement> with_others) override {
+    for (observer* o : all_) o->finished(d, c, with_others);
+  }
+  void taken_over(const results::document& d, const results::cell& c) override {
+    for (observer* o : all_) o->taken_over(d, c);
+  }
+  void finished(const results::document& d, std::size_t problem) override {
+    for (observer* o : all_) o->finished(d, problem);
+  }
+
+ private:
+  std::vector<observer*> all_;
+};
+
+// `j` has its head already.
+class recorder final : public observer {
+ public:
+  explicit recorder(results::journal& j) : journal_(j) {}
+
+  void finished(const results::document& d, const results::cell& c,
+                std::span<const results::agreement> with_others) override {
+    journal_.add(d, c, with_others);
+  }
+  using observer::finished;
+
+ private:
+  results::journal& journal_;
+};
+
+}  // namespace kzoo::run

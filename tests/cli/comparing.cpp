@@ -1,0 +1,85 @@
+// Stored results beside each other.
+#include "results/json.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/program.hpp"
+
+using namespace kzoo;
+using test::ContainsSubstring;
+using test::runner;
+
+namespace {
+
+// Ten samples of each cell, the kernel's slowed by `factor`.
+std::string stored(const test::scratch_folder& folder, const std::string& name,
+                   const std::string& kernel = "", double factor = 1) {
+  results::document d = test::made_document();
+  for (results::cell& c : d.cells) {
+    if (!c.time) continue;
+    std::vector<double> samples;
+    const double ms = c.time->median_ms * (c.kernel() == kernel ? factor : 1);
+    for (int i = 0; i < 10; ++i) samples.push_back(ms * (1 + 0.0005 * i));
+    c.time = timing::summarise(samples);
+  }
+  return folder.write(name, results::dumped(results::to_json(d), 1));
+}
+
+}  // namespace
+
+TEST_CASE("compare finds the kernel that became slower, with an exit code of its own", "[cli]") {
+  const test::scratch_folder folder;
+  const std::string old_file = stored(folder, "old.json");
+  const auto same = runner("compare " + old_file + " " + old_file);
+  INFO(same.out << same.err);
+  CHECK(same.code == 0);
+  CHECK_THAT(same.out, ContainsSubstring("ok: 3 same, 1 failing"));
+
+  const std::string slow = stored(folder, "slow.json", "fast:8x8_4x4", 1.05);
+  const auto found = runner("compare " + old_file + " " + slow);
+  CHECK(found.code == 4);
+  CHECK_THAT(found.out, ContainsSubstring("REGRESSION: 1 slower, 2 same, 1 failing"));
+  const auto line = found.out.substr(found.out.find("+5.0%"));
+  CHECK_THAT(line.substr(0, line.find('\n')), ContainsSubstring("slower"));
+  CHECK(runner("compare --threshold 6% " + old_file + " " + slow).code == 0);
+  CHECK(runner("compare " + slow + " " + old_file).code == 0);
+  CHECK_THAT(runner("compare --md " + old_file + " " + slow).out, ContainsSubstring("| kernel"));
+}
+
+TEST_CASE("compare refuses what it cannot compare", "[cli]") {
+  const test::scratch_folder folder;
+  const std::string here = stored(folder, "here.json");
+  std::string text = test::read_text(here);
+  text.replace(text.find("Some GPU"), 8, "Other GPU");
+  const std::string there = folder.write("there.json", text);
+  const auto refused = runner("compare " + here + " " + there);
+  CHECK(refused.code == 2);
+  CHECK(refused.out.empty());
+  CHECK_THAT(refused.err, ContainsSubstring("different devices: Some GPU and Other GPU; --force"));
+  const auto forced = runner("compare --force " + here + " " + there);
+  CHECK(forced.code == 0);
+  CHECK_THAT(forced.out, ContainsSubstring("note: they are of different devices"));
+
+  for (const std::string& words :
+       {here, here + " " + here + " --baseline base", here + " gone.json",
+        here + " " + here + " --threshold much", here + " " + here + " --threshold -1",
+        here + " " + here + " " + here, std::string()}) {
+    const auto bad = runner("compare " + words);
+    INFO(words << "\n" << bad.err);
+    CHECK(bad.code == 2);
+    CHECK(bad.out.empty());
+    CHECK_THAT(bad.err, ContainsSubstring("error: "));
+  }
+}
+
+TEST_CASE("compare ranks one result beside a baseline", "[cli]") {
+  const test::scratch_folder folder;
+  const std::string file = stored(folder, "r.json");
+  const auto ranked = runner("compare " + file + " --baseline base");
+  INFO(ranked.err);
+  CHECK(ranked.code == 0);
+  CHECK_THAT(ranked.out, ContainsSubstring("1  fast:8x8_4x4"));
+  CHECK_THAT(ranked.out, ContainsSubstring("2.00x"));
+  const auto nobody = runner("compare " + file + " --baseline nobody");
+  CHECK(nobody.code == 2);
+  CHECK_THAT(nobody.err, ContainsSubstring("fast:8x8_4x4"));
+}

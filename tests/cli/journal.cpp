@@ -1,0 +1,270 @@
+// Runs that are interrupted, continued and repeated.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <fmt/format.h>
+
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+using namespace kzoo::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Two problems of three cells; the second cell hangs for `timeout` seconds.
+std::string hanging(double timeout) {
+  return fmt::format(
+      "plugins = ['serial:ikj', 'never_returns', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n"
+      "[timing]\nsamples = 3\n[verify]\ntimeout_seconds = {}\n",
+      timeout);
+}
+constexpr const char* kQuick =
+    "plugins = ['serial', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n[timing]\nsamples = 3\n";
+
+std::string in(const scratch_folder& folder) { return "cd '" + folder.path().string() + "' &&"; }
+
+std::vector<fs::path> journals(const scratch_folder& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.path() / "results", ignored)) {
+    files.push_back(entry.path());
+  }
+  return files;
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::istringstream text(read_text(file));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+void keep_lines(const fs::path& file, std::size_t count) {
+  const auto lines = lines_of(file);
+  std::ofstream out(file, std::ios::trunc);
+  for (std::size_t i = 0; i < count; ++i) out << lines.at(i) << '\n';
+}
+
+// "plugin:variant on problem" of each line that is a cell.
+std::vector<std::string> cells_of(const fs::path& file) {
+  std::vector<std::string> cells;
+  for (const std::string& line : lines_of(file)) {
+    const json j = json::parse(line);
+    if (!j.contains("cell")) continue;
+    const json& c = j["cell"];
+    cells.push_back(c["plugin"].get<std::string>() + ":" + c["variant"].get<std::string>() +
+                    " on " + c["problem"]["name"].get<std::string>());
+  }
+  return cells;
+}
+
+// A run that hangs in its second cell, once the first is stored; gives the journal.
+fs::path wait_for_first_cell(const scratch_folder& folder) {
+  for (int i = 0; i < 600; ++i) {
+    const auto files = journals(folder);
+    if (!files.empty() && lines_of(files[0]).size() == 2) return files[0];
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  FAIL("no cell within 30 s");
+  return {};
+}
+
+std::vector<int> children_of(int pid) {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid));
+  std::vector<int> children;
+  for (int child = 0; file >> child;) children.push_back(child);
+  return children;
+}
+
+}  // namespace
+
+TEST_CASE("each run keeps a journal with a readable name, and the report of it is the run's",
+          "[cli]") {
+  const scratch_folder folder;
+  folder.write("small.toml", kQuick);
+  const auto ran =
+      runner("small.toml --device cpu --json r.json --md r.md --csv r.csv", in(folder));
+  INFO(ran.out << ran.err);
+  REQUIRE(ran.code == 0);
+  REQUIRE(journals(folder).size() == 1);
+  const fs::path journal = journals(folder)[0];
+  const std::string name = journal.filename().string();
+  CHECK(name.ends_with("_small_cpu.jsonl"));
+  CHECK(name.size() == std::string("2026-11-20T23-41-07_small_cpu.jsonl").size());
+  CHECK_THAT(ran.out, ContainsSubstring("stored in results/" + name));
+  CHECK(cells_of(journal).size() == 6);
+
+  for (const char* file : {"r.json", "results/"}) {
+    const std::string stored = file == std::string("results/") ? "results/" + name : file;
+    CHECK(runner("report --json " + stored, in(folder)).out == read_text(folder.path() / "r.json"));
+    CHECK(runner("report --md " + stored, in(folder)).out == read_text(folder.path() / "r.md"));
+    CHECK(runner("report --csv " + stored, in(folder)).out == read_text(folder.path() / "r.csv"));
+  }
+  CHECK(runner("report --md --csv r.json", in(folder)).code == 2);
+
+  // What is needed to repeat it.
+  const json head = json::parse(lines_of(journal)[0]);
+  CHECK(head.at("schema") == "kzoo.journal/1");
+  CHECK(head.at("experiment").at("text") == kQuick);
+  CHECK(head.at("experiment").at("overrides").at("device") == "cpu");
+  CHECK_FALSE(head.at("host").get<std::string>().empty());
+  for (const json& plugin : head.at("plugins")) {
+    CHECK(plugin.at("sha256").get<std::string>().size() == 64);
+  }
+}
+
+TEST_CASE("journals go where they are told to, and replace nothing", "[cli]") {
+  const scratch_folder folder;
+  folder.write("small.toml", kQuick);
+  CHECK(runner("small.toml --device cpu --no-journal", in(folder)).code == 0);
+  CHECK(journals(folder).empty());
+  CHECK(runner("small.toml --device cpu --journal x/j.jsonl", in(folder)).code == 0);
+  const std::string before = read_text(folder.path() / "x" / "j.jsonl");
+  CHECK(before.size() > 1000);
+  const auto again = runner("small.toml --device cpu --journal x/j.jsonl", in(folder));
+  CHECK(again.code == 2);
+  CHECK(again.out.empty());
+  CHECK_THAT(again.err, ContainsSubstring("x/j.jsonl: error: is there already"));
+  CHECK(read_text(folder.path() / "x" / "j.jsonl") == before);
+  CHECK(runner("small.toml --no-journal --journal y", in(folder)).code == 2);
+  const auto both = runner("small.toml --device cpu --json - --csv -", in(folder));
+  CHECK(both.code == 2);
+  CHECK_THAT(both.err, ContainsSubstring("stdout"));
+}
+
+TEST_CASE("Ctrl-C ends the workers, keeps what is finished and says how to go on", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", hanging(60));
+  const std::vector<std::string> words{"e.toml",         "--device", "cpu",   "--plugin-dir",
+                                       hostile_folder(), "--json",   "r.json"};
+  for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
+    fs::remove_all(folder.path() / "results");
+    running run(words, folder.path());
+    const fs::path journal = wait_for_first_cell(folder);
+    const std::vector<int> workers = children_of(run.pid());
+    CHECK(workers.size() >= 2);
+    run.send(signal);
+    const ending ended = run.wait();
+    INFO(ended.out << ended.err);
+    CHECK(ended.code == code);
+    for (const int worker : workers) CHECK(kill(worker, 0) != 0);
+    CHECK(cells_of(journal) == std::vector<std::string>{"serial:ikj on 8x8x8 f32"});
+    CHECK_THAT(ended.out, ContainsSubstring("serial:ikj"));
+    CHECK_THAT(ended.out, ContainsSubstring("INTERRUPTED: 1 pass, 5 of 6 cells not run"));
+    CHECK_THAT(ended.out, ContainsSubstring("run --resume results/" + journal.filename().string()));
+    CHECK_FALSE(fs::exists(folder.path() / "r.json"));
+    const auto report = runner("report results/" + journal.filename().string(), in(folder));
+    CHECK(report.code == 0);
+    CHECK_THAT(report.out, ContainsSubstring("INTERRUPTED: 1 pass"));
+  }
+}
+
+TEST_CASE("a run that was killed goes on, and no finished cell is run again", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", hanging(2));
+  fs::path journal;
+  {
+    running run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder()}, folder.path());
+    journal = wait_for_first_cell(folder);
+    run.send(SIGKILL);
+    CHECK(run.wait().code == 128 + SIGKILL);
+  }
+  const std::string before = read_text(journal);
+  std::ofstream(journal, std::ios::app) << "{\"cell\": {\"plugin\": \"nev";  // torn
+
+  const auto on = runner("--resume --json r.json", in(folder));
+  INFO(on.out << on.err);
+  CHECK(on.code == 1);  // one hangs
+  CHECK(read_text(journal).starts_with(before));
+  CHECK(cells_of(journal) ==
+        std::vector<std::string>{"serial:ikj on 8x8x8 f32", "never_returns:only on 8x8x8 f32",
+                                 "naive:8x8 on 8x8x8 f32", "serial:ikj on 16x16x16 f32",
+                                 "never_returns:only on 16x16x16 f32",
+                                 "naive:8x8 on 16x16x16 f32"});
+  CHECK_THAT(on.out, ContainsSubstring("4 pass, 2 hung"));
+  CHECK_THAT(on.out, ContainsSubstring("not tried again"));
+  CHECK_THAT(on.out, ContainsSubstring("continued later; on 8x8x8 f32, results from before"));
+  CHECK(runner("report --json results/" + journal.filename().string(), in(folder)).out ==
+        read_text(folder.path() / "r.json"));
+
+  // Nothing is left to run now.
+  const auto none = runner("--resume", in(folder));
+  CHECK(none.code == 2);
+  CHECK_THAT(none.err, ContainsSubstring("no journal of an interrupted run"));
+}
+
+TEST_CASE("an interrupted run does not go on where things have changed", "[cli]") {
+  const scratch_folder folder;
+  const fs::path plugin = folder.path() / "plugins" / "mine.so";
+  fs::create_directory(plugin.parent_path());
+  fs::copy(plugin_folder("cpu") / "naive.so", plugin);
+  const std::string text =
+      "plugins = ['serial:ikj', 'mine:8x8']\n[problem]\nsizes = [8, 16]\n[timing]\nsamples = 3\n";
+  folder.write("e.toml", text);
+  REQUIRE(runner("e.toml --device cpu --plugin-dir plugins --journal j.jsonl", in(folder)).code ==
+          0);
+  const fs::path journal = folder.path() / "j.jsonl";
+  keep_lines(journal, 3);
+  const std::string before = read_text(journal);
+
+  const auto refused = [&](const std::string& words, const std::string& options = "") {
+    const auto ran = runner("run --resume j.jsonl " + options, in(folder));
+    INFO(ran.out << ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK_THAT(ran.err, ContainsSubstring("j.jsonl: error: cannot be continued"));
+    CHECK_THAT(ran.err, ContainsSubstring(words));
+  };
+  folder.write("e.toml", text + "# longer\n");
+  refused("the text of e.toml changed");
+  folder.write("e.toml", text);
+  refused("--sizes: none then, 24 now", "--sizes 24");
+  std::ofstream(plugin, std::ios::app) << "another";
+  refused("the file of the plugin mine changed");
+  fs::remove(plugin);
+  fs::copy(plugin_folder("cpu") / "naive.so", plugin);
+  CHECK(read_text(journal) == before);
+
+  std::string elsewhere = before;
+  const std::string name = json::parse(lines_of(journal)[0])["device"]["name"].get<std::string>();
+  elsewhere.replace(elsewhere.find(name), name.size(), "Another machine");
+  folder.write("j.jsonl", elsewhere);
+  refused("the device: cpu (Another machine) then");
+
+  folder.write("j.jsonl", before);
+  const auto on = runner("run --resume j.jsonl --quiet", in(folder));
+  CHECK(on.code == 0);
+  CHECK_THAT(on.out, ContainsSubstring("ok: 4 pass"));
+  CHECK(cells_of(journal).size() == 4);
+  CHECK(runner("--resume e.toml", in(folder)).code == 2);
+}
+
+TEST_CASE("rerun repeats what was stored, without the experiment's file", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", kQuick);
+  REQUIRE(runner("e.toml --device cpu --sizes 5,7 --plugins serial --json r.json --no-journal",
+                 in(folder))
+              .code == 0);
+  fs::remove(folder.path() / "e.toml");
+  const auto ran = runner("rerun r.json --json -", in(folder));
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  const json then = json::parse(read_text(folder.path() / "r.json")), now = ran.json();
+  CHECK(now.at("experiment") == then.at("experiment"));
+  REQUIRE(now.at("cells").size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(now["cells"][i]["problem"] == then["cells"][i]["problem"]);
+    CHECK(now["cells"][i]["variant"] == then["cells"][i]["variant"]);
+  }
+  CHECK_THAT(now.at("notes").dump(), ContainsSubstring("repeats the run of"));
+  CHECK(journals(folder).size() == 1);
+  CHECK(runner("rerun " + journals(folder)[0].string() + " --no-journal", in(folder)).code == 0);
+  CHECK(runner("rerun gone.json", in(folder)).code == 2);
+}

@@ -1,0 +1,30 @@
+#include "report/csv.hpp"
+
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+
+#include <sstream>
+
+using kzoo::test::ContainsSubstring;
+
+TEST_CASE("CSV has a line for each cell, and quotes what needs it", "[report]") {
+  auto d = kzoo::test::made_document();
+  d.cells[4].reason = "expected \"1\", got 2";
+  d.experiment.published.columns[0].label = "GPU, old";
+  std::istringstream in(kzoo::report::csv(d));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  REQUIRE(lines.size() == 7);
+  CHECK_THAT(lines[0], ContainsSubstring("plugin,variant,device,m,n,k,dtype,"));
+  CHECK_THAT(lines[0], ContainsSubstring("\"published_ms GPU, old\",published_ms New GPU"));
+  CHECK_THAT(lines[2], ContainsSubstring("fast,8x8_4x4,cuda:0,512,512,512,f32,1,0,"));
+  CHECK_THAT(lines[2], ContainsSubstring(",0.5,0.495,"));
+  CHECK_THAT(lines[2], ContainsSubstring(",2,64,8,33792,0.375,"));
+  CHECK_THAT(lines[5], ContainsSubstring("\"expected \"\"1\"\", got 2\""));
+  // Every line has every column: the quoted commas are one in the head and one in line 5.
+  const auto commas = [&](std::size_t i) {
+    return std::count(lines[i].begin(), lines[i].end(), ',');
+  };
+  for (const std::size_t i : {1u, 2u, 3u, 4u, 6u}) CHECK(commas(i) == commas(0) - 1);
+  CHECK(commas(5) == commas(0));
+}
