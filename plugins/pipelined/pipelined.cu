@@ -1,6 +1,6 @@
 // Nothing waits: tiles arrive by asynchronous copies, several steps along K ahead, in a ring of
 // stages; fragments are read one step ahead; and the copies are spread over the steps, two at a
-// time, so that they never get in the way of the fragments.
+// time, so that they do not get in the way of the fragments.
 
 #include <common/outer_product.hpp>
 
@@ -34,12 +34,14 @@ struct pipeline : Tiling {
   static_assert(Stages >= 3, "one stage is read, one is complete, others arrive");
 };
 
-// sum = the products of `count` steps of BK along K, from step `first` of the tile on.
-template <class S, int kWidth>
+// sum = the products of `count` steps of BK along K, from step `first` of the tile on. kWhole: K is
+// full steps, and the copies go on untested when all has been fetched, repeating the last step: a
+// test in the loop costs 2 %.
+template <class S, bool kWhole>
 __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const common::warp_place<S>& p,
                                          int depth, int first, int count, float* ring,
                                          float (&sum)[S::kTM][S::kTN]) {
-  using copies = tile_copies<S, kWidth>;
+  using copies = tile_copies<S, kWhole>;
   const int missing = depth * S::kBK - g.k;
   copies next(g, p, first * S::kBK - missing);
 #pragma unroll 1
@@ -47,10 +49,10 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
 #pragma unroll
     for (int i = 0; i < copies::kCount; ++i) {
       next.copy(i, ring + stage * S::kStage,
-                stage < count && (first + stage > 0 || next.step_of(i) >= missing));
+                kWhole || (stage < count && (first + stage > 0 || next.step_of(i) >= missing)));
     }
     kzoo::commit_group();
-    next.advance();
+    next.advance(!kWhole || stage + 1 < count);
   }
 
   // What a slice reads of a stage starts here.
@@ -78,11 +80,11 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
         read(k + 1);
 #pragma unroll
         for (int i = k * kAtATime; i < (k + 1) * kAtATime && i < copies::kCount; ++i) {
-          next.copy(i, filling, more);
+          next.copy(i, filling, kWhole || more);
         }
       } else {
         kzoo::commit_group();
-        next.advance();
+        next.advance(!kWhole || step + S::kStages < count);
         filling = reading;
         reading = reading == ring + (S::kStages - 1) * S::kStage ? ring : reading + S::kStage;
         kzoo::wait_group<S::kStages - 2>();
@@ -96,7 +98,7 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
   __syncthreads();  // the ring is free
 }
 
-template <class S, int kWidth>
+template <class S, bool kWhole>
 __global__ void __launch_bounds__(S::kBlockThreads, S::kBlocksPerSm)
     pipelined_kernel(kzoo::gemm<float> g, schedule work, float4* workspace) {
   float* const ring = kzoo::dynamic_shared<float>();
@@ -108,11 +110,11 @@ __global__ void __launch_bounds__(S::kBlockThreads, S::kBlocksPerSm)
     const auto p = place_in<S>(work, tile);
 
     float sum[S::kTM][S::kTN] = {};
-    multiply<S, kWidth>(g, p, work.depth, first, count, ring, sum);
+    multiply<S, kWhole>(g, p, work.depth, first, count, ring, sum);
     multiply_by<S>(g.alpha, sum);
     if constexpr (S::kSlices > 1) reduce_slices<S>(p, ring, sum);
     if (count == work.depth) {
-      for_own_quads<S>([&](int, int i, int j) { store<S, kWidth>(g, p, i, j, &sum[i][j]); });
+      for_own_quads<S>([&](int, int i, int j) { store<S, kWhole>(g, p, i, j, &sum[i][j]); });
     } else {
       const int slot = work.slot(block, at == work.begin(block));
       for_own_quads<S>([&](int quad, int i, int j) {
@@ -143,8 +145,9 @@ class variant {
 
   variant(const kzoo_problem& p, const kzoo_device& d)
       : work_(schedule_for(p, d)),
-        in_fours_(p.n % 4 == 0 && p.ldb % 4 == 0 && p.ldc % 4 == 0 && p.alignment % 16 == 0) {
-    kzoo::allow_dynamic_shared(in_fours_ ? pipelined_kernel<S, 4> : pipelined_kernel<S, 1>,
+        whole_(p.k % S::kBK == 0 && p.n % 4 == 0 && p.ldb % 4 == 0 && p.ldc % 4 == 0 &&
+               p.alignment % 16 == 0) {
+    kzoo::allow_dynamic_shared(whole_ ? pipelined_kernel<S, true> : pipelined_kernel<S, false>,
                                S::kSharedBytes);
   }
 
@@ -157,13 +160,15 @@ class variant {
                   .dynamic_shared = S::kSharedBytes,
                   .max_threads = S::kBlockThreads,
                   .stream = stream},
-                 in_fours_ ? pipelined_kernel<S, 4> : pipelined_kernel<S, 1>, g, work_, workspace);
+                 whole_ ? pipelined_kernel<S, true> : pipelined_kernel<S, false>, g, work_,
+                 workspace);
     if (work_.sharing == 0) return;
     kzoo::launch({.grid = dim3(work_.shared_tiles(), S::kOwnQuads / kQuadsAtATime),
                   .block = threads,
                   .max_threads = S::kBlockThreads,
                   .stream = stream},
-                 in_fours_ ? add_partial_sums<S, 4> : add_partial_sums<S, 1>, g, work_, workspace);
+                 whole_ ? add_partial_sums<S, true> : add_partial_sums<S, false>, g, work_,
+                 workspace);
   }
 
  private:
@@ -181,7 +186,7 @@ class variant {
   }
 
   schedule work_;
-  bool in_fours_;
+  bool whole_;
 };
 
 // A thread has 16 x 8 sums in each.
@@ -192,8 +197,8 @@ using with = variant<
 }  // namespace pipelined
 
 KZOO_PLUGIN("pipelined", "A ring of stages filled by asynchronous copies, and no idle last wave",
-            (kzoo::variant<pipelined::with<128, 256, 16, 4, 1, 1, true>>(
-                "128x256x16_s4", "4 stages of large tiles, for large problems")),
+            (kzoo::variant<pipelined::with<128, 256, 16, 5, 1, 1, true>>(
+                "128x256x16_s5", "5 stages of large tiles, for large problems")),
             (kzoo::variant<pipelined::with<128, 64, 32, 4, 4, 1, false>>(
                 "128x64x32_s4_k4", "4 stages of small tiles, and 4 slices along K in a block")),
             (kzoo::variant<pipelined::with<64, 64, 32, 4, 4, 2, false>>(

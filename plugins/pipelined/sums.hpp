@@ -81,12 +81,12 @@ __device__ __forceinline__ void for_own_quads(Visit visit) {
 }
 
 // Quad (i, j) of the thread's sums, which have been multiplied by alpha, into C.
-template <class S, int kWidth>
+template <class S, bool kWhole>
 __device__ __forceinline__ void store(kzoo::gemm<float> g, const common::warp_place<S>& p, int i,
                                       int j, const float* sum) {
   g.alpha = 1.0f;
   const int row = p.row0 + spread_row(p, i), col = p.col0 + spread_col(p, j);
-  if constexpr (kWidth == 4) {  // N is a multiple of 4 then: the four are inside or not together
+  if constexpr (kWhole) {  // N is a multiple of 4: the four are inside or not together
     if (row < g.m && col < g.n) common::store_sums<true>(g, row, col, sum);
   } else {
     common::store_sums<false>(g, row, col, sum);
@@ -103,7 +103,7 @@ __device__ float4& partial(float4* workspace, int slot, int quad, const common::
 // The second kernel: one shared tile for each blockIdx.x, kQuadsAtATime of each thread's quads for
 // each blockIdx.y.
 inline constexpr int kQuadsAtATime = 2;
-template <class S, int kWidth>
+template <class S, bool kWhole>
 __global__ void __launch_bounds__(S::kBlockThreads)
     add_partial_sums(kzoo::gemm<float> g, schedule work, float4* workspace) {
   const int tile = work.alone + static_cast<int>(blockIdx.x);
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(S::kBlockThreads)
       sum[2] += next.z;
       sum[3] += next.w;
     }
-    store<S, kWidth>(g, p, i, j, sum);
+    store<S, kWhole>(g, p, i, j, sum);
   });
 }
 

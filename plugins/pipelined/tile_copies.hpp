@@ -47,9 +47,9 @@ class a_copies {
   }
   __device__ __forceinline__ int step_of(int i) const { return i / kRowSteps * kAcross + k_; }
 
-  __device__ __forceinline__ void advance() {
+  __device__ __forceinline__ void advance(bool on) {
 #pragma unroll
-    for (int i = 0; i < kRowSteps; ++i) from_[i] += S::kBK;
+    for (int i = 0; i < kRowSteps; ++i) from_[i] += on ? S::kBK : 0;
   }
 
  private:
@@ -57,9 +57,10 @@ class a_copies {
   int to_, k_;
 };
 
-// B's tile keeps its order: kWidth neighbours at a time, 4 where rows allow it, else 1.
-template <class S, int kWidth>
+// B's tile keeps its order: four neighbours at a time, where rows allow it.
+template <class S, bool kWhole>
 class b_copies {
+  static constexpr int kWidth = kWhole ? 4 : 1;
   static constexpr int kPerRow = S::kBN / kWidth;
   static constexpr int kAcross = kPerRow < S::kBlockThreads ? kPerRow : S::kBlockThreads;
   static constexpr int kColSteps = kPerRow / kAcross, kDown = S::kBlockThreads / kAcross;
@@ -89,9 +90,9 @@ class b_copies {
   }
   __device__ __forceinline__ int step_of(int i) const { return i / kColSteps * kDown + k_; }
 
-  __device__ __forceinline__ void advance() {
+  __device__ __forceinline__ void advance(bool on) {
 #pragma unroll
-    for (int i = 0; i < kColSteps; ++i) from_[i] += kRowSteps * row_step_;
+    for (int i = 0; i < kColSteps; ++i) from_[i] += on ? kRowSteps * row_step_ : 0;
   }
 
  private:
@@ -101,10 +102,10 @@ class b_copies {
 };
 
 // Both tiles, as one list of copies.
-template <class S, int kWidth>
+template <class S, bool kWhole>
 class tile_copies {
   using a_type = a_copies<S>;
-  using b_type = b_copies<S, kWidth>;
+  using b_type = b_copies<S, kWhole>;
 
  public:
   static constexpr int kCount = a_type::kCount + b_type::kCount;
@@ -126,10 +127,10 @@ class tile_copies {
     return is_b(i) ? b_.step_of(own(i)) : a_.step_of(own(i));
   }
 
-  // On to the next step.
-  __device__ __forceinline__ void advance() {
-    a_.advance();
-    b_.advance();
+  // On to the next step, or not.
+  __device__ __forceinline__ void advance(bool on) {
+    a_.advance(on);
+    b_.advance(on);
   }
 
  private:
