@@ -10,8 +10,8 @@ struct tile_position {
 };
 
 // Number `index` of rows x cols tiles: down `band` tiles before one to the right, and the next band
-// when this one is through. Blocks that run at the same time then cover a piece of C that is about
-// square, so that they share rows of A and columns of B, and meet in the L2.
+// when this one is through. Blocks that run at the same time then cover a compact piece
+// of C, share rows of A and columns of B, and meet in the L2.
 __device__ inline tile_position banded(int index, int rows, int cols, int band) {
   const int first_row = index / (band * cols) * band, in_band = index % (band * cols);
   const int height = min(band, rows - first_row);

@@ -9,7 +9,7 @@
 
 namespace common {
 
-// First of the thread's rows and columns, counted in the block's tile, in its part i / 4 or j / 4.
+// Row i or column j of the thread's outputs, counted in the block's tile.
 template <class S>
 __device__ int spread_row(const place<S>& p, int i) {
   return i / 4 * 4 * S::kThreadsY + p.ty * 4 + i % 4;

@@ -11,13 +11,13 @@
 
 namespace double_buffer {
 
-// `place` says which of the block's outputs are the running thread's.
-template <class S, class place, bool kWhole>
+// `Place` says which of the block's outputs are the running thread's.
+template <class S, class Place, bool kWhole>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     double_buffer_kernel(kzoo::gemm<float> g) {
   using layout = common::padded<S>;  // its addresses take fewer registers than a swizzle's
   __shared__ __align__(16) float a_tile[2][layout::kSize], b_tile[2][S::kBK * S::kBN];
-  const place p;
+  const Place p;
 
   float sum[S::kTM][S::kTN] = {};
   common::tile_feed<S, kWhole> feed(g, p);
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   common::store_spread<S, kWhole>(g, p, sum);
 }
 
-template <class S, class place>
+template <class S, class Place>
 struct variant {
   using types = kzoo::types<float>;
 
@@ -59,8 +59,8 @@ struct variant {
   }
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<S>(g, stream, double_buffer_kernel<S, place, true>,
-                      double_buffer_kernel<S, place, false>);
+    common::launch<S>(g, stream, double_buffer_kernel<S, Place, true>,
+                      double_buffer_kernel<S, Place, false>);
   }
 };
 

@@ -1,8 +1,11 @@
 // Nothing waits: tiles arrive by asynchronous copies, several steps along K ahead, in a ring of
-// stages; fragments are read one step ahead; and the copies are spread over the steps, two at a
-// time, so that they do not get in the way of the fragments.
+// stages; fragments are read one step ahead; and the copies are spread over the steps, two
+// or three at a time, so that they do not get in the way of the fragments.
 
 #include <common/outer_product.hpp>
+
+#include <algorithm>
+#include <climits>
 
 #include "schedule.hpp"
 #include "sums.hpp"
@@ -20,16 +23,15 @@ struct pipeline : Tiling {
   static constexpr int kStages = Stages, kSlices = Slices, kBlocksPerSm = BlocksPerSm;
   static constexpr bool kBFirst = BFirst;
   static constexpr int kBlockThreads = Tiling::kThreads * Slices;
-  static constexpr int kDepth = Tiling::kBK / Slices;  // a slice's steps in a stage
+  static constexpr int kSliceK = Tiling::kBK / Slices;  // a slice's steps in a stage
   static constexpr int kStage = layout::kSize + Tiling::kBK * Tiling::kBN;  // floats
   // Of a thread's sums, the rows and quads that it stores itself.
   static constexpr int kOwnRows = Tiling::kTM / Slices, kOwnQuads = kOwnRows * Tiling::kTN / 4;
-  static constexpr int kBand = 2048 / Tiling::kBM;
   static constexpr std::size_t kRingBytes = sizeof(float) * Stages * kStage;
   static constexpr std::size_t kReduceBytes =
       sizeof(float) * (Slices - 1) * Tiling::kBM * Tiling::kBN;
   static constexpr std::size_t kSharedBytes = kRingBytes > kReduceBytes ? kRingBytes : kReduceBytes;
-  static_assert(Tiling::kBK % Slices == 0 && kDepth % 2 == 0, "two sets of fragments take turns");
+  static_assert(Tiling::kBK % Slices == 0 && kSliceK % 2 == 0, "two sets of fragments take turns");
   static_assert(Tiling::kTM % Slices == 0, "slices divide a thread's rows among themselves");
   static_assert(Stages >= 3, "one stage is read, one is complete, others arrive");
 };
@@ -49,14 +51,14 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
 #pragma unroll
     for (int i = 0; i < copies::kCount; ++i) {
       next.copy(i, ring + stage * S::kStage,
-                kWhole || (stage < count && (first + stage > 0 || next.step_of(i) >= missing)));
+                kWhole || (stage < count && (first + stage > 0 || next.k_of(i) >= missing)));
     }
     kzoo::commit_group();
     next.advance(!kWhole || stage + 1 < count);
   }
 
   // What a slice reads of a stage starts here.
-  const int own = own_slice<S>() * S::kDepth;
+  const int own = own_slice<S>() * S::kSliceK;
   float* reading = ring;
   float* filling = ring + (S::kStages - 1) * S::kStage;
   float a[2][S::kTM], b[2][S::kTN];
@@ -69,14 +71,15 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
   __syncthreads();
   read(0);
 
-  constexpr int kEven = (copies::kCount + S::kDepth - 2) / (S::kDepth - 1);
+  // Spread over all k but the last, which commits and waits.
+  constexpr int kEven = (copies::kCount + S::kSliceK - 2) / (S::kSliceK - 1);
   constexpr int kAtATime = kEven > 2 ? kEven : 2;
 #pragma unroll 1
   for (int step = 0; step < count; ++step) {
     const bool more = step + S::kStages - 1 < count;
 #pragma unroll
-    for (int k = 0; k < S::kDepth; ++k) {
-      if (k + 1 < S::kDepth) {
+    for (int k = 0; k < S::kSliceK; ++k) {
+      if (k + 1 < S::kSliceK) {
         read(k + 1);
 #pragma unroll
         for (int i = k * kAtATime; i < (k + 1) * kAtATime && i < copies::kCount; ++i) {
@@ -100,7 +103,7 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, const commo
 
 template <class S, bool kWhole>
 __global__ void __launch_bounds__(S::kBlockThreads, S::kBlocksPerSm)
-    pipelined_kernel(kzoo::gemm<float> g, schedule work, float4* workspace) {
+    pipelined_kernel(kzoo::gemm<float> g, schedule work, float4* workspace, float one) {
   float* const ring = kzoo::dynamic_shared<float>();
   const int block = static_cast<int>(blockIdx.x);
   const std::int64_t end = work.begin(block + 1);
@@ -111,11 +114,14 @@ __global__ void __launch_bounds__(S::kBlockThreads, S::kBlocksPerSm)
 
     float sum[S::kTM][S::kTN] = {};
     multiply<S, kWhole>(g, p, work.depth, first, count, ring, sum);
-    multiply_by<S>(g.alpha, sum);
-    if constexpr (S::kSlices > 1) reduce_slices<S>(p, ring, sum);
+    if constexpr (S::kSlices > 1) {
+      multiply_by<S>(one, sum);
+      reduce_slices<S>(p, ring, sum);
+    }
     if (count == work.depth) {
       for_own_quads<S>([&](int, int i, int j) { store<S, kWhole>(g, p, i, j, &sum[i][j]); });
     } else {
+      if constexpr (S::kSlices == 1) multiply_by<S>(one, sum);
       const int slot = work.slot(block, at == work.begin(block));
       for_own_quads<S>([&](int quad, int i, int j) {
         partial<S>(workspace, slot, quad, p) =
@@ -133,7 +139,8 @@ class variant {
   using types = kzoo::types<float>;
   static constexpr unsigned compute_capability = 80;
 
-  static const char* supports(const kzoo_problem&, const kzoo_device& d) {
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    if (tiles(p.m, S::kBM) * tiles(p.n, S::kBN) > INT_MAX / 2) return "C has more than 2^30 tiles";
     return d.kind == KZOO_CPU || S::kSharedBytes <= d.shared_bytes_per_block
                ? nullptr
                : "its stages need more shared memory than a block of this device can have";
@@ -161,7 +168,7 @@ class variant {
                   .max_threads = S::kBlockThreads,
                   .stream = stream},
                  whole_ ? pipelined_kernel<S, true> : pipelined_kernel<S, false>, g, work_,
-                 workspace);
+                 workspace, 1.0f);
     if (work_.sharing == 0) return;
     kzoo::launch({.grid = dim3(work_.shared_tiles(), S::kOwnQuads / kQuadsAtATime),
                   .block = threads,
@@ -172,17 +179,21 @@ class variant {
   }
 
  private:
+  // Tiles that cover `size` rows, columns or elements along K.
+  static std::int64_t tiles(std::int64_t size, int tile) { return (size + tile - 1) / tile; }
+
   static schedule schedule_for(const kzoo_problem& p, const kzoo_device& d) {
+    // Where a multiprocessor has not the shared memory for that many, waves are longer than
+    // thought.
     const int at_once =
-        S::kBlocksPerSm * static_cast<int>(d.kind == KZOO_CPU ? d.threads : d.multiprocessors);
+        S::kBlocksPerSm *
+        std::max(1, static_cast<int>(d.kind == KZOO_CPU ? d.threads : d.multiprocessors));
     // In cycles: a step does 128 multiply-adds in each, and the second kernel starts in 6000 and
-    // then moves 1500 bytes in each.
+    // then moves 1500 bytes in each, two parts of tiles for each share.
     constexpr int kStep = S::kBM * S::kBN * S::kBK / 128 * S::kBlocksPerSm;
     const int fix_up = 6000 + 2 * at_once * S::kBM * S::kBN * int(sizeof(float)) / 1500;
-    return make_schedule(kzoo::ceil_div(static_cast<int>(p.m), S::kBM),
-                         kzoo::ceil_div(static_cast<int>(p.n), S::kBN),
-                         kzoo::ceil_div(static_cast<int>(p.k), S::kBK), at_once,
-                         kzoo::ceil_div(fix_up, kStep));
+    return make_schedule(int(tiles(p.m, S::kBM)), int(tiles(p.n, S::kBN)), int(tiles(p.k, S::kBK)),
+                         at_once, kzoo::ceil_div(fix_up, kStep), double(S::kBN) / S::kBM);
   }
 
   schedule work_;

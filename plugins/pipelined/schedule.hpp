@@ -15,6 +15,7 @@
 #include <common/warp_tiling.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace pipelined {
@@ -24,6 +25,7 @@ struct schedule {
   int depth;       // steps along K of a tile
   int alone;       // the first so many blocks compute one tile each
   int sharing;     // the blocks after them share what is left; 0: nothing is
+  int band;        // see common::banded
 
   __host__ __device__ int tiles() const { return rows * cols; }
   __host__ __device__ int blocks() const { return alone + sharing; }
@@ -57,16 +59,18 @@ struct schedule {
 // The running thread's place in a tile.
 template <class S>
 __device__ common::warp_place<S> place_in(const schedule& work, int tile) {
-  const auto position = common::banded(tile, work.rows, work.cols, S::kBand);
+  const auto position = common::banded(tile, work.rows, work.cols, work.band);
   common::warp_place<S> p;
   p.row0 = position.row * S::kBM;
   p.col0 = position.col * S::kBN;
   return p;
 }
 
-// `at_a_time`: blocks that the device runs together. `fix_up`: how long the second kernel takes, in
-// steps; sharing has to save more than that.
-inline schedule make_schedule(int rows, int cols, int depth, int at_a_time, int fix_up) {
+// `at_a_time`: blocks that the device runs together, at least 1. `fix_up`: how long the second
+// kernel takes, in steps; sharing has to save more than that. `aspect`: columns of a tile over its
+// rows.
+inline schedule make_schedule(int rows, int cols, int depth, int at_a_time, int fix_up,
+                              double aspect) {
   const int tiles = rows * cols, rest = tiles % at_a_time;
   const std::int64_t rest_steps = std::int64_t{rest} * depth;
   // A share of one step would leave nothing to overlap.
@@ -76,7 +80,9 @@ inline schedule make_schedule(int rows, int cols, int depth, int at_a_time, int 
           .cols = cols,
           .depth = depth,
           .alone = worth_it ? tiles - rest : tiles,
-          .sharing = worth_it ? static_cast<int>(shares) : 0};
+          .sharing = worth_it ? static_cast<int>(shares) : 0,
+          // What runs together is then about as wide as it is high.
+          .band = std::max(1, static_cast<int>(std::lround(std::sqrt(at_a_time * aspect))))};
 }
 
 }  // namespace pipelined

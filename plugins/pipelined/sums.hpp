@@ -17,21 +17,22 @@ __device__ int own_slice() {
   return S::kSlices == 1 ? 0 : static_cast<int>(threadIdx.z);
 }
 
-// Alpha comes first, not last. Sums that are stored as they are, four at a time, would have to be
-// in four neighbouring registers all along, and that leaves the compiler no choice of register
-// banks: one multiply-add in sixteen then waits for its operands, and the kernel takes 7 %
-// longer.
+// To be called with one, which the compiler must not know, before sums are stored as they are. Four
+// that are stored together would otherwise have to be in four neighbouring registers all along, and
+// that leaves no choice of register banks: one multiply-add in sixteen then waits for its operands,
+// and the kernel takes 7 % longer. Alpha would do as well, but has to come last: parts that are
+// infinite with it may have a sum that is not.
 template <class S>
-__device__ __forceinline__ void multiply_by(float alpha, float (&sum)[S::kTM][S::kTN]) {
+__device__ __forceinline__ void multiply_by(float one, float (&sum)[S::kTM][S::kTN]) {
 #pragma unroll
   for (int i = 0; i < S::kTM; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kTN; ++j) sum[i][j] *= alpha;
+    for (int j = 0; j < S::kTN; ++j) sum[i][j] *= one;
   }
 }
 
 // Each slice has sums over its own steps. They are added up through shared memory, and each slice
-// keeps the totals of its own kRows rows of the thread's sums. Every thread must come here.
+// keeps the totals of its own kOwnRows rows of the thread's sums. Every thread must come here.
 template <class S>
 __device__ __forceinline__ void reduce_slices(const common::warp_place<S>& p, float* shared,
                                               float (&sum)[S::kTM][S::kTN]) {
@@ -80,11 +81,10 @@ __device__ __forceinline__ void for_own_quads(Visit visit) {
   }
 }
 
-// Quad (i, j) of the thread's sums, which have been multiplied by alpha, into C.
+// Quad (i, j) of the thread's sums, into C.
 template <class S, bool kWhole>
-__device__ __forceinline__ void store(kzoo::gemm<float> g, const common::warp_place<S>& p, int i,
-                                      int j, const float* sum) {
-  g.alpha = 1.0f;
+__device__ __forceinline__ void store(const kzoo::gemm<float>& g, const common::warp_place<S>& p,
+                                      int i, int j, const float* sum) {
   const int row = p.row0 + spread_row(p, i), col = p.col0 + spread_col(p, j);
   if constexpr (kWhole) {  // N is a multiple of 4: the four are inside or not together
     if (row < g.m && col < g.n) common::store_sums<true>(g, row, col, sum);
@@ -106,6 +106,7 @@ inline constexpr int kQuadsAtATime = 2;
 template <class S, bool kWhole>
 __global__ void __launch_bounds__(S::kBlockThreads)
     add_partial_sums(kzoo::gemm<float> g, schedule work, float4* workspace) {
+  static_assert(S::kOwnQuads % kQuadsAtATime == 0, "every quad must have its blockIdx.y");
   const int tile = work.alone + static_cast<int>(blockIdx.x);
   const std::int64_t first_step = std::int64_t{tile} * work.depth;
   const int first = work.sharer_of(first_step), last = work.sharer_of(first_step + work.depth - 1);

@@ -12,7 +12,7 @@
 
 namespace pipelined {
 
-// The running thread among all of the block's.
+// The running thread among all of the block's, of which S::kThreads are one slice.
 template <class S>
 __device__ int block_thread(const common::warp_place<S>& p) {
   return static_cast<int>(threadIdx.z) * S::kThreads + p.thread;
@@ -29,7 +29,7 @@ class a_copies {
  public:
   static constexpr int kCount = kRowSteps * (S::kBK / kAcross);
 
-  // From column k0 of A on, which may be negative.
+  // From column k0 of A on, which may be negative. S::layout is linear: at() of a sum is the sum.
   __device__ __forceinline__ a_copies(const kzoo::gemm<float>& g, const common::warp_place<S>& p,
                                       int k0) {
     k_ = block_thread(p) % kAcross;
@@ -45,7 +45,7 @@ class a_copies {
     const int k = i / kRowSteps * kAcross, row = i % kRowSteps * kDown;
     kzoo::copy_async<4>(tile + to_ + S::layout::at(k, row), from_[i % kRowSteps] + k, inside);
   }
-  __device__ __forceinline__ int step_of(int i) const { return i / kRowSteps * kAcross + k_; }
+  __device__ __forceinline__ int k_of(int i) const { return i / kRowSteps * kAcross + k_; }
 
   __device__ __forceinline__ void advance(bool on) {
 #pragma unroll
@@ -88,7 +88,7 @@ class b_copies {
     kzoo::copy_async<4 * kWidth>(tile + to_ + down * kDown * S::kBN + across * kAcross * kWidth,
                                  from_[across] + down * row_step_, inside);
   }
-  __device__ __forceinline__ int step_of(int i) const { return i / kColSteps * kDown + k_; }
+  __device__ __forceinline__ int k_of(int i) const { return i / kColSteps * kDown + k_; }
 
   __device__ __forceinline__ void advance(bool on) {
 #pragma unroll
@@ -122,9 +122,9 @@ class tile_copies {
       a_.copy(own(i), stage, inside);
     }
   }
-  // Which of the BK steps along K copy i is about.
-  __device__ __forceinline__ int step_of(int i) const {
-    return is_b(i) ? b_.step_of(own(i)) : a_.step_of(own(i));
+  // Where in the tile, along K, copy i goes.
+  __device__ __forceinline__ int k_of(int i) const {
+    return is_b(i) ? b_.k_of(own(i)) : a_.k_of(own(i));
   }
 
   // On to the next step, or not.

@@ -45,7 +45,7 @@ void read_verify(table_reader& keys, verify_options& verify) {
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
 }
 
-void read_pivot(table_reader& keys, experiment& e) {
+void read_pivot(table_reader& keys, bool has_baseline, experiment& e) {
   words<pivot_axis> axes;
   for (const pivot_axis a : kPivotAxes) axes.emplace_back(axis_name(a), a);
   words<pivot_value> values;
@@ -59,7 +59,7 @@ void read_pivot(table_reader& keys, experiment& e) {
   const auto culprit = columns ? columns : keys.find("rows");
   if (table.rows == table.columns && culprit)
     culprit->error("rows and columns are the same; choose two different ones");
-  if (const auto value = keys.find("value"); table.value == pivot_value::speedup && !e.baseline)
+  if (const auto value = keys.find("value"); table.value == pivot_value::speedup && !has_baseline)
     value->error("a speedup is over the baseline, and the file names none; add baseline = \"...\"");
   e.pivot_table = table;
 }
@@ -117,7 +117,8 @@ experiment load_text(const std::filesystem::path& path, std::string file_text,
   std::vector<problem_set> sets = read_problem_sets(file, report);
   file.read_table("timing", [&](table_reader& keys) { read_timing(keys, e.timing); });
   file.read_table("verify", [&](table_reader& keys) { read_verify(keys, e.verify); });
-  file.read_table("pivot", [&](table_reader& keys) { read_pivot(keys, e); });
+  file.read_table(
+      "pivot", [&](table_reader& keys) { read_pivot(keys, file.find("baseline").has_value(), e); });
   file.read_table("published", [&](table_reader& keys) {
     e.published = read_published(keys, distinct_shapes(sets));
   });

@@ -117,10 +117,18 @@ std::string unit_text(const document& d, pivot_value v) {
   return "speedup over " + d.experiment.baseline->text;
 }
 
+// Where the baseline has no time, on another device for one, there is no speedup to show.
+pivot_value shown(const document& d, pivot_value wanted) {
+  const bool compared =
+      std::ranges::any_of(d.cells, [&](const cell& c) { return d.baseline_of(c) != nullptr; });
+  return wanted == pivot_value::speedup && !compared ? pivot_value::gflops : wanted;
+}
+
 table::field measured(const document& d, const cell& c, pivot_value v) {
   if (c.time) {
-    const bool simulated = c.time->clock == timing::clock::simulator;
-    return {value_text(d, c, c.time->median_ms, v) + (simulated ? "*" : "")};
+    const std::string text = value_text(d, c, c.time->median_ms, v);
+    const bool simulated = !text.empty() && c.time->clock == timing::clock::simulator;
+    return {text + (simulated ? "*" : "")};
   }
   const bool fine = c.verdict == verdict::pass || c.verdict == verdict::unsupported;
   return {std::string(verdict_name(c.verdict)), fine ? style::dim : style::bad};
@@ -146,21 +154,22 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     simulated = simulated || (c.time && c.time->clock == timing::clock::simulator);
   }
 
-  const std::string unit = unit_text(d, p.value);
+  const pivot_value value = shown(d, p.value);
+  const std::string unit = unit_text(d, value);
   for (const std::string& title : titles) {
     const sheet& s = sheets[title];
     out.line(title, style::bold,
              fmt::format(": {} by {} and {}", unit, axis_name(p.rows), axis_name(p.columns)));
-    out.add(fill(s, p, [&](const cell& c) { return measured(d, c, p.value); }));
+    out.add(fill(s, p, [&](const cell& c) { return measured(d, c, value); }));
     // Their ratio to a baseline of ours would say nothing.
     const std::size_t published =
-        p.value == pivot_value::speedup ? 0 : d.experiment.published.columns.size();
+        value == pivot_value::speedup ? 0 : d.experiment.published.columns.size();
     for (std::size_t i = 0; i < published; ++i) {
       bool any = false;
       const table t = fill(s, p, [&](const cell& c) -> table::field {
         const auto ms = d.published_ms(c, i);
         any = any || ms.has_value();
-        return {ms ? value_text(d, c, *ms, p.value) : "", style::dim};
+        return {ms ? value_text(d, c, *ms, value) : "", style::dim};
       });
       if (!any) continue;
       out.item("published, " + d.experiment.published.columns[i].label);

@@ -87,6 +87,12 @@ TEST_CASE("an error shows the place, what was found, and the line", "[experiment
         "   | \t          ^");
 }
 
+TEST_CASE("a baseline that is wrong is not one that is missing", "[experiment]") {
+  const std::string found = fault("baseline = 'cub las'\n[pivot]\nvalue = 'speedup'\n");
+  CHECK(found.find("cub las") != std::string::npos);
+  CHECK(found.find("names none") == std::string::npos);
+}
+
 TEST_CASE("bad values are refused at their place", "[experiment]") {
   struct wrong {
     const char *text, *message;

@@ -71,6 +71,23 @@ TEST_CASE("a report in Markdown has what the text has, block by block", "[report
   CHECK(text.find("**") == std::string::npos);
 }
 
+TEST_CASE("a pivot of speedups has them, and GFLOP/s where there is no baseline", "[report]") {
+  results::document d = test::made_document();
+  d.experiment.pivot_table = {experiment::pivot_axis::kernel, experiment::pivot_axis::shape,
+                              experiment::pivot_value::speedup};
+  const std::string compared = report::whole(d, report::medium::markdown);
+  CHECK_THAT(compared, ContainsSubstring("speedup over base by kernel and shape"));
+  CHECK_THAT(compared, ContainsSubstring("2.00x"));
+  CHECK(compared.find("published, Old GPU") == std::string::npos);
+  d.experiment.baseline = experiment::selector{"elsewhere", {}};
+  for (results::cell& c : d.cells) {
+    if (c.time) c.time->clock = timing::clock::simulator;
+  }
+  const std::string alone = report::whole(d, report::medium::markdown);
+  CHECK_THAT(alone, ContainsSubstring("GFLOP/s by kernel and shape"));
+  CHECK_THAT(alone, !ContainsSubstring("| \\* |"));
+}
+
 TEST_CASE("a part of a document is what its results say", "[report]") {
   const test::scratch_folder folder;
   const results::document d = test::made_document();

@@ -16,6 +16,7 @@ template <int kCount>
 __global__ void copy_and_rotate(const float* from, float* to, int inside) {
   __shared__ __align__(16) float tile[kThreads * kCount];
   const int t = static_cast<int>(threadIdx.x);
+  for (int i = 0; i < kCount; ++i) tile[t * kCount + i] = NAN;
   kzoo::copy_async<4 * kCount>(&tile[t * kCount], from + t * kCount, t < inside);
   kzoo::commit_group();
   kzoo::wait_group<0>();
