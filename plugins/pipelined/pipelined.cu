@@ -15,13 +15,11 @@ namespace pipelined {
 
 // Tiling: a common::warp_tiling. A ring of so many stages. A block has so many slices, groups of
 // threads that each do their share of a stage's steps along K, for the same tile of C: more threads
-// for a small tile, each with many sums. BFirst: B's copies come before A's; which is better is
-// measured.
-template <class Tiling, int Stages, int Slices, int BlocksPerSm, bool BFirst>
+// for a small tile, each with many sums.
+template <class Tiling, int Stages, int Slices, int BlocksPerSm>
 struct pipeline : Tiling {
   using layout = common::padded<Tiling>;
   static constexpr int kStages = Stages, kSlices = Slices, kBlocksPerSm = BlocksPerSm;
-  static constexpr bool kBFirst = BFirst;
   static constexpr int kBlockThreads = Tiling::kThreads * Slices;
   static constexpr int kSliceK = Tiling::kBK / Slices;  // a slice's steps in a stage
   static constexpr int kStage = layout::kSize + Tiling::kBK * Tiling::kBN;  // floats
@@ -201,16 +199,16 @@ class variant {
 };
 
 // A thread has 16 x 8 sums in each.
-template <int BM, int BN, int BK, int Stages, int Slices, int BlocksPerSm, bool BFirst>
-using with = variant<
-    pipeline<common::warp_tiling<BM, BN, BK, 64, 64, 16, 8>, Stages, Slices, BlocksPerSm, BFirst>>;
+template <int BM, int BN, int BK, int Stages, int Slices, int BlocksPerSm>
+using with =
+    variant<pipeline<common::warp_tiling<BM, BN, BK, 64, 64, 16, 8>, Stages, Slices, BlocksPerSm>>;
 
 }  // namespace pipelined
 
 KZOO_PLUGIN("pipelined", "A ring of stages filled by asynchronous copies, and no idle last wave",
-            (kzoo::variant<pipelined::with<128, 256, 16, 5, 1, 1, true>>(
+            (kzoo::variant<pipelined::with<128, 256, 16, 5, 1, 1>>(
                 "128x256x16_s5", "5 stages of large tiles, for large problems")),
-            (kzoo::variant<pipelined::with<128, 64, 32, 4, 4, 1, false>>(
+            (kzoo::variant<pipelined::with<128, 64, 32, 4, 4, 1>>(
                 "128x64x32_s4_k4", "4 stages of small tiles, and 4 slices along K in a block")),
-            (kzoo::variant<pipelined::with<64, 64, 32, 4, 4, 2, false>>(
+            (kzoo::variant<pipelined::with<64, 64, 32, 4, 4, 2>>(
                 "64x64x32_s4_k4", "the same with half the tile, two blocks on a multiprocessor")));

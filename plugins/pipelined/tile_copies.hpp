@@ -116,15 +116,15 @@ class tile_copies {
 
   // Copy i of kCount; zeros, and nothing is read, where it is not inside.
   __device__ __forceinline__ void copy(int i, float* stage, bool inside) const {
-    if (is_b(i)) {
-      b_.copy(own(i), stage + S::layout::kSize, inside);
+    if (i < a_type::kCount) {
+      a_.copy(i, stage, inside);
     } else {
-      a_.copy(own(i), stage, inside);
+      b_.copy(i - a_type::kCount, stage + S::layout::kSize, inside);
     }
   }
   // Where in the tile, along K, copy i goes.
   __device__ __forceinline__ int k_of(int i) const {
-    return is_b(i) ? b_.k_of(own(i)) : a_.k_of(own(i));
+    return i < a_type::kCount ? a_.k_of(i) : b_.k_of(i - a_type::kCount);
   }
 
   // On to the next step, or not.
@@ -134,10 +134,6 @@ class tile_copies {
   }
 
  private:
-  static constexpr int kFirst = S::kBFirst ? b_type::kCount : a_type::kCount;
-  static __device__ constexpr bool is_b(int i) { return (i < kFirst) == S::kBFirst; }
-  static __device__ constexpr int own(int i) { return i < kFirst ? i : i - kFirst; }
-
   a_type a_;
   b_type b_;
 };
