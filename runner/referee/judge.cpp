@@ -3,6 +3,7 @@
 #include "referee/pattern.hpp"
 #include "referee/referee.hpp"
 #include "referee/scan.hpp"
+#include "referee/tolerance.hpp"
 
 #include <fmt/format.h>
 
@@ -96,10 +97,10 @@ std::string infinite_reason(const evidence& e) {
 
 std::string error_reason(const evidence& e) {
   const findings& f = e.found;
-  const std::string bound =
-      is_integer(e.t.of().dtype)
-          ? "are not exact"
-          : fmt::format("differ by more than {} allows", precision_name(e.declared));
+  const tolerance within(e.t.of(), e.declared);
+  const std::string bound = within.exact_sums() ? "are not exact"
+                                                : fmt::format("differ by more than {} allows",
+                                                              precision_name(e.declared));
   std::string text = fmt::format(
       "{} {}, the worst at {}: expected {:.9g}, got {:.9g}",
       share(f.out, f.compared, e.t.complete() ? "elements of C" : "checked elements of C"), bound,
@@ -110,7 +111,7 @@ std::string error_reason(const evidence& e) {
     const auto is_out = [&](std::int64_t row, std::int64_t col) {
       const std::size_t r = std::size_t(row);
       const double error = std::abs(e.words.value(e.index(row, col)) - e.t.value(r, col));
-      return error > e.t.allowed(r, col, e.declared);
+      return error > within.allowed(e.t.sizes_of(r, col));
     };
     if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, is_out, kMostly))
       text += fmt::format("; all in {}", *pattern);

@@ -31,7 +31,9 @@ inline void from_json(const nlohmann::json& j, problem& p) {
   p.dtype = type_from_name(j.at("dtype").get<std::string>());
   j.at("alpha").get_to(p.alpha);
   j.at("beta").get_to(p.beta);
-  p.data = j.at("fill") == fill_name(fill::integers) ? fill::integers : fill::uniform;
+  for (const fill f : kFills) {
+    if (j.at("fill") == fill_name(f)) p.data = f;
+  }
   j.at("padding").get_to(p.padding);
   j.at("seed").get_to(p.seed);
 }

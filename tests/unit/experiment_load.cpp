@@ -141,7 +141,7 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
       {"[problem]\nseed = -1",
        "2:8: error: problem.seed: expected an integer from 0 to 9223372036854775807, found -1"},
       {"[problem]\nfill = 'random'",
-       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", found the string "
+       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", \"probe\", \"signs\", found the string "
        "\"random\""},
       {"[pivot]\nrows = 'n'\ncolumns = 'n'",
        "3:11: error: pivot.columns: rows and columns are the same; choose two different ones"},
