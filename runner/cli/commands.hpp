@@ -24,12 +24,22 @@ struct run_options : common_options {
   std::string device;                // "" : as the file says
   std::vector<std::string> plugins;  // empty: as the file says
   std::vector<std::string> sizes;    // likewise
+  std::string tier;                  // "" : as the file says
   std::string json;                  // "" : none, "-": stdout
   bool quiet = false;
 };
 
+struct validate_options : common_options {
+  std::string plugin;  // a name, name:variant or glob, or a library's file
+  std::string tier = "full";
+  std::string device;  // "" : one that there is a build for
+  std::string json;
+  double timeout_seconds = 60;
+};
+
 int run(const run_options& options);
 int check(const run_options& options);
+int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
 int devices();

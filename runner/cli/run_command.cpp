@@ -1,3 +1,4 @@
+#include "cli/json_file.hpp"
 #include "cli/setup.hpp"
 #include "devices/devices.hpp"
 #include "report/terminal.hpp"
@@ -8,65 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <string>
 
 namespace kzoo::cli {
-namespace {
-
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
-  throw experiment::invalid(fmt::format("--json {}: error: cannot be written: {}", name, why));
-}
-
-// Where the results go. Tried before anything runs, so that an hour's results do not meet a missing
-// folder; and an older file is replaced only when the new one is whole.
-class json_file {
- public:
-  json_file(const std::string& name, const std::filesystem::path& experiment) : name_(name) {
-    if (name.empty() || name == "-") return;
-    std::error_code ignored;
-    if (std::filesystem::equivalent(name, experiment, ignored)) {
-      refuse(name, "it is the experiment file");
-    }
-    // Devices and pipes cannot be replaced: they are written to as they are.
-    const bool in_place =
-        std::filesystem::exists(name, ignored) && !std::filesystem::is_regular_file(name, ignored);
-    written_ = in_place ? name : fmt::format("{}.{}.part", name, getpid());
-    file_ = std::fopen(written_.c_str(), "w");
-    if (file_ == nullptr) refuse(name, std::strerror(errno));
-  }
-  ~json_file() {
-    if (file_ != nullptr) std::fclose(file_);
-    if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
-  }
-  json_file(const json_file&) = delete;
-  json_file& operator=(const json_file&) = delete;
-
-  void write(const results::document& d) {
-    if (name_.empty()) return;
-    // A plugin's texts may hold any bytes.
-    const std::string text =
-        results::to_json(d).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
-    std::FILE* out = file_ == nullptr ? stdout : file_;
-    const bool whole = std::fwrite(text.data(), 1, text.size(), out) == text.size() &&
-                       std::fflush(out) == 0 &&
-                       (written_ == name_ || written_.empty() ||
-                        std::rename(written_.c_str(), name_.c_str()) == 0);
-    if (!whole) throw std::runtime_error(fmt::format("--json {}: {}", name_, std::strerror(errno)));
-  }
-
- private:
-  std::string name_, written_;
-  std::FILE* file_ = nullptr;  // null: stdout, or nowhere
-};
-
-}  // namespace
-
 int run(const run_options& options) {
   experiment::experiment e = load_experiment(options);
   devices::device device = devices::find(e.device);
@@ -84,7 +29,7 @@ int run(const run_options& options) {
   const auto watch = report::make_terminal(terminal);
   const results::document d = run::execute(plan, *watch);
   report::print_closing(d, terminal);
-  json.write(d);
+  json.write(results::to_json(d));
   return results::exit_code(d);
 }
 

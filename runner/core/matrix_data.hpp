@@ -138,10 +138,13 @@ constexpr std::uint32_t word(const matrix& x, std::int64_t index) {
   return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
 }
 
-// What a kernel did to a buffer: words that are not what they were, and the least index of each kind.
+// What a kernel did to a buffer: words that are not what they were, and the least index of each
+// kind.
 struct changes {
   std::int64_t inside = 0, outside = 0;
   std::int64_t first_inside = -1, first_outside = -1;
+
+  constexpr bool any() const { return inside + outside > 0; }
 };
 
 // A buffer's digest is the sum of this over all its words, mod 2^64: equal for equal buffers, and

@@ -100,7 +100,7 @@ class scanner {
 
   // Not the NaN with all bits set either: that is what GPUs make of every NaN.
   bool is_made_from(std::uint32_t poison, std::uint32_t bits, double got) const {
-    const std::uint32_t gpu_nan = type_size(operands_.c.type) == 2 ? 0x7fffu : 0x7fffffffu;
+    const std::uint32_t gpu_nan = type_size(operands_.c.type) == 2 ? 0x7fffu : kGpuNan;
     return std::isnan(got) && bits == quieted(operands_.c.type, poison) && bits != gpu_nan;
   }
 

@@ -81,12 +81,19 @@ json to_json(const document& d, const cell& c) {
          {"reason", c.reason},
          {"accuracy", c.accuracy ? to_json(*c.accuracy) : json()},
          {"time", c.time ? to_json(*c.time) : json()},
+         {"checks", results::to_json(c.findings)},
          {"launches", std::move(launches)},
          {"gflops", optional_number(d.gflops(c))},
          {"speedup_over_baseline",
           baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
   if (!published.empty()) j["published_ms"] = published;
   return j;
+}
+
+}  // namespace
+
+json to_json(const devices::device& d) {
+  return {{"id", d.id}, {"name", d.name}, {"memory_bytes", d.memory_bytes}, {"facts", d.facts}};
 }
 
 json to_json(const plugin_record& p) {
@@ -102,7 +109,14 @@ json to_json(const plugin_record& p) {
   return j;
 }
 
-}  // namespace
+json to_json(const std::vector<verify::finding>& findings) {
+  json list = json::array();
+  for (const verify::finding& f : findings) {
+    list.push_back(
+        {{"check", f.check}, {"outcome", verify::outcome_name(f.outcome)}, {"detail", f.detail}});
+  }
+  return list;
+}
 
 json to_json(const document& d) {
   const experiment::experiment& e = d.experiment;
@@ -120,18 +134,16 @@ json to_json(const document& d) {
              {"warmup", e.timing.warmup},
              {"samples", e.timing.samples},
              {"max_seconds", e.timing.max_seconds}}},
-           {"verify", {{"timeout_seconds", e.verify.timeout_seconds}}},
+           {"verify",
+            {{"tier", tier_name(e.verify.tier)}, {"timeout_seconds", e.verify.timeout_seconds}}},
            {"published_source", e.published.source},
            {"overrides",
             {{"device", e.overridden.device ? json(*e.overridden.device) : json()},
              {"plugins", e.overridden.plugins},
-             {"sizes", e.overridden.sizes}}},
+             {"sizes", e.overridden.sizes},
+             {"tier", e.overridden.tier ? json(*e.overridden.tier) : json()}}},
            {"text", e.text}}},
-         {"device",
-          {{"id", d.device.id},
-           {"name", d.device.name},
-           {"memory_bytes", d.device.memory_bytes},
-           {"facts", d.device.facts}}},
+         {"device", to_json(d.device)},
          {"notes", d.notes}};
   json plugins = json::array(), cells = json::array(), agreements = json::array();
   for (const plugin_record& p : d.plugins) plugins.push_back(to_json(p));

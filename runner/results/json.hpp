@@ -11,4 +11,9 @@ inline constexpr const char* kSchema = "kzoo.results/1";
 
 nlohmann::ordered_json to_json(const document& d);
 
+// Its parts that other documents have too.
+nlohmann::ordered_json to_json(const devices::device& d);
+nlohmann::ordered_json to_json(const plugin_record& p);
+nlohmann::ordered_json to_json(const std::vector<verify::finding>& findings);
+
 }  // namespace kzoo::results
