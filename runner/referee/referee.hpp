@@ -48,6 +48,9 @@ class truth {
 
   explicit truth(const problem& p, double max_products = kMaxProducts);
 
+  // How many rows there will be.
+  static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);
+
   const problem& of() const { return problem_; }
   // The rows that were computed, ascending; all m of them for ordinary sizes.
   const std::vector<std::int64_t>& rows() const { return rows_; }

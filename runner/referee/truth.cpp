@@ -26,20 +26,13 @@ std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::u
   return rows;
 }
 
-std::int64_t affordable_rows(const problem& p, double max_products) {
-  const double row = static_cast<double>(p.n);
-  const double rows =
-      std::min(max_products / (row * static_cast<double>(p.k)), truth::kMaxElements / row);
-  return static_cast<std::int64_t>(std::clamp(rows, 2.0, std::max(2.0, double(p.m))));
-}
-
 }  // namespace
 
 truth::truth(const problem& p, double max_products)
     : problem_(p),
       operands_(operands_of(p)),
       scalars_(held_scalars(p)),
-      rows_(choose_rows(p.m, affordable_rows(p, max_products), p.seed)) {
+      rows_(choose_rows(p.m, rows_of(p, max_products), p.seed)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
   const std::size_t count = rows_.size() * std::size_t(p.n);
@@ -52,6 +45,13 @@ truth::truth(const problem& p, double max_products)
       value_[i] = combine(p.dtype, s, value_[i], initial_c(o, s, rows_[std::size_t(r)], col));
     }
   });
+}
+
+std::int64_t truth::rows_of(const problem& p, double max_products) {
+  const double row = static_cast<double>(p.n);
+  const double rows = std::min(max_products / (row * static_cast<double>(p.k)), kMaxElements / row);
+  const double least = std::min<double>(2.0, double(p.m));
+  return static_cast<std::int64_t>(std::clamp(rows, least, double(p.m)));
 }
 
 sizes truth::sizes_of(std::size_t r, std::int64_t col) const {

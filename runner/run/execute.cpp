@@ -172,6 +172,14 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(fmt::format("no comparison with the baseline {}: it does not take part here",
                                 e.baseline->text));
   }
+  for (const problem& q : e.problems) {
+    const std::int64_t rows = referee::truth::rows_of(q);
+    if (rows == q.m) continue;
+    notes.push_back(fmt::format(
+        "{} is too large to compare every element: {} of {} rows are, and all of C is checked "
+        "exactly on whole numbers (Freivalds)",
+        problem_name(q), rows, q.m));
+  }
   const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
     return c.record.description && c.record.description->device == KZOO_CPU &&
            !c.record.description->native;

@@ -49,7 +49,7 @@ void validate_variant(workers::plugin_host& host, const verify::subject_descript
   if (first.outcome == verify::outcome::skipped) return;
   out.problem = problem_name(at_hand);
   for (const verify::check* c : verify::all_checks()) {
-    if (c->from() > t) continue;
+    if (c->from() > t || !c->applies_to(at_hand)) continue;
     const bool hung = out.findings.back().outcome == verify::outcome::hung;
     add(hung ? verify::after_hang(*c) : make(*c, at_hand));
   }

@@ -31,6 +31,8 @@ class check {
   virtual tier from() const { return tier::full; }
   // Asked once for each element type, or on each problem of an experiment?
   virtual bool is_about_problem() const { return false; }
+  // Where it does not, it is not even mentioned.
+  virtual bool applies_to(const problem&) const { return true; }
   // Says what was looked at. Throws failed, skipped, or setback; leaves no instance behind when it
   // returns.
   virtual std::string look(subject& s) const = 0;

@@ -1,10 +1,12 @@
 #include "verify/check.hpp"
+#include "verify/checks/freivalds.hpp"
 #include "verify/checks/state.hpp"
 #include "verify/checks/sweeps.hpp"
 
 namespace kzoo::verify {
 namespace {
 
+const freivalds kFreivalds;
 const shapes kShapes;
 const scalars kScalars;
 const exact_integers kExactIntegers;
@@ -15,9 +17,9 @@ const new_addresses kNewAddresses;
 const interleaving kInterleaving;
 const repeats kRepeats;
 
-const check* const kAll[] = {&kShapes,         &kScalars,      &kExactIntegers,
-                             &kPrecisionProbe, &kSeeds,        &kNewContents,
-                             &kNewAddresses,   &kInterleaving, &kRepeats};
+const check* const kAll[] = {&kFreivalds,      &kShapes, &kScalars,     &kExactIntegers,
+                             &kPrecisionProbe, &kSeeds,  &kNewContents, &kNewAddresses,
+                             &kInterleaving,   &kRepeats};
 
 }  // namespace
 

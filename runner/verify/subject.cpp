@@ -20,15 +20,20 @@ void subject::renew(const problem& p, const std::string& move, int slot) {
 judged_run subject::run(int slot, std::optional<std::uint64_t> judged) {
   const problem& p = problem_in(slot);
   judged_run result;
-  if (judged) {
-    result.report = host_.run({*judged}, slot);
-    result.judgement.right = result.report.digest == judged;
-  } else {
-    result.report = host_.run({}, slot);
-  }
+  workers::run_request how;
+  if (judged) how.known.push_back(*judged);
+  result.report = host_.run(how, slot);
+  result.judgement.right = result.report.digest == judged;
   if (!result.judgement.right) result.judgement = judge(p);
   check_tampering(p, result.report.changed, result.judgement);
   return result;
+}
+
+void subject::run_unseen(int slot) {
+  referee::judgement inputs;
+  inputs.right = true;
+  check_tampering(problem_in(slot), host_.run({{}, false}, slot).changed, inputs);
+  if (!inputs.right) throw setback(verdict::wrong, inputs.reason);
 }
 
 judged_samples subject::sample(const experiment::timing_options& how, std::uint64_t judged) {

@@ -57,6 +57,9 @@ class subject {
   // Runs what is in the slot, and judges all that one run shows: C, what is around it, the inputs.
   // A C whose digest is `judged` has been found right before.
   judged_run run(int slot = 0, std::optional<std::uint64_t> judged = {});
+  // Runs what is in the slot, leaves C on the device, and judges nothing but the inputs: throws
+  // setback where they were written to.
+  void run_unseen(int slot = 0);
   // Times what is in slot 0, and judges every output that is not `judged` already.
   judged_samples sample(const experiment::timing_options& how, std::uint64_t judged);
 

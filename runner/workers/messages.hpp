@@ -104,11 +104,12 @@ inline data::matrix workspace_spec(std::uint64_t bytes) {
   return {KZOO_F32, data::content::poison, 1, words, words, kKey};
 }
 
-// A result is in the window unless its digest is one of `known`.
+// A result that is wanted is in the window unless its digest is one of `known`.
 struct run_request {
   std::vector<std::uint64_t> known;
+  bool output = true;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, known)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, known, output)
 
 struct run_report {
   changes changed;

@@ -100,10 +100,9 @@ void plugin_host::renew(const problem& p, const std::string& move, int slot) {
                  timeout_seconds_);
 }
 
-run_report plugin_host::run(const std::vector<std::uint64_t>& known, int slot) {
+run_report plugin_host::run(const run_request& how, int slot) {
   output_bytes_ = c_bytes(prepared_.at(slot));
-  return call_for<run_report>({{"op", "run"}, {"slot", slot}, {"how", run_request{known}}},
-                              timeout_seconds_);
+  return call_for<run_report>({{"op", "run"}, {"slot", slot}, {"how", how}}, timeout_seconds_);
 }
 
 sample_report plugin_host::sample(const sample_request& how) {

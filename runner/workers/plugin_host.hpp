@@ -33,8 +33,8 @@ class plugin_host {
   // Gives a prepared instance the contents of `p`, which differs in seed and fill alone, and other
   // memory for each matrix in `move`: "abc", "b", "". What it moved from becomes poison.
   void renew(const problem& p, const std::string& move, int slot = 0);
-  // Runs it once; output() then holds all of C, unless C's digest is one of `known`.
-  run_report run(const std::vector<std::uint64_t>& known = {}, int slot = 0);
+  // Runs it once; output() then holds all of C, if it is wanted and not known.
+  run_report run(const run_request& how = {}, int slot = 0);
   // Runs it over and over; output() then holds what the last sample wrote, if that is unknown.
   sample_report sample(const sample_request& how);
   // For each row of C as the last run left it: the sum of its elements times hash(key, column).

@@ -66,6 +66,7 @@ void workbench::renew(const problem& p, const std::string& move) {
   const kzoo_problem now = to_abi(matrices_.problem), next = to_abi(p);
   if (std::memcmp(&now, &next, sizeof now) != 0)
     throw std::invalid_argument("an instance is for one problem, and this is another");
+  moved_from_.clear();
   const operands spec = operands_of(p);
   const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char name) {
     if (move.find(name) == std::string::npos) return x->refill(contents);
@@ -94,7 +95,7 @@ run_report workbench::run(const run_request& how) {
   call_plugin(&list);
   backend_.synchronize();
   run_report report{find_changes(), matrices_.c->digest(), {}};
-  if (!contains(how.known, report.digest)) publish_c();
+  if (how.output && !contains(how.known, report.digest)) publish_c();
   for (std::uint32_t i = 0; i < std::min(list.count, list.capacity); ++i) {
     report.launches.push_back(describe(launches[i]));
   }

@@ -27,7 +27,7 @@ class workbench {
   void prepare(const kzoo_variant& variant, const problem& p);
   // Changes what the instance finds at its next run: the contents of `p`, which is the same to a
   // plugin, and other memory for each matrix in `move` ("abc"). What was moved from becomes poison,
-  // and stays allocated until finish().
+  // and stays allocated until the next renew() or finish().
   void renew(const problem& p, const std::string& move);
   run_report run(const run_request& how);
   sample_report sample(const sample_request& how);
