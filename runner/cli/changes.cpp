@@ -52,6 +52,7 @@ std::vector<std::string> changes_between(const document& then, const document& n
   compare("--device", was.device.value_or(""), is.device.value_or(""));
   compare("--plugins", joined(was.plugins), joined(is.plugins));
   compare("--sizes", joined(was.sizes), joined(is.sizes));
+  compare("--verify", was.tier.value_or(""), is.tier.value_or(""));
   compare("the device", fmt::format("{} ({})", then.device.id, then.device.name),
           fmt::format("{} ({})", now.device.id, now.device.name));
   compare("the CUDA runtime", then.device.fact("runtime"), now.device.fact("runtime"));

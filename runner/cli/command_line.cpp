@@ -48,6 +48,8 @@ CLI::Option* add_experiment(CLI::App& app, run_options& o) {
   app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
       ->type_name("LIST")
       ->delimiter(',');
+  app.add_option("--verify", o.tier, "quick, full or paranoid: how much is checked")
+      ->type_name("TIER");
   return file;
 }
 
@@ -106,6 +108,7 @@ int command_line(int argc, char** argv) {
   report_options report_with;
   rerun_options rerun_with;
   compare_options compare_with;
+  validate_options validate_with;
   std::string plugin;
   int code = kOk;
 
@@ -148,6 +151,26 @@ int command_line(int argc, char** argv) {
   CLI::App& check_app = *app.add_subcommand("check", "Check an experiment file without running it");
   add_experiment(check_app, check_with)->required();
   check_app.callback([&] { code = check(check_with); });
+
+  CLI::App& validate_app =
+      *app.add_subcommand("validate", "Every check on one plugin, a line for each");
+  add_common(validate_app, validate_with);
+  validate_app
+      .add_option("PLUGIN", validate_with.plugin, "name, name:variant, or a library's file")
+      ->required();
+  validate_app.add_option("--tier", validate_with.tier, "quick, full or paranoid; default: full")
+      ->type_name("TIER");
+  validate_app.add_option("--device", validate_with.device, "cpu, cuda or cuda:N")
+      ->type_name("NAME");
+  validate_app
+      .add_option("--timeout", validate_with.timeout_seconds,
+                  "Seconds for one step, after which it counts as hung; default: 60")
+      ->type_name("SECONDS")
+      ->check(CLI::PositiveNumber);
+  validate_app.add_option("--json", validate_with.json, "Write the findings as JSON; - for stdout")
+      ->type_name("FILE");
+  validate_app.footer("Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device.");
+  validate_app.callback([&] { code = validate(validate_with); });
 
   CLI::App& list_app = *app.add_subcommand("list", "The plugins that there are");
   add_common(list_app, list_with);

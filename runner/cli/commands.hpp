@@ -34,6 +34,7 @@ struct run_options : output_options {
   std::string device;                 // "" : as the file says
   std::vector<std::string> plugins;   // empty: as the file says
   std::vector<std::string> sizes;     // likewise
+  std::string tier;                   // "" : as the file says
   std::optional<std::string> resume;  // a journal; "": the newest
 };
 
@@ -53,9 +54,18 @@ struct compare_options {
   bool force = false, markdown = false;
 };
 
+struct validate_options : common_options {
+  std::string plugin;  // a name, name:variant or glob, or a library's file
+  std::string tier = "full";
+  std::string device;  // "" : one that there is a build for
+  std::string json;    // "" : none, "-": stdout
+  double timeout_seconds = 60;
+};
+
 int run(const run_options& options);
 int rerun(const rerun_options& options);
 int check(const run_options& options);
+int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
 int devices();

@@ -16,7 +16,7 @@ namespace kzoo::cli {
 
 namespace fs = std::filesystem;
 
-export_file::export_file(std::string flag, std::string name, const fs::path& experiment)
+export_file::export_file(std::string flag, std::string name, const fs::path& input)
     : flag_(std::move(flag)), name_(std::move(name)) {
   if (name_ == "-") return;
   const auto refuse = [&](const std::string& why) {
@@ -24,7 +24,7 @@ export_file::export_file(std::string flag, std::string name, const fs::path& exp
         fmt::format("{} {}: error: cannot be written: {}", flag_, name_, why));
   };
   std::error_code ignored;
-  if (fs::equivalent(name_, experiment, ignored)) refuse("it is the experiment file");
+  if (fs::equivalent(name_, input, ignored)) refuse("it is the input file");
   // Devices and pipes cannot be replaced: they are written to as they are.
   const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
   written_ = in_place ? name_ : fmt::format("{}.{}.part", name_, getpid());

@@ -22,7 +22,7 @@ std::string rendered(const results::document& d, format f) {
   return "";
 }
 
-exports::exports(const output_options& options, const std::filesystem::path& experiment) {
+exports::exports(const output_options& options, const std::filesystem::path& input) {
   const auto add = [&](format f, const char* flag, const std::string& name) {
     if (name.empty()) return;
     if (name == "-" && on_stdout_) {
@@ -30,7 +30,7 @@ exports::exports(const output_options& options, const std::filesystem::path& exp
           fmt::format("{} -: error: stdout is taken by another export; name a file", flag));
     }
     on_stdout_ = on_stdout_ || name == "-";
-    entries_.push_back({f, std::make_unique<export_file>(flag, name, experiment)});
+    entries_.push_back({f, std::make_unique<export_file>(flag, name, input)});
   };
   add(format::json, "--json", options.json);
   add(format::csv, "--csv", options.csv);

@@ -17,7 +17,7 @@ std::string rendered(const results::document& d, format f);
 
 class exports {
  public:
-  exports(const output_options& options, const std::filesystem::path& experiment);
+  exports(const output_options& options, const std::filesystem::path& input);
 
   // stdout is one document's alone.
   bool on_stdout() const { return on_stdout_; }

@@ -94,6 +94,7 @@ run_options as_told(const document& then, run_options options) {
   if (options.device.empty()) options.device = over.device.value_or("");
   if (options.plugins.empty()) options.plugins = over.plugins;
   if (options.sizes.empty()) options.sizes = over.sizes;
+  if (options.tier.empty()) options.tier = over.tier.value_or("");
   if (options.plugin_folders.empty()) options.plugin_folders = then.invoked.plugin_folders;
   options.in_process = options.in_process || then.invoked.in_process;
   return options;

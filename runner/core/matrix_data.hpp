@@ -19,7 +19,17 @@ namespace kzoo::data {
 // Elements before and after each matrix that no kernel may write.
 inline constexpr std::int64_t kGuard = 1024;
 
-enum class content : std::uint32_t { uniform, integers, poison };
+// What the elements of a matrix are.
+enum class content : std::uint32_t {
+  uniform,     // fractions in [-1, 1), zero-mean
+  integers,    // whole numbers in [-8, 8]
+  poison,      // signalling NaNs; any word for integers
+  odd,         // odd whole numbers of 12 bits and either sign: fp32 holds them, TF32 does not
+  signs,       // -1, 0 and 1
+  thin_signs,  // the same, but 0 in all but one of rows / 512: sums stay small whole numbers
+  hill,        // 1 to 128 in the left half of the columns, -128 to -1 in the right one
+  bits         // 0 and 1
+};
 
 struct matrix {
   kzoo_type type;
@@ -92,16 +102,65 @@ constexpr double decode(kzoo_type type, std::uint32_t bits) {
   }
 }
 
+// The whole number at `index` that the random bits h choose, for contents that are such.
+constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h) {
+  const auto bits = static_cast<std::uint32_t>(h >> 32);
+  const int sign = static_cast<int>(bits % 3) - 1;
+  switch (x.inside) {
+    case content::odd:
+      return (2049 + 2 * static_cast<int>((bits >> 1) % 1024)) * ((bits & 1u) != 0 ? 1 : -1);
+    case content::signs:
+      return sign;
+    case content::thin_signs:
+      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(x.rows / 512 + 1) == 0
+                 ? sign
+                 : 0;
+    case content::hill: {
+      const int height = 1 + static_cast<int>(bits % 128);
+      return (index - kGuard) % x.ld < (x.cols + 1) / 2 ? height : -height;
+    }
+    case content::bits:
+      return static_cast<int>(bits & 1u);
+    default:
+      return static_cast<int>(bits % 17) - 8;
+  }
+}
+
 // The word at `index`, in the low bits for 16-bit types.
 constexpr std::uint32_t word(const matrix& x, std::int64_t index) {
   const std::uint64_t h = hash(x.key, index);
   if (x.inside == content::poison || !is_inside(x, index)) return poison_bits(x.type, h);
-  if (x.inside == content::integers || x.type == KZOO_I32) {
-    return encode(x.type, static_cast<float>(static_cast<int>((h >> 32) % 17) - 8));
+  if (x.inside != content::uniform || x.type == KZOO_I32) {
+    return encode(x.type, static_cast<float>(whole_number(x, index, h)));
   }
-  // 24 bits: every value is exact in fp32, zero-mean in [-1, 1).
+  // 24 bits: every value is exact in fp32.
   const auto fraction = static_cast<std::int32_t>(h >> 40) - (1 << 23);
   return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
+}
+
+// What a kernel did to a buffer: words that are not what they were, and the least index of each
+// kind.
+struct changes {
+  std::int64_t inside = 0, outside = 0;
+  std::int64_t first_inside = -1, first_outside = -1;
+
+  constexpr bool any() const { return inside + outside > 0; }
+};
+
+// A buffer's digest is the sum of this over all its words, mod 2^64: equal for equal buffers, and
+// for different ones as good as never.
+constexpr std::uint64_t digest_term(std::uint32_t bits, std::int64_t index) {
+  return hash(bits, index);
+}
+
+// An element as an exact integer: itself where it is whole, else nothing that a right result holds.
+constexpr std::uint64_t exact_integer(kzoo_type type, std::uint32_t bits) {
+  const double value = decode(type, bits);
+  constexpr double kLargest = 0x1p53;
+  const bool small = value > -kLargest && value < kLargest;
+  const auto whole = small ? static_cast<std::int64_t>(value) : 0;
+  return small && static_cast<double>(whole) == value ? static_cast<std::uint64_t>(whole)
+                                                      : hash(~std::uint64_t{0}, bits);
 }
 
 }  // namespace kzoo::data

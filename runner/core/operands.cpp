@@ -2,14 +2,38 @@
 
 namespace kzoo {
 
+namespace {
+
+struct contents {
+  data::content a, b, c;
+};
+
+contents contents_of(const problem& p) {
+  using enum data::content;
+  switch (p.data) {
+    case fill::integers:
+      return {integers, integers, integers};
+    case fill::signs:
+      return {signs, thin_signs, signs};
+    case fill::probe:
+      // 32 bits: inputs that no narrower format holds. 16 bits: sums that climb far above 2^11
+      // and come down again, which no narrower sum follows.
+      return type_size(p.dtype) == 2 ? contents{hill, bits, signs} : contents{odd, signs, signs};
+    default:
+      return {uniform, uniform, uniform};
+  }
+}
+
+}  // namespace
+
 operands operands_of(const problem& p) {
-  const auto inside = p.data == fill::integers ? data::content::integers : data::content::uniform;
+  const contents inside = contents_of(p);
   const auto matrix = [&](data::content what, std::int64_t rows, std::int64_t cols, std::int64_t ld,
                           std::int64_t which) {
     return data::matrix{p.dtype, what, rows, cols, ld, data::hash(p.seed, which)};
   };
-  return {matrix(inside, p.m, p.k, p.lda(), 0), matrix(inside, p.k, p.n, p.ldb(), 1),
-          matrix(p.beta == 0.0 ? data::content::poison : inside, p.m, p.n, p.ldc(), 2)};
+  return {matrix(inside.a, p.m, p.k, p.lda(), 0), matrix(inside.b, p.k, p.n, p.ldb(), 1),
+          matrix(p.beta == 0.0 ? data::content::poison : inside.c, p.m, p.n, p.ldc(), 2)};
 }
 
 }  // namespace kzoo

@@ -66,7 +66,18 @@ std::string_view precision_name(kzoo_precision precision) {
   }
 }
 
-std::string_view fill_name(fill f) { return f == fill::uniform ? "uniform" : "integers"; }
+std::string_view fill_name(fill f) {
+  switch (f) {
+    case fill::integers:
+      return "integers";
+    case fill::probe:
+      return "probe";
+    case fill::signs:
+      return "signs";
+    default:
+      return "uniform";
+  }
+}
 
 fill default_fill(kzoo_type type) { return is_integer(type) ? fill::integers : fill::uniform; }
 

@@ -23,10 +23,13 @@ inline constexpr std::array<kzoo_precision, 5> kPrecisions{
     KZOO_COMPUTE_FP32, KZOO_COMPUTE_TF32, KZOO_COMPUTE_FP16, KZOO_COMPUTE_BF16, KZOO_COMPUTE_INT32};
 std::string_view precision_name(kzoo_precision precision);
 
-// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type.
-// `integers`: whole numbers in [-8, 8], where fp32 sums are exact up to K = 2^18.
-enum class fill { uniform, integers };
-inline constexpr std::array kFills{fill::uniform, fill::integers};
+// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type. The others
+// are whole numbers, whose sums fp32 holds exactly, in any order:
+// `integers`: in [-8, 8], up to K = 2^18;
+// `probe`: up to K = 4096, inputs and sums that narrower formats than fp32 do not hold;
+// `signs`: -1, 0 and 1, so few of them that C is exact in every element type at any K.
+enum class fill { uniform, integers, probe, signs };
+inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe, fill::signs};
 std::string_view fill_name(fill f);
 // What a problem holds where nobody says: fractions are no use to an integer type.
 fill default_fill(kzoo_type type);

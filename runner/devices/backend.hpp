@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace kzoo::devices {
 
@@ -16,6 +18,12 @@ namespace kzoo::devices {
 class failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// Milliseconds by the host's clock, from the first launch until the device is idle, and between
+// events on the stream. Work on another stream is in the first alone.
+struct clocks {
+  double host_ms = 0, stream_ms = 0;
 };
 
 class backend {
@@ -28,8 +36,13 @@ class backend {
 
   // Fills a buffer of data::word_count(x) elements; returns when done.
   virtual void fill(void* buffer, const data::matrix& x) = 0;
-  // Elements that no longer hold what fill() put there.
-  virtual std::int64_t count_changed(const void* buffer, const data::matrix& x) = 0;
+  // Which words no longer hold what fill() put there.
+  virtual data::changes find_changes(const void* buffer, const data::matrix& x) = 0;
+  // The same number for the same words, on every device.
+  virtual std::uint64_t digest(const void* buffer, const data::matrix& x) = 0;
+  // For each row the sum over its elements, as exact integers, times hash(key, column), mod 2^64.
+  virtual std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
+                                               std::uint64_t key) = 0;
   virtual void copy_to_host(void* host, const void* memory, std::size_t bytes) = 0;
 
   // The stream that plugins get; null on the CPU.
@@ -42,6 +55,8 @@ class backend {
   // Milliseconds that `enqueue`'s work takes on the device, caches cold where cold_cache() says so.
   virtual double time_ms(const std::function<void()>& enqueue) = 0;
   virtual bool cold_cache() const = 0;
+  // The same work, many times over, by two clocks; nothing where there is only one.
+  virtual std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) = 0;
 };
 
 // The backend of a device as devices::find gave its id; makes the device current.

@@ -27,10 +27,32 @@ class cpu_backend final : public backend {
     for (std::int64_t i = 0; i < data::word_count(x); ++i) fill_word(buffer, x, i);
   }
 
-  std::int64_t count_changed(const void* buffer, const data::matrix& x) override {
-    std::int64_t changed = 0;
-    for (std::int64_t i = 0; i < data::word_count(x); ++i) changed += is_changed(buffer, x, i);
-    return changed;
+  data::changes find_changes(const void* buffer, const data::matrix& x) override {
+    data::changes found;
+    for (std::int64_t i = 0; i < data::word_count(x); ++i) {
+      if (!is_changed(buffer, x, i)) continue;
+      const bool inside = data::is_inside(x, i);
+      std::int64_t& first = inside ? found.first_inside : found.first_outside;
+      if ((inside ? found.inside : found.outside)++ == 0) first = i;
+    }
+    return found;
+  }
+
+  std::uint64_t digest(const void* buffer, const data::matrix& x) override {
+    std::uint64_t sum = 0;
+    for (std::int64_t i = 0; i < data::word_count(x); ++i)
+      sum += data::digest_term(word_at(buffer, x, i), i);
+    return sum;
+  }
+
+  std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
+                                       std::uint64_t key) override {
+    std::vector<std::uint64_t> sums(static_cast<std::size_t>(x.rows));
+    for (std::int64_t row = 0; row < x.rows; ++row) {
+      for (std::int64_t col = 0; col < x.cols; ++col)
+        sums[std::size_t(row)] += fold_term(buffer, x, key, row, col);
+    }
+    return sums;
   }
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
@@ -48,6 +70,7 @@ class cpu_backend final : public backend {
         .count();
   }
   bool cold_cache() const override { return false; }
+  std::optional<clocks> compare_clocks(const std::function<void()>&) override { return {}; }
 };
 
 }  // namespace

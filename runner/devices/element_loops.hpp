@@ -6,21 +6,33 @@
 
 namespace kzoo::devices {
 
+constexpr bool is_narrow(const data::matrix& x) {
+  return x.type == KZOO_F16 || x.type == KZOO_BF16;
+}
+
 constexpr void fill_word(void* buffer, const data::matrix& x, std::int64_t index) {
   const std::uint32_t bits = data::word(x, index);
-  if (x.type == KZOO_F16 || x.type == KZOO_BF16) {
+  if (is_narrow(x)) {
     static_cast<std::uint16_t*>(buffer)[index] = static_cast<std::uint16_t>(bits);
   } else {
     static_cast<std::uint32_t*>(buffer)[index] = bits;
   }
 }
 
+constexpr std::uint32_t word_at(const void* buffer, const data::matrix& x, std::int64_t index) {
+  return is_narrow(x) ? static_cast<const std::uint16_t*>(buffer)[index]
+                      : static_cast<const std::uint32_t*>(buffer)[index];
+}
+
 constexpr bool is_changed(const void* buffer, const data::matrix& x, std::int64_t index) {
-  const std::uint32_t bits = data::word(x, index);
-  if (x.type == KZOO_F16 || x.type == KZOO_BF16) {
-    return static_cast<const std::uint16_t*>(buffer)[index] != bits;
-  }
-  return static_cast<const std::uint32_t*>(buffer)[index] != bits;
+  return word_at(buffer, x, index) != data::word(x, index);
+}
+
+// One term of backend::fold_rows.
+constexpr std::uint64_t fold_term(const void* buffer, const data::matrix& x, std::uint64_t key,
+                                  std::int64_t row, std::int64_t col) {
+  return data::exact_integer(x.type, word_at(buffer, x, data::index_of(x, row, col))) *
+         data::hash(key, col);
 }
 
 }  // namespace kzoo::devices

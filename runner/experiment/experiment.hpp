@@ -2,6 +2,7 @@
 // What an experiment file says, once every key of it has been checked.
 
 #include "core/problem.hpp"
+#include "core/tier.hpp"
 
 #include <array>
 #include <filesystem>
@@ -74,6 +75,7 @@ struct timing_options {
 };
 
 struct verify_options {
+  kzoo::tier tier = kzoo::tier::quick;
   double timeout_seconds = 60.0;  // for one step of one cell; a plugin past it counts as hung
 };
 
@@ -82,6 +84,7 @@ struct overrides {
   std::optional<std::string> device;
   std::vector<std::string> plugins;  // selectors; empty: as the file says
   std::vector<std::string> sizes;    // "512" or "MxNxK"; empty: as the file says
+  std::optional<std::string> tier;   // "quick", "full", "paranoid"
 
   bool operator==(const overrides&) const = default;
 };
@@ -118,6 +121,9 @@ experiment load_text(const std::filesystem::path& file, std::string file_text,
 
 // "auto", "cpu", "cuda", "cuda:N"; throws invalid with `where` otherwise.
 void check_device_name(const std::string& name, const std::string& where);
+
+// "quick", "full", "paranoid"; throws invalid with `where` otherwise.
+tier parse_tier(const std::string& name, const std::string& where);
 
 // Does the selector's text name this variant? With `variant` empty: this plugin, or at least
 // something in it, so "smem:16x16" matches the plugin smem.

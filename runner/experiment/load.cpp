@@ -42,6 +42,9 @@ void read_timing(table_reader& keys, timing_options& timing) {
 }
 
 void read_verify(table_reader& keys, verify_options& verify) {
+  words<tier> tiers;
+  for (const tier t : kTiers) tiers.emplace_back(tier_name(t), t);
+  keys.read("tier", verify.tier, one_of(tiers));
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
 }
 
@@ -81,6 +84,12 @@ void apply(const overrides& over, experiment& e, diagnostics& report) {
     if (!is_device_name(*over.device)) report.error({"--device"}, device_fault(*over.device));
     e.device = *over.device;
     e.device_where = {"--device"};
+  }
+  if (over.tier) {
+    if (const auto known = find_tier(*over.tier))
+      e.verify.tier = *known;
+    else
+      report.error({"--verify"}, tier_fault(*over.tier));
   }
   if (!over.plugins.empty()) e.plugins.clear();
   for (const std::string& name : over.plugins) {

@@ -56,6 +56,22 @@ std::string device_fault(std::string_view text) {
                      did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0"}));
 }
 
+std::optional<tier> find_tier(std::string_view name) {
+  for (const tier t : kTiers)
+    if (name == tier_name(t)) return t;
+  return {};
+}
+
+std::string tier_fault(std::string_view text) {
+  return fmt::format("expected \"quick\", \"full\" or \"paranoid\", found {}{}", in_quotes(text),
+                     did_you_mean(text, {"quick", "full", "paranoid"}));
+}
+
+tier parse_tier(const std::string& name, const std::string& where) {
+  if (const auto known = find_tier(name)) return *known;
+  throw invalid(error_text(where, tier_fault(name)));
+}
+
 void check_device_name(const std::string& name, const std::string& where) {
   if (!is_device_name(name)) throw invalid(error_text(where, device_fault(name)));
 }

@@ -2,6 +2,8 @@
 // The small languages inside strings: selectors, devices, shapes. Each parser says what is wrong
 // in words that complete "expected ..., found ...", so that files and flags can add the place.
 
+#include "core/tier.hpp"
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -32,5 +34,8 @@ bool is_device_name(std::string_view text);
 std::string device_fault(std::string_view text);  // the message for one that is not
 inline constexpr std::string_view kDeviceForm =
     "\"auto\", \"cpu\", \"cuda\" or \"cuda:N\" with N a device number from 0";
+
+std::optional<tier> find_tier(std::string_view name);
+std::string tier_fault(std::string_view text);  // the message for one that is not
 
 }  // namespace kzoo::experiment

@@ -24,6 +24,12 @@ words<kzoo_type> type_words() {
   return result;
 }
 
+words<fill> fill_words() {
+  words<fill> result;
+  for (const fill f : kFills) result.emplace_back(fill_name(f), f);
+  return result;
+}
+
 // `sizes`, or every combination of m, n and k.
 std::vector<extents> read_shapes(table_reader& keys) {
   constexpr std::array kSides = {"m", "n", "k"};
@@ -91,11 +97,10 @@ problem_set read_set(table_reader& keys, const location& where) {
                  [&](const value& v) { return read_scalar(v, "alpha", whole); });
   keys.read_list("beta", set.beta, [&](const value& v) { return read_scalar(v, "beta", whole); });
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
-  keys.read("fill", set.data,
-            one_of(words<fill>{{"uniform", fill::uniform}, {"integers", fill::integers}}));
+  keys.read("fill", set.data, one_of(fill_words()));
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
   if (whole && set.data == fill::uniform)
-    keys.find("fill")->error("\"uniform\" are fractions, and dtype i32 needs \"integers\"");
+    keys.find("fill")->error("\"uniform\" are fractions, and dtype i32 needs whole numbers");
   keys.finish();
   return set;
 }

@@ -1,4 +1,3 @@
-#include "referee/formula.hpp"
 #include "referee/parallel.hpp"
 #include "referee/referee.hpp"
 #include "referee/tolerance.hpp"
@@ -57,8 +56,6 @@ comparison compare(const truth& t, const result& x, kzoo_precision x_declared, c
   const std::size_t bytes = t.rows().size() * row_bytes(p);
   if (x.elements.size() != bytes || y.elements.size() != bytes)
     throw std::invalid_argument("results of another problem than " + problem_name(p));
-  const operands o = operands_of(p);
-  const scalars s = held_scalars(p);
   const tolerance x_tolerance(p, x_declared), y_tolerance(p, y_declared);
   const word_view x_words(p.dtype, x.elements), y_words(p.dtype, y.elements);
 
@@ -76,11 +73,9 @@ comparison compare(const truth& t, const result& x, kzoo_precision x_declared, c
         const double x_value = x_words.value(row * p.n + col);
         const double y_value = y_words.value(row * p.n + col);
         if (x_value == y_value) continue;
-        const double value = std::abs(t.value(r, col)), products = t.product_magnitude(r, col);
-        const double size = products + std::abs(s.beta * initial_c(o, s, t.rows()[r], col));
         const double difference = std::abs(x_value - y_value);
-        const double allowed =
-            x_tolerance.allowed(value, size, products) + y_tolerance.allowed(value, size, products);
+        const sizes of = t.sizes_of(r, col);
+        const double allowed = x_tolerance.allowed(of) + y_tolerance.allowed(of);
         worsen(part, {difference, distance(difference, allowed), t.rows()[r], col});
       }
     }

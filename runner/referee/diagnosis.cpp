@@ -83,7 +83,7 @@ class detective {
     const double value = combine(problem_.dtype, with, products.value, s.c0);
     const double size = std::abs(with.alpha) * products.magnitude;
     return std::abs(s.got - value) <=
-           tolerance_.allowed(std::abs(value), size + std::abs(with.beta * s.c0), size);
+           tolerance_.allowed({std::abs(value), size + std::abs(with.beta * s.c0), size});
   }
   template <class Products>
   bool all_fit(const Products& products) const {

@@ -3,6 +3,8 @@
 #include "referee/pattern.hpp"
 #include "referee/referee.hpp"
 #include "referee/scan.hpp"
+#include "referee/tampering.hpp"
+#include "referee/tolerance.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +35,7 @@ struct evidence {
   }
 };
 
-std::string place_name(place at) { return fmt::format("row {}, column {}", at.row, at.col); }
+std::string place_name(place at) { return referee::place_name(at.row, at.col); }
 
 // ": rows 3 to 5", or where the first is.
 template <class Marked>
@@ -43,17 +45,11 @@ std::string located(const evidence& e, const sighting& seen, const Marked& marke
 }
 
 std::string outside_reason(const evidence& e) {
-  const data::matrix& c = e.o.c;
-  const std::int64_t index = e.found.first_changed, i = index - data::kGuard;
-  const std::string where = i < 0 ? fmt::format("{} before its first element", -i)
-                            : i >= c.rows * c.ld
-                                ? fmt::format("{} past its last row", i - c.rows * c.ld + 1)
-                                : fmt::format("in the padding: {} (C has columns 0 to {})",
-                                              place_name({i / c.ld, i % c.ld}), c.cols - 1);
+  const std::int64_t index = e.found.first_changed;
   return fmt::format(
       "written outside C: {} word{} changed, the first {}; expected {:#x}, got {:#x}",
-      e.found.changed_outside, e.found.changed_outside == 1 ? "" : "s", where, data::word(c, index),
-      e.words[index]);
+      e.found.changed_outside, e.found.changed_outside == 1 ? "" : "s",
+      outside_place(e.o.c, "C", index), data::word(e.o.c, index), e.words[index]);
 }
 
 std::string unwritten_reason(const evidence& e) {
@@ -68,14 +64,34 @@ std::string unwritten_reason(const evidence& e) {
                      share(seen.count, e.total(), "elements of C"), located(e, seen, poison));
 }
 
+// The NaN around an input that `bits` is made from, where the payload has survived; or "".
+std::string nan_source(const evidence& e, std::uint32_t bits) {
+  const auto search = [&](const data::matrix& x, std::string_view name) -> std::string {
+    for (std::int64_t i = 0; i < data::word_count(x); ++i) {
+      if (i == data::kGuard && x.ld == x.cols) i += x.rows * x.ld;  // no padding to look into
+      if (!data::is_inside(x, i) && quieted(x.type, data::word(x, i)) == bits)
+        return fmt::format("made from the NaN outside {}: it reads {}", name,
+                           outside_place(x, name, i));
+    }
+    return "";
+  };
+  // 16 bits have so few payloads that any is found everywhere; and GPUs make every NaN the same.
+  if (type_size(e.o.c.type) == 2 || bits == kGpuNan) return "";
+  std::string found = search(e.o.a, "A");
+  return found.empty() ? search(e.o.b, "B") : found;
+}
+
 std::string nan_reason(const evidence& e) {
   const sighting& seen = e.found.nan;
   const auto is_nan = [&](std::int64_t row, std::int64_t col) {
     return std::isnan(e.words.value(e.index(row, col)));
   };
-  const char* cause = "does it read outside A, B or C?";
-  if (e.t.of().beta == 0.0) cause = "does it read C although beta = 0, or outside A or B?";
+  std::string cause = nan_source(e, e.words[e.index(seen.first.row, seen.first.col)]);
   if (e.found.quieted_poison > 0) cause = "made from C's own poison: it reads C although beta = 0";
+  if (cause.empty()) {
+    cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, or outside A or B?"
+                                 : "does it read outside A, B or C?";
+  }
   const std::string where = seen.count == e.total() ? "everywhere" : located(e, seen, is_nan);
   return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}",
                      share(seen.count, e.total(), "elements of C"), where,
@@ -96,10 +112,10 @@ std::string infinite_reason(const evidence& e) {
 
 std::string error_reason(const evidence& e) {
   const findings& f = e.found;
-  const std::string bound =
-      is_integer(e.t.of().dtype)
-          ? "are not exact"
-          : fmt::format("differ by more than {} allows", precision_name(e.declared));
+  const tolerance within(e.t.of(), e.declared);
+  const std::string bound = within.exact_sums() ? "are not exact"
+                                                : fmt::format("differ by more than {} allows",
+                                                              precision_name(e.declared));
   std::string text = fmt::format(
       "{} {}, the worst at {}: expected {:.9g}, got {:.9g}",
       share(f.out, f.compared, e.t.complete() ? "elements of C" : "checked elements of C"), bound,
@@ -110,7 +126,7 @@ std::string error_reason(const evidence& e) {
     const auto is_out = [&](std::int64_t row, std::int64_t col) {
       const std::size_t r = std::size_t(row);
       const double error = std::abs(e.words.value(e.index(row, col)) - e.t.value(r, col));
-      return error > e.t.allowed(r, col, e.declared);
+      return error > within.allowed(e.t.sizes_of(r, col));
     };
     if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, is_out, kMostly))
       text += fmt::format("; all in {}", *pattern);

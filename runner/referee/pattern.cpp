@@ -74,6 +74,7 @@ std::optional<std::string> pattern_of(
     for (const std::int64_t row : whole_rows) outside += marked(row, col);
   }
   if (outside == 0) return name("row", whole_rows) + " and " + name("column", whole_cols);
+  if (count == 1) return fmt::format("row {}, column {}", first / cols, first % cols);
   if (fills(rows * cols - first))
     return fmt::format("everything from row {}, column {} on", first / cols, first % cols);
   if (fills(std::int64_t(some_rows.size() * some_cols.size())))

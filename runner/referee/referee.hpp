@@ -4,6 +4,7 @@
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
+#include "referee/formula.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,8 @@ namespace kzoo::referee {
 
 // How far a result may be from the truth, per element, for u = 2^-24:
 //   |C^ - C| <= u * (kGrowth * sqrt(K) + kSlack) * S     S = |alpha| |A||B| + |beta| |C0|
+//             + u * kWalk * sqrt(K) * |beta| |C0|
+//                                          sums that start from beta C0 round at its size K times
 //             + 2 * u_in * min(1, kWalk / sqrt(K)) * |alpha| |A||B|
 //                                          inputs declared narrower than the element type;
 //                                          TF32: u_in = 2^-10, the low bits are cut off
@@ -24,11 +27,16 @@ namespace kzoo::referee {
 // Data are zero-mean, so partial sums and the errors of inputs walk randomly. A sequential fp32 sum
 // stays under 6 u S for every K; sums that are cut off, not rounded, at every fourth term (tensor
 // cores) need 0.6 sqrt(K), TF32 inputs half of kWalk. No error at all is allowed where S = 0, for
-// integer types, and for the sums of fill::integers (whole alpha and beta, S < 2^24), which fp32
-// holds exactly in any order.
+// integer types, and for sums of whole numbers (fills other than uniform, whole alpha and beta,
+// S < 2^24), which fp32 holds exactly in any order.
 inline constexpr double kGrowth = 1.0;
 inline constexpr double kSlack = 6.0;
 inline constexpr double kWalk = 4.0;
+
+// Of one element, all >= 0: |C|, S and |alpha||A||B| in the formula above.
+struct sizes {
+  double value, sum, products;
+};
 
 // The truth of one problem. Above max_products multiply-adds or kMaxElements results only some rows
 // are computed: the first and the last, and others spread evenly between them with a random offset
@@ -40,19 +48,17 @@ class truth {
 
   explicit truth(const problem& p, double max_products = kMaxProducts);
 
+  // How many rows there will be.
+  static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);
+
   const problem& of() const { return problem_; }
   // The rows that were computed, ascending; all m of them for ordinary sizes.
   const std::vector<std::int64_t>& rows() const { return rows_; }
   bool complete() const { return std::int64_t(rows_.size()) == problem_.m; }
 
-  // Element (rows()[r], col) of C, and of S and |alpha||A||B| in the formula above.
+  // Element (rows()[r], col) of C, and what its bound is made of.
   double value(std::size_t r, std::int64_t col) const { return value_[at(r, col)]; }
-  double magnitude(std::size_t r, std::int64_t col) const;
-  double product_magnitude(std::size_t r, std::int64_t col) const {
-    return alpha_magnitude_ * products_[at(r, col)];
-  }
-  // The right-hand side of the formula.
-  double allowed(std::size_t r, std::int64_t col, kzoo_precision declared) const;
+  sizes sizes_of(std::size_t r, std::int64_t col) const;
 
  private:
   std::size_t at(std::size_t r, std::int64_t col) const {
@@ -60,9 +66,10 @@ class truth {
   }
 
   problem problem_;
+  operands operands_;
+  scalars scalars_;
   std::vector<std::int64_t> rows_;
   std::vector<double> value_;
-  double alpha_magnitude_ = 0;
   std::vector<float> products_;  // |A||B|, without alpha: the product could be beyond fp32
 };
 

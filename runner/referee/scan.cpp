@@ -54,7 +54,6 @@ class scanner {
   scanner(const truth& t, kzoo_precision declared, const word_view& words)
       : truth_(t),
         operands_(operands_of(t.of())),
-        scalars_(held_scalars(t.of())),
         tolerance_(t.of(), declared),
         words_(words),
         poisoned_(operands_.c.inside == data::content::poison),
@@ -101,7 +100,7 @@ class scanner {
 
   // Not the NaN with all bits set either: that is what GPUs make of every NaN.
   bool is_made_from(std::uint32_t poison, std::uint32_t bits, double got) const {
-    const std::uint32_t gpu_nan = type_size(operands_.c.type) == 2 ? 0x7fffu : 0x7fffffffu;
+    const std::uint32_t gpu_nan = type_size(operands_.c.type) == 2 ? 0x7fffu : kGpuNan;
     return std::isnan(got) && bits == quieted(operands_.c.type, poison) && bits != gpu_nan;
   }
 
@@ -110,34 +109,25 @@ class scanner {
     if (r < 0) return found.unjudged_infinities.add(row, col);
     const double value = truth_.value(std::size_t(r), col);
     if (std::signbit(value) == std::signbit(got) &&
-        std::abs(value) + allowed(std::size_t(r), col) >= format_of(operands_.c.type).overflow) {
+        std::abs(value) + tolerance_.allowed(truth_.sizes_of(std::size_t(r), col)) >=
+            format_of(operands_.c.type).overflow) {
       ++found.right_infinities;
     } else {
       found.infinite.add(row, col);
     }
   }
 
-  double magnitude(std::size_t r, std::int64_t col) const {
-    return truth_.product_magnitude(r, col) +
-           std::abs(scalars_.beta * initial_c(operands_, scalars_, truth_.rows()[r], col));
-  }
-  double allowed(std::size_t r, std::int64_t col) const {
-    return tolerance_.allowed(std::abs(truth_.value(r, col)), magnitude(r, col),
-                              truth_.product_magnitude(r, col));
-  }
-
   void compare(std::int64_t row, std::size_t r, std::int64_t col, double got,
                findings& found) const {
-    const double value = truth_.value(r, col), size = magnitude(r, col);
-    const double error = std::abs(got - value);
-    const double limit =
-        tolerance_.allowed(std::abs(value), size, truth_.product_magnitude(r, col));
+    const double value = truth_.value(r, col), error = std::abs(got - value);
+    const sizes size = truth_.sizes_of(r, col);
+    const double limit = tolerance_.allowed(size);
     ++found.compared;
     found.nonzero += got != 0.0;
     found.squared_error += error * error;
     found.squared_truth += value * value;
     found.max_abs_error = std::max(found.max_abs_error, error);
-    found.max_rho = std::max(found.max_rho, rho(error, value, size));
+    found.max_rho = std::max(found.max_rho, rho(error, size));
     const double of_allowed = quotient(error, limit);
     if (of_allowed > found.worst_of_allowed ||
         (of_allowed == found.worst_of_allowed && error > found.worst_error)) {
@@ -153,9 +143,9 @@ class scanner {
     keep_lowest(found.suspects, {{row, col}, got, order});
   }
 
-  double rho(double error, double value, double size) const {
+  double rho(double error, const sizes& of) const {
     if (integer_) return error;
-    return quotient(tolerance_.beyond_output(error, std::abs(value)), kUnit * size);
+    return quotient(tolerance_.beyond_output(error, of.value), kUnit * of.sum);
   }
   static double quotient(double error, double limit) {
     if (error == 0.0) return 0.0;
@@ -164,7 +154,6 @@ class scanner {
 
   const truth& truth_;
   const operands operands_;
-  const scalars scalars_;
   const tolerance tolerance_;
   const word_view& words_;
   const bool poisoned_, integer_;

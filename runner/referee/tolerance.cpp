@@ -6,20 +6,26 @@
 namespace kzoo::referee {
 namespace {
 
-// Largest relative error of an input that is brought to the declared precision. TF32: tensor cores
-// drop the low bits of what nobody rounded, which costs twice as much as rounding.
-double input_unit(kzoo_precision declared) {
+// How much of a value a format keeps: the bits of its significand that are stored, and the largest
+// relative error of bringing a value to it.
+struct input_format {
+  int stored_bits;
+  double unit;
+};
+input_format declared_inputs(kzoo_precision declared) {
   switch (declared) {
-    case KZOO_COMPUTE_TF32:
-      return 0x1p-10;
+    case KZOO_COMPUTE_TF32:  // tensor cores drop the low bits, which costs twice as much as
+                             // rounding
+      return {10, 0x1p-10};
     case KZOO_COMPUTE_FP16:
-      return 0x1p-11;
+      return {10, 0x1p-11};
     case KZOO_COMPUTE_BF16:
-      return 0x1p-8;
+      return {7, 0x1p-8};
     default:
-      return kUnit;
+      return {23, kUnit};
   }
 }
+int stored_bits(kzoo_type type) { return type == KZOO_F16 ? 10 : type == KZOO_BF16 ? 7 : 23; }
 
 bool is_whole(double x) { return std::nearbyint(x) == x; }
 
@@ -35,10 +41,15 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   output_unit_ = out.unit > kUnit ? out.unit : 0.0;
   const double root_k = std::sqrt(static_cast<double>(p.k));
   per_magnitude_ = kUnit * (kGrowth * root_k + kSlack);
-  if (input_unit(declared) > out.unit)
-    per_product_ = 2.0 * input_unit(declared) * std::min(1.0, kWalk / root_k);
-  // Small whole numbers are exact in every input format, and so are their sums below 2^24.
-  exact_sums_ = p.data == fill::integers && is_whole(p.alpha) && is_whole(p.beta);
+  per_start_ = kUnit * kWalk * root_k;
+  // f16 elements lose nothing as TF32, bf16 elements nothing as f16.
+  const input_format inputs = declared_inputs(declared);
+  const bool narrowed = inputs.stored_bits < stored_bits(p.dtype);
+  if (narrowed) per_product_ = 2.0 * inputs.unit * std::min(1.0, kWalk / root_k);
+  // Small whole numbers are exact in every input format, and so are their sums below 2^24. Those of
+  // fill::probe are too long for narrower inputs.
+  const bool whole_inputs = p.data != fill::uniform && !(p.data == fill::probe && narrowed);
+  exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
 }
 
 }  // namespace kzoo::referee

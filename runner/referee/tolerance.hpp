@@ -25,12 +25,14 @@ class tolerance {
  public:
   tolerance(const problem& p, kzoo_precision declared);
 
-  // |value|, S and |alpha||A||B| of the element; all >= 0.
-  double allowed(double value, double magnitude, double products) const {
-    if (magnitude == 0.0) return 0.0;
-    if (exact_sums_ && magnitude < kExactBelow) return output_(value);
-    return per_magnitude_ * magnitude + per_product_ * products + output_(value) + tiny_;
+  double allowed(const sizes& of) const {
+    if (of.sum == 0.0) return 0.0;
+    if (exact_sums_ && of.sum < kExactBelow) return output_(of.value);
+    return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
+           per_product_ * of.products + output_(of.value) + tiny_;
   }
+  // Nothing but the rounding of C itself is allowed where S < 2^24.
+  bool exact_sums() const { return exact_sums_; }
   // The part of an error that one rounding to a 16-bit C does not explain.
   double beyond_output(double error, double value) const {
     const double rest = error - output_(value) - (output_unit_ > 0 ? tiny_ : 0.0);
@@ -41,7 +43,7 @@ class tolerance {
   static constexpr double kExactBelow = 0x1p24;
   double output_(double value) const { return output_unit_ * value; }
 
-  double per_magnitude_ = 0, per_product_ = 0;
+  double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
   double output_unit_ = 0;  // 0 where C is as wide as the sums
   double tiny_ = 0;
   bool exact_sums_ = false;

@@ -1,8 +1,6 @@
-#include "referee/formula.hpp"
 #include "referee/parallel.hpp"
 #include "referee/product.hpp"
 #include "referee/referee.hpp"
-#include "referee/tolerance.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -28,21 +26,16 @@ std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::u
   return rows;
 }
 
-std::int64_t affordable_rows(const problem& p, double max_products) {
-  const double row = static_cast<double>(p.n);
-  const double rows =
-      std::min(max_products / (row * static_cast<double>(p.k)), truth::kMaxElements / row);
-  return static_cast<std::int64_t>(std::clamp(rows, 2.0, std::max(2.0, double(p.m))));
-}
-
 }  // namespace
 
 truth::truth(const problem& p, double max_products)
-    : problem_(p), rows_(choose_rows(p.m, affordable_rows(p, max_products), p.seed)) {
-  const operands o = operands_of(p);
-  const scalars s = held_scalars(p);
+    : problem_(p),
+      operands_(operands_of(p)),
+      scalars_(held_scalars(p)),
+      rows_(choose_rows(p.m, rows_of(p, max_products), p.seed)) {
+  const operands& o = operands_;
+  const scalars& s = scalars_;
   const std::size_t count = rows_.size() * std::size_t(p.n);
-  alpha_magnitude_ = std::abs(s.alpha);
   value_.resize(count);
   products_.resize(count);
   if (s.alpha != 0.0) add_product(o.a, rows_, o.b, value_, products_);
@@ -54,16 +47,17 @@ truth::truth(const problem& p, double max_products)
   });
 }
 
-double truth::magnitude(std::size_t r, std::int64_t col) const {
-  const scalars s = held_scalars(problem_);
-  const double products = product_magnitude(r, col);
-  if (s.beta == 0.0) return products;
-  return products + std::abs(s.beta * initial_c(operands_of(problem_), s, rows_[r], col));
+std::int64_t truth::rows_of(const problem& p, double max_products) {
+  const double row = static_cast<double>(p.n);
+  const double rows = std::min(max_products / (row * static_cast<double>(p.k)), kMaxElements / row);
+  const double least = std::min<double>(2.0, double(p.m));
+  return static_cast<std::int64_t>(std::clamp(rows, least, double(p.m)));
 }
 
-double truth::allowed(std::size_t r, std::int64_t col, kzoo_precision declared) const {
-  return tolerance(problem_, declared)
-      .allowed(std::abs(value(r, col)), magnitude(r, col), product_magnitude(r, col));
+sizes truth::sizes_of(std::size_t r, std::int64_t col) const {
+  const double products = std::abs(scalars_.alpha) * products_[at(r, col)];
+  const double c0 = initial_c(operands_, scalars_, rows_[r], col);
+  return {std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
 }
 
 }  // namespace kzoo::referee

@@ -34,6 +34,9 @@ class word_view {
   bool narrow_;
 };
 
+// What GPUs make of every fp32 NaN.
+inline constexpr std::uint32_t kGpuNan = 0x7fffffffu;
+
 // What arithmetic makes of a word of poison where the payload survives, as it does on x86.
 constexpr std::uint32_t quieted(kzoo_type type, std::uint32_t poison) {
   switch (type) {

@@ -83,6 +83,11 @@ workers::launch read_launch(const field& f) {
   return l;
 }
 
+verify::finding read_finding(const field& f) {
+  return {f.at("check").text(), f.at("outcome").one_of(verify::kOutcomes, verify::outcome_name),
+          f.at("detail").text()};
+}
+
 // Everything of a cell but its problem.
 cell read_cell(const field& f) {
   cell c;
@@ -93,6 +98,9 @@ cell read_cell(const field& f) {
   c.reason = f.at("reason").text();
   if (const auto accuracy = f.find("accuracy")) c.accuracy = read_accuracy(*accuracy);
   if (const auto time = f.find("time")) c.time = read_time(*time);
+  if (const auto checks = f.find("checks")) {
+    for (const field& check : checks->elements()) c.findings.push_back(read_finding(check));
+  }
   for (const field& l : f.at("launches").elements()) c.launches.push_back(read_launch(l));
   return c;
 }
@@ -136,7 +144,9 @@ experiment::experiment read_experiment(const field& f) {
     e.baseline = experiment::selector{baseline->text(), {}};
   }
   read_timing(f.at("timing"), e.timing);
-  e.verify.timeout_seconds = f.at("verify").at("timeout_seconds").number();
+  const field verify = f.at("verify");
+  if (const auto name = verify.find("tier")) e.verify.tier = name->one_of(kTiers, tier_name);
+  e.verify.timeout_seconds = verify.at("timeout_seconds").number();
   e.published.source = f.at("published_source").text();
   if (const auto labels = f.find("published_columns")) {
     for (std::string& label : read_texts(*labels)) {
@@ -152,6 +162,7 @@ experiment::experiment read_experiment(const field& f) {
   if (const auto device = overrides.find("device")) e.overridden.device = device->text();
   e.overridden.plugins = read_texts(overrides.at("plugins"));
   e.overridden.sizes = read_texts(overrides.at("sizes"));
+  if (const auto name = overrides.find("tier")) e.overridden.tier = name->text();
   e.text = f.at("text").text();
   return e;
 }
@@ -217,7 +228,7 @@ document from_json(const nlohmann::ordered_json& j, const std::string& place) {
   d.version = root.at("runner").at("version").text();
   d.started = root.at("started").text();
   d.wall_seconds = root.at("wall_seconds").number();
-  // What the first files of this schema do not have.
+  // What the first files of this schema do not have; nor have they checks and tiers.
   if (const auto host = root.find("host")) d.host = host->text();
   if (const auto invoked = root.find("invocation")) {
     d.invoked = {read_texts(invoked->at("plugin_folders")), invoked->at("in_process").flag()};

@@ -76,6 +76,12 @@ json to_json(const experiment::pivot& p) {
           {"value", experiment::value_name(p.value)}};
 }
 
+}  // namespace
+
+json to_json(const devices::device& d) {
+  return {{"id", d.id}, {"name", d.name}, {"memory_bytes", d.memory_bytes}, {"facts", d.facts}};
+}
+
 json to_json(const plugin_record& p) {
   json j{{"name", p.name}, {"file", p.file.string()}, {"sha256", p.sha256}};
   if (p.description) {
@@ -89,7 +95,14 @@ json to_json(const plugin_record& p) {
   return j;
 }
 
-}  // namespace
+json to_json(const std::vector<verify::finding>& findings) {
+  json list = json::array();
+  for (const verify::finding& f : findings) {
+    list.push_back(
+        {{"check", f.check}, {"outcome", verify::outcome_name(f.outcome)}, {"detail", f.detail}});
+  }
+  return list;
+}
 
 json to_json(const document& d, const cell& c) {
   json published = json::object();
@@ -111,6 +124,7 @@ json to_json(const document& d, const cell& c) {
          {"reason", c.reason},
          {"accuracy", c.accuracy ? to_json(*c.accuracy) : json()},
          {"time", c.time ? to_json(*c.time) : json()},
+         {"checks", to_json(c.findings)},
          {"launches", std::move(launches)},
          {"gflops", optional_number(d.gflops(c))},
          {"speedup_over_baseline",
@@ -150,23 +164,21 @@ json to_json(const document& d) {
              {"warmup", e.timing.warmup},
              {"samples", e.timing.samples},
              {"max_seconds", e.timing.max_seconds}}},
-           {"verify", {{"timeout_seconds", e.verify.timeout_seconds}}},
+           {"verify",
+            {{"tier", tier_name(e.verify.tier)}, {"timeout_seconds", e.verify.timeout_seconds}}},
            {"published_source", e.published.source},
            {"published_columns", published_labels(e.published)},
            {"pivot", e.pivot_table ? to_json(*e.pivot_table) : json()},
            {"overrides",
             {{"device", e.overridden.device ? json(*e.overridden.device) : json()},
              {"plugins", e.overridden.plugins},
-             {"sizes", e.overridden.sizes}}},
+             {"sizes", e.overridden.sizes},
+             {"tier", e.overridden.tier ? json(*e.overridden.tier) : json()}}},
            {"sha256", sha256(e.text)},
            {"text", e.text}}},
          {"invocation",
           {{"plugin_folders", d.invoked.plugin_folders}, {"in_process", d.invoked.in_process}}},
-         {"device",
-          {{"id", d.device.id},
-           {"name", d.device.name},
-           {"memory_bytes", d.device.memory_bytes},
-           {"facts", d.device.facts}}},
+         {"device", to_json(d.device)},
          {"notes", d.notes},
          {"planned_cells", d.planned}};
   json plugins = json::array(), cells = json::array(), agreements = json::array();

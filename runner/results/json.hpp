@@ -20,4 +20,9 @@ std::string dumped(const nlohmann::ordered_json& j, int indent);
 // that to_json() does not write.
 document from_json(const nlohmann::ordered_json& j, const std::string& place);
 
+// Its parts that other documents have too.
+nlohmann::ordered_json to_json(const devices::device& d);
+nlohmann::ordered_json to_json(const plugin_record& p);
+nlohmann::ordered_json to_json(const std::vector<verify::finding>& findings);
+
 }  // namespace kzoo::results

@@ -7,6 +7,7 @@
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
 #include "timing/summary.hpp"
+#include "verify/check.hpp"
 #include "workers/messages.hpp"
 
 #include <filesystem>
@@ -37,6 +38,7 @@ struct cell {
   std::string reason;
   std::optional<referee::accuracy> accuracy;
   std::optional<timing::summary> time;    // only of a cell that passed
+  std::vector<verify::finding> findings;  // of the checks that its tier adds
   std::vector<workers::launch> launches;  // of one run; empty for libraries like cuBLAS
 
   std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }

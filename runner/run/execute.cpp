@@ -2,26 +2,19 @@
 
 #include "core/interrupt.hpp"
 #include "referee/referee.hpp"
-
-#include <fmt/format.h>
+#include "verify/check.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 #include <span>
+#include <utility>
 
 namespace kzoo::run {
 namespace {
 
 using results::cell;
 using results::document;
-
-// What the entry promises for the problem's type; 0 when it has no such type.
-kzoo_precision declared_precision(const entry& e, kzoo_type dtype) {
-  const auto found = std::ranges::find(e.signatures, dtype, &workers::signature_description::dtype);
-  return found == e.signatures.end() ? 0 : found->compute;
-}
 
 // A result that was judged, kept for the comparison with the others.
 struct kept {
@@ -30,43 +23,55 @@ struct kept {
   referee::result result;
 };
 
+// What later problems need to know of earlier ones.
+struct memory {
+  std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
+  // By kernel and element type: the checks that are not about one problem.
+  std::map<std::pair<std::string, kzoo_type>, std::vector<verify::finding>> findings;
+  verify::truths truths;
+};
+
 // One problem, from the first kernel to the agreement of all.
 class round {
  public:
-  round(plan& p, document& d, std::size_t index, std::map<std::string, std::string>& hung)
-      : plan_(p),
-        document_(d),
-        index_(index),
-        problem_(p.experiment.problems[index]),
-        hung_(hung) {}
+  round(plan& p, document& d, std::size_t index, memory& m)
+      : plan_(p), document_(d), index_(index), problem_(p.experiment.problems[index]), memory_(m) {}
 
   cell run(contestant& who, const entry& what) {
     cell c;
     c.problem = index_;
     c.plugin = who.record.name;
-    c.variant = what.id;
-    c.declared = declared_precision(what, problem_.dtype);
+    c.variant = what.description.id;
+    c.declared = what.description.declared(problem_.dtype);
     if (!who.host) {
       c.verdict = who.obstacle;
       c.reason = who.record.problem;
       return c;
     }
     // A timeout is long; one per variant is enough to know.
-    if (const auto earlier = hung_.find(c.kernel()); earlier != hung_.end()) {
+    if (const auto before = memory_.hung.find(c.kernel()); before != memory_.hung.end()) {
       c.verdict = verdict::hung;
-      c.reason = "not tried again: it hung at " + earlier->second;
+      c.reason = "not tried again: it hung at " + before->second;
       return c;
     }
+    verify::subject subject(*who.host, {plan_.device.id, what.index, what.description, problem_},
+                            memory_.truths);
     try {
-      who.host->prepare(plan_.device.id, what.index, problem_);
-      if (verify(who, c) && plan_.experiment.timing.enabled) measure(who, c);
-      who.host->finish();
+      subject.prepare(problem_);
+      const std::uint64_t digest = verify(subject, c);
+      if (c.verdict == verdict::pass && make_checks(subject, c)) {
+        subject.prepare(problem_);  // the checks have used the worker for other things
+      }
+      if (c.verdict == verdict::pass && plan_.experiment.timing.enabled) {
+        measure(subject, digest, who.record.description->native, c);
+      }
+      if (c.verdict == verdict::pass || c.verdict == verdict::wrong) subject.finish();
     } catch (const setback& s) {
       fail(c, s.verdict, s.what());
-      if (s.verdict == verdict::hung) hung_[c.kernel()] = problem_name(problem_);
     } catch (const std::exception& e) {
       fail(c, verdict::error, e.what());
     }
+    if (c.verdict == verdict::hung) memory_.hung[c.kernel()] = problem_name(problem_);
     return c;
   }
 
@@ -76,9 +81,9 @@ class round {
       const kept& b = kept_[compared_];
       for (std::size_t i = 0; i < compared_; ++i) {
         const kept& a = kept_[i];
-        document_.agreements.push_back(
-            {index_, a.kernel, b.kernel,
-             referee::compare(truth(), a.result, a.declared, b.result, b.declared)});
+        document_.agreements.push_back({index_, a.kernel, b.kernel,
+                                        referee::compare(*memory_.truths.of(problem_), a.result,
+                                                         a.declared, b.result, b.declared)});
       }
     }
   }
@@ -90,49 +95,53 @@ class round {
     c.time.reset();
   }
 
-  // Computed when the first result is there to be judged.
-  const referee::truth& truth() {
-    if (!truth_) truth_.emplace(problem_);
-    return *truth_;
+  // Gives back the digest of C.
+  std::uint64_t verify(verify::subject& subject, cell& c) {
+    const verify::judged_run first = subject.run();
+    kept_.push_back(
+        {c.kernel(), c.declared, referee::keep(*subject.truth(problem_), subject.host().output())});
+    c.launches = first.report.launches;
+    c.accuracy = first.judgement.accuracy;
+    c.verdict = first.judgement.right ? verdict::pass : verdict::wrong;
+    c.reason = first.judgement.reason;
+    return first.report.digest;
   }
 
-  bool verify(contestant& who, cell& c) {
-    const workers::run_report ran = who.host->run();
-    referee::judgement j = referee::judge(truth(), c.declared, who.host->output());
-    check_inputs(ran.changed, j);
-    kept_.push_back({c.kernel(), c.declared, referee::keep(truth(), who.host->output())});
-    c.launches = ran.launches;
-    c.accuracy = j.accuracy;
-    c.verdict = j.right ? verdict::pass : verdict::wrong;
-    c.reason = j.reason;
-    return j.right;
-  }
-
-  static void check_inputs(const workers::changes& changed, referee::judgement& j) {
-    for (const auto& [matrix, count] : {std::pair{'A', changed.a}, {'B', changed.b}}) {
-      if (count == 0 || !j.right) continue;
-      j.right = false;
-      j.reason =
-          fmt::format("the kernel wrote to its input {}: {} elements changed", matrix, count);
+  // Whether there were any.
+  bool make_checks(verify::subject& subject, cell& c) {
+    const tier t = plan_.experiment.verify.tier;
+    const auto [known, is_new] =
+        memory_.findings.try_emplace({c.kernel(), problem_.dtype}, std::vector<verify::finding>{});
+    if (is_new) known->second = verify::make_checks(t, false, subject);
+    c.findings = known->second;
+    const auto stop = [&] { return std::ranges::find_if(c.findings, verify::is_bad); };
+    if (stop() == c.findings.end()) {
+      const auto more = verify::make_checks(t, true, subject);
+      c.findings.insert(c.findings.end(), more.begin(), more.end());
     }
+    if (const auto bad = stop(); bad != c.findings.end()) {
+      fail(c,
+           bad->outcome == verify::outcome::crashed ? verdict::crashed
+           : bad->outcome == verify::outcome::hung  ? verdict::hung
+                                                    : verdict::wrong,
+           bad->check + ": " + bad->detail);
+    }
+    return !c.findings.empty();
   }
 
-  void measure(contestant& who, cell& c) {
-    const experiment::timing_options& t = plan_.experiment.timing;
-    const workers::sample_report report = who.host->sample(t.warmup, t.samples, t.max_seconds);
+  void measure(verify::subject& subject, std::uint64_t digest, bool native, cell& c) {
+    const verify::judged_samples timed = subject.sample(plan_.experiment.timing, digest);
     // The time of a result that is wrong is no time.
-    referee::judgement j = referee::judge(truth(), c.declared, who.host->output());
-    check_inputs(report.changed, j);
-    if (!j.right) {
+    if (!timed.judgement.right) {
       c.verdict = verdict::wrong;
-      c.reason = "right when it ran once, wrong after it was timed: " + j.reason;
+      c.reason = "right when it ran once, wrong when it was timed: " + timed.judgement.reason;
       return;
     }
-    c.time = timing::summarise(report.samples_ms);
-    c.time->cold_cache = report.cold_cache;
-    c.time->out_of_time = report.out_of_time;
+    c.time = timing::summarise(timed.samples_ms);
+    c.time->cold_cache = timed.cold_cache;
+    c.time->out_of_time = timed.out_of_time;
     c.time->clock = plan_.device.abi.kind == KZOO_CUDA ? timing::clock::gpu
-                    : who.record.description->native   ? timing::clock::cpu
+                    : native                           ? timing::clock::cpu
                                                        : timing::clock::simulator;
   }
 
@@ -140,8 +149,7 @@ class round {
   document& document_;
   std::size_t index_;
   const problem& problem_;
-  std::map<std::string, std::string>& hung_;  // kernel -> the problem at which it hung
-  std::optional<referee::truth> truth_;
+  memory& memory_;
   std::vector<kept> kept_;
   std::size_t compared_ = 0;  // of kept_
 };
@@ -168,7 +176,7 @@ class execution {
  private:
   // False when a signal interrupts it.
   bool run_problem(std::size_t index) try {
-    round r(plan_, document_, index, hung_);
+    round r(plan_, document_, index, memory_);
     for (results::agreement& a : before_.agreements_on(plan_.experiment.problems[index])) {
       a.problem = index;
       document_.agreements.push_back(std::move(a));
@@ -189,15 +197,16 @@ class execution {
 
   void run_cell(round& r, std::size_t index, contestant& c, const entry& e) {
     const problem& p = plan_.experiment.problems[index];
-    if (const cell* old = before_.find(p, c.record.name, e.id)) {
+    const std::string& variant = e.description.id;
+    if (const cell* old = before_.find(p, c.record.name, variant)) {
       document_.cells.push_back(*old);
       document_.cells.back().problem = index;
-      if (old->verdict == verdict::hung) hung_.emplace(old->kernel(), problem_name(p));
+      if (old->verdict == verdict::hung) memory_.hung.emplace(old->kernel(), problem_name(p));
       watch_.taken_over(document_, document_.cells.back());
       return;
     }
     interrupt::check();
-    watch_.starts(p, e.id.empty() ? c.record.name : c.record.name + ":" + e.id);
+    watch_.starts(p, variant.empty() ? c.record.name : c.record.name + ":" + variant);
     const std::size_t compared = document_.agreements.size();
     document_.cells.push_back(r.run(c, e));
     r.compare_newest();
@@ -217,7 +226,7 @@ class execution {
   observer& watch_;
   double seconds_before_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::map<std::string, std::string> hung_;  // kernel -> the problem at which it hung
+  memory memory_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // What results say before anything has run.
 
 #include "core/version.hpp"
+#include "referee/referee.hpp"
 #include "run/execute.hpp"
 
 #include <fmt/chrono.h>
@@ -27,12 +28,20 @@ std::vector<std::string> notes_on(const plan& p) {
   }
   const auto is_baseline = [&](const contestant& c) {
     return c.host && std::ranges::any_of(c.entries, [&](const entry& v) {
-             return experiment::matches(e.baseline->text, c.record.name, v.id);
+             return experiment::matches(e.baseline->text, c.record.name, v.description.id);
            });
   };
   if (e.baseline && std::ranges::none_of(p.contestants, is_baseline)) {
     notes.push_back(fmt::format("no comparison with the baseline {}: it does not take part here",
                                 e.baseline->text));
+  }
+  for (const problem& q : e.problems) {
+    const std::int64_t rows = referee::truth::rows_of(q);
+    if (rows == q.m) continue;
+    notes.push_back(fmt::format(
+        "{} is too large to compare every element: {} of {} rows are, and all of C is checked "
+        "exactly on whole numbers (Freivalds)",
+        problem_name(q), rows, q.m));
   }
   const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
     return c.record.description && c.record.description->device == KZOO_CPU &&

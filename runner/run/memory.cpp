@@ -30,10 +30,11 @@ void check_memory(const plan& p) {
 
   std::size_t results = 0;
   for (const contestant& c : p.contestants) results += c.entries.size();
-  const double on_device = matrices_bytes(*largest);
-  const double judged = std::min({static_cast<double>(largest->m) * static_cast<double>(largest->n),
-                                  referee::truth::kMaxProducts / static_cast<double>(largest->k),
-                                  referee::truth::kMaxElements});
+  // Tier full has each matrix in two places at once.
+  const double copies = p.experiment.verify.tier == tier::quick ? 1 : 2;
+  const double on_device = copies * matrices_bytes(*largest);
+  const double judged =
+      static_cast<double>(referee::truth::rows_of(*largest)) * static_cast<double>(largest->n);
   const auto per_element =
       static_cast<double>(sizeof(double) + sizeof(float) + results * type_size(largest->dtype));
   double on_host = bytes_of(operands_of(*largest).c) * static_cast<double>(p.contestants.size()) +

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace kzoo::run {
 namespace {
@@ -51,14 +52,14 @@ std::vector<std::string> pick_names(const experiment::experiment& e,
   return picked;
 }
 
-// Loads the file. False when it turns out to be a build for another device; what else keeps it from
-// being used goes into the contestant.
-bool open(contestant& c, const std::filesystem::path& file, kzoo_device_kind kind,
+// Loads the file. False when it turns out to be a build for another device than `kind`, if that is
+// asked for; what else keeps it from being used goes into the contestant.
+bool open(contestant& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
           const host_factory& make_host) {
   auto host = make_host(file);
   try {
     workers::plugin_description d = host->open();
-    if (d.device != kind) return false;
+    if (kind && d.device != *kind) return false;
     c.host = std::move(host);
     c.record.description = std::move(d);
   } catch (const setback& s) {
@@ -85,6 +86,12 @@ contestant enter(const std::string& name, const devices::device& device,
                                      ? ""
                                      : fmt::format(", only one for {}", devices::kind_name(other)));
   return c;
+}
+
+void pick_all(contestant& c) {
+  if (!c.record.description) return c.entries.push_back({});
+  for (const auto& v : c.record.description->variants)
+    c.entries.push_back({static_cast<std::uint32_t>(c.entries.size()), v});
 }
 
 void pick_variants(contestant& c, const experiment::experiment& e) {
@@ -115,7 +122,7 @@ void pick_variants(contestant& c, const experiment::experiment& e) {
   }
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (picked[i]) {
-      c.entries.push_back({static_cast<std::uint32_t>(i), variants[i].id, variants[i].signatures});
+      c.entries.push_back({static_cast<std::uint32_t>(i), variants[i]});
     }
   }
 }
@@ -126,6 +133,13 @@ std::size_t plan::cells() const {
   std::size_t entries = 0;
   for (const contestant& c : contestants) entries += c.entries.size();
   return entries * experiment.problems.size();
+}
+
+contestant enter_file(const std::filesystem::path& file, const host_factory& make_host) {
+  contestant c;
+  c.record.name = file.stem().string();
+  if (open(c, file, {}, make_host)) pick_all(c);
+  return c;
 }
 
 plan make_plan(experiment::experiment e, devices::device d, const catalogue::catalogue& plugins,

@@ -17,9 +17,8 @@ namespace kzoo::run {
 
 // A variant that takes part.
 struct entry {
-  std::uint32_t index = 0;  // in the plugin's table
-  std::string id;
-  std::vector<workers::signature_description> signatures;
+  std::uint32_t index = 0;                   // in the plugin's table
+  workers::variant_description description;  // empty where the plugin could not be asked
 };
 
 // A plugin that takes part, with its worker.
@@ -27,7 +26,7 @@ struct contestant {
   results::plugin_record record;
   std::unique_ptr<workers::plugin_host> host;  // null when there is nothing to run
   verdict obstacle{};                          // the verdict of every cell, when host is null
-  std::vector<entry> entries;                  // in the plugin's order; one without id if no host
+  std::vector<entry> entries;                  // in the plugin's order; an empty one if no host
 };
 
 struct plan {
@@ -46,6 +45,9 @@ using host_factory =
 // Throws experiment::invalid for a selector that names nothing, with the nearest name there is.
 plan make_plan(experiment::experiment e, devices::device d, const catalogue::catalogue& plugins,
                const host_factory& make_host);
+
+// A library by its file, with all its variants, for whatever device it says.
+contestant enter_file(const std::filesystem::path& file, const host_factory& make_host);
 
 // Throws experiment::invalid, with the sum, when the largest problem does not fit in memory.
 void check_memory(const plan& p);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cctype>
+#include <cstddef>
 #include <set>
 #include <string_view>
 
@@ -43,12 +44,14 @@ std::string flaw_in(const kzoo_plugin& p) {
   if (!is_id(p.id)) return "its id is not made of letters, digits, '_', '.' and '-'";
   if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
-  if (p.variant_stride < sizeof(kzoo_variant)) return "its variant_stride is too small";
+  // The fields of version 1.0; later ones count as 0 where a plugin does not have them.
+  constexpr std::size_t kVariantBytes = offsetof(kzoo_variant, nondeterministic);
+  if (p.variant_stride < kVariantBytes) return "its variant_stride is too small";
   std::set<std::string_view> seen;
   for (std::uint32_t i = 0; i < p.variant_count; ++i) {
     const auto& v = *reinterpret_cast<const kzoo_variant*>(
         reinterpret_cast<const char*>(p.variants) + std::size_t(i) * p.variant_stride);
-    if (v.struct_size < sizeof(kzoo_variant)) return fmt::format("variant {} is too small", i);
+    if (v.struct_size < kVariantBytes) return fmt::format("variant {} is too small", i);
     if (!is_id(v.id)) return fmt::format("variant {} has no proper id", i);
     if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
     if (v.signatures == nullptr || v.signature_count == 0) {

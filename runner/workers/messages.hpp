@@ -1,6 +1,7 @@
 #pragma once
 // What the two sides of a worker say to each other, apart from the requests in session.hpp.
 
+#include "core/matrix_data.hpp"
 #include "core/problem.hpp"
 
 #include <nlohmann/json.hpp>
@@ -31,12 +32,20 @@ inline void from_json(const nlohmann::json& j, problem& p) {
   p.dtype = type_from_name(j.at("dtype").get<std::string>());
   j.at("alpha").get_to(p.alpha);
   j.at("beta").get_to(p.beta);
-  p.data = j.at("fill") == fill_name(fill::integers) ? fill::integers : fill::uniform;
+  for (const fill f : kFills) {
+    if (j.at("fill") == fill_name(f)) p.data = f;
+  }
   j.at("padding").get_to(p.padding);
   j.at("seed").get_to(p.seed);
 }
 
 }  // namespace kzoo
+
+namespace kzoo::data {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, inside, outside, first_inside, first_outside)
+
+}  // namespace kzoo::data
 
 namespace kzoo::workers {
 
@@ -49,9 +58,18 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(signature_description, dtype, compute)
 struct variant_description {
   std::string id, summary;
   std::uint32_t compute_capability = 0;
+  bool nondeterministic = false;
   std::vector<signature_description> signatures;
+
+  // What it promises for the element type; 0 where it does not have it.
+  kzoo_precision declared(kzoo_type dtype) const {
+    for (const signature_description& s : signatures)
+      if (s.dtype == dtype) return s.compute;
+    return 0;
+  }
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(variant_description, id, summary, compute_capability, signatures)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(variant_description, id, summary, compute_capability,
+                                   nondeterministic, signatures)
 
 // A plugin's descriptor, as it travels.
 struct plugin_description {
@@ -72,24 +90,57 @@ struct launch {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_shared, local_bytes,
                                    registers, resident_warps, most_warps)
 
-// Elements of the inputs that a kernel changed.
+// What a kernel changed that is not its own to write.
 struct changes {
-  std::int64_t a = 0, b = 0;
+  data::changes a, b, workspace;
+  std::uint64_t workspace_bytes = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b, workspace, workspace_bytes)
+
+// Scratch memory as a matrix of one row, so that there are zones around it too.
+inline data::matrix workspace_spec(std::uint64_t bytes) {
+  constexpr std::uint64_t kKey = 4;
+  const auto words = static_cast<std::int64_t>(bytes / 4 + (bytes % 4 != 0));
+  return {KZOO_F32, data::content::poison, 1, words, words, kKey};
+}
+
+// A result that is wanted is in the window unless its digest is one of `known`.
+struct run_request {
+  std::vector<std::uint64_t> known;
+  bool output = true;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, known, output)
 
 struct run_report {
   changes changed;
+  std::uint64_t digest = 0;      // of C
   std::vector<launch> launches;  // of plugins that launch through the SDK
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, digest, launches)
+
+// Sampling ends early at a result whose digest is not known, so that it can be judged, unless
+// `any_output`.
+struct sample_request {
+  int warmup = 0, samples = 1;
+  double max_seconds = 0;
+  std::vector<std::uint64_t> known;
+  bool any_output = false;
+  bool compare_clocks = false;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, max_seconds, known, any_output,
+                                   compare_clocks)
 
 struct sample_report {
   std::vector<double> samples_ms;
+  double seconds = 0;  // all samples together, with what is between them
   bool cold_cache = false;
-  bool out_of_time = false;  // max_seconds ended it before the number of samples was reached
+  bool out_of_time = false;     // max_seconds ended it before the number of samples was reached
+  bool unknown_output = false;  // the last sample's, which is in the window then
+  std::uint64_t digest = 0;     // of the last sample's output
+  double host_ms = 0, stream_ms = 0;  // devices::clocks, 0 where there is one clock or nobody asked
   changes changed;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, cold_cache, out_of_time, changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, seconds, cold_cache, out_of_time,
+                                   unknown_output, digest, host_ms, stream_ms, changed)
 
 }  // namespace kzoo::workers

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <system_error>
 
 namespace kzoo::workers {
@@ -58,6 +59,13 @@ void plugin_host::refuse_forged() {
 
 namespace {
 
+std::size_t c_bytes(const problem& p) {
+  return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype);
+}
+std::size_t folded_bytes(const problem& p) {
+  return static_cast<std::size_t>(p.m) * sizeof(std::uint64_t);
+}
+
 struct opened {
   plugin_description plugin;
 };
@@ -74,21 +82,34 @@ plugin_description plugin_host::open() {
   return plugin;
 }
 
-void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p) {
+void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p,
+                          int slot) {
   if (!opened_) open();
-  output_bytes_ = static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype);
-  output_.reserve(output_bytes_);
-  call_for<json>({{"op", "prepare"}, {"device", device}, {"variant", variant}, {"problem", p}},
+  json request{{"op", "ask"}, {"device", device}, {"variant", variant}, {"problem", p}};
+  call_for<json>(request, timeout_seconds_);
+  output_.reserve(std::max(c_bytes(p), folded_bytes(p)));
+  prepared_[slot] = p;
+  request["op"] = "prepare";
+  request["slot"] = slot;
+  call_for<json>(request, timeout_seconds_);
+}
+
+void plugin_host::renew(const problem& p, const std::string& move, int slot) {
+  prepared_.at(slot) = p;
+  call_for<json>({{"op", "renew"}, {"slot", slot}, {"problem", p}, {"move", move}},
                  timeout_seconds_);
 }
 
-run_report plugin_host::run() { return call_for<run_report>({{"op", "run"}}, timeout_seconds_); }
+run_report plugin_host::run(const run_request& how, int slot) {
+  output_bytes_ = c_bytes(prepared_.at(slot));
+  return call_for<run_report>({{"op", "run"}, {"slot", slot}, {"how", how}}, timeout_seconds_);
+}
 
-sample_report plugin_host::sample(int warmup, int samples, double max_seconds) {
-  const json request{
-      {"op", "sample"}, {"warmup", warmup}, {"samples", samples}, {"max_seconds", max_seconds}};
+sample_report plugin_host::sample(const sample_request& how) {
+  output_bytes_ = c_bytes(prepared_.at(0));
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
-  auto report = call_for<sample_report>(request, 2 * (timeout_seconds_ + max_seconds));
+  auto report = call_for<sample_report>({{"op", "sample"}, {"slot", 0}, {"how", how}},
+                                        2 * (timeout_seconds_ + how.max_seconds));
   const auto is_time = [](double ms) { return std::isfinite(ms) && ms >= 0; };
   if (report.samples_ms.empty() || !std::ranges::all_of(report.samples_ms, is_time)) {
     refuse_forged();
@@ -96,7 +117,17 @@ sample_report plugin_host::sample(int warmup, int samples, double max_seconds) {
   return report;
 }
 
-void plugin_host::finish() { call_for<json>({{"op", "finish"}}, timeout_seconds_); }
+std::vector<std::uint64_t> plugin_host::fold(std::uint64_t key, int slot) {
+  call_for<json>({{"op", "fold"}, {"slot", slot}, {"key", key}}, timeout_seconds_);
+  const problem& p = prepared_.at(slot);
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(p.m));
+  std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
+  return sums;
+}
+
+void plugin_host::finish(int slot) {
+  call_for<json>({{"op", "finish"}, {"slot", slot}}, timeout_seconds_);
+}
 
 void plugin_host::release() {
   if (opened_) call_for<json>({{"op", "release"}}, timeout_seconds_);

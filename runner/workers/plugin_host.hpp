@@ -11,9 +11,11 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kzoo::workers {
 
@@ -26,17 +28,24 @@ class plugin_host {
   // Loads the library.
   plugin_description open();
   // Makes the variant ready for the problem on the device: inputs are generated, C is allocated.
-  void prepare(const std::string& device, std::uint32_t variant, const problem& p);
-  // Runs it once; output() then holds all of C.
-  run_report run();
-  // Runs it over and over; output() then holds what the last sample wrote.
-  sample_report sample(int warmup, int samples, double max_seconds);
+  // Instances that shall be alive at the same time are prepared in different slots.
+  void prepare(const std::string& device, std::uint32_t variant, const problem& p, int slot = 0);
+  // Gives a prepared instance the contents of `p`, which differs in seed and fill alone, and other
+  // memory for each matrix in `move`: "abc", "b", "". What it moved from becomes poison.
+  void renew(const problem& p, const std::string& move, int slot = 0);
+  // Runs it once; output() then holds all of C, if it is wanted and not known.
+  run_report run(const run_request& how = {}, int slot = 0);
+  // Runs it over and over; output() then holds what the last sample wrote, if that is unknown.
+  sample_report sample(const sample_request& how);
+  // For each row of C as the last run left it: the sum of its elements times hash(key, column).
+  std::vector<std::uint64_t> fold(std::uint64_t key, int slot = 0);
   // Ends the cell: destroys what prepare() made.
-  void finish();
-  // Frees the memory of the problem, keeps the library.
+  void finish(int slot = 0);
+  // Frees the memory of all problems, keeps the library.
   void release();
 
-  // The C buffer of the last run() or sample(), zones included. Valid until the next call.
+  // The C buffer of the last run() or sample() that gave one, zones included. Valid until the next
+  // call.
   std::span<const std::byte> output();
 
  protected:
@@ -60,6 +69,7 @@ class plugin_host {
   std::filesystem::path file_;
   double timeout_seconds_;
   window output_;
+  std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
 };

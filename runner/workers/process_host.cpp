@@ -232,9 +232,12 @@ class process_host final : public plugin_host {
 
   static const char* words_for(const std::string& op) {
     if (op == "open") return "the library was loaded";
+    if (op == "ask") return "the variant was asked whether it does the problem";
     if (op == "prepare") return "the variant was created";
-    if (op == "run") return "the kernel ran for the first time";
+    if (op == "renew") return "its matrices were made";
+    if (op == "run") return "the kernel ran";
     if (op == "sample") return "the kernel was timed";
+    if (op == "fold") return "its result was summed";
     if (op == "finish") return "the variant was destroyed";
     return "its memory was freed";
   }

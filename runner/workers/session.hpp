@@ -2,28 +2,32 @@
 // One plugin on one device, answering requests: the worker's side of plugin_host.hpp. Requests and
 // replies are JSON objects, so that a local session and one in another process are the same.
 //
-//   {"op": "open", "file"}                  -> {"plugin": {…}}            or a status
-//   {"op": "prepare", "device", "variant", "problem"} -> {}           or a status
-//   {"op": "run"}                           -> {"changed", …}            or a status
-//   {"op": "sample", "warmup", "samples", "max_seconds"}
-//                                           -> {"samples_ms": […], …}    or a status
-//   {"op": "finish"}                        -> {}                        or a status
-//   {"op": "release"}                       -> {}
+//   {"op": "open", "file"}                                -> {"plugin": {…}}
+//   {"op": "ask", "device", "variant", "problem"}         -> {}
+//   {"op": "prepare", "slot", "device", "variant", "problem"} -> {}
+//   {"op": "renew", "slot", "problem", "move"}            -> {}
+//   {"op": "run", "slot", "how": run_request}             -> run_report
+//   {"op": "sample", "slot", "how": sample_request}       -> sample_report
+//   {"op": "fold", "slot", "key"}                         -> {}
+//   {"op": "finish", "slot"}                              -> {}
+//   {"op": "release"}                                     -> {}
 //
-// A status is {"status": "unsupported" | "unavailable" | "error", "reason"}. After "run" and
-// "sample" the whole C buffer of the last call is in the window.
+// or a status: {"status": "unsupported" | "unavailable" | "error", "reason"}. A slot is a
+// workbench: instances that are alive at the same time are in different ones. The reports are in
+// messages.hpp.
 
-#include "core/operands.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "workers/library.hpp"
-#include "workers/messages.hpp"
 #include "workers/window.hpp"
+#include "workers/workbench.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace kzoo::workers {
 
@@ -36,34 +40,21 @@ class session {
   nlohmann::json handle(const nlohmann::json& request);
 
  private:
-  class device_memory;
-  struct device_matrix;
-  struct matrices;
-
-  nlohmann::json dispatch(const nlohmann::json& request);
+  nlohmann::json dispatch(const std::string& op, const nlohmann::json& request);
   nlohmann::json open(const nlohmann::json& request);
-  nlohmann::json prepare(const nlohmann::json& request);
-  nlohmann::json run();
-  nlohmann::json sample(const nlohmann::json& request);
-  void finish();
-  void release();
+  void ask(const nlohmann::json& request);
+  void prepare(const nlohmann::json& request);
 
-  void make_matrices(const problem& p);
-  void destroy_instance();
-  void call_plugin(kzoo_launch_list* launches = nullptr);
-  changes count_changes();
-  void reset_c();
-  void publish_c();
+  void open_device(const nlohmann::json& request);
+  const kzoo_variant& variant(const nlohmann::json& request) const;
+  // The one that was prepared.
+  workbench& bench(const nlohmann::json& request);
 
   window& output_;
   std::optional<library> library_;
   devices::device device_;
   std::unique_ptr<devices::backend> backend_;
-  std::unique_ptr<matrices> matrices_;
-  bool inputs_spoilt_ = false;
-  std::unique_ptr<device_memory> workspace_;
-  const kzoo_variant* variant_ = nullptr;
-  void* instance_ = nullptr;
+  std::map<int, workbench> benches_;  // by slot
 };
 
 }  // namespace kzoo::workers

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <string>
 #include <vector>
 
 using kzoo::test::ContainsSubstring;
@@ -17,73 +19,177 @@ using kzoo::test::scratch_folder;
 namespace {
 
 struct expectation {
-  const char* plugin;
+  const char* kernel;  // plugin:variant
   const char* verdict;
   std::vector<const char*> reason;  // words that must be in it
 };
 
-// Each plugin between two honest ones, on two problems; a short timeout, as one of them hangs.
-void check_each(const std::vector<expectation>& table, const std::string& device) {
+// All plugins of a table between two honest ones, in one experiment: each gets its own verdict on
+// every problem, and the honest ones pass.
+void check_each(const std::vector<expectation>& table, const std::string& device,
+                const std::string& problem = "sizes = [64, '33x65x17']",
+                const std::string& verify = "") {
   const scratch_folder folder;
-  for (const expectation& e : table) {
-    const auto file = folder.write(
-        "hostile.toml", fmt::format("plugins = ['naive:16x16', '{}', 'smem:16x16']\n"
-                                    "[problem]\nsizes = [64, '33x65x17']\n"
-                                    "[timing]\nwarmup = 1\nsamples = 2\nmax_seconds = 0.1\n"
-                                    "[verify]\ntimeout_seconds = 3\n",
-                                    e.plugin));
-    const auto ran = runner(
-        fmt::format("{} --device {} --json - --plugin-dir {}", file, device, hostile_folder()));
-    INFO(e.plugin << " on " << device << "\n" << ran.err);
-    CHECK(ran.code == 1);
-    const auto cells = ran.json().at("cells");
-    REQUIRE(cells.size() == 6);
-    for (const auto& cell : cells) {
+  std::string plugins = "'naive:16x16'";
+  for (const expectation& e : table) plugins += fmt::format(", '{}'", e.kernel);
+  const auto file = folder.write(
+      "hostile.toml", fmt::format("plugins = [{}, 'smem:16x16']\n[problem]\n{}\n"
+                                  "[timing]\nwarmup = 1\nsamples = 4\nmax_seconds = 0.1\n"
+                                  "[verify]\ntimeout_seconds = 5\n{}\n",
+                                  plugins, problem, verify));
+  const auto ran = runner(
+      fmt::format("{} --device {} --json - --plugin-dir {}", file, device, hostile_folder()));
+  INFO(device << "\n" << ran.err);
+  REQUIRE(ran.code == 1);
+  std::map<std::string, std::vector<nlohmann::json>> cells;
+  const auto results = ran.json();
+  for (const auto& cell : results.at("cells")) {
+    const auto plugin = cell.at("plugin").get<std::string>();
+    const auto variant = cell.at("variant").get<std::string>();
+    cells[variant.empty() ? plugin : plugin + ":" + variant].push_back(cell);
+  }
+  for (const char* honest : {"naive:16x16", "smem:16x16"}) {
+    REQUIRE_FALSE(cells[honest].empty());
+    for (const auto& cell : cells[honest]) {
       INFO(cell.dump(1));
-      if (cell.at("plugin") != e.plugin) {
-        CHECK(cell.at("verdict") == "pass");
-        continue;
-      }
+      CHECK(cell.at("verdict") == "pass");
+    }
+  }
+  for (const expectation& e : table) {
+    INFO(e.kernel);
+    REQUIRE_FALSE(cells[e.kernel].empty());
+    for (const auto& cell : cells[e.kernel]) {
+      INFO(cell.dump(1));
       CHECK(cell.at("verdict") == e.verdict);
       CHECK(cell.at("time").is_null());
       CHECK(cell.at("gflops").is_null());
     }
-    const auto reason = cells[1].at("reason").get<std::string>();
+    const auto reason = cells[e.kernel].front().at("reason").get<std::string>();
     for (const char* word : e.reason) CHECK_THAT(reason, ContainsSubstring(word));
   }
 }
 
 const std::vector<expectation> kOnBoth = {
-    {"launch_1024", "error", {"1024 threads per block", "at most 256"}},
-    {"throws", "error", {"no luck today"}},
-    {"aborts", "crashed", {"SIGABRT", "created", "giving up"}},
-    {"exits", "crashed", {"exit code 7"}},
-    {"crashes_on_load", "crashed", {"SIGSEGV", "loaded"}},
-    {"never_returns", "hung", {"no answer within", "killed"}},
-    {"a_times_a", "wrong", {}},
-    {"drops_last_column", "wrong", {"not written", "column"}},
-    {"writes_outside", "wrong", {"outside"}},
-    {"writes_input", "wrong", {"input A"}},
-    {"forges_reply", "crashed", {"channel"}},
-    {"crashes_in_destroy", "crashed", {"SIGABRT", "destroyed"}},
+    {"launch_1024:only", "error", {"1024 threads per block", "at most 256"}},
+    {"throws:only", "error", {"no luck today"}},
+    {"aborts:only", "crashed", {"SIGABRT", "while the variant was created", "giving up"}},
+    {"exits:only", "crashed", {"exit code 7", "while the kernel ran"}},
+    {"crashes_on_load", "crashed", {"SIGSEGV", "while the library was loaded"}},
+    {"crashes_in_supports:only",
+     "crashed",
+     {"SIGABRT", "while the variant was asked whether it does the problem"}},
+    {"crashes_in_destroy:only", "crashed", {"SIGABRT", "while the variant was destroyed"}},
+    {"never_returns:only", "hung", {"no answer within 5 s", "killed"}},
+    {"forges_reply:only", "crashed", {"wrote into the worker's own channel"}},
+    {"a_times_a:only", "wrong", {"A A is computed, not A B"}},
+    {"constant_output:only", "wrong", {"likely cause: every element is 0"}},
+    {"drops_last_column:only",
+     "wrong",
+     {"not written: 64 of 4096 elements of C", "column 63 of every row"}},
+    {"nan_output:only", "wrong", {"NaN in 1 of 4096 elements of C", "row 32, column 32"}},
+    {"reads_c:only", "wrong", {"NaN in 4096 of 4096 elements", "it reads C although beta = 0"}},
+    {"reads_outside:only",
+     "wrong",
+     {"NaN in 64 of 4096 elements of C", "row 63", "outside A: it reads 1 past its last"}},
+    {"tf32_inputs:only",
+     "wrong",
+     {"differ by more than fp32 allows", "A and B are rounded to TF32 first"}},
+    {"fp16_sums:only", "wrong", {"differ by more than fp32 allows"}},
+    {"writes_outside:only",
+     "wrong",
+     {"written outside C: 1 word changed", "1 past its last element"}},
+    {"writes_input:only",
+     "wrong",
+     {"wrote to its input A: 1 element changed, the first at row 0, column 0"}},
+    {"rounds_in_place:only", "wrong", {"wrote to its input A: 40", "elements changed"}},
+    {"writes_around_input:only",
+     "wrong",
+     {"written outside A: 1 word changed, the first 1 past its last element"}},
+    {"overruns_workspace:only", "wrong", {"written outside the workspace: 1 word changed"}},
+    {"stale_output:only", "wrong", {"wrong when it was timed", "the kernel wrote nothing"}},
+    {"skips_while_timed:only", "wrong", {"wrong when it was timed", "the kernel wrote nothing"}},
+    {"writes_input_later:later", "wrong", {"wrong when it was timed", "input A"}},
+};
+
+// What shows on certain problems only.
+void check_problems(const std::string& device) {
+  check_each({{"only_tiles:only", "wrong", {"not written: 129 of 4225", "row 64 and column 64"}},
+              {"only_square:only", "wrong", {"differ by more than fp32 allows"}}},
+             device, "sizes = ['65x65x33']");
+  check_each({{"even_tiles:only", "wrong", {"only the first 32 of 48 terms along k are summed"}}},
+             device, "sizes = ['64x64x48']");
+  check_each({{"ignores_alpha:only", "wrong", {"likely cause: alpha is left out"}},
+              {"ignores_beta:only", "wrong", {"likely cause: beta C is left out"}}},
+             device, "sizes = [40]\nalpha = 0.7\nbeta = 1.3");
+  check_each({{"drops_k_term:only", "wrong", {"only the first 4095 of 4096 terms along k"}}},
+             device, "sizes = ['64x48x4096']");
+  check_each({{"one_unwritten:only",
+               "wrong",
+               {"not written: 1 of 16777216 elements of C", "row 4095, column 4095"}}},
+             device, "sizes = ['4096x4096x8']");
+}
+
+const char* const kFull = "tier = 'full'";
+
+// What one run on one problem does not show.
+const std::vector<expectation> kAtFull = {
+    {"even_tiles:only", "wrong", {"shapes: 127x1x65 f32", "terms along k are summed"}},
+    {"only_tiles:only", "wrong", {"shapes: 1x1x1 f32", "the kernel wrote nothing"}},
+    {"ignores_alpha:only", "wrong", {"alpha and beta:", "alpha=0"}},
+    {"ignores_beta:only", "wrong", {"alpha and beta:", "beta=1"}},
+    {"caches_result:by_shape", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
+    {"caches_result:by_pointer", "wrong", {"elements of C (100%) differ"}},
+    {"caches_result:by_instance",
+     "wrong",
+     {"new contents: A and B hold other numbers", "bit for bit the old result"}},
+    {"keeps_pointer:b", "wrong", {"new addresses: right at first, wrong once B is at a new"}},
+    {"keeps_pointer:c",
+     "wrong",
+     {"new addresses: right at first, wrong once C is at a new", "the kernel wrote nothing"}},
+    {"shares_state:only", "wrong", {"interleaving: right alone, wrong between runs"}},
+    {"race:only", "wrong", {"a race?"}},
+    {"drifts:undeclared", "wrong", {"repeats: run 2 of 20", "not declared nondeterministic"}},
 };
 
 }  // namespace
 
 TEST_CASE("hostile plugins on the cpu get the verdict that they deserve", "[cli][hostile]") {
   check_each(kOnBoth, "cpu");
-  check_each({{"segfault", "crashed", {"SIGSEGV", "memory that is not there"}},
-              {"unchecked_launch", "wrong", {"wrote nothing"}},
-              {"divergent_barrier", "error", {"divergent barrier", "__syncthreads"}}},
+  check_each({{"segfault:only", "crashed", {"SIGSEGV", "memory that is not there"}},
+              {"unchecked_launch:only", "wrong", {"wrote nothing"}},
+              {"divergent_barrier:only", "error", {"divergent barrier", "__syncthreads"}}},
              "cpu");
+  check_problems("cpu");
+}
+
+TEST_CASE("hostile plugins on the cpu are found out at tier full", "[cli][hostile]") {
+  check_each(kAtFull, "cpu", "sizes = [64]", kFull);
 }
 
 TEST_CASE("hostile plugins on the GPU get the verdict that they deserve", "[cli][hostile][gpu]") {
   if (!kzoo::test::has_gpu()) return;
   check_each(kOnBoth, "cuda");
-  check_each({{"segfault", "error", {"illegal memory access"}},
-              {"unchecked_launch", "error", {"launch failed, and the plugin did not say so"}}},
-             "cuda");
+  check_each({{"segfault:only", "error", {"illegal memory access"}},
+              {"unchecked_launch:only", "error", {"launch failed, and the plugin did not say so"}},
+              {"sticky_error:only", "error", {"an error was pending before the kernel"}},
+              {"other_stream:only", "wrong", {"works on another stream"}}},
+             "cuda", "sizes = [1024]");
+  check_problems("cuda");
+}
+
+TEST_CASE("hostile plugins on the GPU are found out at tier full", "[cli][hostile][gpu]") {
+  if (!kzoo::test::has_gpu()) return;
+  check_each(kAtFull, "cuda", "sizes = [64]", kFull);
+}
+
+TEST_CASE("what differs from run to run is right where that is declared", "[cli][hostile]") {
+  const auto ran = runner(
+      "quick --device cpu --plugins drifts:declared --sizes 20 --verify full "
+      "--json - --plugin-dir " +
+      hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");
 }
 
 TEST_CASE("a plugin that hangs is not waited for again", "[cli][hostile]") {
@@ -113,8 +219,8 @@ TEST_CASE("libraries that are no plugins are unavailable, with the reason", "[cl
   };
   for (const expectation& e : table) {
     const auto ran = runner(
-        fmt::format("quick --device cpu --sizes 8 --json - --plugins {},naive{}", e.plugin, where));
-    INFO(e.plugin << "\n" << ran.err);
+        fmt::format("quick --device cpu --sizes 8 --json - --plugins {},naive{}", e.kernel, where));
+    INFO(e.kernel << "\n" << ran.err);
     CHECK(ran.code == 1);
     const auto cells = ran.json().at("cells");
     REQUIRE(cells.size() == 12);
@@ -125,7 +231,7 @@ TEST_CASE("libraries that are no plugins are unavailable, with the reason", "[cl
     for (const char* word : e.reason) CHECK_THAT(reason, ContainsSubstring(word));
 
     CHECK_THAT(runner("list" + where).out, ContainsSubstring("unavailable"));
-    CHECK(runner(std::string("describe ") + e.plugin + where).code == 1);
+    CHECK(runner(std::string("describe ") + e.kernel + where).code == 1);
   }
 }
 

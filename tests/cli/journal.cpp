@@ -226,6 +226,7 @@ TEST_CASE("an interrupted run does not go on where things have changed", "[cli]"
   refused("the text of e.toml changed");
   folder.write("e.toml", text);
   refused("--sizes: none then, 24 now", "--sizes 24");
+  refused("--verify: none then, full now", "--verify full");
   std::ofstream(plugin, std::ios::app) << "another";
   refused("the file of the plugin mine changed");
   fs::remove(plugin);
@@ -246,10 +247,28 @@ TEST_CASE("an interrupted run does not go on where things have changed", "[cli]"
   CHECK(runner("--resume e.toml", in(folder)).code == 2);
 }
 
+TEST_CASE("an interrupted run goes on at the tier that it was told", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", kQuick);
+  REQUIRE(
+      runner("e.toml --device cpu --plugins serial:ikj --verify full --journal j.jsonl", in(folder))
+          .code == 0);
+  keep_lines(folder.path() / "j.jsonl", 2);
+  const auto on = runner("--resume j.jsonl --json -", in(folder));
+  INFO(on.err);
+  REQUIRE(on.code == 0);
+  const json results = on.json();
+  CHECK(results.at("experiment").at("overrides").at("tier") == "full");
+  CHECK(results.at("experiment").at("verify").at("tier") == "full");
+  REQUIRE(results.at("cells").size() == 2);
+  for (const json& cell : results.at("cells")) CHECK(cell.at("checks").size() == 9);
+}
+
 TEST_CASE("rerun repeats what was stored, without the experiment's file", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", kQuick);
-  REQUIRE(runner("e.toml --device cpu --sizes 5,7 --plugins serial --json r.json --no-journal",
+  REQUIRE(runner("e.toml --device cpu --sizes 5,7 --plugins serial --verify full --json r.json "
+                 "--no-journal",
                  in(folder))
               .code == 0);
   fs::remove(folder.path() / "e.toml");
@@ -262,6 +281,7 @@ TEST_CASE("rerun repeats what was stored, without the experiment's file", "[cli]
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(now["cells"][i]["problem"] == then["cells"][i]["problem"]);
     CHECK(now["cells"][i]["variant"] == then["cells"][i]["variant"]);
+    CHECK(now["cells"][i]["checks"].size() == 9);
   }
   CHECK_THAT(now.at("notes").dump(), ContainsSubstring("repeats the run of"));
   CHECK(journals(folder).size() == 1);

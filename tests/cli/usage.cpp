@@ -9,7 +9,7 @@ TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
   CHECK(top.code == 0);
   for (const char* command :
-       {"run", "rerun", "report", "compare", "check", "list", "describe", "devices"}) {
+       {"run", "rerun", "report", "compare", "check", "validate", "list", "describe", "devices"}) {
     CHECK_THAT(top.out, ContainsSubstring(command));
     const auto help = runner(std::string(command) + " --help");
     CHECK(help.code == 0);
@@ -21,8 +21,8 @@ TEST_CASE("every command explains itself", "[cli]") {
 TEST_CASE("run's help names its options", "[cli]") {
   const auto help = runner("run --help");
   for (const char* option :
-       {"--device", "--plugins", "--sizes", "--plugin-dir", "--json", "--in-process", "--quiet",
-        "--help", "--csv", "--md", "--journal", "--no-journal", "--resume"}) {
+       {"--device", "--plugins", "--sizes", "--verify", "--plugin-dir", "--json", "--in-process",
+        "--quiet", "--help", "--csv", "--md", "--journal", "--no-journal", "--resume"}) {
     CHECK_THAT(help.out, ContainsSubstring(option));
   }
 }

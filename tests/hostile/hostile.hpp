@@ -10,6 +10,11 @@ using gemm = kzoo::gemm<float>;
 __device__ inline int row() { return blockIdx.y * blockDim.y + threadIdx.y; }
 __device__ inline int col() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
+// As a tensor core reads an fp32 register: the low 13 bits are dropped.
+__device__ inline float to_tf32(float x) {
+  return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+}
+
 // The right value of element (row(), col()) of C, where that exists.
 __device__ inline void store_product(const gemm& g) {
   if (row() >= g.m || col() >= g.n) return;

@@ -17,6 +17,8 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
   c.accuracy = referee::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
   c.time = timing::summarise({ms, 1.01 * ms, 0.99 * ms});
   c.time->cold_cache = true;
+  c.findings = {{"shapes", verify::outcome::pass, "40 problems"},
+                {"precision probe", verify::outcome::skipped, "it declares tf32, not fp32"}};
   c.launches = {{{4, 2, 1}, {16, 16, 1}, 0, 33 * 1024, 8, 64, 24, 64}};
   return c;
 }
@@ -42,7 +44,8 @@ inline results::document made_document() {
   e.intended_device = "GPU";
   e.baseline = experiment::selector{"base", {}};
   e.timing.samples = 7;
-  e.overridden = {"cuda:0", {"base", "fast"}, {"512", "1024"}};
+  e.verify = {tier::full, 12.5};
+  e.overridden = {"cuda:0", {"base", "fast"}, {"512", "1024"}, "full"};
   e.published = {"a paper",
                  {{"Old GPU", {{"fast@512x512x512", 1.5}}},
                   {"New GPU", {{"fast:8x8_4x4@512x512x512", 0.5}, {"base@512x512x512", 0.25}}}}};
@@ -73,6 +76,9 @@ inline results::document made_document() {
   results::cell& wrong = d.cells[4];
   wrong.verdict = verdict::wrong;
   wrong.reason = "element (1, 2) is nan";
+  wrong.findings = {{"repeats", verify::outcome::fail, "run 2 is \"wrong\""},
+                    {"seeds", verify::outcome::crashed, "SIGSEGV"},
+                    {"interleaving", verify::outcome::hung, "no answer within 5 s"}};
   wrong.time.reset();
   wrong.accuracy->max_abs_error = NAN;
   wrong.accuracy->max_rho = INFINITY;

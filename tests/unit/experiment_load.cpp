@@ -44,6 +44,7 @@ samples = 7
 max_seconds = 2
 [verify]
 timeout_seconds = 0.5
+tier = "full"
 [pivot]
 rows = "n"
 columns = "dtype"
@@ -68,6 +69,7 @@ value = "ms"
   CHECK(e.timing.samples == 7);
   CHECK(e.timing.max_seconds == 2.0);
   CHECK(e.verify.timeout_seconds == 0.5);
+  CHECK(e.verify.tier == kzoo::tier::full);
   REQUIRE(e.pivot_table);
   CHECK(e.pivot_table->rows == pivot_axis::n);
   CHECK(e.pivot_table->columns == pivot_axis::dtype);
@@ -147,7 +149,7 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
       {"[problem]\nseed = -1",
        "2:8: error: problem.seed: expected an integer from 0 to 9223372036854775807, found -1"},
       {"[problem]\nfill = 'random'",
-       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", found the string "
+       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", \"probe\", \"signs\", found the string "
        "\"random\""},
       {"[pivot]\nrows = 'n'\ncolumns = 'n'",
        "3:11: error: pivot.columns: rows and columns are the same; choose two different ones"},
@@ -164,7 +166,7 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
        "warmup, samples, max_seconds)"},
       {"[verify]\nplugins = ['*']",
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
-       "the first [table] (known here: timeout_seconds)"},
+       "the first [table] (known here: tier, timeout_seconds)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
        "3:1: error: unknown key '\\x1b' in timing (known here: enabled, warmup, samples, "
        "max_seconds)"},
@@ -230,7 +232,12 @@ TEST_CASE("the command line has the last word", "[experiment]") {
   CHECK(e.plugins[0].text == "naive:*");
   CHECK(to_string(e.plugins[0].where) == "--plugins");
   CHECK(e.baseline->text == "naive");
+  CHECK(e.verify.tier == kzoo::tier::quick);
+  over.tier = "paranoid";
+  CHECK(load_text("[verify]\ntier = 'full'\n", over).verify.tier == kzoo::tier::paranoid);
 
+  over.tier = "fulll";
+  CHECK_THAT(fault("", over), kzoo::test::ContainsSubstring("--verify: error: expected \"quick\""));
   over.device = "cudo";
   over.plugins = {"a:b:c"};
   const std::string both = fault("", over);

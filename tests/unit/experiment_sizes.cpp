@@ -75,7 +75,7 @@ TEST_CASE("fill follows the element type", "[experiment]") {
         kzoo::fill::integers);
   CHECK(problem_fault("dtype = 'i32'\nfill = 'uniform'") ==
         "t.toml:3:8: error: problem.fill: \"uniform\" are fractions, and dtype i32 needs "
-        "\"integers\"");
+        "whole numbers");
 }
 
 TEST_CASE("dimensions out of range are refused at their place", "[experiment]") {

@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include <cmath>
+#include <map>
 #include <set>
 
 using namespace kzoo;
@@ -106,6 +107,45 @@ TEST_CASE("integers are all the whole numbers from -8 to 8", "[matrix_data]") {
     CHECK(*values.begin() == -8);
     CHECK(*values.rbegin() == 8);
     for (double value : values) CHECK(value == std::floor(value));
+  }
+}
+
+TEST_CASE("contents of whole numbers are what they say, exactly, in the types they are for",
+          "[matrix_data]") {
+  const auto values = [](kzoo_type type, data::content inside, std::int64_t rows) {
+    const data::matrix x = {type, inside, rows, 64, 64, 7};
+    std::map<double, int> counts;
+    for (std::int64_t i = 0; i < rows * 64; ++i)
+      ++counts[data::decode(type, data::word(x, data::kGuard + i))];
+    return counts;
+  };
+  const auto odd = values(KZOO_F32, data::content::odd, 1000);
+  CHECK(odd.size() == 2 * 1024);
+  CHECK(odd.begin()->first == -4095);
+  for (const auto& [value, count] : odd) {
+    REQUIRE(std::fmod(std::abs(value), 2) == 1);
+    REQUIRE(std::abs(value) >= 2049);
+    REQUIRE(double(round_to_tf32(float(value))) != value);
+  }
+  for (kzoo_type type : kTypes) {
+    const auto signs = values(type, data::content::signs, 100);
+    CHECK(signs.size() == 3);
+    CHECK(signs.at(0) == Approx(6400 / 3).epsilon(0.1));
+    const auto thin = values(type, data::content::thin_signs, 512 * 9);
+    CHECK(thin.size() == 3);
+    CHECK(thin.at(0) == Approx(512 * 9 * 64 * (1 - 0.1 * 2 / 3)).epsilon(0.01));
+    CHECK(values(type, data::content::bits, 100).size() == 2);
+  }
+  for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
+    const data::matrix x = {type, data::content::hill, 40, 65, 70, 7};
+    for (std::int64_t row = 0; row < 40; ++row) {
+      for (std::int64_t col = 0; col < 65; ++col) {
+        const double value = data::decode(type, data::word(x, data::index_of(x, row, col)));
+        REQUIRE(std::abs(value) >= 1);
+        REQUIRE(std::abs(value) <= 128);
+        REQUIRE((value > 0) == (col < 33));
+      }
+    }
   }
 }
 

@@ -56,8 +56,8 @@ TEST_CASE("every word outside C is watched", "[referee]") {
           {data::kGuard - 1, "the first 1 before its first element"},
           {data::index_of(c, 4, 30), "in the padding: row 4, column 30 (C has columns 0 to 29)"},
           {data::index_of(c, 19, 32), "in the padding: row 19, column 32"},
-          {end - data::kGuard, "the first 1 past its last row"},
-          {end - 1, "the first 1024 past its last row"},
+          {end - data::kGuard, "the first 1 past its last element"},
+          {end - 1, "the first 1024 past its last element"},
       };
       for (const auto& [index, sentence] : places) {
         buffer words = right;

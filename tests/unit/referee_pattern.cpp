@@ -24,7 +24,7 @@ TEST_CASE("patterns have names", "[referee]") {
         "every 4th column from column 3 of every row");
   CHECK(pattern([](auto r, auto c) { return r == 11 || c == 19; }) == "row 11 and column 19");
   CHECK(pattern([](auto r, auto c) { return r < 4 && c < 8; }) == "rows 0 to 3 of columns 0 to 7");
-  CHECK(pattern([](auto r, auto c) { return r == 2 && c == 3; }) == "row 2 of column 3");
+  CHECK(pattern([](auto r, auto c) { return r == 2 && c == 3; }) == "row 2, column 3");
   CHECK(pattern([](auto r, auto c) { return r * 20 + c > 100; }) ==
         "everything from row 5, column 1 on");
   CHECK(pattern([](auto r, auto c) { return r == c; }) == "none");

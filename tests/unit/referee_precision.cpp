@@ -2,6 +2,8 @@
 
 #include "unit/referee_samples.hpp"
 
+#include "referee/tolerance.hpp"
+
 #include "support/catch.hpp"
 
 using namespace kzoo;
@@ -135,6 +137,86 @@ TEST_CASE("whole numbers are exact in every floating type", "[referee]") {
     CHECK(judged(p, words).reason == "");
     words.put(1, 1, words.at(1, 1) + (type == KZOO_F32 ? 0.001 : 64));
     CHECK_FALSE(judged(p, words).right);
+  }
+}
+
+TEST_CASE("the probe shows inputs that are narrower than declared, at any depth", "[referee]") {
+  for (std::int64_t k : kDepths) {
+    problem p = sized(40, 48, k);
+    p.data = fill::probe;
+    CHECK(judged_as(KZOO_COMPUTE_FP32, p, {}).accuracy.max_abs_error == 0);
+    for (const auto rounding : {round_to_tf32, truncate_to_tf32, to_bf16}) {
+      const referee::judgement j = judged_as(KZOO_COMPUTE_FP32, p, with_inputs(rounding));
+      CHECK_FALSE(j.right);
+      if (k > 1)
+        CHECK_THAT(j.reason, test::ContainsSubstring("A and B are rounded to ") ||
+                                 test::ContainsSubstring("are not exact"));
+    }
+    CHECK(judged_as(KZOO_COMPUTE_TF32, p, with_inputs(round_to_tf32)).reason == "");
+  }
+}
+
+TEST_CASE("the probe shows 16-bit sums behind 16-bit elements", "[referee]") {
+  for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
+    problem p = sized(24, 24, 2048, type);
+    p.data = fill::probe;
+    CHECK(judged(p, computed(p)).reason == "");
+    recipe how;
+    how.sum = [](std::span<const float> terms) {
+      float sum = 0;  // in bf16, narrower than any tensor core's sums
+      for (float term : terms) sum = to_bf16(sum + term);
+      return sum;
+    };
+    CHECK_FALSE(judged(p, computed(p, how)).right);
+    how.sum = [](std::span<const float> terms) {
+      float sum = 0;
+      for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
+      return sum;
+    };
+    CHECK_FALSE(judged(p, computed(p, how)).right);
+  }
+}
+
+TEST_CASE("few signs keep every sum exact in every type", "[referee]") {
+  for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
+    problem p = sized(32, 32, 20000, type);
+    p.data = fill::signs;
+    const buffer words = computed(p);
+    const referee::judgement j = judged(p, words);
+    CHECK(j.reason == "");
+    CHECK(j.accuracy.max_abs_error == 0);
+    CHECK(j.accuracy.relative_frobenius == 0);
+  }
+}
+
+TEST_CASE("sums may start from beta C, however large that is", "[referee]") {
+  for (const double beta : {1.3, 1e7, 4e7, 1e8, 1e12}) {
+    problem p = sized(48, 48, 4096);
+    p.data = fill::integers;
+    p.beta = beta;
+    const operands o = operands_of(p);
+    buffer words(p);
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        float sum = float(beta) * float(words.at(i, j));
+        for (std::int64_t k = 0; k < p.k; ++k)
+          sum += float(element(o.a, i, k)) * float(element(o.b, k, j));
+        words.put(i, j, sum);
+      }
+    }
+    INFO(beta);
+    CHECK(judged(p, words).reason == "");
+  }
+}
+
+TEST_CASE("a declared format that holds every element widens no bound", "[referee]") {
+  for (const auto& [type, wide] : {std::pair{KZOO_F16, KZOO_COMPUTE_TF32},
+                                   {KZOO_BF16, KZOO_COMPUTE_TF32},
+                                   {KZOO_BF16, KZOO_COMPUTE_FP16}}) {
+    problem p = sized(8, 8, 256, type);
+    const referee::truth t(p);
+    CHECK(referee::tolerance(p, wide).allowed(t.sizes_of(2, 3)) ==
+          referee::tolerance(p, usual_precision(type)).allowed(t.sizes_of(2, 3)));
   }
 }
 

@@ -50,6 +50,17 @@ TEST_CASE("results come back from JSON as they were", "[results]") {
   CHECK(stored(results::from_json(stored(d), "r.json")) == stored(d));
 }
 
+TEST_CASE("results from before there were tiers are read", "[results]") {
+  json j = stored(test::made_document());
+  for (json& cell : j["cells"]) cell.erase("checks");
+  j["experiment"]["verify"].erase("tier");
+  j["experiment"]["overrides"].erase("tier");
+  const results::document d = results::from_json(j, "r.json");
+  CHECK(d.experiment.verify.tier == tier::quick);
+  CHECK_FALSE(d.experiment.overridden.tier);
+  CHECK(d.cells[0].findings.empty());
+}
+
 TEST_CASE("a missing key is named", "[results]") {
   const json whole = stored(test::made_document());
   for (const char* key : {"runner", "started", "experiment", "device", "plugins", "cells"}) {
@@ -76,6 +87,8 @@ TEST_CASE("a file that holds no results is refused with its place", "[results]")
              ContainsSubstring(
                  "r.json: error: cells[1].time.median_ms: expected a number, found '\"soon\"'"));
   CHECK_THAT(refusal_with("/cells/0/verdict", "fine"), ContainsSubstring("cells[0].verdict: "));
+  CHECK_THAT(refusal_with("/cells/0/checks/1/outcome", "fine"), ContainsSubstring("checks[1]"));
+  CHECK_THAT(refusal_with("/experiment/verify/tier", "some"), ContainsSubstring("verify.tier: "));
   CHECK_THAT(refusal_with("/cells/0/problem/m", 1.5), ContainsSubstring("problem.m: "));
   CHECK_THAT(refusal_with("/cells/0/launches/0/registers", -1), ContainsSubstring("from 0 to"));
   CHECK_THAT(refusal_with("/cells/0/launches/0/registers", 1ll << 40),

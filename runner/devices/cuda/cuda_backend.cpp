@@ -1,6 +1,8 @@
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/fill.hpp"
 
+#include <chrono>
+
 namespace kzoo::devices {
 namespace {
 
@@ -19,9 +21,8 @@ class cuda_backend final : public backend {
     check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, ordinal), "L2 size");
     flush_bytes_ = 2 * static_cast<std::size_t>(l2_bytes);
     check(cudaMalloc(&flush_, flush_bytes_), "cudaMalloc for the L2 flush");
-    void* memory = nullptr;
-    check(cudaMalloc(&memory, sizeof(*count_)), "cudaMalloc");
-    count_ = static_cast<unsigned long long*>(memory);
+    scratch_bytes_ = sizeof(data::changes);
+    check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
   }
   // No destructor: the process that opened the device ends with it, and a context that a kernel
   // has broken refuses every call.
@@ -38,14 +39,27 @@ class cuda_backend final : public backend {
     synchronize();
   }
 
-  std::int64_t count_changed(const void* buffer, const data::matrix& x) override {
-    unsigned long long changed = 0;
-    check(cudaMemsetAsync(count_, 0, sizeof(*count_), stream_), "cudaMemset");
-    check(cuda::enqueue_count_changed(buffer, x, count_, stream_), "checking a buffer");
-    check(cudaMemcpyAsync(&changed, count_, sizeof(changed), cudaMemcpyDefault, stream_),
-          "cudaMemcpy");
-    synchronize();
-    return static_cast<std::int64_t>(changed);
+  data::changes find_changes(const void* buffer, const data::matrix& x) override {
+    return on_device(std::vector{data::changes{}}, "checking a buffer",
+                     [&](data::changes* found) {
+                       return cuda::enqueue_find_changes(buffer, x, found, stream_);
+                     })
+        .front();
+  }
+
+  std::uint64_t digest(const void* buffer, const data::matrix& x) override {
+    return on_device(
+               std::vector<std::uint64_t>(1), "digesting a buffer",
+               [&](std::uint64_t* sum) { return cuda::enqueue_digest(buffer, x, sum, stream_); })
+        .front();
+  }
+
+  std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
+                                       std::uint64_t key) override {
+    return on_device(std::vector<std::uint64_t>(static_cast<std::size_t>(x.rows)), "summing rows",
+                     [&](std::uint64_t* sums) {
+                       return cuda::enqueue_fold_rows(buffer, x, key, sums, stream_);
+                     });
   }
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
@@ -76,12 +90,51 @@ class cuda_backend final : public backend {
   }
   bool cold_cache() const override { return true; }
 
+  std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) override {
+    // So many runs that the launch and the wait for the device's end are little beside them.
+    constexpr double kEnoughMs = 2.0;
+    constexpr int kMostRuns = 256;
+    for (int runs = 1;; runs *= 2) {
+      synchronize();
+      const auto start = std::chrono::steady_clock::now();
+      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+      for (int i = 0; i < runs; ++i) enqueue();
+      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+      synchronize();
+      const std::chrono::duration<double, std::milli> host =
+          std::chrono::steady_clock::now() - start;
+      float stream_ms = 0;
+      check(cudaEventElapsedTime(&stream_ms, start_, stop_), "cudaEventElapsedTime");
+      if (host.count() >= kEnoughMs || runs >= kMostRuns) return clocks{host.count(), stream_ms};
+    }
+  }
+
  private:
+  // `numbers` as `enqueue(pointer to them on the device)` leaves them.
+  template <class T, class Enqueue>
+  std::vector<T> on_device(std::vector<T> numbers, const char* doing, const Enqueue& enqueue) {
+    const std::size_t bytes = numbers.size() * sizeof(T);
+    if (bytes > scratch_bytes_) {
+      check(cudaFree(scratch_), "cudaFree");
+      scratch_bytes_ = 0;
+      check(cudaMalloc(&scratch_, bytes), "cudaMalloc for the rows' sums");
+      scratch_bytes_ = bytes;
+    }
+    check(cudaMemcpyAsync(scratch_, numbers.data(), bytes, cudaMemcpyDefault, stream_),
+          "cudaMemcpy");
+    check(enqueue(static_cast<T*>(scratch_)), doing);
+    check(cudaMemcpyAsync(numbers.data(), scratch_, bytes, cudaMemcpyDefault, stream_),
+          "cudaMemcpy");
+    synchronize();
+    return numbers;
+  }
+
   cudaStream_t stream_ = nullptr;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   void* flush_ = nullptr;
   std::size_t flush_bytes_ = 0;
-  unsigned long long* count_ = nullptr;
+  void* scratch_ = nullptr;
+  std::size_t scratch_bytes_ = 0;
 };
 
 }  // namespace

@@ -14,14 +14,47 @@ __global__ void fill_kernel(void* buffer, data::matrix x) {
   for (std::int64_t i = first_index(); i < count; i += kBlocks * kThreads) fill_word(buffer, x, i);
 }
 
-__global__ void count_changed_kernel(const void* buffer, data::matrix x,
-                                     unsigned long long* total) {
+// What atomics take.
+using counter = unsigned long long;
+static_assert(sizeof(counter) == sizeof(std::int64_t));
+template <class T>
+__device__ counter* as_counter(T* number) {
+  return reinterpret_cast<counter*>(number);
+}
+
+__device__ void add_warp_sum(counter* total, counter part) {
+  constexpr unsigned kAll = 0xffffffffu;
+  for (int lanes = warpSize / 2; lanes > 0; lanes /= 2) part += __shfl_down_sync(kAll, part, lanes);
+  if (threadIdx.x % warpSize == 0 && part != 0) atomicAdd(total, part);
+}
+
+__global__ void find_changes_kernel(const void* buffer, data::matrix x, data::changes* found) {
   const std::int64_t count = data::word_count(x);
-  unsigned long long changed = 0;
   for (std::int64_t i = first_index(); i < count; i += kBlocks * kThreads) {
-    changed += is_changed(buffer, x, i);
+    if (!is_changed(buffer, x, i)) continue;
+    const bool inside = data::is_inside(x, i);
+    atomicAdd(as_counter(inside ? &found->inside : &found->outside), counter{1});
+    atomicMin(as_counter(inside ? &found->first_inside : &found->first_outside),
+              static_cast<counter>(i));
   }
-  if (changed != 0) atomicAdd(total, changed);
+}
+
+__global__ void digest_kernel(const void* buffer, data::matrix x, std::uint64_t* sum) {
+  const std::int64_t count = data::word_count(x);
+  counter part = 0;
+  for (std::int64_t i = first_index(); i < count; i += kBlocks * kThreads)
+    part += data::digest_term(word_at(buffer, x, i), i);
+  add_warp_sum(as_counter(sum), part);
+}
+
+__global__ void fold_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
+                                 std::uint64_t* sums) {
+  for (std::int64_t row = blockIdx.x; row < x.rows; row += gridDim.x) {
+    counter part = 0;
+    for (std::int64_t col = threadIdx.x; col < x.cols; col += kThreads)
+      part += fold_term(buffer, x, key, row, col);
+    add_warp_sum(as_counter(sums + row), part);
+  }
 }
 
 }  // namespace
@@ -31,9 +64,21 @@ cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t strea
   return cudaGetLastError();
 }
 
-cudaError_t enqueue_count_changed(const void* buffer, const data::matrix& x,
-                                  unsigned long long* count, cudaStream_t stream) {
-  count_changed_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, count);
+cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
+                                 cudaStream_t stream) {
+  find_changes_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, found);
+  return cudaGetLastError();
+}
+
+cudaError_t enqueue_digest(const void* buffer, const data::matrix& x, std::uint64_t* sum,
+                           cudaStream_t stream) {
+  digest_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, sum);
+  return cudaGetLastError();
+}
+
+cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
+                              std::uint64_t* sums, cudaStream_t stream) {
+  fold_rows_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, key, sums);
   return cudaGetLastError();
 }
 

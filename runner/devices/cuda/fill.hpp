@@ -1,5 +1,6 @@
 #pragma once
-// The generator on the GPU. Plain types only: nvcc compiles the other side.
+// The generator on the GPU, and what is read back of a buffer. Plain types only: nvcc compiles the
+// other side.
 
 #include "core/matrix_data.hpp"
 
@@ -7,10 +8,17 @@
 
 namespace kzoo::devices::cuda {
 
-// Both enqueue on the stream.
+// All enqueue on the stream.
 cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t stream);
-// Adds the number of changed elements to *count, in device memory.
-cudaError_t enqueue_count_changed(const void* buffer, const data::matrix& x,
-                                  unsigned long long* count, cudaStream_t stream);
+// Below, results are in device memory. Adds the changed words to *found; a first index counts as
+// unsigned, so that -1 is above all others.
+cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
+                                 cudaStream_t stream);
+// Adds the digest to *sum.
+cudaError_t enqueue_digest(const void* buffer, const data::matrix& x, std::uint64_t* sum,
+                           cudaStream_t stream);
+// Adds to sums[row], for each row.
+cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
+                              std::uint64_t* sums, cudaStream_t stream);
 
 }  // namespace kzoo::devices::cuda

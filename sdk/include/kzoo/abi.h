@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 0
+#define KZOO_ABI_MINOR 1
 
 /* What a call came to. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
@@ -161,6 +161,11 @@ struct kzoo_variant {
   kzoo_status (*run)(const kzoo_variant*, void* instance, const kzoo_arguments*, kzoo_text* error);
   /* [serial] Frees the instance. The stream is idle. Never NULL, also where create does nothing. */
   void (*destroy)(const kzoo_variant*, void* instance);
+
+  /* Since 1.1. 1: two runs on the same data may differ in rounding, as where sums are made with
+   * atomics. 0: they are the same to the last bit. */
+  uint32_t nondeterministic;
+  uint32_t reserved;
 };
 
 typedef struct kzoo_plugin {
@@ -199,7 +204,8 @@ KZOO_ABI_ASSERT(sizeof(kzoo_launch) == 64, "kzoo_launch");
 KZOO_ABI_ASSERT(sizeof(kzoo_launch_list) == 32, "kzoo_launch_list");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, signature_count) == 32, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, supports) == 48, "kzoo_variant");
-KZOO_ABI_ASSERT(sizeof(kzoo_variant) == 88, "kzoo_variant");
+KZOO_ABI_ASSERT(offsetof(kzoo_variant, nondeterministic) == 88, "kzoo_variant");
+KZOO_ABI_ASSERT(sizeof(kzoo_variant) == 96, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_plugin, variants) == 40, "kzoo_plugin");
 KZOO_ABI_ASSERT(sizeof(kzoo_plugin) == 64, "kzoo_plugin");
 

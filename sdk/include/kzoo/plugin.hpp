@@ -14,6 +14,7 @@
 //     template <class T>                                     // or by element type
 //     static constexpr kzoo_precision precision_of = ...;
 //     static constexpr unsigned compute_capability = 80;               // default: any
+//     static constexpr bool nondeterministic = true;         // runs may differ in rounding
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
@@ -131,6 +132,15 @@ constexpr unsigned compute_capability() {
     return V::compute_capability;
   } else {
     return 0;
+  }
+}
+
+template <class V>
+constexpr bool nondeterministic() {
+  if constexpr (requires { V::nondeterministic; }) {
+    return V::nondeterministic;
+  } else {
+    return false;
   }
 }
 
@@ -296,7 +306,9 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
           &detail::workspace_bytes<V>,
           &detail::create<V>,
           &detail::run<V>,
-          &detail::destroy<V>};
+          &detail::destroy<V>,
+          detail::nondeterministic<V>(),
+          0};
 }
 
 }  // namespace kzoo

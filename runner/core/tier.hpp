@@ -1,0 +1,24 @@
+#pragma once
+// How much is asked of a variant before it counts as right: docs/verdicts.md.
+
+#include <array>
+#include <string_view>
+
+namespace kzoo {
+
+enum class tier { quick, full, paranoid };
+inline constexpr std::array kTiers = {tier::quick, tier::full, tier::paranoid};
+
+constexpr std::string_view tier_name(tier t) {
+  switch (t) {
+    case tier::quick:
+      return "quick";
+    case tier::full:
+      return "full";
+    case tier::paranoid:
+      return "paranoid";
+  }
+  return "?";
+}
+
+}  // namespace kzoo

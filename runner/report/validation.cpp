@@ -1,0 +1,68 @@
+#include "report/validation.hpp"
+
+#include "core/version.hpp"
+#include "report/terminal.hpp"
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace kzoo::report {
+namespace {
+
+style style_of(verify::outcome o) {
+  return o == verify::outcome::pass      ? style::good
+         : o == verify::outcome::skipped ? style::dim
+                                         : style::bad;
+}
+
+// Padded first: colour codes have no width.
+std::string word(verify::outcome o, bool colour) {
+  return styled(fmt::format("{:<8}", verify::outcome_name(o)), style_of(o), colour);
+}
+
+}  // namespace
+
+validation_text::validation_text(std::FILE* out) : out_(out), colour_(wants_colour(out)) {}
+
+void validation_text::begins(const std::vector<run::contestant>& plugins,
+                             const devices::device& device, tier t) {
+  fmt::print(out_, "tier {} on {} ({}), kernel-zoo {}\n", tier_name(t), device.id, device.name,
+             kVersion);
+  for (const run::contestant& c : plugins) {
+    if (c.record.description) {
+      fmt::print(out_, "  {}: {}\n", c.record.name, c.record.file.string());
+    } else {
+      fmt::print(out_, "  {} {}\n", styled("unavailable", style::bad, colour_), c.record.problem);
+    }
+  }
+}
+
+void validation_text::starts(const results::validated_variant& v) {
+  fmt::print(out_, "\n{} {}, declared {}\n", styled(v.kernel, style::bold, colour_),
+             type_name(v.dtype), precision_name(v.declared));
+  std::fflush(out_);
+}
+
+void validation_text::found(const verify::finding& f) {
+  fmt::print(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), f.check, f.detail);
+  std::fflush(out_);
+}
+
+void validation_text::ends(const results::validation& v) {
+  std::map<verify::outcome, int> counts;
+  for (const results::validated_variant& one : v.variants)
+    for (const verify::finding& f : one.findings) ++counts[f.outcome];
+  counts.try_emplace(verify::outcome::pass);
+  std::string text;
+  for (const auto& [o, count] : counts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verify::outcome_name(o));
+  fmt::print(out_, "\n{}: {} · {:.1f} s\n",
+             results::exit_code(v) == 0 ? styled("ok", style::good, colour_)
+                                        : styled("FAILED", style::bad, colour_),
+             text, v.wall_seconds);
+}
+
+}  // namespace kzoo::report

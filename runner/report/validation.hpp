@@ -1,0 +1,25 @@
+#pragma once
+// The report of `runner validate`: one line for each check, as it is made.
+
+#include "results/validation.hpp"
+#include "run/plan.hpp"
+
+#include <cstdio>
+
+namespace kzoo::report {
+
+class validation_text {
+ public:
+  explicit validation_text(std::FILE* out);
+
+  void begins(const std::vector<run::contestant>& plugins, const devices::device& device, tier t);
+  void starts(const results::validated_variant& v);
+  void found(const verify::finding& f);
+  void ends(const results::validation& v);
+
+ private:
+  std::FILE* out_;
+  bool colour_;
+};
+
+}  // namespace kzoo::report

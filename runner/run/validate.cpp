@@ -1,0 +1,88 @@
+#include "run/validate.hpp"
+
+#include "verify/checks/product.hpp"
+
+#include <array>
+#include <chrono>
+
+namespace kzoo::run {
+namespace {
+
+// The problem at hand: M, N and K differ and no tile divides them, unless the variant needs that.
+std::vector<problem> candidates(const devices::device& device, kzoo_type dtype) {
+  using shape = std::array<std::int64_t, 3>;
+  const shape ragged = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
+  std::vector<problem> list;
+  for (const auto& [m, n, k] : {ragged, {128, 256, 64}, {512, 512, 512}}) {
+    problem p;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    p.dtype = dtype;
+    p.data = default_fill(dtype);
+    list.push_back(p);
+  }
+  return list;
+}
+
+void validate_variant(workers::plugin_host& host, const verify::subject_description& who,
+                      const devices::device& device, tier t, verify::truths& truths,
+                      const validation_observer& watch, results::validated_variant& out) {
+  const auto make = [&](const verify::check& c, const problem& p) {
+    verify::subject_description at = who;
+    at.problem = p;
+    verify::subject subject(host, at, truths);
+    return verify::make(c, subject);
+  };
+  const auto add = [&](const verify::finding& f) {
+    out.findings.push_back(f);
+    watch.found(f);
+  };
+  problem at_hand;
+  verify::finding first;
+  for (const problem& p : candidates(device, who.problem.dtype)) {
+    at_hand = p;
+    first = make(verify::product{}, p);
+    if (first.outcome != verify::outcome::skipped) break;
+  }
+  add(first);
+  if (first.outcome == verify::outcome::skipped) return;
+  out.problem = problem_name(at_hand);
+  for (const verify::check* c : verify::all_checks()) {
+    if (c->from() > t || !c->applies_to(at_hand)) continue;
+    const bool hung = out.findings.back().outcome == verify::outcome::hung;
+    add(hung ? verify::after_hang(*c) : make(*c, at_hand));
+  }
+}
+
+}  // namespace
+
+results::validation validate(std::vector<contestant>& plugins, const devices::device& device,
+                             tier t, const validation_observer& watch) {
+  const auto start = std::chrono::steady_clock::now();
+  results::validation v{device, t, {}, {}, 0};
+  verify::truths truths;
+  for (contestant& c : plugins) {
+    v.plugins.push_back(c.record);
+    if (!c.host) continue;
+    for (const entry& e : c.entries) {
+      for (const workers::signature_description& s : e.description.signatures) {
+        if (s.dtype == 0) continue;  // no experiment has such a problem
+        verify::subject_description who{device.id, e.index, e.description, {}};
+        who.problem.dtype = s.dtype;
+        v.variants.push_back({c.record.name + ":" + e.description.id, s.dtype, s.compute, "", {}});
+        watch.starts(v.variants.back());
+        validate_variant(*c.host, who, device, t, truths, watch, v.variants.back());
+      }
+    }
+    try {
+      c.host->release();
+    } catch (const setback&) {
+      // Memory could not be freed: nothing of it is needed any more.
+    }
+  }
+  v.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return v;
+}
+
+}  // namespace kzoo::run

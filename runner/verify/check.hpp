@@ -1,0 +1,75 @@
+#pragma once
+// One way in which a kernel can be wrong, and how to find out.
+
+#include "core/tier.hpp"
+#include "verify/subject.hpp"
+
+#include <array>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace kzoo::verify {
+
+// The subject is wrong; what() says where and by how much.
+class failed : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+// The check says nothing about the subject; what() says why.
+class skipped : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Checks keep nothing between two calls.
+class check {
+ public:
+  virtual ~check() = default;
+
+  virtual const char* name() const = 0;
+  virtual tier from() const { return tier::full; }
+  // Asked once for each element type, or on each problem of an experiment?
+  virtual bool is_about_problem() const { return false; }
+  // Where it does not, it is not even mentioned.
+  virtual bool applies_to(const problem&) const { return true; }
+  // Says what was looked at. Throws failed, skipped, or setback; leaves no instance behind when it
+  // returns.
+  virtual std::string look(subject& s) const = 0;
+};
+
+// Every check there is, in the order in which they are made.
+std::span<const check* const> all_checks();
+
+// What came of one check.
+enum class outcome { pass, fail, skipped, crashed, hung };
+inline constexpr std::array kOutcomes{outcome::pass, outcome::fail, outcome::skipped,
+                                      outcome::crashed, outcome::hung};
+std::string_view outcome_name(outcome o);
+
+struct finding {
+  std::string check;
+  verify::outcome outcome{};
+  std::string detail;  // what was looked at, or what is wrong and where, or why it was skipped
+};
+inline bool is_bad(const finding& f) {
+  return f.outcome != outcome::pass && f.outcome != outcome::skipped;
+}
+
+// Makes one check; never throws for what the plugin does.
+finding make(const check& c, subject& s);
+// Of one that is not made any more, because an earlier one hung.
+finding after_hang(const check& c);
+// Makes the checks of a tier: those about the problem at hand, or those about the element type.
+// What comes after a hang is skipped.
+std::vector<finding> make_checks(tier t, bool about_problem, subject& s);
+
+// Throws failed unless the judgement is right: "DOING: reason".
+void require(const referee::judgement& j, const std::string& doing);
+
+// Prepares, runs and judges each problem, and says how many: "20 problems", "12 problems, 8
+// declined: it needs …". Throws skipped when all are declined.
+std::string sweep(subject& s, const std::vector<problem>& problems);
+
+}  // namespace kzoo::verify

@@ -1,0 +1,28 @@
+#include "verify/check.hpp"
+#include "verify/checks/freivalds.hpp"
+#include "verify/checks/state.hpp"
+#include "verify/checks/sweeps.hpp"
+
+namespace kzoo::verify {
+namespace {
+
+const freivalds kFreivalds;
+const shapes kShapes;
+const scalars kScalars;
+const exact_integers kExactIntegers;
+const precision_probe kPrecisionProbe;
+const seeds kSeeds;
+const new_contents kNewContents;
+const new_addresses kNewAddresses;
+const interleaving kInterleaving;
+const repeats kRepeats;
+
+const check* const kAll[] = {&kFreivalds,      &kShapes, &kScalars,     &kExactIntegers,
+                             &kPrecisionProbe, &kSeeds,  &kNewContents, &kNewAddresses,
+                             &kInterleaving,   &kRepeats};
+
+}  // namespace
+
+std::span<const check* const> all_checks() { return kAll; }
+
+}  // namespace kzoo::verify

@@ -1,0 +1,18 @@
+#pragma once
+// All of a C that is too large to be compared element by element.
+
+#include "verify/check.hpp"
+
+namespace kzoo::verify {
+
+// On small whole numbers, exactly; C is summed where it is, so only a number a row is copied.
+class freivalds final : public check {
+ public:
+  const char* name() const override { return "freivalds"; }
+  tier from() const override { return tier::quick; }
+  bool is_about_problem() const override { return true; }
+  bool applies_to(const problem& p) const override { return referee::truth::rows_of(p) < p.m; }
+  std::string look(subject& s) const override;
+};
+
+}  // namespace kzoo::verify

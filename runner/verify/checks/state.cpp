@@ -1,0 +1,123 @@
+#include "verify/checks/state.hpp"
+
+#include "core/verdict.hpp"
+#include "referee/tampering.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace kzoo::verify {
+namespace {
+
+problem with_seed(problem p, std::uint64_t seed) {
+  p.seed = seed;
+  return p;
+}
+
+// The result of a run that is right so far, and is made what it is by `doing` if it is not.
+judged_run run_right(subject& s, const std::string& doing, int slot = 0) {
+  judged_run r = s.run(slot);
+  require(r.judgement, doing);
+  return r;
+}
+
+}  // namespace
+
+std::string new_contents::look(subject& s) const {
+  const problem& p = s.at();
+  const auto elements = [&](const problem& of) {
+    return referee::keep(*s.truth(of), s.host().output()).elements;
+  };
+  s.prepare(p);
+  run_right(s, "the first run");
+  std::vector<std::byte> before = elements(p);
+  for (const std::uint64_t seed : {p.seed + 1, p.seed}) {
+    const problem next = with_seed(p, seed);
+    s.renew(next, "");
+    const judged_run now = s.run();
+    std::vector<std::byte> after = elements(next);
+    if (!now.judgement.right && after == before) {
+      throw failed(
+          "A and B hold other numbers in the same place, and C is bit for bit the old "
+          "result: kept from an earlier call?");
+    }
+    require(now.judgement, "right at first, wrong once A and B hold other numbers");
+    before = std::move(after);
+  }
+  s.finish();
+  return "2 other contents in the same buffers";
+}
+
+std::string new_addresses::look(subject& s) const {
+  s.prepare(s.at());
+  run_right(s, "the first run");
+  for (const char* matrix : {"a", "b", "c"}) {
+    s.renew(s.at(), matrix);
+    const char letter = static_cast<char>(*matrix - 'a' + 'A');
+    run_right(s, fmt::format("right at first, wrong once {} is at a new address: a pointer kept "
+                             "from the first call?",
+                             letter));
+  }
+  s.renew(with_seed(s.at(), s.at().seed + 1), "abc");
+  run_right(s, "right at first, wrong once A, B and C are all new");
+  s.finish();
+  return "A, B and C in turn, then all three";
+}
+
+std::string interleaving::look(subject& s) const {
+  problem other = s.at();
+  std::string reason;
+  s.prepare(s.at());
+  run_right(s, "the first run");
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{70, 33, 50}, {128, 64, 96}}) {
+    other.m = m;
+    other.n = n;
+    other.k = k;
+    try {
+      s.prepare(other, 1);
+    } catch (const setback& b) {
+      if (b.verdict != verdict::unsupported) throw;
+      reason = b.what();
+      continue;
+    }
+    const std::string a = shape_name(s.at()), b = shape_name(other);
+    const std::string after = fmt::format(
+        "right alone, wrong between runs of {} and {}: state that instances share? ", a, b);
+    run_right(s, after + b, 1);
+    run_right(s, after + a);
+    run_right(s, after + b, 1);
+    s.finish(1);
+    run_right(s, after + a);
+    s.finish();
+    return fmt::format("{} and {} in turn", a, b);
+  }
+  s.finish();
+  throw skipped("no second shape: " + reason);
+}
+
+std::string repeats::look(subject& s) const {
+  constexpr int kRuns = 20;
+  const problem& p = s.at();
+  const auto truth = s.truth(p);
+  s.prepare(p);
+  const std::uint64_t first = run_right(s, "the first run").report.digest;
+  const referee::result kept = referee::keep(*truth, s.host().output());
+  for (int run = 2; run <= kRuns; ++run) {
+    const judged_run again = s.run(0, first);
+    const std::string which = fmt::format("run {} of {} on the same data", run, kRuns);
+    require(again.judgement, which + " is wrong, the first was right: a race?");
+    if (again.report.digest == first || s.nondeterministic()) continue;
+    const referee::comparison c = referee::compare(
+        *truth, kept, s.declared(), referee::keep(*truth, s.host().output()), s.declared());
+    throw failed(
+        fmt::format("{} differs from the first, by up to {:.3g} at {}, and the variant is not "
+                    "declared nondeterministic: a race?",
+                    which, c.max_abs_diff, referee::place_name(c.worst_row, c.worst_col)));
+  }
+  s.finish();
+  return fmt::format("{} runs, {}", kRuns,
+                     s.nondeterministic() ? "all right" : "the same to the last bit");
+}
+
+}  // namespace kzoo::verify

@@ -1,0 +1,42 @@
+#pragma once
+// The checks that ask whether a run depends on anything but its arguments, on the problem at hand.
+
+#include "verify/check.hpp"
+
+namespace kzoo::verify {
+
+class problem_check : public check {
+ public:
+  bool is_about_problem() const override { return true; }
+};
+
+// Other numbers in the same buffers, the same instance: a kept result is the old one.
+class new_contents final : public problem_check {
+ public:
+  const char* name() const override { return "new contents"; }
+  std::string look(subject& s) const override;
+};
+
+// Each matrix in turn at another address, the same instance; the old place is full of NaN.
+class new_addresses final : public problem_check {
+ public:
+  const char* name() const override { return "new addresses"; }
+  std::string look(subject& s) const override;
+};
+
+// Two instances for two shapes alive at once, run in turn: A B A B, then A once B is gone.
+class interleaving final : public problem_check {
+ public:
+  const char* name() const override { return "interleaving"; }
+  std::string look(subject& s) const override;
+};
+
+// The same run again and again: the same bits, or right each time where it declares that they
+// differ.
+class repeats final : public problem_check {
+ public:
+  const char* name() const override { return "repeats"; }
+  std::string look(subject& s) const override;
+};
+
+}  // namespace kzoo::verify

@@ -1,0 +1,97 @@
+#include "verify/subject.hpp"
+
+#include "core/operands.hpp"
+#include "referee/tampering.hpp"
+
+#include <fmt/format.h>
+
+namespace kzoo::verify {
+
+void subject::prepare(const problem& p, int slot) {
+  host_.prepare(who_.device, who_.variant, p, slot);
+  prepared_[slot] = p;
+}
+
+void subject::renew(const problem& p, const std::string& move, int slot) {
+  host_.renew(p, move, slot);
+  prepared_[slot] = p;
+}
+
+judged_run subject::run(int slot, std::optional<std::uint64_t> judged) {
+  const problem& p = problem_in(slot);
+  judged_run result;
+  workers::run_request how;
+  if (judged) how.known.push_back(*judged);
+  result.report = host_.run(how, slot);
+  result.judgement.right = result.report.digest == judged;
+  if (!result.judgement.right) result.judgement = judge(p);
+  check_tampering(p, result.report.changed, result.judgement);
+  return result;
+}
+
+void subject::run_unseen(int slot) {
+  referee::judgement inputs;
+  inputs.right = true;
+  check_tampering(problem_in(slot), host_.run({{}, false}, slot).changed, inputs);
+  if (!inputs.right) throw setback(verdict::wrong, inputs.reason);
+}
+
+judged_samples subject::sample(const experiment::timing_options& how, std::uint64_t judged) {
+  // What differs from run to run is judged each time, up to here; after that only the last one.
+  constexpr std::size_t kMostJudged = 8;
+  const problem& p = problem_in(0);
+  workers::sample_request request{how.warmup, how.samples, how.max_seconds, {judged}, false, true};
+  judged_samples all;
+  all.judgement.right = true;
+  for (;;) {
+    const workers::sample_report report = host_.sample(request);
+    all.samples_ms.insert(all.samples_ms.end(), report.samples_ms.begin(), report.samples_ms.end());
+    all.cold_cache = report.cold_cache;
+    all.out_of_time = report.out_of_time;
+    if (report.unknown_output) all.judgement = judge(p);
+    check_tampering(p, report.changed, all.judgement);
+    check_clocks(report, all.judgement);
+    request.samples -= static_cast<int>(report.samples_ms.size());
+    request.max_seconds -= report.seconds;
+    if (!all.judgement.right || request.samples <= 0 || request.max_seconds <= 0) return all;
+    request.warmup = 0;
+    request.compare_clocks = false;
+    request.known.push_back(report.digest);
+    request.any_output = request.known.size() > kMostJudged;
+  }
+}
+
+referee::judgement subject::judge(const problem& p) {
+  return referee::judge(*truths_.of(p), who_.description.declared(p.dtype), host_.output());
+}
+
+void subject::check_tampering(const problem& p, const workers::changes& found,
+                              referee::judgement& j) {
+  const operands o = operands_of(p);
+  std::string reason = referee::tampering(o.a, "A", found.a);
+  if (reason.empty()) reason = referee::tampering(o.b, "B", found.b);
+  if (reason.empty()) {
+    reason = referee::tampering(workers::workspace_spec(found.workspace_bytes), "the workspace",
+                                found.workspace);
+  }
+  if (reason.empty()) return;
+  // It comes first: a wrong C may be what follows from it.
+  j.reason = j.right ? reason : reason + "; and of C " + j.reason;
+  j.right = false;
+}
+
+void subject::check_clocks(const workers::sample_report& report, referee::judgement& j) {
+  // A launch and a wait are in the host's time alone.
+  constexpr double kMostRatio = 1.5, kLeastExtraMs = 0.5;
+  if (!j.right || report.host_ms <= kMostRatio * report.stream_ms ||
+      report.host_ms - report.stream_ms < kLeastExtraMs) {
+    return;
+  }
+  j.right = false;
+  j.reason = fmt::format(
+      "works on another stream than the one it is given: {:.3g} ms pass until the device is idle, "
+      "{:.3g} ms of them on that stream",
+      report.host_ms, report.stream_ms);
+}
+
+}  // namespace kzoo::verify

@@ -1,0 +1,80 @@
+#pragma once
+// One variant of a plugin on a live worker, and the protocol that every run of it goes through.
+
+#include "experiment/experiment.hpp"
+#include "referee/referee.hpp"
+#include "verify/truths.hpp"
+#include "workers/plugin_host.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kzoo::verify {
+
+// Which variant, on which device, for which element type and problem.
+struct subject_description {
+  std::string device;
+  std::uint32_t variant = 0;  // in the plugin's table
+  workers::variant_description description;
+  kzoo::problem problem;  // the one at hand
+};
+
+// One run, judged.
+struct judged_run {
+  referee::judgement judgement;
+  workers::run_report report;
+};
+
+// Many runs, timed, each different result judged.
+struct judged_samples {
+  referee::judgement judgement;  // the first that is wrong, else the last
+  std::vector<double> samples_ms;
+  bool cold_cache = false, out_of_time = false;
+};
+
+// Whatever the plugin does wrong to its worker comes out as a setback.
+class subject {
+ public:
+  subject(workers::plugin_host& host, subject_description who, truths& known)
+      : host_(host), who_(std::move(who)), truths_(known) {}
+
+  const problem& at() const { return who_.problem; }
+  kzoo_precision declared() const { return who_.description.declared(at().dtype); }
+  bool nondeterministic() const { return who_.description.nondeterministic; }
+  workers::plugin_host& host() { return host_; }
+  std::shared_ptr<const referee::truth> truth(const problem& p) { return truths_.of(p); }
+
+  // Creates an instance for the problem; see plugin_host for slots.
+  void prepare(const problem& p, int slot = 0);
+  // Other contents, other addresses, the same instance.
+  void renew(const problem& p, const std::string& move, int slot = 0);
+  void finish(int slot = 0) { host_.finish(slot); }
+
+  // Runs what is in the slot, and judges all that one run shows: C, what is around it, the inputs.
+  // A C whose digest is `judged` has been found right before.
+  judged_run run(int slot = 0, std::optional<std::uint64_t> judged = {});
+  // Runs what is in the slot, leaves C on the device, and judges nothing but the inputs: throws
+  // setback where they were written to.
+  void run_unseen(int slot = 0);
+  // Times what is in slot 0, and judges every output that is not `judged` already.
+  judged_samples sample(const experiment::timing_options& how, std::uint64_t judged);
+
+ private:
+  const problem& problem_in(int slot) const { return prepared_.at(slot); }
+  referee::judgement judge(const problem& p);
+  // Each makes a right judgement wrong where it finds something.
+  static void check_tampering(const problem& p, const workers::changes& found,
+                              referee::judgement& j);
+  static void check_clocks(const workers::sample_report& report, referee::judgement& j);
+
+  workers::plugin_host& host_;
+  subject_description who_;
+  truths& truths_;
+  std::map<int, problem> prepared_;  // by slot
+};
+
+}  // namespace kzoo::verify

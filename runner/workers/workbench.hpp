@@ -1,0 +1,64 @@
+#pragma once
+// One variant at work on one problem: its instance and the matrices that it computes with.
+
+#include "devices/backend.hpp"
+#include "devices/devices.hpp"
+#include "workers/device_matrix.hpp"
+#include "workers/messages.hpp"
+#include "workers/window.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kzoo::workers {
+
+// Throws refusal for what the plugin does wrong, devices::failure for what the device does.
+class workbench {
+ public:
+  workbench(devices::backend& backend, const devices::device& device, window& output)
+      : backend_(backend), device_(device), output_(output) {}
+  ~workbench() { destroy_instance(); }
+  workbench(const workbench&) = delete;
+  workbench& operator=(const workbench&) = delete;
+
+  // Creates the instance. Matrices of the same problem are there already, unless they were spoilt.
+  void prepare(const kzoo_variant& variant, const problem& p);
+  // Changes what the instance finds at its next run: the contents of `p`, which is the same to a
+  // plugin, and other memory for each matrix in `move` ("abc"). What was moved from becomes poison,
+  // and stays allocated until the next renew() or finish().
+  void renew(const problem& p, const std::string& move);
+  run_report run(const run_request& how);
+  sample_report sample(const sample_request& how);
+  // See devices::backend::fold_rows: C's sums are in the window.
+  void fold(std::uint64_t key);
+  // Ends the cell: what `destroy` does wrong is this variant's and not the next one's.
+  void finish();
+
+ private:
+  // The matrices of the problem that was prepared last.
+  struct matrices {
+    kzoo::problem problem;
+    std::unique_ptr<device_matrix> a, b, c;
+  };
+
+  void destroy_instance();
+  void call_plugin(kzoo_launch_list* launches = nullptr);
+  changes find_changes();
+  double time_one_sample();
+  void publish_c();
+
+  devices::backend& backend_;
+  const devices::device& device_;
+  window& output_;
+  matrices matrices_;
+  bool inputs_spoilt_ = false;
+  std::vector<std::unique_ptr<device_matrix>> moved_from_;
+  std::uint64_t workspace_bytes_ = 0;
+  std::unique_ptr<device_matrix> workspace_;
+  const kzoo_variant* variant_ = nullptr;
+  void* instance_ = nullptr;
+};
+
+}  // namespace kzoo::workers

@@ -1,0 +1,127 @@
+// `runner validate`: every check on one plugin, a line for each.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+using kzoo::test::ContainsSubstring;
+using kzoo::test::hostile_folder;
+using kzoo::test::plugin_folder;
+using kzoo::test::runner;
+using kzoo::test::scratch_folder;
+
+namespace {
+
+// check -> outcome, of the one variant and type in the document.
+std::string outcome_of(const nlohmann::json& document, const std::string& check) {
+  for (const auto& f : document.at("variants").at(0).at("checks"))
+    if (f.at("check") == check) return f.at("outcome");
+  return "not made";
+}
+
+}  // namespace
+
+TEST_CASE("a right plugin passes every check, with a line for each", "[cli]") {
+  const auto ran = runner("validate naive:16x16 --device cpu");
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("naive:16x16 f32, declared fp32"));
+  CHECK_THAT(ran.out, ContainsSubstring("naive:16x16 i32, declared int32"));
+  for (const char* check :
+       {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "seeds",
+        "new contents", "new addresses", "interleaving", "repeats"}) {
+    CHECK_THAT(ran.out, ContainsSubstring(std::string("pass     ") + check));
+  }
+  CHECK_THAT(ran.out, ContainsSubstring("skipped  precision probe  integers"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 19 pass, 1 skipped"));
+}
+
+TEST_CASE("a library is validated by its file, on the device that it is for", "[cli]") {
+  const auto file = (plugin_folder("cpu") / "serial.so").string();
+  const auto ran = runner("validate " + file + " --tier quick --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  const auto document = ran.json();
+  CHECK(document.at("schema") == "kzoo.validation/1");
+  CHECK(document.at("device").at("id") == "cpu");
+  CHECK(document.at("tier") == "quick");
+  CHECK(document.at("plugins").at(0).at("file") == file);
+  CHECK(document.at("variants").size() == 2 * 4);  // two variants in four types
+  for (const auto& v : document.at("variants")) {
+    INFO(v.dump(1));
+    REQUIRE(v.at("checks").size() == 1);
+    CHECK(v.at("checks").at(0).at("outcome") == "pass");
+  }
+  CHECK(runner("validate " + file + " --device cuda").code != 0);
+  CHECK(runner("validate /nowhere/x.so").code == 2);
+}
+
+TEST_CASE("findings do not replace the library that they are about", "[cli]") {
+  const scratch_folder folder;
+  const auto file = (folder.path() / "mine.so").string();
+  std::filesystem::copy(plugin_folder("cpu") / "serial.so", file);
+  const auto size = std::filesystem::file_size(file);
+  const auto refused = runner("validate " + file + " --tier quick --json " + file);
+  CHECK(refused.code == 2);
+  CHECK(refused.out.empty());
+  CHECK_THAT(refused.err, ContainsSubstring("it is the input file"));
+  CHECK(std::filesystem::file_size(file) == size);
+}
+
+TEST_CASE("what is wrong, crashes or hangs is called so, and the other checks are made",
+          "[cli][hostile]") {
+  const std::string where = " --device cpu --json - --plugin-dir " + hostile_folder();
+  const auto wrong = runner("validate keeps_pointer:b" + where);
+  CHECK(wrong.code == 1);
+  CHECK(outcome_of(wrong.json(), "new addresses") == "fail");
+  CHECK(outcome_of(wrong.json(), "new contents") == "pass");
+  CHECK(outcome_of(wrong.json(), "repeats") == "pass");
+
+  const auto crashing = runner("validate crashes_in_destroy" + where);
+  CHECK(crashing.code == 1);
+  CHECK(outcome_of(crashing.json(), "product") == "crashed");
+  CHECK(outcome_of(crashing.json(), "repeats") == "crashed");
+
+  const auto hanging = runner("validate never_returns --timeout 1" + where);
+  CHECK(hanging.code == 1);
+  CHECK(outcome_of(hanging.json(), "product") == "hung");
+  CHECK(outcome_of(hanging.json(), "shapes") == "skipped");
+
+  const auto none = runner("validate no_symbol --device cpu --plugin-dir " + hostile_folder());
+  CHECK(none.code == 1);
+  CHECK_THAT(none.out, ContainsSubstring("no symbol kzoo_plugin_v1"));
+}
+
+TEST_CASE("mistakes on validate's command line are told", "[cli]") {
+  const auto unknown = runner("validate naiv");
+  CHECK(unknown.code == 2);
+  CHECK_THAT(unknown.err, ContainsSubstring("did you mean 'naive'?"));
+  const auto tier = runner("validate naive --tier ful");
+  CHECK(tier.code == 2);
+  CHECK_THAT(tier.err, ContainsSubstring("did you mean \"full\"?") ||
+                           ContainsSubstring("did you mean 'full'?"));
+  if (!kzoo::test::has_gpu()) CHECK(runner("validate naive --device cuda").code == 3);
+}
+
+TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write("t.toml",
+                                 "plugins = ['smem:8x8']\n[problem]\nsizes = [20, 24]\n"
+                                 "[timing]\nsamples = 2\n[verify]\ntier = 'full'\n");
+  const auto full = runner(file + " --device cpu --json -");
+  INFO(full.err);
+  REQUIRE(full.code == 0);
+  const auto results = full.json();
+  CHECK(results.at("experiment").at("verify").at("tier") == "full");
+  for (const auto& cell : results.at("cells")) {
+    CHECK(cell.at("checks").size() == 9);
+    CHECK_FALSE(cell.at("time").is_null());
+  }
+  const auto quick = runner(file + " --device cpu --verify quick --json -").json();
+  CHECK(quick.at("cells").at(0).at("checks").empty());
+  CHECK(quick.at("experiment").at("overrides").at("tier") == "quick");
+  CHECK(runner(file + " --device cpu --verify much").code == 2);
+}
