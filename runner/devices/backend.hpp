@@ -38,6 +38,8 @@ class backend {
   virtual void fill(void* buffer, const data::matrix& x) = 0;
   // Which words no longer hold what fill() put there.
   virtual data::changes find_changes(const void* buffer, const data::matrix& x) = 0;
+  // The same of a result that a kernel wrote into what fill() put there.
+  virtual data::survey survey(const void* buffer, const data::matrix& x) = 0;
   // The same number for the same words, on every device.
   virtual std::uint64_t digest(const void* buffer, const data::matrix& x) = 0;
   // For each row the sum over its elements, as exact integers, times hash(key, column), mod 2^64.

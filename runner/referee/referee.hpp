@@ -91,6 +91,13 @@ struct judgement {
   referee::accuracy accuracy;
 };
 
+// The rows that truth covers, without padding and zones: what agreement compares. About
+// rows * n * element size bytes.
+struct result {
+  std::vector<std::byte> elements;
+};
+result keep(const truth& t, std::span<const std::byte> words);
+
 // `words`: the whole C buffer after the kernel, data::word_count(operands.c) elements of the
 // problem's type, zones included; another size throws. Checks in this order, the first failure is
 // the reason:
@@ -103,13 +110,8 @@ struct judgement {
 // cause where a few elements prove one: all zero; alpha or beta left out; A A, or a transposed
 // matrix; terms along k dropped; inputs rounded to TF32, fp16 or bf16; sums kept in 16 bits.
 judgement judge(const truth& t, kzoo_precision declared, std::span<const std::byte> words);
-
-// The rows that truth covers, without padding and zones: what agreement compares. About
-// rows * n * element size bytes.
-struct result {
-  std::vector<std::byte> elements;
-};
-result keep(const truth& t, std::span<const std::byte> words);
+// The same of the rows that the truth covers, where the others are known to be written and finite.
+judgement judge(const truth& t, kzoo_precision declared, const result& rows);
 
 struct comparison {
   double max_abs_diff = 0;      // NaN or infinite when one side is and the other is not equal

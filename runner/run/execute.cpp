@@ -101,13 +101,12 @@ class round {
   // Gives back the digest of C.
   std::uint64_t verify(verify::subject& subject, cell& c) {
     const verify::judged_run first = subject.run();
-    kept_.push_back(
-        {c.kernel(), c.declared, referee::keep(*subject.truth(problem_), subject.host().output())});
+    kept_.push_back({c.kernel(), c.declared, subject.kept()});
     c.launches = first.report.launches;
     c.accuracy = first.judgement.accuracy;
     c.verdict = first.judgement.right ? verdict::pass : verdict::wrong;
     c.reason = first.judgement.reason;
-    return first.report.digest;
+    return first.report.output.digest;
   }
 
   // Whether there were any.

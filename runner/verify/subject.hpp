@@ -62,10 +62,14 @@ class subject {
   void run_unseen(int slot = 0);
   // Times what is in slot 0, and judges every output that is not `judged` already.
   judged_samples sample(const experiment::timing_options& how, std::uint64_t judged);
+  // The rows that the truth covers of the C that was judged last.
+  referee::result kept() const;
 
  private:
   const problem& problem_in(int slot) const { return prepared_.at(slot); }
-  referee::judgement judge(const problem& p);
+  // What the referee needs to see of C: all of it, or the rows that it knows and a survey.
+  workers::output_request wanted(const problem& p);
+  referee::judgement judge(const problem& p, const workers::output_report& seen, int slot);
   // Each makes a right judgement wrong where it finds something.
   static void check_tampering(const problem& p, const workers::changes& found,
                               referee::judgement& j);
@@ -75,6 +79,8 @@ class subject {
   subject_description who_;
   truths& truths_;
   std::map<int, problem> prepared_;  // by slot
+  std::shared_ptr<const referee::truth> judged_by_;
+  bool rows_only_ = false;  // is what the host's output() has
 };
 
 }  // namespace kzoo::verify

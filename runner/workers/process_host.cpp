@@ -234,6 +234,7 @@ class process_host final : public plugin_host {
     if (op == "renew") return "its matrices were made";
     if (op == "run") return "the kernel ran";
     if (op == "sample") return "the kernel was timed";
+    if (op == "show") return "its result was copied";
     if (op == "fold") return "its result was summed";
     if (op == "finish") return "the variant was destroyed";
     return "its memory was freed";

@@ -182,6 +182,34 @@ TEST_CASE("hostile plugins on the GPU are found out at tier full", "[cli][hostil
   check_each(kAtFull, "cuda", "sizes = [64]", kFull);
 }
 
+// 80 rows, of which the referee computes 66; row 39 is none of them.
+TEST_CASE("what is too large to compare is checked all the same", "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto file = folder.write("large.toml",
+                                 "plugins = ['serial:ikj', 'wrong_row', 'one_unwritten']\n"
+                                 "[problem]\nsizes = ['80x1048576x1']\n"
+                                 "[timing]\nenabled = false\n");
+  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto results = ran.json();
+  CHECK_THAT(results.at("notes").dump(),
+             ContainsSubstring("66 of 80 rows are") && ContainsSubstring("Freivalds"));
+  const auto& cells = results.at("cells");
+  REQUIRE(cells.size() == 3);
+  CHECK(cells[0].at("verdict") == "pass");
+  CHECK(cells[0].at("accuracy").at("rows_checked") == 66);
+  CHECK(cells[0].at("checks").at(0).at("check") == "freivalds");
+  CHECK(cells[1].at("verdict") == "wrong");
+  CHECK_THAT(cells[1].at("reason").get<std::string>(),
+             ContainsSubstring("freivalds: 80x1048576x1 f32 fill=signs: 1 of 80 rows of C are not "
+                               "exact: row 39"));
+  CHECK(cells[2].at("verdict") == "wrong");
+  CHECK_THAT(cells[2].at("reason").get<std::string>(),
+             ContainsSubstring("not written: 1 of 83886080 elements of C") &&
+                 ContainsSubstring("row 79, column 1048575"));
+}
+
 TEST_CASE("what differs from run to run is right where that is declared", "[cli][hostile]") {
   const auto ran = runner(
       "quick --device cpu --plugins drifts:declared --sizes 20 --verify full "

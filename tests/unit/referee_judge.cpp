@@ -244,3 +244,21 @@ TEST_CASE("a buffer of another size is not judged", "[referee]") {
   CHECK_THROWS_AS(referee::judge(t, KZOO_COMPUTE_FP32, words.bytes().subspan(4)),
                   std::invalid_argument);
 }
+
+TEST_CASE("the rows of a truth are judged by themselves", "[referee]") {
+  const problem p = padded();
+  const referee::truth t(p, 5.5 * double(p.n) * double(p.k));
+  REQUIRE(t.rows().size() == 5);
+  buffer words = computed(p);
+  const auto both = [&] {
+    const referee::judgement rows =
+        referee::judge(t, KZOO_COMPUTE_FP32, referee::keep(t, words.bytes()));
+    const referee::judgement whole = referee::judge(t, KZOO_COMPUTE_FP32, words.bytes());
+    CHECK(rows.reason == whole.reason);
+    CHECK(rows.accuracy.max_rho == whole.accuracy.max_rho);
+    return rows.right;
+  };
+  CHECK(both());
+  words.put(t.rows()[3], 7, words.at(t.rows()[3], 7) + 1);
+  CHECK_FALSE(both());
+}

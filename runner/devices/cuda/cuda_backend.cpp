@@ -47,6 +47,13 @@ class cuda_backend final : public backend {
         .front();
   }
 
+  data::survey survey(const void* buffer, const data::matrix& x) override {
+    return on_device(
+               std::vector{data::survey{}}, "checking a result",
+               [&](data::survey* found) { return cuda::enqueue_survey(buffer, x, found, stream_); })
+        .front();
+  }
+
   std::uint64_t digest(const void* buffer, const data::matrix& x) override {
     return on_device(
                std::vector<std::uint64_t>(1), "digesting a buffer",
