@@ -157,7 +157,8 @@ TEST_CASE("hostile plugins on the cpu get the verdict that they deserve", "[cli]
   check_each(kOnBoth, "cpu");
   check_each({{"segfault:only", "crashed", {"SIGSEGV", "memory that is not there"}},
               {"unchecked_launch:only", "wrong", {"wrote nothing"}},
-              {"divergent_barrier:only", "error", {"divergent barrier", "__syncthreads"}}},
+              {"divergent_barrier:only", "error", {"divergent barrier", "__syncthreads"}},
+              {"eats_memory:only", "error", {"std::bad_alloc: no more host memory"}}},
              "cpu");
   check_problems("cpu");
 }
