@@ -21,6 +21,9 @@ constexpr const char* kDescription =
     "Loads the GEMM kernel plugins that an experiment names, checks each against an fp64\n"
     "reference and all against each other, and compares their times.";
 
+constexpr const char* kShowErrors =
+    "A map of C for each result that is wrong, and the first elements that differ";
+
 constexpr const char* kExitCodes =
     "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung or\n"
     "failed, 2 bad usage or experiment file, 3 the device asked for is not there.";
@@ -84,6 +87,7 @@ int command_line(int argc, char** argv) {
   run_app.add_option("--json", run_with.json, "Write the results as JSON; - for stdout")
       ->type_name("FILE");
   run_app.add_flag("--quiet", run_with.quiet, "Only what did not pass, and the closing line");
+  run_app.add_flag("--show-errors", run_with.show_errors, kShowErrors);
   run_app.footer(kExitCodes);
   run_app.callback([&] { code = run(run_with); });
 
@@ -108,6 +112,7 @@ int command_line(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   validate_app.add_option("--json", validate_with.json, "Write the findings as JSON; - for stdout")
       ->type_name("FILE");
+  validate_app.add_flag("--show-errors", validate_with.show_errors, kShowErrors);
   validate_app.footer("Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device.");
   validate_app.callback([&] { code = validate(validate_with); });
 

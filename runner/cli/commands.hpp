@@ -27,6 +27,7 @@ struct run_options : common_options {
   std::string tier;                  // "" : as the file says
   std::string json;                  // "" : none, "-": stdout
   bool quiet = false;
+  bool show_errors = false;
 };
 
 struct validate_options : common_options {
@@ -35,6 +36,7 @@ struct validate_options : common_options {
   std::string device;  // "" : one that there is a build for
   std::string json;
   double timeout_seconds = 60;
+  bool show_errors = false;
 };
 
 int run(const run_options& options);

@@ -14,6 +14,7 @@
 namespace kzoo::cli {
 int run(const run_options& options) {
   experiment::experiment e = load_experiment(options);
+  e.verify.show_errors = options.show_errors;
   devices::device device = devices::find(e.device);
   const double timeout = e.verify.timeout_seconds;
   run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),

@@ -68,7 +68,7 @@ int validate(const validate_options& options) {
   report::validation_text text(options.json == "-" ? stderr : stdout);
   text.begins(what.plugins, what.device, t);
   const results::validation v = run::validate(
-      what.plugins, what.device, t,
+      what.plugins, what.device, t, options.show_errors,
       {[&](const auto& variant) { text.starts(variant); }, [&](const auto& f) { text.found(f); }});
   text.ends(v);
   json.write(results::to_json(v));

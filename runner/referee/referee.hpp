@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,10 +86,25 @@ struct accuracy {
   std::int64_t rows_checked = 0;  // 0: something was not written or not finite, nothing measured
 };
 
+// An element that is not what it should be.
+struct differing {
+  std::int64_t row = 0, col = 0;
+  double expected = 0, got = 0;
+  bool unwritten = false;
+};
+
+// Where C is wrong: error_map.hpp.
+struct error_map {
+  std::int64_t rows_per_line = 1, columns_per_character = 1;
+  std::vector<std::string> picture;
+  std::vector<differing> first;  // a few, in the order of C
+};
+
 struct judgement {
   bool right = false;
   std::string reason;  // a sentence when not right
   referee::accuracy accuracy;
+  std::optional<error_map> errors;  // where somebody wants to see them
 };
 
 // The rows that truth covers, without padding and zones: what agreement compares. About

@@ -1,5 +1,6 @@
 #include "report/problem_table.hpp"
 
+#include "report/errors.hpp"
 #include "report/table.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ style style_of(verdict v) {
                                                                   : style::bad;
 }
 
-std::string error_text(const document& d, const cell& c) {
+std::string accuracy_text(const document& d, const cell& c) {
   if (!c.accuracy) return "";
   if (is_integer(d.problem_of(c).dtype)) return c.accuracy->max_abs_error == 0 ? "exact" : "";
   return number_text(c.accuracy->rho_over_sqrt_k);
@@ -55,7 +56,7 @@ std::vector<table::field> row(const document& d, const cell& c) {
   } else {
     fields.resize(fields.size() + 5);
   }
-  fields.push_back({error_text(d, c)});
+  fields.push_back({accuracy_text(d, c)});
   const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
   fields.push_back({compiled ? std::to_string(c.launches[0].registers) : "", style::dim});
   fields.push_back({compiled ? occupancy_text(c.launches[0]) : "", style::dim});
@@ -107,6 +108,7 @@ std::string reasons(const document& d, std::size_t problem, bool colour) {
     out += fmt::format("  {} {}: {}\n",
                        styled(verdict_name(first->verdict), style_of(first->verdict), colour),
                        fmt::join(kernels, ", "), first->reason);
+    out += error_text(first->errors);
   }
   return out;
 }

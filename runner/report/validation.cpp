@@ -1,6 +1,7 @@
 #include "report/validation.hpp"
 
 #include "core/version.hpp"
+#include "report/errors.hpp"
 #include "report/terminal.hpp"
 #include "report/text.hpp"
 
@@ -48,6 +49,7 @@ void validation_text::starts(const results::validated_variant& v) {
 
 void validation_text::found(const verify::finding& f) {
   fmt::print(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), f.check, f.detail);
+  fmt::print(out_, "{}", error_text(f.errors));
   std::fflush(out_);
 }
 

@@ -36,6 +36,20 @@ json to_json(const referee::accuracy& a) {
           {"rows_checked", a.rows_checked}};
 }
 
+json to_json(const referee::error_map& map) {
+  json first = json::array();
+  for (const referee::differing& d : map.first) {
+    first.push_back({{"row", d.row},
+                     {"column", d.col},
+                     {"expected", d.expected},
+                     {"got", d.unwritten ? json() : json(d.got)}});
+  }
+  return {{"rows_per_line", map.rows_per_line},
+          {"columns_per_character", map.columns_per_character},
+          {"map", map.picture},
+          {"first", std::move(first)}};
+}
+
 json to_json(const timing::summary& t) {
   return {{"median_ms", t.median_ms},
           {"min_ms", t.min_ms},
@@ -86,6 +100,7 @@ json to_json(const document& d, const cell& c) {
          {"gflops", optional_number(d.gflops(c))},
          {"speedup_over_baseline",
           baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
+  if (c.errors) j["errors"] = to_json(*c.errors);
   if (!published.empty()) j["published_ms"] = published;
   return j;
 }
@@ -114,6 +129,7 @@ json to_json(const std::vector<verify::finding>& findings) {
   for (const verify::finding& f : findings) {
     list.push_back(
         {{"check", f.check}, {"outcome", verify::outcome_name(f.outcome)}, {"detail", f.detail}});
+    if (f.errors) list.back()["errors"] = to_json(*f.errors);
   }
   return list;
 }

@@ -59,7 +59,9 @@ class round {
       c.reason = "not tried again: it hung at " + before->second;
       return c;
     }
-    verify::subject subject(*who.host, {plan_.device.id, what.index, what.description, problem_},
+    verify::subject subject(*who.host,
+                            {plan_.device.id, what.index, what.description, problem_,
+                             plan_.experiment.verify.show_errors},
                             earlier_.truths);
     try {
       subject.prepare(problem_);
@@ -106,6 +108,7 @@ class round {
     c.accuracy = first.judgement.accuracy;
     c.verdict = first.judgement.right ? verdict::pass : verdict::wrong;
     c.reason = first.judgement.reason;
+    c.errors = first.judgement.errors;
     return first.report.output.digest;
   }
 
@@ -127,6 +130,7 @@ class round {
            : bad->outcome == verify::outcome::hung  ? verdict::hung
                                                     : verdict::wrong,
            bad->check + ": " + bad->detail);
+      c.errors = bad->errors;
     }
     return !c.findings.empty();
   }
@@ -137,6 +141,7 @@ class round {
     if (!timed.judgement.right) {
       c.verdict = verdict::wrong;
       c.reason = "right when it ran once, wrong when it was timed: " + timed.judgement.reason;
+      c.errors = timed.judgement.errors;
       return;
     }
     c.time = timing::summarise(timed.samples_ms);

@@ -58,7 +58,7 @@ void validate_variant(workers::plugin_host& host, const verify::subject_descript
 }  // namespace
 
 results::validation validate(std::vector<contestant>& plugins, const devices::device& device,
-                             tier t, const validation_observer& watch) {
+                             tier t, bool show_errors, const validation_observer& watch) {
   const auto start = std::chrono::steady_clock::now();
   results::validation v{device, t, {}, {}, 0};
   verify::truths truths;
@@ -68,7 +68,7 @@ results::validation validate(std::vector<contestant>& plugins, const devices::de
     for (const entry& e : c.entries) {
       for (const workers::signature_description& s : e.description.signatures) {
         if (s.dtype == 0) continue;  // no experiment has such a problem
-        verify::subject_description who{device.id, e.index, e.description, {}};
+        verify::subject_description who{device.id, e.index, e.description, {}, show_errors};
         who.problem.dtype = s.dtype;
         v.variants.push_back({c.record.name + ":" + e.description.id, s.dtype, s.compute, "", {}});
         watch.starts(v.variants.back());

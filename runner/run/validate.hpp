@@ -16,6 +16,6 @@ struct validation_observer {
 };
 
 results::validation validate(std::vector<contestant>& plugins, const devices::device& device,
-                             tier t, const validation_observer& watch);
+                             tier t, bool show_errors, const validation_observer& watch);
 
 }  // namespace kzoo::run

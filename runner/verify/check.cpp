@@ -24,12 +24,12 @@ std::string_view outcome_name(outcome o) {
 
 finding make(const check& c, subject& s) {
   const auto found = [&](outcome o, const std::string& detail) {
-    return finding{c.name(), o, detail};
+    return finding{c.name(), o, detail, {}};
   };
   try {
     return found(outcome::pass, c.look(s));
   } catch (const failed& f) {
-    return found(outcome::fail, f.what());
+    return {c.name(), outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
     return found(outcome::skipped, f.what());
   } catch (const setback& f) {
@@ -47,7 +47,7 @@ finding make(const check& c, subject& s) {
 }
 
 finding after_hang(const check& c) {
-  return {c.name(), outcome::skipped, "not tried: an earlier check hung"};
+  return {c.name(), outcome::skipped, "not tried: an earlier check hung", {}};
 }
 
 std::vector<finding> make_checks(tier t, bool about_problem, subject& s) {
@@ -62,7 +62,7 @@ std::vector<finding> make_checks(tier t, bool about_problem, subject& s) {
 }
 
 void require(const referee::judgement& j, const std::string& doing) {
-  if (!j.right) throw failed(doing + ": " + j.reason);
+  if (!j.right) throw failed(doing + ": " + j.reason, j.errors);
 }
 
 std::string sweep(subject& s, const std::vector<problem>& problems) {

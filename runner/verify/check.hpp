@@ -4,6 +4,7 @@
 #include "core/tier.hpp"
 #include "verify/subject.hpp"
 
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -14,7 +15,9 @@ namespace kzoo::verify {
 // The subject is wrong; what() says where and by how much.
 class failed : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit failed(const std::string& reason, std::optional<referee::error_map> where = {})
+      : std::runtime_error(reason), errors(std::move(where)) {}
+  std::optional<referee::error_map> errors;
 };
 // The check says nothing about the subject; what() says why.
 class skipped : public std::runtime_error {
@@ -49,6 +52,7 @@ struct finding {
   std::string check;
   verify::outcome outcome{};
   std::string detail;  // what was looked at, or what is wrong and where, or why it was skipped
+  std::optional<referee::error_map> errors;
 };
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;

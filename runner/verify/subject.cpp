@@ -1,6 +1,7 @@
 #include "verify/subject.hpp"
 
 #include "core/operands.hpp"
+#include "referee/error_map.hpp"
 #include "referee/tampering.hpp"
 
 #include <fmt/format.h>
@@ -71,8 +72,19 @@ workers::output_request subject::wanted(const problem& p) {
 
 referee::judgement subject::judge(const problem& p, const workers::output_report& seen, int slot) {
   judged_by_ = truths_.of(p);
-  rows_only_ = !judged_by_->complete();
   const kzoo_precision declared = who_.description.declared(p.dtype);
+  referee::judgement j = judge_seen(seen, declared, slot);
+  if (!j.right && who_.show_errors) {
+    if (rows_only_) host_.show(slot);
+    rows_only_ = false;
+    j.errors = referee::map_errors(*judged_by_, declared, host_.output());
+  }
+  return j;
+}
+
+referee::judgement subject::judge_seen(const workers::output_report& seen, kzoo_precision declared,
+                                       int slot) {
+  rows_only_ = !judged_by_->complete();
   if (rows_only_ && seen.survey.clean()) return referee::judge(*judged_by_, declared, kept());
   if (rows_only_) host_.show(slot);  // something is plainly wrong: where?
   rows_only_ = false;

@@ -20,7 +20,8 @@ struct subject_description {
   std::string device;
   std::uint32_t variant = 0;  // in the plugin's table
   workers::variant_description description;
-  kzoo::problem problem;  // the one at hand
+  kzoo::problem problem;     // the one at hand
+  bool show_errors = false;  // a judgement that is wrong comes with a map
 };
 
 // One run, judged.
@@ -70,6 +71,8 @@ class subject {
   // What the referee needs to see of C: all of it, or the rows that it knows and a survey.
   workers::output_request wanted(const problem& p);
   referee::judgement judge(const problem& p, const workers::output_report& seen, int slot);
+  referee::judgement judge_seen(const workers::output_report& seen, kzoo_precision declared,
+                                int slot);
   // Each makes a right judgement wrong where it finds something.
   static void check_tampering(const problem& p, const workers::changes& found,
                               referee::judgement& j);

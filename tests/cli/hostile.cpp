@@ -211,6 +211,20 @@ TEST_CASE("what is too large to compare is checked all the same", "[cli][hostile
                  ContainsSubstring("row 79, column 1048575"));
 }
 
+TEST_CASE("a map shows where C is wrong to who wants to see it", "[cli][hostile]") {
+  const std::string where = " --device cpu --plugin-dir " + hostile_folder();
+  const std::string run = "quick --sizes 8x9x10 --plugins drops_last_column" + where;
+  const auto shown = runner(run + " --show-errors");
+  CHECK_THAT(shown.out, ContainsSubstring("       0 ........o") && ContainsSubstring("expected") &&
+                            ContainsSubstring("not written"));
+  CHECK_THAT(runner(run).out, !ContainsSubstring("........o"));
+  const auto map = runner(run + " --show-errors --json -").json().at("cells")[0].at("errors");
+  CHECK(map.at("map") == nlohmann::json(std::vector<std::string>(8, "........o")));
+  CHECK(map.at("first").at(0).at("column") == 8);
+  CHECK_THAT(runner("validate drops_last_column --show-errors" + where).out,
+             ContainsSubstring("o not written"));
+}
+
 TEST_CASE("what differs from run to run is right where that is declared", "[cli][hostile]") {
   const auto ran = runner(
       "quick --device cpu --plugins drifts:declared --sizes 20 --verify full "

@@ -96,9 +96,10 @@ std::string precision_probe::look(subject& s) const {
   try {
     return sweep(s, list);
   } catch (const failed& f) {
-    throw failed(fmt::format("{}, but numbers that fp32 holds exactly are not exact: {}",
-                             dtype == KZOO_F32 ? "declares fp32" : "sums must be kept in fp32",
-                             f.what()));
+    throw failed(
+        fmt::format("{}, but numbers that fp32 holds exactly are not exact: {}",
+                    dtype == KZOO_F32 ? "declares fp32" : "sums must be kept in fp32", f.what()),
+        f.errors);
   }
 }
 
