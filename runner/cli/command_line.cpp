@@ -105,6 +105,10 @@ int command_line(int argc, char** argv) {
       ->type_name("TIER");
   validate_app.add_option("--device", validate_with.device, "cpu, cuda or cuda:N")
       ->type_name("NAME");
+  validate_app.add_option("--size", validate_with.size, "The problem at hand: N or MxNxK")
+      ->type_name("SIZE");
+  validate_app.add_option("--dtype", validate_with.dtype, "One element type: f32, f16, bf16, i32")
+      ->type_name("TYPE");
   validate_app
       .add_option("--timeout", validate_with.timeout_seconds,
                   "Seconds for one step, after which it counts as hung; default: 60")

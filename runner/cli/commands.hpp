@@ -31,7 +31,8 @@ struct run_options : common_options {
 };
 
 struct validate_options : common_options {
-  std::string plugin;  // a name, name:variant or glob, or a library's file
+  std::string plugin;       // a name, name:variant or glob, or a library's file, also with :variant
+  std::string size, dtype;  // "" : as it comes
   std::string tier = "full";
   std::string device;  // "" : one that there is a build for
   std::string json;

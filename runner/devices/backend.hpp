@@ -45,6 +45,8 @@ class backend {
   // For each row the sum over its elements, as exact integers, times hash(key, column), mod 2^64.
   virtual std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
                                                std::uint64_t key) = 0;
+  // Makes the zones around a buffer out of bounds, or not, where a sanitizer watches.
+  virtual void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;
   virtual void copy_to_host(void* host, const void* memory, std::size_t bytes) = 0;
 
   // The stream that plugins get; null on the CPU.

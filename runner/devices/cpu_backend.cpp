@@ -11,6 +11,12 @@
 #include <numeric>
 #include <vector>
 
+// There when libasan is in the process: verify/checks/sanitizers.hpp.
+extern "C" {
+[[gnu::weak]] void __asan_poison_memory_region(const volatile void*, std::size_t);
+[[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, std::size_t);
+}
+
 namespace kzoo::devices {
 namespace {
 
@@ -84,6 +90,15 @@ class cpu_backend final : public backend {
         sums[std::size_t(row)] += fold_term(buffer, x, key, row, col);
     });
     return sums;
+  }
+
+  void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) override {
+    const auto set = out_of_bounds ? __asan_poison_memory_region : __asan_unpoison_memory_region;
+    if (set == nullptr) return;
+    const std::size_t element = is_narrow(x) ? 2 : 4, zone = data::kGuard * element;
+    const auto* bytes = static_cast<const char*>(buffer);
+    set(bytes, zone);
+    set(bytes + static_cast<std::size_t>(data::word_count(x)) * element - zone, zone);
   }
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {

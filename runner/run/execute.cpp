@@ -60,8 +60,8 @@ class round {
       return c;
     }
     verify::subject subject(*who.host,
-                            {plan_.device.id, what.index, what.description, problem_,
-                             plan_.experiment.verify.show_errors},
+                            {who.record.file, plan_.device.id, what.index, what.description,
+                             problem_, plan_.experiment.verify.show_errors},
                             earlier_.truths);
     try {
       subject.prepare(problem_);

@@ -54,7 +54,7 @@ std::vector<finding> make_checks(tier t, bool about_problem, subject& s) {
   std::vector<finding> all;
   bool hung = false;
   for (const check* c : all_checks()) {
-    if (c->from() > t || c->is_about_problem() != about_problem || !c->applies_to(s.at())) continue;
+    if (c->from() > t || c->is_about_problem() != about_problem || !c->applies_to(s)) continue;
     all.push_back(hung ? after_hang(*c) : make(*c, s));
     hung = hung || all.back().outcome == outcome::hung;
   }

@@ -35,7 +35,7 @@ class check {
   // Asked once for each element type, or on each problem of an experiment?
   virtual bool is_about_problem() const { return false; }
   // Where it does not, it is not even mentioned.
-  virtual bool applies_to(const problem&) const { return true; }
+  virtual bool applies_to(const subject&) const { return true; }
   // Says what was looked at. Throws failed, skipped, or setback; leaves no instance behind when it
   // returns.
   virtual std::string look(subject& s) const = 0;

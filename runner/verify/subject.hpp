@@ -7,6 +7,7 @@
 #include "workers/plugin_host.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@ namespace kzoo::verify {
 
 // Which variant, on which device, for which element type and problem.
 struct subject_description {
+  std::filesystem::path file;  // the library
   std::string device;
   std::uint32_t variant = 0;  // in the plugin's table
   workers::variant_description description;
@@ -45,6 +47,9 @@ class subject {
 
   const problem& at() const { return who_.problem; }
   kzoo_precision declared() const { return who_.description.declared(at().dtype); }
+  std::string file() const { return who_.file.string(); }
+  const std::string& device() const { return who_.device; }
+  const std::string& variant() const { return who_.description.id; }
   bool nondeterministic() const { return who_.description.nondeterministic; }
   workers::plugin_host& host() { return host_; }
   std::shared_ptr<const referee::truth> truth(const problem& p) { return truths_.of(p); }

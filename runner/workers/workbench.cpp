@@ -157,11 +157,20 @@ void workbench::destroy_instance() {
   moved_from_.clear();
 }
 
+void workbench::guard_zones(bool out_of_bounds) {
+  for (device_matrix* x :
+       {matrices_.a.get(), matrices_.b.get(), matrices_.c.get(), workspace_.get()}) {
+    if (x != nullptr) x->guard(out_of_bounds);
+  }
+}
+
 void workbench::call_plugin(kzoo_launch_list* launches) {
+  guard_zones(true);
   run_instance(
       *variant_, instance_,
       {sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(), matrices_.c->first(),
        workspace_ ? workspace_->first() : nullptr, backend_.stream(), launches});
+  guard_zones(false);
   if (const std::string error = backend_.pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
   }

@@ -46,6 +46,7 @@ class workbench {
   };
 
   void destroy_instance();
+  void guard_zones(bool out_of_bounds);
   void call_plugin(kzoo_launch_list* launches = nullptr);
   changes find_changes();
   double time_one_sample();

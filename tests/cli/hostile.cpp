@@ -24,18 +24,21 @@ struct expectation {
   std::vector<const char*> reason;  // words that must be in it
 };
 
+constexpr const char* kSmall = "sizes = [64, '33x65x17']";
+constexpr const char* kSoon = "timeout_seconds = 5";  // one of them hangs
+
 // All plugins of a table between two honest ones, in one experiment: each gets its own verdict on
 // every problem, and the honest ones pass.
 void check_each(const std::vector<expectation>& table, const std::string& device,
-                const std::string& problem = "sizes = [64, '33x65x17']",
-                const std::string& verify = "") {
+                const std::string& problem = kSmall,
+                const std::string& verify = "timeout_seconds = 60") {
   const scratch_folder folder;
   std::string plugins = "'naive:16x16'";
   for (const expectation& e : table) plugins += fmt::format(", '{}'", e.kernel);
   const auto file = folder.write(
       "hostile.toml", fmt::format("plugins = [{}, 'smem:16x16']\n[problem]\n{}\n"
                                   "[timing]\nwarmup = 1\nsamples = 4\nmax_seconds = 0.1\n"
-                                  "[verify]\ntimeout_seconds = 5\n{}\n",
+                                  "[verify]\n{}\n",
                                   plugins, problem, verify));
   const auto ran = runner(
       fmt::format("{} --device {} --json - --plugin-dir {}", file, device, hostile_folder()));
@@ -154,7 +157,7 @@ const std::vector<expectation> kAtFull = {
 }  // namespace
 
 TEST_CASE("hostile plugins on the cpu get the verdict that they deserve", "[cli][hostile]") {
-  check_each(kOnBoth, "cpu");
+  check_each(kOnBoth, "cpu", kSmall, kSoon);
   check_each({{"segfault:only", "crashed", {"SIGSEGV", "memory that is not there"}},
               {"unchecked_launch:only", "wrong", {"wrote nothing"}},
               {"divergent_barrier:only", "error", {"divergent barrier", "__syncthreads"}},
@@ -169,7 +172,7 @@ TEST_CASE("hostile plugins on the cpu are found out at tier full", "[cli][hostil
 
 TEST_CASE("hostile plugins on the GPU get the verdict that they deserve", "[cli][hostile][gpu]") {
   if (!kzoo::test::has_gpu()) return;
-  check_each(kOnBoth, "cuda");
+  check_each(kOnBoth, "cuda", kSmall, kSoon);
   check_each({{"segfault:only", "error", {"illegal memory access"}},
               {"unchecked_launch:only", "error", {"launch failed, and the plugin did not say so"}},
               {"sticky_error:only", "error", {"an error was pending before the kernel"}},
