@@ -66,20 +66,19 @@ class round {
     try {
       subject.prepare(problem_);
       const std::uint64_t digest = verify(subject, c);
-      if (c.verdict == verdict::pass && make_checks(subject, c)) {
-        subject.prepare(problem_);  // the checks have used the worker for other things
-      }
+      const bool checked = c.verdict == verdict::pass && make_checks(subject, c);
+      if (checked && c.verdict != verdict::pass) return remember(c);  // nothing is prepared now
+      if (checked) subject.prepare(problem_);
       if (c.verdict == verdict::pass && plan_.experiment.timing.enabled) {
         measure(subject, digest, who.record.description->native, c);
       }
-      if (c.verdict == verdict::pass || c.verdict == verdict::wrong) subject.finish();
+      subject.finish();
     } catch (const setback& s) {
       fail(c, s.verdict, s.what());
     } catch (const std::exception& e) {
       fail(c, verdict::error, e.what());
     }
-    if (c.verdict == verdict::hung) earlier_.hung[c.kernel()] = problem_name(problem_);
-    return c;
+    return remember(c);
   }
 
   void compare_all() {
@@ -100,6 +99,11 @@ class round {
     c.time.reset();
   }
 
+  const cell& remember(const cell& c) {
+    if (c.verdict == verdict::hung) earlier_.hung[c.kernel()] = problem_name(problem_);
+    return c;
+  }
+
   // Gives back the digest of C.
   std::uint64_t verify(verify::subject& subject, cell& c) {
     const verify::judged_run first = subject.run();
@@ -112,7 +116,7 @@ class round {
     return first.report.output.digest;
   }
 
-  // Whether there were any.
+  // Whether there were any; then the subject is as no prepare() had been.
   bool make_checks(verify::subject& subject, cell& c) {
     const tier t = plan_.experiment.verify.tier;
     const auto [known, is_new] =
@@ -228,6 +232,7 @@ document execute(plan& p, observer& watch) {
       }
     }
     r.compare_all();
+    earlier.truths.forget_large();
     watch.finished(d, i);
   }
   d.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -22,6 +22,19 @@ std::string_view outcome_name(outcome o) {
   return "?";
 }
 
+namespace {
+
+// What a check that has failed leaves alive must not be the next one's.
+void clear(subject& s) {
+  try {
+    s.host().release();
+  } catch (const setback&) {
+    // The next prepare() meets a new worker.
+  }
+}
+
+}  // namespace
+
 finding make(const check& c, subject& s) {
   const auto found = [&](outcome o, const std::string& detail) {
     return finding{c.name(), o, detail, {}};
@@ -29,6 +42,7 @@ finding make(const check& c, subject& s) {
   try {
     return found(outcome::pass, c.look(s));
   } catch (const failed& f) {
+    clear(s);
     return {c.name(), outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
     return found(outcome::skipped, f.what());
