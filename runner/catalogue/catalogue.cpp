@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -20,7 +23,9 @@ void catalogue::add_folder(const fs::path& folder, bool required) {
     throw std::invalid_argument(fmt::format("there is no plugin folder {}", folder.string()));
   }
   folders_.push_back(folder);
+  check_permissions(folder);
   for (const kzoo_device_kind kind : {KZOO_CUDA, KZOO_CPU}) {
+    check_permissions(folder / devices::kind_name(kind));
     add_files(folder / devices::kind_name(kind), kind);
   }
   add_files(folder, 0);
@@ -28,6 +33,18 @@ void catalogue::add_folder(const fs::path& folder, bool required) {
   for (std::string name; std::getline(known, name);) {
     if (!name.empty()) known_.push_back(name);
   }
+}
+
+void catalogue::check_permissions(const fs::path& folder) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0) return;
+  // A group of one's own, which has the user's number, has nobody else in it.
+  const bool own_group = status.st_gid == getuid() && status.st_uid == getuid();
+  const bool others = (status.st_mode & S_IWOTH) != 0;
+  if (!others && ((status.st_mode & S_IWGRP) == 0 || own_group)) return;
+  warnings_.push_back(fmt::format(
+      "{} may write to the plugin folder {}, and so run code as you; chmod go-w would end that",
+      others ? "everybody" : "its group", folder.string()));
 }
 
 void catalogue::add_files(const fs::path& folder, kzoo_device_kind kind) {

@@ -28,16 +28,20 @@ class catalogue {
 
   const std::vector<plugin_file>& files() const { return files_; }
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
+  // About folders that others may put libraries into: whoever can do that runs code as this user.
+  const std::vector<std::string>& warnings() const { return warnings_; }
   // All names, sorted, each once.
   std::vector<std::string> names() const;
   // The files that may be a build for the device, best first.
   std::vector<plugin_file> find(const std::string& name, kzoo_device_kind kind) const;
 
  private:
+  void check_permissions(const std::filesystem::path& folder);
   void add_files(const std::filesystem::path& folder, kzoo_device_kind kind);
 
   std::vector<std::filesystem::path> folders_;
   std::vector<plugin_file> files_;
+  std::vector<std::string> warnings_;
   std::vector<std::string> known_;  // from names.txt
 };
 

@@ -21,6 +21,9 @@ constexpr const char* kDescription =
     "Loads the GEMM kernel plugins that an experiment names, checks each against an fp64\n"
     "reference and all against each other, and compares their times.";
 
+constexpr const char* kShowErrors =
+    "A map of C for each result that is wrong, and the first elements that differ";
+
 constexpr const char* kExitCodes =
     "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung or\n"
     "failed, 2 bad usage or experiment file, 3 the device asked for is not there, 4 `compare`\n"
@@ -63,6 +66,7 @@ void add_output(CLI::App& app, output_options& o) {
           ->type_name("FILE");
   app.add_flag("--no-journal", o.no_journal, "Store nothing on the way")->excludes(journal);
   app.add_flag("--quiet", o.quiet, "Only what did not pass, and the closing line");
+  app.add_flag("--show-errors", o.show_errors, kShowErrors);
 }
 
 void add_run(CLI::App& app, run_options& o) {
@@ -162,6 +166,10 @@ int command_line(int argc, char** argv) {
       ->type_name("TIER");
   validate_app.add_option("--device", validate_with.device, "cpu, cuda or cuda:N")
       ->type_name("NAME");
+  validate_app.add_option("--size", validate_with.size, "The problem at hand: N or MxNxK")
+      ->type_name("SIZE");
+  validate_app.add_option("--dtype", validate_with.dtype, "One element type: f32, f16, bf16, i32")
+      ->type_name("TYPE");
   validate_app
       .add_option("--timeout", validate_with.timeout_seconds,
                   "Seconds for one step, after which it counts as hung; default: 60")
@@ -169,6 +177,7 @@ int command_line(int argc, char** argv) {
       ->check(CLI::PositiveNumber);
   validate_app.add_option("--json", validate_with.json, "Write the findings as JSON; - for stdout")
       ->type_name("FILE");
+  validate_app.add_flag("--show-errors", validate_with.show_errors, kShowErrors);
   validate_app.footer("Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device.");
   validate_app.callback([&] { code = validate(validate_with); });
 

@@ -27,6 +27,7 @@ struct output_options : common_options {
   std::string journal;              // "" : under results/
   bool no_journal = false;
   bool quiet = false;
+  bool show_errors = false;
 };
 
 struct run_options : output_options {
@@ -55,11 +56,13 @@ struct compare_options {
 };
 
 struct validate_options : common_options {
-  std::string plugin;  // a name, name:variant or glob, or a library's file
+  std::string plugin;       // a name, name:variant or glob, or a library's file, also with :variant
+  std::string size, dtype;  // "" : as it comes
   std::string tier = "full";
   std::string device;  // "" : one that there is a build for
   std::string json;    // "" : none, "-": stdout
   double timeout_seconds = 60;
+  bool show_errors = false;
 };
 
 int run(const run_options& options);

@@ -30,7 +30,8 @@ using results::document;
 
 constexpr int kSignalled = 128;  // and the signal's number, as a shell has it
 
-run::plan plan_for(experiment::experiment e, const common_options& options) {
+run::plan plan_for(experiment::experiment e, const output_options& options) {
+  e.verify.show_errors = options.show_errors;
   devices::device device = devices::find(e.device);
   const double timeout = e.verify.timeout_seconds;
   run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),

@@ -2,12 +2,17 @@
 
 #include "workers/plugin_host.hpp"
 
+#include <fmt/format.h>
+
+#include <cstdio>
+
 namespace kzoo::cli {
 
 catalogue::catalogue open_catalogue(const common_options& options) {
   catalogue::catalogue plugins;
   for (const std::string& folder : options.plugin_folders) plugins.add_folder(folder, true);
   for (const auto& folder : plugin_folders()) plugins.add_folder(folder, false);
+  for (const std::string& words : plugins.warnings()) fmt::print(stderr, "warning: {}\n", words);
   return plugins;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/export_file.hpp"
 #include "cli/setup.hpp"
 #include "devices/devices.hpp"
+#include "experiment/names.hpp"
 #include "report/validation.hpp"
 #include "results/json.hpp"
 #include "results/validation.hpp"
@@ -22,8 +23,15 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
-bool is_file(const std::string& name) {
-  return name.find('/') != std::string::npos || name.ends_with(".so");
+// "FILE.so" or "FILE.so:variant".
+struct file_name {
+  std::string file, variant;
+};
+std::optional<file_name> as_file(const std::string& name) {
+  const auto end = name.find(".so:");
+  if (end != std::string::npos) return file_name{name.substr(0, end + 3), name.substr(end + 4)};
+  if (name.find('/') != std::string::npos || name.ends_with(".so")) return file_name{name, "*"};
+  return {};
 }
 
 // What is validated, and where.
@@ -33,15 +41,19 @@ struct target {
 };
 
 // A library that is named by its file runs on the device that it is built for.
-target target_of_file(const validate_options& options, const run::host_factory& make_host) {
-  if (!std::filesystem::exists(options.plugin))
-    refuse(fmt::format("there is no file {}", options.plugin));
-  run::contestant c = run::enter_file(options.plugin, make_host);
+target target_of_file(const validate_options& options, const file_name& name,
+                      const run::host_factory& make_host) {
+  if (!std::filesystem::exists(name.file)) refuse(fmt::format("there is no file {}", name.file));
+  run::contestant c = run::enter_file(name.file, make_host);
+  std::erase_if(c.entries, [&](const run::entry& e) {
+    return c.host && !experiment::matches("*:" + name.variant, c.record.name, e.description.id);
+  });
+  if (c.entries.empty()) refuse(fmt::format("{} has no variant '{}'", name.file, name.variant));
   const auto& d = c.record.description;
   const std::string kind = d ? devices::kind_name(d->device) : "cpu";
   target t{devices::find(options.device.empty() ? kind : options.device), {}};
   if (d && t.device.abi.kind != d->device) {
-    refuse(fmt::format("{} is built for {}, not for {}", options.plugin, kind, t.device.id));
+    refuse(fmt::format("{} is built for {}, not for {}", name.file, kind, t.device.id));
   }
   t.plugins.push_back(std::move(c));
   return t;
@@ -69,16 +81,26 @@ target target_of_name(const validate_options& options, const run::host_factory& 
 
 int validate(const validate_options& options) {
   if (!options.device.empty()) experiment::check_device_name(options.device, "--device");
-  const tier t = experiment::parse_tier(options.tier, "--tier");
+  run::validation_options how;
+  how.tier = experiment::parse_tier(options.tier, "--tier");
+  how.show_errors = options.show_errors;
+  if (!options.size.empty()) {
+    how.size = experiment::parse_shape(options.size);
+    if (!how.size) refuse(fmt::format("--size: expected {}", experiment::kShapeForm));
+  }
+  how.dtype = type_from_name(options.dtype);
+  if (!options.dtype.empty() && how.dtype == 0)
+    refuse(fmt::format("--dtype: there is no '{}'; f32, f16, bf16 and i32 are", options.dtype));
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
-  target what = is_file(options.plugin) ? target_of_file(options, make_host)
-                                        : target_of_name(options, make_host);
+  const auto file = as_file(options.plugin);
+  target what =
+      file ? target_of_file(options, *file, make_host) : target_of_name(options, make_host);
   std::optional<export_file> json;
   if (!options.json.empty()) json.emplace("--json", options.json, options.plugin);
   report::validation_text text(options.json == "-" ? stderr : stdout);
-  text.begins(what.plugins, what.device, t);
+  text.begins(what.plugins, what.device, how.tier);
   const results::validation v = run::validate(
-      what.plugins, what.device, t,
+      what.plugins, what.device, how,
       {[&](const auto& variant) { text.starts(variant); }, [&](const auto& f) { text.found(f); }});
   text.ends(v);
   if (json) json->write(results::dumped(results::to_json(v), 2) + '\n');

@@ -147,6 +147,15 @@ struct changes {
   constexpr bool any() const { return inside + outside > 0; }
 };
 
+// How much is plainly wrong with a result, wherever it is.
+struct survey {
+  std::int64_t outside = 0;     // words changed around it
+  std::int64_t unwritten = 0;   // elements that still hold its own poison
+  std::int64_t not_finite = 0;  // elements
+
+  constexpr bool clean() const { return outside + unwritten + not_finite == 0; }
+};
+
 // A buffer's digest is the sum of this over all its words, mod 2^64: equal for equal buffers, and
 // for different ones as good as never.
 constexpr std::uint64_t digest_term(std::uint32_t bits, std::int64_t index) {

@@ -38,11 +38,15 @@ class backend {
   virtual void fill(void* buffer, const data::matrix& x) = 0;
   // Which words no longer hold what fill() put there.
   virtual data::changes find_changes(const void* buffer, const data::matrix& x) = 0;
+  // The same of a result that a kernel wrote into what fill() put there.
+  virtual data::survey survey(const void* buffer, const data::matrix& x) = 0;
   // The same number for the same words, on every device.
   virtual std::uint64_t digest(const void* buffer, const data::matrix& x) = 0;
   // For each row the sum over its elements, as exact integers, times hash(key, column), mod 2^64.
   virtual std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
                                                std::uint64_t key) = 0;
+  // Makes the zones around a buffer out of bounds, or not, where a sanitizer watches.
+  virtual void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;
   virtual void copy_to_host(void* host, const void* memory, std::size_t bytes) = 0;
 
   // The stream that plugins get; null on the CPU.

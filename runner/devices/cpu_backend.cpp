@@ -1,11 +1,21 @@
+#include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/element_loops.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
+#include <vector>
+
+// There when libasan is in the process: verify/checks/sanitizers.hpp.
+extern "C" {
+[[gnu::weak]] void __asan_poison_memory_region(const volatile void*, std::size_t);
+[[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, std::size_t);
+}
 
 namespace kzoo::devices {
 namespace {
@@ -24,35 +34,71 @@ class cpu_backend final : public backend {
   void release(void* memory) override { std::free(memory); }
 
   void fill(void* buffer, const data::matrix& x) override {
-    for (std::int64_t i = 0; i < data::word_count(x); ++i) fill_word(buffer, x, i);
+    for_each_word(x, [&](std::int64_t i, std::int64_t) { fill_word(buffer, x, i); });
   }
 
   data::changes find_changes(const void* buffer, const data::matrix& x) override {
-    data::changes found;
-    for (std::int64_t i = 0; i < data::word_count(x); ++i) {
-      if (!is_changed(buffer, x, i)) continue;
+    std::vector<data::changes> parts(blocks(x));
+    for_each_word(x, [&](std::int64_t i, std::int64_t block) {
+      if (!is_changed(buffer, x, i)) return;
+      data::changes& found = parts[std::size_t(block)];
       const bool inside = data::is_inside(x, i);
       std::int64_t& first = inside ? found.first_inside : found.first_outside;
       if ((inside ? found.inside : found.outside)++ == 0) first = i;
+    });
+    data::changes all;
+    for (const data::changes& part : parts) {
+      if (all.inside == 0) all.first_inside = part.first_inside;
+      if (all.outside == 0) all.first_outside = part.first_outside;
+      all.inside += part.inside;
+      all.outside += part.outside;
     }
-    return found;
+    return all;
+  }
+
+  data::survey survey(const void* buffer, const data::matrix& x) override {
+    std::vector<data::survey> parts(blocks(x));
+    for_each_word(x, [&](std::int64_t i, std::int64_t block) {
+      const condition c = condition_of(buffer, x, i);
+      data::survey& found = parts[std::size_t(block)];
+      found.outside += c == condition::outside;
+      found.unwritten += c == condition::unwritten;
+      found.not_finite += c == condition::not_finite;
+    });
+    data::survey all;
+    for (const data::survey& part : parts) {
+      all.outside += part.outside;
+      all.unwritten += part.unwritten;
+      all.not_finite += part.not_finite;
+    }
+    return all;
   }
 
   std::uint64_t digest(const void* buffer, const data::matrix& x) override {
-    std::uint64_t sum = 0;
-    for (std::int64_t i = 0; i < data::word_count(x); ++i)
-      sum += data::digest_term(word_at(buffer, x, i), i);
-    return sum;
+    std::vector<std::uint64_t> parts(blocks(x));
+    for_each_word(x, [&](std::int64_t i, std::int64_t block) {
+      parts[std::size_t(block)] += data::digest_term(word_at(buffer, x, i), i);
+    });
+    return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
   }
 
   std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
                                        std::uint64_t key) override {
     std::vector<std::uint64_t> sums(static_cast<std::size_t>(x.rows));
-    for (std::int64_t row = 0; row < x.rows; ++row) {
+    for_each_block(x.rows, [&](std::int64_t row) {
       for (std::int64_t col = 0; col < x.cols; ++col)
         sums[std::size_t(row)] += fold_term(buffer, x, key, row, col);
-    }
+    });
     return sums;
+  }
+
+  void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) override {
+    const auto set = out_of_bounds ? __asan_poison_memory_region : __asan_unpoison_memory_region;
+    if (set == nullptr) return;
+    const std::size_t element = is_narrow(x) ? 2 : 4, zone = data::kGuard * element;
+    const auto* bytes = static_cast<const char*>(buffer);
+    set(bytes, zone);
+    set(bytes + static_cast<std::size_t>(data::word_count(x)) * element - zone, zone);
   }
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
@@ -71,6 +117,20 @@ class cpu_backend final : public backend {
   }
   bool cold_cache() const override { return false; }
   std::optional<clocks> compare_clocks(const std::function<void()>&) override { return {}; }
+
+ private:
+  static constexpr std::int64_t kWordsPerBlock = 1 << 16;
+  static std::size_t blocks(const data::matrix& x) {
+    return static_cast<std::size_t>((data::word_count(x) + kWordsPerBlock - 1) / kWordsPerBlock);
+  }
+  // body(index, block) for each word, from all threads; those of one block in order.
+  template <class Body>
+  static void for_each_word(const data::matrix& x, const Body& body) {
+    for_each_block(static_cast<std::int64_t>(blocks(x)), [&](std::int64_t block) {
+      const std::int64_t end = std::min(data::word_count(x), (block + 1) * kWordsPerBlock);
+      for (std::int64_t i = block * kWordsPerBlock; i < end; ++i) body(i, block);
+    });
+  }
 };
 
 }  // namespace

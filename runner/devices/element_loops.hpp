@@ -28,6 +28,20 @@ constexpr bool is_changed(const void* buffer, const data::matrix& x, std::int64_
   return word_at(buffer, x, index) != data::word(x, index);
 }
 
+enum class condition { fine, outside, unwritten, not_finite };
+// Of one word of a result, for data::survey.
+constexpr condition condition_of(const void* buffer, const data::matrix& x, std::int64_t index) {
+  const bool inside = data::is_inside(x, index);
+  const std::uint32_t bits = word_at(buffer, x, index);
+  if (!inside || x.inside == data::content::poison) {
+    const bool changed = bits != data::word(x, index);
+    if (!inside) return changed ? condition::outside : condition::fine;
+    if (!changed) return condition::unwritten;
+  }
+  const double value = data::decode(x.type, bits);
+  return value - value == 0 ? condition::fine : condition::not_finite;
+}
+
 // One term of backend::fold_rows.
 constexpr std::uint64_t fold_term(const void* buffer, const data::matrix& x, std::uint64_t key,
                                   std::int64_t row, std::int64_t col) {

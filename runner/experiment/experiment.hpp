@@ -77,6 +77,7 @@ struct timing_options {
 struct verify_options {
   kzoo::tier tier = kzoo::tier::quick;
   double timeout_seconds = 60.0;  // for one step of one cell; a plugin past it counts as hung
+  bool show_errors = false;       // from the command line alone
 };
 
 // The command line's word over the file's.

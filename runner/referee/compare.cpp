@@ -1,4 +1,4 @@
-#include "referee/parallel.hpp"
+#include "core/parallel.hpp"
 #include "referee/referee.hpp"
 #include "referee/tolerance.hpp"
 #include "referee/words.hpp"

@@ -1,7 +1,7 @@
 #include "referee/freivalds.hpp"
 
 #include "core/operands.hpp"
-#include "referee/parallel.hpp"
+#include "core/parallel.hpp"
 #include "referee/pattern.hpp"
 
 #include <fmt/format.h>

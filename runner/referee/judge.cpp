@@ -166,6 +166,15 @@ accuracy measured(const truth& t, const findings& f) {
   return a;
 }
 
+judgement judged(const truth& t, kzoo_precision declared, const word_view& view,
+                 const findings& found) {
+  judgement result;
+  result.reason = reason({t, declared, view, found});
+  result.right = result.reason.empty();
+  result.accuracy = measured(t, found);
+  return result;
+}
+
 }  // namespace
 
 judgement judge(const truth& t, kzoo_precision declared, std::span<const std::byte> words) {
@@ -175,12 +184,12 @@ judgement judge(const truth& t, kzoo_precision declared, std::span<const std::by
     throw std::invalid_argument(fmt::format("the buffer of C for {} has {} bytes, not {}",
                                             problem_name(t.of()), words.size(), expected));
   const word_view view(t.of().dtype, words);
-  const findings found = scan(t, declared, view);
-  judgement result;
-  result.reason = reason({t, declared, view, found});
-  result.right = result.reason.empty();
-  result.accuracy = measured(t, found);
-  return result;
+  return judged(t, declared, view, scan(t, declared, view));
+}
+
+judgement judge(const truth& t, kzoo_precision declared, const result& rows) {
+  const word_view view(t.of().dtype, rows.elements);
+  return judged(t, declared, view, scan_rows(t, declared, view));
 }
 
 }  // namespace kzoo::referee

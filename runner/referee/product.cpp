@@ -1,7 +1,7 @@
 #include "referee/product.hpp"
 
+#include "core/parallel.hpp"
 #include "referee/formula.hpp"
-#include "referee/parallel.hpp"
 #include "referee/product_tile.hpp"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,11 +86,33 @@ struct accuracy {
   std::int64_t rows_checked = 0;  // 0: something was not written or not finite, nothing measured
 };
 
+// An element that is not what it should be.
+struct differing {
+  std::int64_t row = 0, col = 0;
+  double expected = 0, got = 0;
+  bool unwritten = false;
+};
+
+// Where C is wrong: error_map.hpp.
+struct error_map {
+  std::int64_t rows_per_line = 1, columns_per_character = 1;
+  std::vector<std::string> picture;
+  std::vector<differing> first;  // a few, in the order of C
+};
+
 struct judgement {
   bool right = false;
   std::string reason;  // a sentence when not right
   referee::accuracy accuracy;
+  std::optional<error_map> errors;  // where somebody wants to see them
 };
+
+// The rows that truth covers, without padding and zones: what agreement compares. About
+// rows * n * element size bytes.
+struct result {
+  std::vector<std::byte> elements;
+};
+result keep(const truth& t, std::span<const std::byte> words);
 
 // `words`: the whole C buffer after the kernel, data::word_count(operands.c) elements of the
 // problem's type, zones included; another size throws. Checks in this order, the first failure is
@@ -103,13 +126,8 @@ struct judgement {
 // cause where a few elements prove one: all zero; alpha or beta left out; A A, or a transposed
 // matrix; terms along k dropped; inputs rounded to TF32, fp16 or bf16; sums kept in 16 bits.
 judgement judge(const truth& t, kzoo_precision declared, std::span<const std::byte> words);
-
-// The rows that truth covers, without padding and zones: what agreement compares. About
-// rows * n * element size bytes.
-struct result {
-  std::vector<std::byte> elements;
-};
-result keep(const truth& t, std::span<const std::byte> words);
+// The same of the rows that the truth covers, where the others are known to be written and finite.
+judgement judge(const truth& t, kzoo_precision declared, const result& rows);
 
 struct comparison {
   double max_abs_diff = 0;      // NaN or infinite when one side is and the other is not equal

@@ -1,8 +1,8 @@
 #include "referee/scan.hpp"
 
+#include "core/parallel.hpp"
 #include "referee/diagnosis.hpp"
 #include "referee/formula.hpp"
-#include "referee/parallel.hpp"
 #include "referee/tolerance.hpp"
 
 #include <algorithm>
@@ -66,11 +66,18 @@ class scanner {
     }
   }
 
-  // `r`: the row's place in the truth, or -1.
+  // A row of a whole buffer. `r`: its place in the truth, or -1.
   void row(std::int64_t row, std::int64_t r, findings& found) const {
     const std::int64_t begin = data::index_of(operands_.c, row, 0);
+    elements(row, r, begin, found);
+    outside(begin + operands_.c.cols, begin + operands_.c.ld, found);
+  }
+
+  // The elements of a row, the first of which is word `from`.
+  void elements(std::int64_t row, std::int64_t r, std::int64_t from, findings& found) const {
+    const std::int64_t begin = data::index_of(operands_.c, row, 0);
     for (std::int64_t col = 0; col < operands_.c.cols; ++col) {
-      const std::uint32_t bits = words_[begin + col];
+      const std::uint32_t bits = words_[from + col];
       const double got = data::decode(operands_.c.type, bits);
       if (poisoned_) {
         const std::uint32_t poison = data::word(operands_.c, begin + col);
@@ -86,7 +93,6 @@ class scanner {
         compare(row, std::size_t(r), col, got, found);
       }
     }
-    outside(begin + operands_.c.cols, begin + operands_.c.ld, found);
   }
 
  private:
@@ -159,37 +165,47 @@ class scanner {
   const bool poisoned_, integer_;
 };
 
+// Scans each of `count` rows of so many words, from all threads.
+template <class ScanRow>
+void add_rows(findings& all, std::int64_t count, std::int64_t words, const ScanRow& scan_row) {
+  constexpr std::int64_t kWordsPerBlock = 1 << 16;
+  const std::int64_t rows_per_block = std::max<std::int64_t>(1, kWordsPerBlock / words);
+  // Merged in order of rows, so that the findings do not depend on the number of threads.
+  std::vector<findings> parts(std::size_t((count + rows_per_block - 1) / rows_per_block));
+  for_each_block(std::int64_t(parts.size()), [&](std::int64_t block) {
+    findings part;
+    const std::int64_t end = std::min(count, (block + 1) * rows_per_block);
+    for (std::int64_t row = block * rows_per_block; row < end; ++row) scan_row(row, part);
+    parts[std::size_t(block)] = std::move(part);
+  });
+  for (const findings& part : parts) merge(all, part);
+}
+
 }  // namespace
 
 findings scan(const truth& t, kzoo_precision declared, const word_view& words) {
-  constexpr std::int64_t kWordsPerBlock = 1 << 16;
   const data::matrix c = operands_of(t.of()).c;
   const scanner scanner(t, declared, words);
-  const std::int64_t rows_per_block = std::max<std::int64_t>(1, kWordsPerBlock / c.ld);
-  const std::int64_t blocks = (c.rows + rows_per_block - 1) / rows_per_block;
-
-  // Merged in order of rows, so that the findings do not depend on the number of threads.
-  std::vector<findings> parts(static_cast<std::size_t>(blocks));
-  for_each_block(blocks, [&](std::int64_t block) {
-    findings part;
-    const std::int64_t begin = block * rows_per_block;
-    const std::int64_t end = std::min(c.rows, begin + rows_per_block);
-    auto known = std::lower_bound(t.rows().begin(), t.rows().end(), begin);
-    for (std::int64_t row = begin; row < end; ++row) {
-      const bool is_known = known != t.rows().end() && *known == row;
-      scanner.row(row, is_known ? known - t.rows().begin() : -1, part);
-      if (is_known) ++known;
-    }
-    parts[std::size_t(block)] = std::move(part);
-  });
-
   findings all;
   scanner.outside(0, data::kGuard, all);
-  for (const findings& part : parts) merge(all, part);
+  add_rows(all, c.rows, c.ld, [&](std::int64_t row, findings& found) {
+    const auto known = std::lower_bound(t.rows().begin(), t.rows().end(), row);
+    const bool is_known = known != t.rows().end() && *known == row;
+    scanner.row(row, is_known ? known - t.rows().begin() : -1, found);
+  });
   findings after;
   scanner.outside(data::word_count(c) - data::kGuard, data::word_count(c), after);
   merge(all, after);
   if (all.right_infinities == 0) all.infinite.add(all.unjudged_infinities);
+  return all;
+}
+
+findings scan_rows(const truth& t, kzoo_precision declared, const word_view& words) {
+  const scanner scanner(t, declared, words);
+  findings all;
+  add_rows(all, std::int64_t(t.rows().size()), t.of().n, [&](std::int64_t r, findings& found) {
+    scanner.elements(t.rows()[std::size_t(r)], r, r * t.of().n, found);
+  });
   return all;
 }
 

@@ -55,5 +55,7 @@ struct findings {
 
 // `words` are data::word_count elements of the problem's type.
 findings scan(const truth& t, kzoo_precision declared, const word_view& words);
+// `words` are the elements of the truth's rows, and nothing else.
+findings scan_rows(const truth& t, kzoo_precision declared, const word_view& words);
 
 }  // namespace kzoo::referee

@@ -1,4 +1,4 @@
-#include "referee/parallel.hpp"
+#include "core/parallel.hpp"
 #include "referee/product.hpp"
 #include "referee/referee.hpp"
 

@@ -33,6 +33,14 @@ void page::add(const table& t) {
   text_ += is_markdown() ? t.markdown() : t.str(medium_ == medium::terminal);
 }
 
+void page::verbatim(const std::vector<std::string>& lines) {
+  if (lines.empty()) return;
+  begin(block::table);
+  if (is_markdown()) text_ += "```\n";
+  for (const std::string& line : lines) text_ += (is_markdown() ? "" : "      ") + line + '\n';
+  if (is_markdown()) text_ += "```\n";
+}
+
 void page::end_part() {
   if (is_markdown() || last_ == block::none) return;
   text_ += '\n';

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::report {
 
@@ -23,6 +24,8 @@ class page {
   void item(std::string_view text) { item("", style::plain, text); }
   void item(std::string_view words, style s, std::string_view rest);
   void add(const table& t);
+  // Lines that belong to the item above, as they are.
+  void verbatim(const std::vector<std::string>& lines);
   // Nothing more belongs to the last line(); what comes next stands apart.
   void end_part();
 

@@ -15,7 +15,7 @@ bool declined(const cell& c) {
   return c.verdict == verdict::unsupported || c.verdict == verdict::unavailable;
 }
 
-std::string error_text(const document& d, const cell& c) {
+std::string accuracy_text(const document& d, const cell& c) {
   if (!c.accuracy) return "";
   if (is_integer(d.problem_of(c).dtype)) return c.accuracy->max_abs_error == 0 ? "exact" : "";
   return number_text(c.accuracy->rho_over_sqrt_k);
@@ -51,7 +51,7 @@ std::vector<table::field> row(const document& d, const cell& c) {
   } else {
     fields.resize(fields.size() + 5);
   }
-  fields.push_back({error_text(d, c)});
+  fields.push_back({accuracy_text(d, c)});
   const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
   fields.push_back({compiled ? std::to_string(c.launches[0].registers) : "", style::dim});
   fields.push_back({compiled ? shared_text(c.launches[0]) : "", style::dim});
@@ -99,7 +99,8 @@ std::vector<reason> reasons(const document& d, std::size_t problem) {
     if (c.problem != problem || c.verdict == verdict::pass || said_already) continue;
     const auto same = std::ranges::find_if(
         found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
-    reason& r = same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason}) : *same;
+    reason& r =
+        same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason, c.errors}) : *same;
     r.kernels.push_back(c.kernel());
   }
   return found;

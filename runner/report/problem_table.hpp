@@ -5,6 +5,9 @@
 #include "results/results.hpp"
 
 #include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace kzoo::report {
 
@@ -17,6 +20,7 @@ struct reason {
   kzoo::verdict verdict;
   std::vector<std::string> kernels;
   std::string text;
+  std::optional<referee::error_map> errors;  // of the first of them
 };
 std::vector<reason> reasons(const results::document& d, std::size_t problem);
 style style_of(verdict v);

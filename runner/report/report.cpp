@@ -1,5 +1,6 @@
 #include "report/report.hpp"
 
+#include "referee/error_map.hpp"
 #include "report/agreement.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
@@ -65,6 +66,7 @@ void add_part(page& p, const document& d, std::size_t problem, const table& t) {
   for (const reason& r : why) {
     p.item(verdict_name(r.verdict), style_of(r.verdict),
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
+    if (r.errors) p.verbatim(referee::lines_of(*r.errors));
   }
   p.end_part();
 }

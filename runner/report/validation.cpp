@@ -1,6 +1,7 @@
 #include "report/validation.hpp"
 
 #include "core/version.hpp"
+#include "referee/error_map.hpp"
 #include "report/terminal.hpp"
 #include "report/text.hpp"
 
@@ -48,6 +49,10 @@ void validation_text::starts(const results::validated_variant& v) {
 
 void validation_text::found(const verify::finding& f) {
   fmt::print(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), f.check, f.detail);
+  if (f.errors) {
+    for (const std::string& line : referee::lines_of(*f.errors))
+      fmt::print(out_, "      {}\n", line);
+  }
   std::fflush(out_);
 }
 

@@ -83,9 +83,26 @@ workers::launch read_launch(const field& f) {
   return l;
 }
 
+referee::error_map read_errors(const field& f) {
+  referee::error_map map;
+  map.rows_per_line = f.at("rows_per_line").integer<std::int64_t>();
+  map.columns_per_character = f.at("columns_per_character").integer<std::int64_t>();
+  for (const field& line : f.at("map").elements()) map.picture.push_back(line.text());
+  for (const field& one : f.at("first").elements()) {
+    map.first.push_back({one.at("row").integer<std::int64_t>(),
+                         one.at("column").integer<std::int64_t>(), one.at("expected").number(),
+                         one.at("got").number(), one.at("unwritten").flag()});
+  }
+  return map;
+}
+
 verify::finding read_finding(const field& f) {
-  return {f.at("check").text(), f.at("outcome").one_of(verify::kOutcomes, verify::outcome_name),
-          f.at("detail").text()};
+  verify::finding found{f.at("check").text(),
+                        f.at("outcome").one_of(verify::kOutcomes, verify::outcome_name),
+                        f.at("detail").text(),
+                        {}};
+  if (const auto errors = f.find("errors")) found.errors = read_errors(*errors);
+  return found;
 }
 
 // Everything of a cell but its problem.
@@ -101,6 +118,7 @@ cell read_cell(const field& f) {
   if (const auto checks = f.find("checks")) {
     for (const field& check : checks->elements()) c.findings.push_back(read_finding(check));
   }
+  if (const auto errors = f.find("errors")) c.errors = read_errors(*errors);
   for (const field& l : f.at("launches").elements()) c.launches.push_back(read_launch(l));
   return c;
 }

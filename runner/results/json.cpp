@@ -38,6 +38,21 @@ json to_json(const referee::accuracy& a) {
           {"rows_checked", a.rows_checked}};
 }
 
+json to_json(const referee::error_map& map) {
+  json first = json::array();
+  for (const referee::differing& d : map.first) {
+    first.push_back({{"row", d.row},
+                     {"column", d.col},
+                     {"expected", d.expected},
+                     {"got", d.got},
+                     {"unwritten", d.unwritten}});
+  }
+  return {{"rows_per_line", map.rows_per_line},
+          {"columns_per_character", map.columns_per_character},
+          {"map", map.picture},
+          {"first", std::move(first)}};
+}
+
 json to_json(const timing::summary& t) {
   return {{"median_ms", t.median_ms},
           {"min_ms", t.min_ms},
@@ -100,6 +115,7 @@ json to_json(const std::vector<verify::finding>& findings) {
   for (const verify::finding& f : findings) {
     list.push_back(
         {{"check", f.check}, {"outcome", verify::outcome_name(f.outcome)}, {"detail", f.detail}});
+    if (f.errors) list.back()["errors"] = to_json(*f.errors);
   }
   return list;
 }
@@ -125,6 +141,7 @@ json to_json(const document& d, const cell& c) {
          {"accuracy", c.accuracy ? to_json(*c.accuracy) : json()},
          {"time", c.time ? to_json(*c.time) : json()},
          {"checks", to_json(c.findings)},
+         {"errors", c.errors ? to_json(*c.errors) : json()},
          {"launches", std::move(launches)},
          {"gflops", optional_number(d.gflops(c))},
          {"speedup_over_baseline",

@@ -37,9 +37,10 @@ struct cell {
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
   std::optional<referee::accuracy> accuracy;
-  std::optional<timing::summary> time;    // only of a cell that passed
-  std::vector<verify::finding> findings;  // of the checks that its tier adds
-  std::vector<workers::launch> launches;  // of one run; empty for libraries like cuBLAS
+  std::optional<referee::error_map> errors;  // of one that is wrong, where they are asked for
+  std::optional<timing::summary> time;       // only of a cell that passed
+  std::vector<verify::finding> findings;     // of the checks that its tier adds
+  std::vector<workers::launch> launches;     // of one run; empty for libraries like cuBLAS
 
   std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }
 };

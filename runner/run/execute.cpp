@@ -54,25 +54,26 @@ class round {
       c.reason = "not tried again: it hung at " + before->second;
       return c;
     }
-    verify::subject subject(*who.host, {plan_.device.id, what.index, what.description, problem_},
+    verify::subject subject(*who.host,
+                            {who.record.file, plan_.device.id, what.index, what.description,
+                             problem_, plan_.experiment.verify.show_errors},
                             memory_.truths);
     try {
       subject.prepare(problem_);
       const std::uint64_t digest = verify(subject, c);
-      if (c.verdict == verdict::pass && make_checks(subject, c)) {
-        subject.prepare(problem_);  // the checks have used the worker for other things
-      }
+      const bool checked = c.verdict == verdict::pass && make_checks(subject, c);
+      if (checked && c.verdict != verdict::pass) return remember(c);  // nothing is prepared now
+      if (checked) subject.prepare(problem_);
       if (c.verdict == verdict::pass && plan_.experiment.timing.enabled) {
         measure(subject, digest, who.record.description->native, c);
       }
-      if (c.verdict == verdict::pass || c.verdict == verdict::wrong) subject.finish();
+      subject.finish();
     } catch (const setback& s) {
       fail(c, s.verdict, s.what());
     } catch (const std::exception& e) {
       fail(c, verdict::error, e.what());
     }
-    if (c.verdict == verdict::hung) memory_.hung[c.kernel()] = problem_name(problem_);
-    return c;
+    return remember(c);
   }
 
   // The newest result with all before it. Done after each cell, so that an interruption loses none.
@@ -95,19 +96,24 @@ class round {
     c.time.reset();
   }
 
+  const cell& remember(const cell& c) {
+    if (c.verdict == verdict::hung) memory_.hung[c.kernel()] = problem_name(problem_);
+    return c;
+  }
+
   // Gives back the digest of C.
   std::uint64_t verify(verify::subject& subject, cell& c) {
     const verify::judged_run first = subject.run();
-    kept_.push_back(
-        {c.kernel(), c.declared, referee::keep(*subject.truth(problem_), subject.host().output())});
+    kept_.push_back({c.kernel(), c.declared, subject.kept()});
     c.launches = first.report.launches;
     c.accuracy = first.judgement.accuracy;
     c.verdict = first.judgement.right ? verdict::pass : verdict::wrong;
     c.reason = first.judgement.reason;
-    return first.report.digest;
+    c.errors = first.judgement.errors;
+    return first.report.output.digest;
   }
 
-  // Whether there were any.
+  // Whether there were any; then the subject is as no prepare() had been.
   bool make_checks(verify::subject& subject, cell& c) {
     const tier t = plan_.experiment.verify.tier;
     const auto [known, is_new] =
@@ -125,6 +131,7 @@ class round {
            : bad->outcome == verify::outcome::hung  ? verdict::hung
                                                     : verdict::wrong,
            bad->check + ": " + bad->detail);
+      c.errors = bad->errors;
     }
     return !c.findings.empty();
   }
@@ -135,6 +142,7 @@ class round {
     if (!timed.judgement.right) {
       c.verdict = verdict::wrong;
       c.reason = "right when it ran once, wrong when it was timed: " + timed.judgement.reason;
+      c.errors = timed.judgement.errors;
       return;
     }
     c.time = timing::summarise(timed.samples_ms);
@@ -190,6 +198,7 @@ class execution {
         // Memory could not be freed: the next prepare() starts a new worker.
       }
     }
+    memory_.truths.forget_large();
     return true;
   } catch (const interrupt::interrupted&) {
     return false;

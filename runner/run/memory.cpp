@@ -21,8 +21,9 @@ std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e
 
 }  // namespace
 
-// Device: one worker at a time holds A, B and C. Host: each worker shares its C, and of the rows
-// that are judged there are an fp64 and an fp32 truth and every variant's result.
+// Device: one worker at a time holds A, B and C. Host: each worker shares its C, or, of one too
+// large to be judged whole, rows of it and once all to say what is wrong; and of the rows that are
+// judged there are an fp64 and an fp32 truth and every variant's result.
 void check_memory(const plan& p) {
   const auto& problems = p.experiment.problems;
   const auto largest = std::ranges::max_element(problems, {}, matrices_bytes);
@@ -35,9 +36,13 @@ void check_memory(const plan& p) {
   const double on_device = copies * matrices_bytes(*largest);
   const double judged =
       static_cast<double>(referee::truth::rows_of(*largest)) * static_cast<double>(largest->n);
-  const auto per_element =
-      static_cast<double>(sizeof(double) + sizeof(float) + results * type_size(largest->dtype));
-  double on_host = bytes_of(operands_of(*largest).c) * static_cast<double>(p.contestants.size()) +
+  // Tier full judges other numbers too.
+  const auto per_element = copies * (sizeof(double) + sizeof(float)) +
+                           static_cast<double>(results * type_size(largest->dtype));
+  const double c_bytes = bytes_of(operands_of(*largest).c);
+  const bool whole = referee::truth::rows_of(*largest) == largest->m;
+  const double shared = whole ? c_bytes : judged * static_cast<double>(type_size(largest->dtype));
+  double on_host = shared * static_cast<double>(p.contestants.size()) + (whole ? 0 : c_bytes) +
                    judged * per_element;
 
   const auto refuse = [&](const char* where, double needed, double free) {

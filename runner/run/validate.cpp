@@ -2,6 +2,7 @@
 
 #include "verify/checks/product.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -9,11 +10,14 @@ namespace kzoo::run {
 namespace {
 
 // The problem at hand: M, N and K differ and no tile divides them, unless the variant needs that.
-std::vector<problem> candidates(const devices::device& device, kzoo_type dtype) {
+std::vector<problem> candidates(const devices::device& device, const validation_options& options,
+                                kzoo_type dtype) {
   using shape = std::array<std::int64_t, 3>;
   const shape ragged = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
+  std::vector<shape> shapes{ragged, {128, 256, 64}, {512, 512, 512}};
+  if (options.size) shapes = {*options.size};
   std::vector<problem> list;
-  for (const auto& [m, n, k] : {ragged, {128, 256, 64}, {512, 512, 512}}) {
+  for (const auto& [m, n, k] : shapes) {
     problem p;
     p.m = m;
     p.n = n;
@@ -26,13 +30,13 @@ std::vector<problem> candidates(const devices::device& device, kzoo_type dtype) 
 }
 
 void validate_variant(workers::plugin_host& host, const verify::subject_description& who,
-                      const devices::device& device, tier t, verify::truths& truths,
-                      const validation_observer& watch, results::validated_variant& out) {
-  const auto make = [&](const verify::check& c, const problem& p) {
+                      const devices::device& device, const validation_options& options,
+                      verify::truths& truths, const validation_observer& watch,
+                      results::validated_variant& out) {
+  const auto subject_at = [&](const problem& p) {
     verify::subject_description at = who;
     at.problem = p;
-    verify::subject subject(host, at, truths);
-    return verify::make(c, subject);
+    return verify::subject(host, at, truths);
   };
   const auto add = [&](const verify::finding& f) {
     out.findings.push_back(f);
@@ -40,27 +44,30 @@ void validate_variant(workers::plugin_host& host, const verify::subject_descript
   };
   problem at_hand;
   verify::finding first;
-  for (const problem& p : candidates(device, who.problem.dtype)) {
+  for (const problem& p : candidates(device, options, who.problem.dtype)) {
     at_hand = p;
-    first = make(verify::product{}, p);
+    verify::subject subject = subject_at(p);
+    first = verify::make(verify::product{}, subject);
     if (first.outcome != verify::outcome::skipped) break;
   }
   add(first);
   if (first.outcome == verify::outcome::skipped) return;
   out.problem = problem_name(at_hand);
   for (const verify::check* c : verify::all_checks()) {
-    if (c->from() > t || !c->applies_to(at_hand)) continue;
-    const bool hung = out.findings.back().outcome == verify::outcome::hung;
-    add(hung ? verify::after_hang(*c) : make(*c, at_hand));
+    verify::subject subject = subject_at(at_hand);
+    if (c->from() > options.tier || !c->applies_to(subject)) continue;
+    const bool hung = std::ranges::any_of(
+        out.findings, [](const verify::finding& f) { return f.outcome == verify::outcome::hung; });
+    add(hung ? verify::after_hang(*c) : verify::make(*c, subject));
   }
 }
 
 }  // namespace
 
 results::validation validate(std::vector<contestant>& plugins, const devices::device& device,
-                             tier t, const validation_observer& watch) {
+                             const validation_options& options, const validation_observer& watch) {
   const auto start = std::chrono::steady_clock::now();
-  results::validation v{device, t, {}, {}, 0};
+  results::validation v{device, options.tier, {}, {}, 0};
   verify::truths truths;
   for (contestant& c : plugins) {
     v.plugins.push_back(c.record);
@@ -68,11 +75,13 @@ results::validation validate(std::vector<contestant>& plugins, const devices::de
     for (const entry& e : c.entries) {
       for (const workers::signature_description& s : e.description.signatures) {
         if (s.dtype == 0) continue;  // no experiment has such a problem
-        verify::subject_description who{device.id, e.index, e.description, {}};
+        if (options.dtype != 0 && s.dtype != options.dtype) continue;
+        verify::subject_description who{c.record.file, device.id, e.index,
+                                        e.description, {},        options.show_errors};
         who.problem.dtype = s.dtype;
         v.variants.push_back({c.record.name + ":" + e.description.id, s.dtype, s.compute, "", {}});
         watch.starts(v.variants.back());
-        validate_variant(*c.host, who, device, t, truths, watch, v.variants.back());
+        validate_variant(*c.host, who, device, options, truths, watch, v.variants.back());
       }
     }
     try {

@@ -5,9 +5,20 @@
 #include "results/validation.hpp"
 #include "run/plan.hpp"
 
+#include <array>
+#include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
 
 namespace kzoo::run {
+
+struct validation_options {
+  kzoo::tier tier = kzoo::tier::full;
+  bool show_errors = false;
+  std::optional<std::array<std::int64_t, 3>> size;  // of the problem at hand; m, n, k
+  kzoo_type dtype = 0;                              // 0: all
+};
 
 // Told of everything as it happens.
 struct validation_observer {
@@ -16,6 +27,6 @@ struct validation_observer {
 };
 
 results::validation validate(std::vector<contestant>& plugins, const devices::device& device,
-                             tier t, const validation_observer& watch);
+                             const validation_options& options, const validation_observer& watch);
 
 }  // namespace kzoo::run

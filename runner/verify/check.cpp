@@ -22,14 +22,28 @@ std::string_view outcome_name(outcome o) {
   return "?";
 }
 
+namespace {
+
+// What a check that has failed leaves alive must not be the next one's.
+void clear(subject& s) {
+  try {
+    s.host().release();
+  } catch (const setback&) {
+    // The next prepare() meets a new worker.
+  }
+}
+
+}  // namespace
+
 finding make(const check& c, subject& s) {
   const auto found = [&](outcome o, const std::string& detail) {
-    return finding{c.name(), o, detail};
+    return finding{c.name(), o, detail, {}};
   };
   try {
     return found(outcome::pass, c.look(s));
   } catch (const failed& f) {
-    return found(outcome::fail, f.what());
+    clear(s);
+    return {c.name(), outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
     return found(outcome::skipped, f.what());
   } catch (const setback& f) {
@@ -47,14 +61,14 @@ finding make(const check& c, subject& s) {
 }
 
 finding after_hang(const check& c) {
-  return {c.name(), outcome::skipped, "not tried: an earlier check hung"};
+  return {c.name(), outcome::skipped, "not tried: an earlier check hung", {}};
 }
 
 std::vector<finding> make_checks(tier t, bool about_problem, subject& s) {
   std::vector<finding> all;
   bool hung = false;
   for (const check* c : all_checks()) {
-    if (c->from() > t || c->is_about_problem() != about_problem || !c->applies_to(s.at())) continue;
+    if (c->from() > t || c->is_about_problem() != about_problem || !c->applies_to(s)) continue;
     all.push_back(hung ? after_hang(*c) : make(*c, s));
     hung = hung || all.back().outcome == outcome::hung;
   }
@@ -62,7 +76,7 @@ std::vector<finding> make_checks(tier t, bool about_problem, subject& s) {
 }
 
 void require(const referee::judgement& j, const std::string& doing) {
-  if (!j.right) throw failed(doing + ": " + j.reason);
+  if (!j.right) throw failed(doing + ": " + j.reason, j.errors);
 }
 
 std::string sweep(subject& s, const std::vector<problem>& problems) {

@@ -5,6 +5,7 @@
 #include "verify/subject.hpp"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -15,7 +16,9 @@ namespace kzoo::verify {
 // The subject is wrong; what() says where and by how much.
 class failed : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit failed(const std::string& reason, std::optional<referee::error_map> where = {})
+      : std::runtime_error(reason), errors(std::move(where)) {}
+  std::optional<referee::error_map> errors;
 };
 // The check says nothing about the subject; what() says why.
 class skipped : public std::runtime_error {
@@ -33,7 +36,7 @@ class check {
   // Asked once for each element type, or on each problem of an experiment?
   virtual bool is_about_problem() const { return false; }
   // Where it does not, it is not even mentioned.
-  virtual bool applies_to(const problem&) const { return true; }
+  virtual bool applies_to(const subject&) const { return true; }
   // Says what was looked at. Throws failed, skipped, or setback; leaves no instance behind when it
   // returns.
   virtual std::string look(subject& s) const = 0;
@@ -52,6 +55,7 @@ struct finding {
   std::string check;
   verify::outcome outcome{};
   std::string detail;  // what was looked at, or what is wrong and where, or why it was skipped
+  std::optional<referee::error_map> errors;
 };
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;

@@ -1,5 +1,6 @@
 #include "verify/check.hpp"
 #include "verify/checks/freivalds.hpp"
+#include "verify/checks/sanitizers.hpp"
 #include "verify/checks/state.hpp"
 #include "verify/checks/sweeps.hpp"
 
@@ -16,10 +17,13 @@ const new_contents kNewContents;
 const new_addresses kNewAddresses;
 const interleaving kInterleaving;
 const repeats kRepeats;
+const compute_sanitizer kMemcheck{"memcheck"}, kRacecheck{"racecheck"};
+const address_sanitizer kAddressSanitizer;
 
-const check* const kAll[] = {&kFreivalds,      &kShapes, &kScalars,     &kExactIntegers,
-                             &kPrecisionProbe, &kSeeds,  &kNewContents, &kNewAddresses,
-                             &kInterleaving,   &kRepeats};
+const check* const kAll[] = {&kFreivalds,       &kShapes,  &kScalars,     &kExactIntegers,
+                             &kPrecisionProbe,  &kSeeds,   &kNewContents, &kNewAddresses,
+                             &kInterleaving,    &kRepeats, &kMemcheck,    &kRacecheck,
+                             &kAddressSanitizer};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "verify/subject.hpp"
 
 #include "core/operands.hpp"
+#include "referee/error_map.hpp"
 #include "referee/tampering.hpp"
 
 #include <fmt/format.h>
@@ -20,11 +21,11 @@ void subject::renew(const problem& p, const std::string& move, int slot) {
 judged_run subject::run(int slot, std::optional<std::uint64_t> judged) {
   const problem& p = problem_in(slot);
   judged_run result;
-  workers::run_request how;
-  if (judged) how.known.push_back(*judged);
-  result.report = host_.run(how, slot);
-  result.judgement.right = result.report.digest == judged;
-  if (!result.judgement.right) result.judgement = judge(p);
+  workers::output_request output = wanted(p);
+  if (judged) output.known.push_back(*judged);
+  result.report = host_.run(output, slot);
+  result.judgement.right = result.report.output.known;
+  if (!result.judgement.right) result.judgement = judge(p, result.report.output, slot);
   check_tampering(p, result.report.changed, result.judgement);
   return result;
 }
@@ -32,7 +33,7 @@ judged_run subject::run(int slot, std::optional<std::uint64_t> judged) {
 void subject::run_unseen(int slot) {
   referee::judgement inputs;
   inputs.right = true;
-  check_tampering(problem_in(slot), host_.run({{}, false}, slot).changed, inputs);
+  check_tampering(problem_in(slot), host_.run({{}, false, {}}, slot).changed, inputs);
   if (!inputs.right) throw setback(verdict::wrong, inputs.reason);
 }
 
@@ -40,7 +41,8 @@ judged_samples subject::sample(const experiment::timing_options& how, std::uint6
   // What differs from run to run is judged each time, up to here; after that only the last one.
   constexpr std::size_t kMostJudged = 8;
   const problem& p = problem_in(0);
-  workers::sample_request request{how.warmup, how.samples, how.max_seconds, {judged}, false, true};
+  workers::sample_request request{how.warmup, how.samples, how.max_seconds, wanted(p), false, true};
+  request.output.known = {judged};
   judged_samples all;
   all.judgement.right = true;
   for (;;) {
@@ -48,7 +50,7 @@ judged_samples subject::sample(const experiment::timing_options& how, std::uint6
     all.samples_ms.insert(all.samples_ms.end(), report.samples_ms.begin(), report.samples_ms.end());
     all.cold_cache = report.cold_cache;
     all.out_of_time = report.out_of_time;
-    if (report.unknown_output) all.judgement = judge(p);
+    if (!report.output.known) all.judgement = judge(p, report.output, 0);
     check_tampering(p, report.changed, all.judgement);
     check_clocks(report, all.judgement);
     request.samples -= static_cast<int>(report.samples_ms.size());
@@ -56,13 +58,43 @@ judged_samples subject::sample(const experiment::timing_options& how, std::uint6
     if (!all.judgement.right || request.samples <= 0 || request.max_seconds <= 0) return all;
     request.warmup = 0;
     request.compare_clocks = false;
-    request.known.push_back(report.digest);
-    request.any_output = request.known.size() > kMostJudged;
+    request.output.known.push_back(report.output.digest);
+    request.any_output = request.output.known.size() > kMostJudged;
   }
 }
 
-referee::judgement subject::judge(const problem& p) {
-  return referee::judge(*truths_.of(p), who_.description.declared(p.dtype), host_.output());
+workers::output_request subject::wanted(const problem& p) {
+  workers::output_request output;
+  const auto truth = truths_.of(p);
+  if (!truth->complete()) output.rows = truth->rows();
+  return output;
+}
+
+referee::judgement subject::judge(const problem& p, const workers::output_report& seen, int slot) {
+  judged_by_ = truths_.of(p);
+  const kzoo_precision declared = who_.description.declared(p.dtype);
+  referee::judgement j = judge_seen(seen, declared, slot);
+  if (!j.right && who_.show_errors) {
+    if (rows_only_) host_.show(slot);
+    rows_only_ = false;
+    j.errors = referee::map_errors(*judged_by_, declared, host_.output());
+  }
+  return j;
+}
+
+referee::judgement subject::judge_seen(const workers::output_report& seen, kzoo_precision declared,
+                                       int slot) {
+  rows_only_ = !judged_by_->complete();
+  if (rows_only_ && seen.survey.clean()) return referee::judge(*judged_by_, declared, kept());
+  if (rows_only_) host_.show(slot);  // something is plainly wrong: where?
+  rows_only_ = false;
+  return referee::judge(*judged_by_, declared, host_.output());
+}
+
+referee::result subject::kept() const {
+  const std::span<const std::byte> seen = host_.output();
+  return rows_only_ ? referee::result{{seen.begin(), seen.end()}}
+                    : referee::keep(*judged_by_, seen);
 }
 
 void subject::check_tampering(const problem& p, const workers::changes& found,

@@ -7,6 +7,7 @@
 #include "workers/plugin_host.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,10 +18,12 @@ namespace kzoo::verify {
 
 // Which variant, on which device, for which element type and problem.
 struct subject_description {
+  std::filesystem::path file;  // the library
   std::string device;
   std::uint32_t variant = 0;  // in the plugin's table
   workers::variant_description description;
-  kzoo::problem problem;  // the one at hand
+  kzoo::problem problem;     // the one at hand
+  bool show_errors = false;  // a judgement that is wrong comes with a map
 };
 
 // One run, judged.
@@ -44,6 +47,9 @@ class subject {
 
   const problem& at() const { return who_.problem; }
   kzoo_precision declared() const { return who_.description.declared(at().dtype); }
+  std::string file() const { return who_.file.string(); }
+  const std::string& device() const { return who_.device; }
+  const std::string& variant() const { return who_.description.id; }
   bool nondeterministic() const { return who_.description.nondeterministic; }
   workers::plugin_host& host() { return host_; }
   std::shared_ptr<const referee::truth> truth(const problem& p) { return truths_.of(p); }
@@ -62,10 +68,16 @@ class subject {
   void run_unseen(int slot = 0);
   // Times what is in slot 0, and judges every output that is not `judged` already.
   judged_samples sample(const experiment::timing_options& how, std::uint64_t judged);
+  // The rows that the truth covers of the C that was judged last.
+  referee::result kept() const;
 
  private:
   const problem& problem_in(int slot) const { return prepared_.at(slot); }
-  referee::judgement judge(const problem& p);
+  // What the referee needs to see of C: all of it, or the rows that it knows and a survey.
+  workers::output_request wanted(const problem& p);
+  referee::judgement judge(const problem& p, const workers::output_report& seen, int slot);
+  referee::judgement judge_seen(const workers::output_report& seen, kzoo_precision declared,
+                                int slot);
   // Each makes a right judgement wrong where it finds something.
   static void check_tampering(const problem& p, const workers::changes& found,
                               referee::judgement& j);
@@ -75,6 +87,8 @@ class subject {
   subject_description who_;
   truths& truths_;
   std::map<int, problem> prepared_;  // by slot
+  std::shared_ptr<const referee::truth> judged_by_;
+  bool rows_only_ = false;  // is what the host's output() has
 };
 
 }  // namespace kzoo::verify

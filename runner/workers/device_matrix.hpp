@@ -50,6 +50,7 @@ class device_matrix {
     spec_ = x;
     refill();
   }
+  void guard(bool out_of_bounds) { backend_.guard(memory_.get(), spec_, out_of_bounds); }
   data::changes changes() const { return backend_.find_changes(memory_.get(), spec_); }
   std::uint64_t digest() const { return backend_.digest(memory_.get(), spec_); }
 

@@ -44,6 +44,7 @@ inline void from_json(const nlohmann::json& j, problem& p) {
 namespace kzoo::data {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, inside, outside, first_inside, first_outside)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(survey, outside, unwritten, not_finite)
 
 }  // namespace kzoo::data
 
@@ -104,43 +105,51 @@ inline data::matrix workspace_spec(std::uint64_t bytes) {
   return {KZOO_F32, data::content::poison, 1, words, words, kKey};
 }
 
-// A result that is wanted is in the window unless its digest is one of `known`.
-struct run_request {
+// What of C goes into the window, unless its digest is one of `known`.
+struct output_request {
   std::vector<std::uint64_t> known;
-  bool output = true;
+  bool wanted = true;
+  // These rows without padding, and a survey of the rest; if empty, all of the buffer and no
+  // survey.
+  std::vector<std::int64_t> rows;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, known, output)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_request, known, wanted, rows)
+
+struct output_report {
+  std::uint64_t digest = 0;
+  bool known = false;
+  data::survey survey;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
 
 struct run_report {
   changes changed;
-  std::uint64_t digest = 0;      // of C
+  output_report output;
   std::vector<launch> launches;  // of plugins that launch through the SDK
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, digest, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, launches)
 
-// Sampling ends early at a result whose digest is not known, so that it can be judged, unless
-// `any_output`.
+// Sampling ends early at a result that is not known, so that it can be judged, unless `any_output`.
 struct sample_request {
   int warmup = 0, samples = 1;
   double max_seconds = 0;
-  std::vector<std::uint64_t> known;
+  output_request output;
   bool any_output = false;
   bool compare_clocks = false;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, max_seconds, known, any_output,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, max_seconds, output, any_output,
                                    compare_clocks)
 
 struct sample_report {
   std::vector<double> samples_ms;
   double seconds = 0;  // all samples together, with what is between them
   bool cold_cache = false;
-  bool out_of_time = false;     // max_seconds ended it before the number of samples was reached
-  bool unknown_output = false;  // the last sample's, which is in the window then
-  std::uint64_t digest = 0;     // of the last sample's output
+  bool out_of_time = false;  // max_seconds ended it before the number of samples was reached
+  output_report output;      // of the last sample
   double host_ms = 0, stream_ms = 0;  // devices::clocks, 0 where there is one clock or nobody asked
   changes changed;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, seconds, cold_cache, out_of_time,
-                                   unknown_output, digest, host_ms, stream_ms, changed)
+                                   output, host_ms, stream_ms, changed)
 
 }  // namespace kzoo::workers

@@ -23,15 +23,26 @@ output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
 
 output_log::~output_log() { close(fd_); }
 
-std::string output_log::last_words() {
+long output_log::size() const {
   struct stat status {};
-  if (fstat(fd_, &status) != 0 || status.st_size <= reported_) return "";
+  return fstat(fd_, &status) == 0 ? status.st_size : 0;
+}
+
+std::string output_log::read_from(long offset) const {
+  std::string bytes(static_cast<std::size_t>(std::max(0L, size() - offset)), '\0');
+  const ssize_t got = pread(fd_, bytes.data(), bytes.size(), offset);
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return bytes;
+}
+
+std::string output_log::text() const { return read_from(0); }
+
+std::string output_log::last_words() {
+  const long now = size();
+  if (now <= reported_) return "";
   constexpr long kTail = 400;
-  const long from = std::max<long>(reported_, status.st_size - kTail);
-  std::string tail(static_cast<std::size_t>(status.st_size - from), '\0');
-  const ssize_t got = pread(fd_, tail.data(), tail.size(), from);
-  tail.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  reported_ = status.st_size;
+  std::string tail = read_from(std::max(reported_, now - kTail));
+  reported_ = now;
 
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
   if (const auto line = tail.rfind('\n'); line != std::string::npos) tail.erase(0, line + 1);

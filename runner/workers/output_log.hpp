@@ -14,11 +14,16 @@ class output_log {
   output_log& operator=(const output_log&) = delete;
 
   int fd() const { return fd_; }
+  // All that was printed.
+  std::string text() const;
   // `; it printed: "…"` with the last line there is, and "" when nothing was printed. Each line is
   // reported once.
   std::string last_words();
 
  private:
+  long size() const;
+  std::string read_from(long offset) const;
+
   int fd_;
   long reported_ = 0;  // bytes
 };

@@ -1,5 +1,7 @@
 #include "workers/plugin_calls.hpp"
 
+#include "workers/worker.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -20,6 +22,13 @@ struct sentence {
   kzoo_text text;
 };
 
+// C++ says no more than this.
+std::string explained(std::string reason) {
+  if (reason != "std::bad_alloc") return reason;
+  return fmt::format("std::bad_alloc: no more host memory; a worker may have {:.1f} GB",
+                     double(worker_memory_limit()) / 1e9);
+}
+
 void require_ok(kzoo_status status, const sentence& said) {
   switch (status) {
     case KZOO_OK:
@@ -30,7 +39,8 @@ void require_ok(kzoo_status status, const sentence& said) {
       throw refusal{"unavailable", said.str("the plugin gives no reason")};
     case KZOO_ERROR:
     case KZOO_LAUNCH_FAILED:
-      throw refusal{"error", said.str("the plugin reports an error and gives no reason")};
+      throw refusal{"error",
+                    explained(said.str("the plugin reports an error and gives no reason"))};
     default:
       throw refusal{"error", fmt::format("the plugin returned {}, which is no status", status)};
   }

@@ -87,7 +87,6 @@ void plugin_host::prepare(const std::string& device, std::uint32_t variant, cons
   if (!opened_) open();
   json request{{"op", "ask"}, {"device", device}, {"variant", variant}, {"problem", p}};
   call_for<json>(request, timeout_seconds_);
-  output_.reserve(std::max(c_bytes(p), folded_bytes(p)));
   prepared_[slot] = p;
   request["op"] = "prepare";
   request["slot"] = slot;
@@ -100,13 +99,26 @@ void plugin_host::renew(const problem& p, const std::string& move, int slot) {
                  timeout_seconds_);
 }
 
-run_report plugin_host::run(const run_request& how, int slot) {
-  output_bytes_ = c_bytes(prepared_.at(slot));
-  return call_for<run_report>({{"op", "run"}, {"slot", slot}, {"how", how}}, timeout_seconds_);
+void plugin_host::expect(const output_request& output, const problem& p) {
+  if (!output.wanted) return;
+  const std::size_t row = static_cast<std::size_t>(p.n) * type_size(p.dtype);
+  output_bytes_ = output.rows.empty() ? c_bytes(p) : output.rows.size() * row;
+  output_.reserve(output_bytes_);
+}
+
+run_report plugin_host::run(const output_request& output, int slot) {
+  expect(output, prepared_.at(slot));
+  return call_for<run_report>({{"op", "run"}, {"slot", slot}, {"output", output}},
+                              timeout_seconds_);
+}
+
+void plugin_host::show(int slot) {
+  expect({}, prepared_.at(slot));
+  call_for<json>({{"op", "show"}, {"slot", slot}}, timeout_seconds_);
 }
 
 sample_report plugin_host::sample(const sample_request& how) {
-  output_bytes_ = c_bytes(prepared_.at(0));
+  expect(how.output, prepared_.at(0));
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
   auto report = call_for<sample_report>({{"op", "sample"}, {"slot", 0}, {"how", how}},
                                         2 * (timeout_seconds_ + how.max_seconds));
@@ -118,8 +130,9 @@ sample_report plugin_host::sample(const sample_request& how) {
 }
 
 std::vector<std::uint64_t> plugin_host::fold(std::uint64_t key, int slot) {
-  call_for<json>({{"op", "fold"}, {"slot", slot}, {"key", key}}, timeout_seconds_);
   const problem& p = prepared_.at(slot);
+  output_.reserve(folded_bytes(p));
+  call_for<json>({{"op", "fold"}, {"slot", slot}, {"key", key}}, timeout_seconds_);
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(p.m));
   std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
   return sums;

@@ -33,10 +33,12 @@ class plugin_host {
   // Gives a prepared instance the contents of `p`, which differs in seed and fill alone, and other
   // memory for each matrix in `move`: "abc", "b", "". What it moved from becomes poison.
   void renew(const problem& p, const std::string& move, int slot = 0);
-  // Runs it once; output() then holds all of C, if it is wanted and not known.
-  run_report run(const run_request& how = {}, int slot = 0);
+  // Runs it once; output() then holds what of C is asked for.
+  run_report run(const output_request& output = {}, int slot = 0);
   // Runs it over and over; output() then holds what the last sample wrote, if that is unknown.
   sample_report sample(const sample_request& how);
+  // output() then holds all of C as the last run left it.
+  void show(int slot = 0);
   // For each row of C as the last run left it: the sum of its elements times hash(key, column).
   std::vector<std::uint64_t> fold(std::uint64_t key, int slot = 0);
   // Ends the cell: destroys what prepare() made.
@@ -44,8 +46,8 @@ class plugin_host {
   // Frees the memory of all problems, keeps the library.
   void release();
 
-  // The C buffer of the last run() or sample() that gave one, zones included. Valid until the next
-  // call.
+  // What the last run(), sample() or show() gave: the C buffer, zones included, or rows of it.
+  // Valid until the next call.
   std::span<const std::byte> output();
 
  protected:
@@ -68,6 +70,9 @@ class plugin_host {
 
   std::filesystem::path file_;
   double timeout_seconds_;
+  // Makes room for what is about to be shown.
+  void expect(const output_request& output, const problem& p);
+
   window output_;
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;

@@ -61,7 +61,7 @@ json session::handle(const json& request) {
 
 json session::dispatch(const std::string& op, const json& request) {
   if (op == "open") return open(request);
-  if (op == "run") return bench(request).run(request.at("how").get<run_request>());
+  if (op == "run") return bench(request).run(request.at("output").get<output_request>());
   if (op == "sample") return bench(request).sample(request.at("how").get<sample_request>());
   if (op == "ask") {
     ask(request);
@@ -70,6 +70,8 @@ json session::dispatch(const std::string& op, const json& request) {
   } else if (op == "renew") {
     bench(request).renew(request.at("problem").get<problem>(),
                          request.at("move").get<std::string>());
+  } else if (op == "show") {
+    bench(request).show();
   } else if (op == "fold") {
     bench(request).fold(request.at("key").get<std::uint64_t>());
   } else if (op == "finish") {

@@ -6,8 +6,9 @@
 //   {"op": "ask", "device", "variant", "problem"}         -> {}
 //   {"op": "prepare", "slot", "device", "variant", "problem"} -> {}
 //   {"op": "renew", "slot", "problem", "move"}            -> {}
-//   {"op": "run", "slot", "how": run_request}             -> run_report
+//   {"op": "run", "slot", "output": output_request}       -> run_report
 //   {"op": "sample", "slot", "how": sample_request}       -> sample_report
+//   {"op": "show", "slot"}                                -> {}
 //   {"op": "fold", "slot", "key"}                         -> {}
 //   {"op": "finish", "slot"}                              -> {}
 //   {"op": "release"}                                     -> {}

@@ -24,10 +24,6 @@ class stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-bool contains(const std::vector<std::uint64_t>& known, std::uint64_t digest) {
-  return std::ranges::find(known, digest) != known.end();
-}
-
 launch describe(const kzoo_launch& l) {
   return {{l.grid[0], l.grid[1], l.grid[2]},
           {l.block[0], l.block[1], l.block[2]},
@@ -84,7 +80,7 @@ void workbench::renew(const problem& p, const std::string& move) {
   inputs_spoilt_ = false;
 }
 
-run_report workbench::run(const run_request& how) {
+run_report workbench::run(const output_request& output) {
   if (const std::string left = backend_.pending_error(); !left.empty()) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
@@ -94,8 +90,8 @@ run_report workbench::run(const run_request& how) {
       sizeof(kzoo_launch_list), launches.data(), launches.size(), sizeof(kzoo_launch), 0, 0};
   call_plugin(&list);
   backend_.synchronize();
-  run_report report{find_changes(), matrices_.c->digest(), {}};
-  if (how.output && !contains(how.known, report.digest)) publish_c();
+  run_report report{find_changes(), digest_c(output), {}};
+  show(output, report.output);
   for (std::uint32_t i = 0; i < std::min(list.count, list.capacity); ++i) {
     report.launches.push_back(describe(launches[i]));
   }
@@ -127,14 +123,13 @@ sample_report workbench::sample(const sample_request& how) {
   const stopwatch sampling;
   do {
     report.samples_ms.push_back(time_one_sample());
-    report.digest = matrices_.c->digest();
-    report.unknown_output = !contains(how.known, report.digest);
+    report.output = digest_c(how.output);
     report.seconds = sampling.seconds();
     report.out_of_time =
         report.samples_ms.size() < std::size_t(how.samples) && report.seconds > how.max_seconds;
   } while (report.samples_ms.size() < std::size_t(how.samples) && !report.out_of_time &&
-           (!report.unknown_output || how.any_output));
-  if (report.unknown_output) publish_c();
+           (report.output.known || how.any_output));
+  show(how.output, report.output);
   report.changed = find_changes();
   return report;
 }
@@ -162,11 +157,20 @@ void workbench::destroy_instance() {
   moved_from_.clear();
 }
 
+void workbench::guard_zones(bool out_of_bounds) {
+  for (device_matrix* x :
+       {matrices_.a.get(), matrices_.b.get(), matrices_.c.get(), workspace_.get()}) {
+    if (x != nullptr) x->guard(out_of_bounds);
+  }
+}
+
 void workbench::call_plugin(kzoo_launch_list* launches) {
+  guard_zones(true);
   run_instance(
       *variant_, instance_,
       {sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(), matrices_.c->first(),
        workspace_ ? workspace_->first() : nullptr, backend_.stream(), launches});
+  guard_zones(false);
   if (const std::string error = backend_.pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
   }
@@ -185,9 +189,31 @@ changes workbench::find_changes() {
   return found;
 }
 
-void workbench::publish_c() {
+output_report workbench::digest_c(const output_request& output) {
+  output_report report;
+  report.digest = matrices_.c->digest();
+  report.known = std::ranges::find(output.known, report.digest) != output.known.end();
+  return report;
+}
+
+void workbench::show() {
   const device_matrix& c = *matrices_.c;
   backend_.copy_to_host(output_.view(c.bytes()).data(), c.words(), c.bytes());
+}
+
+void workbench::show(const output_request& output, output_report& report) {
+  if (!output.wanted || report.known) return;
+  if (output.rows.empty()) return show();
+  const device_matrix& c = *matrices_.c;
+  const std::size_t element = type_size(c.spec().type);
+  const std::size_t row_bytes = static_cast<std::size_t>(c.spec().cols) * element;
+  std::byte* to = output_.view(output.rows.size() * row_bytes).data();
+  for (const std::int64_t row : output.rows) {
+    const std::size_t from = static_cast<std::size_t>(data::index_of(c.spec(), row, 0)) * element;
+    backend_.copy_to_host(to, static_cast<const std::byte*>(c.words()) + from, row_bytes);
+    to += row_bytes;
+  }
+  report.survey = backend_.survey(c.words(), c.spec());
 }
 
 }  // namespace kzoo::workers

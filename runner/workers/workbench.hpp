@@ -29,8 +29,10 @@ class workbench {
   // plugin, and other memory for each matrix in `move` ("abc"). What was moved from becomes poison,
   // and stays allocated until the next renew() or finish().
   void renew(const problem& p, const std::string& move);
-  run_report run(const run_request& how);
+  run_report run(const output_request& output);
   sample_report sample(const sample_request& how);
+  // Puts all of C as it is into the window.
+  void show();
   // See devices::backend::fold_rows: C's sums are in the window.
   void fold(std::uint64_t key);
   // Ends the cell: what `destroy` does wrong is this variant's and not the next one's.
@@ -44,10 +46,13 @@ class workbench {
   };
 
   void destroy_instance();
+  void guard_zones(bool out_of_bounds);
   void call_plugin(kzoo_launch_list* launches = nullptr);
   changes find_changes();
   double time_one_sample();
-  void publish_c();
+  output_report digest_c(const output_request& output);
+  // Into the window, if it is to be there; adds the survey.
+  void show(const output_request& output, output_report& report);
 
   devices::backend& backend_;
   const devices::device& device_;

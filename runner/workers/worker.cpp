@@ -1,5 +1,6 @@
 #include "workers/worker.hpp"
 
+#include "devices/devices.hpp"
 #include "workers/channel.hpp"
 #include "workers/session.hpp"
 
@@ -13,16 +14,38 @@
 
 namespace kzoo::workers {
 
+namespace {
+
+void limit(decltype(RLIMIT_CORE) what, rlim_t most) {
+  const rlimit both{most, most};
+  setrlimit(what, &both);
+}
+
+void set_limits() {
+  // 1 and not 0, which does not keep a core from being piped to a program (core(5)).
+  limit(RLIMIT_CORE, 1);
+  // What a plugin prints is kept in memory: past this, its writes fail and nothing else happens.
+  constexpr rlim_t kMostPrinted = rlim_t{256} << 20;
+  limit(RLIMIT_FSIZE, kMostPrinted);
+  std::signal(SIGXFSZ, SIG_IGN);
+  limit(RLIMIT_DATA, worker_memory_limit());
+}
+
+}  // namespace
+
+std::uint64_t worker_memory_limit() {
+  // Of what nobody uses now. Device memory, and address space that CUDA only reserves, do not
+  // count.
+  constexpr double kShare = 0.8;
+  static const auto bytes =
+      static_cast<std::uint64_t>(kShare * double(devices::free_memory(devices::find("cpu"))));
+  return bytes;
+}
+
 int worker_main() {
   // Whatever happens to the supervisor, no worker outlives it.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const rlimit no_core{0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  // What a plugin prints is kept in memory: past this, its writes fail and nothing else happens.
-  constexpr rlim_t kMostPrinted = rlim_t{256} << 20;
-  const rlimit printed{kMostPrinted, kMostPrinted};
-  setrlimit(RLIMIT_FSIZE, &printed);
-  std::signal(SIGXFSZ, SIG_IGN);
+  set_limits();
 
   channel control(kControlFd);
   window output(kWindowFd);

@@ -1,6 +1,7 @@
 #pragma once
 // The worker process: this same executable, started with a hidden first argument.
 
+#include <cstdint>
 #include <string_view>
 
 namespace kzoo::workers {
@@ -10,6 +11,9 @@ inline constexpr std::string_view kWorkerCommand = "__worker";
 // The descriptors that a worker inherits.
 inline constexpr int kControlFd = 3;
 inline constexpr int kWindowFd = 4;
+
+// Bytes of host memory that this worker may have.
+std::uint64_t worker_memory_limit();
 
 // Answers requests until the supervisor goes away.
 int worker_main();

@@ -7,6 +7,11 @@
 #   NATIVE   the cpu build runs at the CPU's own speed and does not need the simulator.
 #   LINK     further libraries, for example CUDA::cublas.
 #   ARCH     CUDA architectures, where they differ from CMAKE_CUDA_ARCHITECTURES.
+#
+# With KZOO_ASAN the cpu build is also made with AddressSanitizer, as plugins/cpu-asan/<name>.so, for
+# `runner validate --tier paranoid`.
+option(KZOO_ASAN "Build the cpu plugins with AddressSanitizer as well" OFF)
+
 function(kzoo_add_plugin)
   cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE" "NAME" "SOURCES;DEVICES;LINK;ARCH")
   if(NOT arg_NAME OR NOT arg_SOURCES)
@@ -44,20 +49,31 @@ function(kzoo_add_plugin)
           list(APPEND cpu_sources ${source})
         endif()
       endforeach()
-      kzoo_add_plugin_module(cpu "${arg_NAME}" "${cpu_sources}" "${arg_LINK}")
-      target_include_directories(kzoo_cpu_${arg_NAME} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-      target_compile_definitions(kzoo_cpu_${arg_NAME} PRIVATE KZOO_TARGET_DEVICE=KZOO_CPU)
-      # #pragma unroll means nothing to g++; integers wrap on a GPU, and so they do here.
-      target_compile_options(kzoo_cpu_${arg_NAME} PRIVATE -Wno-unknown-pragmas -fwrapv)
-      if(arg_NATIVE)
-        target_compile_definitions(kzoo_cpu_${arg_NAME} PRIVATE KZOO_NATIVE=1)
-      else()
-        target_link_libraries(kzoo_cpu_${arg_NAME} PRIVATE kzoo::sim)
+      kzoo_add_cpu_plugin(cpu "${arg_NAME}" "${cpu_sources}" "${arg_LINK}" "${arg_NATIVE}")
+      if(KZOO_ASAN)
+        kzoo_add_cpu_plugin(cpu-asan "${arg_NAME}" "${cpu_sources}" "${arg_LINK}" "${arg_NATIVE}")
+        target_compile_options(kzoo_cpu-asan_${arg_NAME} PRIVATE -fsanitize=address
+                                                                 -fno-omit-frame-pointer)
+        target_link_options(kzoo_cpu-asan_${arg_NAME} PRIVATE -fsanitize=address)
       endif()
     else()
       message(FATAL_ERROR "kzoo_add_plugin(${arg_NAME}): DEVICES are cuda and cpu, not '${device}'")
     endif()
   endforeach()
+endfunction()
+
+function(kzoo_add_cpu_plugin device name sources link native)
+  kzoo_add_plugin_module(${device} "${name}" "${sources}" "${link}")
+  set(target kzoo_${device}_${name})
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE KZOO_TARGET_DEVICE=KZOO_CPU)
+  # #pragma unroll means nothing to g++; integers wrap on a GPU, and so they do here.
+  target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -fwrapv)
+  if(native)
+    target_compile_definitions(${target} PRIVATE KZOO_NATIVE=1)
+  else()
+    target_link_libraries(${target} PRIVATE kzoo::sim)
+  endif()
 endfunction()
 
 # What the builds for both devices share: the target kzoo_<device>_<name>.
@@ -86,7 +102,9 @@ function(kzoo_add_plugin_module device name sources link)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
   kzoo_build_info(${device} info)
   target_compile_definitions(${target} PRIVATE "KZOO_BUILD_INFO=\"${info}\"")
-  set_property(GLOBAL APPEND PROPERTY KZOO_PLUGIN_TARGETS ${target})
+  if(NOT device STREQUAL "cpu-asan") # for checks alone: neither tested as a plugin nor installed
+    set_property(GLOBAL APPEND PROPERTY KZOO_PLUGIN_TARGETS ${target})
+  endif()
 endfunction()
 
 # One line for the record: which compilers, which kind of build, which architectures.

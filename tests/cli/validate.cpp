@@ -125,3 +125,42 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   CHECK(quick.at("experiment").at("overrides").at("tier") == "quick");
   CHECK(runner(file + " --device cpu --verify much").code == 2);
 }
+
+TEST_CASE("tier paranoid finds what only a sanitizer sees", "[cli][hostile]") {
+  const std::string where = " --tier paranoid --device cpu --plugin-dir " + hostile_folder();
+  const auto found = runner("validate reads_outside_unused --json -" + where);
+  INFO(found.err);
+  CHECK(found.code == 1);
+  for (const auto& f : found.json().at("variants").at(0).at("checks")) {
+    INFO(f.dump());
+    if (f.at("check") != "AddressSanitizer") {
+      CHECK(f.at("outcome") == "pass");
+      continue;
+    }
+    CHECK(f.at("outcome") == "fail");
+    CHECK_THAT(f.at("detail").get<std::string>(), ContainsSubstring("use-after-poison") &&
+                                                      ContainsSubstring("READ of size 4") &&
+                                                      ContainsSubstring("reads_outside_unused.cu"));
+  }
+  const auto right = runner("validate right --json -" + where);
+  INFO(right.err);
+  CHECK(right.code == 0);
+  CHECK(outcome_of(right.json(), "AddressSanitizer") == "pass");
+  // The project's own plugins have such a build only where it is asked for.
+  const auto other = runner("validate naive:8x8 --dtype f32 --tier paranoid --device cpu --json -");
+  CHECK(other.code == 0);
+  CHECK(outcome_of(other.json(), "AddressSanitizer") != "fail");
+}
+
+TEST_CASE("one size, one type and one variant of a file are validated where asked for", "[cli]") {
+  const auto file = (plugin_folder("cpu") / "smem.so").string();
+  const auto ran = runner("validate " + file + ":16x16 --size 20x30x40 --dtype i32 --json -");
+  CHECK(ran.code == 0);
+  const auto variants = ran.json().at("variants");
+  REQUIRE(variants.size() == 1);
+  CHECK(variants[0].at("kernel") == "smem:16x16");
+  CHECK(variants[0].at("problem") == "20x30x40 i32");
+  CHECK(runner("validate " + file + ":9x9").code == 2);
+  CHECK(runner("validate naive --size 20x").code == 2);
+  CHECK(runner("validate naive --dtype f64").code == 2);
+}

@@ -17,8 +17,8 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
   c.accuracy = referee::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
   c.time = timing::summarise({ms, 1.01 * ms, 0.99 * ms});
   c.time->cold_cache = true;
-  c.findings = {{"shapes", verify::outcome::pass, "40 problems"},
-                {"precision probe", verify::outcome::skipped, "it declares tf32, not fp32"}};
+  c.findings = {{"shapes", verify::outcome::pass, "40 problems", {}},
+                {"precision probe", verify::outcome::skipped, "it declares tf32, not fp32", {}}};
   c.launches = {{{4, 2, 1}, {16, 16, 1}, 0, 33 * 1024, 8, 64, 24, 64}};
   return c;
 }
@@ -76,9 +76,11 @@ inline results::document made_document() {
   results::cell& wrong = d.cells[4];
   wrong.verdict = verdict::wrong;
   wrong.reason = "element (1, 2) is nan";
-  wrong.findings = {{"repeats", verify::outcome::fail, "run 2 is \"wrong\""},
-                    {"seeds", verify::outcome::crashed, "SIGSEGV"},
-                    {"interleaving", verify::outcome::hung, "no answer within 5 s"}};
+  wrong.errors =
+      referee::error_map{2, 3, {"..x", "..."}, {{1, 2, 0.5, NAN, false}, {1, 5, 0.25, 0, true}}};
+  wrong.findings = {{"repeats", verify::outcome::fail, "run 2 is \"wrong\"", wrong.errors},
+                    {"seeds", verify::outcome::crashed, "SIGSEGV", {}},
+                    {"interleaving", verify::outcome::hung, "no answer within 5 s", {}}};
   wrong.time.reset();
   wrong.accuracy->max_abs_error = NAN;
   wrong.accuracy->max_rho = INFINITY;

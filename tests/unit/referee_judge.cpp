@@ -244,3 +244,37 @@ TEST_CASE("a buffer of another size is not judged", "[referee]") {
   CHECK_THROWS_AS(referee::judge(t, KZOO_COMPUTE_FP32, words.bytes().subspan(4)),
                   std::invalid_argument);
 }
+
+TEST_CASE("the rows of a truth are judged by themselves", "[referee]") {
+  const problem p = padded();
+  const referee::truth t(p, 5.5 * double(p.n) * double(p.k));
+  REQUIRE(t.rows().size() == 5);
+  buffer words = computed(p);
+  const auto both = [&] {
+    const referee::judgement rows =
+        referee::judge(t, KZOO_COMPUTE_FP32, referee::keep(t, words.bytes()));
+    const referee::judgement whole = referee::judge(t, KZOO_COMPUTE_FP32, words.bytes());
+    CHECK(rows.reason == whole.reason);
+    CHECK(rows.accuracy.max_rho == whole.accuracy.max_rho);
+    return rows.right;
+  };
+  CHECK(both());
+  words.put(t.rows()[3], 7, words.at(t.rows()[3], 7) + 1);
+  CHECK_FALSE(both());
+}
+
+TEST_CASE("a NaN from around an input is traced to where it was read", "[referee]") {
+  const problem p = padded();
+  const operands o = operands_of(p);
+  const auto made_from = [&](const data::matrix& x, std::int64_t index) {
+    buffer words = computed(p);
+    words.put_word(data::index_of(words.matrix(), 4, 9), data::word(x, index) | 0x400000u);
+    return reason(p, words);
+  };
+  CHECK_THAT(made_from(o.a, data::kGuard + o.a.rows * o.a.ld),
+             ContainsSubstring("made from the NaN outside A: it reads 1 past its last element"));
+  CHECK_THAT(made_from(o.b, 1000),
+             ContainsSubstring("outside B: it reads 24 before its first element"));
+  CHECK_THAT(made_from(o.b, data::index_of(o.b, 2, o.b.cols)),
+             ContainsSubstring("outside B: it reads in the padding: row 2"));
+}

@@ -47,6 +47,13 @@ class cuda_backend final : public backend {
         .front();
   }
 
+  data::survey survey(const void* buffer, const data::matrix& x) override {
+    return on_device(
+               std::vector{data::survey{}}, "checking a result",
+               [&](data::survey* found) { return cuda::enqueue_survey(buffer, x, found, stream_); })
+        .front();
+  }
+
   std::uint64_t digest(const void* buffer, const data::matrix& x) override {
     return on_device(
                std::vector<std::uint64_t>(1), "digesting a buffer",
@@ -61,6 +68,9 @@ class cuda_backend final : public backend {
                        return cuda::enqueue_fold_rows(buffer, x, key, sums, stream_);
                      });
   }
+
+  // compute-sanitizer knows whole allocations only.
+  void guard(const void*, const data::matrix&, bool) override {}
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
     check(cudaMemcpy(host, memory, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");

@@ -39,6 +39,20 @@ __global__ void find_changes_kernel(const void* buffer, data::matrix x, data::ch
   }
 }
 
+__global__ void survey_kernel(const void* buffer, data::matrix x, data::survey* found) {
+  const std::int64_t count = data::word_count(x);
+  counter outside = 0, unwritten = 0, not_finite = 0;
+  for (std::int64_t i = first_index(); i < count; i += kBlocks * kThreads) {
+    const condition c = condition_of(buffer, x, i);
+    outside += c == condition::outside;
+    unwritten += c == condition::unwritten;
+    not_finite += c == condition::not_finite;
+  }
+  add_warp_sum(as_counter(&found->outside), outside);
+  add_warp_sum(as_counter(&found->unwritten), unwritten);
+  add_warp_sum(as_counter(&found->not_finite), not_finite);
+}
+
 __global__ void digest_kernel(const void* buffer, data::matrix x, std::uint64_t* sum) {
   const std::int64_t count = data::word_count(x);
   counter part = 0;
@@ -67,6 +81,12 @@ cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t strea
 cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
                                  cudaStream_t stream) {
   find_changes_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, found);
+  return cudaGetLastError();
+}
+
+cudaError_t enqueue_survey(const void* buffer, const data::matrix& x, data::survey* found,
+                           cudaStream_t stream) {
+  survey_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, found);
   return cudaGetLastError();
 }
 

@@ -14,6 +14,9 @@ cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t strea
 // unsigned, so that -1 is above all others.
 cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
                                  cudaStream_t stream);
+// Adds to *found.
+cudaError_t enqueue_survey(const void* buffer, const data::matrix& x, data::survey* found,
+                           cudaStream_t stream);
 // Adds the digest to *sum.
 cudaError_t enqueue_digest(const void* buffer, const data::matrix& x, std::uint64_t* sum,
                            cudaStream_t stream);

@@ -11,7 +11,9 @@ class freivalds final : public check {
   const char* name() const override { return "freivalds"; }
   tier from() const override { return tier::quick; }
   bool is_about_problem() const override { return true; }
-  bool applies_to(const problem& p) const override { return referee::truth::rows_of(p) < p.m; }
+  bool applies_to(const subject& s) const override {
+    return referee::truth::rows_of(s.at()) < s.at().m;
+  }
   std::string look(subject& s) const override;
 };
 

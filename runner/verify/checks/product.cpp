@@ -11,7 +11,7 @@ std::string product::look(subject& s) const {
   s.prepare(s.at());
   const judged_run first = s.run();
   require(first.judgement, problem_name(s.at()));
-  const judged_samples timed = s.sample(how, first.report.digest);
+  const judged_samples timed = s.sample(how, first.report.output.digest);
   require(timed.judgement, "right when it ran once, wrong when it was timed");
   s.finish();
   return fmt::format("{}, error {:.3g} of what is allowed", problem_name(s.at()),

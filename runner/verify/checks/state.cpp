@@ -26,17 +26,14 @@ judged_run run_right(subject& s, const std::string& doing, int slot = 0) {
 
 std::string new_contents::look(subject& s) const {
   const problem& p = s.at();
-  const auto elements = [&](const problem& of) {
-    return referee::keep(*s.truth(of), s.host().output()).elements;
-  };
   s.prepare(p);
   run_right(s, "the first run");
-  std::vector<std::byte> before = elements(p);
+  std::vector<std::byte> before = s.kept().elements;
   for (const std::uint64_t seed : {p.seed + 1, p.seed}) {
     const problem next = with_seed(p, seed);
     s.renew(next, "");
     const judged_run now = s.run();
-    std::vector<std::byte> after = elements(next);
+    std::vector<std::byte> after = s.kept().elements;
     if (!now.judgement.right && after == before) {
       throw failed(
           "A and B hold other numbers in the same place, and C is bit for bit the old "
@@ -101,13 +98,13 @@ std::string repeats::look(subject& s) const {
   const problem& p = s.at();
   const auto truth = s.truth(p);
   s.prepare(p);
-  const std::uint64_t first = run_right(s, "the first run").report.digest;
-  const referee::result kept = referee::keep(*truth, s.host().output());
+  const std::uint64_t first = run_right(s, "the first run").report.output.digest;
+  const referee::result kept = s.kept();
   for (int run = 2; run <= kRuns; ++run) {
     const judged_run again = s.run(0, first);
     const std::string which = fmt::format("run {} of {} on the same data", run, kRuns);
     require(again.judgement, which + " is wrong, the first was right: a race?");
-    if (again.report.digest == first || s.nondeterministic()) continue;
+    if (again.report.output.digest == first || s.nondeterministic()) continue;
     const referee::comparison c = referee::compare(
         *truth, kept, s.declared(), referee::keep(*truth, s.host().output()), s.declared());
     throw failed(

@@ -51,6 +51,15 @@ std::vector<problem> shapes::problems(const subject& s) const {
 std::vector<problem> scalars::problems(const subject& s) const {
   const bool whole = is_integer(s.at().dtype);
   std::vector<problem> list;
+  // Rows of whole quads, many steps along K: the fast paths of kernels that share tiles.
+  for (const std::int64_t padding : {0, 4}) {
+    for (const double beta : {0.0, 2.0}) {
+      list.push_back(sized(s.at().dtype, {40, 180, 1056}));
+      list.back().alpha = -3;
+      list.back().beta = beta;
+      list.back().padding = padding;
+    }
+  }
   for (const double alpha : {0.0, 1.0, whole ? -3.0 : 0.7}) {
     for (const double beta : {0.0, 1.0, whole ? 2.0 : 1.3}) {
       for (const std::int64_t padding : {std::int64_t{0}, kPadding}) {
@@ -98,9 +107,10 @@ std::string precision_probe::look(subject& s) const {
   try {
     return sweep(s, list);
   } catch (const failed& f) {
-    throw failed(fmt::format("{}, but numbers that fp32 holds exactly are not exact: {}",
-                             dtype == KZOO_F32 ? "declares fp32" : "sums must be kept in fp32",
-                             f.what()));
+    throw failed(
+        fmt::format("{}, but numbers that fp32 holds exactly are not exact: {}",
+                    dtype == KZOO_F32 ? "declares fp32" : "sums must be kept in fp32", f.what()),
+        f.errors);
   }
 }
 

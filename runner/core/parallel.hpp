@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace kzoo::referee {
+namespace kzoo {
 
 // Calls body(block) once for each block in [0, count), from several threads and in any order. The
 // first exception that a body throws ends the loop and comes out of it.
@@ -39,4 +39,4 @@ void for_each_block(std::int64_t count, const Body& body) {
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace kzoo::referee
+}  // namespace kzoo

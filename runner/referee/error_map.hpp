@@ -1,0 +1,18 @@
+#pragma once
+// A picture of where C is wrong, for people.
+
+#include "referee/referee.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace kzoo::referee {
+
+// Of a whole C buffer, as judge() takes it. Rows that the truth does not cover are only searched
+// for what is not written or not finite.
+error_map map_errors(const truth& t, kzoo_precision declared, std::span<const std::byte> words);
+
+// Its lines: the picture, its legend, and a small table of the first elements that differ.
+std::vector<std::string> lines_of(const error_map& map);
+
+}  // namespace kzoo::referee
