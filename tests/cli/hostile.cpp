@@ -126,8 +126,8 @@ void check_problems(const std::string& device) {
              device, "sizes = ['64x48x4096']");
   check_each({{"one_unwritten:only",
                "wrong",
-               {"not written: 1 of 16777216 elements of C", "row 4095, column 4095"}}},
-             device, "sizes = ['4096x4096x8']");
+               {"not written: 1 of 1048576 elements of C", "row 1023, column 1023"}}},
+             device, "sizes = ['1024x1024x8']");
 }
 
 const char* const kFull = "tier = 'full'";
