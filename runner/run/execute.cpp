@@ -116,10 +116,11 @@ class round {
   // Whether there were any; then the subject is as no prepare() had been.
   bool make_checks(verify::subject& subject, cell& c) {
     const tier t = plan_.experiment.verify.tier;
-    const auto [known, is_new] =
-        memory_.findings.try_emplace({c.kernel(), problem_.dtype}, std::vector<verify::finding>{});
-    if (is_new) known->second = verify::make_checks(t, false, subject);
-    c.findings = known->second;
+    const std::pair about_type{c.kernel(), problem_.dtype};
+    if (!memory_.findings.contains(about_type)) {
+      memory_.findings.emplace(about_type, verify::make_checks(t, false, subject));
+    }
+    c.findings = memory_.findings.at(about_type);
     const auto stop = [&] { return std::ranges::find_if(c.findings, verify::is_bad); };
     if (stop() == c.findings.end()) {
       const auto more = verify::make_checks(t, true, subject);
