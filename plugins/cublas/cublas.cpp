@@ -29,6 +29,11 @@ cublasHandle_t create_handle() {
   const cublasStatus_t status = cublasCreate(&handle);
   const bool no_memory = status == CUBLAS_STATUS_ALLOC_FAILED;
   check(status, "cublasCreate", no_memory ? KZOO_ERROR : KZOO_UNAVAILABLE);
+  // By default parts of a sum over K may be rounded to the type of C before they are added up,
+  // which is not the fp32 that the variants declare.
+  constexpr auto kMode = static_cast<cublasMath_t>(
+      CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  check(cublasSetMathMode(handle, kMode), "cublasSetMathMode");
   return handle;
 }
 
