@@ -29,11 +29,6 @@ cublasHandle_t create_handle() {
   const cublasStatus_t status = cublasCreate(&handle);
   const bool no_memory = status == CUBLAS_STATUS_ALLOC_FAILED;
   check(status, "cublasCreate", no_memory ? KZOO_ERROR : KZOO_UNAVAILABLE);
-  // By default parts of a sum over K may be rounded to the type of C before they are added up,
-  // which is not the fp32 that the variants declare.
-  constexpr auto kMode = static_cast<cublasMath_t>(
-      CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
-  check(cublasSetMathMode(handle, kMode), "cublasSetMathMode");
   return handle;
 }
 
@@ -67,7 +62,12 @@ class cublas {
   }
 
   cublas(const kzoo_problem& p, const kzoo_device& d)
-      : handle_(create_handle()), workspace_bytes_(workspace_bytes(p, d)) {}
+      : handle_(create_handle()), workspace_bytes_(workspace_bytes(p, d)) {
+    // By default parts of a sum over K may be rounded to the type of C before they are added up,
+    // which is not the fp32 that the variants declare.
+    constexpr int kMode = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    check(cublasSetMathMode(handle_.get(), static_cast<cublasMath_t>(kMode)), "cublasSetMathMode");
+  }
 
   void run(const kzoo::gemm<T>& g, const kzoo_arguments& args) const {
     cublasHandle_t handle = handle_.get();
