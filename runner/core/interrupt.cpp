@@ -1,5 +1,7 @@
 #include "core/interrupt.hpp"
 
+#include "core/throw_errno.hpp"
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <system_error>
 
 namespace kzoo::interrupt {
 namespace {
@@ -28,7 +29,7 @@ void note(int number) {
 
 void catch_signals() {
   event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (event < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+  if (event < 0) throw_errno("eventfd");
   struct sigaction action {};
   action.sa_handler = note;
   action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second time it is as ever

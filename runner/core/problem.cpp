@@ -81,6 +81,16 @@ std::string_view fill_name(fill f) {
 
 fill default_fill(kzoo_type type) { return is_integer(type) ? fill::integers : fill::uniform; }
 
+problem sized(std::int64_t m, std::int64_t n, std::int64_t k, kzoo_type dtype) {
+  problem p;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.dtype = dtype;
+  p.data = default_fill(dtype);
+  return p;
+}
+
 std::string shape_name(const problem& p) { return fmt::format("{}x{}x{}", p.m, p.n, p.k); }
 
 std::string problem_name(const problem& p) {

@@ -54,6 +54,9 @@ struct problem {
   auto operator<=>(const problem&) const = default;
 };
 
+// The problem of a size, with what it holds where nobody says.
+problem sized(std::int64_t m, std::int64_t n, std::int64_t k, kzoo_type dtype = KZOO_F32);
+
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
 std::string shape_name(const problem& p);
 // "512x512x512 f32", with alpha, beta, padding, fill and seed only where they are not the default.

@@ -17,15 +17,7 @@ std::vector<problem> candidates(const devices::device& device, const validation_
   std::vector<shape> shapes{ragged, {128, 256, 64}, {512, 512, 512}};
   if (options.size) shapes = {*options.size};
   std::vector<problem> list;
-  for (const auto& [m, n, k] : shapes) {
-    problem p;
-    p.m = m;
-    p.n = n;
-    p.k = k;
-    p.dtype = dtype;
-    p.data = default_fill(dtype);
-    list.push_back(p);
-  }
+  for (const auto& [m, n, k] : shapes) list.push_back(sized(m, n, k, dtype));
   return list;
 }
 

@@ -1,5 +1,6 @@
 #include "workers/command.hpp"
 
+#include "core/throw_errno.hpp"
 #include "workers/offspring.hpp"
 #include "workers/output_log.hpp"
 
@@ -64,8 +65,7 @@ command_result run_command(const std::vector<std::string>& argv,
   for (;;) {
     const pid_t ended = waitpid(pid, &status, result.hung ? 0 : WNOHANG);
     if (ended == pid) break;
-    if (ended < 0 && errno != EINTR)
-      throw std::system_error(errno, std::generic_category(), "waitpid");
+    if (ended < 0 && errno != EINTR) throw_errno("waitpid");
     if (steady_clock::now() > deadline) {
       result.hung = true;
       killpg(pid, SIGKILL);

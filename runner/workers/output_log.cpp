@@ -1,6 +1,7 @@
 #include "workers/output_log.hpp"
 
 #include "core/printable.hpp"
+#include "core/throw_errno.hpp"
 
 #include <fmt/format.h>
 
@@ -11,12 +12,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 namespace kzoo::workers {
 
 output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
-  if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "memfd_create");
+  if (fd_ < 0) throw_errno("memfd_create");
   // Appending: stdout, stderr and a later worker write at the end, each on its own.
   fcntl(fd_, F_SETFL, O_APPEND);
 }

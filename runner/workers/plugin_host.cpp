@@ -16,12 +16,6 @@ namespace kzoo::workers {
 using json = nlohmann::json;
 
 json plugin_host::call(const json& request, double timeout_seconds) {
-  const auto start_afresh = [this](verdict v, const std::string& reason) {
-    // What an error left behind, a broken CUDA context say, must not meet the next cell.
-    restart();
-    opened_ = false;
-    throw setback(v, reason);
-  };
   json reply;
   try {
     reply = exchange(request, timeout_seconds);
@@ -29,15 +23,21 @@ json plugin_host::call(const json& request, double timeout_seconds) {
     opened_ = false;
     throw;
   } catch (const std::system_error& e) {
-    start_afresh(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
+    give_up(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
   }
   if (!reply.contains("status")) return reply;
   const auto reason = printable(reply.value("reason", ""));
   const auto status = reply.value("status", "");
   if (status == "unsupported") throw setback(verdict::unsupported, reason);
   if (status == "unavailable") throw setback(verdict::unavailable, reason);
-  start_afresh(verdict::error, reason);
-  return {};
+  give_up(verdict::error, reason);
+}
+
+void plugin_host::give_up(verdict v, const std::string& reason) {
+  // What an error left behind, a broken CUDA context say, must not meet the next cell.
+  restart();
+  opened_ = false;
+  throw setback(v, reason);
 }
 
 // The reply as what it should be. A worker says nothing else, but a plugin can write to its
@@ -52,9 +52,7 @@ T plugin_host::call_for(const json& request, double timeout_seconds) {
 }
 
 void plugin_host::refuse_forged() {
-  restart();
-  opened_ = false;
-  throw setback(verdict::crashed, "the plugin wrote into the worker's own channel");
+  give_up(verdict::crashed, "the plugin wrote into the worker's own channel");
 }
 
 namespace {

@@ -64,6 +64,7 @@ class plugin_host {
  private:
   nlohmann::json call(const nlohmann::json& request, double timeout_seconds);
   // The reply is not what a worker says.
+  [[noreturn]] void give_up(verdict v, const std::string& reason);
   [[noreturn]] void refuse_forged();
   template <class T>
   T call_for(const nlohmann::json& request, double timeout_seconds);

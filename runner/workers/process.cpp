@@ -1,6 +1,7 @@
 #include "workers/process.hpp"
 
 #include "core/interrupt.hpp"
+#include "core/throw_errno.hpp"
 #include "workers/offspring.hpp"
 #include "workers/worker.hpp"
 
@@ -20,7 +21,6 @@
 #include <csignal>
 #include <cstring>
 #include <span>
-#include <system_error>
 
 // glibc 2.36 declares it without C linkage.
 extern "C" {
@@ -31,10 +31,6 @@ extern char** environ;
 
 namespace kzoo::workers {
 namespace {
-
-[[noreturn]] void throw_errno(int error, const char* doing) {
-  throw std::system_error(error, std::generic_category(), doing);
-}
 
 // What a signal means to somebody who wrote a kernel.
 std::string signal_words(int number) {
@@ -80,14 +76,14 @@ bool poll_until(std::span<pollfd> watched, double seconds) {
                            static_cast<int>(std::clamp<std::int64_t>(left, 0, kHour)));
     if (ready > 0) return true;
     if (ready == 0 && left <= 0) return false;
-    if (ready < 0 && errno != EINTR) throw_errno(errno, "poll");
+    if (ready < 0 && errno != EINTR) throw_errno("poll");
   }
 }
 
 int raised(int fd) {
   constexpr int kAboveTargets = 16;
   const int high = fcntl(fd, F_DUPFD_CLOEXEC, kAboveTargets);
-  if (high < 0) throw_errno(errno, "duplicating a descriptor");
+  if (high < 0) throw_errno("duplicating a descriptor");
   return high;
 }
 
@@ -96,7 +92,7 @@ int raised(int fd) {
 process::process(window& output, output_log& log) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw_errno(errno, "socketpair");
+    throw_errno("socketpair");
   }
   control_.emplace(ends[0]);
   spawn(ends[1], output.fd(), log.fd());
@@ -164,11 +160,11 @@ void process::spawn(int control_fd, int window_fd, int log_fd) {
   for (const int fd : from) close(fd);
   if (error != 0) {
     pid_ = 0;
-    throw_errno(error, "starting a worker process");
+    throw_errno("starting a worker process", error);
   }
   offspring::ours(pid_);
   pidfd_ = pidfd_open(pid_, 0);
-  if (pidfd_ < 0) throw_errno(errno, "pidfd_open");
+  if (pidfd_ < 0) throw_errno("pidfd_open");
 }
 
 }  // namespace kzoo::workers

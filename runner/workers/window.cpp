@@ -1,21 +1,14 @@
 #include "workers/window.hpp"
 
+#include "core/throw_errno.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 namespace kzoo::workers {
-namespace {
-
-[[noreturn]] void throw_errno(const char* doing) {
-  throw std::system_error(errno, std::generic_category(), doing);
-}
-
-}  // namespace
-
 window::window() : fd_(memfd_create("kzoo-window", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (fd_ < 0) throw_errno("memfd_create");
   // A plugin that finds the descriptor cannot take the pages away under the supervisor.
@@ -32,8 +25,7 @@ window::~window() {
 void window::reserve(std::size_t bytes) {
   if (bytes <= size_) return;
   if (const int error = posix_fallocate(fd_, 0, static_cast<off_t>(bytes)); error != 0) {
-    errno = error;
-    throw_errno("shared memory for a result");
+    throw_errno("shared memory for a result", error);
   }
   view(bytes);
 }

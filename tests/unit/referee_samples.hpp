@@ -135,14 +135,4 @@ inline referee::judgement judged(const problem& p, const buffer& words) {
   return referee::judge(referee::truth(p), usual_precision(p.dtype), words.bytes());
 }
 
-inline problem sized(std::int64_t m, std::int64_t n, std::int64_t k, kzoo_type type = KZOO_F32) {
-  problem p;
-  p.m = m;
-  p.n = n;
-  p.k = k;
-  p.dtype = type;
-  p.data = default_fill(type);
-  return p;
-}
-
 }  // namespace kzoo::samples

@@ -11,15 +11,7 @@ struct shape {
   std::int64_t m, n, k;
 };
 
-problem sized(kzoo_type dtype, const shape& s) {
-  problem p;
-  p.m = s.m;
-  p.n = s.n;
-  p.k = s.k;
-  p.dtype = dtype;
-  p.data = default_fill(dtype);
-  return p;
-}
+problem sized(kzoo_type dtype, const shape& s) { return kzoo::sized(s.m, s.n, s.k, dtype); }
 
 }  // namespace
 
