@@ -1,6 +1,7 @@
 #include "cli/setup.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
+#include "devices/nvml.hpp"
 #include "report/table.hpp"
 #include "report/terminal.hpp"
 
@@ -148,7 +149,13 @@ int devices() {
   for (const devices::device& d : devices::list()) {
     fmt::print("{}  {}, {}\n", report::styled(d.id, style::bold, colour), d.name,
                gigabytes(d.memory_bytes));
-    for (const auto& [name, value] : d.facts) fmt::print("    {:<22} {}\n", name, value);
+    const auto line = [](std::string_view name, std::string_view value) {
+      fmt::print("    {:<22} {}\n", name, value);
+    };
+    for (const auto& [name, value] : d.facts) line(name, value);
+    if (d.abi.kind != KZOO_CUDA) continue;
+    const devices::nvml monitor(d.pci_bus_id);
+    line("now", monitor.absent().empty() ? to_string(monitor.read()) : monitor.absent());
   }
   if (const std::string why = devices::why_no_cuda(); !why.empty()) fmt::print("{}\n", why);
   return kOk;

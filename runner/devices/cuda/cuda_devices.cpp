@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <fstream>
 
 namespace kzoo::devices {
@@ -27,6 +28,13 @@ int attribute(cudaDeviceAttr which, int ordinal) {
   return value;
 }
 
+std::string pci_bus_id(int ordinal) {
+  std::array<char, 32> text{};
+  cuda::check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal),
+              "cudaDeviceGetPCIBusId");
+  return text.data();
+}
+
 device describe(int ordinal) {
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
@@ -45,6 +53,7 @@ device describe(int ordinal) {
            .shared_bytes_per_block = properties.sharedMemPerBlockOptin,
            .threads = 0,
            .reserved = 0};
+  d.pci_bus_id = pci_bus_id(ordinal);
   d.memory_bytes = properties.totalGlobalMem;
   d.facts["compute_capability"] = fmt::format("{}.{}", properties.major, properties.minor);
   d.facts["multiprocessors"] = std::to_string(properties.multiProcessorCount);
