@@ -26,6 +26,11 @@ struct clocks {
   double host_ms = 0, stream_ms = 0;
 };
 
+// One timed run. 0 MHz: the device does not tell its clock, or not over so short a time.
+struct sample {
+  double ms = 0, sm_mhz = 0;
+};
+
 class backend {
  public:
   virtual ~backend() = default;
@@ -56,8 +61,9 @@ class backend {
   // Waits for everything on the device. Throws failure.
   virtual void synchronize() = 0;
 
-  // Milliseconds that `enqueue`'s work takes on the device, caches cold where cold_cache() says so.
-  virtual double time_ms(const std::function<void()>& enqueue) = 0;
+  // Milliseconds that `enqueue`'s work takes on the device, caches cold where cold_cache() says so,
+  // and the clock of its multiprocessors meanwhile.
+  virtual sample time_ms(const std::function<void()>& enqueue) = 0;
   virtual bool cold_cache() const = 0;
   // The same work, many times over, by two clocks; nothing where there is only one.
   virtual std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) = 0;

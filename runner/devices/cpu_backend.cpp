@@ -109,11 +109,11 @@ class cpu_backend final : public backend {
   std::string pending_error() override { return {}; }
   void synchronize() override {}
 
-  double time_ms(const std::function<void()>& enqueue) override {
+  sample time_ms(const std::function<void()>& enqueue) override {
     const auto start = std::chrono::steady_clock::now();
     enqueue();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-        .count();
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    return {time.count(), 0};
   }
   bool cold_cache() const override { return false; }
   std::optional<clocks> compare_clocks(const std::function<void()>&) override { return {}; }

@@ -65,7 +65,7 @@ void add_problem(line& l, const problem& p) {
 void add_time(line& l, const document& d, const cell& c) {
   if (!c.time) {
     for (const char* column : {"median_ms", "min_ms", "spread", "samples", "clock", "cache",
-                               "gflops", "speedup_over_baseline"}) {
+                               "sm_mhz", "throttled", "gflops", "speedup_over_baseline"}) {
       l.none(column);
     }
     return;
@@ -77,6 +77,9 @@ void add_time(line& l, const document& d, const cell& c) {
   l.number("samples", c.time->samples_ms.size());
   l.add("clock", timing::clock_name(c.time->clock));
   l.add("cache", c.time->cold_cache ? "cold" : "warm");
+  const double mhz = timing::median_mhz(*c.time);
+  l.number("sm_mhz", mhz > 0 ? mhz : NAN);
+  l.number("throttled", c.time->throttled);
   l.number("gflops", d.gflops(c).value_or(NAN));
   l.number("speedup_over_baseline",
            baseline == nullptr ? NAN : baseline->time->median_ms / c.time->median_ms);

@@ -1,6 +1,7 @@
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -32,6 +33,13 @@ std::string occupancy_text(const workers::launch& l) {
                      l.local_bytes > 0 ? " spills" : "");
 }
 
+// Whose time it is; of a GPU how fast it ran, since nobody takes a GPU's time for something else.
+std::string clock_text(const timing::summary& t) {
+  if (t.clock != timing::clock::gpu) return std::string(timing::clock_name(t.clock));
+  const double mhz = timing::median_mhz(t);
+  return mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "";
+}
+
 std::vector<table::field> row(const document& d, const cell& c) {
   std::vector<table::field> fields{{c.kernel()},
                                    {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
@@ -39,9 +47,7 @@ std::vector<table::field> row(const document& d, const cell& c) {
     const cell* baseline = d.baseline_of(c);
     fields.push_back({time_text(c.time->median_ms)});
     fields.push_back({fmt::format("±{:.1f}%", 50 * c.time->spread), style::dim});
-    fields.push_back(
-        {c.time->clock == timing::clock::gpu ? "" : std::string(timing::clock_name(c.time->clock)),
-         style::dim});
+    fields.push_back({clock_text(*c.time), style::dim});
     // A simulator has no speed worth a figure.
     fields.push_back(
         {c.time->clock == timing::clock::simulator ? "" : number_text(d.gflops(c).value_or(0))});
@@ -61,6 +67,14 @@ std::vector<table::field> row(const document& d, const cell& c) {
     fields.push_back({ms ? time_text(*ms) : "", style::dim});
   }
   return fields;
+}
+
+std::string throttling_text(const cell& c) {
+  std::string text =
+      fmt::format("{} sample{} discarded", c.time->throttled, c.time->throttled == 1 ? "" : "s");
+  if (c.time->low_clock) text += ", the others kept although the clock did not recover";
+  if (c.conditions.clock_reasons.empty()) return text;
+  return text + fmt::format(" ({})", fmt::join(c.conditions.clock_reasons, ", "));
 }
 
 }  // namespace
@@ -102,6 +116,15 @@ std::vector<reason> reasons(const document& d, std::size_t problem) {
     reason& r =
         same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason, c.errors}) : *same;
     r.kernels.push_back(c.kernel());
+  }
+  return found;
+}
+
+std::vector<throttling> throttled(const document& d, std::size_t problem) {
+  std::vector<throttling> found;
+  for (const cell& c : d.cells) {
+    if (c.problem != problem || !c.time || (c.time->throttled == 0 && !c.time->low_clock)) continue;
+    found.push_back({c.kernel(), throttling_text(c)});
   }
   return found;
 }

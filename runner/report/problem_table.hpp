@@ -25,4 +25,10 @@ struct reason {
 std::vector<reason> reasons(const results::document& d, std::size_t problem);
 style style_of(verdict v);
 
+// The cells of which some samples were taken while the device was throttled.
+struct throttling {
+  std::string kernel, text;
+};
+std::vector<throttling> throttled(const results::document& d, std::size_t problem);
+
 }  // namespace kzoo::report

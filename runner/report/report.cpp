@@ -68,6 +68,9 @@ void add_part(page& p, const document& d, std::size_t problem, const table& t) {
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
     if (r.errors) p.verbatim(referee::lines_of(*r.errors));
   }
+  for (const throttling& held : throttled(d, problem)) {
+    p.item("throttled", style::bad, fmt::format(" {}: {}", held.kernel, held.text));
+  }
   p.end_part();
 }
 

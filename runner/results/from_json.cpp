@@ -46,6 +46,33 @@ referee::accuracy read_accuracy(const field& f) {
   return a;
 }
 
+// Each sample's clock, and what came of it: of a GPU, and not in the first files of this schema.
+void read_clocks(const field& time, timing::summary& t) {
+  const auto clocks = time.find("sm_mhz");
+  if (!clocks) return;
+  for (const field& mhz : clocks->elements()) {
+    t.sm_mhz.push_back(mhz.number());
+    if (!(t.sm_mhz.back() >= 0)) mhz.refuse("expected a clock in MHz, from 0 on");
+  }
+  if (!t.sm_mhz.empty() && t.sm_mhz.size() != t.samples_ms.size())
+    clocks->refuse("expected a clock for each sample");
+  t.throttled = time.at("throttled").integer<int>();
+  t.low_clock = time.at("low_clock").flag();
+}
+
+devices::conditions read_conditions(const field& f) {
+  const auto number = [&](const char* key) {
+    const auto found = f.find(key);
+    return found ? std::optional(found->number()) : std::nullopt;
+  };
+  devices::conditions c{number("sm_mhz"), number("memory_mhz"),        number("celsius"),
+                        number("watts"),  number("power_limit_watts"), {}};
+  for (const field& reason : f.at("clock_reasons").elements()) {
+    c.clock_reasons.insert(reason.text());
+  }
+  return c;
+}
+
 timing::summary read_time(const field& f) {
   timing::summary t;
   t.median_ms = f.at("median_ms").number();
@@ -59,6 +86,7 @@ timing::summary read_time(const field& f) {
     if (!(t.samples_ms.back() >= 0)) ms.refuse("expected a time, from 0 on");
   }
   if (t.samples_ms.empty()) f.at("samples_ms").refuse("expected at least one sample");
+  read_clocks(f, t);
   return t;
 }
 
@@ -115,6 +143,7 @@ cell read_cell(const field& f) {
   c.reason = f.at("reason").text();
   if (const auto accuracy = f.find("accuracy")) c.accuracy = read_accuracy(*accuracy);
   if (const auto time = f.find("time")) c.time = read_time(*time);
+  if (const auto state = f.find("conditions")) c.conditions = read_conditions(*state);
   if (const auto checks = f.find("checks")) {
     for (const field& check : checks->elements()) c.findings.push_back(read_finding(check));
   }

@@ -54,13 +54,18 @@ json to_json(const referee::error_map& map) {
 }
 
 json to_json(const timing::summary& t) {
-  return {{"median_ms", t.median_ms},
-          {"min_ms", t.min_ms},
-          {"spread", t.spread},
-          {"clock", timing::clock_name(t.clock)},
-          {"cache", t.cold_cache ? "cold" : "warm"},
-          {"stopped_by", t.out_of_time ? "time" : "samples"},
-          {"samples_ms", t.samples_ms}};
+  json j{{"median_ms", t.median_ms},
+         {"min_ms", t.min_ms},
+         {"spread", t.spread},
+         {"clock", timing::clock_name(t.clock)},
+         {"cache", t.cold_cache ? "cold" : "warm"},
+         {"stopped_by", t.out_of_time ? "time" : "samples"},
+         {"samples_ms", t.samples_ms}};
+  if (t.clock != timing::clock::gpu) return j;
+  j["sm_mhz"] = t.sm_mhz;
+  j["throttled"] = t.throttled;
+  j["low_clock"] = t.low_clock;
+  return j;
 }
 
 json to_json(const workers::launch& l) {
@@ -77,6 +82,15 @@ json to_json(const workers::launch& l) {
 template <class T>
 json optional_number(const std::optional<T>& value) {
   return value ? json(*value) : json();
+}
+
+json to_json(const devices::conditions& c) {
+  return {{"sm_mhz", optional_number(c.sm_mhz)},
+          {"memory_mhz", optional_number(c.memory_mhz)},
+          {"celsius", optional_number(c.celsius)},
+          {"watts", optional_number(c.watts)},
+          {"power_limit_watts", optional_number(c.power_limit_watts)},
+          {"clock_reasons", c.clock_reasons}};
 }
 
 json published_labels(const experiment::published& p) {
@@ -146,6 +160,7 @@ json to_json(const document& d, const cell& c) {
          {"gflops", optional_number(d.gflops(c))},
          {"speedup_over_baseline",
           baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
+  if (c.conditions.any()) j["conditions"] = to_json(c.conditions);
   if (!published.empty()) j["published_ms"] = published;
   return j;
 }

@@ -3,6 +3,7 @@
 
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
+#include "devices/conditions.hpp"
 #include "devices/devices.hpp"
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
@@ -39,6 +40,7 @@ struct cell {
   std::optional<referee::accuracy> accuracy;
   std::optional<referee::error_map> errors;  // of one that is wrong, where they are asked for
   std::optional<timing::summary> time;       // only of a cell that passed
+  devices::conditions conditions;            // of the device while it was timed
   std::vector<verify::finding> findings;     // of the checks that its tier adds
   std::vector<workers::launch> launches;     // of one run; empty for libraries like cuBLAS
 

@@ -34,8 +34,13 @@ struct memory {
 // One problem, from the first kernel to the agreement of all.
 class round {
  public:
-  round(plan& p, document& d, std::size_t index, memory& m)
-      : plan_(p), document_(d), index_(index), problem_(p.experiment.problems[index]), memory_(m) {}
+  round(plan& p, document& d, std::size_t index, memory& m, const devices::nvml& monitor)
+      : plan_(p),
+        document_(d),
+        index_(index),
+        problem_(p.experiment.problems[index]),
+        memory_(m),
+        monitor_(monitor) {}
 
   cell run(contestant& who, const entry& what) {
     cell c;
@@ -54,10 +59,11 @@ class round {
       c.reason = "not tried again: it hung at " + before->second;
       return c;
     }
-    verify::subject subject(*who.host,
-                            {who.record.file, plan_.device.id, what.index, what.description,
-                             problem_, plan_.experiment.verify.show_errors},
-                            memory_.truths);
+    verify::subject subject(
+        *who.host,
+        {who.record.file, plan_.device.id, what.index, what.description, problem_,
+         plan_.experiment.verify.show_errors, &monitor_, plan_.device.highest_mhz},
+        memory_.truths);
     try {
       subject.prepare(problem_);
       const std::uint64_t digest = verify(subject, c);
@@ -149,6 +155,11 @@ class round {
     c.time = timing::summarise(timed.samples_ms);
     c.time->cold_cache = timed.cold_cache;
     c.time->out_of_time = timed.out_of_time;
+    c.time->throttled = timed.throttled;
+    c.time->low_clock = timed.low_clock;
+    const bool known = std::ranges::any_of(timed.sm_mhz, [](double mhz) { return mhz > 0; });
+    if (known) c.time->sm_mhz = timed.sm_mhz;
+    c.conditions = timed.conditions;
     c.time->clock = plan_.device.abi.kind == KZOO_CUDA ? timing::clock::gpu
                     : native                           ? timing::clock::cpu
                                                        : timing::clock::simulator;
@@ -159,6 +170,7 @@ class round {
   std::size_t index_;
   const problem& problem_;
   memory& memory_;
+  const devices::nvml& monitor_;
   std::vector<kept> kept_;
   std::size_t compared_ = 0;  // of kept_
 };
@@ -185,7 +197,7 @@ class execution {
  private:
   // False when a signal interrupts it.
   bool run_problem(std::size_t index) try {
-    round r(plan_, document_, index, memory_);
+    round r(plan_, document_, index, memory_, monitor_);
     for (results::agreement& a : before_.agreements_on(plan_.experiment.problems[index])) {
       a.problem = index;
       document_.agreements.push_back(std::move(a));
@@ -237,6 +249,7 @@ class execution {
   double seconds_before_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   memory memory_;
+  devices::nvml monitor_{plan_.device.pci_bus_id};
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace kzoo::timing {
@@ -29,6 +30,12 @@ std::string_view clock_name(clock c) {
       return "simulator";
   }
   return "?";
+}
+
+double median_mhz(const summary& s) {
+  std::vector<double> known;
+  std::ranges::copy_if(s.sm_mhz, std::back_inserter(known), [](double mhz) { return mhz > 0; });
+  return known.empty() ? 0 : median(known);
 }
 
 summary summarise(std::vector<double> samples_ms) {

@@ -15,6 +15,9 @@ std::string_view clock_name(clock c);
 
 struct summary {
   std::vector<double> samples_ms;  // in the order taken
+  std::vector<double> sm_mhz;      // of each, 0 where it is not known; empty where none is
+  int throttled = 0;               // samples that were discarded: timing/throttling.hpp
+  bool low_clock = false;          // some of those that count are throttled too
   double median_ms = 0, min_ms = 0;
   double spread = 0;  // interquartile range over the median
   timing::clock clock = timing::clock::gpu;
@@ -26,6 +29,9 @@ struct summary {
 double quantile(const std::vector<double>& sorted, double q);
 // quantile(0.5) of samples in any order, which it changes.
 double median(std::vector<double>& samples);
+
+// Of the multiprocessors, over the samples where it is known; 0 where there are none.
+double median_mhz(const summary& s);
 
 // `samples_ms` must not be empty.
 summary summarise(std::vector<double> samples_ms);

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
+
 namespace kzoo::verify {
 
 void subject::prepare(const problem& p, int slot) {
@@ -40,27 +43,47 @@ void subject::run_unseen(int slot) {
 judged_samples subject::sample(const experiment::timing_options& how, std::uint64_t judged) {
   // What differs from run to run is judged each time, up to here; after that only the last one.
   constexpr std::size_t kMostJudged = 8;
+  constexpr std::chrono::milliseconds kToRecover{50};  // for a device that was throttled
   const problem& p = problem_in(0);
   workers::sample_request request{how.warmup, how.samples, how.max_seconds, wanted(p), false, true};
   request.output.known = {judged};
   judged_samples all;
   all.judgement.right = true;
+  timing::throttle_filter filter(who_.highest_mhz, how.samples);
   for (;;) {
+    request.least_mhz = filter.least_mhz();
     const workers::sample_report report = host_.sample(request);
-    all.samples_ms.insert(all.samples_ms.end(), report.samples_ms.begin(), report.samples_ms.end());
+    request.max_seconds -= report.seconds;
+    if (all.samples_ms.empty() && request.max_seconds <= 0) filter.accept_all();  // one at least
+    const bool all_count = add_samples(report, filter, all);
     all.cold_cache = report.cold_cache;
     all.out_of_time = report.out_of_time;
     if (!report.output.known) all.judgement = judge(p, report.output, 0);
     check_tampering(p, report.changed, all.judgement);
     check_clocks(report, all.judgement);
-    request.samples -= static_cast<int>(report.samples_ms.size());
-    request.max_seconds -= report.seconds;
+    request.samples = how.samples - static_cast<int>(all.samples_ms.size());
     if (!all.judgement.right || request.samples <= 0 || request.max_seconds <= 0) return all;
+    if (!all_count) std::this_thread::sleep_for(kToRecover);
     request.warmup = 0;
     request.compare_clocks = false;
-    request.output.known.push_back(report.output.digest);
+    if (!report.output.known) request.output.known.push_back(report.output.digest);
     request.any_output = request.output.known.size() > kMostJudged;
   }
+}
+
+bool subject::add_samples(const workers::sample_report& report, timing::throttle_filter& filter,
+                          judged_samples& all) const {
+  const devices::conditions now = who_.monitor ? who_.monitor->read() : devices::conditions{};
+  all.conditions.add(now);
+  for (std::size_t i = 0; i < report.samples_ms.size(); ++i) {
+    if (!filter.accepts({report.sm_mhz[i], now.slowed_down(), now.power_capped()})) continue;
+    all.samples_ms.push_back(report.samples_ms[i]);
+    all.sm_mhz.push_back(report.sm_mhz[i]);
+  }
+  const bool all_count = filter.discarded() == all.throttled;
+  all.throttled = filter.discarded();
+  all.low_clock = filter.low_clock();
+  return all_count;
 }
 
 workers::output_request subject::wanted(const problem& p) {

@@ -1,8 +1,10 @@
 #pragma once
 // One variant of a plugin on a live worker, and the protocol that every run of it goes through.
 
+#include "devices/nvml.hpp"
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
+#include "timing/throttling.hpp"
 #include "verify/truths.hpp"
 #include "workers/plugin_host.hpp"
 
@@ -22,8 +24,10 @@ struct subject_description {
   std::string device;
   std::uint32_t variant = 0;  // in the plugin's table
   workers::variant_description description;
-  kzoo::problem problem;     // the one at hand
-  bool show_errors = false;  // a judgement that is wrong comes with a map
+  kzoo::problem problem;                   // the one at hand
+  bool show_errors = false;                // a judgement that is wrong comes with a map
+  const devices::nvml* monitor = nullptr;  // of the device; may be null
+  double highest_mhz = 0;                  // of its multiprocessors; 0: not known
 };
 
 // One run, judged.
@@ -34,8 +38,11 @@ struct judged_run {
 
 // Many runs, timed, each different result judged.
 struct judged_samples {
-  referee::judgement judgement;  // the first that is wrong, else the last
-  std::vector<double> samples_ms;
+  referee::judgement judgement;            // the first that is wrong, else the last
+  std::vector<double> samples_ms, sm_mhz;  // those that count
+  int throttled = 0;                       // those that do not
+  bool low_clock = false;
+  devices::conditions conditions;
   bool cold_cache = false, out_of_time = false;
 };
 
@@ -81,6 +88,9 @@ class subject {
   // Each makes a right judgement wrong where it finds something.
   static void check_tampering(const problem& p, const workers::changes& found,
                               referee::judgement& j);
+  // Adds those of the report's samples that count; whether all do.
+  bool add_samples(const workers::sample_report& report, timing::throttle_filter& filter,
+                   judged_samples& all) const;
   static void check_clocks(const workers::sample_report& report, referee::judgement& j);
 
   workers::plugin_host& host_;

@@ -129,27 +129,30 @@ struct run_report {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, launches)
 
-// Sampling ends early at a result that is not known, so that it can be judged, unless `any_output`.
+// Sampling ends early at a result that is not known, so that it can be judged, unless `any_output`;
+// and at a sample whose clock is known and below `least_mhz`, so that the device can have a moment.
 struct sample_request {
   int warmup = 0, samples = 1;
   double max_seconds = 0;
   output_request output;
   bool any_output = false;
   bool compare_clocks = false;
+  double least_mhz = 0;
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, max_seconds, output, any_output,
-                                   compare_clocks)
+                                   compare_clocks, least_mhz)
 
 struct sample_report {
   std::vector<double> samples_ms;
-  double seconds = 0;  // all samples together, with what is between them
+  std::vector<double> sm_mhz;  // of each; 0 where it is not known
+  double seconds = 0;          // all samples together, with what is between them
   bool cold_cache = false;
   bool out_of_time = false;  // max_seconds ended it before the number of samples was reached
   output_report output;      // of the last sample
   double host_ms = 0, stream_ms = 0;  // devices::clocks, 0 where there is one clock or nobody asked
   changes changed;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, seconds, cold_cache, out_of_time,
-                                   output, host_ms, stream_ms, changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, cold_cache,
+                                   out_of_time, output, host_ms, stream_ms, changed)
 
 }  // namespace kzoo::workers

@@ -120,8 +120,10 @@ sample_report plugin_host::sample(const sample_request& how) {
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
   auto report = call_for<sample_report>({{"op", "sample"}, {"slot", 0}, {"how", how}},
                                         2 * (timeout_seconds_ + how.max_seconds));
-  const auto is_time = [](double ms) { return std::isfinite(ms) && ms >= 0; };
-  if (report.samples_ms.empty() || !std::ranges::all_of(report.samples_ms, is_time)) {
+  const auto is_figure = [](double x) { return std::isfinite(x) && x >= 0; };
+  if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
+      !std::ranges::all_of(report.samples_ms, is_figure) ||
+      !std::ranges::all_of(report.sm_mhz, is_figure)) {
     refuse_forged();
   }
   return report;

@@ -99,7 +99,7 @@ run_report workbench::run(const output_request& output) {
 }
 
 // Every sample starts from the same C, which with beta != 0 is an input.
-double workbench::time_one_sample() {
+devices::sample workbench::time_one_sample() {
   matrices_.c->refill();
   return backend_.time_ms([this] { call_plugin(); });
 }
@@ -121,14 +121,18 @@ sample_report workbench::sample(const sample_request& how) {
   }
   report.cold_cache = backend_.cold_cache();
   const stopwatch sampling;
+  bool low_clock = false;
   do {
-    report.samples_ms.push_back(time_one_sample());
+    const devices::sample one = time_one_sample();
+    report.samples_ms.push_back(one.ms);
+    report.sm_mhz.push_back(one.sm_mhz);
+    low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
     report.output = digest_c(how.output);
     report.seconds = sampling.seconds();
     report.out_of_time =
         report.samples_ms.size() < std::size_t(how.samples) && report.seconds > how.max_seconds;
   } while (report.samples_ms.size() < std::size_t(how.samples) && !report.out_of_time &&
-           (report.output.known || how.any_output));
+           !low_clock && (report.output.known || how.any_output));
   show(how.output, report.output);
   report.changed = find_changes();
   return report;

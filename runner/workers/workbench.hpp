@@ -49,7 +49,7 @@ class workbench {
   void guard_zones(bool out_of_bounds);
   void call_plugin(kzoo_launch_list* launches = nullptr);
   changes find_changes();
-  double time_one_sample();
+  devices::sample time_one_sample();
   output_report digest_c(const output_request& output);
   // Into the window, if it is to be there; adds the survey.
   void show(const output_request& output, output_report& report);

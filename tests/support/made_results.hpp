@@ -17,6 +17,8 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
   c.accuracy = referee::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
   c.time = timing::summarise({ms, 1.01 * ms, 0.99 * ms});
   c.time->cold_cache = true;
+  c.time->sm_mhz = {1755, 0, 1740};
+  c.conditions = {1755, 3201, 61, 512.5, {}, {"sw_power_cap"}};
   c.findings = {{"shapes", verify::outcome::pass, "40 problems", {}},
                 {"precision probe", verify::outcome::skipped, "it declares tf32, not fp32", {}}};
   c.launches = {{{4, 2, 1}, {16, 16, 1}, 0, 33 * 1024, 8, 64, 24, 64}};
@@ -73,6 +75,8 @@ inline results::document made_document() {
     gone.reason = d.plugins[2].problem;
     d.cells.push_back(gone);
   }
+  d.cells[1].time->throttled = 2;
+  d.cells[1].time->low_clock = true;
   results::cell& wrong = d.cells[4];
   wrong.verdict = verdict::wrong;
   wrong.reason = "element (1, 2) is nan";

@@ -61,6 +61,7 @@ TEST_CASE("a report in Markdown has what the text has, block by block", "[report
   for (const char* words :
        {"**Made**\n\n- made.toml on cuda:0 (Some GPU), kernel-zoo 0.1.0\n", "2026-01-02",
         "- unavailable gone: ", "runtime 13.0", "up to 7 samples", "L2 flushed", "vs base", "2.00x",
+        "1748 MHz", "- **throttled** fast:8x8_4x4: 2 samples discarded, the others kept",
         "33.0 KiB", "38% spills", "Old GPU", "\n\n| kernel",
         "\n\n- **wrong** fast:8x8_4x4: element", "GFLOP/s by kernel and shape",
         "- **disagree** base:8x8_4x4 and fast", "**FAILED**: 3 pass"}) {

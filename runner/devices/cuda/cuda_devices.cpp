@@ -58,7 +58,9 @@ device describe(int ordinal) {
   d.facts["compute_capability"] = fmt::format("{}.{}", properties.major, properties.minor);
   d.facts["multiprocessors"] = std::to_string(properties.multiProcessorCount);
   d.facts["l2_bytes"] = std::to_string(properties.l2CacheSize);
-  d.facts["max_clock_mhz"] = std::to_string(attribute(cudaDevAttrClockRate, ordinal) / 1000);
+  const int clock_mhz = attribute(cudaDevAttrClockRate, ordinal) / 1000;
+  d.highest_mhz = clock_mhz;
+  d.facts["max_clock_mhz"] = std::to_string(clock_mhz);
   d.facts["driver_supports_cuda"] = version(driver);
   d.facts["runtime"] = version(runtime);
   std::ifstream kernel_module("/sys/module/nvidia/version");
