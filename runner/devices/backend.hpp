@@ -53,6 +53,7 @@ class backend {
   // Makes the zones around a buffer out of bounds, or not, where a sanitizer watches.
   virtual void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;
   virtual void copy_to_host(void* host, const void* memory, std::size_t bytes) = 0;
+  virtual void copy_to_device(void* memory, const void* host, std::size_t bytes) = 0;
 
   // The stream that plugins get; null on the CPU.
   virtual void* stream() = 0;

@@ -104,6 +104,9 @@ class cpu_backend final : public backend {
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
     std::memcpy(host, memory, bytes);
   }
+  void copy_to_device(void* memory, const void* host, std::size_t bytes) override {
+    std::memcpy(memory, host, bytes);
+  }
 
   void* stream() override { return nullptr; }
   std::string pending_error() override { return {}; }

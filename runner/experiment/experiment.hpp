@@ -72,6 +72,7 @@ struct timing_options {
   int warmup = 3;            // untimed runs before the first sample
   int samples = 20;          // at most this many
   double max_seconds = 1.0;  // per cell; at least one sample is taken
+  bool end_to_end = false;   // also with allocation and copies
 };
 
 struct verify_options {

@@ -39,6 +39,7 @@ void read_timing(table_reader& keys, timing_options& timing) {
   keys.read("warmup", timing.warmup, integer_in(0, 1000));
   keys.read("samples", timing.samples, integer_in(1, 10000));
   keys.read("max_seconds", timing.max_seconds, number_above_zero(kDay));
+  keys.read("end_to_end", timing.end_to_end, flag);
 }
 
 void read_verify(table_reader& keys, verify_options& verify) {

@@ -64,8 +64,9 @@ void add_problem(line& l, const problem& p) {
 
 void add_time(line& l, const document& d, const cell& c) {
   if (!c.time) {
-    for (const char* column : {"median_ms", "min_ms", "spread", "samples", "clock", "cache",
-                               "sm_mhz", "throttled", "gflops", "speedup_over_baseline"}) {
+    for (const char* column :
+         {"median_ms", "min_ms", "spread", "samples", "clock", "cache", "sm_mhz", "throttled",
+          "gflops", "speedup_over_baseline", "end_to_end_ms"}) {
       l.none(column);
     }
     return;
@@ -83,6 +84,7 @@ void add_time(line& l, const document& d, const cell& c) {
   l.number("gflops", d.gflops(c).value_or(NAN));
   l.number("speedup_over_baseline",
            baseline == nullptr ? NAN : baseline->time->median_ms / c.time->median_ms);
+  l.number("end_to_end_ms", c.end_to_end ? c.end_to_end->total_ms() : NAN);
 }
 
 void add_launch(line& l, const cell& c) {

@@ -2,6 +2,7 @@
 
 #include "referee/error_map.hpp"
 #include "report/agreement.hpp"
+#include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
 
@@ -58,19 +59,30 @@ std::optional<experiment::pivot> pivot_of(const document& d) {
                            experiment::pivot_value::gflops};
 }
 
-void add_part(page& p, const document& d, std::size_t problem, const table& t) {
+// What there is to say of one problem, in the order of the page.
+struct part {
+  table times;
+  std::vector<throttling> held_back;
+  table end_to_end;
+};
+
+void add_part(page& p, const document& d, std::size_t problem, const part& what) {
   const std::vector<reason> why = reasons(d, problem);
-  if (t.rows() == 0 && why.empty()) return;
+  if (what.times.rows() == 0 && what.held_back.empty() && what.end_to_end.rows() == 0 &&
+      why.empty()) {
+    return;
+  }
   p.line(problem_name(d.experiment.problems[problem]), style::bold);
-  p.add(t);
+  p.add(what.times);
   for (const reason& r : why) {
     p.item(verdict_name(r.verdict), style_of(r.verdict),
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
     if (r.errors) p.verbatim(referee::lines_of(*r.errors));
   }
-  for (const throttling& held : throttled(d, problem)) {
-    p.item("throttled", style::bad, fmt::format(" {}: {}", held.kernel, held.text));
+  for (const throttling& t : what.held_back) {
+    p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
   }
+  p.add(what.end_to_end);
   p.end_part();
 }
 
@@ -92,12 +104,12 @@ void add_head(page& p, const document& d) {
   }
 }
 
-void add_reasons(page& p, const document& d, std::size_t problem) {
-  add_part(p, d, problem, table());
-}
+void add_reasons(page& p, const document& d, std::size_t problem) { add_part(p, d, problem, {}); }
 
 void add_problem(page& p, const document& d, std::size_t problem) {
-  add_part(p, d, problem, d.experiment.pivot_table ? table() : problem_table(d, problem));
+  add_part(p, d, problem,
+           {d.experiment.pivot_table ? table() : problem_table(d, problem), throttled(d, problem),
+            end_to_end_table(d, problem)});
 }
 
 void add_overview(page& p, const document& d) {

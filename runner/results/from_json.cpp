@@ -73,6 +73,11 @@ devices::conditions read_conditions(const field& f) {
   return c;
 }
 
+timing::end_to_end read_end_to_end(const field& f) {
+  return {f.at("allocate_ms").number(), f.at("to_device_ms").number(), f.at("kernel_ms").number(),
+          f.at("to_host_ms").number()};
+}
+
 timing::summary read_time(const field& f) {
   timing::summary t;
   t.median_ms = f.at("median_ms").number();
@@ -143,6 +148,7 @@ cell read_cell(const field& f) {
   c.reason = f.at("reason").text();
   if (const auto accuracy = f.find("accuracy")) c.accuracy = read_accuracy(*accuracy);
   if (const auto time = f.find("time")) c.time = read_time(*time);
+  if (const auto whole = f.find("end_to_end")) c.end_to_end = read_end_to_end(*whole);
   if (const auto state = f.find("conditions")) c.conditions = read_conditions(*state);
   if (const auto checks = f.find("checks")) {
     for (const field& check : checks->elements()) c.findings.push_back(read_finding(check));
@@ -180,6 +186,7 @@ void read_timing(const field& f, experiment::timing_options& timing) {
   timing.warmup = f.at("warmup").integer<int>();
   timing.samples = f.at("samples").integer<int>();
   timing.max_seconds = f.at("max_seconds").number();
+  if (const auto whole = f.find("end_to_end")) timing.end_to_end = whole->flag();
 }
 
 experiment::experiment read_experiment(const field& f) {

@@ -84,6 +84,14 @@ json optional_number(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
+json to_json(const timing::end_to_end& e) {
+  return {{"allocate_ms", e.allocate_ms},
+          {"to_device_ms", e.to_device_ms},
+          {"kernel_ms", e.kernel_ms},
+          {"to_host_ms", e.to_host_ms},
+          {"total_ms", e.total_ms()}};
+}
+
 json to_json(const devices::conditions& c) {
   return {{"sm_mhz", optional_number(c.sm_mhz)},
           {"memory_mhz", optional_number(c.memory_mhz)},
@@ -161,6 +169,7 @@ json to_json(const document& d, const cell& c) {
          {"speedup_over_baseline",
           baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
   if (c.conditions.any()) j["conditions"] = to_json(c.conditions);
+  if (c.end_to_end) j["end_to_end"] = to_json(*c.end_to_end);
   if (!published.empty()) j["published_ms"] = published;
   return j;
 }
@@ -195,7 +204,8 @@ json to_json(const document& d) {
             {{"enabled", e.timing.enabled},
              {"warmup", e.timing.warmup},
              {"samples", e.timing.samples},
-             {"max_seconds", e.timing.max_seconds}}},
+             {"max_seconds", e.timing.max_seconds},
+             {"end_to_end", e.timing.end_to_end}}},
            {"verify",
             {{"tier", tier_name(e.verify.tier)}, {"timeout_seconds", e.verify.timeout_seconds}}},
            {"published_source", e.published.source},

@@ -7,6 +7,7 @@
 #include "devices/devices.hpp"
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
+#include "timing/end_to_end.hpp"
 #include "timing/summary.hpp"
 #include "verify/check.hpp"
 #include "workers/messages.hpp"
@@ -38,11 +39,12 @@ struct cell {
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
   std::optional<referee::accuracy> accuracy;
-  std::optional<referee::error_map> errors;  // of one that is wrong, where they are asked for
-  std::optional<timing::summary> time;       // only of a cell that passed
-  devices::conditions conditions;            // of the device while it was timed
-  std::vector<verify::finding> findings;     // of the checks that its tier adds
-  std::vector<workers::launch> launches;     // of one run; empty for libraries like cuBLAS
+  std::optional<referee::error_map> errors;      // of one that is wrong, where they are asked for
+  std::optional<timing::summary> time;           // only of a cell that passed
+  std::optional<timing::end_to_end> end_to_end;  // likewise, where it is asked for
+  devices::conditions conditions;                // of the device while it was timed
+  std::vector<verify::finding> findings;         // of the checks that its tier adds
+  std::vector<workers::launch> launches;         // of one run; empty for libraries like cuBLAS
 
   std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }
 };

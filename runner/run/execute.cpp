@@ -73,6 +73,7 @@ class round {
       if (c.verdict == verdict::pass && plan_.experiment.timing.enabled) {
         measure(subject, digest, who.record.description->native, c);
       }
+      if (c.time && plan_.experiment.timing.end_to_end) measure_end_to_end(subject, digest, c);
       subject.finish();
     } catch (const setback& s) {
       fail(c, s.verdict, s.what());
@@ -100,6 +101,7 @@ class round {
     c.verdict = v;
     c.reason = reason;
     c.time.reset();
+    c.end_to_end.reset();
   }
 
   const cell& remember(const cell& c) {
@@ -163,6 +165,16 @@ class round {
     c.time->clock = plan_.device.abi.kind == KZOO_CUDA ? timing::clock::gpu
                     : native                           ? timing::clock::cpu
                                                        : timing::clock::simulator;
+  }
+
+  void measure_end_to_end(verify::subject& subject, std::uint64_t digest, cell& c) {
+    const verify::judged_end_to_end whole = subject.end_to_end(plan_.experiment.timing, digest);
+    if (whole.judgement.right) {
+      c.end_to_end = whole.medians;
+      return;
+    }
+    fail(c, verdict::wrong, "wrong in memory that was just allocated: " + whole.judgement.reason);
+    c.errors = whole.judgement.errors;
   }
 
   plan& plan_;

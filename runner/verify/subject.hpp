@@ -4,6 +4,7 @@
 #include "devices/nvml.hpp"
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
+#include "timing/end_to_end.hpp"
 #include "timing/throttling.hpp"
 #include "verify/truths.hpp"
 #include "workers/plugin_host.hpp"
@@ -46,6 +47,12 @@ struct judged_samples {
   bool cold_cache = false, out_of_time = false;
 };
 
+// The whole way, some times over, each different result judged.
+struct judged_end_to_end {
+  referee::judgement judgement;  // likewise
+  timing::end_to_end medians;
+};
+
 // Whatever the plugin does wrong to its worker comes out as a setback.
 class subject {
  public:
@@ -75,6 +82,8 @@ class subject {
   void run_unseen(int slot = 0);
   // Times what is in slot 0, and judges every output that is not `judged` already.
   judged_samples sample(const experiment::timing_options& how, std::uint64_t judged);
+  // Allocation, copies and all, of what is in slot 0.
+  judged_end_to_end end_to_end(const experiment::timing_options& how, std::uint64_t judged);
   // The rows that the truth covers of the C that was judged last.
   referee::result kept() const;
 

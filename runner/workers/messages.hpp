@@ -3,6 +3,7 @@
 
 #include "core/matrix_data.hpp"
 #include "core/problem.hpp"
+#include "timing/end_to_end.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -47,6 +48,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, inside, outside, first_inside, first
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(survey, outside, unwritten, not_finite)
 
 }  // namespace kzoo::data
+
+namespace kzoo::timing {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end, allocate_ms, to_device_ms, kernel_ms, to_host_ms)
+
+}  // namespace kzoo::timing
 
 namespace kzoo::workers {
 
@@ -154,5 +161,11 @@ struct sample_report {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, cold_cache,
                                    out_of_time, output, host_ms, stream_ms, changed)
+
+struct end_to_end_report {
+  timing::end_to_end times;
+  output_report output;  // of the C that came back
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
 
 }  // namespace kzoo::workers

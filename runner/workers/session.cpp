@@ -63,6 +63,8 @@ json session::dispatch(const std::string& op, const json& request) {
   if (op == "open") return open(request);
   if (op == "run") return bench(request).run(request.at("output").get<output_request>());
   if (op == "sample") return bench(request).sample(request.at("how").get<sample_request>());
+  if (op == "end_to_end")
+    return bench(request).end_to_end(request.at("output").get<output_request>());
   if (op == "ask") {
     ask(request);
   } else if (op == "prepare") {

@@ -1,10 +1,10 @@
 #include "workers/workbench.hpp"
 
 #include "workers/plugin_calls.hpp"
+#include "workers/stopwatch.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <stdexcept>
 
@@ -13,16 +13,6 @@ namespace {
 
 // GPU clocks need time under load, not a number of runs, to come up: this much of max_seconds.
 constexpr double kWarmupShare = 0.1;
-
-class stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 launch describe(const kzoo_launch& l) {
   return {{l.grid[0], l.grid[1], l.grid[2]},
@@ -170,11 +160,15 @@ void workbench::guard_zones(bool out_of_bounds) {
 
 void workbench::call_plugin(kzoo_launch_list* launches) {
   guard_zones(true);
-  run_instance(
-      *variant_, instance_,
-      {sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(), matrices_.c->first(),
-       workspace_ ? workspace_->first() : nullptr, backend_.stream(), launches});
+  call_plugin({sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(),
+               matrices_.c->first(), workspace_ ? workspace_->first() : nullptr, nullptr,
+               launches});
   guard_zones(false);
+}
+
+void workbench::call_plugin(kzoo_arguments arguments) {
+  arguments.stream = backend_.stream();
+  run_instance(*variant_, instance_, arguments);
   if (const std::string error = backend_.pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
   }

@@ -31,6 +31,9 @@ class workbench {
   void renew(const problem& p, const std::string& move);
   run_report run(const output_request& output);
   sample_report sample(const sample_request& how);
+  // Allocates, sends, runs and fetches as a program does that has its matrices on the host. C is
+  // then what came back.
+  end_to_end_report end_to_end(const output_request& output);
   // Puts all of C as it is into the window.
   void show();
   // See devices::backend::fold_rows: C's sums are in the window.
@@ -48,6 +51,7 @@ class workbench {
   void destroy_instance();
   void guard_zones(bool out_of_bounds);
   void call_plugin(kzoo_launch_list* launches = nullptr);
+  void call_plugin(kzoo_arguments arguments);
   changes find_changes();
   devices::sample time_one_sample();
   output_report digest_c(const output_request& output);

@@ -42,6 +42,7 @@ enabled = false
 warmup = 0
 samples = 7
 max_seconds = 2
+end_to_end = true
 [verify]
 timeout_seconds = 0.5
 tier = "full"
@@ -68,6 +69,7 @@ value = "ms"
   CHECK(e.timing.warmup == 0);
   CHECK(e.timing.samples == 7);
   CHECK(e.timing.max_seconds == 2.0);
+  CHECK(e.timing.end_to_end);
   CHECK(e.verify.timeout_seconds == 0.5);
   CHECK(e.verify.tier == kzoo::tier::full);
   REQUIRE(e.pivot_table);
@@ -122,6 +124,8 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
        "2:11: error: timing.samples: expected an integer from 1 to 10000, found 10001"},
       {"[timing]\nsamples = 5.0",
        "2:11: error: timing.samples: expected an integer from 1 to 10000, found 5.0"},
+      {"[timing]\nend_to_end = 1",
+       "2:14: error: timing.end_to_end: expected true or false, found 1"},
       {"[timing]\nmax_seconds = 0",
        "2:15: error: timing.max_seconds: expected a number above 0 and up to 86400, found 0"},
       {"[timing]\nmax_seconds = nan",
@@ -163,13 +167,13 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
        "baseline = \"...\""},
       {"[timing]\nsampels = 1",
        "2:1: error: unknown key 'sampels' in timing; did you mean 'samples'? (known here: enabled, "
-       "warmup, samples, max_seconds)"},
+       "warmup, samples, max_seconds, end_to_end)"},
       {"[verify]\nplugins = ['*']",
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
        "the first [table] (known here: tier, timeout_seconds)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
        "3:1: error: unknown key '\\x1b' in timing (known here: enabled, warmup, samples, "
-       "max_seconds)"},
+       "max_seconds, end_to_end)"},
   };
   for (const wrong& each : all) {
     INFO(each.text);

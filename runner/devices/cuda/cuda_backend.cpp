@@ -80,6 +80,10 @@ class cuda_backend final : public backend {
     check(cudaMemcpy(host, memory, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
   }
 
+  void copy_to_device(void* memory, const void* host, std::size_t bytes) override {
+    check(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+  }
+
   void* stream() override { return stream_; }
 
   std::string pending_error() override {
