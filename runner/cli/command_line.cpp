@@ -113,6 +113,7 @@ int command_line(int argc, char** argv) {
   rerun_options rerun_with;
   compare_options compare_with;
   validate_options validate_with;
+  devices_options devices_with;
   std::string plugin;
   int code = kOk;
 
@@ -191,7 +192,13 @@ int command_line(int argc, char** argv) {
   describe_app.callback([&] { code = describe(describe_with, plugin); });
 
   CLI::App& devices_app = *app.add_subcommand("devices", "The devices that there are");
-  devices_app.callback([&] { code = devices(); });
+  devices_app.add_flag("--measure", devices_with.measure,
+                       "Measure how fast each is, ten seconds a device, and keep it: what results "
+                       "are held against");
+  devices_app.add_option("--device", devices_with.device, "This one only: cpu, cuda or cuda:N")
+      ->type_name("NAME");
+  devices_app.add_flag("--json", devices_with.json, "All there is, every sample of it");
+  devices_app.callback([&] { code = devices(devices_with); });
 
   if (argc <= 1) {
     fmt::print("{}", app.help());

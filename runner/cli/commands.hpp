@@ -65,13 +65,18 @@ struct validate_options : common_options {
   bool show_errors = false;
 };
 
+struct devices_options {
+  std::string device;  // "" : all
+  bool measure = false, json = false;
+};
+
 int run(const run_options& options);
 int rerun(const rerun_options& options);
 int check(const run_options& options);
 int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
-int devices();
+int devices(const devices_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
 

@@ -1,0 +1,53 @@
+#include "roofline/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <thread>
+
+namespace kzoo::roofline {
+namespace {
+
+// So many that a sample takes as long as the load asks for.
+std::int64_t repetitions_of(const devices::load& l) {
+  constexpr double kMostGrowth = 10;  // the first samples see a device that wakes up
+  std::int64_t repetitions = 1;
+  for (;;) {
+    const double seconds = std::max(l.run(repetitions).seconds, 1e-9);
+    const double growth = l.sample_seconds / seconds;
+    if (growth <= 1) return repetitions;
+    repetitions = std::llround(std::ceil(double(repetitions) * std::min(growth, kMostGrowth)));
+  }
+}
+
+}  // namespace
+
+ceiling measure(const devices::load& l, const schedule& how) {
+  const std::int64_t repetitions = repetitions_of(l);
+  for (double seconds = 0; seconds < how.warmup_seconds;) seconds += l.run(repetitions).seconds;
+
+  ceiling c{l.resource, l.kernel, {}, 0, {}};
+  for (int i = 0; i < 2 * how.samples; ++i) {
+    if (i >= how.samples) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(how.pause_seconds));
+    }
+    const devices::load_time t = l.run(repetitions);
+    c.samples.push_back({l.amount * double(repetitions) / t.seconds, t.clock_mhz});
+  }
+  const auto [slowest, best] = std::ranges::minmax(c.samples, {}, &pace::rate);
+  c.best = best;
+  c.spread = 1 - slowest.rate / best.rate;
+  return c;
+}
+
+ceilings ceilings_for(const devices::device& d) {
+  ceilings c{d.name, {}, "", {}};
+  for (const char* key : {"compute_capability", "multiprocessors", "l2_bytes", "max_clock_mhz",
+                          "driver", "driver_supports_cuda", "threads"}) {
+    if (const std::string fact = d.fact(key); !fact.empty()) c.facts[key] = fact;
+  }
+  return c;
+}
+
+}  // namespace kzoo::roofline
