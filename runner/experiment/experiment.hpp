@@ -74,10 +74,16 @@ struct timing_options {
   double max_seconds = 1.0;  // per cell; at least one sample is taken
 };
 
+// What becomes of a time below the roofline floor.
+enum class impossible_time { refuse, report };
+inline constexpr std::array kImpossibleTimes{impossible_time::refuse, impossible_time::report};
+std::string_view impossible_time_name(impossible_time i);  // the word in files
+
 struct verify_options {
   kzoo::tier tier = kzoo::tier::quick;
   double timeout_seconds = 60.0;  // for one step of one cell; a plugin past it counts as hung
   bool show_errors = false;       // from the command line alone
+  kzoo::experiment::impossible_time impossible_time = impossible_time::refuse;
 };
 
 // The command line's word over the file's.

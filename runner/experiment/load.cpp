@@ -46,6 +46,9 @@ void read_verify(table_reader& keys, verify_options& verify) {
   for (const tier t : kTiers) tiers.emplace_back(tier_name(t), t);
   keys.read("tier", verify.tier, one_of(tiers));
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
+  words<impossible_time> choices;
+  for (const impossible_time i : kImpossibleTimes) choices.emplace_back(impossible_time_name(i), i);
+  keys.read("impossible_time", verify.impossible_time, one_of(choices));
 }
 
 void read_pivot(table_reader& keys, bool has_baseline, experiment& e) {

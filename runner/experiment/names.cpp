@@ -67,6 +67,10 @@ std::string tier_fault(std::string_view text) {
                      did_you_mean(text, {"quick", "full", "paranoid"}));
 }
 
+std::string_view impossible_time_name(impossible_time i) {
+  return i == impossible_time::refuse ? "refuse" : "report";
+}
+
 tier parse_tier(const std::string& name, const std::string& where) {
   if (const auto known = find_tier(name)) return *known;
   throw invalid(error_text(where, tier_fault(name)));

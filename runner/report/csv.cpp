@@ -64,8 +64,9 @@ void add_problem(line& l, const problem& p) {
 
 void add_time(line& l, const document& d, const cell& c) {
   if (!c.time) {
-    for (const char* column : {"median_ms", "min_ms", "spread", "samples", "clock", "cache",
-                               "gflops", "speedup_over_baseline"}) {
+    for (const char* column :
+         {"median_ms", "min_ms", "spread", "samples", "clock", "cache", "gflops", "share_of_peak",
+          "floor_ms", "floor_resource", "speedup_over_baseline"}) {
       l.none(column);
     }
     return;
@@ -78,6 +79,10 @@ void add_time(line& l, const document& d, const cell& c) {
   l.add("clock", timing::clock_name(c.time->clock));
   l.add("cache", c.time->cold_cache ? "cold" : "warm");
   l.number("gflops", d.gflops(c).value_or(NAN));
+  const auto floor = d.floor_of(c);
+  l.number("share_of_peak", d.share_of_peak(c).value_or(NAN));
+  l.number("floor_ms", floor ? floor->ms : NAN);
+  l.add("floor_resource", floor ? roofline::resource_name(floor->resource) : "");
   l.number("speedup_over_baseline",
            baseline == nullptr ? NAN : baseline->time->median_ms / c.time->median_ms);
 }

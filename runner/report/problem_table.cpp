@@ -45,11 +45,13 @@ std::vector<table::field> row(const document& d, const cell& c) {
     // A simulator has no speed worth a figure.
     fields.push_back(
         {c.time->clock == timing::clock::simulator ? "" : number_text(d.gflops(c).value_or(0))});
+    const auto share = d.share_of_peak(c);
+    fields.push_back({share ? number_text(100 * *share) + "%" : "", style::dim});
     fields.push_back({baseline == nullptr
                           ? ""
                           : number_text(baseline->time->median_ms / c.time->median_ms) + "x"});
   } else {
-    fields.resize(fields.size() + 5);
+    fields.resize(fields.size() + 6);
   }
   fields.push_back({accuracy_text(d, c)});
   const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
@@ -79,6 +81,7 @@ table problem_table(const document& d, std::size_t problem) {
   t.add_column("spread");
   t.add_column("clock", table::align::left);
   t.add_column("GFLOP/s");
+  t.add_column("% of\npeak");
   t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
   t.add_column("error/√K");
   t.add_column("regs");
@@ -89,6 +92,18 @@ table problem_table(const document& d, std::size_t problem) {
     if (c.problem == problem && !declined(c)) t.add_row(row(d, c));
   }
   return t;
+}
+
+std::vector<std::string> floors(const document& d, std::size_t problem) {
+  std::vector<std::string> lines;
+  for (const cell& c : d.cells) {
+    const auto floor = c.problem == problem ? d.floor_of(c) : std::nullopt;
+    if (!floor) continue;
+    std::string line = fmt::format("roofline floor of {}: {}, {}", precision_name(c.declared),
+                                   time_text(floor->ms), text_of(*floor));
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 std::vector<reason> reasons(const document& d, std::size_t problem) {

@@ -14,6 +14,10 @@ namespace kzoo::report {
 // Has no rows when nothing of the problem can be shown.
 table problem_table(const results::document& d, std::size_t problem);
 
+// The least time that the problem takes, one line for each precision that was timed; none where no
+// ceilings are known.
+std::vector<std::string> floors(const results::document& d, std::size_t problem);
+
 // The cells that did not pass, one line for each reason, with all that share it. Those that are
 // unavailable on every problem are not among them: the report's head names them.
 struct reason {

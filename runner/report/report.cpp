@@ -43,9 +43,21 @@ std::string device_text(const document& d) {
   return text;
 }
 
+std::string ceilings_text(const roofline::ceilings& c) {
+  std::string text;
+  for (const auto r : roofline::kResources) {
+    const roofline::ceiling* found = c.find(r);
+    if (found == nullptr) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", roofline::resource_name(r),
+                        rate_text(r, found->best.rate));
+  }
+  return fmt::format("ceilings, measured {}: {}", c.measured, text);
+}
+
 void add_measured(page& p, const document& d) {
   p.item(fmt::format("measured {}: {}", d.started, device_text(d)));
   p.item(timing_text(d));
+  if (d.ceilings) p.item(ceilings_text(*d.ceilings));
 }
 
 // Where the experiment has no [pivot] of its own: the same kernel at several sizes.
@@ -63,6 +75,9 @@ void add_part(page& p, const document& d, std::size_t problem, const table& t) {
   if (t.rows() == 0 && why.empty()) return;
   p.line(problem_name(d.experiment.problems[problem]), style::bold);
   p.add(t);
+  if (t.rows() > 0) {
+    for (const std::string& line : floors(d, problem)) p.item(line);
+  }
   for (const reason& r : why) {
     p.item(verdict_name(r.verdict), style_of(r.verdict),
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));

@@ -1,5 +1,6 @@
 // The way back from JSON. Figures that follow from others are not read: they are worked out again.
 
+#include "results/ceilings.hpp"
 #include "results/field.hpp"
 #include "results/json.hpp"
 
@@ -165,6 +166,10 @@ experiment::experiment read_experiment(const field& f) {
   const field verify = f.at("verify");
   if (const auto name = verify.find("tier")) e.verify.tier = name->one_of(kTiers, tier_name);
   e.verify.timeout_seconds = verify.at("timeout_seconds").number();
+  if (const auto choice = verify.find("impossible_time")) {
+    e.verify.impossible_time =
+        choice->one_of(experiment::kImpossibleTimes, experiment::impossible_time_name);
+  }
   e.published.source = f.at("published_source").text();
   if (const auto labels = f.find("published_columns")) {
     for (std::string& label : read_texts(*labels)) {
@@ -246,7 +251,7 @@ document from_json(const nlohmann::ordered_json& j, const std::string& place) {
   d.version = root.at("runner").at("version").text();
   d.started = root.at("started").text();
   d.wall_seconds = root.at("wall_seconds").number();
-  // What the first files of this schema do not have; nor have they checks and tiers.
+  // What the first files of this schema do not have; nor have they checks, tiers and ceilings.
   if (const auto host = root.find("host")) d.host = host->text();
   if (const auto invoked = root.find("invocation")) {
     d.invoked = {read_texts(invoked->at("plugin_folders")), invoked->at("in_process").flag()};
@@ -254,6 +259,7 @@ document from_json(const nlohmann::ordered_json& j, const std::string& place) {
   if (const auto planned = root.find("planned_cells")) d.planned = planned->integer<std::size_t>();
   d.experiment = read_experiment(root.at("experiment"));
   d.device = read_device(root.at("device"));
+  if (const auto ceilings = root.find("ceilings")) d.ceilings = read_ceilings(*ceilings);
   d.notes = read_texts(root.at("notes"));
   for (const field& p : root.at("plugins").elements()) d.plugins.push_back(read_plugin(p));
   read_cells(root.at("cells"), d);

@@ -1,6 +1,7 @@
 #include "results/json.hpp"
 
 #include "core/sha256.hpp"
+#include "results/ceilings.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -74,6 +75,10 @@ json to_json(const workers::launch& l) {
           {"most_warps", l.most_warps}};
 }
 
+json to_json(const roofline::floor& f) {
+  return {{"ms", f.ms}, {"resource", roofline::resource_name(f.resource)}};
+}
+
 template <class T>
 json optional_number(const std::optional<T>& value) {
   return value ? json(*value) : json();
@@ -130,6 +135,7 @@ json to_json(const document& d, const cell& c) {
   json launches = json::array();
   for (const workers::launch& l : c.launches) launches.push_back(to_json(l));
   const cell* baseline = d.baseline_of(c);
+  const auto floor = d.floor_of(c);
   const bool known_precision = std::ranges::find(kPrecisions, c.declared) != kPrecisions.end();
   json j{{"plugin", c.plugin},
          {"variant", c.variant},
@@ -144,6 +150,8 @@ json to_json(const document& d, const cell& c) {
          {"errors", c.errors ? to_json(*c.errors) : json()},
          {"launches", std::move(launches)},
          {"gflops", optional_number(d.gflops(c))},
+         {"share_of_peak", optional_number(d.share_of_peak(c))},
+         {"floor", floor ? to_json(*floor) : json()},
          {"speedup_over_baseline",
           baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
   if (!published.empty()) j["published_ms"] = published;
@@ -182,7 +190,9 @@ json to_json(const document& d) {
              {"samples", e.timing.samples},
              {"max_seconds", e.timing.max_seconds}}},
            {"verify",
-            {{"tier", tier_name(e.verify.tier)}, {"timeout_seconds", e.verify.timeout_seconds}}},
+            {{"tier", tier_name(e.verify.tier)},
+             {"timeout_seconds", e.verify.timeout_seconds},
+             {"impossible_time", experiment::impossible_time_name(e.verify.impossible_time)}}},
            {"published_source", e.published.source},
            {"published_columns", published_labels(e.published)},
            {"pivot", e.pivot_table ? to_json(*e.pivot_table) : json()},
@@ -196,6 +206,7 @@ json to_json(const document& d) {
          {"invocation",
           {{"plugin_folders", d.invoked.plugin_folders}, {"in_process", d.invoked.in_process}}},
          {"device", to_json(d.device)},
+         {"ceilings", d.ceilings ? to_json(*d.ceilings, detail::summary) : json()},
          {"notes", d.notes},
          {"planned_cells", d.planned}};
   json plugins = json::array(), cells = json::array(), agreements = json::array();

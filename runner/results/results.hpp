@@ -6,6 +6,8 @@
 #include "devices/devices.hpp"
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
+#include "roofline/ceilings.hpp"
+#include "roofline/floor.hpp"
 #include "timing/summary.hpp"
 #include "verify/check.hpp"
 #include "workers/messages.hpp"
@@ -61,6 +63,7 @@ struct invocation {
 struct document {
   experiment::experiment experiment;
   devices::device device;
+  std::optional<roofline::ceilings> ceilings;  // of the device, where they were known
   std::vector<plugin_record> plugins;
   std::vector<cell> cells;  // by problem, then in the order of the plugin list
   std::vector<agreement> agreements;
@@ -76,6 +79,10 @@ struct document {
   const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
+  // Of a cell that was timed, by another clock than the simulator's, where ceilings are known: its
+  // speed over the peak of the precision that it declares, and the least time that it can take.
+  std::optional<double> share_of_peak(const cell& c) const;
+  std::optional<roofline::floor> floor_of(const cell& c) const;
   // The published time that belongs to the cell, for one column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
   // The cell that this one is compared with: the experiment's baseline, or the one that a selector

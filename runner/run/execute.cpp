@@ -152,6 +152,17 @@ class round {
     c.time->clock = plan_.device.abi.kind == KZOO_CUDA ? timing::clock::gpu
                     : native                           ? timing::clock::cpu
                                                        : timing::clock::simulator;
+    refuse_impossible(c);
+  }
+
+  // Of a time that nothing can take there is none.
+  void refuse_impossible(cell& c) const {
+    using experiment::impossible_time;
+    const auto floor = document_.floor_of(c);
+    if (!floor || plan_.experiment.verify.impossible_time == impossible_time::report) return;
+    if (const double ms = c.time->median_ms; roofline::is_below(ms, *floor)) {
+      fail(c, verdict::impossible_time, roofline::why_impossible(ms, *floor, c.declared));
+    }
   }
 
   plan& plan_;

@@ -45,6 +45,7 @@ max_seconds = 2
 [verify]
 timeout_seconds = 0.5
 tier = "full"
+impossible_time = "report"
 [pivot]
 rows = "n"
 columns = "dtype"
@@ -70,6 +71,7 @@ value = "ms"
   CHECK(e.timing.max_seconds == 2.0);
   CHECK(e.verify.timeout_seconds == 0.5);
   CHECK(e.verify.tier == kzoo::tier::full);
+  CHECK(e.verify.impossible_time == kzoo::experiment::impossible_time::report);
   REQUIRE(e.pivot_table);
   CHECK(e.pivot_table->rows == pivot_axis::n);
   CHECK(e.pivot_table->columns == pivot_axis::dtype);
@@ -131,6 +133,9 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
       {"[verify]\ntimeout_seconds = 1979-05-27",
        "2:19: error: verify.timeout_seconds: expected a number above 0 and up to 86400, found a "
        "date or time"},
+      {"[verify]\nimpossible_time = 'allow'",
+       "2:19: error: verify.impossible_time: expected one of \"refuse\", \"report\", found the "
+       "string \"allow\""},
       {"[problem]\ndtype = 'fp32'",
        "2:9: error: problem.dtype: expected one of \"f32\", \"f16\", \"bf16\", \"i32\", found the "
        "string \"fp32\"; did you mean 'f32'?"},
@@ -166,7 +171,8 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
        "warmup, samples, max_seconds)"},
       {"[verify]\nplugins = ['*']",
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
-       "the first [table] (known here: tier, timeout_seconds)"},
+       "the first [table] (known here: tier, timeout_seconds, "
+       "impossible_time)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
        "3:1: error: unknown key '\\x1b' in timing (known here: enabled, warmup, samples, "
        "max_seconds)"},
