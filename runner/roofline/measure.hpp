@@ -8,7 +8,8 @@ namespace kzoo::roofline {
 
 // Clocks have to settle under the load, and then half of the samples come back to back, as in a
 // loop, and half each after a pause, as short kernels find a device that has cooled down: a ceiling
-// must be above both.
+// must be above both. Until three samples agree on the best there are more of the latter, up to
+// five times as many in all.
 struct schedule {
   double warmup_seconds = 0.3;
   int samples = 10;  // of each half

@@ -58,7 +58,7 @@ TEST_CASE("ceilings are measured, kept, shown, and what times are held against",
   for (const auto& c : j.at("devices").at(0).at("ceilings").at("ceilings")) {
     INFO(c.dump(1));
     resources.insert(c.at("resource"));
-    CHECK(c.at("samples").size() == 20);
+    CHECK(c.at("samples").size() >= 20);
     // What any processor is between.
     const double best = c.at("best").at("rate").get<double>();
     CHECK(best > 1e7);
