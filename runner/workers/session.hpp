@@ -20,6 +20,7 @@
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "workers/library.hpp"
+#include "workers/ranges.hpp"
 #include "workers/window.hpp"
 #include "workers/workbench.hpp"
 
@@ -53,9 +54,11 @@ class session {
 
   window& output_;
   std::optional<library> library_;
+  std::string name_;  // of the plugin, as users type it
   devices::device device_;
   std::unique_ptr<devices::backend> backend_;
   std::map<int, workbench> benches_;  // by slot
+  std::map<int, cell_range> ranges_;  // likewise, of what is prepared
 };
 
 }  // namespace kzoo::workers
