@@ -28,8 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using results::document;
 
-constexpr int kSignalled = 128;  // and the signal's number, as a shell has it
-
 run::plan plan_for(experiment::experiment e, const output_options& options) {
   e.verify.show_errors = options.show_errors;
   devices::device device = devices::find(e.device);

@@ -61,6 +61,8 @@ class backend {
   virtual bool cold_cache() const = 0;
   // The same work, many times over, by two clocks; nothing where there is only one.
   virtual std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) = 0;
+  // Runs `enqueue`'s work to its end, as what a profiler that waits for its start shall see.
+  virtual void profile(const std::function<void()>& enqueue) = 0;
 };
 
 // The backend of a device as devices::find gave its id; makes the device current.

@@ -127,6 +127,10 @@ sample_report plugin_host::sample(const sample_request& how) {
   return report;
 }
 
+void plugin_host::profile(int warmup) {
+  call_for<json>({{"op", "profile"}, {"slot", 0}, {"warmup", warmup}}, timeout_seconds_);
+}
+
 std::vector<std::uint64_t> plugin_host::fold(std::uint64_t key, int slot) {
   const problem& p = prepared_.at(slot);
   output_.reserve(folded_bytes(p));

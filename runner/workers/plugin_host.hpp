@@ -37,6 +37,8 @@ class plugin_host {
   run_report run(const output_request& output = {}, int slot = 0);
   // Runs it over and over; output() then holds what the last sample wrote, if that is unknown.
   sample_report sample(const sample_request& how);
+  // Runs it `warmup` times, and once more as what a profiler of the process sees.
+  void profile(int warmup);
   // output() then holds all of C as the last run left it.
   void show(int slot = 0);
   // For each row of C as the last run left it: the sum of its elements times hash(key, column).

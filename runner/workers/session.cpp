@@ -73,6 +73,8 @@ json session::dispatch(const std::string& op, const json& request) {
   } else if (op == "renew") {
     bench(request).renew(request.at("problem").get<problem>(),
                          request.at("move").get<std::string>());
+  } else if (op == "profile") {
+    bench(request).profile(request.at("warmup").get<int>());
   } else if (op == "show") {
     bench(request).show();
   } else if (op == "fold") {

@@ -8,6 +8,7 @@
 //   {"op": "renew", "slot", "problem", "move"}            -> {}
 //   {"op": "run", "slot", "output": output_request}       -> run_report
 //   {"op": "sample", "slot", "how": sample_request}       -> sample_report
+//   {"op": "profile", "slot", "warmup"}                   -> {}
 //   {"op": "show", "slot"}                                -> {}
 //   {"op": "fold", "slot", "key"}                         -> {}
 //   {"op": "finish", "slot"}                              -> {}

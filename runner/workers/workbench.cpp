@@ -134,6 +134,12 @@ sample_report workbench::sample(const sample_request& how) {
   return report;
 }
 
+void workbench::profile(int warmup) {
+  for (int i = 0; i < warmup; ++i) time_one_sample();
+  matrices_.c->refill();
+  backend_.profile([this] { call_plugin(); });
+}
+
 void workbench::fold(std::uint64_t key) {
   const std::vector<std::uint64_t> sums =
       backend_.fold_rows(matrices_.c->words(), matrices_.c->spec(), key);

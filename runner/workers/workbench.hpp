@@ -31,6 +31,8 @@ class workbench {
   void renew(const problem& p, const std::string& move);
   run_report run(const output_request& output);
   sample_report sample(const sample_request& how);
+  // Runs it `warmup` times, and once as what a profiler sees.
+  void profile(int warmup);
   // Puts all of C as it is into the window.
   void show();
   // See devices::backend::fold_rows: C's sums are in the window.

@@ -1,6 +1,8 @@
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/fill.hpp"
 
+#include <cuda_profiler_api.h>
+
 #include <chrono>
 
 namespace kzoo::devices {
@@ -117,6 +119,14 @@ class cuda_backend final : public backend {
       check(cudaEventElapsedTime(&stream_ms, start_, stop_), "cudaEventElapsedTime");
       if (host.count() >= kEnoughMs || runs >= kMostRuns) return clocks{host.count(), stream_ms};
     }
+  }
+
+  void profile(const std::function<void()>& enqueue) override {
+    synchronize();
+    check(cudaProfilerStart(), "cudaProfilerStart");
+    enqueue();
+    synchronize();
+    check(cudaProfilerStop(), "cudaProfilerStop");
   }
 
  private:
