@@ -100,7 +100,8 @@ void add_profile(CLI::App& app, profile_options& o) {
                  "plugin:variant@MxNxK, one or several, separated by commas; default: all kernels "
                  "of the first problem, up to 16")
       ->type_name("LIST")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->excludes("--plugins");
   app.add_option("--ncu", o.ncu, "Nsight Compute's program, if it is not where it usually is")
       ->type_name("PROGRAM");
   app.add_option("--json", o.json, "Write the counters as JSON; - for stdout")->type_name("FILE");

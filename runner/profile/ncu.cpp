@@ -78,11 +78,13 @@ void check_access(const std::string& output) {
 // ncu's words without its account of progress and without the target's last line.
 std::string printed_in(const std::string& output) {
   std::string text;
+  bool any = false;
   for (const std::string& line : lines_of(output)) {
-    if (!line.starts_with("==PROF==") && !line.starts_with(workers::kProfiledMark))
-      text += line + '\n';
+    if (line.starts_with("==PROF==") || line.starts_with(workers::kProfiledMark)) continue;
+    text += line + '\n';
+    any = any || !line.empty();
   }
-  return text;
+  return any ? text : "";
 }
 
 std::string report_in(const std::string& output) {
@@ -94,8 +96,6 @@ std::string report_in(const std::string& output) {
 
 // There is no table of counters, and it was not for want of a metric: why?
 counters without_table(const tool& ncu, const workers::command_result& ran) {
-  if (ran.output.find(kConnected) != std::string::npos)
-    workers::check_profiled(ran.output, complaints_in(ran.output));
   if (ran.output.find("No kernels were profiled") != std::string::npos) {
     throw setback(verdict::error, "ncu saw no kernel of it: " + complaints_in(ran.output));
   }
@@ -145,20 +145,25 @@ counters collect(const tool& ncu, std::vector<std::string> metrics,
                     fmt::format("no end within {:g} s under ncu, killed", ncu.timeout_seconds));
     }
     check_access(ran.output);
-    if (auto page = read_raw_page(ran.output); page && !page->empty()) {
-      counters c{std::move(*page), unknown, report_in(ran.output), ""};
-      for (const std::string& m : metrics) {
-        if (std::ranges::none_of(c.launches,
-                                 [&](const launch& l) { return l.metrics.contains(m); }))
-          c.missing.push_back(m);
-      }
-      return c;
-    }
+    auto page = read_raw_page(ran.output);
     const auto named = std::ranges::find_if(
         metrics, [&](const std::string& m) { return complains_of(ran.output, m); });
-    if (named == metrics.end() || ncu.is_told("--metrics")) return without_table(ncu, ran);
-    unknown.push_back(*named);
-    metrics.erase(named);
+    if (!page && named != metrics.end() && !ncu.is_told("--metrics")) {
+      unknown.push_back(*named);
+      metrics.erase(named);
+      continue;
+    }
+    // A cell that fails on the way may have left counters.
+    if (ran.output.find(kConnected) != std::string::npos)
+      workers::check_profiled(ran.output, complaints_in(ran.output));
+    if (!page || page->empty()) return without_table(ncu, ran);
+    if (!ncu.is_told("--metrics")) {
+      for (const std::string& m : metrics) {
+        if (std::ranges::none_of(*page, [&](const launch& l) { return l.metrics.contains(m); }))
+          unknown.push_back(m);
+      }
+    }
+    return {std::move(*page), std::move(unknown), report_in(ran.output), ""};
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -159,10 +160,6 @@ void add_remarks(page& p, const profiled& c) {
            fmt::format(" {}: {}", c.kernel(), c.reason));
     return;
   }
-  if (!c.found->missing.empty()) {
-    p.item(fmt::format("{}: left out, as this ncu does not have it here: {}", c.kernel(),
-                       fmt::join(c.found->missing, ", ")));
-  }
   if (!c.found->printed.empty()) {
     p.item(fmt::format("{}: what ncu printed", c.kernel()));
     std::vector<std::string> lines;
@@ -172,6 +169,24 @@ void add_remarks(page& p, const profiled& c) {
   }
   if (!c.found->report.empty())
     p.item(fmt::format("{}: ncu's report is {}", c.kernel(), c.found->report));
+}
+
+std::string missing_text(std::vector<std::string> metrics) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t more = metrics.size() - std::min(metrics.size(), kMost);
+  metrics.resize(metrics.size() - more);
+  return fmt::format("left out, as this ncu does not have them here: {}{}",
+                     fmt::join(metrics, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+// Each list once, with the kernels that it is of.
+void add_missing(page& p, const std::vector<const profiled*>& cells) {
+  std::map<std::vector<std::string>, std::vector<std::string>> kernels;
+  for (const profiled* c : cells) {
+    if (c->found && !c->found->missing.empty()) kernels[c->found->missing].push_back(c->kernel());
+  }
+  for (const auto& [metrics, names] : kernels)
+    p.item(fmt::format("{}: {}", fmt::join(names, ", "), missing_text(metrics)));
 }
 
 }  // namespace
@@ -214,6 +229,7 @@ void add_profile(page& p, const profile::document& d) {
     add_table(p, memory_table(), cells, memory_row);
     add_table(p, stall_table(), cells, stall_row);
     for (const profiled* c : cells) add_remarks(p, *c);
+    add_missing(p, cells);
     p.end_part();
   }
 }

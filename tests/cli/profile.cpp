@@ -24,9 +24,10 @@ TEST_CASE("the simulator has no counters, and profile says so", "[cli]") {
 }
 
 TEST_CASE("bad usage of profile is refused before anything runs", "[cli]") {
-  for (const char* words : {"profile", "profile nosuch.toml", "profile quick --cell naive:*",
-                            "profile quick --cell naive:8x8@0", "profile quick --in-process",
-                            "profile quick -o report", "profile -- quick"}) {
+  for (const char* words :
+       {"profile", "profile nosuch.toml", "profile quick --cell naive:*",
+        "profile quick --cell naive:8x8@0", "profile quick --in-process", "profile quick -o report",
+        "profile quick --cell naive:8x8 --plugins naive", "profile -- quick"}) {
     const auto bad = runner(words);
     INFO(words << "\n" << bad.err);
     CHECK(bad.code == 2);

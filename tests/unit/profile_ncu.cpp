@@ -131,6 +131,10 @@ TEST_CASE("a cell that goes wrong under ncu says how", "[profile]") {
   CHECK_THAT(setback_of(ncu, hostile("segfault")),
              ContainsSubstring("crashed: the process ended before the run was over") &&
                  ContainsSubstring("The application returned an error code"));
+  // Also where it has left counters.
+  const scratch_folder other;
+  CHECK_THAT(setback_of(fake_ncu(other, "run_target \"$@\"; raw_page\n"), hostile("segfault")),
+             ContainsSubstring("crashed: "));
   CHECK_THAT(setback_of(ncu, hostile("throws")), ContainsSubstring("error: "));
   CHECK_THAT(setback_of(ncu, hostile("no_symbol")), ContainsSubstring("unavailable: is a library"));
 }
@@ -142,6 +146,7 @@ TEST_CASE("a report is named, and output that is no table is shown as it is", "[
               naive(), {"-o", "/tmp/x"});
   CHECK(report.report == "/tmp/x.ncu-rep");
   CHECK(report.launches.empty());
+  CHECK(report.printed.empty());
 
   const auto details =
       collect(fake_ncu(folder, "run_target \"$@\"; echo '  tile (4, 2, 1)x(8, 16, 1), Device 0'\n"),
