@@ -1,7 +1,7 @@
 #pragma once
 // Names on the timeline of Nsight Systems, and for the filters of Nsight Compute, in the NVTX
-// domain "kernel-zoo". Where no tool is attached a range is two tests of a pointer; a build without
-// CUDA has none.
+// domain "kernel-zoo". Where no tool is attached a range is two tests of a pointer, and none is
+// inside what is timed; a build without CUDA has none.
 
 #ifdef KZOO_NVTX
 
