@@ -1,4 +1,5 @@
 #include "cli/command_line.hpp"
+#include "workers/profiled.hpp"
 #include "workers/worker.hpp"
 
 #include <fcntl.h>
@@ -23,6 +24,8 @@ void fill_standard_descriptors() {
 int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == kzoo::workers::kWorkerCommand) return kzoo::workers::worker_main();
   fill_standard_descriptors();
+  if (argc > 2 && argv[1] == kzoo::workers::kProfiledCommand)
+    return kzoo::workers::profiled_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would hide how workers end
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -29,18 +29,21 @@ constexpr const char* kExitCodes =
     "failed, 2 bad usage or experiment file, 3 the device asked for is not there, 4 `compare`\n"
     "found a regression, 130 interrupted.";
 
-void add_common(CLI::App& app, common_options& o) {
+void add_plugin_folders(CLI::App& app, common_options& o) {
   app.add_option("--plugin-dir", o.plugin_folders,
                  "A folder with plugins (.so), before the built-in ones; may be given again")
       ->type_name("DIR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_common(CLI::App& app, common_options& o) {
+  add_plugin_folders(app, o);
   app.add_flag("--in-process", o.in_process,
                "Load plugins into this process, for debuggers and profilers: a crash ends it");
 }
 
-CLI::Option* add_experiment(CLI::App& app, run_options& o) {
-  add_common(app, o);
+CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
   auto* file =
       app.add_option("FILE", o.file, "Experiment file; looked up under configs/ if it is not here");
   app.add_option("--device", o.device, "auto, cpu, cuda or cuda:N; default: as the file says")
@@ -51,9 +54,12 @@ CLI::Option* add_experiment(CLI::App& app, run_options& o) {
   app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
       ->type_name("LIST")
       ->delimiter(',');
+  return file;
+}
+
+void add_tier(CLI::App& app, experiment_options& o) {
   app.add_option("--verify", o.tier, "quick, full or paranoid: how much is checked")
       ->type_name("TIER");
-  return file;
 }
 
 void add_output(CLI::App& app, output_options& o) {
@@ -70,7 +76,9 @@ void add_output(CLI::App& app, output_options& o) {
 }
 
 void add_run(CLI::App& app, run_options& o) {
+  add_common(app, o);
   auto* file = add_experiment(app, o);
+  add_tier(app, o);
   add_output(app, o);
   app.add_option("--resume", o.resume,
                  "Go on with an interrupted run: a journal, or the newest; FILE may be left out")
@@ -83,6 +91,33 @@ void add_run(CLI::App& app, run_options& o) {
   app.parse_complete_callback([file, &o] {
     if (file->count() == 0 && !o.resume) throw CLI::RequiredError("FILE");
   });
+}
+
+void add_profile(CLI::App& app, profile_options& o) {
+  add_plugin_folders(app, o);
+  add_experiment(app, o)->required();
+  app.add_option("--cell", o.cells,
+                 "plugin:variant@MxNxK, one or several, separated by commas; default: all kernels "
+                 "of the first problem, up to 16")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->excludes("--plugins");
+  app.add_option("--ncu", o.ncu, "Nsight Compute's program, if it is not where it usually is")
+      ->type_name("PROGRAM");
+  app.add_option("--json", o.json, "Write the counters as JSON; - for stdout")->type_name("FILE");
+  app.add_option("--md", o.markdown, "The tables as Markdown; likewise")->type_name("FILE");
+  app.footer(
+      "What stands after -- goes to ncu as it is, for example: -- --set full -o report\n"
+      "Exit codes: 0 all were profiled, 1 some were not, 2 bad usage, 3 no such device.");
+}
+
+// Takes what stands after -- away from the words.
+std::vector<std::string> taken_after_dashes(std::vector<std::string>& words) {
+  const auto dashes = std::ranges::find(words, "--");
+  if (dashes == words.end()) return {};
+  std::vector<std::string> taken(dashes + 1, words.end());
+  words.erase(dashes, words.end());
+  return taken;
 }
 
 // `runner FILE` means `runner run FILE`.
@@ -113,6 +148,8 @@ int command_line(int argc, char** argv) {
   rerun_options rerun_with;
   compare_options compare_with;
   validate_options validate_with;
+  devices_options devices_with;
+  profile_options profile_with;
   std::string plugin;
   int code = kOk;
 
@@ -153,7 +190,9 @@ int command_line(int argc, char** argv) {
   compare_app.callback([&] { code = compare(compare_with); });
 
   CLI::App& check_app = *app.add_subcommand("check", "Check an experiment file without running it");
+  add_common(check_app, check_with);
   add_experiment(check_app, check_with)->required();
+  add_tier(check_app, check_with);
   check_app.callback([&] { code = check(check_with); });
 
   CLI::App& validate_app =
@@ -181,6 +220,11 @@ int command_line(int argc, char** argv) {
   validate_app.footer("Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device.");
   validate_app.callback([&] { code = validate(validate_with); });
 
+  CLI::App& profile_app =
+      *app.add_subcommand("profile", "What Nsight Compute counts while cells of an experiment run");
+  add_profile(profile_app, profile_with);
+  profile_app.callback([&] { code = profile(profile_with); });
+
   CLI::App& list_app = *app.add_subcommand("list", "The plugins that there are");
   add_common(list_app, list_with);
   list_app.callback([&] { code = list(list_with); });
@@ -191,7 +235,13 @@ int command_line(int argc, char** argv) {
   describe_app.callback([&] { code = describe(describe_with, plugin); });
 
   CLI::App& devices_app = *app.add_subcommand("devices", "The devices that there are");
-  devices_app.callback([&] { code = devices(); });
+  devices_app.add_flag("--measure", devices_with.measure,
+                       "Measure how fast each is, ten seconds a device, and keep it: what results "
+                       "are held against");
+  devices_app.add_option("--device", devices_with.device, "This one only: cpu, cuda or cuda:N")
+      ->type_name("NAME");
+  devices_app.add_flag("--json", devices_with.json, "All there is, every sample of it");
+  devices_app.callback([&] { code = devices(devices_with); });
 
   if (argc <= 1) {
     fmt::print("{}", app.help());
@@ -199,6 +249,7 @@ int command_line(int argc, char** argv) {
   }
   try {
     std::vector<std::string> words = with_default_command(argc, argv, app);
+    if (words[0] == "profile") profile_with.ncu_arguments = taken_after_dashes(words);
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(words);
   } catch (const CLI::ParseError& e) {

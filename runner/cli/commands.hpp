@@ -14,6 +14,7 @@ inline constexpr int kSomeCellFailed = 1;
 inline constexpr int kBadInput = 2;  // usage, experiment file
 inline constexpr int kNoSuchDevice = 3;
 inline constexpr int kRegression = 4;
+inline constexpr int kSignalled = 128;  // and the signal's number, as a shell has it
 
 // Of every subcommand.
 struct common_options {
@@ -30,13 +31,25 @@ struct output_options : common_options {
   bool show_errors = false;
 };
 
-struct run_options : output_options {
-  std::string file;                   // "" only with resume: as the interrupted run had it
-  std::string device;                 // "" : as the file says
-  std::vector<std::string> plugins;   // empty: as the file says
-  std::vector<std::string> sizes;     // likewise
-  std::string tier;                   // "" : as the file says
+// An experiment, and what is said over it.
+struct experiment_options {
+  std::string file;
+  std::string device;                // "" : as the file says
+  std::vector<std::string> plugins;  // empty: as the file says
+  std::vector<std::string> sizes;    // likewise
+  std::string tier;                  // "" : as the file says
+};
+
+// With `file` "" only with resume: as the interrupted run had it.
+struct run_options : output_options, experiment_options {
   std::optional<std::string> resume;  // a journal; "": the newest
+};
+
+struct profile_options : common_options, experiment_options {
+  std::vector<std::string> cells;  // empty: of the first problem all
+  std::string ncu;                 // "" : where it usually is
+  std::string json, markdown;      // "" : none, "-": stdout
+  std::vector<std::string> ncu_arguments;
 };
 
 struct rerun_options : output_options {
@@ -65,13 +78,19 @@ struct validate_options : common_options {
   bool show_errors = false;
 };
 
+struct devices_options {
+  std::string device;  // "" : all
+  bool measure = false, json = false;
+};
+
 int run(const run_options& options);
 int rerun(const rerun_options& options);
 int check(const run_options& options);
+int profile(const profile_options& options);
 int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const common_options& options, const std::string& plugin);
-int devices();
+int devices(const devices_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
 

@@ -1,27 +1,18 @@
 #include "cli/journals.hpp"
 
+#include "core/printable.hpp"
 #include "experiment/diagnostics.hpp"
 #include "experiment/read_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 namespace kzoo::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What may stand in a file's name without being quoted in a shell.
-std::string harmless(std::string text) {
-  for (char& c : text) {
-    const bool fine = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-    if (!fine) c = '-';
-  }
-  return text;
-}
 
 interrupted_run open_journal(const fs::path& file) {
   constexpr experiment::file_kind kJournal{"a journal", ".jsonl", 1024};
@@ -49,8 +40,9 @@ fs::path journal_name(const results::document& head) {
   std::string when = head.started, device = head.device.id;
   std::erase(when, 'Z');
   std::erase(device, ':');
-  const std::string name = fmt::format("{}/{}_{}_{}", kResultsFolder, harmless(when),
-                                       harmless(head.experiment.file.stem().string()), device);
+  const std::string name =
+      fmt::format("{}/{}_{}_{}", kResultsFolder, file_name_from(when),
+                  file_name_from(head.experiment.file.stem().string()), device);
   fs::path file = name + ".jsonl";
   for (int i = 2; fs::exists(file); ++i) file = fmt::format("{}_{}.jsonl", name, i);
   return file;

@@ -50,10 +50,6 @@ std::string variants_of(const workers::plugin_description& d) {
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
-std::string gigabytes(std::uint64_t bytes) {
-  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / 1e9);
-}
-
 }  // namespace
 
 int list(const common_options& options) {
@@ -141,17 +137,6 @@ int describe(const common_options& options, const std::string& plugin) {
     return kBadInput;
   }
   return usable ? kOk : kSomeCellFailed;
-}
-
-int devices() {
-  const bool colour = report::wants_colour(stdout);
-  for (const devices::device& d : devices::list()) {
-    fmt::print("{}  {}, {}\n", report::styled(d.id, style::bold, colour), d.name,
-               gigabytes(d.memory_bytes));
-    for (const auto& [name, value] : d.facts) fmt::print("    {:<22} {}\n", name, value);
-  }
-  if (const std::string why = devices::why_no_cuda(); !why.empty()) fmt::print("{}\n", why);
-  return kOk;
 }
 
 }  // namespace kzoo::cli

@@ -1,3 +1,4 @@
+#include "cli/ceilings.hpp"
 #include "cli/changes.hpp"
 #include "cli/exports.hpp"
 #include "cli/journals.hpp"
@@ -28,8 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 using results::document;
 
-constexpr int kSignalled = 128;  // and the signal's number, as a shell has it
-
 run::plan plan_for(experiment::experiment e, const output_options& options) {
   e.verify.show_errors = options.show_errors;
   devices::device device = devices::find(e.device);
@@ -40,6 +39,7 @@ run::plan plan_for(experiment::experiment e, const output_options& options) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
   plan.invoked.in_process = options.in_process;
+  plan.ceilings = known_ceilings(plan.device);
   return plan;
 }
 
@@ -131,6 +131,7 @@ int resume(const run_options& told) {
   head.started = then.started;
   head.wall_seconds = then.wall_seconds;
   head.notes = then.notes;
+  head.ceilings = then.ceilings;  // one table, one roof
   auto journal = results::journal::reopen(before.file, before.journal.whole_bytes);
   if (!then.complete()) {
     head.notes.push_back(note_on_break(then, plan));

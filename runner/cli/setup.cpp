@@ -23,7 +23,7 @@ run::host_factory hosts_for(const common_options& options, double timeout_second
   };
 }
 
-experiment::experiment load_experiment(const run_options& options) {
+experiment::experiment load_experiment(const experiment_options& options) {
   experiment::overrides over;
   if (!options.device.empty()) over.device = options.device;
   if (!options.tier.empty()) over.tier = options.tier;

@@ -10,6 +10,6 @@ namespace kzoo::cli {
 
 catalogue::catalogue open_catalogue(const common_options& options);
 run::host_factory hosts_for(const common_options& options, double timeout_seconds);
-experiment::experiment load_experiment(const run_options& options);
+experiment::experiment load_experiment(const experiment_options& options);
 
 }  // namespace kzoo::cli

@@ -39,7 +39,7 @@ pair matched(const cell& before, const cell& after, double threshold) {
   if (passed != passes) {
     p.change = passes ? change::repaired : change::broken;
   } else if (before.time && after.time && before.time->clock == after.time->clock) {
-    p.time = timing::ratio_of_medians(after.time->samples_ms, before.time->samples_ms);
+    p.time = timing::ratio_of_medians(*after.time, *before.time);
     p.change = change_of(*p.time, threshold);
   } else if (passes) {
     // Right both times: if nobody timed it, nothing changed.

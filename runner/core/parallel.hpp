@@ -11,6 +11,9 @@
 
 namespace kzoo {
 
+// That loops run on.
+inline unsigned hardware_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+
 // Calls body(block) once for each block in [0, count), from several threads and in any order. The
 // first exception that a body throws ends the loop and comes out of it.
 template <class Body>
@@ -30,8 +33,7 @@ void for_each_block(std::int64_t count, const Body& body) {
     }
   };
   {
-    const std::int64_t threads =
-        std::min<std::int64_t>(count, std::max(1u, std::thread::hardware_concurrency()));
+    const std::int64_t threads = std::min<std::int64_t>(count, hardware_threads());
     std::vector<std::jthread> others;
     for (std::int64_t i = 1; i < threads; ++i) others.emplace_back(work);
     work();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 namespace kzoo {
 
 std::string printable(std::string_view text) {
@@ -17,6 +19,14 @@ std::string printable(std::string_view text) {
     }
   }
   return out;
+}
+
+std::string file_name_from(std::string text) {
+  for (char& c : text) {
+    const bool fine = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    if (!fine) c = '-';
+  }
+  return text;
 }
 
 }  // namespace kzoo

@@ -8,10 +8,19 @@
 
 namespace kzoo {
 
-enum class verdict { pass, wrong, crashed, hung, error, unsupported, unavailable };
-inline constexpr std::array kVerdicts{verdict::pass,       verdict::wrong, verdict::crashed,
-                                      verdict::hung,       verdict::error, verdict::unsupported,
-                                      verdict::unavailable};
+enum class verdict {
+  pass,
+  wrong,
+  impossible_time,  // right, and timed as faster than the device can be
+  crashed,
+  hung,
+  error,
+  unsupported,
+  unavailable
+};
+inline constexpr std::array kVerdicts{
+    verdict::pass, verdict::wrong, verdict::impossible_time, verdict::crashed,
+    verdict::hung, verdict::error, verdict::unsupported,     verdict::unavailable};
 
 constexpr std::string_view verdict_name(verdict v) {
   switch (v) {
@@ -19,6 +28,8 @@ constexpr std::string_view verdict_name(verdict v) {
       return "pass";
     case verdict::wrong:
       return "wrong";
+    case verdict::impossible_time:
+      return "impossible time";
     case verdict::crashed:
       return "crashed";
     case verdict::hung:

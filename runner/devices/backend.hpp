@@ -26,6 +26,11 @@ struct clocks {
   double host_ms = 0, stream_ms = 0;
 };
 
+// One timed run. 0 MHz: the device does not tell its clock, or not over so short a time.
+struct sample {
+  double ms = 0, sm_mhz = 0;
+};
+
 class backend {
  public:
   virtual ~backend() = default;
@@ -48,6 +53,7 @@ class backend {
   // Makes the zones around a buffer out of bounds, or not, where a sanitizer watches.
   virtual void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;
   virtual void copy_to_host(void* host, const void* memory, std::size_t bytes) = 0;
+  virtual void copy_to_device(void* memory, const void* host, std::size_t bytes) = 0;
 
   // The stream that plugins get; null on the CPU.
   virtual void* stream() = 0;
@@ -56,11 +62,16 @@ class backend {
   // Waits for everything on the device. Throws failure.
   virtual void synchronize() = 0;
 
-  // Milliseconds that `enqueue`'s work takes on the device, caches cold where cold_cache() says so.
-  virtual double time_ms(const std::function<void()>& enqueue) = 0;
+  // Milliseconds that `enqueue`'s work takes on the device, caches cold where cold_cache() says so,
+  // and the clock of its multiprocessors meanwhile.
+  virtual sample time_ms(const std::function<void()>& enqueue) = 0;
   virtual bool cold_cache() const = 0;
+  // Milliseconds for each of `runs` runs back to back, after one that finds the caches as it may.
+  virtual sample time_hot_ms(const std::function<void()>& enqueue, int runs) = 0;
   // The same work, many times over, by two clocks; nothing where there is only one.
   virtual std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) = 0;
+  // Runs `enqueue`'s work to its end, as what a profiler that waits for its start shall see.
+  virtual void profile(const std::function<void()>& enqueue) = 0;
 };
 
 // The backend of a device as devices::find gave its id; makes the device current.

@@ -104,21 +104,37 @@ class cpu_backend final : public backend {
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
     std::memcpy(host, memory, bytes);
   }
+  void copy_to_device(void* memory, const void* host, std::size_t bytes) override {
+    std::memcpy(memory, host, bytes);
+  }
 
   void* stream() override { return nullptr; }
   std::string pending_error() override { return {}; }
   void synchronize() override {}
 
-  double time_ms(const std::function<void()>& enqueue) override {
-    const auto start = std::chrono::steady_clock::now();
+  sample time_ms(const std::function<void()>& enqueue) override {
+    return {milliseconds(enqueue), 0};
+  }
+  bool cold_cache() const override { return false; }
+  sample time_hot_ms(const std::function<void()>& enqueue, int runs) override {
     enqueue();
+    const double all = milliseconds([&] {
+      for (int i = 0; i < runs; ++i) enqueue();
+    });
+    return {all / runs, 0};
+  }
+  std::optional<clocks> compare_clocks(const std::function<void()>&) override { return {}; }
+  void profile(const std::function<void()>& enqueue) override { enqueue(); }
+
+ private:
+  template <class Work>
+  static double milliseconds(const Work& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
         .count();
   }
-  bool cold_cache() const override { return false; }
-  std::optional<clocks> compare_clocks(const std::function<void()>&) override { return {}; }
 
- private:
   static constexpr std::int64_t kWordsPerBlock = 1 << 16;
   static std::size_t blocks(const data::matrix& x) {
     return static_cast<std::size_t>((data::word_count(x) + kWordsPerBlock - 1) / kWordsPerBlock);

@@ -1,7 +1,9 @@
 #include "devices/devices.hpp"
 
+#include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
+#include "devices/load.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +11,6 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
-#include <thread>
 
 namespace kzoo::devices {
 namespace {
@@ -32,7 +33,7 @@ device cpu_device() {
   d.id = "cpu";
   d.name = proc_value("/proc/cpuinfo", "model name");
   if (d.name.empty()) d.name = "CPU";
-  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  const unsigned threads = hardware_threads();
   d.abi = {.struct_size = sizeof(kzoo_device),
            .kind = KZOO_CPU,
            .ordinal = 0,
@@ -88,6 +89,10 @@ std::uint64_t free_memory(const device& d) {
 }
 
 const char* kind_name(kzoo_device_kind kind) { return kind == KZOO_CUDA ? "cuda" : "cpu"; }
+
+std::vector<load> loads(const device& d) {
+  return d.abi.kind == KZOO_CUDA ? cuda_loads(d) : cpu_loads();
+}
 
 std::unique_ptr<backend> open(const std::string& device_id) {
   return device_id == "cpu" ? open_cpu() : open_cuda(ordinal_of(device_id));

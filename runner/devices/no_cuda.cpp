@@ -1,5 +1,6 @@
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
+#include "devices/load.hpp"
 
 namespace kzoo::devices {
 
@@ -11,6 +12,8 @@ std::string why_no_cuda() {
 }
 
 std::uint64_t free_cuda_memory(int) { throw absent(why_no_cuda()); }
+
+std::vector<load> cuda_loads(const device&) { throw absent(why_no_cuda()); }
 
 std::unique_ptr<backend> open_cuda(int) { throw absent(why_no_cuda()); }
 

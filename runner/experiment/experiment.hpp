@@ -67,17 +67,34 @@ struct pivot {
   pivot_value value = pivot_value::gflops;
 };
 
+// What a kernel finds in the device's caches: nothing of its operands, or what its last run left.
+enum class cache_mode { cold, hot, both };
+inline constexpr std::array kCacheModes{cache_mode::cold, cache_mode::hot, cache_mode::both};
+std::string_view mode_name(cache_mode m);
+
 struct timing_options {
   bool enabled = true;
-  int warmup = 3;            // untimed runs before the first sample
-  int samples = 20;          // at most this many
-  double max_seconds = 1.0;  // per cell; at least one sample is taken
+  cache_mode mode = cache_mode::cold;
+  int rounds = 10;           // turns that each kernel takes, at least
+  int warmup = 3;            // untimed runs at the start of a turn
+  int min_samples = 10;      // over all rounds
+  double max_noise = 0.01;   // more rounds until the median is known to this, relatively
+  double max_seconds = 1.0;  // per cell, all its turns together; at least one sample is taken
+  bool end_to_end = false;   // also with allocation and copies
+
+  int samples_per_turn() const { return (min_samples + rounds - 1) / rounds; }
 };
+
+// What becomes of a time below the roofline floor.
+enum class impossible_time { refuse, report };
+inline constexpr std::array kImpossibleTimes{impossible_time::refuse, impossible_time::report};
+std::string_view impossible_time_name(impossible_time i);  // the word in files
 
 struct verify_options {
   kzoo::tier tier = kzoo::tier::quick;
   double timeout_seconds = 60.0;  // for one step of one cell; a plugin past it counts as hung
   bool show_errors = false;       // from the command line alone
+  kzoo::experiment::impossible_time impossible_time = impossible_time::refuse;
 };
 
 // The command line's word over the file's.

@@ -36,9 +36,15 @@ void read_top(table_reader& file, experiment& e, diagnostics& report) {
 
 void read_timing(table_reader& keys, timing_options& timing) {
   keys.read("enabled", timing.enabled, flag);
+  words<cache_mode> modes;
+  for (const cache_mode m : kCacheModes) modes.emplace_back(mode_name(m), m);
+  keys.read("mode", timing.mode, one_of(modes));
+  keys.read("rounds", timing.rounds, integer_in(1, 1000));
   keys.read("warmup", timing.warmup, integer_in(0, 1000));
-  keys.read("samples", timing.samples, integer_in(1, 10000));
+  keys.read("min_samples", timing.min_samples, integer_in(1, 10000));
+  keys.read("max_noise", timing.max_noise, number_above_zero(1));
   keys.read("max_seconds", timing.max_seconds, number_above_zero(kDay));
+  keys.read("end_to_end", timing.end_to_end, flag);
 }
 
 void read_verify(table_reader& keys, verify_options& verify) {
@@ -46,6 +52,9 @@ void read_verify(table_reader& keys, verify_options& verify) {
   for (const tier t : kTiers) tiers.emplace_back(tier_name(t), t);
   keys.read("tier", verify.tier, one_of(tiers));
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
+  words<impossible_time> choices;
+  for (const impossible_time i : kImpossibleTimes) choices.emplace_back(impossible_time_name(i), i);
+  keys.read("impossible_time", verify.impossible_time, one_of(choices));
 }
 
 void read_pivot(table_reader& keys, bool has_baseline, experiment& e) {

@@ -56,6 +56,18 @@ std::string device_fault(std::string_view text) {
                      did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0"}));
 }
 
+std::string_view mode_name(cache_mode m) {
+  switch (m) {
+    case cache_mode::cold:
+      return "cold";
+    case cache_mode::hot:
+      return "hot";
+    case cache_mode::both:
+      return "both";
+  }
+  return "?";
+}
+
 std::optional<tier> find_tier(std::string_view name) {
   for (const tier t : kTiers)
     if (name == tier_name(t)) return t;
@@ -65,6 +77,10 @@ std::optional<tier> find_tier(std::string_view name) {
 std::string tier_fault(std::string_view text) {
   return fmt::format("expected \"quick\", \"full\" or \"paranoid\", found {}{}", in_quotes(text),
                      did_you_mean(text, {"quick", "full", "paranoid"}));
+}
+
+std::string_view impossible_time_name(impossible_time i) {
+  return i == impossible_time::refuse ? "refuse" : "report";
 }
 
 tier parse_tier(const std::string& name, const std::string& where) {

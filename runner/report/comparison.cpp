@@ -144,9 +144,9 @@ std::string ranking_text(const document& d, const std::string& baseline,
                  : "";
       const char* word = each.is_baseline   ? "baseline"
                          : !likely          ? "uncertain"
+                         : each.speed.tie() ? "tie"
                          : likely->low > 1  ? "faster"
-                         : likely->high < 1 ? "slower"
-                                            : "tie";
+                                            : "slower";
       t.add_row({{fmt::format("{}", t.rows() + 1)},
                  {each.cell->kernel()},
                  {time_text(each.cell->time->median_ms)},

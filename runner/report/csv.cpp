@@ -64,22 +64,36 @@ void add_problem(line& l, const problem& p) {
 
 void add_time(line& l, const document& d, const cell& c) {
   if (!c.time) {
-    for (const char* column : {"median_ms", "min_ms", "spread", "samples", "clock", "cache",
-                               "gflops", "speedup_over_baseline"}) {
+    for (const char* column :
+         {"median_ms", "min_ms", "spread", "noise", "samples", "clock", "cache", "sm_mhz",
+          "throttled", "gflops", "share_of_peak", "floor_ms", "floor_resource", "hot_median_ms",
+          "speedup_over_baseline", "speedup_low", "speedup_high", "end_to_end_ms"}) {
       l.none(column);
     }
     return;
   }
-  const cell* baseline = d.baseline_of(c);
+  const std::optional<timing::ratio> speedup = d.speedup(c);
+  const bool sure = speedup && speedup->likely;
   l.number("median_ms", c.time->median_ms);
   l.number("min_ms", c.time->min_ms);
   l.number("spread", c.time->spread);
+  l.number("noise", c.time->noise);
   l.number("samples", c.time->samples_ms.size());
   l.add("clock", timing::clock_name(c.time->clock));
-  l.add("cache", c.time->cold_cache ? "cold" : "warm");
+  l.add("cache", timing::caches_name(c.time->caches));
+  const double mhz = timing::median_mhz(*c.time);
+  l.number("sm_mhz", mhz > 0 ? mhz : NAN);
+  l.number("throttled", c.time->throttled);
   l.number("gflops", d.gflops(c).value_or(NAN));
-  l.number("speedup_over_baseline",
-           baseline == nullptr ? NAN : baseline->time->median_ms / c.time->median_ms);
+  const auto floor = d.floor_of(c);
+  l.number("share_of_peak", d.share_of_peak(c).value_or(NAN));
+  l.number("floor_ms", floor ? floor->ms : NAN);
+  l.add("floor_resource", floor ? roofline::resource_name(floor->resource) : "");
+  l.number("hot_median_ms", c.hot_time ? c.hot_time->median_ms : NAN);
+  l.number("speedup_over_baseline", speedup ? speedup->value : NAN);
+  l.number("speedup_low", sure ? speedup->likely->low : NAN);
+  l.number("speedup_high", sure ? speedup->likely->high : NAN);
+  l.number("end_to_end_ms", c.end_to_end ? c.end_to_end->total_ms() : NAN);
 }
 
 void add_launch(line& l, const cell& c) {

@@ -1,5 +1,7 @@
 #include "report/pivot.hpp"
 
+#include "report/problem_table.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,17 +94,9 @@ table fill(const sheet& s, const pivot& p, const field_maker& field_of) {
   return t;
 }
 
+// Of a time that may be published: such a one has no speedup here.
 std::string value_text(const document& d, const cell& c, double ms, pivot_value v) {
-  switch (v) {
-    case pivot_value::ms:
-      return time_text(ms);
-    case pivot_value::gflops:
-      return number_text(d.problem_of(c).flops() / (ms * 1e6));
-    case pivot_value::speedup:
-      if (const cell* baseline = d.baseline_of(c))
-        return number_text(baseline->time->median_ms / ms) + "x";
-  }
-  return "";
+  return v == pivot_value::ms ? time_text(ms) : number_text(d.problem_of(c).flops() / (ms * 1e6));
 }
 
 std::string unit_text(const document& d, pivot_value v) {
@@ -126,7 +120,8 @@ pivot_value shown(const document& d, pivot_value wanted) {
 
 table::field measured(const document& d, const cell& c, pivot_value v) {
   if (c.time) {
-    const std::string text = value_text(d, c, c.time->median_ms, v);
+    const std::string text =
+        v == pivot_value::speedup ? speedup_text(d, c) : value_text(d, c, c.time->median_ms, v);
     const bool simulated = !text.empty() && c.time->clock == timing::clock::simulator;
     return {text + (simulated ? "*" : "")};
   }

@@ -1,6 +1,7 @@
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
@@ -32,24 +33,29 @@ std::string occupancy_text(const workers::launch& l) {
                      l.local_bytes > 0 ? " spills" : "");
 }
 
+// Whose time it is; of a GPU how fast it ran, since nobody takes a GPU's time for something else.
+std::string clock_text(const timing::summary& t) {
+  if (t.clock != timing::clock::gpu) return std::string(timing::clock_name(t.clock));
+  const double mhz = timing::median_mhz(t);
+  return mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "";
+}
+
 std::vector<table::field> row(const document& d, const cell& c) {
   std::vector<table::field> fields{{c.kernel()},
                                    {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
   if (c.time) {
-    const cell* baseline = d.baseline_of(c);
     fields.push_back({time_text(c.time->median_ms)});
     fields.push_back({fmt::format("±{:.1f}%", 50 * c.time->spread), style::dim});
-    fields.push_back(
-        {c.time->clock == timing::clock::gpu ? "" : std::string(timing::clock_name(c.time->clock)),
-         style::dim});
+    fields.push_back({clock_text(*c.time), style::dim});
     // A simulator has no speed worth a figure.
     fields.push_back(
         {c.time->clock == timing::clock::simulator ? "" : number_text(d.gflops(c).value_or(0))});
-    fields.push_back({baseline == nullptr
-                          ? ""
-                          : number_text(baseline->time->median_ms / c.time->median_ms) + "x"});
+    const auto share = d.share_of_peak(c);
+    fields.push_back({share ? number_text(100 * *share) + "%" : "", style::dim});
+    fields.push_back({speedup_text(d, c)});
+    fields.push_back({c.hot_time ? time_text(c.hot_time->median_ms) : ""});
   } else {
-    fields.resize(fields.size() + 5);
+    fields.resize(fields.size() + 7);
   }
   fields.push_back({accuracy_text(d, c)});
   const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
@@ -63,12 +69,27 @@ std::vector<table::field> row(const document& d, const cell& c) {
   return fields;
 }
 
+std::string throttling_text(const cell& c) {
+  std::string text =
+      fmt::format("{} sample{} discarded", c.time->throttled, c.time->throttled == 1 ? "" : "s");
+  if (c.time->low_clock) text += ", the others kept although the clock did not recover";
+  if (c.conditions.clock_reasons.empty()) return text;
+  return text + fmt::format(" ({})", fmt::join(c.conditions.clock_reasons, ", "));
+}
+
 }  // namespace
 
 style style_of(verdict v) {
   return v == verdict::pass                                       ? style::good
          : v == verdict::unsupported || v == verdict::unavailable ? style::dim
                                                                   : style::bad;
+}
+
+std::string speedup_text(const document& d, const cell& c) {
+  const std::optional<timing::ratio> speedup = d.speedup(c);
+  if (!speedup) return "";
+  return number_text(speedup->value) + "x" +
+         (speedup->tie() && d.baseline_of(c) != &c ? " tie" : "");
 }
 
 table problem_table(const document& d, std::size_t problem) {
@@ -79,7 +100,9 @@ table problem_table(const document& d, std::size_t problem) {
   t.add_column("spread");
   t.add_column("clock", table::align::left);
   t.add_column("GFLOP/s");
+  t.add_column("% of\npeak");
   t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
+  t.add_column("hot");
   t.add_column("error/√K");
   t.add_column("regs");
   t.add_column("shared");
@@ -89,6 +112,18 @@ table problem_table(const document& d, std::size_t problem) {
     if (c.problem == problem && !declined(c)) t.add_row(row(d, c));
   }
   return t;
+}
+
+std::vector<std::string> floors(const document& d, std::size_t problem) {
+  std::vector<std::string> lines;
+  for (const cell& c : d.cells) {
+    const auto floor = c.problem == problem ? d.floor_of(c) : std::nullopt;
+    if (!floor) continue;
+    std::string line = fmt::format("roofline floor of {}: {}, {}", precision_name(c.declared),
+                                   time_text(floor->ms), text_of(*floor));
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 std::vector<reason> reasons(const document& d, std::size_t problem) {
@@ -102,6 +137,15 @@ std::vector<reason> reasons(const document& d, std::size_t problem) {
     reason& r =
         same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason, c.errors}) : *same;
     r.kernels.push_back(c.kernel());
+  }
+  return found;
+}
+
+std::vector<throttling> throttled(const document& d, std::size_t problem) {
+  std::vector<throttling> found;
+  for (const cell& c : d.cells) {
+    if (c.problem != problem || !c.time || (c.time->throttled == 0 && !c.time->low_clock)) continue;
+    found.push_back({c.kernel(), throttling_text(c)});
   }
   return found;
 }

@@ -12,7 +12,14 @@
 namespace kzoo::report {
 
 // Has no rows when nothing of the problem can be shown.
+// "1.05x", "0.998x tie": the baseline's time over the cell's; "" without one.
+std::string speedup_text(const results::document& d, const results::cell& c);
+
 table problem_table(const results::document& d, std::size_t problem);
+
+// The least time that the problem takes, one line for each precision that was timed; none where no
+// ceilings are known.
+std::vector<std::string> floors(const results::document& d, std::size_t problem);
 
 // The cells that did not pass, one line for each reason, with all that share it. Those that are
 // unavailable on every problem are not among them: the report's head names them.
@@ -24,5 +31,11 @@ struct reason {
 };
 std::vector<reason> reasons(const results::document& d, std::size_t problem);
 style style_of(verdict v);
+
+// The cells of which some samples were taken while the device was throttled.
+struct throttling {
+  std::string kernel, text;
+};
+std::vector<throttling> throttled(const results::document& d, std::size_t problem);
 
 }  // namespace kzoo::report

@@ -2,6 +2,7 @@
 
 #include "referee/error_map.hpp"
 #include "report/agreement.hpp"
+#include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
 
@@ -22,14 +23,21 @@ std::string timing_text(const document& d) {
   std::set<std::string> ways;
   for (const cell& c : d.cells) {
     if (!c.time) continue;
-    const bool gpu = c.time->clock == timing::clock::gpu;
-    ways.insert(!gpu                 ? "warm caches"
-                : c.time->cold_cache ? "L2 flushed before each"
-                                     : "L2 not flushed");
+    switch (c.time->caches) {
+      case timing::caches::cold:
+        ways.insert("L2 flushed before each sample");
+        break;
+      case timing::caches::warm:
+        ways.insert("warm caches");
+        break;
+      case timing::caches::hot:
+        ways.insert("back to back");
+        break;
+    }
   }
   if (ways.empty()) return "no times";
-  return fmt::format("times: median of up to {} samples in up to {:g} s, {}",
-                     d.experiment.timing.samples, d.experiment.timing.max_seconds,
+  return fmt::format("times: medians of {} rounds or more in up to {:g} s, {}",
+                     d.experiment.timing.rounds, d.experiment.timing.max_seconds,
                      fmt::join(ways, " or "));
 }
 
@@ -43,9 +51,21 @@ std::string device_text(const document& d) {
   return text;
 }
 
+std::string ceilings_text(const roofline::ceilings& c) {
+  std::string text;
+  for (const auto r : roofline::kResources) {
+    const roofline::ceiling* found = c.find(r);
+    if (found == nullptr) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", roofline::resource_name(r),
+                        rate_text(r, found->best.rate));
+  }
+  return fmt::format("ceilings, measured {}: {}", c.measured, text);
+}
+
 void add_measured(page& p, const document& d) {
   p.item(fmt::format("measured {}: {}", d.started, device_text(d)));
   p.item(timing_text(d));
+  if (d.ceilings) p.item(ceilings_text(*d.ceilings));
 }
 
 // Where the experiment has no [pivot] of its own: the same kernel at several sizes.
@@ -58,16 +78,33 @@ std::optional<experiment::pivot> pivot_of(const document& d) {
                            experiment::pivot_value::gflops};
 }
 
-void add_part(page& p, const document& d, std::size_t problem, const table& t) {
+// What there is to say of one problem, in the order of the page.
+struct part {
+  table times;
+  std::vector<throttling> held_back;
+  table end_to_end;
+};
+
+void add_part(page& p, const document& d, std::size_t problem, const part& what) {
   const std::vector<reason> why = reasons(d, problem);
-  if (t.rows() == 0 && why.empty()) return;
+  if (what.times.rows() == 0 && what.held_back.empty() && what.end_to_end.rows() == 0 &&
+      why.empty()) {
+    return;
+  }
   p.line(problem_name(d.experiment.problems[problem]), style::bold);
-  p.add(t);
+  p.add(what.times);
+  if (what.times.rows() > 0) {
+    for (const std::string& line : floors(d, problem)) p.item(line);
+  }
   for (const reason& r : why) {
     p.item(verdict_name(r.verdict), style_of(r.verdict),
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
     if (r.errors) p.verbatim(referee::lines_of(*r.errors));
   }
+  for (const throttling& t : what.held_back) {
+    p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
+  }
+  p.add(what.end_to_end);
   p.end_part();
 }
 
@@ -89,12 +126,12 @@ void add_head(page& p, const document& d) {
   }
 }
 
-void add_reasons(page& p, const document& d, std::size_t problem) {
-  add_part(p, d, problem, table());
-}
+void add_reasons(page& p, const document& d, std::size_t problem) { add_part(p, d, problem, {}); }
 
 void add_problem(page& p, const document& d, std::size_t problem) {
-  add_part(p, d, problem, d.experiment.pivot_table ? table() : problem_table(d, problem));
+  add_part(p, d, problem,
+           {d.experiment.pivot_table ? table() : problem_table(d, problem), throttled(d, problem),
+            end_to_end_table(d, problem)});
 }
 
 void add_overview(page& p, const document& d) {

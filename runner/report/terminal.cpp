@@ -31,22 +31,20 @@ class terminal final : public run::observer {
   }
 
   void starts(const problem& p, const std::string& kernel) override {
-    if (options_.quiet || !live_) return;
-    clear_line();
-    fmt::print(options_.progress, "[{}/{}] {} on {}", done_ + 1, cells_, kernel, problem_name(p));
-    std::fflush(options_.progress);
-    line_shown_ = true;
+    show_progress(fmt::format("[{}/{}] {} on {}", ++begun_, cells_, kernel, problem_name(p)));
   }
 
-  void finished(const document&, const cell&, std::span<const results::agreement>) override {
-    ++done_;
+  void times(const problem& p, const std::string& kernel, int round) override {
+    show_progress(fmt::format("[{}/{}] round {}: {} on {}", begun_, cells_, round + 1, kernel,
+                              problem_name(p)));
   }
-  void taken_over(const document&, const cell&) override { ++done_; }
+
+  void taken_over(const document&, const cell&) override { ++begun_; }
 
   void finished(const document& d, std::size_t index) override {
     clear_line();
     if (!options_.quiet && !live_) {
-      fmt::print(options_.progress, "[{}/{}] {} done\n", done_, cells_,
+      fmt::print(options_.progress, "[{}/{}] {} done\n", d.cells.size(), cells_,
                  problem_name(d.experiment.problems[index]));
     }
     if (options_.quiet) {
@@ -58,6 +56,14 @@ class terminal final : public run::observer {
   }
 
  private:
+  void show_progress(const std::string& text) {
+    if (options_.quiet || !live_) return;
+    clear_line();
+    fmt::print(options_.progress, "{}", text);
+    std::fflush(options_.progress);
+    line_shown_ = true;
+  }
+
   void clear_line() {
     if (!line_shown_) return;
     fmt::print(options_.progress, "\r\x1b[K");
@@ -74,7 +80,7 @@ class terminal final : public run::observer {
   page page_;
   bool live_;
   bool line_shown_ = false;
-  std::size_t cells_ = 0, done_ = 0;
+  std::size_t cells_ = 0, begun_ = 0;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <string>
@@ -44,6 +45,13 @@ std::string number_text(double x) {
   const double rounded = std::stod(fmt::format("{:.2e}", x));
   const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
   return fmt::format("{:.{}f}", x, std::clamp(2 - magnitude, 0, 9));
+}
+
+std::string quantity_text(double x, std::string_view unit) {
+  constexpr std::array<std::string_view, 7> kPrefixes{"", "k", "M", "G", "T", "P", "E"};
+  std::size_t i = 0;
+  for (; x >= 999.5 && i + 1 < kPrefixes.size(); ++i) x /= 1e3;
+  return fmt::format("{} {}{}", number_text(x), kPrefixes[i], unit);
 }
 
 std::string time_text(double ms) {

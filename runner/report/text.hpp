@@ -22,5 +22,7 @@ std::size_t width(std::string_view utf8);
 std::string time_text(double ms);
 // "481", "51400", "0.197": three digits, never an exponent.
 std::string number_text(double x);
+// "53.4 TFLOP/s", "137 MB": three digits, and the prefix that leaves fewest of them.
+std::string quantity_text(double x, std::string_view unit);
 
 }  // namespace kzoo::report

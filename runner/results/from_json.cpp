@@ -1,5 +1,6 @@
 // The way back from JSON. Figures that follow from others are not read: they are worked out again.
 
+#include "results/ceilings.hpp"
 #include "results/field.hpp"
 #include "results/json.hpp"
 
@@ -46,19 +47,58 @@ referee::accuracy read_accuracy(const field& f) {
   return a;
 }
 
-timing::summary read_time(const field& f) {
-  timing::summary t;
-  t.median_ms = f.at("median_ms").number();
-  t.min_ms = f.at("min_ms").number();
-  t.spread = f.at("spread").number();
-  t.clock = f.at("clock").one_of(timing::kClocks, timing::clock_name);
-  t.cold_cache = f.at("cache").text() == "cold";
-  t.out_of_time = f.at("stopped_by").text() == "time";
-  for (const field& ms : f.at("samples_ms").elements()) {
-    t.samples_ms.push_back(ms.number());
-    if (!(t.samples_ms.back() >= 0)) ms.refuse("expected a time, from 0 on");
+// Each sample's clock, and what came of it: of a GPU.
+void read_clocks(const field& time, timing::summary& t) {
+  const auto clocks = time.find("sm_mhz");
+  if (!clocks) return;
+  for (const field& mhz : clocks->elements()) {
+    t.sm_mhz.push_back(mhz.number());
+    if (!(t.sm_mhz.back() >= 0)) mhz.refuse("expected a clock in MHz, from 0 on");
   }
-  if (t.samples_ms.empty()) f.at("samples_ms").refuse("expected at least one sample");
+  if (!t.sm_mhz.empty() && t.sm_mhz.size() != t.samples_ms.size())
+    clocks->refuse("expected a clock for each sample");
+  t.throttled = time.at("throttled").integer<int>();
+  t.low_clock = time.at("low_clock").flag();
+}
+
+devices::conditions read_conditions(const field& f) {
+  const auto number = [&](const char* key) {
+    const auto found = f.find(key);
+    return found ? std::optional(found->number()) : std::nullopt;
+  };
+  devices::conditions c{number("sm_mhz"), number("memory_mhz"),        number("celsius"),
+                        number("watts"),  number("power_limit_watts"), {}};
+  for (const field& reason : f.at("clock_reasons").elements()) {
+    c.clock_reasons.insert(reason.text());
+  }
+  return c;
+}
+
+timing::end_to_end read_end_to_end(const field& f) {
+  return {f.at("allocate_ms").number(), f.at("to_device_ms").number(), f.at("kernel_ms").number(),
+          f.at("to_host_ms").number()};
+}
+
+timing::summary read_time(const field& f) {
+  std::vector<double> samples;
+  for (const field& ms : f.at("samples_ms").elements()) {
+    samples.push_back(ms.number());
+    if (!(samples.back() >= 0)) ms.refuse("expected a time, from 0 on");
+  }
+  if (samples.empty()) f.at("samples_ms").refuse("expected at least one sample");
+  std::vector<int> rounds;
+  for (const field& round : f.at("rounds").elements()) {
+    rounds.push_back(round.integer<int>());
+    if (rounds.size() > 1 && rounds.back() < rounds[rounds.size() - 2]) {
+      round.refuse("the rounds are not in order");
+    }
+  }
+  if (rounds.size() != samples.size()) f.at("rounds").refuse("expected one for each sample");
+  timing::summary t = timing::summarise(std::move(samples), std::move(rounds));
+  t.clock = f.at("clock").one_of(timing::kClocks, timing::clock_name);
+  t.caches = f.at("cache").one_of(timing::kCaches, timing::caches_name);
+  t.out_of_time = f.at("stopped_by").text() == "time";
+  read_clocks(f, t);
   return t;
 }
 
@@ -115,6 +155,9 @@ cell read_cell(const field& f) {
   c.reason = f.at("reason").text();
   if (const auto accuracy = f.find("accuracy")) c.accuracy = read_accuracy(*accuracy);
   if (const auto time = f.find("time")) c.time = read_time(*time);
+  if (const auto time = f.find("hot_time")) c.hot_time = read_time(*time);
+  if (const auto whole = f.find("end_to_end")) c.end_to_end = read_end_to_end(*whole);
+  if (const auto state = f.find("conditions")) c.conditions = read_conditions(*state);
   if (const auto checks = f.find("checks")) {
     for (const field& check : checks->elements()) c.findings.push_back(read_finding(check));
   }
@@ -148,9 +191,13 @@ std::vector<std::string> read_texts(const field& f) {
 
 void read_timing(const field& f, experiment::timing_options& timing) {
   timing.enabled = f.at("enabled").flag();
+  timing.mode = f.at("mode").one_of(experiment::kCacheModes, experiment::mode_name);
+  timing.rounds = f.at("rounds").integer<int>();
   timing.warmup = f.at("warmup").integer<int>();
-  timing.samples = f.at("samples").integer<int>();
+  timing.min_samples = f.at("min_samples").integer<int>();
+  timing.max_noise = f.at("max_noise").number();
   timing.max_seconds = f.at("max_seconds").number();
+  timing.end_to_end = f.at("end_to_end").flag();
 }
 
 experiment::experiment read_experiment(const field& f) {
@@ -165,6 +212,10 @@ experiment::experiment read_experiment(const field& f) {
   const field verify = f.at("verify");
   if (const auto name = verify.find("tier")) e.verify.tier = name->one_of(kTiers, tier_name);
   e.verify.timeout_seconds = verify.at("timeout_seconds").number();
+  if (const auto choice = verify.find("impossible_time")) {
+    e.verify.impossible_time =
+        choice->one_of(experiment::kImpossibleTimes, experiment::impossible_time_name);
+  }
   e.published.source = f.at("published_source").text();
   if (const auto labels = f.find("published_columns")) {
     for (std::string& label : read_texts(*labels)) {
@@ -246,7 +297,7 @@ document from_json(const nlohmann::ordered_json& j, const std::string& place) {
   d.version = root.at("runner").at("version").text();
   d.started = root.at("started").text();
   d.wall_seconds = root.at("wall_seconds").number();
-  // What the first files of this schema do not have; nor have they checks and tiers.
+  // What the first files of this schema do not have; nor have they checks, tiers and ceilings.
   if (const auto host = root.find("host")) d.host = host->text();
   if (const auto invoked = root.find("invocation")) {
     d.invoked = {read_texts(invoked->at("plugin_folders")), invoked->at("in_process").flag()};
@@ -254,6 +305,7 @@ document from_json(const nlohmann::ordered_json& j, const std::string& place) {
   if (const auto planned = root.find("planned_cells")) d.planned = planned->integer<std::size_t>();
   d.experiment = read_experiment(root.at("experiment"));
   d.device = read_device(root.at("device"));
+  if (const auto ceilings = root.find("ceilings")) d.ceilings = read_ceilings(*ceilings);
   d.notes = read_texts(root.at("notes"));
   for (const field& p : root.at("plugins").elements()) d.plugins.push_back(read_plugin(p));
   read_cells(root.at("cells"), d);

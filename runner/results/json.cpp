@@ -1,6 +1,7 @@
 #include "results/json.hpp"
 
 #include "core/sha256.hpp"
+#include "results/ceilings.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -54,13 +55,20 @@ json to_json(const referee::error_map& map) {
 }
 
 json to_json(const timing::summary& t) {
-  return {{"median_ms", t.median_ms},
-          {"min_ms", t.min_ms},
-          {"spread", t.spread},
-          {"clock", timing::clock_name(t.clock)},
-          {"cache", t.cold_cache ? "cold" : "warm"},
-          {"stopped_by", t.out_of_time ? "time" : "samples"},
-          {"samples_ms", t.samples_ms}};
+  json j{{"median_ms", t.median_ms},
+         {"min_ms", t.min_ms},
+         {"spread", t.spread},
+         {"clock", timing::clock_name(t.clock)},
+         {"cache", timing::caches_name(t.caches)},
+         {"noise", t.noise},
+         {"stopped_by", t.out_of_time ? "time" : "noise"},
+         {"samples_ms", t.samples_ms},
+         {"rounds", t.rounds}};
+  if (t.clock != timing::clock::gpu) return j;
+  j["sm_mhz"] = t.sm_mhz;
+  j["throttled"] = t.throttled;
+  j["low_clock"] = t.low_clock;
+  return j;
 }
 
 json to_json(const workers::launch& l) {
@@ -74,9 +82,34 @@ json to_json(const workers::launch& l) {
           {"most_warps", l.most_warps}};
 }
 
+json to_json(const roofline::floor& f) {
+  return {{"ms", f.ms}, {"resource", roofline::resource_name(f.resource)}};
+}
+
 template <class T>
 json optional_number(const std::optional<T>& value) {
   return value ? json(*value) : json();
+}
+
+json to_json(const std::optional<timing::ratio>& r) {
+  return r && r->likely ? json{r->likely->low, r->likely->high} : json();
+}
+
+json to_json(const timing::end_to_end& e) {
+  return {{"allocate_ms", e.allocate_ms},
+          {"to_device_ms", e.to_device_ms},
+          {"kernel_ms", e.kernel_ms},
+          {"to_host_ms", e.to_host_ms},
+          {"total_ms", e.total_ms()}};
+}
+
+json to_json(const devices::conditions& c) {
+  return {{"sm_mhz", optional_number(c.sm_mhz)},
+          {"memory_mhz", optional_number(c.memory_mhz)},
+          {"celsius", optional_number(c.celsius)},
+          {"watts", optional_number(c.watts)},
+          {"power_limit_watts", optional_number(c.power_limit_watts)},
+          {"clock_reasons", c.clock_reasons}};
 }
 
 json published_labels(const experiment::published& p) {
@@ -129,7 +162,8 @@ json to_json(const document& d, const cell& c) {
   }
   json launches = json::array();
   for (const workers::launch& l : c.launches) launches.push_back(to_json(l));
-  const cell* baseline = d.baseline_of(c);
+  const std::optional<timing::ratio> speedup = d.speedup(c);
+  const auto floor = d.floor_of(c);
   const bool known_precision = std::ranges::find(kPrecisions, c.declared) != kPrecisions.end();
   json j{{"plugin", c.plugin},
          {"variant", c.variant},
@@ -140,12 +174,17 @@ json to_json(const document& d, const cell& c) {
          {"reason", c.reason},
          {"accuracy", c.accuracy ? to_json(*c.accuracy) : json()},
          {"time", c.time ? to_json(*c.time) : json()},
+         {"hot_time", c.hot_time ? to_json(*c.hot_time) : json()},
          {"checks", to_json(c.findings)},
          {"errors", c.errors ? to_json(*c.errors) : json()},
          {"launches", std::move(launches)},
          {"gflops", optional_number(d.gflops(c))},
-         {"speedup_over_baseline",
-          baseline == nullptr ? json() : json(baseline->time->median_ms / c.time->median_ms)}};
+         {"share_of_peak", optional_number(d.share_of_peak(c))},
+         {"floor", floor ? to_json(*floor) : json()},
+         {"speedup_over_baseline", speedup ? json(speedup->value) : json()},
+         {"speedup_interval", to_json(speedup)}};
+  if (c.conditions.any()) j["conditions"] = to_json(c.conditions);
+  if (c.end_to_end) j["end_to_end"] = to_json(*c.end_to_end);
   if (!published.empty()) j["published_ms"] = published;
   return j;
 }
@@ -178,11 +217,17 @@ json to_json(const document& d) {
            {"baseline", e.baseline ? json(e.baseline->text) : json()},
            {"timing",
             {{"enabled", e.timing.enabled},
+             {"mode", experiment::mode_name(e.timing.mode)},
+             {"rounds", e.timing.rounds},
              {"warmup", e.timing.warmup},
-             {"samples", e.timing.samples},
-             {"max_seconds", e.timing.max_seconds}}},
+             {"min_samples", e.timing.min_samples},
+             {"max_noise", e.timing.max_noise},
+             {"max_seconds", e.timing.max_seconds},
+             {"end_to_end", e.timing.end_to_end}}},
            {"verify",
-            {{"tier", tier_name(e.verify.tier)}, {"timeout_seconds", e.verify.timeout_seconds}}},
+            {{"tier", tier_name(e.verify.tier)},
+             {"timeout_seconds", e.verify.timeout_seconds},
+             {"impossible_time", experiment::impossible_time_name(e.verify.impossible_time)}}},
            {"published_source", e.published.source},
            {"published_columns", published_labels(e.published)},
            {"pivot", e.pivot_table ? to_json(*e.pivot_table) : json()},
@@ -196,6 +241,7 @@ json to_json(const document& d) {
          {"invocation",
           {{"plugin_folders", d.invoked.plugin_folders}, {"in_process", d.invoked.in_process}}},
          {"device", to_json(d.device)},
+         {"ceilings", d.ceilings ? to_json(*d.ceilings, detail::summary) : json()},
          {"notes", d.notes},
          {"planned_cells", d.planned}};
   json plugins = json::array(), cells = json::array(), agreements = json::array();

@@ -9,6 +9,19 @@ std::optional<double> document::gflops(const cell& c) const {
   return problem_of(c).flops() / (c.time->median_ms * 1e6);
 }
 
+std::optional<double> document::share_of_peak(const cell& c) const {
+  const auto speed = gflops(c);
+  const auto floor = floor_of(c);
+  const auto peak = floor ? ceilings->peak(c.declared) : std::nullopt;
+  return speed && peak ? std::optional(*speed * 1e9 / *peak) : std::nullopt;
+}
+
+std::optional<roofline::floor> document::floor_of(const cell& c) const {
+  if (!ceilings || !c.time || c.time->clock == timing::clock::simulator) return std::nullopt;
+  return roofline::floor_of(*ceilings, problem_of(c), c.declared,
+                            c.time->caches == timing::caches::cold);
+}
+
 std::optional<double> document::published_ms(const cell& c, std::size_t column) const {
   const auto& figures = experiment.published.columns.at(column).ms;
   const std::string shape = "@" + shape_name(problem_of(c));
@@ -31,11 +44,18 @@ const cell* document::baseline_of(const cell& c, const std::string& selector) co
   return found == cells.end() ? nullptr : &*found;
 }
 
+std::optional<timing::ratio> document::speedup(const cell& c) const {
+  const cell* baseline = baseline_of(c);
+  if (baseline == nullptr) return std::nullopt;
+  return timing::paired_ratio(*baseline->time, *c.time);
+}
+
 int exit_code(const document& d) {
   const bool broken = std::ranges::any_of(d.plugins, &plugin_record::broken);
   const bool failed = std::ranges::any_of(d.cells, [](const cell& c) {
-    return c.verdict == verdict::wrong || c.verdict == verdict::crashed ||
-           c.verdict == verdict::hung || c.verdict == verdict::error;
+    return c.verdict == verdict::wrong || c.verdict == verdict::impossible_time ||
+           c.verdict == verdict::crashed || c.verdict == verdict::hung ||
+           c.verdict == verdict::error;
   });
   return broken || failed ? 1 : 0;
 }

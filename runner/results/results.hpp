@@ -3,9 +3,14 @@
 
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
+#include "devices/conditions.hpp"
 #include "devices/devices.hpp"
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
+#include "roofline/ceilings.hpp"
+#include "roofline/floor.hpp"
+#include "timing/bootstrap.hpp"
+#include "timing/end_to_end.hpp"
 #include "timing/summary.hpp"
 #include "verify/check.hpp"
 #include "workers/messages.hpp"
@@ -37,10 +42,13 @@ struct cell {
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
   std::optional<referee::accuracy> accuracy;
-  std::optional<referee::error_map> errors;  // of one that is wrong, where they are asked for
-  std::optional<timing::summary> time;       // only of a cell that passed
-  std::vector<verify::finding> findings;     // of the checks that its tier adds
-  std::vector<workers::launch> launches;     // of one run; empty for libraries like cuBLAS
+  std::optional<referee::error_map> errors;      // of one that is wrong, where they are asked for
+  std::optional<timing::summary> time;           // only of a cell that passed
+  std::optional<timing::summary> hot_time;       // beside a cold one, where both are asked for
+  std::optional<timing::end_to_end> end_to_end;  // likewise, where it is asked for
+  devices::conditions conditions;                // of the device while it was timed
+  std::vector<verify::finding> findings;         // of the checks that its tier adds
+  std::vector<workers::launch> launches;         // of one run; empty for libraries like cuBLAS
 
   std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }
 };
@@ -61,6 +69,7 @@ struct invocation {
 struct document {
   experiment::experiment experiment;
   devices::device device;
+  std::optional<roofline::ceilings> ceilings;  // of the device, where they were known
   std::vector<plugin_record> plugins;
   std::vector<cell> cells;  // by problem, then in the order of the plugin list
   std::vector<agreement> agreements;
@@ -76,12 +85,18 @@ struct document {
   const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
+  // Of a cell that was timed, by another clock than the simulator's, where ceilings are known: its
+  // speed over the peak of the precision that it declares, and the least time that it can take.
+  std::optional<double> share_of_peak(const cell& c) const;
+  std::optional<roofline::floor> floor_of(const cell& c) const;
   // The published time that belongs to the cell, for one column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
   // The cell that this one is compared with: the experiment's baseline, or the one that a selector
   // names; same problem, same kind of clock, both timed.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
+  // The baseline's time over the cell's: above 1 is faster.
+  std::optional<timing::ratio> speedup(const cell& c) const;
 };
 
 // 0: every cell passed, or was declared unsupported, or has no build for this device; 1 otherwise.

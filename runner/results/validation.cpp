@@ -12,8 +12,8 @@ namespace kzoo::results {
 using json = nlohmann::ordered_json;
 
 int exit_code(const validation& v) {
-  const bool unusable = std::ranges::any_of(
-      v.plugins, [](const plugin_record& p) { return !p.description.has_value(); });
+  const bool unusable =
+      v.variants.empty() || std::ranges::any_of(v.plugins, &plugin_record::broken);
   const bool failed = std::ranges::any_of(v.variants, [](const validated_variant& one) {
     return std::ranges::any_of(one.findings, verify::is_bad);
   });

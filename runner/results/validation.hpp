@@ -30,7 +30,8 @@ struct validation {
   double wall_seconds = 0;
 };
 
-// 0: no check failed and every library could be used; 1 otherwise.
+// 0: something was checked, no check failed, and no library that is there could not be used; 1
+// otherwise. A plugin without a build for the device is nobody's failure.
 int exit_code(const validation& v);
 
 // Schema kzoo.validation/1: docs/results.md.

@@ -1,5 +1,6 @@
 #pragma once
-// Runs a plan: for each problem, each variant is verified, then timed; then all are compared.
+// Runs a plan: for each problem, each variant is judged and compared with the others; then those
+// that are right are timed in rounds.
 
 #include "results/results.hpp"
 #include "run/earlier.hpp"
@@ -17,9 +18,12 @@ class observer {
   virtual ~observer() = default;
   // Nothing has run yet.
   virtual void begins(const results::document&) {}
-  // `kernel` on this problem is next.
+  // `kernel` on this problem is judged next.
   virtual void starts(const problem&, const std::string& /*kernel*/) {}
-  // With what the comparison with the other results of the problem gave.
+  // It has been, and takes its turn in this round.
+  virtual void times(const problem&, const std::string& /*kernel*/, int /*round*/) {}
+  // With what the comparison with the other results of the problem gave. Cells finish in the order
+  // of the document.
   virtual void finished(const results::document&, const results::cell&,
                         std::span<const results::agreement>) {}
   // An interrupted run had finished this cell.

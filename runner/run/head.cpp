@@ -43,6 +43,10 @@ std::vector<std::string> notes_on(const plan& p) {
         "exactly on whole numbers (Freivalds)",
         problem_name(q), rows, q.m));
   }
+  if (p.ceilings && e.verify.impossible_time == experiment::impossible_time::report) {
+    notes.push_back(
+        "[verify] impossible_time = \"report\": times below the roofline floor count too");
+  }
   const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
     return c.record.description && c.record.description->device == KZOO_CPU &&
            !c.record.description->native;
@@ -70,6 +74,7 @@ document head_of(const plan& p) {
   document d;
   d.experiment = p.experiment;
   d.device = p.device;
+  d.ceilings = p.ceilings;
   d.version = kVersion;
   d.host = host_name();
   d.invoked = p.invoked;

@@ -31,9 +31,11 @@ void check_memory(const plan& p) {
 
   std::size_t results = 0;
   for (const contestant& c : p.contestants) results += c.entries.size();
-  // Tier full has each matrix in two places at once.
-  const double copies = p.experiment.verify.tier == tier::quick ? 1 : 2;
-  const double on_device = copies * matrices_bytes(*largest);
+  const experiment::experiment& e = p.experiment;
+  const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
+  // Tier full has each matrix in two places at once, and so has a run from end to end.
+  const double copies = e.verify.tier == tier::quick ? 1 : 2;
+  const double on_device = (end_to_end ? 2 : copies) * matrices_bytes(*largest);
   const double judged =
       static_cast<double>(referee::truth::rows_of(*largest)) * static_cast<double>(largest->n);
   // Tier full judges other numbers too.
@@ -43,7 +45,7 @@ void check_memory(const plan& p) {
   const bool whole = referee::truth::rows_of(*largest) == largest->m;
   const double shared = whole ? c_bytes : judged * static_cast<double>(type_size(largest->dtype));
   double on_host = shared * static_cast<double>(p.contestants.size()) + (whole ? 0 : c_bytes) +
-                   judged * per_element;
+                   judged * per_element + (end_to_end ? matrices_bytes(*largest) : 0);
 
   const auto refuse = [&](const char* where, double needed, double free) {
     throw experiment::invalid(fmt::format(

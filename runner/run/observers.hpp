@@ -19,6 +19,9 @@ class observers final : public observer {
   void starts(const problem& p, const std::string& kernel) override {
     for (observer* o : all_) o->starts(p, kernel);
   }
+  void times(const problem& p, const std::string& kernel, int round) override {
+    for (observer* o : all_) o->times(p, kernel, round);
+  }
   void finished(const results::document& d, const results::cell& c,
                 std::span<const results::agreement> with_others) override {
     for (observer* o : all_) o->finished(d, c, with_others);

@@ -32,8 +32,9 @@ struct contestant {
 struct plan {
   experiment::experiment experiment;
   devices::device device;
-  std::vector<contestant> contestants;  // in the order of the plugin list
-  results::invocation invoked;          // for the record
+  std::vector<contestant> contestants;         // in the order of the plugin list
+  results::invocation invoked;                 // for the record
+  std::optional<roofline::ceilings> ceilings;  // of the device, where they are known
 
   std::size_t cells() const;
 };

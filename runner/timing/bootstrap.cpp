@@ -1,7 +1,5 @@
 #include "timing/bootstrap.hpp"
 
-#include "timing/summary.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -18,31 +16,71 @@ std::size_t index_below(std::size_t size, std::mt19937_64& random) {
   return static_cast<std::size_t>(((random() >> 32) * size) >> 32);
 }
 
-double median_of_resample(std::span<const double> samples, std::mt19937_64& random,
-                          std::vector<double>& drawn) {
-  drawn.resize(samples.size());
-  for (double& x : drawn) x = samples[index_below(samples.size(), random)];
-  return median(drawn);
+class resampler {
+ public:
+  double median(std::span<const double> values) {
+    drawn_.resize(values.size());
+    for (double& x : drawn_) x = values[index_below(values.size(), random_)];
+    return timing::median(drawn_);
+  }
+
+ private:
+  std::mt19937_64 random_{1};
+  std::vector<double> drawn_;
+};
+
+// Of what `draw` gives, many times.
+template <class Draw>
+interval percentiles(const Draw& draw) {
+  std::vector<double> drawn(kResamples);
+  for (double& x : drawn) x = draw();
+  std::ranges::sort(drawn);
+  return {quantile(drawn, kOutside), quantile(drawn, 1 - kOutside)};
 }
+
+std::vector<double> turn_medians(const summary& s) {
+  std::vector<double> medians;
+  for (const turn& t : turns(s)) medians.push_back(t.median_ms);
+  return medians;
+}
+
+bool any_zero(std::span<const double> times) { return std::ranges::min(times) <= 0; }
 
 }  // namespace
 
-ratio ratio_of_medians(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> drawn(a.begin(), a.end());
-  const double median_a = median(drawn);
-  drawn.assign(b.begin(), b.end());
-  ratio r{median_a / median(drawn), {}};
-  const bool zeros = std::ranges::min(a) <= 0 || std::ranges::min(b) <= 0;
-  if (zeros || std::min(a.size(), b.size()) < kFewestSamples) return r;
+std::optional<interval> interval_of_median(std::span<const double> values) {
+  if (values.size() < kFewestTurns) return {};
+  resampler random;
+  return percentiles([&] { return random.median(values); });
+}
 
-  std::mt19937_64 random(1);
-  std::vector<double> ratios(kResamples);
-  for (double& x : ratios) {
-    const double numerator = median_of_resample(a, random, drawn);
-    x = numerator / median_of_resample(b, random, drawn);
+ratio paired_ratio(const summary& a, const summary& b) {
+  std::vector<double> ratios;
+  const std::vector<turn> of_a = turns(a), of_b = turns(b);
+  for (auto x = of_a.begin(), y = of_b.begin(); x != of_a.end() && y != of_b.end();) {
+    if (x->round == y->round) {
+      if (y->median_ms > 0) ratios.push_back(x->median_ms / y->median_ms);
+      ++x, ++y;
+    } else {
+      ++(x->round < y->round ? x : y);
+    }
   }
-  std::ranges::sort(ratios);
-  r.likely = {quantile(ratios, kOutside), quantile(ratios, 1 - kOutside)};
+  if (ratios.empty()) return ratio_of_medians(a, b);
+  std::vector<double> values = ratios;
+  return {median(values), any_zero(ratios) ? std::nullopt : interval_of_median(ratios)};
+}
+
+ratio ratio_of_medians(const summary& a, const summary& b) {
+  const std::vector<double> of_a = turn_medians(a), of_b = turn_medians(b);
+  ratio r{a.median_ms / b.median_ms, {}};
+  if (any_zero(of_a) || any_zero(of_b) || std::min(of_a.size(), of_b.size()) < kFewestTurns) {
+    return r;
+  }
+  resampler random;
+  r.likely = percentiles([&] {
+    const double numerator = random.median(of_a);
+    return numerator / random.median(of_b);
+  });
   return r;
 }
 

@@ -1,5 +1,11 @@
 #pragma once
-// How sure a ratio of two medians is.
+// How sure a median is, or a ratio of two: percentile bootstraps (Efron 1979) from a seed that
+// never changes, so that the same samples give the same interval.
+//
+// What is drawn again is whole turns and not single samples: the samples of one turn have the
+// addresses, the clocks and the neighbours of that turn in common.
+
+#include "timing/summary.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -7,21 +13,29 @@
 
 namespace kzoo::timing {
 
-// With fewer samples than this on either side no interval means anything.
-inline constexpr std::size_t kFewestSamples = 5;
+// With fewer turns than this on either side no interval means anything.
+inline constexpr std::size_t kFewestTurns = 5;
+
+struct interval {  // 95 %
+  double low, high;
+};
 
 struct ratio {
   double value = 1;
-  struct interval {
-    double low, high;
-  };
-  std::optional<interval> likely;  // 95 %
+  std::optional<interval> likely;
+
+  // Nobody can tell the two apart.
+  bool tie() const { return likely && likely->low <= 1 && 1 <= likely->high; }
 };
 
-// The median of `a` over that of `b`, neither empty; a sample of zero leaves no interval. The
-// interval is the percentile
-// bootstrap's (Efron 1979) over independent resamples of both, from a seed that never changes: the
-// same samples give the same interval.
-ratio ratio_of_medians(std::span<const double> a, std::span<const double> b);
+std::optional<interval> interval_of_median(std::span<const double> values);
+
+// `a` over `b`, of the same run: the median of the ratios within the rounds that both took part in.
+// What a round did to both of them, a lower clock say, is in neither the ratio nor its interval.
+// Where they have no round in common it is ratio_of_medians().
+ratio paired_ratio(const summary& a, const summary& b);
+
+// The median of `a` over that of `b`, of two runs. Times of zero leave no interval.
+ratio ratio_of_medians(const summary& a, const summary& b);
 
 }  // namespace kzoo::timing

@@ -1,7 +1,10 @@
 #include "timing/summary.hpp"
 
+#include "timing/bootstrap.hpp"
+
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace kzoo::timing {
@@ -31,15 +34,57 @@ std::string_view clock_name(clock c) {
   return "?";
 }
 
-summary summarise(std::vector<double> samples_ms) {
+std::string_view caches_name(caches c) {
+  switch (c) {
+    case caches::cold:
+      return "cold";
+    case caches::warm:
+      return "warm";
+    case caches::hot:
+      return "hot";
+  }
+  return "?";
+}
+
+double median_mhz(const summary& s) {
+  std::vector<double> known;
+  std::ranges::copy_if(s.sm_mhz, std::back_inserter(known), [](double mhz) { return mhz > 0; });
+  return known.empty() ? 0 : median(known);
+}
+
+std::vector<turn> turns(const summary& s) {
+  std::vector<turn> all;
+  std::vector<double> samples;
+  for (std::size_t i = 0; i < s.rounds.size(); ++i) {
+    samples.push_back(s.samples_ms[i]);
+    if (i + 1 < s.rounds.size() && s.rounds[i + 1] == s.rounds[i]) continue;
+    all.push_back({s.rounds[i], median(samples)});
+    samples.clear();
+  }
+  return all;
+}
+
+summary summarise(std::vector<double> samples_ms, std::vector<int> rounds) {
   std::vector<double> sorted = samples_ms;
   std::ranges::sort(sorted);
   summary s;
   s.samples_ms = std::move(samples_ms);
+  s.rounds = std::move(rounds);
   s.median_ms = quantile(sorted, 0.5);
   s.min_ms = sorted.front();
   if (s.median_ms > 0) s.spread = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / s.median_ms;
+  std::vector<double> medians;
+  for (const turn& t : turns(s)) medians.push_back(t.median_ms);
+  if (const auto likely = interval_of_median(medians); likely && s.median_ms > 0) {
+    s.noise = (likely->high - likely->low) / 2 / s.median_ms;
+  }
   return s;
+}
+
+summary summarise(std::vector<double> samples_ms) {
+  std::vector<int> rounds(samples_ms.size());
+  std::iota(rounds.begin(), rounds.end(), 0);
+  return summarise(std::move(samples_ms), std::move(rounds));
 }
 
 }  // namespace kzoo::timing

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
+
 namespace kzoo::verify {
 
 void subject::prepare(const problem& p, int slot) {
@@ -18,11 +21,11 @@ void subject::renew(const problem& p, const std::string& move, int slot) {
   prepared_[slot] = p;
 }
 
-judged_run subject::run(int slot, std::optional<std::uint64_t> judged) {
+judged_run subject::run(int slot, std::vector<std::uint64_t> judged) {
   const problem& p = problem_in(slot);
   judged_run result;
   workers::output_request output = wanted(p);
-  if (judged) output.known.push_back(*judged);
+  output.known = std::move(judged);
   result.report = host_.run(output, slot);
   result.judgement.right = result.report.output.known;
   if (!result.judgement.right) result.judgement = judge(p, result.report.output, slot);
@@ -37,30 +40,71 @@ void subject::run_unseen(int slot) {
   if (!inputs.right) throw setback(verdict::wrong, inputs.reason);
 }
 
-judged_samples subject::sample(const experiment::timing_options& how, std::uint64_t judged) {
+judged_samples subject::sample(workers::sample_request how, std::vector<std::uint64_t>& judged,
+                               timing::throttle_filter& filter) {
   // What differs from run to run is judged each time, up to here; after that only the last one.
   constexpr std::size_t kMostJudged = 8;
+  constexpr std::chrono::milliseconds kToRecover{50};  // for a device that was throttled
   const problem& p = problem_in(0);
-  workers::sample_request request{how.warmup, how.samples, how.max_seconds, wanted(p), false, true};
-  request.output.known = {judged};
+  how.output = wanted(p);
   judged_samples all;
   all.judgement.right = true;
+  const int wanted_samples = how.samples;
   for (;;) {
-    const workers::sample_report report = host_.sample(request);
-    all.samples_ms.insert(all.samples_ms.end(), report.samples_ms.begin(), report.samples_ms.end());
+    how.output.known = judged;
+    how.any_output = judged.size() > kMostJudged;
+    how.least_mhz = filter.least_mhz();
+    const workers::sample_report report = host_.sample(how);
+    how.max_seconds -= report.seconds;
+    if (all.samples_ms.empty() && how.max_seconds <= 0) filter.accept_all();  // one at least
+    const bool all_count = add_samples(report, filter, all);
     all.cold_cache = report.cold_cache;
-    all.out_of_time = report.out_of_time;
     if (!report.output.known) all.judgement = judge(p, report.output, 0);
     check_tampering(p, report.changed, all.judgement);
     check_clocks(report, all.judgement);
-    request.samples -= static_cast<int>(report.samples_ms.size());
-    request.max_seconds -= report.seconds;
-    if (!all.judgement.right || request.samples <= 0 || request.max_seconds <= 0) return all;
-    request.warmup = 0;
-    request.compare_clocks = false;
-    request.output.known.push_back(report.output.digest);
-    request.any_output = request.output.known.size() > kMostJudged;
+    if (!report.output.known && !how.any_output) judged.push_back(report.output.digest);
+    how.samples = wanted_samples - static_cast<int>(all.samples_ms.size());
+    if (!all.judgement.right || how.samples <= 0 || how.max_seconds <= 0) return all;
+    if (!all_count) std::this_thread::sleep_for(kToRecover);
+    how.warmup = 0;
+    how.compare_clocks = false;
   }
+}
+
+judged_end_to_end subject::end_to_end(double max_seconds, std::vector<std::uint64_t>& judged) {
+  constexpr int kRuns = 5;  // the first, which finds everything cold, is not the median of so many
+  const problem& p = problem_in(0);
+  workers::output_request output = wanted(p);
+  judged_end_to_end all;
+  all.judgement.right = true;
+  std::vector<timing::end_to_end> runs;
+  double seconds = 0;
+  do {
+    output.known = judged;
+    const workers::end_to_end_report report = host_.end_to_end(output);
+    if (!report.output.known) {
+      all.judgement = judge(p, report.output, 0);
+      judged.push_back(report.output.digest);
+    }
+    if (!all.judgement.right) return all;
+    runs.push_back(report.times);
+    seconds += report.times.total_ms() / 1000;
+  } while (runs.size() < kRuns && seconds < max_seconds);
+  all.medians = timing::medians(runs);
+  return all;
+}
+
+bool subject::add_samples(const workers::sample_report& report, timing::throttle_filter& filter,
+                          judged_samples& all) const {
+  const devices::conditions now = who_.monitor ? who_.monitor->read() : devices::conditions{};
+  all.conditions.add(now);
+  const int discarded_before = filter.discarded();
+  for (std::size_t i = 0; i < report.samples_ms.size(); ++i) {
+    if (!filter.accepts({report.sm_mhz[i], now.slowed_down(), now.power_capped()})) continue;
+    all.samples_ms.push_back(report.samples_ms[i]);
+    all.sm_mhz.push_back(report.sm_mhz[i]);
+  }
+  return filter.discarded() == discarded_before;
 }
 
 workers::output_request subject::wanted(const problem& p) {

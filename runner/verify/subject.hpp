@@ -1,8 +1,11 @@
 #pragma once
 // One variant of a plugin on a live worker, and the protocol that every run of it goes through.
 
+#include "devices/nvml.hpp"
 #include "experiment/experiment.hpp"
 #include "referee/referee.hpp"
+#include "timing/end_to_end.hpp"
+#include "timing/throttling.hpp"
 #include "verify/truths.hpp"
 #include "workers/plugin_host.hpp"
 
@@ -22,8 +25,9 @@ struct subject_description {
   std::string device;
   std::uint32_t variant = 0;  // in the plugin's table
   workers::variant_description description;
-  kzoo::problem problem;     // the one at hand
-  bool show_errors = false;  // a judgement that is wrong comes with a map
+  kzoo::problem problem;                   // the one at hand
+  bool show_errors = false;                // a judgement that is wrong comes with a map
+  const devices::nvml* monitor = nullptr;  // of the device; may be null
 };
 
 // One run, judged.
@@ -34,9 +38,16 @@ struct judged_run {
 
 // Many runs, timed, each different result judged.
 struct judged_samples {
-  referee::judgement judgement;  // the first that is wrong, else the last
-  std::vector<double> samples_ms;
-  bool cold_cache = false, out_of_time = false;
+  referee::judgement judgement;            // the first that is wrong, else the last
+  std::vector<double> samples_ms, sm_mhz;  // those that count
+  devices::conditions conditions;
+  bool cold_cache = false;
+};
+
+// The whole way, some times over, each different result judged.
+struct judged_end_to_end {
+  referee::judgement judgement;  // likewise
+  timing::end_to_end medians;
 };
 
 // Whatever the plugin does wrong to its worker comes out as a setback.
@@ -61,13 +72,17 @@ class subject {
   void finish(int slot = 0) { host_.finish(slot); }
 
   // Runs what is in the slot, and judges all that one run shows: C, what is around it, the inputs.
-  // A C whose digest is `judged` has been found right before.
-  judged_run run(int slot = 0, std::optional<std::uint64_t> judged = {});
+  // A C whose digest is in `judged` has been found right before.
+  judged_run run(int slot = 0, std::vector<std::uint64_t> judged = {});
   // Runs what is in the slot, leaves C on the device, and judges nothing but the inputs: throws
   // setback where they were written to.
   void run_unseen(int slot = 0);
-  // Times what is in slot 0, and judges every output that is not `judged` already.
-  judged_samples sample(const experiment::timing_options& how, std::uint64_t judged);
+  // Times what is in slot 0, and judges every output whose digest is not in `judged`, to which it
+  // is added; `how` need not say anything about the output and the clock.
+  judged_samples sample(workers::sample_request how, std::vector<std::uint64_t>& judged,
+                        timing::throttle_filter& filter);
+  // Allocation, copies and all, of what is in slot 0; few runs once `max_seconds` are over.
+  judged_end_to_end end_to_end(double max_seconds, std::vector<std::uint64_t>& judged);
   // The rows that the truth covers of the C that was judged last.
   referee::result kept() const;
 
@@ -81,6 +96,9 @@ class subject {
   // Each makes a right judgement wrong where it finds something.
   static void check_tampering(const problem& p, const workers::changes& found,
                               referee::judgement& j);
+  // Adds those of the report's samples that count; whether all do.
+  bool add_samples(const workers::sample_report& report, timing::throttle_filter& filter,
+                   judged_samples& all) const;
   static void check_clocks(const workers::sample_report& report, referee::judgement& j);
 
   workers::plugin_host& host_;

@@ -1,5 +1,6 @@
 #include "workers/command.hpp"
 
+#include "core/interrupt.hpp"
 #include "core/throw_errno.hpp"
 #include "workers/offspring.hpp"
 #include "workers/output_log.hpp"
@@ -63,18 +64,17 @@ command_result run_command(const std::vector<std::string>& argv,
   const auto deadline = steady_clock::now() + duration<double>(timeout_seconds);
   int status = 0;
   for (;;) {
-    const pid_t ended = waitpid(pid, &status, result.hung ? 0 : WNOHANG);
+    const pid_t ended = waitpid(pid, &status, WNOHANG);
     if (ended == pid) break;
     if (ended < 0 && errno != EINTR) throw_errno("waitpid");
-    if (steady_clock::now() > deadline) {
-      result.hung = true;
-      killpg(pid, SIGKILL);
-    }
+    result.hung = result.hung || steady_clock::now() > deadline;
+    if (result.hung || interrupt::signal_number() != 0) killpg(pid, SIGKILL);
     std::this_thread::sleep_for(milliseconds(20));
   }
   killpg(pid, SIGKILL);  // what it has left behind
   offspring::gone(pid);
   offspring::kill_strays();
+  interrupt::check();
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   result.output = log.text();
   return result;

@@ -13,7 +13,7 @@ struct command_result {
 };
 
 // `argv[0]` is looked up in PATH; `settings` ("NAME=value") are added to the environment. Throws
-// std::system_error where it cannot be started.
+// std::system_error where it cannot be started, interrupt::interrupted when a signal came.
 command_result run_command(const std::vector<std::string>& argv,
                            const std::vector<std::string>& settings, double timeout_seconds);
 

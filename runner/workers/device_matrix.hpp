@@ -40,9 +40,8 @@ class device_matrix {
   }
   const void* words() const { return memory_.get(); }
   // Element (0, 0), past the zone in front.
-  void* first() const {
-    return static_cast<char*>(memory_.get()) + data::kGuard * type_size(spec_.type);
-  }
+  void* first() const { return static_cast<char*>(memory_.get()) + offset_of_first(); }
+  std::size_t offset_of_first() const { return data::kGuard * type_size(spec_.type); }
 
   void refill() { backend_.fill(memory_.get(), spec_); }
   // With other contents of the same size.
@@ -50,6 +49,8 @@ class device_matrix {
     spec_ = x;
     refill();
   }
+  // All words, zones included.
+  void receive(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
   void guard(bool out_of_bounds) { backend_.guard(memory_.get(), spec_, out_of_bounds); }
   data::changes changes() const { return backend_.find_changes(memory_.get(), spec_); }
   std::uint64_t digest() const { return backend_.digest(memory_.get(), spec_); }

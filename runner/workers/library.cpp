@@ -1,5 +1,7 @@
 #include "workers/library.hpp"
 
+#include "core/loader_words.hpp"
+
 #include <fmt/format.h>
 
 #include <cctype>
@@ -9,20 +11,6 @@
 
 namespace kzoo::workers {
 namespace {
-
-// dlerror's text, without the wrapper that Boost puts round it and without the file's own name in
-// front, which the reader has seen already: "… (dlerror system message: FILE: WORDS): …".
-std::string loader_words(std::string_view words, const std::string& file) {
-  constexpr std::string_view kBefore = "dlerror system message: ";
-  if (const auto at = words.find(kBefore); at != std::string_view::npos) {
-    words.remove_prefix(at + kBefore.size());
-    if (const auto end = words.rfind("): "); end != std::string_view::npos) {
-      words = words.substr(0, end);
-    }
-  }
-  if (words.starts_with(file + ": ")) words.remove_prefix(file.size() + 2);
-  return std::string(words);
-}
 
 bool is_id(const char* text) {
   if (text == nullptr || *text == '\0') return false;

@@ -3,6 +3,7 @@
 
 #include "core/matrix_data.hpp"
 #include "core/problem.hpp"
+#include "timing/end_to_end.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -47,6 +48,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, inside, outside, first_inside, first
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(survey, outside, unwritten, not_finite)
 
 }  // namespace kzoo::data
+
+namespace kzoo::timing {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end, allocate_ms, to_device_ms, kernel_ms, to_host_ms)
+
+}  // namespace kzoo::timing
 
 namespace kzoo::workers {
 
@@ -129,27 +136,37 @@ struct run_report {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, launches)
 
-// Sampling ends early at a result that is not known, so that it can be judged, unless `any_output`.
+// Sampling ends early at a result that is not known, so that it can be judged, unless `any_output`;
+// and at a sample whose clock is known and below `least_mhz`, so that the device can have a moment.
 struct sample_request {
   int warmup = 0, samples = 1;
-  double max_seconds = 0;
+  double warmup_seconds = 0;  // at least, where there is any warm-up
+  double max_seconds = 0;     // for the samples; one is always taken
+  bool hot = false;           // back to back, caches as the run before left them
+  bool compare_clocks = false;
   output_request output;
   bool any_output = false;
-  bool compare_clocks = false;
+  double least_mhz = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, max_seconds, output, any_output,
-                                   compare_clocks)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, warmup_seconds, max_seconds,
+                                   hot, compare_clocks, output, any_output, least_mhz)
 
 struct sample_report {
   std::vector<double> samples_ms;
-  double seconds = 0;  // all samples together, with what is between them
+  std::vector<double> sm_mhz;  // of each; 0 where it is not known
+  double seconds = 0;          // all samples together, with what is between them
   bool cold_cache = false;
-  bool out_of_time = false;  // max_seconds ended it before the number of samples was reached
-  output_report output;      // of the last sample
+  output_report output;               // of the last sample
   double host_ms = 0, stream_ms = 0;  // devices::clocks, 0 where there is one clock or nobody asked
   changes changed;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, seconds, cold_cache, out_of_time,
-                                   output, host_ms, stream_ms, changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, cold_cache, output,
+                                   host_ms, stream_ms, changed)
+
+struct end_to_end_report {
+  timing::end_to_end times;
+  output_report output;  // of the C that came back
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
 
 }  // namespace kzoo::workers

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <system_error>
@@ -64,6 +65,9 @@ std::size_t folded_bytes(const problem& p) {
   return static_cast<std::size_t>(p.m) * sizeof(std::uint64_t);
 }
 
+// A time or a clock, as a worker may say it.
+bool is_figure(double x) { return std::isfinite(x) && x >= 0; }
+
 struct opened {
   plugin_description plugin;
 };
@@ -120,11 +124,26 @@ sample_report plugin_host::sample(const sample_request& how) {
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
   auto report = call_for<sample_report>({{"op", "sample"}, {"slot", 0}, {"how", how}},
                                         2 * (timeout_seconds_ + how.max_seconds));
-  const auto is_time = [](double ms) { return std::isfinite(ms) && ms >= 0; };
-  if (report.samples_ms.empty() || !std::ranges::all_of(report.samples_ms, is_time)) {
+  if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
+      !std::ranges::all_of(report.samples_ms, is_figure) ||
+      !std::ranges::all_of(report.sm_mhz, is_figure)) {
     refuse_forged();
   }
   return report;
+}
+
+end_to_end_report plugin_host::end_to_end(const output_request& output) {
+  expect(output, prepared_.at(0));
+  const auto report = call_for<end_to_end_report>(
+      {{"op", "end_to_end"}, {"slot", 0}, {"output", output}}, timeout_seconds_);
+  const timing::end_to_end& t = report.times;
+  const std::array all{t.allocate_ms, t.to_device_ms, t.kernel_ms, t.to_host_ms};
+  if (!std::ranges::all_of(all, is_figure)) refuse_forged();
+  return report;
+}
+
+void plugin_host::profile(int warmup) {
+  call_for<json>({{"op", "profile"}, {"slot", 0}, {"warmup", warmup}}, timeout_seconds_);
 }
 
 std::vector<std::uint64_t> plugin_host::fold(std::uint64_t key, int slot) {

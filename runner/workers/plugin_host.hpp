@@ -37,6 +37,10 @@ class plugin_host {
   run_report run(const output_request& output = {}, int slot = 0);
   // Runs it over and over; output() then holds what the last sample wrote, if that is unknown.
   sample_report sample(const sample_request& how);
+  // Runs it once on matrices that were allocated and sent just before; output() as after run().
+  end_to_end_report end_to_end(const output_request& output);
+  // Runs it `warmup` times, and once more as what a profiler of the process sees.
+  void profile(int warmup);
   // output() then holds all of C as the last run left it.
   void show(int slot = 0);
   // For each row of C as the last run left it: the sum of its elements times hash(key, column).
@@ -46,8 +50,8 @@ class plugin_host {
   // Frees the memory of all problems, keeps the library.
   void release();
 
-  // What the last run(), sample() or show() gave: the C buffer, zones included, or rows of it.
-  // Valid until the next call.
+  // What the last run(), sample(), end_to_end() or show() gave: the C buffer, zones included, or
+  // rows of it. Valid until the next call.
   std::span<const std::byte> output();
 
  protected:

@@ -65,6 +65,8 @@ class process_host final : public plugin_host {
     if (op == "renew") return "its matrices were made";
     if (op == "run") return "the kernel ran";
     if (op == "sample") return "the kernel was timed";
+    if (op == "end_to_end") return "it was timed from end to end";
+    if (op == "profile") return "the kernel was profiled";
     if (op == "show") return "its result was copied";
     if (op == "fold") return "its result was summed";
     if (op == "finish") return "the variant was destroyed";

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 namespace kzoo::workers {
 namespace {
@@ -60,9 +62,12 @@ json session::handle(const json& request) {
 }
 
 json session::dispatch(const std::string& op, const json& request) {
+  const phase_range phase(op);
   if (op == "open") return open(request);
   if (op == "run") return bench(request).run(request.at("output").get<output_request>());
   if (op == "sample") return bench(request).sample(request.at("how").get<sample_request>());
+  if (op == "end_to_end")
+    return bench(request).end_to_end(request.at("output").get<output_request>());
   if (op == "ask") {
     ask(request);
   } else if (op == "prepare") {
@@ -70,13 +75,17 @@ json session::dispatch(const std::string& op, const json& request) {
   } else if (op == "renew") {
     bench(request).renew(request.at("problem").get<problem>(),
                          request.at("move").get<std::string>());
+  } else if (op == "profile") {
+    bench(request).profile(request.at("warmup").get<int>());
   } else if (op == "show") {
     bench(request).show();
   } else if (op == "fold") {
     bench(request).fold(request.at("key").get<std::uint64_t>());
   } else if (op == "finish") {
+    ranges_.erase(request.at("slot").get<int>());
     bench(request).finish();
   } else if (op == "release") {
+    ranges_.clear();
     benches_.clear();
   } else {
     throw std::invalid_argument("no such request: " + op);
@@ -85,7 +94,9 @@ json session::dispatch(const std::string& op, const json& request) {
 }
 
 json session::open(const json& request) {
-  library_.emplace(request.at("file").get<std::string>());
+  const std::filesystem::path file = request.at("file").get<std::string>();
+  library_.emplace(file);
+  name_ = file.stem().string();
   return {{"plugin", describe(*library_)}};
 }
 
@@ -96,9 +107,13 @@ void session::ask(const json& request) {
 
 void session::prepare(const json& request) {
   open_device(request);
-  const auto found =
-      benches_.try_emplace(request.at("slot").get<int>(), *backend_, device_, output_).first;
-  found->second.prepare(variant(request), request.at("problem").get<problem>());
+  const int slot = request.at("slot").get<int>();
+  const auto p = request.at("problem").get<problem>();
+  ranges_.erase(slot);
+  cell_range range(fmt::format("{}:{}@{}", name_, variant(request).id, shape_name(p)));
+  benches_.try_emplace(slot, *backend_, device_, output_)
+      .first->second.prepare(variant(request), p);
+  ranges_.emplace(slot, std::move(range));
 }
 
 void session::open_device(const json& request) {

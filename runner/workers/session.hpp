@@ -8,6 +8,8 @@
 //   {"op": "renew", "slot", "problem", "move"}            -> {}
 //   {"op": "run", "slot", "output": output_request}       -> run_report
 //   {"op": "sample", "slot", "how": sample_request}       -> sample_report
+//   {"op": "end_to_end", "slot", "output": output_request} -> end_to_end_report
+//   {"op": "profile", "slot", "warmup"}                   -> {}
 //   {"op": "show", "slot"}                                -> {}
 //   {"op": "fold", "slot", "key"}                         -> {}
 //   {"op": "finish", "slot"}                              -> {}
@@ -20,6 +22,7 @@
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "workers/library.hpp"
+#include "workers/ranges.hpp"
 #include "workers/window.hpp"
 #include "workers/workbench.hpp"
 
@@ -53,9 +56,11 @@ class session {
 
   window& output_;
   std::optional<library> library_;
+  std::string name_;  // of the plugin, as users type it
   devices::device device_;
   std::unique_ptr<devices::backend> backend_;
   std::map<int, workbench> benches_;  // by slot
+  std::map<int, cell_range> ranges_;  // likewise, of what is prepared
 };
 
 }  // namespace kzoo::workers

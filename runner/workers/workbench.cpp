@@ -1,28 +1,33 @@
 #include "workers/workbench.hpp"
 
 #include "workers/plugin_calls.hpp"
+#include "workers/stopwatch.hpp"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <cmath>
 #include <cstring>
+#include <random>
 #include <stdexcept>
 
 namespace kzoo::workers {
 namespace {
 
-// GPU clocks need time under load, not a number of runs, to come up: this much of max_seconds.
-constexpr double kWarmupShare = 0.1;
+// However many runs are to warm it up: what runs for this long is warm.
+constexpr double kWarmSeconds = 0.002;
 
-class stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+// Hot samples last this long, so that neither the events nor the gap before the first launch count.
+constexpr double kHotSampleMs = 1.0;
+constexpr int kMostHotRuns = 256;
 
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+// How fast a kernel is depends on where its matrices are in physical memory, by more than the
+// noise, and an allocator gives the same places again and again. Unused memory of another size each
+// time makes the next allocation come to lie elsewhere.
+std::unique_ptr<device_memory> random_gap(devices::backend& on) {
+  constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
+  static std::minstd_rand random;
+  return std::make_unique<device_memory>(on, kStep * (1 + random() % kMostSteps));
+}
 
 launch describe(const kzoo_launch& l) {
   return {{l.grid[0], l.grid[1], l.grid[2]},
@@ -42,11 +47,15 @@ void workbench::prepare(const kzoo_variant& variant, const problem& p) {
   if (!matrices_.c || matrices_.problem != p || inputs_spoilt_) {
     matrices_ = {};  // freed before others are allocated
     inputs_spoilt_ = false;
+    std::vector<std::unique_ptr<device_memory>> gaps;
     const auto make = [&](const data::matrix& x) {
+      gaps.push_back(random_gap(backend_));
       return std::make_unique<device_matrix>(backend_, x);
     };
     const operands spec = operands_of(p);
-    matrices_ = {p, make(spec.a), make(spec.b), make(spec.c)};
+    matrices_ = {p, make(spec.a), make(spec.b), make(spec.c), {}};
+    gaps.push_back(random_gap(backend_));  // before the workspace, the plugin's own included
+    matrices_.gaps = std::move(gaps);
   }
   const kzoo_problem abi = to_abi(p);
   workspace_bytes_ = variant.workspace_bytes(&variant, &abi, &device_.abi);
@@ -99,18 +108,31 @@ run_report workbench::run(const output_request& output) {
 }
 
 // Every sample starts from the same C, which with beta != 0 is an input.
-double workbench::time_one_sample() {
+devices::sample workbench::time_one_sample() {
   matrices_.c->refill();
   return backend_.time_ms([this] { call_plugin(); });
 }
 
+devices::sample workbench::time_hot_sample(double about_ms) {
+  matrices_.c->refill();
+  const double runs = std::clamp(std::ceil(kHotSampleMs / about_ms), 1.0, double(kMostHotRuns));
+  const devices::sample taken =
+      backend_.time_hot_ms([this] { call_plugin(); }, static_cast<int>(runs));
+  if (matrices_.problem.beta != 0) {  // C was added to again and again: once, to be judged
+    matrices_.c->refill();
+    call_plugin();
+    backend_.synchronize();
+  }
+  return taken;
+}
+
 sample_report workbench::sample(const sample_request& how) {
   const stopwatch warmup;
-  const double least =
-      how.warmup > 0 && device_.abi.kind == KZOO_CUDA ? kWarmupShare * how.max_seconds : 0;
-  for (int i = 0; i < how.warmup || warmup.seconds() < least; ++i) {
-    if (warmup.seconds() > how.max_seconds) break;
-    time_one_sample();
+  const double enough = std::max(kWarmSeconds, how.warmup_seconds);
+  double warm_ms = 0;
+  for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
+    if (how.warmup == 0 || warmup.seconds() > enough) break;
+    warm_ms = time_one_sample().ms;
   }
 
   sample_report report;
@@ -119,19 +141,29 @@ sample_report workbench::sample(const sample_request& how) {
     report.host_ms = both ? both->host_ms : 0;
     report.stream_ms = both ? both->stream_ms : 0;
   }
-  report.cold_cache = backend_.cold_cache();
+  if (how.hot && warm_ms <= 0) warm_ms = time_one_sample().ms;
+  report.cold_cache = !how.hot && backend_.cold_cache();
   const stopwatch sampling;
+  bool low_clock = false;
   do {
-    report.samples_ms.push_back(time_one_sample());
+    const devices::sample one = how.hot ? time_hot_sample(warm_ms) : time_one_sample();
+    report.samples_ms.push_back(one.ms);
+    report.sm_mhz.push_back(one.sm_mhz);
+    low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
     report.output = digest_c(how.output);
     report.seconds = sampling.seconds();
-    report.out_of_time =
-        report.samples_ms.size() < std::size_t(how.samples) && report.seconds > how.max_seconds;
-  } while (report.samples_ms.size() < std::size_t(how.samples) && !report.out_of_time &&
+  } while (report.samples_ms.size() < std::size_t(how.samples) &&
+           report.seconds < how.max_seconds && !low_clock &&
            (report.output.known || how.any_output));
   show(how.output, report.output);
   report.changed = find_changes();
   return report;
+}
+
+void workbench::profile(int warmup) {
+  for (int i = 0; i < warmup; ++i) time_one_sample();
+  matrices_.c->refill();
+  backend_.profile([this] { call_plugin(); });
 }
 
 void workbench::fold(std::uint64_t key) {
@@ -166,11 +198,15 @@ void workbench::guard_zones(bool out_of_bounds) {
 
 void workbench::call_plugin(kzoo_launch_list* launches) {
   guard_zones(true);
-  run_instance(
-      *variant_, instance_,
-      {sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(), matrices_.c->first(),
-       workspace_ ? workspace_->first() : nullptr, backend_.stream(), launches});
+  call_plugin({sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(),
+               matrices_.c->first(), workspace_ ? workspace_->first() : nullptr, nullptr,
+               launches});
   guard_zones(false);
+}
+
+void workbench::call_plugin(kzoo_arguments arguments) {
+  arguments.stream = backend_.stream();
+  run_instance(*variant_, instance_, arguments);
   if (const std::string error = backend_.pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
   }

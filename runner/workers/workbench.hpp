@@ -31,6 +31,11 @@ class workbench {
   void renew(const problem& p, const std::string& move);
   run_report run(const output_request& output);
   sample_report sample(const sample_request& how);
+  // Allocates, sends, runs and fetches as a program does that has its matrices on the host. C is
+  // then what came back.
+  end_to_end_report end_to_end(const output_request& output);
+  // Runs it `warmup` times, and once as what a profiler sees.
+  void profile(int warmup);
   // Puts all of C as it is into the window.
   void show();
   // See devices::backend::fold_rows: C's sums are in the window.
@@ -43,13 +48,17 @@ class workbench {
   struct matrices {
     kzoo::problem problem;
     std::unique_ptr<device_matrix> a, b, c;
+    std::vector<std::unique_ptr<device_memory>> gaps;  // between them
   };
 
   void destroy_instance();
   void guard_zones(bool out_of_bounds);
   void call_plugin(kzoo_launch_list* launches = nullptr);
+  void call_plugin(kzoo_arguments arguments);
   changes find_changes();
-  double time_one_sample();
+  devices::sample time_one_sample();
+  // `about_ms`: what one run takes.
+  devices::sample time_hot_sample(double about_ms);
   output_report digest_c(const output_request& output);
   // Into the window, if it is to be there; adds the survey.
   void show(const output_request& output, output_report& report);

@@ -21,6 +21,8 @@ void limit(decltype(RLIMIT_CORE) what, rlim_t most) {
   setrlimit(what, &both);
 }
 
+}  // namespace
+
 void set_limits() {
   // 1 and not 0, which does not keep a core from being piped to a program (core(5)).
   limit(RLIMIT_CORE, 1);
@@ -30,8 +32,6 @@ void set_limits() {
   std::signal(SIGXFSZ, SIG_IGN);
   limit(RLIMIT_DATA, worker_memory_limit());
 }
-
-}  // namespace
 
 std::uint64_t worker_memory_limit() {
   // Of what nobody uses now. Device memory, and address space that CUDA only reserves, do not

@@ -15,6 +15,9 @@ inline constexpr int kWindowFd = 4;
 // Bytes of host memory that this worker may have.
 std::uint64_t worker_memory_limit();
 
+// For a process that runs a plugin: no core dumps, and limits to what it may write and allocate.
+void set_limits();
+
 // Answers requests until the supervisor goes away.
 int worker_main();
 

@@ -36,10 +36,11 @@ void check_each(const std::vector<expectation>& table, const std::string& device
   std::string plugins = "'naive:16x16'";
   for (const expectation& e : table) plugins += fmt::format(", '{}'", e.kernel);
   const auto file = folder.write(
-      "hostile.toml", fmt::format("plugins = [{}, 'smem:16x16']\n[problem]\n{}\n"
-                                  "[timing]\nwarmup = 1\nsamples = 4\nmax_seconds = 0.1\n"
-                                  "[verify]\n{}\n",
-                                  plugins, problem, verify));
+      "hostile.toml",
+      fmt::format("plugins = [{}, 'smem:16x16']\n[problem]\n{}\n"
+                  "[timing]\nwarmup = 1\nrounds = 1\nmin_samples = 4\nmax_seconds = 0.1\n"
+                  "[verify]\n{}\n",
+                  plugins, problem, verify));
   const auto ran = runner(
       fmt::format("{} --device {} --json - --plugin-dir {}", file, device, hostile_folder()));
   INFO(device << "\n" << ran.err);

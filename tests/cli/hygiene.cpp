@@ -83,7 +83,7 @@ TEST_CASE("run after run leaves no process, no file and the same verdicts", "[cl
   const scratch_folder folder;
   const auto file = folder.write("again.toml",
                                  "plugins = ['segfault', 'naive:8x8', 'never_returns']\n"
-                                 "[problem]\nsizes = [8]\n[timing]\nsamples = 2\n"
+                                 "[problem]\nsizes = [8]\n[timing]\nrounds = 2\nmin_samples = 2\n"
                                  "[verify]\ntimeout_seconds = 0.2\n");
   const auto files_in = [](const fs::path& where) {
     return std::distance(fs::directory_iterator(where), fs::directory_iterator());

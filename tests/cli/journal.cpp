@@ -18,15 +18,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Two problems of three cells; the second cell hangs for `timeout` seconds.
-std::string hanging(double timeout) {
+// Two problems of three cells; the second cell hangs for `timeout` seconds. Without times each cell
+// is finished at once.
+std::string hanging(double timeout, bool timed = false) {
   return fmt::format(
       "plugins = ['serial:ikj', 'never_returns', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n"
-      "[timing]\nsamples = 3\n[verify]\ntimeout_seconds = {}\n",
-      timeout);
+      "[timing]\nenabled = {}\nrounds = 3\nmin_samples = 3\n[verify]\ntimeout_seconds = {}\n",
+      timed, timeout);
 }
 constexpr const char* kQuick =
-    "plugins = ['serial', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n[timing]\nsamples = 3\n";
+    "plugins = ['serial', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n[timing]\nrounds = 3\nmin_samples = 3\n";
 
 std::string in(const scratch_folder& folder) { return "cd '" + folder.path().string() + "' &&"; }
 
@@ -166,6 +167,34 @@ TEST_CASE("Ctrl-C ends the workers, keeps what is finished and says how to go on
   }
 }
 
+TEST_CASE("a cell that waits for its time is not finished", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", hanging(60, true));
+  {
+    running run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder()}, folder.path());
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // the first cell is judged by then
+    run.send(SIGINT);
+    const ending ended = run.wait();
+    CHECK(ended.code == 130);
+    CHECK_THAT(ended.out, ContainsSubstring("INTERRUPTED: 0 pass, 6 of 6 cells not run"));
+  }
+  REQUIRE(journals(folder).size() == 1);
+  CHECK(cells_of(journals(folder)[0]).empty());
+  CHECK_THAT(runner("report results/*", in(folder)).out, ContainsSubstring("INTERRUPTED: 0 pass"));
+
+  // A wrong one need not wait, unless one before it must.
+  const auto ran = runner(
+      "e.toml --device cpu --sizes 8 --plugins never_returns,serial:ikj,one_unwritten "
+      "--journal j.jsonl --plugin-dir " +
+          hostile_folder(),
+      "cd '" + folder.path().string() +
+          "' && sed -i 's/timeout_seconds = .*/timeout_seconds = 1/' e.toml &&");
+  CHECK(ran.code == 1);
+  CHECK(cells_of(folder.path() / "j.jsonl") ==
+        std::vector<std::string>{"never_returns:only on 8x8x8 f32", "serial:ikj on 8x8x8 f32",
+                                 "one_unwritten:only on 8x8x8 f32"});
+}
+
 TEST_CASE("a run that was killed goes on, and no finished cell is run again", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", hanging(2));
@@ -206,7 +235,7 @@ TEST_CASE("an interrupted run does not go on where things have changed", "[cli]"
   fs::create_directory(plugin.parent_path());
   fs::copy(plugin_folder("cpu") / "naive.so", plugin);
   const std::string text =
-      "plugins = ['serial:ikj', 'mine:8x8']\n[problem]\nsizes = [8, 16]\n[timing]\nsamples = 3\n";
+      "plugins = ['serial:ikj', 'mine:8x8']\n[problem]\nsizes = [8, 16]\n[timing]\nrounds = 3\nmin_samples = 3\n";
   folder.write("e.toml", text);
   REQUIRE(runner("e.toml --device cpu --plugin-dir plugins --journal j.jsonl", in(folder)).code ==
           0);

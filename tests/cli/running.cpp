@@ -67,6 +67,25 @@ TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
   }
 }
 
+TEST_CASE("on a GPU each sample has its clock, each cell its conditions", "[cli][gpu]") {
+  if (!kzoo::test::has_gpu()) return;
+  const scratch_folder folder;
+  const std::string file =
+      folder.write("clocks.toml", "plugins = 'smem'\nproblem.sizes = [1024]\n");
+  const auto ran = runner(file + " --device cuda --json -");
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(ran.err, ContainsSubstring(" MHz"));
+  for (const auto& cell : ran.json().at("cells")) {
+    if (cell.at("verdict") != "pass") continue;
+    INFO(cell.dump(1));
+    const auto& time = cell.at("time");
+    CHECK(time.at("sm_mhz").size() == time.at("samples_ms").size());
+    for (const auto& mhz : time.at("sm_mhz")) CHECK(mhz.get<double>() > 100);
+    CHECK(cell.at("conditions").at("celsius").get<double>() > 10);
+  }
+}
+
 TEST_CASE("JSON can go to a file, with the tables where they always are", "[cli]") {
   const scratch_folder folder;
   const auto file = (folder.path() / "results.json").string();

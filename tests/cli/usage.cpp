@@ -8,8 +8,8 @@ using kzoo::test::runner;
 TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
   CHECK(top.code == 0);
-  for (const char* command :
-       {"run", "rerun", "report", "compare", "check", "validate", "list", "describe", "devices"}) {
+  for (const char* command : {"run", "rerun", "report", "compare", "check", "validate", "profile",
+                              "list", "describe", "devices"}) {
     CHECK_THAT(top.out, ContainsSubstring(command));
     const auto help = runner(std::string(command) + " --help");
     CHECK(help.code == 0);

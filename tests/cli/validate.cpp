@@ -108,9 +108,10 @@ TEST_CASE("mistakes on validate's command line are told", "[cli]") {
 
 TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   const scratch_folder folder;
-  const auto file = folder.write("t.toml",
-                                 "plugins = ['smem:8x8']\n[problem]\nsizes = [20, 24]\n"
-                                 "[timing]\nsamples = 2\n[verify]\ntier = 'full'\n");
+  const auto file =
+      folder.write("t.toml",
+                   "plugins = ['smem:8x8']\n[problem]\nsizes = [20, 24]\n"
+                   "[timing]\nrounds = 2\nmin_samples = 2\n[verify]\ntier = 'full'\n");
   const auto full = runner(file + " --device cpu --json -");
   INFO(full.err);
   REQUIRE(full.code == 0);

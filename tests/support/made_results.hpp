@@ -16,7 +16,10 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
   c.verdict = verdict::pass;
   c.accuracy = referee::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
   c.time = timing::summarise({ms, 1.01 * ms, 0.99 * ms});
-  c.time->cold_cache = true;
+  c.time->caches = timing::caches::cold;
+  c.time->sm_mhz = {1755, 0, 1740};
+  c.end_to_end = timing::end_to_end{0.25, 1.5, 2, 0.75};
+  c.conditions = {1755, 3201, 61, 512.5, {}, {"sw_power_cap"}};
   c.findings = {{"shapes", verify::outcome::pass, "40 problems", {}},
                 {"precision probe", verify::outcome::skipped, "it declares tf32, not fp32", {}}};
   c.launches = {{{4, 2, 1}, {16, 16, 1}, 0, 33 * 1024, 8, 64, 24, 64}};
@@ -43,7 +46,7 @@ inline results::document made_document() {
   e.title = "Made";
   e.intended_device = "GPU";
   e.baseline = experiment::selector{"base", {}};
-  e.timing.samples = 7;
+  e.timing = {true, experiment::cache_mode::both, 3, 2, 7, 0.05, 1.5, true};
   e.verify = {tier::full, 12.5};
   e.overridden = {"cuda:0", {"base", "fast"}, {"512", "1024"}, "full"};
   e.published = {"a paper",
@@ -66,6 +69,8 @@ inline results::document made_document() {
   for (const std::size_t problem : {0u, 1u}) {
     d.cells.push_back(made_cell("base", problem, 1));
     d.cells.push_back(made_cell("fast", problem, 0.5));
+    d.cells.back().hot_time = timing::summarise({0.25, 0.25, 0.26}, {0, 0, 1});
+    d.cells.back().hot_time->caches = timing::caches::hot;
     results::cell gone;
     gone.problem = problem;
     gone.plugin = "gone";
@@ -73,6 +78,8 @@ inline results::document made_document() {
     gone.reason = d.plugins[2].problem;
     d.cells.push_back(gone);
   }
+  d.cells[1].time->throttled = 2;
+  d.cells[1].time->low_clock = true;
   results::cell& wrong = d.cells[4];
   wrong.verdict = verdict::wrong;
   wrong.reason = "element (1, 2) is nan";

@@ -17,9 +17,9 @@ results::cell timed(const char* plugin, std::size_t problem, double ms) {
   results::cell c = test::made_cell(plugin, problem, ms);
   std::vector<double> samples;
   for (int i = -6; i < 6; ++i) samples.push_back(ms * (1 + 0.0008 * i));
-  const bool cold = c.time->cold_cache;
+  const timing::caches caches = c.time->caches;
   c.time = timing::summarise(samples);
-  c.time->cold_cache = cold;
+  c.time->caches = caches;
   return c;
 }
 

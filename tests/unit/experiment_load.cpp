@@ -19,7 +19,8 @@ TEST_CASE("an empty file is all defaults", "[experiment]") {
   CHECK_FALSE(e.pivot_table);
   CHECK(e.published.columns.empty());
   CHECK(e.timing.enabled);
-  CHECK(e.timing.samples == 20);
+  CHECK(e.timing.mode == cache_mode::cold);
+  CHECK(e.timing.samples_per_turn() == 1);
 }
 
 TEST_CASE("every key is read", "[experiment]") {
@@ -39,12 +40,17 @@ fill = "integers"
 seed = 42
 [timing]
 enabled = false
+mode = "both"
+rounds = 3
 warmup = 0
-samples = 7
+min_samples = 7
+max_noise = 0.5
 max_seconds = 2
+end_to_end = true
 [verify]
 timeout_seconds = 0.5
 tier = "full"
+impossible_time = "report"
 [pivot]
 rows = "n"
 columns = "dtype"
@@ -66,10 +72,16 @@ value = "ms"
         std::vector<std::string>{"4x5x6 bf16 alpha=0.5 beta=2 padding=8 fill=integers seed=42"});
   CHECK_FALSE(e.timing.enabled);
   CHECK(e.timing.warmup == 0);
-  CHECK(e.timing.samples == 7);
+  CHECK(e.timing.mode == cache_mode::both);
+  CHECK(e.timing.rounds == 3);
+  CHECK(e.timing.min_samples == 7);
+  CHECK(e.timing.samples_per_turn() == 3);
+  CHECK(e.timing.max_noise == 0.5);
   CHECK(e.timing.max_seconds == 2.0);
+  CHECK(e.timing.end_to_end);
   CHECK(e.verify.timeout_seconds == 0.5);
   CHECK(e.verify.tier == kzoo::tier::full);
+  CHECK(e.verify.impossible_time == kzoo::experiment::impossible_time::report);
   REQUIRE(e.pivot_table);
   CHECK(e.pivot_table->rows == pivot_axis::n);
   CHECK(e.pivot_table->columns == pivot_axis::dtype);
@@ -83,10 +95,10 @@ TEST_CASE("an error shows the place, what was found, and the line", "[experiment
         "published)\n"
         " 2 | plugin = ['*']\n"
         "   | ^");
-  CHECK(fault("[timing]\n\tsamples = 0\r\n") ==
-        "t.toml:2:12: error: timing.samples: expected an integer from 1 to 10000, found 0\n"
-        " 2 | \tsamples = 0\n"
-        "   | \t          ^");
+  CHECK(fault("[timing]\n\tmin_samples = 0\r\n") ==
+        "t.toml:2:16: error: timing.min_samples: expected an integer from 1 to 10000, found 0\n"
+        " 2 | \tmin_samples = 0\n"
+        "   | \t              ^");
 }
 
 TEST_CASE("a baseline that is wrong is not one that is missing", "[experiment]") {
@@ -118,10 +130,19 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
        "2:11: error: timing.enabled: expected true or false, found the string \"yes\""},
       {"[timing]\nwarmup = -1",
        "2:10: error: timing.warmup: expected an integer from 0 to 1000, found -1"},
-      {"[timing]\nsamples = 10001",
-       "2:11: error: timing.samples: expected an integer from 1 to 10000, found 10001"},
-      {"[timing]\nsamples = 5.0",
-       "2:11: error: timing.samples: expected an integer from 1 to 10000, found 5.0"},
+      {"[timing]\nmin_samples = 10001",
+       "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 10001"},
+      {"[timing]\nmin_samples = 5.0",
+       "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 5.0"},
+      {"[timing]\nmode = 'warm'",
+       "2:8: error: timing.mode: expected one of \"cold\", \"hot\", \"both\", found the string "
+       "\"warm\""},
+      {"[timing]\nrounds = 0",
+       "2:10: error: timing.rounds: expected an integer from 1 to 1000, found 0"},
+      {"[timing]\nmax_noise = 1.5",
+       "2:13: error: timing.max_noise: expected a number above 0 and up to 1, found 1.5"},
+      {"[timing]\nend_to_end = 1",
+       "2:14: error: timing.end_to_end: expected true or false, found 1"},
       {"[timing]\nmax_seconds = 0",
        "2:15: error: timing.max_seconds: expected a number above 0 and up to 86400, found 0"},
       {"[timing]\nmax_seconds = nan",
@@ -131,6 +152,9 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
       {"[verify]\ntimeout_seconds = 1979-05-27",
        "2:19: error: verify.timeout_seconds: expected a number above 0 and up to 86400, found a "
        "date or time"},
+      {"[verify]\nimpossible_time = 'allow'",
+       "2:19: error: verify.impossible_time: expected one of \"refuse\", \"report\", found the "
+       "string \"allow\""},
       {"[problem]\ndtype = 'fp32'",
        "2:9: error: problem.dtype: expected one of \"f32\", \"f16\", \"bf16\", \"i32\", found the "
        "string \"fp32\"; did you mean 'f32'?"},
@@ -161,15 +185,16 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
       {"[pivot]\nvalue = 'speedup'",
        "2:9: error: pivot.value: a speedup is over the baseline, and the file names none; add "
        "baseline = \"...\""},
-      {"[timing]\nsampels = 1",
-       "2:1: error: unknown key 'sampels' in timing; did you mean 'samples'? (known here: enabled, "
-       "warmup, samples, max_seconds)"},
+      {"[timing]\nmax_nois = 1",
+       "2:1: error: unknown key 'max_nois' in timing; did you mean 'max_noise'? (known here: "
+       "enabled, mode, rounds, warmup, min_samples, max_noise, max_seconds, end_to_end)"},
       {"[verify]\nplugins = ['*']",
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
-       "the first [table] (known here: tier, timeout_seconds)"},
+       "the first [table] (known here: tier, timeout_seconds, "
+       "impossible_time)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
-       "3:1: error: unknown key '\\x1b' in timing (known here: enabled, warmup, samples, "
-       "max_seconds)"},
+       "3:1: error: unknown key '\\x1b' in timing (known here: enabled, mode, rounds, "
+       "warmup, min_samples, max_noise, max_seconds, end_to_end)"},
   };
   for (const wrong& each : all) {
     INFO(each.text);
@@ -187,8 +212,8 @@ TEST_CASE("syntax errors have a place too", "[experiment]") {
 }
 
 TEST_CASE("all errors of a file are told together, ten at most", "[experiment]") {
-  const std::string two = fault("[timing]\nsamples = 0\n[problem]\nsizes = [0]\ntitel = 1\n");
-  CHECK(two.find("t.toml:2:11: ") < two.find("t.toml:4:10: "));
+  const std::string two = fault("[timing]\nmin_samples = 0\n[problem]\nsizes = [0]\ntitel = 1\n");
+  CHECK(two.find("t.toml:2:15: ") < two.find("t.toml:4:10: "));
   CHECK(two.find("t.toml:4:10: ") < two.find("t.toml:5:1: "));
   std::string many = "[problem]\nsizes = [";
   for (int i = 0; i < 13; ++i) many += "0, ";

@@ -19,7 +19,11 @@ TEST_CASE("CSV has a line for each cell, and quotes what needs it", "[report]") 
   CHECK_THAT(lines[0], ContainsSubstring("\"published_ms GPU, old\",published_ms New GPU"));
   CHECK_THAT(lines[2], ContainsSubstring("fast,8x8_4x4,cuda:0,512,512,512,f32,1,0,"));
   CHECK_THAT(lines[2], ContainsSubstring(",0.5,0.495,"));
-  CHECK_THAT(lines[2], ContainsSubstring(",2,64,8,33792,0.375,"));
+  CHECK_THAT(lines[0], ContainsSubstring(",clock,cache,sm_mhz,throttled,gflops,share_of_peak,"));
+  CHECK_THAT(lines[2], ContainsSubstring(",gpu,cold,1747.5,2,"));
+  CHECK_THAT(lines[0],
+             ContainsSubstring(",speedup_over_baseline,speedup_low,speedup_high,end_to_end_ms,"));
+  CHECK_THAT(lines[2], ContainsSubstring(",2,,,4.5,64,8,33792,0.375,"));
   CHECK_THAT(lines[5], ContainsSubstring("\"expected \"\"1\"\", got 2\""));
   // Every line has every column: the quoted commas are one in the head and one in line 5.
   const auto commas = [&](std::size_t i) {

@@ -61,6 +61,20 @@ TEST_CASE("results from before there were tiers are read", "[results]") {
   CHECK(d.cells[0].findings.empty());
 }
 
+TEST_CASE("results from before clocks were read are read", "[results]") {
+  json j = stored(test::made_document());
+  for (json& cell : j["cells"]) {
+    cell.erase("conditions");
+    cell.erase("end_to_end");
+    if (!cell["time"].is_null()) cell["time"].erase("sm_mhz");
+  }
+  const results::document d = results::from_json(j, "r.json");
+  CHECK(d.cells[0].time->sm_mhz.empty());
+  CHECK(timing::median_mhz(*d.cells[0].time) == 0);
+  CHECK_FALSE(d.cells[0].conditions.any());
+  CHECK_FALSE(d.cells[0].end_to_end);
+}
+
 TEST_CASE("a missing key is named", "[results]") {
   const json whole = stored(test::made_document());
   for (const char* key : {"runner", "started", "experiment", "device", "plugins", "cells"}) {
@@ -83,9 +97,17 @@ TEST_CASE("a file that holds no results is refused with its place", "[results]")
   CHECK_THAT(refusal_with("/schema", "kzoo.results/2"),
              ContainsSubstring("kzoo.results/1, and not"));
   CHECK_THAT(refusal_with("/schema", "else"), ContainsSubstring("else"));
-  CHECK_THAT(refusal_with("/cells/1/time/median_ms", "soon"),
-             ContainsSubstring(
-                 "r.json: error: cells[1].time.median_ms: expected a number, found '\"soon\"'"));
+  CHECK_THAT(
+      refusal_with("/cells/1/time/samples_ms/0", "soon"),
+      ContainsSubstring(
+          "r.json: error: cells[1].time.samples_ms[0]: expected a number, found '\"soon\"'"));
+  CHECK_THAT(refusal_with("/cells/1/time/rounds", {0, 1}),
+             ContainsSubstring("cells[1].time.rounds: expected one for each sample"));
+  CHECK_THAT(refusal_with("/cells/1/time/rounds/0", 7), ContainsSubstring("not in order"));
+  CHECK_THAT(refusal_with("/cells/1/time/sm_mhz", {1755}),
+             ContainsSubstring("cells[1].time.sm_mhz: expected a clock for each sample"));
+  CHECK_THAT(refusal_with("/cells/1/time/sm_mhz/2", -1), ContainsSubstring("a clock in MHz"));
+  CHECK_THAT(refusal_with("/cells/0/conditions/celsius", "hot"), ContainsSubstring("celsius: "));
   CHECK_THAT(refusal_with("/cells/0/verdict", "fine"), ContainsSubstring("cells[0].verdict: "));
   CHECK_THAT(refusal_with("/cells/0/checks/1/outcome", "fine"), ContainsSubstring("checks[1]"));
   CHECK_THAT(refusal_with("/experiment/verify/tier", "some"), ContainsSubstring("verify.tier: "));

@@ -1,7 +1,12 @@
 #include "devices/cuda/check.hpp"
+#include "devices/cuda/clock_probe.hpp"
 #include "devices/cuda/fill.hpp"
 
+#include <cuda_profiler_api.h>
+#include <fmt/format.h>
+
 #include <chrono>
+#include <optional>
 
 namespace kzoo::devices {
 namespace {
@@ -17,6 +22,7 @@ class cuda_backend final : public backend {
     check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
+    probe_.emplace();
     int l2_bytes = 0;
     check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, ordinal), "L2 size");
     flush_bytes_ = 2 * static_cast<std::size_t>(l2_bytes);
@@ -76,6 +82,10 @@ class cuda_backend final : public backend {
     check(cudaMemcpy(host, memory, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
   }
 
+  void copy_to_device(void* memory, const void* host, std::size_t bytes) override {
+    check(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device");
+  }
+
   void* stream() override { return stream_; }
 
   std::string pending_error() override {
@@ -85,20 +95,30 @@ class cuda_backend final : public backend {
 
   void synchronize() override { check(cudaDeviceSynchronize(), "while the kernel ran"); }
 
-  double time_ms(const std::function<void()>& enqueue) override {
+  sample time_ms(const std::function<void()>& enqueue) override {
+    // The clocks are read outside of what the events enclose, and before the flush: between the
+    // stamps lies time enough for the GPU's timer, and nothing is added to what the host enqueues
+    // while the flush runs.
+    probe_->enqueue_start(stream_);
     // Writing twice the L2 leaves nothing of A, B or C in it. It also keeps the device busy for
     // longer than the host needs to enqueue what follows, so that no launch latency lies between
     // the two events.
     check(cudaMemsetAsync(flush_, 0, flush_bytes_, stream_), "flushing the L2");
-    check(cudaEventRecord(start_, stream_), "cudaEventRecord");
-    enqueue();
-    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
-    synchronize();
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
-    return ms;
+    const double ms = between_events(enqueue, [&] { probe_->enqueue_stop(stream_); });
+    return {ms, probe_->mhz()};
   }
   bool cold_cache() const override { return true; }
+
+  sample time_hot_ms(const std::function<void()>& enqueue, int runs) override {
+    probe_->enqueue_start(stream_);
+    enqueue();
+    const double all = between_events(
+        [&] {
+          for (int i = 0; i < runs; ++i) enqueue();
+        },
+        [&] { probe_->enqueue_stop(stream_); });
+    return {all / runs, probe_->mhz()};
+  }
 
   std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) override {
     // So many runs that the launch and the wait for the device's end are little beside them.
@@ -107,19 +127,39 @@ class cuda_backend final : public backend {
     for (int runs = 1;; runs *= 2) {
       synchronize();
       const auto start = std::chrono::steady_clock::now();
-      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
-      for (int i = 0; i < runs; ++i) enqueue();
-      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
-      synchronize();
+      const double stream_ms = between_events(
+          [&] {
+            for (int i = 0; i < runs; ++i) enqueue();
+          },
+          [] {});
       const std::chrono::duration<double, std::milli> host =
           std::chrono::steady_clock::now() - start;
-      float stream_ms = 0;
-      check(cudaEventElapsedTime(&stream_ms, start_, stop_), "cudaEventElapsedTime");
       if (host.count() >= kEnoughMs || runs >= kMostRuns) return clocks{host.count(), stream_ms};
     }
   }
 
+  void profile(const std::function<void()>& enqueue) override {
+    synchronize();
+    check(cudaProfilerStart(), "cudaProfilerStart");
+    enqueue();
+    synchronize();
+    check(cudaProfilerStop(), "cudaProfilerStop");
+  }
+
  private:
+  // From when the work before it is done until its own is; returns when the device is idle.
+  template <class Enqueue, class EnqueueAfter>
+  double between_events(const Enqueue& enqueue, const EnqueueAfter& enqueue_after) {
+    check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    enqueue();
+    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    enqueue_after();
+    synchronize();
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+    return ms;
+  }
+
   // `numbers` as `enqueue(pointer to them on the device)` leaves them.
   template <class T, class Enqueue>
   std::vector<T> on_device(std::vector<T> numbers, const char* doing, const Enqueue& enqueue) {
@@ -140,6 +180,7 @@ class cuda_backend final : public backend {
   }
 
   cudaStream_t stream_ = nullptr;
+  std::optional<cuda::clock_probe> probe_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   void* flush_ = nullptr;
   std::size_t flush_bytes_ = 0;

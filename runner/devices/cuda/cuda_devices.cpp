@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <fstream>
 
 namespace kzoo::devices {
@@ -27,6 +28,13 @@ int attribute(cudaDeviceAttr which, int ordinal) {
   return value;
 }
 
+std::string pci_bus_id(int ordinal) {
+  std::array<char, 32> text{};
+  cuda::check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), ordinal),
+              "cudaDeviceGetPCIBusId");
+  return text.data();
+}
+
 device describe(int ordinal) {
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
@@ -45,11 +53,14 @@ device describe(int ordinal) {
            .shared_bytes_per_block = properties.sharedMemPerBlockOptin,
            .threads = 0,
            .reserved = 0};
+  d.pci_bus_id = pci_bus_id(ordinal);
   d.memory_bytes = properties.totalGlobalMem;
   d.facts["compute_capability"] = fmt::format("{}.{}", properties.major, properties.minor);
   d.facts["multiprocessors"] = std::to_string(properties.multiProcessorCount);
   d.facts["l2_bytes"] = std::to_string(properties.l2CacheSize);
-  d.facts["max_clock_mhz"] = std::to_string(attribute(cudaDevAttrClockRate, ordinal) / 1000);
+  const int clock_mhz = attribute(cudaDevAttrClockRate, ordinal) / 1000;
+  d.highest_mhz = clock_mhz;
+  d.facts["max_clock_mhz"] = std::to_string(clock_mhz);
   d.facts["driver_supports_cuda"] = version(driver);
   d.facts["runtime"] = version(runtime);
   std::ifstream kernel_module("/sys/module/nvidia/version");

@@ -101,7 +101,7 @@ std::string repeats::look(subject& s) const {
   const std::uint64_t first = run_right(s, "the first run").report.output.digest;
   const referee::result kept = s.kept();
   for (int run = 2; run <= kRuns; ++run) {
-    const judged_run again = s.run(0, first);
+    const judged_run again = s.run(0, {first});
     const std::string which = fmt::format("run {} of {} on the same data", run, kRuns);
     require(again.judgement, which + " is wrong, the first was right: a race?");
     if (again.report.output.digest == first || s.nondeterministic()) continue;

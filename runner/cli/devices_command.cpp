@@ -1,0 +1,115 @@
+#include "cli/ceilings.hpp"
+#include "cli/commands.hpp"
+#include "devices/devices.hpp"
+#include "devices/load.hpp"
+#include "devices/nvml.hpp"
+#include "experiment/experiment.hpp"
+#include "report/table.hpp"
+#include "report/terminal.hpp"
+#include "results/ceilings.hpp"
+#include "results/json.hpp"
+#include "roofline/floor.hpp"
+#include "roofline/measure.hpp"
+#include "run/execute.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <vector>
+
+namespace kzoo::cli {
+namespace {
+
+using report::style;
+using report::table;
+
+// Samples of an idle device, before and after it is warm, are closer than this.
+constexpr double kCalm = 0.25;
+
+std::vector<devices::device> chosen(const devices_options& options) {
+  if (options.device.empty()) return devices::list();
+  experiment::check_device_name(options.device, "--device");
+  return {devices::find(options.device)};
+}
+
+void measure(const devices::device& d) {
+  roofline::ceilings c = roofline::ceilings_for(d);
+  c.measured = run::utc_now();
+  for (const devices::load& l : devices::loads(d)) {
+    fmt::print(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
+               l.kernel);
+    c.all.push_back(roofline::measure(l));
+    if (const double spread = c.all.back().spread; spread > kCalm) {
+      fmt::print(
+          stderr,
+          "warning: the slowest sample is {:.0f}% below the best: is something else running? "
+          "A ceiling that is too low calls honest times impossible.\n",
+          100 * spread);
+    }
+  }
+  results::store_ceilings(c, ceilings_file(d));
+}
+
+void print(const devices::device& d, const std::optional<roofline::ceilings>& ceilings,
+           bool colour) {
+  fmt::print("{}  {}, {:.1f} GB\n", report::styled(d.id, style::bold, colour), d.name,
+             static_cast<double>(d.memory_bytes) / 1e9);
+  const auto line = [](std::string_view name, const std::string& value) {
+    fmt::print("    {:<22} {}\n", name, value);
+  };
+  for (const auto& [name, value] : d.facts) line(name, value);
+  if (d.abi.kind == KZOO_CUDA) {
+    const devices::nvml monitor(d.pci_bus_id);
+    line("now", monitor.absent().empty() ? to_string(monitor.read()) : monitor.absent());
+  }
+  if (!ceilings) {
+    return line("ceilings", "not measured: runner devices --measure --device " + d.id);
+  }
+  line("ceilings", fmt::format("measured {}, {}", ceilings->measured, ceilings_file(d).string()));
+  table t;
+  for (const char* title : {"resource", "ceiling", "spread", "clock"}) {
+    t.add_column(title,
+                 title == std::string_view("resource") ? table::align::left : table::align::right);
+  }
+  t.add_column("by", table::align::left);
+  for (const roofline::ceiling& c : ceilings->all) {
+    t.add_row({{std::string(roofline::resource_name(c.resource))},
+               {rate_text(c.resource, c.best.rate)},
+               {fmt::format("-{:.1f}%", 100 * c.spread), style::dim},
+               {c.best.clock_mhz > 0 ? fmt::format("{:.0f} MHz", c.best.clock_mhz) : ""},
+               {c.kernel, style::dim}});
+  }
+  fmt::print("{}", t.str(colour, "      "));
+}
+
+void print_json(const std::vector<devices::device>& all) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const devices::device& d : all) {
+    const auto ceilings = known_ceilings(d);
+    list.push_back(results::to_json(d));
+    list.back()["ceilings"] =
+        ceilings ? results::to_json(*ceilings, results::detail::all) : nlohmann::ordered_json();
+  }
+  fmt::print("{}\n", results::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2));
+}
+
+}  // namespace
+
+int devices(const devices_options& options) {
+  const std::vector<devices::device> all = chosen(options);
+  if (options.measure) {
+    for (const devices::device& d : all) measure(d);
+  }
+  if (options.json) {
+    print_json(all);
+    return kOk;
+  }
+  const bool colour = report::wants_colour(stdout);
+  for (const devices::device& d : all) print(d, known_ceilings(d), colour);
+  const std::string why = options.device.empty() ? devices::why_no_cuda() : "";
+  if (!why.empty()) fmt::print("{}\n", why);
+  return kOk;
+}
+
+}  // namespace kzoo::cli

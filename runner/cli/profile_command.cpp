@@ -1,0 +1,128 @@
+#include "cli/export_file.hpp"
+#include "cli/setup.hpp"
+#include "core/interrupt.hpp"
+#include "devices/devices.hpp"
+#include "profile/cells.hpp"
+#include "profile/json.hpp"
+#include "profile/metrics.hpp"
+#include "profile/ncu.hpp"
+#include "report/profile.hpp"
+#include "report/terminal.hpp"
+#include "results/json.hpp"
+#include "workers/profiled.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kzoo::cli {
+namespace {
+
+devices::device gpu_for(const std::string& name) {
+  constexpr const char* kNeedsGpu = "`profile` needs a GPU: the simulator has no counters.";
+  if (name == "cpu") {
+    throw std::invalid_argument(
+        fmt::format("{} Choose one with --device cuda; `runner devices` lists them.", kNeedsGpu));
+  }
+  try {
+    return devices::find(name == "auto" ? "cuda" : name);
+  } catch (const devices::absent& a) {
+    throw devices::absent(fmt::format("{} {}", a.what(), kNeedsGpu));
+  }
+}
+
+// The experiment's own kernels, or just the ones that are named.
+run::plan plan_of(const profile_options& options, const std::vector<profile::cell_name>& names) {
+  experiment::experiment e = load_experiment(options);
+  if (!names.empty()) {
+    e.plugins.clear();
+    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
+  }
+  devices::device device = gpu_for(e.device);
+  const double timeout = e.verify.timeout_seconds;
+  return run::make_plan(std::move(e), std::move(device), open_catalogue(options),
+                        hosts_for(options, timeout));
+}
+
+// ncu would write one report over the other.
+void check_report(const profile::tool& ncu, std::size_t cells) {
+  const bool writes = ncu.is_told("-o") || ncu.is_told("--export");
+  const bool has_pattern = std::ranges::any_of(
+      ncu.arguments, [](const auto& word) { return word.find('%') != std::string::npos; });
+  if (cells > 1 && writes && !has_pattern) {
+    throw std::invalid_argument(
+        fmt::format("-o is one report, and these are {} cells: name one with --cell, or a file for "
+                    "each, with ncu's %i for a number",
+                    cells));
+  }
+}
+
+profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
+                              const profile::cell& c) {
+  profile::profiled p{c.plugin->record.name, c.variant->description.id, *c.at, {}, {}, ""};
+  fmt::print(stderr, "profiling {} on {}\n", p.kernel(), problem_name(p.problem));
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  try {
+    p.found =
+        profile::collect(ncu, profile::metric::all(plan.device.abi.compute_capability),
+                         workers::profiled_command(
+                             self, {c.plugin->record.file.string(), plan.device.id,
+                                    c.variant->index, p.problem, plan.experiment.timing.warmup}));
+  } catch (const setback& s) {
+    p.verdict = s.verdict;
+    p.reason = s.what();
+  }
+  return p;
+}
+
+// At least one was profiled, and none failed.
+int exit_code(const profile::document& d) {
+  const auto profiled = [](const auto& c) { return c.found.has_value(); };
+  const auto failed = [](const auto& c) { return !c.found && c.verdict != verdict::unsupported; };
+  const bool ok = std::ranges::any_of(d.cells, profiled) && std::ranges::none_of(d.cells, failed);
+  return ok ? kOk : kSomeCellFailed;
+}
+
+std::string markdown_of(const profile::document& d) {
+  report::page page(report::medium::markdown);
+  report::add_profile(page, d);
+  return page.take();
+}
+
+}  // namespace
+
+int profile(const profile_options& options) try {
+  const auto names = profile::parse_cells(options.cells);
+  const run::plan plan = plan_of(options, names);
+  const auto cells = profile::choose(plan, names);
+  profile::tool ncu = profile::find_tool(options.ncu);
+  ncu.arguments = options.ncu_arguments;
+  // Each of some ten passes runs the kernel again.
+  ncu.timeout_seconds = 10 * plan.experiment.verify.timeout_seconds;
+  check_report(ncu, cells.size());
+  std::optional<export_file> json, markdown;
+  if (!options.json.empty()) json.emplace("--json", options.json, plan.experiment.file);
+  if (!options.markdown.empty()) markdown.emplace("--md", options.markdown, plan.experiment.file);
+
+  interrupt::catch_signals();
+  profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
+  for (const profile::cell& c : cells) d.cells.push_back(profile_one(ncu, plan, c));
+  std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
+  report::page page(report::medium_of(out));
+  report::add_profile(page, d);
+  fmt::print(out, "{}", page.take());
+  if (json) json->write(results::dumped(profile::to_json(d), 2) + '\n');
+  if (markdown) markdown->write(markdown_of(d));
+  return exit_code(d);
+} catch (const interrupt::interrupted&) {
+  return kSignalled + interrupt::signal_number();
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,144 @@
+#include "devices/nvml.hpp"
+
+#include "core/loader_words.hpp"
+
+#include <fmt/format.h>
+
+#include <boost/dll/shared_library.hpp>
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+namespace kzoo::devices {
+namespace {
+
+// The part of NVML's ABI that is used here. There is no header where only the driver is installed.
+using nvml_result = int;  // 0 is success
+using nvml_device = struct nvml_device_tag*;
+enum clock_type { kSmClock = 1, kMemoryClock = 2 };
+constexpr int kTemperatureOfGpu = 0;
+
+using get_number = nvml_result(nvml_device, unsigned*);
+using get_number_of = nvml_result(nvml_device, int which, unsigned*);
+using get_bits = nvml_result(nvml_device, unsigned long long*);
+
+struct reason {
+  unsigned long long bit;
+  std::string_view name;
+};
+constexpr std::array kReasons{reason{0x1, "gpu_idle"},
+                              reason{0x2, "applications_clocks_setting"},
+                              reason{0x4, "sw_power_cap"},
+                              reason{0x8, "hw_slowdown"},
+                              reason{0x10, "sync_boost"},
+                              reason{0x20, "sw_thermal_slowdown"},
+                              reason{0x40, "hw_thermal_slowdown"},
+                              reason{0x80, "hw_power_brake_slowdown"},
+                              reason{0x100, "display_clock_setting"},
+                              reason{0x200, "board_limit"},
+                              reason{0x400, "reliability"}};
+
+std::set<std::string> names_of(unsigned long long bits) {
+  std::set<std::string> names;
+  for (const reason& r : kReasons) {
+    if ((bits & r.bit) != 0) names.emplace(r.name);
+    bits &= ~r.bit;
+  }
+  if (bits != 0) names.insert(fmt::format("{:#x}", bits));  // of a newer driver
+  return names;
+}
+
+}  // namespace
+
+struct nvml::session {
+  session(const std::string& file, const std::string& pci_bus_id) {
+    namespace dll = boost::dll;
+    try {
+      library.load(file, dll::load_mode::search_system_folders | dll::load_mode::rtld_now |
+                             dll::load_mode::rtld_local);
+    } catch (const std::exception& e) {
+      throw std::runtime_error(fmt::format("{}: {}", file, loader_words(e.what(), file)));
+    }
+    check(library.get<nvml_result()>("nvmlInit_v2")(), "nvmlInit");
+    try {
+      check(library.get<nvml_result(const char*, nvml_device*)>("nvmlDeviceGetHandleByPciBusId_v2")(
+                pci_bus_id.c_str(), &device),
+            pci_bus_id);
+    } catch (...) {
+      shut_down();
+      throw;
+    }
+  }
+  ~session() { shut_down(); }
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  // What `function` says; nothing where the library does not have it or the device does not tell.
+  template <class Number, class Function, class... Which>
+  std::optional<Number> ask(const char* function, Which... which) const {
+    Number number{};
+    if (!library.has(function)) return std::nullopt;
+    if (library.get<Function>(function)(device, which..., &number) != 0) return std::nullopt;
+    return number;
+  }
+  std::optional<double> number(const char* function, double unit = 1) const {
+    const auto found = ask<unsigned, get_number>(function);
+    return found ? std::optional(*found * unit) : std::nullopt;
+  }
+  std::optional<double> number_of(const char* function, int which) const {
+    const auto found = ask<unsigned, get_number_of>(function, which);
+    return found ? std::optional<double>(*found) : std::nullopt;
+  }
+
+  void check(nvml_result result, const std::string& about) const {
+    if (result == 0) return;
+    throw std::runtime_error(fmt::format(
+        "{}: {}", about, library.get<const char*(nvml_result)>("nvmlErrorString")(result)));
+  }
+  void shut_down() const { library.get<nvml_result()>("nvmlShutdown")(); }
+
+  boost::dll::shared_library library;
+  nvml_device device = nullptr;
+};
+
+nvml::nvml(const std::string& pci_bus_id, const std::string& library) {
+  if (pci_bus_id.empty()) {
+    absent_ = "the device is no GPU";
+    return;
+  }
+  try {
+    session_ = std::make_unique<session>(library, pci_bus_id);
+  } catch (const std::exception& e) {
+    absent_ = fmt::format("NVML cannot be used: {}", e.what());
+  }
+}
+
+nvml::~nvml() = default;
+
+conditions nvml::read() const {
+  conditions now;
+  if (!session_) return now;
+  now.sm_mhz = session_->number_of("nvmlDeviceGetClockInfo", kSmClock);
+  now.memory_mhz = session_->number_of("nvmlDeviceGetClockInfo", kMemoryClock);
+  now.celsius = session_->number_of("nvmlDeviceGetTemperature", kTemperatureOfGpu);
+  constexpr double kWattsPerMilliwatt = 1e-3;
+  now.watts = session_->number("nvmlDeviceGetPowerUsage", kWattsPerMilliwatt);
+  now.power_limit_watts = session_->number("nvmlDeviceGetEnforcedPowerLimit", kWattsPerMilliwatt);
+  // The same under the name that it had before driver 535.
+  for (const char* name :
+       {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
+    const auto bits = session_->ask<unsigned long long, get_bits>(name);
+    if (!bits) continue;
+    now.clock_reasons = names_of(*bits);
+    break;
+  }
+  return now;
+}
+
+double nvml::highest_sm_mhz() const {
+  return session_ ? session_->number_of("nvmlDeviceGetMaxClockInfo", kSmClock).value_or(0) : 0;
+}
+
+}  // namespace kzoo::devices

@@ -1,0 +1,116 @@
+#include "profile/cells.hpp"
+
+#include "experiment/diagnostics.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace kzoo::profile {
+namespace {
+
+constexpr const char* kFlag = "--cell";
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw experiment::invalid(experiment::error_text(kFlag, why));
+}
+
+std::string kernel_of(const run::contestant& c, const run::entry& e) {
+  return fmt::format("{}:{}", c.record.name, e.description.id);
+}
+
+// Of the problems of the size the first that the variant has the element type of.
+const problem& problem_for(const run::plan& plan, const cell_name& name, const run::entry& e) {
+  const auto& problems = plan.experiment.problems;
+  if (!name.size) return problems.front();
+  const problem* of_other_type = nullptr;
+  std::vector<std::string> sizes;
+  for (const problem& p : problems) {
+    if (std::ranges::find(sizes, shape_name(p)) == sizes.end()) sizes.push_back(shape_name(p));
+    if (experiment::extents{p.m, p.n, p.k} != *name.size) continue;
+    if (e.description.declared(p.dtype) != 0) return p;
+    of_other_type = &p;
+  }
+  if (of_other_type != nullptr) return *of_other_type;
+  const std::string asked = experiment::shape_text(*name.size);
+  refuse(fmt::format("the experiment has no {}{}; --sizes {} makes one\n  sizes: {}", asked,
+                     experiment::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", ")));
+}
+
+cell find(const run::plan& plan, const cell_name& name) {
+  const std::string plugin = name.kernel.substr(0, name.kernel.find(':'));
+  for (const run::contestant& c : plan.contestants) {
+    if (c.record.name != plugin) continue;
+    if (!c.host) refuse(fmt::format("{} cannot be used: {}", plugin, c.record.problem));
+    std::vector<std::string> kernels;
+    const run::entry* found = nullptr;
+    for (const run::entry& e : c.entries) {
+      if (!experiment::matches(name.kernel, plugin, e.description.id)) continue;
+      kernels.push_back(kernel_of(c, e));
+      found = &e;
+    }
+    if (kernels.size() == 1) return {&c, found, &problem_for(plan, name, *found)};
+    refuse(fmt::format("{} has {} variants; which?\n  variants: {}", plugin, kernels.size(),
+                       fmt::join(kernels, ", ")));
+  }
+  // The plan is made of these names, and has refused what names nothing.
+  refuse(fmt::format("there is no plugin {}", plugin));
+}
+
+std::vector<cell> first_problem(const run::plan& plan) {
+  std::vector<cell> cells;
+  std::vector<std::string> names;
+  const problem& p = plan.experiment.problems.front();
+  for (const run::contestant& c : plan.contestants) {
+    for (const run::entry& e : c.entries) {
+      if (!c.host || e.description.declared(p.dtype) == 0) continue;
+      cells.push_back({&c, &e, &p});
+      names.push_back(fmt::format("{}@{}", kernel_of(c, e), shape_name(p)));
+    }
+  }
+  const std::string file = plan.experiment.file.filename().string();
+  if (cells.empty()) {
+    throw experiment::invalid(fmt::format("{}: error: no plugin of it has a kernel for {} on {}",
+                                          file, problem_name(p), plan.device.id));
+  }
+  if (cells.size() > kMostCells) {
+    throw experiment::invalid(fmt::format(
+        "{}: error: {} kernels are many to profile, and {} the most without --cell; name cells, "
+        "or fewer with --plugins\n  cells: {}",
+        file, cells.size(), kMostCells, fmt::join(names, ", ")));
+  }
+  return cells;
+}
+
+}  // namespace
+
+std::vector<cell_name> parse_cells(const std::vector<std::string>& names) {
+  std::vector<cell_name> parsed;
+  for (const std::string& text : names) {
+    const auto at = text.find('@');
+    cell_name name{text, text.substr(0, at), {}};
+    if (!experiment::is_cell_name(name.kernel)) {
+      refuse(fmt::format("expected a cell such as \"smem:32x32@1024x1024x1024\", found {}",
+                         experiment::in_quotes(text)));
+    }
+    if (at != std::string::npos) {
+      name.size = experiment::parse_shape(text.substr(at + 1));
+      if (!name.size) {
+        refuse(fmt::format("after the @ in {}: expected {}", experiment::in_quotes(text),
+                           experiment::kShapeForm));
+      }
+    }
+    parsed.push_back(std::move(name));
+  }
+  return parsed;
+}
+
+std::vector<cell> choose(const run::plan& plan, const std::vector<cell_name>& names) {
+  if (names.empty()) return first_problem(plan);
+  std::vector<cell> cells;
+  for (const cell_name& name : names) cells.push_back(find(plan, name));
+  return cells;
+}
+
+}  // namespace kzoo::profile

@@ -1,0 +1,53 @@
+#pragma once
+// What Nsight Compute counted while one cell ran once.
+
+#include "core/problem.hpp"
+#include "core/verdict.hpp"
+#include "devices/devices.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kzoo::profile {
+
+// One kernel that the cell launched.
+struct launch {
+  std::string kernel;  // as ncu writes it: with template arguments and parameters
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::map<std::string, double> metrics;  // by ncu's names; times in nanoseconds
+
+  std::optional<double> value(const std::string& metric) const {
+    const auto found = metrics.find(metric);
+    return found == metrics.end() ? std::nullopt : std::optional(found->second);
+  }
+};
+
+struct counters {
+  std::vector<launch> launches;
+  std::vector<std::string> missing;  // metrics that this ncu does not know, or not on this GPU
+  std::string report;                // the file that ncu has written, if it says so
+  std::string printed;               // ncu's own output, where it is no table of counters
+};
+
+struct profiled {
+  std::string plugin, variant;
+  kzoo::problem problem;
+  std::optional<counters> found;  // empty when there is a reason
+  kzoo::verdict verdict = verdict::pass;
+  std::string reason;
+
+  std::string kernel() const { return plugin + ":" + variant; }
+};
+
+struct document {
+  std::string experiment;  // its file
+  devices::device device;
+  std::string ncu_version;
+  std::vector<profiled> cells;
+};
+
+}  // namespace kzoo::profile

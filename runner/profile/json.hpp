@@ -1,0 +1,12 @@
+#pragma once
+// A profile as JSON, schema kzoo.profile/1: docs/profile.md describes every field.
+
+#include "profile/counters.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace kzoo::profile {
+
+nlohmann::ordered_json to_json(const document& d);
+
+}  // namespace kzoo::profile

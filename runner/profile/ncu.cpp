@@ -1,0 +1,170 @@
+#include "profile/ncu.hpp"
+
+#include "core/printable.hpp"
+#include "profile/raw_page.hpp"
+#include "workers/command.hpp"
+#include "workers/profiled.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+#include <string_view>
+
+namespace kzoo::profile {
+namespace {
+
+// Numbers as every locale reads them.
+const std::vector<std::string> kSettings{"LC_ALL=C"};
+
+constexpr std::string_view kConnected = "==PROF== Connected to process";
+constexpr std::string_view kReport = "==PROF== Report: ";
+
+std::vector<std::string> lines_of(const std::string& output) {
+  std::vector<std::string> lines;
+  std::istringstream in(output);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+bool is_complaint(const std::string& line) {
+  return line.starts_with("==ERROR==") || line.starts_with("==WARNING==");
+}
+
+// What ncu complains of, in a line; else the last thing that was printed.
+std::string complaints_in(const std::string& output) {
+  std::vector<std::string> found;
+  std::string last = "nothing was printed";
+  for (const std::string& line : lines_of(output)) {
+    if (is_complaint(line)) found.push_back(line.substr(line.find("== ") + 3));
+    if (!line.empty()) last = line;
+  }
+  return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")));
+}
+
+// Whether a complaint names the metric. ncu makes a pattern of it: "regex:^a__b\.(sum|avg)$".
+bool complains_of(const std::string& output, const std::string& metric) {
+  const std::string base = metric.substr(0, metric.find('.'));
+  const auto goes_on = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  for (const std::string& line : lines_of(output)) {
+    const auto at = is_complaint(line) ? line.find(base) : std::string::npos;
+    if (at == std::string::npos) continue;
+    const auto end = at + base.size();
+    if ((at == 0 || !goes_on(line[at - 1])) && (end == line.size() || !goes_on(line[end])))
+      return true;
+  }
+  return false;
+}
+
+void check_access(const std::string& output) {
+  if (output.find("ERR_NVGPUCTRPERM") != std::string::npos) {
+    throw no_counters(
+        "this user may not read the GPU's performance counters (ERR_NVGPUCTRPERM). Run as root, in "
+        "a container with --cap-add=SYS_ADMIN, or have the driver's module loaded with "
+        "NVreg_RestrictProfilingToAdminUsers=0: https://developer.nvidia.com/ERR_NVGPUCTRPERM");
+  }
+  // Another tool has the counters, or ncu and driver do not fit; no other cell fares better.
+  for (const char* words : {"driver resource was unavailable", "driver is not compatible",
+                            "failed to connect to the CUDA driver"}) {
+    if (output.find(words) != std::string::npos)
+      throw no_counters("ncu cannot use the GPU: " + complaints_in(output));
+  }
+}
+
+// ncu's words without its account of progress and without the target's last line.
+std::string printed_in(const std::string& output) {
+  std::string text;
+  bool any = false;
+  for (const std::string& line : lines_of(output)) {
+    if (line.starts_with("==PROF==") || line.starts_with(workers::kProfiledMark)) continue;
+    text += line + '\n';
+    any = any || !line.empty();
+  }
+  return any ? text : "";
+}
+
+std::string report_in(const std::string& output) {
+  for (const std::string& line : lines_of(output)) {
+    if (line.starts_with(kReport)) return line.substr(kReport.size());
+  }
+  return "";
+}
+
+// There is no table of counters, and it was not for want of a metric: why?
+counters without_table(const tool& ncu, const workers::command_result& ran) {
+  if (ran.output.find("No kernels were profiled") != std::string::npos) {
+    throw setback(verdict::error, "ncu saw no kernel of it: " + complaints_in(ran.output));
+  }
+  if (ran.code != 0 || ncu.arguments.empty()) {
+    throw no_counters(fmt::format("ncu ended with code {} and without counters: {}", ran.code,
+                                  complaints_in(ran.output)));
+  }
+  counters c;
+  c.report = report_in(ran.output);
+  c.printed = printed_in(ran.output);
+  return c;
+}
+
+}  // namespace
+
+bool tool::is_told(const std::string& option) const {
+  return std::ranges::any_of(arguments, [&](const std::string& word) {
+    return word == option || word.starts_with(option + "=");
+  });
+}
+
+std::vector<std::string> command_of(const tool& ncu, const std::vector<std::string>& metrics,
+                                    const std::vector<std::string>& target) {
+  std::vector<std::string> words{ncu.program};
+  const auto add = [&](const std::vector<std::string>& option) {
+    if (!ncu.is_told(option[0])) words.insert(words.end(), option.begin(), option.end());
+  };
+  add({"--profile-from-start", "off"});
+  add({"--clock-control", "none"});
+  add({"--csv"});
+  add({"--page", "raw"});
+  add({"--print-units", "base"});
+  add({"--metrics", fmt::format("{}", fmt::join(metrics, ","))});
+  words.insert(words.end(), ncu.arguments.begin(), ncu.arguments.end());
+  words.insert(words.end(), target.begin(), target.end());
+  return words;
+}
+
+counters collect(const tool& ncu, std::vector<std::string> metrics,
+                 const std::vector<std::string>& target) {
+  std::vector<std::string> unknown;
+  for (;;) {
+    const auto ran =
+        workers::run_command(command_of(ncu, metrics, target), kSettings, ncu.timeout_seconds);
+    if (ran.hung) {
+      throw setback(verdict::hung,
+                    fmt::format("no end within {:g} s under ncu, killed", ncu.timeout_seconds));
+    }
+    check_access(ran.output);
+    auto page = read_raw_page(ran.output);
+    const auto named = std::ranges::find_if(
+        metrics, [&](const std::string& m) { return complains_of(ran.output, m); });
+    if (!page && named != metrics.end() && !ncu.is_told("--metrics")) {
+      unknown.push_back(*named);
+      metrics.erase(named);
+      continue;
+    }
+    // A cell that fails on the way may have left counters.
+    if (ran.output.find(kConnected) != std::string::npos)
+      workers::check_profiled(ran.output, complaints_in(ran.output));
+    if (!page || page->empty()) return without_table(ncu, ran);
+    if (!ncu.is_told("--metrics")) {
+      for (const std::string& m : metrics) {
+        if (std::ranges::none_of(*page, [&](const launch& l) { return l.metrics.contains(m); }))
+          unknown.push_back(m);
+      }
+    }
+    return {std::move(*page), std::move(unknown), report_in(ran.output), ""};
+  }
+}
+
+}  // namespace kzoo::profile

@@ -1,0 +1,101 @@
+#include "profile/raw_page.hpp"
+
+#include <boost/tokenizer.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <map>
+#include <sstream>
+#include <string_view>
+
+namespace kzoo::profile {
+namespace {
+
+using row = std::vector<std::string>;
+
+row fields_of(const std::string& line) {
+  using separator = boost::escaped_list_separator<char>;
+  const boost::tokenizer<separator> fields(line, separator("", ",", "\""));
+  return {fields.begin(), fields.end()};
+}
+
+// The details page has a row for each metric, and other columns.
+bool is_head(const row& names) {
+  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
+  return has("ID") && has("Kernel Name") && !has("Metric Name");
+}
+
+// "1,234.5", with commas between thousands.
+std::optional<double> number_in(std::string text) {
+  std::erase(text, ',');
+  double number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (text.empty() || fault != std::errc{} || end != text.data() + text.size()) return {};
+  return number;
+}
+
+// "(32, 16, 1)".
+std::array<std::uint32_t, 3> extent_in(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c < '0' || c > '9'; }, ' ');
+  std::istringstream in(text);
+  std::array<std::uint32_t, 3> extent{1, 1, 1};
+  for (std::uint32_t& side : extent) {
+    if (std::uint32_t number = 0; in >> number) side = number;
+  }
+  return extent;
+}
+
+// To nanoseconds; 1 for what is no time. Newer versions of ncu use the short names.
+double scale_of(const std::string& unit) {
+  static const std::map<std::string, double, std::less<>> kTimes{
+      {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"usecond", 1e3}, {"msecond", 1e6}, {"second", 1e9}};
+  const auto known = kTimes.find(unit);
+  return known == kTimes.end() ? 1 : known->second;
+}
+
+launch read_launch(const row& names, const row& units, const row& values) {
+  launch l;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == "Kernel Name") {
+      l.kernel = values[i];
+    } else if (names[i] == "Grid Size") {
+      l.grid = extent_in(values[i]);
+    } else if (names[i] == "Block Size") {
+      l.block = extent_in(values[i]);
+    } else if (names[i].find("__") != std::string::npos) {  // as in every metric's name
+      if (const auto number = number_in(values[i]))
+        l.metrics[names[i]] = *number * scale_of(i < units.size() ? units[i] : "");
+    }
+  }
+  return l;
+}
+
+}  // namespace
+
+std::optional<std::vector<launch>> read_raw_page(const std::string& output) {
+  row names, units;
+  std::vector<launch> launches;
+  std::istringstream in(output);
+  for (std::string line; std::getline(in, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    if (!line.starts_with('"')) continue;
+    const row fields = fields_of(line);
+    if (is_head(fields)) {
+      names = fields;
+      units.clear();
+      launches.clear();  // what came before was the plugin's
+    } else if (names.empty() || fields.size() != names.size()) {
+      continue;
+    } else if (fields[0].empty()) {
+      units = fields;
+    } else {
+      launches.push_back(read_launch(names, units, fields));
+    }
+  }
+  if (names.empty()) return {};
+  return launches;
+}
+
+}  // namespace kzoo::profile

@@ -1,0 +1,239 @@
+#include "report/profile.hpp"
+
+#include "core/version.hpp"
+#include "profile/metrics.hpp"
+#include "report/problem_table.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+namespace metric = profile::metric;
+using profile::launch;
+using profile::profiled;
+
+constexpr std::size_t kStallsShown = 3;
+
+void erase_all(std::string& text, std::string_view word) {
+  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at))
+    text.erase(at, word.size());
+}
+
+// Whole numbers to the last digit as long as they can be read.
+std::string count_text(std::optional<double> count) {
+  if (!count) return "";
+  constexpr double kMega = 1e6, kGiga = 1e9;
+  if (*count < kMega) return fmt::format("{:.0f}", *count);
+  if (*count < kGiga) return number_text(*count / kMega) + " M";
+  return number_text(*count / kGiga) + " G";
+}
+
+std::string percent_text(std::optional<double> percent) {
+  return percent ? fmt::format("{:.1f}%", *percent) : "";
+}
+
+std::string ratio_text(std::optional<double> over, std::optional<double> under) {
+  return over && under && *under > 0 ? fmt::format("{:.2f}", *over / *under) : "";
+}
+
+// "32x16": ones at the end say nothing.
+std::string extent_text(std::span<const std::uint32_t> extent) {
+  while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
+  return fmt::format("{}", fmt::join(extent, "x"));
+}
+
+std::string duration_text(std::optional<double> nanoseconds) {
+  return nanoseconds ? time_text(*nanoseconds / 1e6) : "";
+}
+
+// Why warps waited most, worst first.
+std::vector<std::string> stall_texts(const launch& l) {
+  std::vector<std::pair<double, std::string>> found;
+  for (const auto& [words, name] : metric::stalls()) {
+    if (const auto warps = l.value(name); warps && *warps > 0) found.emplace_back(*warps, words);
+  }
+  std::ranges::sort(found, std::ranges::greater{});
+  std::vector<std::string> texts;
+  for (const auto& [warps, words] : found) texts.push_back(fmt::format("{} {:.2f}", words, warps));
+  texts.resize(kStallsShown);
+  return texts;
+}
+
+// Tells the launches of one cell apart.
+std::string name_of(const profiled& c, std::size_t index) {
+  return c.found->launches.size() == 1 ? c.kernel() : fmt::format("{} #{}", c.kernel(), index + 1);
+}
+
+table launch_table() {
+  table t;
+  t.add_column("kernel", table::align::left);
+  t.add_column("launched", table::align::left);
+  for (const char* title : {"grid", "block", "time", "occupancy", "FMA\npipe", "tensor\npipe",
+                            "FFMA", "L1", "L2", "DRAM"})
+    t.add_column(title);
+  return t;
+}
+
+std::vector<table::field> launch_row(const std::string& name, const launch& l) {
+  const auto percent = [&](const char* m) { return table::field{percent_text(l.value(m))}; };
+  return {{name},
+          {kernel_text(l.kernel), style::dim},
+          {extent_text(l.grid), style::dim},
+          {extent_text(l.block), style::dim},
+          {duration_text(l.value(metric::kTime))},
+          percent(metric::kOccupancy),
+          percent(metric::kFma),
+          percent(metric::kTensor),
+          {count_text(l.value(metric::kFfma))},
+          percent(metric::kL1),
+          percent(metric::kL2),
+          percent(metric::kDram)};
+}
+
+table memory_table() {
+  table t;
+  t.add_column("kernel", table::align::left);
+  for (const char* what : {"load", "store", "cp.async"}) {
+    t.add_column(fmt::format("{}\nrequests", what));
+    t.add_column(fmt::format("{}\nsectors", what));
+    t.add_column(fmt::format("{} sectors\nper request", what));
+  }
+  t.add_column("load wavefronts\nper request");
+  for (const char* title : {"shared\nwavefronts", "conflicts\nof loads", "conflicts\nof stores"})
+    t.add_column(title);
+  return t;
+}
+
+std::vector<table::field> memory_row(const std::string& name, const launch& l) {
+  std::vector<table::field> fields{{name}};
+  const auto add = [&](const char* request_metric, const char* sector_metric, bool is_rare) {
+    const auto requests = l.value(request_metric), sectors = l.value(sector_metric);
+    if (is_rare && requests == 0.0) return fields.resize(fields.size() + 3);
+    fields.push_back({count_text(requests)});
+    fields.push_back({count_text(sectors)});
+    fields.push_back({ratio_text(sectors, requests)});
+  };
+  add(metric::kLoadRequests, metric::kLoadSectors, false);
+  add(metric::kStoreRequests, metric::kStoreSectors, false);
+  add(metric::kCopyRequests, metric::kCopySectors, true);
+  fields.push_back({ratio_text(l.value(metric::kLoadWavefronts), l.value(metric::kLoadRequests))});
+  for (const char* m : {metric::kSharedWavefronts, metric::kLoadConflicts, metric::kStoreConflicts})
+    fields.push_back({count_text(l.value(m))});
+  return fields;
+}
+
+table stall_table() {
+  table t;
+  t.add_column("kernel", table::align::left);
+  for (const char* title : {"warps wait most on", "then on", "and on"})
+    t.add_column(title, table::align::left);
+  return t;
+}
+
+std::vector<table::field> stall_row(const std::string& name, const launch& l) {
+  std::vector<table::field> fields{{name}};
+  for (std::string& text : stall_texts(l)) fields.push_back({std::move(text)});
+  return fields;
+}
+
+template <class Row>
+void add_table(page& p, table t, const std::vector<const profiled*>& cells, const Row& row) {
+  for (const profiled* c : cells) {
+    for (std::size_t i = 0; c->found && i < c->found->launches.size(); ++i)
+      t.add_row(row(name_of(*c, i), c->found->launches[i]));
+  }
+  p.add(t);
+  p.end_part();
+}
+
+void add_remarks(page& p, const profiled& c) {
+  if (!c.found) {
+    p.item(verdict_name(c.verdict), style_of(c.verdict),
+           fmt::format(" {}: {}", c.kernel(), c.reason));
+    return;
+  }
+  if (!c.found->printed.empty()) {
+    p.item(fmt::format("{}: what ncu printed", c.kernel()));
+    std::vector<std::string> lines;
+    std::istringstream in(c.found->printed);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    p.verbatim(lines);
+  }
+  if (!c.found->report.empty())
+    p.item(fmt::format("{}: ncu's report is {}", c.kernel(), c.found->report));
+}
+
+std::string missing_text(std::vector<std::string> metrics) {
+  constexpr std::size_t kMost = 4;
+  const std::size_t more = metrics.size() - std::min(metrics.size(), kMost);
+  metrics.resize(metrics.size() - more);
+  return fmt::format("left out, as this ncu does not have them here: {}{}",
+                     fmt::join(metrics, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
+}
+
+// Each list once, with the kernels that it is of.
+void add_missing(page& p, const std::vector<const profiled*>& cells) {
+  std::map<std::vector<std::string>, std::vector<std::string>> kernels;
+  for (const profiled* c : cells) {
+    if (c->found && !c->found->missing.empty()) kernels[c->found->missing].push_back(c->kernel());
+  }
+  for (const auto& [metrics, names] : kernels)
+    p.item(fmt::format("{}: {}", fmt::join(names, ", "), missing_text(metrics)));
+}
+
+}  // namespace
+
+std::string kernel_text(const std::string& demangled) {
+  constexpr std::size_t kLongest = 60;
+  std::string text = demangled;
+  for (const char* noise :
+       {"(anonymous namespace)::", "<unnamed>::", "(int)", "(unsigned int)", "(bool)"})
+    erase_all(text, noise);
+  if (text.starts_with("void ")) text.erase(0, 5);
+  if (text.ends_with(')')) {  // the parameters, whatever is in them
+    std::size_t at = text.size();
+    for (int open = 0; at-- > 0;) {
+      open += text[at] == ')' ? 1 : text[at] == '(' ? -1 : 0;
+      if (open == 0) break;
+    }
+    if (at > 0 && at < text.size()) text.erase(at);
+  }
+  if (text.size() > kLongest) text = text.substr(0, kLongest - 1) + "…";
+  return text;
+}
+
+void add_profile(page& p, const profile::document& d) {
+  p.line(std::filesystem::path(d.experiment).filename().string(), style::bold,
+         fmt::format(" on {} ({}), kernel-zoo {}, ncu {}", d.device.id, d.device.name, kVersion,
+                     d.ncu_version));
+  p.end_part();
+  std::vector<problem> problems;
+  for (const profiled& c : d.cells) {
+    if (std::ranges::find(problems, c.problem) == problems.end()) problems.push_back(c.problem);
+  }
+  for (const problem& at : problems) {
+    std::vector<const profiled*> cells;
+    for (const profiled& c : d.cells) {
+      if (c.problem == at) cells.push_back(&c);
+    }
+    p.line(problem_name(at), style::bold);
+    add_table(p, launch_table(), cells, launch_row);
+    add_table(p, memory_table(), cells, memory_row);
+    add_table(p, stall_table(), cells, stall_row);
+    for (const profiled* c : cells) add_remarks(p, *c);
+    add_missing(p, cells);
+    p.end_part();
+  }
+}
+
+}  // namespace kzoo::report

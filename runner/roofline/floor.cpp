@@ -1,0 +1,85 @@
+#include "roofline/floor.hpp"
+
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace kzoo::roofline {
+namespace {
+
+bool is_later(const floor& a, const floor& b) { return a.ms < b.ms; }
+
+floor floor_at(const ceiling& c, double amount) {
+  return {1e3 * amount / c.best.rate, c.resource, amount, c.best.rate};
+}
+
+double l2_bytes(const ceilings& c) {
+  const auto found = c.facts.find("l2_bytes");
+  double bytes = 0;
+  if (found != c.facts.end()) {
+    const std::string& text = found->second;
+    std::from_chars(text.data(), text.data() + text.size(), bytes);
+  }
+  return bytes;
+}
+
+double compulsory_bytes(const ceilings& c, const problem& p) {
+  const double m = double(p.m), n = double(p.n), k = double(p.k);
+  const double written = std::max(0.0, m * n * double(type_size(p.dtype)) - l2_bytes(c));
+  const double elements = m * k + k * n + (p.beta != 0 ? m * n : 0);
+  return elements * double(type_size(p.dtype)) + written;
+}
+
+// The faster of the two: reads alone may go beyond what a copy reaches, and the other way round.
+const ceiling* memory_of(const ceilings& c) {
+  const ceiling *read = c.find(resource::read), *copy = c.find(resource::copy);
+  if (read == nullptr || copy == nullptr) return read == nullptr ? copy : read;
+  return read->best.rate > copy->best.rate ? read : copy;
+}
+
+}  // namespace
+
+std::optional<floor> floor_of(const ceilings& c, const problem& p, kzoo_precision declared,
+                              bool cold_cache) {
+  if (p.alpha == 0) return std::nullopt;
+  std::optional<floor> highest;
+  const auto computes = resource_of(declared);
+  if (const ceiling* peak = computes ? c.find(*computes) : nullptr) {
+    highest = floor_at(*peak, p.flops());
+  }
+  if (const ceiling* memory = cold_cache ? memory_of(c) : nullptr) {
+    const floor traffic = floor_at(*memory, compulsory_bytes(c, p));
+    highest = highest ? std::max(*highest, traffic, is_later) : traffic;
+  }
+  return highest;
+}
+
+std::string rate_text(resource r, double per_second) {
+  return report::quantity_text(per_second, fmt::format("{}/s", unit_of(r)));
+}
+
+std::string text_of(const floor& f) {
+  return fmt::format("{} at the measured {}", report::quantity_text(f.amount, unit_of(f.resource)),
+                     rate_text(f.resource, f.rate));
+}
+
+bool is_below(double ms, const floor& f) { return ms < (1 - kTolerance) * f.ms; }
+
+std::string why_impossible(double ms, const floor& f, kzoo_precision declared) {
+  const bool memory = unit_of(f.resource) == "B";
+  return fmt::format(
+      "{} is less than the {} that {} take{}: does it do all the work while it is timed? If so, it "
+      "{}, or the ceilings are no longer right: `runner devices --measure`; "
+      "[verify] impossible_time = \"report\" shows it all the same",
+      report::time_text(ms), report::time_text(f.ms), text_of(f),
+      memory ? " from memory" : fmt::format(" in {}", resource_name(f.resource)),
+      memory ? "finds A and B in a cache"
+             : fmt::format("needs fewer multiplications, or computes in something else than the {} "
+                           "that it declares",
+                           precision_name(declared)));
+}
+
+}  // namespace kzoo::roofline

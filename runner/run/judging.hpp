@@ -1,0 +1,75 @@
+#pragma once
+// Judges the variants on one problem, each by itself and each with all others.
+
+#include "devices/nvml.hpp"
+#include "results/results.hpp"
+#include "run/plan.hpp"
+#include "run/rounds.hpp"
+#include "verify/check.hpp"
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kzoo::run {
+
+// What later problems need to know of earlier ones.
+struct memory {
+  std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
+  // By kernel and element type: the checks that are not about one problem.
+  std::map<std::pair<std::string, kzoo_type>, std::vector<verify::finding>> findings;
+  verify::truths truths;
+};
+
+class judging {
+ public:
+  judging(plan& p, std::size_t problem, memory& m, const devices::nvml& monitor)
+      : plan_(p),
+        index_(problem),
+        problem_(p.experiment.problems[problem]),
+        memory_(m),
+        monitor_(monitor) {}
+
+  // Its cell, complete but for its times.
+  results::cell judge(contestant& who, const entry& what);
+  // The cell that was judged last with those before it.
+  std::vector<results::agreement> compare_newest();
+  // It passed, and is to be timed.
+  racer racer_for(contestant& who, const entry& what, results::cell& c);
+
+ private:
+  // A result that was judged. Kernels that add in the same order have the same bits; then it is
+  // copied and judged once.
+  struct outcome {
+    std::uint64_t digest;
+    kzoo_precision declared;
+    bool right;
+    referee::accuracy accuracy;
+    referee::result result;
+  };
+  struct kept {
+    std::string kernel;
+    std::shared_ptr<const outcome> of;
+  };
+
+  verify::subject subject_of(contestant& who, const entry& what);
+  void verify(verify::subject& subject, results::cell& c);
+  std::shared_ptr<const outcome> outcome_of(const verify::subject& subject,
+                                            const verify::judged_run& run, kzoo_precision declared);
+  void make_checks(verify::subject& subject, results::cell& c);
+  const referee::comparison& difference(const outcome& a, const outcome& b);
+
+  plan& plan_;
+  std::size_t index_;
+  const problem& problem_;
+  memory& memory_;
+  const devices::nvml& monitor_;
+  std::vector<kept> kept_;
+  std::size_t compared_ = 0;  // of kept_
+  std::map<std::pair<const outcome*, const outcome*>, referee::comparison> differences_;
+};
+
+}  // namespace kzoo::run

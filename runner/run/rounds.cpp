@@ -1,0 +1,175 @@
+#include "run/rounds.hpp"
+
+#include "timing/series.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <random>
+
+namespace kzoo::run {
+namespace {
+
+using experiment::cache_mode;
+
+// GPU clocks need time under load to come up: before the first turn of all.
+constexpr double kClockWarmupSeconds = 0.1;
+// A kernel that takes longer is as warm as it gets while it runs.
+constexpr double kWarmsItselfMs = 10;
+// A turn takes some milliseconds before its first sample: so many more make short kernels precise.
+constexpr double kSampledMs = 4;
+constexpr double kMostSamples = 16;
+
+// One racer with the samples that it has so far.
+class lane {
+ public:
+  lane(racer& who, const problem& p, const experiment::timing_options& how)
+      : who_(who), problem_(p), how_(how), rule_{how.rounds, how.max_noise, how.max_seconds} {
+    const bool simulated = who.clock == timing::clock::simulator;
+    // No precision makes a simulation's time that of a GPU.
+    if (simulated) rule_.max_noise = std::numeric_limits<double>::infinity();
+    const timing::throttle_filter filter(who.highest_mhz, how.min_samples);
+    if (how.mode != cache_mode::hot || simulated) kinds_.push_back({false, filter});
+    if (how.mode != cache_mode::cold && !simulated) kinds_.push_back({true, filter});
+  }
+
+  const results::cell& cell() const { return *who_.cell; }
+  // `others`: somebody else takes part in the next round.
+  bool takes_part(bool others) const {
+    if (cell().verdict != verdict::pass) return false;
+    return std::ranges::any_of(kinds_, [&](const kind& k) {
+      return !k.samples.out_of_time(rule_) &&
+             (!k.samples.precise(rule_) || (who_.is_baseline && others));
+    });
+  }
+
+  void take_turn(int round, double warmup_seconds) {
+    while_prepared([&] {
+      for (kind& k : kinds_) sample(k, round, warmup_seconds);
+    });
+  }
+
+  void finish() {
+    if (cell().verdict == verdict::pass && how_.end_to_end) {
+      while_prepared([&] { measure_end_to_end(); });
+    }
+    if (cell().verdict != verdict::pass) return;
+    who_.cell->time = summarised(kinds_.front());
+    if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
+  }
+
+ private:
+  struct kind {
+    bool hot;
+    timing::throttle_filter filter;
+    timing::series samples{};
+    bool flushed = false;
+    double last_ms = 0;
+  };
+
+  template <class Work>
+  void while_prepared(const Work& work) {
+    try {
+      who_.subject->prepare(problem_);
+      work();
+      who_.subject->finish();
+      who_.host->release();
+    } catch (const setback& s) {
+      fail(s.verdict, s.what());
+    } catch (const std::exception& e) {
+      fail(verdict::error, e.what());
+    }
+  }
+
+  void sample(kind& k, int round, double warmup_seconds) {
+    workers::sample_request how;
+    how.warmup = k.last_ms < kWarmsItselfMs ? how_.warmup : 0;
+    how.warmup_seconds = warmup_seconds;
+    how.samples = samples_for(k);
+    how.max_seconds = how_.max_seconds / how_.rounds;
+    how.hot = k.hot;
+    how.compare_clocks = k.samples.empty();
+    const auto start = std::chrono::steady_clock::now();
+    const verify::judged_samples timed = who_.subject->sample(how, who_.judged, k.filter);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    if (!timed.judgement.right) {
+      return fail(timed.judgement, "right when it ran once, wrong when it was timed: ");
+    }
+    k.samples.add(round, timed.samples_ms, timed.sm_mhz, took.count());
+    k.flushed = timed.cold_cache;
+    k.last_ms = timed.samples_ms.back();
+    who_.cell->conditions.add(timed.conditions);
+  }
+
+  int samples_for(const kind& k) const {
+    const int least = how_.samples_per_turn();
+    if (k.last_ms <= 0 || who_.clock == timing::clock::simulator) return least;
+    return std::max(least, static_cast<int>(std::min(kMostSamples, kSampledMs / k.last_ms)));
+  }
+
+  void measure_end_to_end() {
+    const auto whole = who_.subject->end_to_end(how_.max_seconds, who_.judged);
+    if (!whole.judgement.right) {
+      return fail(whole.judgement, "wrong in memory that was just allocated: ");
+    }
+    who_.cell->end_to_end = whole.medians;
+  }
+
+  timing::summary summarised(const kind& k) const {
+    timing::summary s = k.samples.summarised(rule_);
+    s.clock = who_.clock;
+    s.throttled = k.filter.discarded();
+    s.low_clock = k.filter.low_clock();
+    s.caches = k.hot       ? timing::caches::hot
+               : k.flushed ? timing::caches::cold
+                           : timing::caches::warm;
+    return s;
+  }
+
+  void fail(const referee::judgement& j, const std::string& when) {
+    who_.cell->errors = j.errors;
+    fail(verdict::wrong, when + j.reason);
+  }
+  void fail(verdict v, const std::string& reason) {
+    who_.cell->verdict = v;
+    who_.cell->reason = reason;
+  }
+
+  racer& who_;
+  const problem& problem_;
+  const experiment::timing_options& how_;
+  timing::stop_rule rule_;
+  std::vector<kind> kinds_;
+};
+
+// Those who take part in the next round.
+std::vector<lane*> starters(std::vector<lane>& all) {
+  const bool others = std::ranges::any_of(all, [](const lane& l) { return l.takes_part(false); });
+  std::vector<lane*> chosen;
+  for (lane& l : all)
+    if (l.takes_part(others)) chosen.push_back(&l);
+  return chosen;
+}
+
+}  // namespace
+
+void run_rounds(const problem& p, const experiment::timing_options& how, std::span<racer> racers,
+                const turn_observer& watch) {
+  std::vector<lane> lanes;
+  for (racer& r : racers) lanes.emplace_back(r, p, how);
+  // Another order in each run: what an order does to a kernel is not to look like its own speed.
+  std::mt19937_64 random(std::random_device{}());
+  for (int round = 0;; ++round) {
+    std::vector<lane*> now = starters(lanes);
+    if (now.empty()) break;
+    std::ranges::shuffle(now, random);
+    for (lane* l : now) {
+      watch(round, l->cell());
+      const bool gpu = racers.front().clock == timing::clock::gpu;
+      l->take_turn(round, gpu && round == 0 && l == now.front() ? kClockWarmupSeconds : 0);
+    }
+  }
+  for (lane& l : lanes) l.finish();
+}
+
+}  // namespace kzoo::run

@@ -1,0 +1,32 @@
+#include "timing/series.hpp"
+
+#include "timing/bootstrap.hpp"
+
+#include <algorithm>
+
+namespace kzoo::timing {
+
+void series::add(int round, std::span<const double> samples_ms, std::span<const double> sm_mhz,
+                 double seconds) {
+  samples_ms_.insert(samples_ms_.end(), samples_ms.begin(), samples_ms.end());
+  sm_mhz_.insert(sm_mhz_.end(), sm_mhz.begin(), sm_mhz.end());
+  rounds_.resize(samples_ms_.size(), round);
+  ++turns_;
+  seconds_ += seconds;
+}
+
+bool series::precise(const stop_rule& rule) const {
+  if (turns_ < rule.rounds) return false;
+  // With too few rounds for an interval nobody asked for one.
+  return rule.rounds < static_cast<int>(kFewestTurns) ||
+         summarise(samples_ms_, rounds_).noise <= rule.max_noise;
+}
+
+summary series::summarised(const stop_rule& rule) const {
+  summary s = summarise(samples_ms_, rounds_);
+  s.out_of_time = !precise(rule);
+  if (std::ranges::any_of(sm_mhz_, [](double mhz) { return mhz > 0; })) s.sm_mhz = sm_mhz_;
+  return s;
+}
+
+}  // namespace kzoo::timing

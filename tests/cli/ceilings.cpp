@@ -1,0 +1,140 @@
+// What a device can reach, measured; and times beyond that.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+
+using kzoo::test::ContainsSubstring;
+using kzoo::test::hostile_folder;
+using kzoo::test::runner;
+using kzoo::test::scratch_folder;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string kept_in(const fs::path& folder) { return "KZOO_CEILINGS='" + folder.string() + "'"; }
+
+// The file that a measurement made, with another peak in it.
+void set_fp32(const fs::path& folder, double rate) {
+  const fs::path file = fs::directory_iterator(folder)->path();
+  auto j = nlohmann::ordered_json::parse(kzoo::test::read_text(file));
+  for (auto& c : j.at("ceilings")) {
+    if (c.at("resource") == "fp32") c["best"]["rate"] = rate;
+  }
+  std::ofstream(file) << j;
+}
+
+std::string experiment(const scratch_folder& folder, const std::string& verify) {
+  return folder.write("e.toml",
+                      "plugins = ['serial:ikj', 'replays_result', 'smem:16x16']\n"
+                      "[problem]\nsizes = ['64x64x16384']\n[timing]\nrounds = 3\nmin_samples = 3\n"
+                      "[verify]\n" +
+                          verify);
+}
+
+}  // namespace
+
+TEST_CASE("ceilings are measured, kept, shown, and what times are held against", "[cli]") {
+  const scratch_folder folder;
+  const std::string here = kept_in(folder.path());
+  const auto before = runner("devices --device cpu", here);
+  CHECK(before.code == 0);
+  CHECK_THAT(before.out, ContainsSubstring("not measured: runner devices --measure --device cpu"));
+
+  const auto measured = runner("devices --measure --device cpu", here);
+  INFO(measured.err);
+  REQUIRE(measured.code == 0);
+  CHECK_THAT(measured.err, ContainsSubstring("measuring fp32 on cpu"));
+  CHECK(runner("devices --device cpu", here).out == measured.out);
+
+  const auto j = runner("devices --device cpu --json", here).json();
+  CHECK(j.at("schema") == "kzoo.devices/1");
+  std::set<std::string> resources;
+  for (const auto& c : j.at("devices").at(0).at("ceilings").at("ceilings")) {
+    INFO(c.dump(1));
+    resources.insert(c.at("resource"));
+    CHECK(c.at("samples").size() >= 20);
+    // What any processor is between.
+    const double best = c.at("best").at("rate").get<double>();
+    CHECK(best > 1e7);
+    CHECK(best < 1e15);
+    for (const auto& s : c.at("samples")) CHECK(s.at("rate").get<double>() <= best);
+  }
+  CHECK(resources == std::set<std::string>{"copy", "fp32", "fp64", "int32"});
+
+  // A peak that few processors have: what only copies is above it all the same, the honest is not.
+  set_fp32(folder.path(), 1e12);
+  const scratch_folder work;
+  const std::string run = " --device cpu --json - --plugin-dir " + hostile_folder();
+  const auto refused = runner(experiment(work, "") + run, here);
+  INFO(refused.err);
+  CHECK(refused.code == 1);
+  const auto results = refused.json();
+  CHECK(results.at("ceilings").at("measured") ==
+        j.at("devices").at(0).at("ceilings").at("measured"));
+  const auto& cells = results.at("cells");
+  REQUIRE(cells.size() == 3);
+  CHECK(cells[0].at("plugin") == "serial");
+  CHECK(cells[0].at("verdict") == "pass");
+  CHECK(cells[0].at("share_of_peak").get<double>() < 1);
+  CHECK(cells[1].at("verdict") == "impossible time");
+  CHECK(cells[1].at("time").is_null());
+  CHECK(cells[1].at("gflops").is_null());
+  CHECK_THAT(cells[1].at("reason").get<std::string>(),
+             ContainsSubstring("is less than the 134 us that 134 MFLOP at the measured 1.00 "
+                               "TFLOP/s"));
+  CHECK(cells[2].at("verdict") == "pass");  // a simulator has no peak
+  CHECK(cells[2].at("share_of_peak").is_null());
+  CHECK_THAT(refused.err, ContainsSubstring("FAILED: 2 pass, 1 impossible time") &&
+                              ContainsSubstring("roofline floor of fp32: 134 us"));
+
+  const auto reported = runner(experiment(work, "impossible_time = 'report'\n") + run, here);
+  CHECK(reported.code == 0);
+  const auto shown = reported.json();
+  CHECK(shown.at("cells").at(1).at("verdict") == "pass");
+  CHECK(shown.at("cells").at(1).at("share_of_peak").get<double>() > 1);
+  CHECK_THAT(shown.at("notes").dump(), ContainsSubstring("below the roofline floor"));
+
+  const fs::path file = fs::directory_iterator(folder.path())->path();
+  std::ofstream(file) << "{}";
+  const auto broken = runner("quick --device cpu --sizes 8 --plugins serial", here);
+  CHECK(broken.code == 2);
+  CHECK_THAT(broken.err,
+             ContainsSubstring(file.string() + ": error: the key \"schema\" is missing") &&
+                 ContainsSubstring("or remove it"));
+}
+
+TEST_CASE("ceilings are asked for a device that is there", "[cli]") {
+  CHECK(runner("devices --measure --device gpu").code == 2);
+  CHECK(runner("devices --measure --device cuda:1000").code == 3);
+}
+
+TEST_CASE("no kernel of ours is beyond what a GPU was seen to reach", "[cli][gpu]") {
+  if (!kzoo::test::has_gpu()) return;
+  const scratch_folder folder;
+  const std::string here = kept_in(folder.path());
+  const auto measured = runner("devices --measure --device cuda --json", here);
+  INFO(measured.err);
+  REQUIRE(measured.code == 0);
+  std::map<std::string, double> rates;
+  const auto j = measured.json();
+  for (const auto& c : j.at("devices").at(0).at("ceilings").at("ceilings")) {
+    rates[c.at("resource")] = c.at("best").at("rate").get<double>();
+    CHECK(c.at("best").at("clock_mhz").get<double>() > 100);
+  }
+  CHECK(rates.at("fp32") > 1e12);
+  CHECK(rates.at("l2_read") > rates.at("read"));
+  if (rates.contains("fp16")) CHECK(rates.at("fp16") > 1.5 * rates.at("tf32"));
+  const auto ran =
+      runner("quick --device cuda --sizes 4096 --plugins cublas,pipelined,wmma --json -", here);
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) {
+    if (cell.at("verdict") != "unsupported") CHECK(cell.at("verdict") == "pass");
+  }
+}

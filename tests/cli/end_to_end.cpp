@@ -1,0 +1,76 @@
+// Allocation, copies and all: [timing] end_to_end.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+using kzoo::test::ContainsSubstring;
+using kzoo::test::runner;
+using kzoo::test::scratch_folder;
+
+namespace {
+
+std::string experiment_in(const scratch_folder& folder, const std::string& plugins) {
+  return folder.write("whole.toml", "plugins = [" + plugins +
+                                        "]\n[problem]\nsizes = [64]\nbeta = [0, 1.5]\npadding = 3\n"
+                                        "[timing]\nrounds = 3\nmin_samples = 3\nend_to_end = true\n");
+}
+
+void check_parts(const nlohmann::json& results, std::size_t cells) {
+  CHECK(results.at("experiment").at("timing").at("end_to_end") == true);
+  REQUIRE(results.at("cells").size() == cells);
+  for (const auto& cell : results.at("cells")) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == "pass");
+    const auto& whole = cell.at("end_to_end");
+    double sum = 0;
+    for (const char* part : {"allocate_ms", "to_device_ms", "kernel_ms", "to_host_ms"}) {
+      CHECK(whole.at(part).get<double>() > 0);
+      sum += whole.at(part).get<double>();
+    }
+    CHECK(whole.at("total_ms").get<double>() == sum);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each part of the way from host to host is timed", "[cli]") {
+  const scratch_folder folder;
+  const std::string file = experiment_in(folder, "'naive:8x8', 'serial:ikj'");
+  const auto ran = runner(file + " --device cpu --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  check_parts(ran.json(), 4);
+  CHECK_THAT(ran.err, ContainsSubstring("end to end  allocate  to device"));
+}
+
+TEST_CASE("nobody pays for end to end who does not ask", "[cli]") {
+  const auto ran = runner("quick --device cpu --sizes 16 --plugins serial:ikj --json -");
+  REQUIRE(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) CHECK_FALSE(cell.contains("end_to_end"));
+}
+
+// It writes to the C that it met first, wherever C is later.
+TEST_CASE("the C that comes back is judged", "[cli][hostile]") {
+  const scratch_folder folder;
+  const std::string file = experiment_in(folder, "'keeps_pointer:c'");
+  const auto ran =
+      runner(file + " --device cpu --json - --plugin-dir " + kzoo::test::hostile_folder());
+  CHECK(ran.code == 1);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == "wrong");
+    CHECK_THAT(cell.at("reason").get<std::string>(),
+               ContainsSubstring("wrong in memory that was just allocated: "));
+    CHECK_FALSE(cell.contains("end_to_end"));
+    CHECK(cell.at("time").is_null());
+  }
+}
+
+TEST_CASE("on a GPU, too", "[cli][gpu]") {
+  if (!kzoo::test::has_gpu()) return;
+  const scratch_folder folder;
+  const auto ran =
+      runner(experiment_in(folder, "'naive:32x32', 'cublas:fp32'") + " --device cuda --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  check_parts(ran.json(), 4);
+}

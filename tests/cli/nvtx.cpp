@@ -1,0 +1,38 @@
+// The names that a profiler sees: tests/nvtx/recorder.cpp stands for one.
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+using kzoo::test::ContainsSubstring;
+using kzoo::test::read_text;
+using kzoo::test::runner;
+using kzoo::test::scratch_folder;
+
+TEST_CASE("a worker names its cells and what it does with them", "[cli]") {
+  const std::string recorder = KZOO_NVTX_RECORDER;
+  if (recorder.empty()) {
+    std::cerr << "skipped: a build without CUDA has no NVTX ranges\n";
+    return;
+  }
+  const scratch_folder folder;
+  const auto file = folder.write("e.toml",
+                                 "plugins = ['naive:8x8', 'smem:8x8']\n[problem]\nsizes = [8]\n"
+                                 "[timing]\nrounds = 1\nmin_samples = 1\nwarmup = 0\n");
+  const auto log = (folder.path() / "log").string();
+  const auto ran = runner(file + " --device cpu --no-journal",
+                          "NVTX_INJECTION64_PATH='" + recorder + "' KZOO_NVTX_LOG='" + log + "'");
+  INFO(ran.out << ran.err);
+  REQUIRE(ran.code == 0);
+  const std::string ranges = read_text(log);
+  INFO(ranges);
+  const auto turn = [](const char* number, const std::string& work) {
+    return fmt::format(
+        "push prepare\nstart {0} naive:8x8@8x8x8\npop\npush {1}\npop\npush finish\nend {0}\npop\n",
+        number, work);
+  };
+  CHECK_THAT(ranges, ContainsSubstring(turn("1", "run")) && ContainsSubstring(turn("2", "sample")));
+  CHECK_THAT(ranges, ContainsSubstring("start 1 smem:8x8@8x8x8\n"));  // in a worker of its own
+}

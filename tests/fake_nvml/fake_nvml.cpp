@@ -1,0 +1,56 @@
+// NVML as far as runner/devices/nvml.cpp uses it, for machines without a driver: one GPU at
+// 0000:18:00.0 that is hot and slowed down, and does not tell its power limit.
+
+#include <string_view>
+
+namespace {
+
+constexpr int kSuccess = 0, kNotSupported = 3, kNotFound = 6;
+int gpu = 0;
+int users = 0;
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() { return ++users, kSuccess; }
+int nvmlShutdown() { return --users, kSuccess; }
+int fake_nvml_users() { return users; }
+
+const char* nvmlErrorString(int result) { return result == kNotFound ? "Not Found" : "?"; }
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char* address, void** device) {
+  if (std::string_view(address) != "0000:18:00.0") return kNotFound;
+  *device = &gpu;
+  return kSuccess;
+}
+
+int nvmlDeviceGetClockInfo(void* device, int which, unsigned* mhz) {
+  if (device != &gpu) return kNotFound;
+  *mhz = which == 1 ? 990 : which == 2 ? 3201 : 0;
+  return kSuccess;
+}
+
+int nvmlDeviceGetMaxClockInfo(void*, int which, unsigned* mhz) {
+  *mhz = which == 1 ? 1980 : 0;
+  return kSuccess;
+}
+
+int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
+  *celsius = sensor == 0 ? 91 : 0;
+  return kSuccess;
+}
+
+int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
+  *milliwatts = 512500;
+  return kSuccess;
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned*) { return kNotSupported; }
+
+// Of a driver before 535; one bit is not known.
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* bits) {
+  *bits = 0x40 | 0x8 | 0x10000;
+  return kSuccess;
+}
+}

@@ -1,0 +1,86 @@
+// Against a library that stands in for the driver's; the driver's own is asked where there is one.
+#include "devices/devices.hpp"
+#include "devices/nvml.hpp"
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <boost/dll/shared_library.hpp>
+
+using kzoo::devices::conditions;
+using kzoo::devices::nvml;
+using kzoo::test::ContainsSubstring;
+
+namespace {
+
+constexpr const char* kAddress = "0000:18:00.0";
+
+}  // namespace
+
+TEST_CASE("NVML's numbers have units, its bits have names", "[devices]") {
+  const nvml monitor(kAddress, KZOO_FAKE_NVML);
+  CHECK(monitor.absent().empty());
+  CHECK(monitor.highest_sm_mhz() == 1980);
+  const conditions now = monitor.read();
+  CHECK(now.sm_mhz == 990);
+  CHECK(now.memory_mhz == 3201);
+  CHECK(now.celsius == 91);
+  CHECK(now.watts == 512.5);
+  CHECK_FALSE(now.power_limit_watts);  // not told is not 0
+  CHECK(now.clock_reasons ==
+        std::set<std::string>{"hw_slowdown", "hw_thermal_slowdown", "0x10000"});
+  CHECK(to_string(now) ==
+        "990 MHz, memory 3201 MHz, 91 °C, 512 W, 0x10000, hw_slowdown, hw_thermal_slowdown");
+}
+
+TEST_CASE("NVML is given back", "[devices]") {
+  boost::dll::shared_library library(KZOO_FAKE_NVML);
+  const auto& users = library.get<int()>("fake_nvml_users");
+  {
+    const nvml monitor(kAddress, KZOO_FAKE_NVML);
+    CHECK(users() == 1);
+  }
+  CHECK(users() == 0);
+  const nvml no_such_device("0000:19:00.0", KZOO_FAKE_NVML);
+  CHECK(users() == 0);
+}
+
+TEST_CASE("where NVML has nothing to say, it says why", "[devices]") {
+  const nvml no_library(kAddress, "libno-such-nvml.so.1");
+  CHECK(no_library.absent() ==
+        "NVML cannot be used: libno-such-nvml.so.1: cannot open shared object file: No such file "
+        "or directory");
+  CHECK_FALSE(no_library.read().any());
+  CHECK(no_library.highest_sm_mhz() == 0);
+
+  const nvml no_such_device("0000:19:00.0", KZOO_FAKE_NVML);
+  CHECK(no_such_device.absent() == "NVML cannot be used: 0000:19:00.0: Not Found");
+  CHECK(nvml("").absent() == "the device is no GPU");
+}
+
+TEST_CASE("conditions of several moments: the highest, and every reason", "[devices]") {
+  conditions all;
+  CHECK_FALSE(all.any());
+  all.add({1980, 3201, 60, 700, 700, {"sw_power_cap"}});
+  CHECK(all.power_capped());
+  CHECK_FALSE(all.slowed_down());
+  all.add({1500, {}, 55, {}, {}, {"sw_thermal_slowdown"}});
+  CHECK(all == conditions{1500, 3201, 60, 700, 700, {"sw_power_cap", "sw_thermal_slowdown"}});
+  CHECK(all.slowed_down());
+}
+
+TEST_CASE("the driver tells a GPU's conditions", "[devices][gpu]") {
+  if (!kzoo::test::has_gpu()) return;
+  const kzoo::devices::device gpu = kzoo::devices::find("cuda:0");
+  const nvml monitor(gpu.pci_bus_id);
+  REQUIRE(monitor.absent().empty());
+  const conditions now = monitor.read();
+  INFO(to_string(now));
+  REQUIRE(now.sm_mhz);
+  CHECK(*now.sm_mhz > 0);
+  CHECK(*now.sm_mhz <= monitor.highest_sm_mhz());
+  CHECK(monitor.highest_sm_mhz() == std::stod(gpu.fact("max_clock_mhz")));
+  REQUIRE(now.celsius);
+  CHECK(*now.celsius > 10);
+  CHECK(*now.celsius < 110);
+  for (const std::string& reason : now.clock_reasons) CHECK_FALSE(reason.starts_with("0x"));
+}

@@ -1,0 +1,71 @@
+// The least time that a problem takes, and what is below it.
+#include "roofline/floor.hpp"
+
+#include "support/catch.hpp"
+
+using namespace kzoo;
+using roofline::resource;
+using test::ContainsSubstring;
+
+namespace {
+
+roofline::ceiling made(resource r, double rate) { return {r, "made", {rate, 0}, 0, {}}; }
+
+// 1 TFLOP/s in fp32, 8 on tensor cores; 100 GB/s; an L2 of 1 MB.
+roofline::ceilings made_ceilings() {
+  roofline::ceilings c;
+  c.facts["l2_bytes"] = "1000000";
+  c.all = {made(resource::fp32, 0.5e12), made(resource::fp32, 1e12), made(resource::tf32, 8e12),
+           made(resource::read, 100e9), made(resource::copy, 80e9)};
+  return c;
+}
+
+double floor_ms(const problem& p, kzoo_precision declared, bool cold = true) {
+  return roofline::floor_of(made_ceilings(), p, declared, cold).value().ms;
+}
+
+}  // namespace
+
+TEST_CASE("a floor is of the precision that is declared", "[roofline]") {
+  const problem p = sized(1000, 1000, 1000);
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(2.0));
+  CHECK(floor_ms(p, KZOO_COMPUTE_TF32) == Approx(0.25));
+  // The best of the two kernels, and nothing where none was measured and caches are warm.
+  CHECK(made_ceilings().peak(KZOO_COMPUTE_FP32) == 1e12);
+  CHECK_FALSE(made_ceilings().peak(KZOO_COMPUTE_BF16));
+  CHECK_FALSE(roofline::floor_of(made_ceilings(), p, KZOO_COMPUTE_BF16, false));
+  CHECK_FALSE(roofline::floor_of({}, p, KZOO_COMPUTE_FP32, true));
+}
+
+TEST_CASE("memory is a floor for cold caches alone", "[roofline]") {
+  const problem thin = sized(1000, 1000, 1);  // 2 MFLOP; A and B are 8 kB, C is 3 MB over the L2
+  CHECK(floor_ms(thin, KZOO_COMPUTE_FP32, false) == Approx(0.002));
+  CHECK(floor_ms(thin, KZOO_COMPUTE_FP32) == Approx(1e3 * (8e3 + 3e6) / 100e9));
+  const auto f = roofline::floor_of(made_ceilings(), thin, KZOO_COMPUTE_FP32, true);
+  CHECK(f->resource == resource::read);
+  CHECK(roofline::text_of(*f) == "3.01 MB at the measured 100 GB/s");
+}
+
+TEST_CASE("a C that fits in the L2 may stay there, and is read where beta is not 0", "[roofline]") {
+  problem p = sized(500, 500, 1);  // C is 1 MB, A and B 4 kB, half a million operations
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(0.0005));
+  p.beta = 1;
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (4e3 + 1e6) / 100e9));
+  p.padding = 1000;  // nobody has to read it
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (4e3 + 1e6) / 100e9));
+  p.alpha = 0;  // nor A and B
+  CHECK_FALSE(roofline::floor_of(made_ceilings(), p, KZOO_COMPUTE_FP32, true));
+}
+
+TEST_CASE("a time is impossible beyond the tolerance", "[roofline]") {
+  const auto f =
+      roofline::floor_of(made_ceilings(), sized(1000, 1000, 1000), KZOO_COMPUTE_FP32, true);
+  CHECK_FALSE(roofline::is_below(2.0, *f));
+  CHECK_FALSE(roofline::is_below(1.961, *f));
+  CHECK(roofline::is_below(1.959, *f));
+  CHECK_THAT(roofline::why_impossible(0.5, *f, KZOO_COMPUTE_FP32),
+             ContainsSubstring("500 us is less than the 2.00 ms that 2.00 GFLOP at the measured "
+                               "1.00 TFLOP/s") &&
+                 ContainsSubstring("all the work while it is timed?") &&
+                 ContainsSubstring("fewer multiplications") && ContainsSubstring("\"report\""));
+}

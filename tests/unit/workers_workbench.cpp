@@ -1,0 +1,102 @@
+// A worker's samples on a device that tells its clock.
+#include "support/catch.hpp"
+#include "workers/workbench.hpp"
+
+#include <deque>
+
+using namespace kzoo;
+
+namespace {
+
+// The cpu, with a clock for each timed run; the last one stays.
+class clocked final : public devices::backend {
+ public:
+  explicit clocked(std::deque<double> clocks) : clocks_(std::move(clocks)) {}
+
+  devices::sample time_ms(const std::function<void()>& enqueue) override {
+    const devices::sample s{cpu_->time_ms(enqueue).ms, clocks_.front()};
+    if (clocks_.size() > 1) clocks_.pop_front();
+    return s;
+  }
+
+  void* allocate(std::size_t bytes) override { return cpu_->allocate(bytes); }
+  void release(void* memory) override { cpu_->release(memory); }
+  void fill(void* to, const data::matrix& x) override { cpu_->fill(to, x); }
+  data::changes find_changes(const void* in, const data::matrix& x) override {
+    return cpu_->find_changes(in, x);
+  }
+  data::survey survey(const void* of, const data::matrix& x) override {
+    return cpu_->survey(of, x);
+  }
+  std::uint64_t digest(const void* of, const data::matrix& x) override {
+    return cpu_->digest(of, x);
+  }
+  std::vector<std::uint64_t> fold_rows(const void* of, const data::matrix& x,
+                                       std::uint64_t key) override {
+    return cpu_->fold_rows(of, x, key);
+  }
+  void guard(const void*, const data::matrix&, bool) override {}
+  void copy_to_host(void* to, const void* from, std::size_t bytes) override {
+    cpu_->copy_to_host(to, from, bytes);
+  }
+  void copy_to_device(void* to, const void* from, std::size_t bytes) override {
+    cpu_->copy_to_device(to, from, bytes);
+  }
+  void* stream() override { return nullptr; }
+  std::string pending_error() override { return {}; }
+  void synchronize() override {}
+  bool cold_cache() const override { return false; }
+  void profile(const std::function<void()>& enqueue) override { enqueue(); }
+  devices::sample time_hot_ms(const std::function<void()>& enqueue, int) override {
+    return time_ms(enqueue);
+  }
+  std::optional<devices::clocks> compare_clocks(const std::function<void()>&) override {
+    return {};
+  }
+
+ private:
+  std::unique_ptr<devices::backend> cpu_ = devices::open_cpu();
+  std::deque<double> clocks_;
+};
+
+// Writes nothing, so that C stays as it is and every result is the same.
+kzoo_variant idle_variant() {
+  kzoo_variant v{};
+  v.struct_size = sizeof v;
+  v.workspace_bytes = [](const kzoo_variant*, const kzoo_problem*, const kzoo_device*) {
+    return std::uint64_t{0};
+  };
+  v.create = [](const kzoo_variant*, const kzoo_problem*, const kzoo_device*, void**, kzoo_text*) {
+    return kzoo_status{KZOO_OK};
+  };
+  v.run = [](const kzoo_variant*, void*, const kzoo_arguments*, kzoo_text*) {
+    return kzoo_status{KZOO_OK};
+  };
+  v.destroy = [](const kzoo_variant*, void*) {};
+  return v;
+}
+
+std::vector<double> clocks_of(std::deque<double> clocks, double least_mhz) {
+  clocked backend(std::move(clocks));
+  const devices::device device = devices::find("cpu");
+  workers::window output;
+  workers::workbench bench(backend, device, output);
+  const kzoo_variant variant = idle_variant();
+  bench.prepare(variant, problem{4, 4, 4});
+  workers::sample_request how;
+  how.samples = 5;
+  how.max_seconds = 100;
+  how.output.wanted = false;
+  how.any_output = true;
+  how.least_mhz = least_mhz;
+  return bench.sample(how).sm_mhz;
+}
+
+}  // namespace
+
+TEST_CASE("a worker ends its samples at a low clock", "[workers]") {
+  CHECK(clocks_of({1900, 1400, 1900}, 1500) == std::vector<double>{1900, 1400});
+  CHECK(clocks_of({1900, 1400, 1900}, 0) == std::vector<double>{1900, 1400, 1900, 1900, 1900});
+  // A clock that is not known is not low.
+  CHECK(clocks_of({0}, 1500) == std::vector<double>(5, 0.0));
+}
