@@ -1,4 +1,6 @@
 #include "cli/command_line.hpp"
+#include "cli/commands.hpp"
+#include "parts/messages.hpp"
 #include "workers/profiled.hpp"
 #include "workers/worker.hpp"
 
@@ -27,6 +29,7 @@ int main(int argc, char** argv) {
   if (argc > 2 && argv[1] == kzoo::workers::kProfiledCommand)
     return kzoo::workers::profiled_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would hide how workers end
+  if (argc > 1 && argv[1] == kzoo::parts::kPartCommand) return kzoo::cli::part();
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::perror("error: the output could not be written");

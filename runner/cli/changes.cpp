@@ -53,8 +53,8 @@ std::vector<std::string> changes_between(const document& then, const document& n
   compare("--plugins", joined(was.plugins), joined(is.plugins));
   compare("--sizes", joined(was.sizes), joined(is.sizes));
   compare("--verify", was.tier.value_or(""), is.tier.value_or(""));
-  compare("the device", fmt::format("{} ({})", then.device.id, then.device.name),
-          fmt::format("{} ({})", now.device.id, now.device.name));
+  compare("the device", fmt::format("{} ({})", joined(then.devices), then.device.name),
+          fmt::format("{} ({})", joined(now.devices), now.device.name));
   compare("the CUDA runtime", then.device.fact("runtime"), now.device.fact("runtime"));
   compare("the NVIDIA driver", then.device.fact("driver"), now.device.fact("driver"));
   compare("kernel-zoo", then.version, now.version);

@@ -17,7 +17,7 @@ int check(const run_options& options) {
   std::string missing;
   devices::device device;
   try {
-    device = devices::find(e.device);
+    device = devices::find_all(e.device).front();
   } catch (const devices::absent& a) {
     missing = a.what();
     device = devices::find("cpu");

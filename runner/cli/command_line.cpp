@@ -46,7 +46,8 @@ void add_common(CLI::App& app, common_options& o) {
 CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
   auto* file =
       app.add_option("FILE", o.file, "Experiment file; looked up under configs/ if it is not here");
-  app.add_option("--device", o.device, "auto, cpu, cuda or cuda:N; default: as the file says")
+  app.add_option("--device", o.device,
+                 "auto, cpu, cuda, cuda:N or cuda:all; default: as the file says")
       ->type_name("NAME");
   app.add_option("--plugins", o.plugins, "name, name:variant or globs, separated by commas")
       ->type_name("LIST")

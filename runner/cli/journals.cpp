@@ -37,7 +37,8 @@ std::vector<fs::path> newest_first() {
 }  // namespace
 
 fs::path journal_name(const results::document& head) {
-  std::string when = head.started, device = head.device.id;
+  std::string when = head.started,
+              device = head.devices.size() > 1 ? head.experiment.device : head.device.id;
   std::erase(when, 'Z');
   std::erase(device, ':');
   const std::string name =

@@ -5,6 +5,7 @@
 #include "cli/setup.hpp"
 #include "core/interrupt.hpp"
 #include "devices/devices.hpp"
+#include "parts/spread.hpp"
 #include "report/terminal.hpp"
 #include "results/read.hpp"
 #include "run/earlier.hpp"
@@ -15,10 +16,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,15 +34,19 @@ using results::document;
 
 run::plan plan_for(experiment::experiment e, const output_options& options) {
   e.verify.show_errors = options.show_errors;
-  devices::device device = devices::find(e.device);
+  std::vector<devices::device> all = devices::find_all(e.device);
+  if (all.size() > 1 && options.in_process) {
+    throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
+  }
   const double timeout = e.verify.timeout_seconds;
-  run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
+  run::plan plan = run::make_plan(std::move(e), all.front(), open_catalogue(options),
                                   hosts_for(options, timeout));
   for (const std::string& folder : options.plugin_folders) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
   plan.invoked.in_process = options.in_process;
   plan.ceilings = known_ceilings(plan.device);
+  plan.devices = std::move(all);
   return plan;
 }
 
@@ -79,11 +86,15 @@ int carry_out(run::plan& plan, document head, const run::earlier& before,
   watching.push_back(shown.get());
   run::observers watch(std::move(watching));
   interrupt::catch_signals();
-  const document d = run::execute(plan, std::move(head), before, watch);
+  const document d = plan.devices.size() > 1 ? parts::spread(plan, std::move(head), before, watch)
+                                             : run::execute(plan, std::move(head), before, watch);
 
   report::print_closing(d, terminal);
   if (!options.quiet || !d.complete()) print_where(d, journal, terminal.out);
-  if (!d.complete()) return kSignalled + interrupt::signal_number();
+  if (!d.complete()) {  // a signal came, or a device was lost
+    const int signal = interrupt::signal_number();
+    return signal == 0 ? kSomeCellFailed : kSignalled + signal;
+  }
   files.write(d);
   return results::exit_code(d);
 }
@@ -101,14 +112,20 @@ run_options as_told(const document& then, run_options options) {
   return options;
 }
 
-// To a reader of the results: what a run in two parts lacks.
+// To a reader of the results: what a run in two pieces lacks.
 std::string note_on_break(const document& then, const run::plan& plan) {
-  const std::size_t per_problem = plan.cells() / plan.experiment.problems.size();
+  const auto per_problem =
+      static_cast<std::ptrdiff_t>(plan.cells() / plan.experiment.problems.size());
+  std::vector<std::string> begun;
+  for (std::size_t i = 0; i < then.experiment.problems.size(); ++i) {
+    if (std::ranges::count(then.cells, i, &results::cell::problem) < per_problem)
+      begun.push_back(problem_name(then.experiment.problems[i]));
+  }
   std::string note = fmt::format("interrupted after {} of {} cells and continued later",
                                  then.cells.size(), then.planned);
-  if (per_problem > 0 && then.cells.size() % per_problem != 0) {
+  if (!begun.empty()) {
     note += fmt::format("; on {}, results from before and after are not compared with each other",
-                        problem_name(then.problem_of(then.cells.back())));
+                        fmt::join(begun, ", "));
   }
   return note;
 }

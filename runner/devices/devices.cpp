@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 namespace kzoo::devices {
 namespace {
@@ -78,6 +80,32 @@ device find(const std::string& name) {
                     name, gpus.size(), gpus.size() == 1 ? "" : "s"));
   }
   return gpus[wanted];
+}
+
+std::vector<device> find_all(const std::string& name) {
+  if (name != "cuda:all") return {find(name)};
+  std::vector<device> all;
+  // What the tests have instead of several GPUs: "cpu,cpu".
+  if (const char* names = std::getenv("KZOO_ALL_DEVICES")) {
+    std::istringstream list(names);
+    for (std::string one; std::getline(list, one, ',');) all.push_back(find(one));
+  } else {
+    all = list_cuda();
+  }
+  if (all.empty()) throw absent(why_no_cuda());
+  check_one_model(all);
+  return all;
+}
+
+void check_one_model(const std::vector<device>& all) {
+  const auto other =
+      std::ranges::find_if(all, [&](const device& d) { return d.name != all.front().name; });
+  if (other == all.end()) return;
+  throw std::invalid_argument(fmt::format(
+      "cuda:all: the GPUs here are of different models, {} is {} and {} is {}: times of "
+      "one run could not be compared. Name one, cuda:N, or choose those of one model "
+      "with CUDA_VISIBLE_DEVICES.",
+      all.front().id, all.front().name, other->id, other->name));
 }
 
 std::uint64_t free_memory(const device& d) {

@@ -36,8 +36,15 @@ class absent : public std::runtime_error {
 // cpu first, then the GPUs.
 std::vector<device> list();
 
-// "cpu", "cuda", "cuda:N", or "auto": the first GPU, else the CPU. Throws absent.
+// "cpu", "cuda", "cuda:N", or "auto": the first GPU, else the CPU. "cuda:all" is the first GPU
+// here. Throws absent.
 device find(const std::string& name);
+
+// All that a run on "cuda:all" is spread over; for any other name the one of find(). Throws absent,
+// and std::invalid_argument where they are of several models.
+std::vector<device> find_all(const std::string& name);
+// The latter.
+void check_one_model(const std::vector<device>& all);
 
 // One sentence why there is no CUDA device, one what to do; empty when there is one.
 std::string why_no_cuda();

@@ -113,7 +113,7 @@ struct experiment {
   overrides overridden;  // what the command line put in its place, likewise
   std::string title;
   std::string description;
-  std::string device = "auto";  // auto, cpu, cuda, cuda:N
+  std::string device = "auto";  // auto, cpu, cuda, cuda:N, cuda:all
   location device_where;
   std::string intended_device;  // part of the name of the device the file was written for
   std::vector<selector> plugins;
@@ -137,7 +137,7 @@ experiment load(const std::filesystem::path& file, const overrides& over = {});
 experiment load_text(const std::filesystem::path& file, std::string file_text,
                      const overrides& over = {});
 
-// "auto", "cpu", "cuda", "cuda:N"; throws invalid with `where` otherwise.
+// One device: "auto", "cpu", "cuda", "cuda:N"; throws invalid with `where` otherwise.
 void check_device_name(const std::string& name, const std::string& where);
 
 // "quick", "full", "paranoid"; throws invalid with `where` otherwise.

@@ -43,7 +43,7 @@ std::string shape_text(const extents& s) { return fmt::format("{}x{}x{}", s[0], 
 
 bool is_device_name(std::string_view text) {
   constexpr std::string_view kNumbered = "cuda:";
-  if (text == "auto" || text == "cpu" || text == "cuda") return true;
+  if (text == "auto" || text == "cpu" || text == "cuda" || text == "cuda:all") return true;
   if (!text.starts_with(kNumbered)) return false;
   text.remove_prefix(kNumbered.size());
   constexpr std::int64_t kMostDevices = 1024;
@@ -53,7 +53,7 @@ bool is_device_name(std::string_view text) {
 
 std::string device_fault(std::string_view text) {
   return fmt::format("expected {}, found {}{}", kDeviceForm, in_quotes(text),
-                     did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0"}));
+                     did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0", "cuda:all"}));
 }
 
 std::string_view mode_name(cache_mode m) {
@@ -90,6 +90,9 @@ tier parse_tier(const std::string& name, const std::string& where) {
 
 void check_device_name(const std::string& name, const std::string& where) {
   if (!is_device_name(name)) throw invalid(error_text(where, device_fault(name)));
+  if (name == "cuda:all") {
+    throw invalid(error_text(where, "\"cuda:all\" is for experiments; name one device: cuda:N"));
+  }
 }
 
 }  // namespace kzoo::experiment

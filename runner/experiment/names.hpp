@@ -33,7 +33,7 @@ bool is_cell_name(std::string_view text);
 bool is_device_name(std::string_view text);
 std::string device_fault(std::string_view text);  // the message for one that is not
 inline constexpr std::string_view kDeviceForm =
-    "\"auto\", \"cpu\", \"cuda\" or \"cuda:N\" with N a device number from 0";
+    "\"auto\", \"cpu\", \"cuda\", \"cuda:all\" or \"cuda:N\" with N a device number from 0";
 
 std::optional<tier> find_tier(std::string_view name);
 std::string tier_fault(std::string_view text);  // the message for one that is not

@@ -36,8 +36,8 @@ std::string time_or_verdict(const cell* c) {
 
 void add_source(page& p, const char* which, const document& d) {
   p.item(fmt::format("{}: {} on {} ({}), {}, kernel-zoo {}", which,
-                     d.experiment.file.filename().string(), d.device.id, d.device.name, d.started,
-                     d.version));
+                     d.experiment.file.filename().string(), fmt::join(d.devices, ", "),
+                     d.device.name, d.started, d.version));
 }
 
 bool simulated(const document& d) {

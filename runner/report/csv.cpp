@@ -114,7 +114,7 @@ line line_of(const document& d, const cell& c) {
   line l;
   l.add("plugin", c.plugin);
   l.add("variant", c.variant);
-  l.add("device", d.device.id);
+  l.add("device", c.device);
   add_problem(l, d.problem_of(c));
   l.add("precision", c.declared == 0 ? "" : precision_name(c.declared));
   l.add("verdict", verdict_name(c.verdict));

@@ -78,6 +78,12 @@ std::optional<experiment::pivot> pivot_of(const document& d) {
                            experiment::pivot_value::gflops};
 }
 
+// " on cuda:1", where the problems ran on several devices.
+std::string where(const document& d, std::size_t problem) {
+  const auto first = std::ranges::find(d.cells, problem, &cell::problem);
+  return d.devices.size() < 2 || first == d.cells.end() ? "" : " on " + first->device;
+}
+
 // What there is to say of one problem, in the order of the page.
 struct part {
   table times;
@@ -91,7 +97,7 @@ void add_part(page& p, const document& d, std::size_t problem, const part& what)
       why.empty()) {
     return;
   }
-  p.line(problem_name(d.experiment.problems[problem]), style::bold);
+  p.line(problem_name(d.experiment.problems[problem]) + where(d, problem), style::bold);
   p.add(what.times);
   if (what.times.rows() > 0) {
     for (const std::string& line : floors(d, problem)) p.item(line);
@@ -114,7 +120,8 @@ void add_head(page& p, const document& d) {
   const auto& e = d.experiment;
   const std::string file = e.file.filename().string();
   p.line(e.title.empty() ? file : e.title, style::bold);
-  p.item(fmt::format("{} on {} ({}), kernel-zoo {}", file, d.device.id, d.device.name, d.version));
+  p.item(fmt::format("{} on {} ({}), kernel-zoo {}", file, fmt::join(d.devices, ", "),
+                     d.device.name, d.version));
   for (const std::string& note : d.notes) p.item("note: " + note);
   for (const auto& r : d.plugins) {
     if (r.description) continue;

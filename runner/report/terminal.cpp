@@ -41,6 +41,11 @@ class terminal final : public run::observer {
 
   void taken_over(const document&, const cell&) override { ++begun_; }
 
+  void loses_device(const std::string& why) override {
+    clear_line();
+    fmt::print(options_.progress, "error: {}\n", why);
+  }
+
   void finished(const document& d, std::size_t index) override {
     clear_line();
     if (!options_.quiet && !live_) {

@@ -145,11 +145,13 @@ verify::finding read_finding(const field& f) {
   return found;
 }
 
-// Everything of a cell but its problem.
+}  // namespace
+
 cell read_cell(const field& f) {
   cell c;
   c.plugin = f.at("plugin").text();
   c.variant = f.at("variant").text();
+  c.device = f.at("device").text();
   if (const auto name = f.find("precision")) c.declared = name->one_of(kPrecisions, precision_name);
   c.verdict = f.at("verdict").one_of(kVerdicts, verdict_name);
   c.reason = f.at("reason").text();
@@ -165,6 +167,17 @@ cell read_cell(const field& f) {
   for (const field& l : f.at("launches").elements()) c.launches.push_back(read_launch(l));
   return c;
 }
+
+agreement read_agreement(const field& f) {
+  agreement a{0, f.at("a").text(), f.at("b").text(), {}};
+  a.difference.max_abs_diff = f.at("max_abs_diff").number();
+  a.difference.worst_of_allowed = f.at("worst_of_allowed").number();
+  read_place(f.at("worst_at"), a.difference.worst_row, a.difference.worst_col);
+  a.difference.agree = f.at("agree").flag();
+  return a;
+}
+
+namespace {
 
 plugin_record read_plugin(const field& f) {
   plugin_record p;
@@ -276,12 +289,8 @@ void read_agreements(const field& f, document& d) {
     const field name = element.at("problem");
     const auto problem = known.find(name.text());
     if (problem == known.end()) name.refuse(fmt::format("no cell is about {}", name.text()));
-    agreement a{problem->second, element.at("a").text(), element.at("b").text(), {}};
-    a.difference.max_abs_diff = element.at("max_abs_diff").number();
-    a.difference.worst_of_allowed = element.at("worst_of_allowed").number();
-    read_place(element.at("worst_at"), a.difference.worst_row, a.difference.worst_col);
-    a.difference.agree = element.at("agree").flag();
-    d.agreements.push_back(std::move(a));
+    d.agreements.push_back(read_agreement(element));
+    d.agreements.back().problem = problem->second;
   }
 }
 
@@ -305,6 +314,8 @@ document from_json(const nlohmann::ordered_json& j, const std::string& place) {
   if (const auto planned = root.find("planned_cells")) d.planned = planned->integer<std::size_t>();
   d.experiment = read_experiment(root.at("experiment"));
   d.device = read_device(root.at("device"));
+  const auto devices = root.find("devices");
+  d.devices = devices ? read_texts(*devices) : std::vector{d.device.id};
   if (const auto ceilings = root.find("ceilings")) d.ceilings = read_ceilings(*ceilings);
   d.notes = read_texts(root.at("notes"));
   for (const field& p : root.at("plugins").elements()) d.plugins.push_back(read_plugin(p));

@@ -43,6 +43,15 @@ int open_locked(const fs::path& file, int flags) {
 
 }  // namespace
 
+json journal_line(const document& d, const cell& c, std::span<const agreement> with_others) {
+  json agreements = json::array();
+  for (const agreement& a : with_others) agreements.push_back(to_json(d, a));
+  return {{"cell", to_json(d, c)},
+          {"agreement", agreements},
+          {"wall_seconds", d.wall_seconds},
+          {"problem", c.problem}};
+}
+
 journal::journal(fs::path file, int fd) : file_(std::move(file)), fd_(fd) {}
 journal::journal(journal&& other) noexcept
     : file_(std::move(other.file_)), fd_(std::exchange(other.fd_, -1)) {}
@@ -84,9 +93,7 @@ void journal::resumed(const std::string& when, const std::string& note) {
 }
 
 void journal::add(const document& d, const cell& c, std::span<const agreement> with_others) {
-  json agreements = json::array();
-  for (const agreement& a : with_others) agreements.push_back(to_json(d, a));
-  write({{"cell", to_json(d, c)}, {"agreement", agreements}, {"wall_seconds", d.wall_seconds}});
+  write(journal_line(d, c, with_others));
 }
 
 void journal::write(const json& line) {

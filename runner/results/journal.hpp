@@ -17,6 +17,10 @@ namespace kzoo::results {
 
 inline constexpr const char* kJournalSchema = "kzoo.journal/1";
 
+// The line of a cell. Problems may come in any order, the cells of each in that of the document.
+nlohmann::ordered_json journal_line(const document& d, const cell& c,
+                                    std::span<const agreement> with_others);
+
 // Writes one. Each line is one write and is on the disk before the call returns. Throws
 // experiment::invalid where the file cannot be opened, std::runtime_error where not written.
 class journal {

@@ -167,7 +167,7 @@ json to_json(const document& d, const cell& c) {
   const bool known_precision = std::ranges::find(kPrecisions, c.declared) != kPrecisions.end();
   json j{{"plugin", c.plugin},
          {"variant", c.variant},
-         {"device", d.device.id},
+         {"device", c.device},
          {"problem", to_json(d.problem_of(c))},
          {"precision", known_precision ? json(precision_name(c.declared)) : json()},
          {"verdict", verdict_name(c.verdict)},
@@ -241,6 +241,7 @@ json to_json(const document& d) {
          {"invocation",
           {{"plugin_folders", d.invoked.plugin_folders}, {"in_process", d.invoked.in_process}}},
          {"device", to_json(d.device)},
+         {"devices", d.devices},
          {"ceilings", d.ceilings ? to_json(*d.ceilings, detail::summary) : json()},
          {"notes", d.notes},
          {"planned_cells", d.planned}};

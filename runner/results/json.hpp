@@ -20,6 +20,11 @@ std::string dumped(const nlohmann::ordered_json& j, int indent);
 // that to_json() does not write.
 document from_json(const nlohmann::ordered_json& j, const std::string& place);
 
+// One cell but for its problem, and one agreement but for its.
+class field;
+cell read_cell(const field& f);
+agreement read_agreement(const field& f);
+
 // Its parts that other documents have too.
 nlohmann::ordered_json to_json(const devices::device& d);
 nlohmann::ordered_json to_json(const plugin_record& p);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -30,8 +31,10 @@ std::vector<line> whole_lines(std::string_view text) {
   return lines;
 }
 
-// One line after the first, added to what the whole run would have stored.
-void add(json& all, const json& content, const std::string& place) {
+// One line after the first: a note goes to what the whole run would have stored, a cell to those of
+// its problem. Without a number, the problems are in order.
+using cell_lines = std::map<std::size_t, std::vector<json>>;
+void add(json& all, cell_lines& cells, const json& content, const std::string& place) {
   const field f(content, place);
   if (f.find("resumed")) {
     all["notes"].push_back(f.at("note").text());
@@ -40,9 +43,18 @@ void add(json& all, const json& content, const std::string& place) {
   f.at("cell");
   f.at("agreement").elements();
   f.at("wall_seconds");
-  all["cells"].push_back(content["cell"]);
-  for (const json& a : content["agreement"]) all["agreement"].push_back(a);
+  const auto problem = f.find("problem");
+  cells[problem ? problem->integer<std::size_t>() : 0].push_back(content);
   all["wall_seconds"] = content["wall_seconds"];
+}
+
+void add_cells(json& all, const cell_lines& cells) {
+  for (const auto& [problem, lines] : cells) {
+    for (const json& content : lines) {
+      all["cells"].push_back(content["cell"]);
+      for (const json& a : content["agreement"]) all["agreement"].push_back(a);
+    }
+  }
 }
 
 }  // namespace
@@ -69,15 +81,17 @@ journal_content read_journal(std::string_view text, const std::string& file) {
   field(all, file).at("notes").elements();
 
   journal_content content;
+  cell_lines cells;
   content.whole_bytes = lines[0].end;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const unsigned number = static_cast<unsigned>(i + 1);
     // When a machine stops, the end of a file may hold anything.
     const bool last = i + 1 == lines.size();
     if (last && !json::accept(lines[i].text)) break;
-    add(all, parse(lines[i].text, {file, number}), fmt::format("{}:{}", file, number));
+    add(all, cells, parse(lines[i].text, {file, number}), fmt::format("{}:{}", file, number));
     content.whole_bytes = lines[i].end;
   }
+  add_cells(all, cells);
   content.results = from_json(all, file);
   return content;
 }

@@ -37,6 +37,7 @@ struct plugin_record {
 // One variant on one problem.
 struct cell {
   std::size_t problem = 0;      // index into experiment.problems
+  std::string device;           // the id of the one that it ran on
   std::string plugin, variant;  // variant is empty where the plugin could not be asked
   kzoo_precision declared{};    // 0 likewise
   kzoo::verdict verdict = kzoo::verdict::error;
@@ -68,7 +69,8 @@ struct invocation {
 
 struct document {
   experiment::experiment experiment;
-  devices::device device;
+  devices::device device;                      // the first, where it ran on several of one model
+  std::vector<std::string> devices;            // the ids of all
   std::optional<roofline::ceilings> ceilings;  // of the device, where they were known
   std::vector<plugin_record> plugins;
   std::vector<cell> cells;  // by problem, then in the order of the plugin list

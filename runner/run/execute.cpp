@@ -7,6 +7,7 @@
 #include "run/rounds.hpp"
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -25,11 +26,11 @@ class execution {
         watch_(watch),
         seconds_before_(document_.wall_seconds) {}
 
-  document run() {
+  document run(const std::function<std::optional<std::size_t>()>& next) {
     watch_.begins(document_);
-    for (std::size_t i = 0; i < plan_.experiment.problems.size(); ++i) {
-      const bool interrupted = !run_problem(i);
-      watch_.finished(document_, i);
+    while (const auto problem = next()) {
+      const bool interrupted = !run_problem(*problem);
+      watch_.finished(document_, *problem);
       if (interrupted) break;  // what is finished stands
     }
     return std::move(document_);
@@ -193,7 +194,14 @@ class execution {
 }  // namespace
 
 document execute(plan& p, document head, const earlier& before, observer& watch) {
-  return execution(p, std::move(head), before, watch).run();
+  return execute(p, std::move(head), before, watch, [&p, i = std::size_t{0}]() mutable {
+    return i < p.experiment.problems.size() ? std::optional(i++) : std::nullopt;
+  });
+}
+
+document execute(plan& p, document head, const earlier& before, observer& watch,
+                 const std::function<std::optional<std::size_t>()>& next) {
+  return execution(p, std::move(head), before, watch).run(next);
 }
 
 }  // namespace kzoo::run

@@ -74,6 +74,7 @@ document head_of(const plan& p) {
   document d;
   d.experiment = p.experiment;
   d.device = p.device;
+  for (const devices::device& each : p.devices) d.devices.push_back(each.id);
   d.ceilings = p.ceilings;
   d.version = kVersion;
   d.host = host_name();

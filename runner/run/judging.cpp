@@ -17,6 +17,7 @@ void fail(cell& c, verdict v, const std::string& reason) {
 cell judging::judge(contestant& who, const entry& what) {
   cell c;
   c.problem = index_;
+  c.device = plan_.device.id;
   c.plugin = who.record.name;
   c.variant = what.description.id;
   c.declared = what.description.declared(problem_.dtype);

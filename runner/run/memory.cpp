@@ -23,7 +23,8 @@ std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e
 
 // Device: one worker at a time holds A, B and C. Host: each worker shares its C, or, of one too
 // large to be judged whole, rows of it and once all to say what is wrong; and of the rows that are
-// judged there are an fp64 and an fp32 truth and every variant's result.
+// judged there are an fp64 and an fp32 truth and every variant's result. All of that as often as
+// devices work at the same time.
 void check_memory(const plan& p) {
   const auto& problems = p.experiment.problems;
   const auto largest = std::ranges::max_element(problems, {}, matrices_bytes);
@@ -58,11 +59,14 @@ void check_memory(const plan& p) {
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
   const devices::device host = gpu ? devices::find("cpu") : p.device;
   if (gpu) {
-    const auto free = static_cast<double>(devices::free_memory(p.device));
-    if (on_device > free) refuse("device", on_device, free);
+    for (const devices::device& d : p.devices) {
+      const auto free = static_cast<double>(devices::free_memory(d));
+      if (on_device > free) refuse("device", on_device, free);
+    }
   } else {
     on_host += on_device;
   }
+  on_host *= static_cast<double>(std::min(p.devices.size(), problems.size()));
   const auto free = static_cast<double>(devices::free_memory(host));
   if (on_host > free) refuse("host", on_host, free);
 }

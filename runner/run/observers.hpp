@@ -32,6 +32,9 @@ class observers final : public observer {
   void finished(const results::document& d, std::size_t problem) override {
     for (observer* o : all_) o->finished(d, problem);
   }
+  void loses_device(const std::string& why) override {
+    for (observer* o : all_) o->loses_device(why);
+  }
 
  private:
   std::vector<observer*> all_;

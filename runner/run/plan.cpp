@@ -144,7 +144,8 @@ contestant enter_file(const std::filesystem::path& file, const host_factory& mak
 
 plan make_plan(experiment::experiment e, devices::device d, const catalogue::catalogue& plugins,
                const host_factory& make_host) {
-  plan p{std::move(e), std::move(d), {}, {}, {}};
+  plan p{std::move(e), std::move(d), {}, {}, {}, {}};
+  p.devices = {p.device};
   if (const auto& baseline = p.experiment.baseline) {
     const std::vector<std::string> known = plugins.names();
     const auto named = [&](const std::string& name) {

@@ -31,10 +31,11 @@ struct contestant {
 
 struct plan {
   experiment::experiment experiment;
-  devices::device device;
+  devices::device device;                      // that it is planned for
   std::vector<contestant> contestants;         // in the order of the plugin list
   results::invocation invoked;                 // for the record
   std::optional<roofline::ceilings> ceilings;  // of the device, where they are known
+  std::vector<devices::device> devices;        // all that it runs on, of one model
 
   std::size_t cells() const;
 };

@@ -34,7 +34,7 @@ bool channel::send(const nlohmann::json& message) {
 
 std::optional<nlohmann::json> channel::receive(bool& closed) {
   closed = false;
-  if (pending_.find('\n') == std::string::npos) {
+  if (!has_message()) {
     std::array<char, 65536> bytes;
     ssize_t n = 0;
     do {

@@ -21,6 +21,8 @@ class channel {
   // Reads what is there and gives the next whole message, if there is one. `closed` is set when
   // the other end is gone. Throws nlohmann::json::exception for what is no JSON.
   std::optional<nlohmann::json> receive(bool& closed);
+  // receive() will give one without reading.
+  bool has_message() const { return pending_.find('\n') != std::string::npos; }
 
  private:
   int fd_;

@@ -5,8 +5,6 @@
 #include "workers/offspring.hpp"
 #include "workers/worker.hpp"
 
-#include <fmt/format.h>
-
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -19,8 +17,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <span>
+#include <string>
+#include <vector>
 
 // glibc 2.36 declares it without C linkage.
 extern "C" {
@@ -31,39 +30,6 @@ extern char** environ;
 
 namespace kzoo::workers {
 namespace {
-
-// What a signal means to somebody who wrote a kernel.
-std::string signal_words(int number) {
-  const char* meaning = "";
-  switch (number) {
-    case SIGSEGV:
-      meaning = ", an access to memory that is not there";
-      break;
-    case SIGBUS:
-      meaning = ", an access to memory that is not there or not aligned";
-      break;
-    case SIGABRT:
-      meaning = ", the plugin called abort() or a failed assert did";
-      break;
-    case SIGFPE:
-      meaning = ", an integer division by zero";
-      break;
-    case SIGILL:
-      meaning = ", a trap, or an instruction that this processor does not have";
-      break;
-    case SIGKILL:
-      meaning = ", killed from outside, perhaps for want of memory";
-      break;
-    default:
-      break;
-  }
-  return fmt::format("SIG{}{}", sigabbrev_np(number), meaning);
-}
-
-std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) return signal_words(WTERMSIG(status));
-  return fmt::format("the plugin ended its process with exit code {}", WEXITSTATUS(status));
-}
 
 // False at the deadline.
 bool poll_until(std::span<pollfd> watched, double seconds) {
@@ -89,13 +55,13 @@ int raised(int fd) {
 
 }  // namespace
 
-process::process(window& output, output_log& log) {
+process::process(std::string_view command, const output_log& log, std::optional<int> window_fd) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw_errno("socketpair");
   }
   control_.emplace(ends[0]);
-  spawn(ends[1], output.fd(), log.fd());
+  spawn(command, ends[1], window_fd, log.fd());
 }
 
 process::~process() {
@@ -115,7 +81,7 @@ void process::wait_for_end(double seconds) {
   poll_until(watched, seconds);
 }
 
-std::string process::end() {
+std::optional<int> process::end() {
   siginfo_t info{};
   // Leaves it a zombie, so that its number stays its own until the group has been killed.
   const bool ended =
@@ -129,38 +95,41 @@ std::string process::end() {
   offspring::kill_strays();
   close(pidfd_);
   pid_ = 0;
-  return ended ? how_it_ended(status) : "";
+  return ended ? std::optional(status) : std::nullopt;
 }
 
-void process::spawn(int control_fd, int window_fd, int log_fd) {
+void process::spawn(std::string_view command, int control_fd, std::optional<int> window_fd,
+                    int log_fd) {
   offspring::adopt();
   // Sources above every target, so that no dup2 overwrites what a later one needs.
-  const std::array<int, 4> from{raised(control_fd), raised(window_fd), raised(log_fd),
-                                raised(log_fd)};
-  constexpr std::array<int, 4> kTo{kControlFd, kWindowFd, STDOUT_FILENO, STDERR_FILENO};
+  struct given {
+    int from, to;
+  };
+  std::vector<given> fds{{raised(control_fd), kControlFd},
+                         {raised(log_fd), STDOUT_FILENO},
+                         {raised(log_fd), STDERR_FILENO}};
+  if (window_fd) fds.push_back({raised(*window_fd), kWindowFd});
   close(control_fd);
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    posix_spawn_file_actions_adddup2(&actions, from[i], kTo[i]);
-  }
+  for (const given& fd : fds) posix_spawn_file_actions_adddup2(&actions, fd.from, fd.to);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
 
-  std::string name = "runner", command(kWorkerCommand);
-  std::array<char*, 3> argv{name.data(), command.data(), nullptr};
+  std::string name = "runner", word(command);
+  std::array<char*, 3> argv{name.data(), word.data(), nullptr};
   const int error =
       posix_spawn(&pid_, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  for (const int fd : from) close(fd);
+  for (const given& fd : fds) close(fd.from);
   if (error != 0) {
     pid_ = 0;
-    throw_errno("starting a worker process", error);
+    throw_errno("starting a process", error);
   }
   offspring::ours(pid_);
   pidfd_ = pidfd_open(pid_, 0);

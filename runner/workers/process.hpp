@@ -1,12 +1,12 @@
 #pragma once
-// A worker process that runs.
+// A process of this same executable, started with a hidden first argument: a worker, or a part of
+// a run.
 
 #include "workers/channel.hpp"
 #include "workers/output_log.hpp"
-#include "workers/window.hpp"
 
 #include <optional>
-#include <string>
+#include <string_view>
 
 #include <sys/types.h>
 
@@ -15,7 +15,9 @@ namespace kzoo::workers {
 // Killed, with all it started, when this goes away.
 class process {
  public:
-  process(window& output, output_log& log);
+  // It finds its end of control() at kControlFd, `window_fd` at kWindowFd if there is one, and what
+  // it prints goes to `log`.
+  process(std::string_view command, const output_log& log, std::optional<int> window_fd = {});
   ~process();
   process(const process&) = delete;
   process& operator=(const process&) = delete;
@@ -24,17 +26,17 @@ class process {
 
   enum class event { message, ended, deadline };
 
-  // Waits until the worker has something to say, or is gone. A child that a plugin has forked may
+  // Waits until the process has something to say, or is gone. A child that a plugin has forked may
   // keep the channel open after the worker's end, so both are watched.
   event wait(double seconds);
   void wait_for_end(double seconds);
 
-  // Kills the whole group and what has left it, and says how the worker ended if it was the first
-  // to end.
-  std::string end();
+  // Kills the whole group and what has left it; the status, as waitpid() has it, of a process that
+  // had ended by itself.
+  std::optional<int> end();
 
  private:
-  void spawn(int control_fd, int window_fd, int log_fd);
+  void spawn(std::string_view command, int control_fd, std::optional<int> window_fd, int log_fd);
 
   std::optional<channel> control_;
   pid_t pid_ = 0;

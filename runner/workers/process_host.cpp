@@ -1,14 +1,52 @@
 #include "workers/plugin_host.hpp"
 #include "workers/process.hpp"
+#include "workers/worker.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/wait.h>
+
 #include <chrono>
+#include <csignal>
+#include <cstring>
 #include <optional>
 
 namespace kzoo::workers {
 namespace {
+
+// What a signal means to somebody who wrote a kernel.
+std::string signal_words(int number) {
+  const char* meaning = "";
+  switch (number) {
+    case SIGSEGV:
+      meaning = ", an access to memory that is not there";
+      break;
+    case SIGBUS:
+      meaning = ", an access to memory that is not there or not aligned";
+      break;
+    case SIGABRT:
+      meaning = ", the plugin called abort() or a failed assert did";
+      break;
+    case SIGFPE:
+      meaning = ", an integer division by zero";
+      break;
+    case SIGILL:
+      meaning = ", a trap, or an instruction that this processor does not have";
+      break;
+    case SIGKILL:
+      meaning = ", killed from outside, perhaps for want of memory";
+      break;
+    default:
+      break;
+  }
+  return fmt::format("SIG{}{}", sigabbrev_np(number), meaning);
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) return signal_words(WTERMSIG(status));
+  return fmt::format("the plugin ended its process with exit code {}", WEXITSTATUS(status));
+}
 
 class process_host final : public plugin_host {
  public:
@@ -17,7 +55,7 @@ class process_host final : public plugin_host {
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
-    if (!worker_) worker_.emplace(output_window(), log_);
+    if (!worker_) worker_.emplace(kWorkerCommand, log_, output_window().fd());
     const auto doing = request.at("op").get<std::string>();
     if (!worker_->control().send(request)) give_up_crashed(doing);
     const auto deadline =
@@ -51,9 +89,10 @@ class process_host final : public plugin_host {
     // The channel closes a moment before the process is seen to have ended.
     constexpr double kMomentSeconds = 1.0;
     worker_->wait_for_end(kMomentSeconds);
-    std::string how = worker_->end();
+    const std::optional<int> status = worker_->end();
     worker_.reset();
-    if (how.empty()) how = "the plugin closed or overwrote the worker's channel";
+    const std::string how =
+        status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
     throw setback(verdict::crashed,
                   fmt::format("{}, while {}{}", how, words_for(doing), log_.last_words()));
   }

@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -37,8 +38,10 @@ std::uint64_t worker_memory_limit() {
   // Of what nobody uses now. Device memory, and address space that CUDA only reserves, do not
   // count.
   constexpr double kShare = 0.8;
+  const char* parts = std::getenv(kPartsVariable);
   static const auto bytes =
-      static_cast<std::uint64_t>(kShare * double(devices::free_memory(devices::find("cpu"))));
+      static_cast<std::uint64_t>(kShare * double(devices::free_memory(devices::find("cpu"))) /
+                                 (parts == nullptr ? 1 : std::max(1, std::atoi(parts))));
   return bytes;
 }
 

@@ -12,6 +12,9 @@ inline constexpr std::string_view kWorkerCommand = "__worker";
 inline constexpr int kControlFd = 3;
 inline constexpr int kWindowFd = 4;
 
+// An environment variable: among how many parts of a run the workers' host memory is divided.
+inline constexpr const char* kPartsVariable = "KZOO_PARTS";
+
 // Bytes of host memory that this worker may have.
 std::uint64_t worker_memory_limit();
 

@@ -9,9 +9,10 @@ using kzoo::test::scratch_folder;
 namespace {
 
 std::string experiment_in(const scratch_folder& folder, const std::string& plugins) {
-  return folder.write("whole.toml", "plugins = [" + plugins +
-                                        "]\n[problem]\nsizes = [64]\nbeta = [0, 1.5]\npadding = 3\n"
-                                        "[timing]\nrounds = 3\nmin_samples = 3\nend_to_end = true\n");
+  return folder.write("whole.toml",
+                      "plugins = [" + plugins +
+                          "]\n[problem]\nsizes = [64]\nbeta = [0, 1.5]\npadding = 3\n"
+                          "[timing]\nrounds = 3\nmin_samples = 3\nend_to_end = true\n");
 }
 
 void check_parts(const nlohmann::json& results, std::size_t cells) {

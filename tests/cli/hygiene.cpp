@@ -7,21 +7,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
-#include <thread>
 
 using kzoo::test::ContainsSubstring;
 using kzoo::test::hostile_folder;
 using kzoo::test::plugin_folder;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
+using kzoo::test::within_seconds;
 
 namespace fs = std::filesystem;
 
@@ -41,15 +39,6 @@ int count_processes(const char* file, const std::string& words) {
     count += read(entry.path() / file).find(words) != std::string::npos;
   }
   return count;
-}
-
-bool within_seconds(double limit, const std::function<bool()>& true_at_last) {
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < limit) {
-    if (true_at_last()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-  return true_at_last();
 }
 
 // In the environment of a runner and of all that it starts.

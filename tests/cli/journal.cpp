@@ -9,7 +9,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 using namespace kzoo::test;
@@ -40,13 +39,6 @@ std::vector<fs::path> journals(const scratch_folder& folder) {
   return files;
 }
 
-std::vector<std::string> lines_of(const fs::path& file) {
-  std::istringstream text(read_text(file));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
-
 void keep_lines(const fs::path& file, std::size_t count) {
   const auto lines = lines_of(file);
   std::ofstream out(file, std::ios::trunc);
@@ -75,13 +67,6 @@ fs::path wait_for_first_cell(const scratch_folder& folder) {
   }
   FAIL("no cell within 30 s");
   return {};
-}
-
-std::vector<int> children_of(int pid) {
-  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid));
-  std::vector<int> children;
-  for (int child = 0; file >> child;) children.push_back(child);
-  return children;
 }
 
 }  // namespace

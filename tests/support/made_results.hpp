@@ -10,6 +10,7 @@ namespace kzoo::test {
 inline results::cell made_cell(const char* plugin, std::size_t problem, double ms) {
   results::cell c;
   c.problem = problem;
+  c.device = "cuda:0";
   c.plugin = plugin;
   c.variant = "8x8_4x4";
   c.declared = KZOO_COMPUTE_FP32;
@@ -37,6 +38,7 @@ inline results::document made_document() {
   d.notes = {"a note with \"quotes\" | and bars"};
   d.device.id = "cuda:0";
   d.device.name = "Some GPU";
+  d.devices = {"cuda:0"};
   d.device.memory_bytes = 1ull << 40;
   d.device.facts = {{"runtime", "13.0"}, {"max_clock_mhz", "1980"}};
 
@@ -73,6 +75,7 @@ inline results::document made_document() {
     d.cells.back().hot_time->caches = timing::caches::hot;
     results::cell gone;
     gone.problem = problem;
+    gone.device = "cuda:0";
     gone.plugin = "gone";
     gone.verdict = verdict::unavailable;
     gone.reason = d.plugins[2].problem;

@@ -2,6 +2,8 @@
 
 #include "devices/devices.hpp"
 
+#include <fmt/format.h>
+
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -10,11 +12,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace kzoo::test {
 namespace {
@@ -32,6 +36,29 @@ std::string read_text(const fs::path& file) {
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::istringstream text(read_text(file));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<int> children_of(int pid) {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid));
+  std::vector<int> children;
+  for (int child = 0; file >> child;) children.push_back(child);
+  return children;
+}
+
+bool within_seconds(double limit, const std::function<bool()>& true_at_last) {
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < limit) {
+    if (true_at_last()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true_at_last();
 }
 
 ending runner(const std::string& arguments, const std::string& setting) {

@@ -2,6 +2,7 @@
 // Runs the runner as a user does: words in, exit code and two streams out.
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -37,6 +38,12 @@ class running {
 };
 
 std::string read_text(const std::filesystem::path& file);
+std::vector<std::string> lines_of(const std::filesystem::path& file);
+
+// The processes that it has started and that are still there.
+std::vector<int> children_of(int pid);
+// Asks again and again.
+bool within_seconds(double limit, const std::function<bool()>& true_at_last);
 
 // A folder that is gone with this object.
 class scratch_folder {

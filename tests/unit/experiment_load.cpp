@@ -107,6 +107,12 @@ TEST_CASE("a baseline that is wrong is not one that is missing", "[experiment]")
   CHECK(found.find("names none") == std::string::npos);
 }
 
+TEST_CASE("all GPUs are a device that an experiment may ask for", "[experiment]") {
+  CHECK(load_text("t.toml", "device = 'cuda:all'\n").device == "cuda:all");
+  CHECK_THAT(fault("device = 'cpu:all'\n"),
+             kzoo::test::ContainsSubstring("found the string \"cpu:all\""));
+}
+
 TEST_CASE("bad values are refused at their place", "[experiment]") {
   struct wrong {
     const char *text, *message;
@@ -114,8 +120,8 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
   const wrong all[] = {
       {"title = 1", "1:9: error: title: expected a string, found 1"},
       {"device = 'gpu'",
-       "1:10: error: device: expected \"auto\", \"cpu\", \"cuda\" or \"cuda:N\" with N a device "
-       "number from 0, found the string \"gpu\""},
+       "1:10: error: device: expected \"auto\", \"cpu\", \"cuda\", \"cuda:all\" or \"cuda:N\" with "
+       "N a device number from 0, found the string \"gpu\""},
       {"plugins = []",
        "1:11: error: plugins: the plugin list is empty; name some, or leave the key out for all of "
        "them"},

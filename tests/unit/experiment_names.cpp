@@ -62,13 +62,14 @@ TEST_CASE("device names", "[experiment]") {
   for (const char* good : {"auto", "cpu", "cuda", "cuda:0", "cuda:15"})
     CHECK_NOTHROW(check_device_name(good, "--device"));
   for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:1x", "cuda:01", "CPU",
-                          "cuda:99999999999999999999", "cpu:0"}) {
+                          "cuda:99999999999999999999", "cpu:0", "cuda:all", "cpu:all"}) {
     INFO(bad);
     CHECK_THROWS_AS(check_device_name(bad, "--device"), invalid);
   }
-  CHECK_THROWS_WITH(check_device_name("cudo", "--device"),
-                    "--device: error: expected \"auto\", \"cpu\", \"cuda\" or \"cuda:N\" with N a "
-                    "device number from 0, found \"cudo\"; did you mean 'cuda'?");
+  CHECK_THROWS_WITH(
+      check_device_name("cudo", "--device"),
+      "--device: error: expected \"auto\", \"cpu\", \"cuda\", \"cuda:all\" or \"cuda:N\" "
+      "with N a device number from 0, found \"cudo\"; did you mean 'cuda'?");
 }
 
 TEST_CASE("a place is written as editors want it", "[experiment]") {

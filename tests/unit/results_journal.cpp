@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <sstream>
+
 using namespace kzoo;
 using results::journal;
 using test::ContainsSubstring;
@@ -90,6 +92,19 @@ TEST_CASE("a journal that is no whole one is refused with its line", "[journal]"
   std::string newer = text;
   newer.replace(newer.find("journal/1"), 9, "journal/7");
   CHECK_THAT(refusal(newer), ContainsSubstring("kzoo.journal/1, and not kzoo.journal/7"));
+}
+
+TEST_CASE("problems may be finished in any order, and are read in the experiment's", "[journal]") {
+  const scratch_folder folder;
+  std::istringstream in_order(journal_text(folder));
+  std::string head, first, second;
+  std::getline(in_order, head);
+  for (std::string line; std::getline(in_order, line);) {
+    (line.ends_with("\"problem\":0}") ? first : second) += line + '\n';
+  }
+  REQUIRE_FALSE(first.empty());
+  const auto read = results::read_journal(head + '\n' + second + first, "j.jsonl");
+  CHECK(stored(read.results) == stored(test::made_document()));
 }
 
 TEST_CASE("a journal goes on where its whole lines end", "[journal]") {

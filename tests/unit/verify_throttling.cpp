@@ -54,8 +54,8 @@ struct sampled : verify::judged_samples {
           const devices::nvml* monitor = nullptr)
       : filter(kHighestMhz, how.samples) {
     verify::truths truths;
-    verify::subject subject(device, {"plugin.so", "cuda:0", 0, {}, problem{4, 4, 4}, false, monitor},
-                            truths);
+    verify::subject subject(
+        device, {"plugin.so", "cuda:0", 0, {}, problem{4, 4, 4}, false, monitor}, truths);
     subject.prepare(subject.at());
     std::vector<std::uint64_t> judged{0};
     static_cast<judged_samples&>(*this) = subject.sample(how, judged, filter);
