@@ -25,9 +25,10 @@ constexpr const char* kShowErrors =
     "A map of C for each result that is wrong, and the first elements that differ";
 
 constexpr const char* kExitCodes =
-    "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung or\n"
-    "failed, 2 bad usage or experiment file, 3 the device asked for is not there, 4 `compare`\n"
-    "found a regression, 130 interrupted.";
+    "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung, failed,\n"
+    "has an impossible time or lost its device, or a library cannot be used, 2 bad usage or\n"
+    "experiment file, 3 the device asked for is not there, 4 `compare` found a regression,\n"
+    "130 interrupted.";
 
 void add_plugin_folders(CLI::App& app, common_options& o) {
   app.add_option("--plugin-dir", o.plugin_folders,
@@ -68,8 +69,9 @@ void add_output(CLI::App& app, output_options& o) {
   app.add_option("--csv", o.csv, "A line for each cell; likewise")->type_name("FILE");
   app.add_option("--md", o.markdown, "The tables as Markdown; likewise")->type_name("FILE");
   auto* journal =
-      app.add_option("--journal", o.journal,
-                     "Where each result is stored as it comes; default: results/DATE_NAME.jsonl")
+      app.add_option(
+             "--journal", o.journal,
+             "Where results are stored, problem by problem; default: results/DATE_NAME.jsonl")
           ->type_name("FILE");
   app.add_flag("--no-journal", o.no_journal, "Store nothing on the way")->excludes(journal);
   app.add_flag("--quiet", o.quiet, "Only what did not pass, and the closing line");

@@ -6,6 +6,7 @@
 #include "run/judging.hpp"
 #include "run/rounds.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -72,7 +73,7 @@ class execution {
     racers_.clear();
     for (contestant& c : plan_.contestants) {
       for (const entry& e : c.entries) judge_one(judge, index, c, e);
-      release(c);
+      if (c.host) release(*c.host);
     }
     if (!plan_.experiment.timing.enabled) return;
     for (const candidate& c : candidates_) {
@@ -113,7 +114,13 @@ class execution {
 
   void time_all(std::size_t index) {
     const problem& p = plan_.experiment.problems[index];
-    run_rounds(p, plan_.experiment.timing, racers_, [&](int round, const cell& c) {
+    int first_round = 0;  // after those in which an interrupted run has timed some of the cells
+    for (const candidate& c : candidates_) {
+      if (const auto& time = cell_of(c).time) {
+        first_round = std::max(first_round, time->rounds.back() + 1);
+      }
+    }
+    run_rounds(p, plan_.experiment.timing, racers_, first_round, [&](int round, const cell& c) {
       interrupt::check();
       watch_.times(p, c.kernel(), round);
     });
@@ -163,12 +170,6 @@ class execution {
 
   void note_hang(const cell& c, const problem& p) {
     if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel(), problem_name(p));
-  }
-
-  static void release(contestant& c) try {
-    if (c.host) c.host->release();
-  } catch (const setback&) {
-    // Memory could not be freed: the next prepare() starts a new worker.
   }
 
   void count_time() {

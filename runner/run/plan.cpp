@@ -164,4 +164,7 @@ plan make_plan(experiment::experiment e, devices::device d, const catalogue::cat
   return p;
 }
 
+void release(workers::plugin_host& host) try { host.release(); } catch (const setback&) {
+}
+
 }  // namespace kzoo::run

@@ -29,6 +29,9 @@ struct contestant {
   std::vector<entry> entries;                  // in the plugin's order; an empty one if no host
 };
 
+// Memory that cannot be freed is nobody's verdict: the next prepare() starts a new worker.
+void release(workers::plugin_host& host);
+
 struct plan {
   experiment::experiment experiment;
   devices::device device;                      // that it is planned for

@@ -1,5 +1,6 @@
 #include "run/rounds.hpp"
 
+#include "run/plan.hpp"
 #include "timing/series.hpp"
 
 #include <algorithm>
@@ -45,7 +46,10 @@ class lane {
 
   void take_turn(int round, double warmup_seconds) {
     while_prepared([&] {
-      for (kind& k : kinds_) sample(k, round, warmup_seconds);
+      for (kind& k : kinds_) {
+        if (cell().verdict == verdict::pass && !k.samples.out_of_time(rule_))
+          sample(k, round, warmup_seconds);
+      }
     });
   }
 
@@ -73,12 +77,12 @@ class lane {
       who_.subject->prepare(problem_);
       work();
       who_.subject->finish();
-      who_.host->release();
     } catch (const setback& s) {
       fail(s.verdict, s.what());
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
+    release(*who_.host);
   }
 
   void sample(kind& k, int round, double warmup_seconds) {
@@ -154,19 +158,20 @@ std::vector<lane*> starters(std::vector<lane>& all) {
 }  // namespace
 
 void run_rounds(const problem& p, const experiment::timing_options& how, std::span<racer> racers,
-                const turn_observer& watch) {
+                int first_round, const turn_observer& watch) {
   std::vector<lane> lanes;
   for (racer& r : racers) lanes.emplace_back(r, p, how);
   // Another order in each run: what an order does to a kernel is not to look like its own speed.
   std::mt19937_64 random(std::random_device{}());
-  for (int round = 0;; ++round) {
+  for (int round = first_round;; ++round) {
     std::vector<lane*> now = starters(lanes);
     if (now.empty()) break;
     std::ranges::shuffle(now, random);
     for (lane* l : now) {
       watch(round, l->cell());
       const bool gpu = racers.front().clock == timing::clock::gpu;
-      l->take_turn(round, gpu && round == 0 && l == now.front() ? kClockWarmupSeconds : 0);
+      l->take_turn(round,
+                   gpu && round == first_round && l == now.front() ? kClockWarmupSeconds : 0);
     }
   }
   for (lane& l : lanes) l.finish();

@@ -76,11 +76,7 @@ results::validation validate(std::vector<contestant>& plugins, const devices::de
         validate_variant(*c.host, who, device, options, truths, watch, v.variants.back());
       }
     }
-    try {
-      c.host->release();
-    } catch (const setback&) {
-      // Memory could not be freed: nothing of it is needed any more.
-    }
+    release(*c.host);
   }
   v.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return v;

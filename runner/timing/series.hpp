@@ -3,6 +3,7 @@
 
 #include "timing/summary.hpp"
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -31,7 +32,8 @@ class series {
  private:
   std::vector<double> samples_ms_, sm_mhz_;
   std::vector<int> rounds_;
-  int turns_ = 0;
+  int turns_ = 0, next_look_ = 1;
+  double noise_ = std::numeric_limits<double>::quiet_NaN();  // as of the last look
   double seconds_ = 0;
 };
 

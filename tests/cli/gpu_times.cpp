@@ -100,9 +100,11 @@ double median_ms(const char* plugin, const char* id, int n) {
 TEST_CASE("times are those of an independent loop of events", "[cli][gpu]") {
   if (!kzoo::test::has_gpu()) return;
   constexpr double kWithin = 0.02;
+  // Not cuBLAS: at 512^3 its time differs by 5 % from one process to the next.
   const kzoo::test::scratch_folder folder;
   const auto file = folder.write(
-      "pair.toml", "plugins = ['cublas:fp32', 'double_buffer:128x128x8_8x8']\n[problem]\n");
+      "pair.toml",
+      "plugins = ['pipelined:128x64x32_s4_k4', 'double_buffer:128x128x8_8x8']\n[problem]\n");
   for (const int n : {512, 1024, 4096}) {
     const auto ran =
         runner(fmt::format("{} --device cuda --sizes {} --json - --no-journal", file, n));

@@ -214,6 +214,18 @@ TEST_CASE("a run that was killed goes on, and no finished cell is run again", "[
   CHECK_THAT(none.err, ContainsSubstring("no journal of an interrupted run"));
 }
 
+TEST_CASE("times from before and after an interruption are not paired", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", kQuick);
+  REQUIRE(runner("e.toml --device cpu --journal j.jsonl", in(folder)).code == 0);
+  keep_lines(folder.path() / "j.jsonl", 2);  // the head and one cell of the first problem
+  REQUIRE(runner("--resume j.jsonl --json r.json", in(folder)).code == 0);
+  const json cells = json::parse(read_text(folder.path() / "r.json")).at("cells");
+  const int last_before = cells.at(0).at("time").at("rounds").back();
+  CHECK(cells.at(1).at("time").at("rounds").front() == last_before + 1);
+  CHECK(cells.back().at("time").at("rounds").front() == 0);  // of the next problem
+}
+
 TEST_CASE("an interrupted run does not go on where things have changed", "[cli]") {
   const scratch_folder folder;
   const fs::path plugin = folder.path() / "plugins" / "mine.so";

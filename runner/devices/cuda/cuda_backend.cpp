@@ -123,19 +123,16 @@ class cuda_backend final : public backend {
   std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) override {
     // So many runs that the launch and the wait for the device's end are little beside them.
     constexpr double kEnoughMs = 2.0;
-    constexpr int kMostRuns = 256;
-    for (int runs = 1;; runs *= 2) {
-      synchronize();
-      const auto start = std::chrono::steady_clock::now();
-      const double stream_ms = between_events(
-          [&] {
-            for (int i = 0; i < runs; ++i) enqueue();
-          },
-          [] {});
-      const std::chrono::duration<double, std::milli> host =
-          std::chrono::steady_clock::now() - start;
-      if (host.count() >= kEnoughMs || runs >= kMostRuns) return clocks{host.count(), stream_ms};
+    constexpr int kMostRuns = 256, kTries = 3;
+    int runs = 1;
+    clocks both = time_by_both(enqueue, runs);
+    while (both.host_ms < kEnoughMs && runs < kMostRuns) both = time_by_both(enqueue, runs *= 2);
+    // Somebody else's work on the host or the device is in the host's time too, but not each time.
+    for (int i = 1; i < kTries; ++i) {
+      const clocks again = time_by_both(enqueue, runs);
+      if (again.host_ms - again.stream_ms < both.host_ms - both.stream_ms) both = again;
     }
+    return both;
   }
 
   void profile(const std::function<void()>& enqueue) override {
@@ -147,6 +144,18 @@ class cuda_backend final : public backend {
   }
 
  private:
+  clocks time_by_both(const std::function<void()>& enqueue, int runs) {
+    synchronize();
+    const auto start = std::chrono::steady_clock::now();
+    const double stream_ms = between_events(
+        [&] {
+          for (int i = 0; i < runs; ++i) enqueue();
+        },
+        [] {});
+    const std::chrono::duration<double, std::milli> host = std::chrono::steady_clock::now() - start;
+    return {host.count(), stream_ms};
+  }
+
   // From when the work before it is done until its own is; returns when the device is idle.
   template <class Enqueue, class EnqueueAfter>
   double between_events(const Enqueue& enqueue, const EnqueueAfter& enqueue_after) {
