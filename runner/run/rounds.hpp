@@ -32,8 +32,8 @@ struct racer {
 // Called before each turn, with the number of the round; may throw interrupt::interrupted.
 using turn_observer = std::function<void(int round, const results::cell&)>;
 
-// Rounds count from `first_round`: cells that were timed before are compared with by rounds of their
-// own alone.
+// Rounds count from `first_round`: cells that were timed before are compared with by rounds of
+// their own alone.
 void run_rounds(const problem& p, const experiment::timing_options& how, std::span<racer> racers,
                 int first_round, const turn_observer& watch);
 

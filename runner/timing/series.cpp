@@ -22,8 +22,7 @@ void series::add(int round, std::span<const double> samples_ms, std::span<const 
 bool series::precise(const stop_rule& rule) const {
   if (turns_ < rule.rounds) return false;
   // With too few rounds for an interval nobody asked for one.
-  return rule.rounds < static_cast<int>(kFewestTurns) ||
-         noise_ <= rule.max_noise;
+  return rule.rounds < static_cast<int>(kFewestTurns) || noise_ <= rule.max_noise;
 }
 
 summary series::summarised(const stop_rule& rule) const {
