@@ -36,20 +36,12 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   common::store_spread<S, kWhole>(g, p, sum);
 }
 
+using tiles = common::tiling<128, 128, 8, 8, 8>;
+
 template <template <class> class kLayout>
-struct bank_conflict_free {
-  using types = kzoo::types<float>;
-  using shape = common::tiling<128, 128, 8, 8, 8>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, shape::kBM);
-  }
-
-  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<shape>(g, stream, bank_conflict_free_kernel<shape, kLayout<shape>, true>,
-                          bank_conflict_free_kernel<shape, kLayout<shape>, false>);
-  }
-};
+using bank_conflict_free =
+    common::tiled_variant<tiles, bank_conflict_free_kernel<tiles, kLayout<tiles>, true>,
+                          bank_conflict_free_kernel<tiles, kLayout<tiles>, false>>;
 
 }  // namespace
 

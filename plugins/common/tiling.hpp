@@ -44,15 +44,22 @@ bool is_whole(const kzoo::gemm<float>& g) {
          aligned(g.b, g.ldb) && aligned(g.c, g.ldc);
 }
 
-// Launches the one of two builds of a kernel that fits the problem.
-template <class S>
-void launch(const kzoo::gemm<float>& g, kzoo::stream_t stream, void (*whole)(kzoo::gemm<float>),
-            void (*ragged)(kzoo::gemm<float>)) {
-  kzoo::launch({.grid = dim3(kzoo::ceil_div(g.n, S::kBN), kzoo::ceil_div(g.m, S::kBM)),
-                .block = dim3(S::kThreadsX, S::kThreadsY),
-                .max_threads = S::kThreads,
-                .stream = stream},
-               is_whole<S>(g) ? whole : ragged, g);
-}
+// A variant of a plugin that has its kernel in two builds, for whole tiles and with tests.
+template <class S, auto kWholeKernel, auto kRaggedKernel>
+struct tiled_variant {
+  using types = kzoo::types<float>;
+
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    return kzoo::grid_y_objection(p.m, S::kBM);
+  }
+
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    kzoo::launch({.grid = dim3(kzoo::ceil_div(g.n, S::kBN), kzoo::ceil_div(g.m, S::kBM)),
+                  .block = dim3(S::kThreadsX, S::kThreadsY),
+                  .max_threads = S::kThreads,
+                  .stream = stream},
+                 is_whole<S>(g) ? kWholeKernel : kRaggedKernel, g);
+  }
+};
 
 }  // namespace common

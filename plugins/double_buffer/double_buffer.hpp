@@ -51,17 +51,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 }
 
 template <class S, class Place>
-struct variant {
-  using types = kzoo::types<float>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, S::kBM);
-  }
-
-  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<S>(g, stream, double_buffer_kernel<S, Place, true>,
-                      double_buffer_kernel<S, Place, false>);
-  }
-};
+using variant = common::tiled_variant<S, double_buffer_kernel<S, Place, true>,
+                                      double_buffer_kernel<S, Place, false>>;
 
 }  // namespace double_buffer

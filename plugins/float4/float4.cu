@@ -51,24 +51,14 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) float4_kernel(kz
   }
 }
 
-template <int BM, int BN, int BK, int TM, int TN>
-struct float4_tiles {
-  using types = kzoo::types<float>;
-  using shape = common::tiling<BM, BN, BK, TM, TN>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, BM);
-  }
-
-  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<shape>(g, stream, float4_kernel<shape, true>, float4_kernel<shape, false>);
-  }
-};
+template <class S>
+using float4_tiles = common::tiled_variant<S, float4_kernel<S, true>, float4_kernel<S, false>>;
 
 }  // namespace
 
-KZOO_PLUGIN("float4", "Tiles fetched, read and stored 16 bytes at a time, A transposed on the way",
-            kzoo::variant<float4_tiles<64, 64, 16, 4, 4>>("64x64x16_4x4",
-                                                          "256 threads, 16 outputs each"),
-            kzoo::variant<float4_tiles<128, 128, 8, 8, 8>>("128x128x8_8x8",
-                                                           "256 threads, 64 outputs each"));
+KZOO_PLUGIN(
+    "float4", "Tiles fetched, read and stored 16 bytes at a time, A transposed on the way",
+    kzoo::variant<float4_tiles<common::tiling<64, 64, 16, 4, 4>>>("64x64x16_4x4",
+                                                                  "256 threads, 16 outputs each"),
+    kzoo::variant<float4_tiles<common::tiling<128, 128, 8, 8, 8>>>("128x128x8_8x8",
+                                                                   "256 threads, 64 outputs each"));

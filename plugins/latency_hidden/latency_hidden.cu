@@ -36,26 +36,15 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   common::store_spread<S, kWhole>(g, p, sum);
 }
 
-template <int BM, int BN, int BK, int TM, int TN>
-struct latency_hidden {
-  using types = kzoo::types<float>;
-  using shape = common::tiling<BM, BN, BK, TM, TN>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, BM);
-  }
-
-  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<shape>(g, stream, latency_hidden_kernel<shape, true>,
-                          latency_hidden_kernel<shape, false>);
-  }
-};
+template <class S>
+using latency_hidden =
+    common::tiled_variant<S, latency_hidden_kernel<S, true>, latency_hidden_kernel<S, false>>;
 
 }  // namespace
 
 KZOO_PLUGIN("latency_hidden",
             "The next step's registers are loaded while this one's are multiplied",
-            kzoo::variant<latency_hidden<128, 128, 8, 8, 8>>("128x128x8_8x8",
-                                                             "256 threads, tiles of 8 steps"),
-            kzoo::variant<latency_hidden<128, 128, 16, 8, 8>>("128x128x16_8x8",
-                                                              "256 threads, tiles of 16 steps"));
+            kzoo::variant<latency_hidden<common::tiling<128, 128, 8, 8, 8>>>(
+                "128x128x8_8x8", "256 threads, tiles of 8 steps"),
+            kzoo::variant<latency_hidden<common::tiling<128, 128, 16, 8, 8>>>(
+                "128x128x16_8x8", "256 threads, tiles of 16 steps"));

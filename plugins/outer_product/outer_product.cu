@@ -51,20 +51,11 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   common::store_spread<S, kWhole>(g, p, sum);
 }
 
+using tiles = common::tiling<128, 128, 8, 8, 8>;
+
 template <order kOrder>
-struct outer_product {
-  using types = kzoo::types<float>;
-  using shape = common::tiling<128, 128, 8, 8, 8>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, shape::kBM);
-  }
-
-  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<shape>(g, stream, outer_product_kernel<shape, kOrder, true>,
-                          outer_product_kernel<shape, kOrder, false>);
-  }
-};
+using outer_product = common::tiled_variant<tiles, outer_product_kernel<tiles, kOrder, true>,
+                                            outer_product_kernel<tiles, kOrder, false>>;
 
 }  // namespace
 

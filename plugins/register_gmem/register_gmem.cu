@@ -97,20 +97,9 @@ struct scalar {
   }
 };
 
-template <int TM, int TN>
-struct quads {
-  using types = kzoo::types<float>;
-  // There are no tiles in shared memory; 16 is where the kernel without tests ends along K.
-  using shape = common::tiling<kThreads * TM, kThreads * TN, 16, TM, TN>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, shape::kBM);
-  }
-
-  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    common::launch<shape>(g, stream, quad_kernel<shape, true>, quad_kernel<shape, false>);
-  }
-};
+// There are no tiles in shared memory; 16 is where the kernel without tests ends along K.
+template <int TM, int TN, class S = common::tiling<kThreads * TM, kThreads * TN, 16, TM, TN>>
+using quads = common::tiled_variant<S, quad_kernel<S, true>, quad_kernel<S, false>>;
 
 }  // namespace
 
