@@ -1,6 +1,10 @@
 #include "timing/bootstrap.hpp"
 
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -9,7 +13,14 @@ namespace kzoo::timing {
 namespace {
 
 constexpr int kResamples = 2000;
-constexpr double kOutside = 0.025;  // on each side of the interval
+constexpr double kOutside = 0.025;  // of the truth, on each side of the interval
+
+// How many of the resamples of `count` values lie on each side of the interval.
+double resamples_outside(std::size_t count) {
+  const auto n = static_cast<double>(count);
+  const double t = quantile(complement(boost::math::students_t(n - 1), kOutside));
+  return cdf(boost::math::normal(), -std::sqrt(n / (n - 1)) * t);
+}
 
 // The standard fixes the engine's numbers, but not those of its distributions.
 std::size_t index_below(std::size_t size, std::mt19937_64& random) {
@@ -29,13 +40,14 @@ class resampler {
   std::vector<double> drawn_;
 };
 
-// Of what `draw` gives, many times.
+// Of what `draw` makes of `count` values drawn again, many times.
 template <class Draw>
-interval percentiles(const Draw& draw) {
+interval percentiles(std::size_t count, const Draw& draw) {
   std::vector<double> drawn(kResamples);
   for (double& x : drawn) x = draw();
   std::ranges::sort(drawn);
-  return {quantile(drawn, kOutside), quantile(drawn, 1 - kOutside)};
+  const double outside = resamples_outside(count);
+  return {quantile(drawn, outside), quantile(drawn, 1 - outside)};
 }
 
 std::vector<double> turn_medians(const summary& s) {
@@ -53,7 +65,7 @@ bool any_zero(std::span<const double> times) {
 std::optional<interval> interval_of_median(std::span<const double> values) {
   if (values.size() < kFewestTurns) return {};
   resampler random;
-  return percentiles([&] { return random.median(values); });
+  return percentiles(values.size(), [&] { return random.median(values); });
 }
 
 ratio paired_ratio(const summary& a, const summary& b) {
@@ -75,11 +87,10 @@ ratio paired_ratio(const summary& a, const summary& b) {
 ratio ratio_of_medians(const summary& a, const summary& b) {
   const std::vector<double> of_a = turn_medians(a), of_b = turn_medians(b);
   ratio r{a.median_ms / b.median_ms, {}};
-  if (any_zero(of_a) || any_zero(of_b) || std::min(of_a.size(), of_b.size()) < kFewestTurns) {
-    return r;
-  }
+  const std::size_t fewest = std::min(of_a.size(), of_b.size());
+  if (any_zero(of_a) || any_zero(of_b) || fewest < kFewestTurns) return r;
   resampler random;
-  r.likely = percentiles([&] {
+  r.likely = percentiles(fewest, [&] {
     const double numerator = random.median(of_a);
     return numerator / random.median(of_b);
   });

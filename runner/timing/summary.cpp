@@ -81,10 +81,4 @@ summary summarise(std::vector<double> samples_ms, std::vector<int> rounds) {
   return s;
 }
 
-summary summarise(std::vector<double> samples_ms) {
-  std::vector<int> rounds(samples_ms.size());
-  std::iota(rounds.begin(), rounds.end(), 0);
-  return summarise(std::move(samples_ms), std::move(rounds));
-}
-
 }  // namespace kzoo::timing

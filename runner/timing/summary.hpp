@@ -52,7 +52,5 @@ std::vector<turn> turns(const summary& s);
 
 // `samples_ms` must not be empty; `rounds` has as many, ascending.
 summary summarise(std::vector<double> samples_ms, std::vector<int> rounds);
-// Each sample in a round of its own.
-summary summarise(std::vector<double> samples_ms);
 
 }  // namespace kzoo::timing

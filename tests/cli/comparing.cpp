@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/program.hpp"
+#include "support/rounds_apart.hpp"
 
 using namespace kzoo;
 using test::ContainsSubstring;
@@ -19,7 +20,7 @@ std::string stored(const test::scratch_folder& folder, const std::string& name,
     std::vector<double> samples;
     const double ms = c.time->median_ms * (c.kernel() == kernel ? factor : 1);
     for (int i = 0; i < 10; ++i) samples.push_back(ms * (1 + 0.0005 * i));
-    c.time = timing::summarise(samples);
+    c.time = test::rounds_apart(samples);
   }
   return folder.write(name, results::dumped(results::to_json(d), 1));
 }

@@ -4,6 +4,7 @@
 #include "report/comparison.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
+#include "support/rounds_apart.hpp"
 
 using namespace kzoo;
 using compare::change;
@@ -18,7 +19,7 @@ results::cell timed(const char* plugin, std::size_t problem, double ms) {
   std::vector<double> samples;
   for (int i = -6; i < 6; ++i) samples.push_back(ms * (1 + 0.0008 * i));
   const timing::caches caches = c.time->caches;
-  c.time = timing::summarise(samples);
+  c.time = test::rounds_apart(samples);
   c.time->caches = caches;
   return c;
 }
