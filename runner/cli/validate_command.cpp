@@ -1,5 +1,6 @@
 #include "cli/export_file.hpp"
 #include "cli/setup.hpp"
+#include "core/interrupt.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
 #include "report/validation.hpp"
@@ -79,7 +80,7 @@ target target_of_name(const validate_options& options, const run::host_factory& 
 
 }  // namespace
 
-int validate(const validate_options& options) {
+int validate(const validate_options& options) try {
   if (!options.device.empty()) experiment::check_device_name(options.device, "--device");
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");
@@ -91,6 +92,7 @@ int validate(const validate_options& options) {
   how.dtype = type_from_name(options.dtype);
   if (!options.dtype.empty() && how.dtype == 0)
     refuse(fmt::format("--dtype: there is no '{}'; f32, f16, bf16 and i32 are", options.dtype));
+  interrupt::catch_signals();
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what =
@@ -105,6 +107,8 @@ int validate(const validate_options& options) {
   text.ends(v);
   if (json) json->write(results::dumped(results::to_json(v), 2) + '\n');
   return results::exit_code(v);
+} catch (const interrupt::interrupted&) {
+  return kSignalled + interrupt::signal_number();
 }
 
 }  // namespace kzoo::cli

@@ -20,10 +20,6 @@ identity identity_of(const document& d, const cell& c) {
   return {d.problem_of(c), c.plugin, c.variant};
 }
 
-bool declined(const cell& c) {
-  return c.verdict == verdict::unsupported || c.verdict == verdict::unavailable;
-}
-
 change change_of(const timing::ratio& time, double threshold) {
   if (!time.likely) return change::uncertain;
   const double much = 1 + threshold;
@@ -82,10 +78,10 @@ comparison compare(const document& before, const document& after, double thresho
   comparison result{before, after, threshold, {}};
   std::map<identity, const cell*> left;  // of `before`, without a partner yet
   for (const cell& c : before.cells) {
-    if (!declined(c)) left.emplace(identity_of(before, c), &c);
+    if (!is_declined(c.verdict)) left.emplace(identity_of(before, c), &c);
   }
   for (const cell& c : after.cells) {
-    if (declined(c)) continue;
+    if (is_declined(c.verdict)) continue;
     const auto partner = left.find(identity_of(after, c));
     if (partner == left.end()) {
       result.pairs.push_back({nullptr, &c, change::added, {}});

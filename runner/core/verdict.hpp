@@ -44,6 +44,12 @@ constexpr std::string_view verdict_name(verdict v) {
   return "?";
 }
 
+// Nothing was asked of the kernel: it says so beforehand, or is not there.
+constexpr bool is_declined(verdict v) {
+  return v == verdict::unsupported || v == verdict::unavailable;
+}
+constexpr bool is_failure(verdict v) { return v != verdict::pass && !is_declined(v); }
+
 // Why a cell did not get as far as being judged: the plugin declined, failed, crashed or hung.
 class setback : public std::runtime_error {
  public:

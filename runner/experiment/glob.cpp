@@ -1,9 +1,8 @@
 // Selectors: `name`, `name:variant`, and globs of them.
 
+#include "core/identifier.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/names.hpp"
-
-#include <algorithm>
 
 namespace kzoo::experiment {
 namespace {
@@ -28,21 +27,11 @@ bool glob(std::string_view pattern, std::string_view text) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-bool is_id_character(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-         c == '.' || c == '-';
-}
-
-bool is_id(std::string_view text, std::string_view extra) {
-  return !text.empty() && std::ranges::all_of(text, [&](char c) {
-    return is_id_character(c) || extra.find(c) != std::string_view::npos;
-  });
-}
-
 bool is_pair_of_ids(std::string_view text, std::string_view extra) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return is_id(text, extra);
-  return is_id(text.substr(0, colon), extra) && is_id(text.substr(colon + 1), extra);
+  if (colon == std::string_view::npos) return is_identifier(text, extra);
+  return is_identifier(text.substr(0, colon), extra) &&
+         is_identifier(text.substr(colon + 1), extra);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "report/comparison.hpp"
 
+#include "core/number_text.hpp"
+
 #include <fmt/format.h>
 
 #include <vector>

@@ -1,5 +1,7 @@
 #include "report/end_to_end_table.hpp"
 
+#include "core/number_text.hpp"
+
 namespace kzoo::report {
 
 table end_to_end_table(const results::document& d, std::size_t problem) {

@@ -1,5 +1,7 @@
 #include "report/problem_table.hpp"
 
+#include "core/number_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,10 +13,6 @@ namespace {
 
 using results::cell;
 using results::document;
-
-bool declined(const cell& c) {
-  return c.verdict == verdict::unsupported || c.verdict == verdict::unavailable;
-}
 
 std::string accuracy_text(const document& d, const cell& c) {
   if (!c.accuracy) return "";
@@ -80,9 +78,7 @@ std::string throttling_text(const cell& c) {
 }  // namespace
 
 style style_of(verdict v) {
-  return v == verdict::pass                                       ? style::good
-         : v == verdict::unsupported || v == verdict::unavailable ? style::dim
-                                                                  : style::bad;
+  return v == verdict::pass ? style::good : is_declined(v) ? style::dim : style::bad;
 }
 
 std::string speedup_text(const document& d, const cell& c) {
@@ -109,7 +105,7 @@ table problem_table(const document& d, std::size_t problem) {
   t.add_column("occupancy");
   for (const auto& column : d.experiment.published.columns) t.add_column(column.label);
   for (const cell& c : d.cells) {
-    if (c.problem == problem && !declined(c)) t.add_row(row(d, c));
+    if (c.problem == problem && !is_declined(c.verdict)) t.add_row(row(d, c));
   }
   return t;
 }

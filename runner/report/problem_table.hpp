@@ -11,10 +11,10 @@
 
 namespace kzoo::report {
 
-// Has no rows when nothing of the problem can be shown.
 // "1.05x", "0.998x tie": the baseline's time over the cell's; "" without one.
 std::string speedup_text(const results::document& d, const results::cell& c);
 
+// Has no rows when nothing of the problem can be shown.
 table problem_table(const results::document& d, std::size_t problem);
 
 // The least time that the problem takes, one line for each precision that was timed; none where no

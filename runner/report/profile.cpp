@@ -1,5 +1,6 @@
 #include "report/profile.hpp"
 
+#include "core/number_text.hpp"
 #include "core/version.hpp"
 #include "profile/metrics.hpp"
 #include "report/problem_table.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Words and numbers as people read them.
+// Words as people read them, on a terminal and in Markdown.
 
 #include <string>
 #include <string_view>
@@ -17,12 +17,5 @@ std::string markdown(std::string_view text, style s = style::plain);
 
 // Columns on the terminal: characters, not bytes.
 std::size_t width(std::string_view utf8);
-
-// "63.6 us", "4.42 ms", "1.20 s": three digits.
-std::string time_text(double ms);
-// "481", "51400", "0.197": three digits, never an exponent.
-std::string number_text(double x);
-// "53.4 TFLOP/s", "137 MB": three digits, and the prefix that leaves fewest of them.
-std::string quantity_text(double x, std::string_view unit);
 
 }  // namespace kzoo::report

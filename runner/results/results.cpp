@@ -52,11 +52,7 @@ std::optional<timing::ratio> document::speedup(const cell& c) const {
 
 int exit_code(const document& d) {
   const bool broken = std::ranges::any_of(d.plugins, &plugin_record::broken);
-  const bool failed = std::ranges::any_of(d.cells, [](const cell& c) {
-    return c.verdict == verdict::wrong || c.verdict == verdict::impossible_time ||
-           c.verdict == verdict::crashed || c.verdict == verdict::hung ||
-           c.verdict == verdict::error;
-  });
+  const bool failed = std::ranges::any_of(d.cells, is_failure, &cell::verdict);
   return broken || failed ? 1 : 0;
 }
 

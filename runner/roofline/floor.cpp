@@ -1,6 +1,6 @@
 #include "roofline/floor.hpp"
 
-#include "report/text.hpp"
+#include "core/number_text.hpp"
 
 #include <fmt/format.h>
 
@@ -58,11 +58,11 @@ std::optional<floor> floor_of(const ceilings& c, const problem& p, kzoo_precisio
 }
 
 std::string rate_text(resource r, double per_second) {
-  return report::quantity_text(per_second, fmt::format("{}/s", unit_of(r)));
+  return quantity_text(per_second, fmt::format("{}/s", unit_of(r)));
 }
 
 std::string text_of(const floor& f) {
-  return fmt::format("{} at the measured {}", report::quantity_text(f.amount, unit_of(f.resource)),
+  return fmt::format("{} at the measured {}", quantity_text(f.amount, unit_of(f.resource)),
                      rate_text(f.resource, f.rate));
 }
 
@@ -74,7 +74,7 @@ std::string why_impossible(double ms, const floor& f, kzoo_precision declared) {
       "{} is less than the {} that {} take{}: does it do all the work while it is timed? If so, it "
       "{}, or the ceilings are no longer right: `runner devices --measure`; "
       "[verify] impossible_time = \"report\" shows it all the same",
-      report::time_text(ms), report::time_text(f.ms), text_of(f),
+      time_text(ms), time_text(f.ms), text_of(f),
       memory ? " from memory" : fmt::format(" in {}", resource_name(f.resource)),
       memory ? "finds A and B in a cache"
              : fmt::format("needs fewer multiplications, or computes in something else than the {} "

@@ -1,10 +1,10 @@
 #include "workers/library.hpp"
 
+#include "core/identifier.hpp"
 #include "core/loader_words.hpp"
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cstddef>
 #include <set>
 #include <string_view>
@@ -12,16 +12,7 @@
 namespace kzoo::workers {
 namespace {
 
-bool is_id(const char* text) {
-  if (text == nullptr || *text == '\0') return false;
-  for (const char* c = text; *c != '\0'; ++c) {
-    if (std::isalnum(static_cast<unsigned char>(*c)) == 0 &&
-        std::string_view("_.-").find(*c) == std::string_view::npos) {
-      return false;
-    }
-  }
-  return true;
-}
+bool is_named(const char* id) { return id != nullptr && is_identifier(id); }
 
 // What keeps a descriptor from being used, or "".
 std::string flaw_in(const kzoo_plugin& p) {
@@ -29,7 +20,7 @@ std::string flaw_in(const kzoo_plugin& p) {
     return fmt::format("its kzoo_plugin has {} bytes, version {} has {}", p.struct_size,
                        KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
   }
-  if (!is_id(p.id)) return "its id is not made of letters, digits, '_', '.' and '-'";
+  if (!is_named(p.id)) return "its id is not made of letters, digits, '_', '.' and '-'";
   if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
   // The fields of version 1.0; later ones count as 0 where a plugin does not have them.
@@ -40,7 +31,7 @@ std::string flaw_in(const kzoo_plugin& p) {
     const auto& v = *reinterpret_cast<const kzoo_variant*>(
         reinterpret_cast<const char*>(p.variants) + std::size_t(i) * p.variant_stride);
     if (v.struct_size < kVariantBytes) return fmt::format("variant {} is too small", i);
-    if (!is_id(v.id)) return fmt::format("variant {} has no proper id", i);
+    if (!is_named(v.id)) return fmt::format("variant {} has no proper id", i);
     if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
     if (v.signatures == nullptr || v.signature_count == 0) {
       return fmt::format("variant '{}' declares no element types", v.id);

@@ -3,11 +3,11 @@
 #include "core/interrupt.hpp"
 #include "core/throw_errno.hpp"
 #include "workers/offspring.hpp"
+#include "workers/spawn.hpp"
 #include "workers/worker.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,8 +25,6 @@
 extern "C" {
 #include <sys/pidfd.h>
 }
-
-extern char** environ;
 
 namespace kzoo::workers {
 namespace {
@@ -46,12 +44,22 @@ bool poll_until(std::span<pollfd> watched, double seconds) {
   }
 }
 
-int raised(int fd) {
-  constexpr int kAboveTargets = 16;
-  const int high = fcntl(fd, F_DUPFD_CLOEXEC, kAboveTargets);
-  if (high < 0) throw_errno("duplicating a descriptor");
-  return high;
-}
+// A copy of a descriptor, above every target, so that no dup2 overwrites what a later one needs.
+class raised {
+ public:
+  explicit raised(int fd) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, kAboveTargets)) {
+    if (fd_ < 0) throw_errno("duplicating a descriptor");
+  }
+  ~raised() { close(fd_); }
+  raised(const raised&) = delete;
+  raised& operator=(const raised&) = delete;
+
+  int fd() const { return fd_; }
+
+ private:
+  static constexpr int kAboveTargets = 16;
+  int fd_;
+};
 
 }  // namespace
 
@@ -61,7 +69,7 @@ process::process(std::string_view command, const output_log& log, std::optional<
     throw_errno("socketpair");
   }
   control_.emplace(ends[0]);
-  spawn(command, ends[1], window_fd, log.fd());
+  start(command, ends[1], window_fd, log.fd());
 }
 
 process::~process() {
@@ -98,40 +106,15 @@ std::optional<int> process::end() {
   return ended ? std::optional(status) : std::nullopt;
 }
 
-void process::spawn(std::string_view command, int control_fd, std::optional<int> window_fd,
+void process::start(std::string_view command, int control_fd, std::optional<int> window_fd,
                     int log_fd) {
-  offspring::adopt();
-  // Sources above every target, so that no dup2 overwrites what a later one needs.
-  struct given {
-    int from, to;
-  };
-  std::vector<given> fds{{raised(control_fd), kControlFd},
-                         {raised(log_fd), STDOUT_FILENO},
-                         {raised(log_fd), STDERR_FILENO}};
-  if (window_fd) fds.push_back({raised(*window_fd), kWindowFd});
+  const raised control(control_fd), log(log_fd);
   close(control_fd);
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (const given& fd : fds) posix_spawn_file_actions_adddup2(&actions, fd.from, fd.to);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-
-  std::string name = "runner", word(command);
-  std::array<char*, 3> argv{name.data(), word.data(), nullptr};
-  const int error =
-      posix_spawn(&pid_, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  for (const given& fd : fds) close(fd.from);
-  if (error != 0) {
-    pid_ = 0;
-    throw_errno("starting a process", error);
-  }
-  offspring::ours(pid_);
+  std::vector<given_descriptor> given{
+      {control.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
+  std::optional<raised> window;
+  if (window_fd) given.push_back({window.emplace(*window_fd).fd(), kWindowFd});
+  pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given);
   pidfd_ = pidfd_open(pid_, 0);
   if (pidfd_ < 0) throw_errno("pidfd_open");
 }

@@ -36,7 +36,7 @@ class process {
   std::optional<int> end();
 
  private:
-  void spawn(std::string_view command, int control_fd, std::optional<int> window_fd, int log_fd);
+  void start(std::string_view command, int control_fd, std::optional<int> window_fd, int log_fd);
 
   std::optional<channel> control_;
   pid_t pid_ = 0;

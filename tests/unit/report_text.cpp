@@ -1,9 +1,12 @@
+#include "core/number_text.hpp"
 #include "core/printable.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 #include "support/catch.hpp"
 
 using namespace kzoo::report;
+using kzoo::number_text;
+using kzoo::time_text;
 
 TEST_CASE("numbers have three digits", "[report]") {
   CHECK(number_text(0) == "0");
