@@ -40,6 +40,7 @@ int check(const run_options& options) {
   fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
              variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
              variants * problems, plan.device.id);
+  if (!plan.experiment.description.empty()) fmt::print("\n{}\n", plan.experiment.description);
   return kOk;
 }
 

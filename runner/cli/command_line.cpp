@@ -74,7 +74,7 @@ void add_output(CLI::App& app, output_options& o) {
              "Where results are stored, problem by problem; default: results/DATE_NAME.jsonl")
           ->type_name("FILE");
   app.add_flag("--no-journal", o.no_journal, "Store nothing on the way")->excludes(journal);
-  app.add_flag("--quiet", o.quiet, "Only what did not pass, and the closing line");
+  app.add_flag("--quiet", o.quiet, "Only what failed, and the closing line");
   app.add_flag("--show-errors", o.show_errors, kShowErrors);
 }
 

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
@@ -113,13 +114,23 @@ int profile(const profile_options& options) try {
 
   interrupt::catch_signals();
   profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
-  for (const profile::cell& c : cells) d.cells.push_back(profile_one(ncu, plan, c));
+  std::exception_ptr no_more;  // what was counted before is shown all the same
+  for (const profile::cell& c : cells) {
+    try {
+      d.cells.push_back(profile_one(ncu, plan, c));
+    } catch (const profile::no_counters&) {
+      if (d.cells.empty()) throw;
+      no_more = std::current_exception();
+      break;
+    }
+  }
   std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
   report::page page(report::medium_of(out));
   report::add_profile(page, d);
   fmt::print(out, "{}", page.take());
   if (json) json->write(results::dumped(profile::to_json(d), 2) + '\n');
   if (markdown) markdown->write(markdown_of(d));
+  if (no_more) std::rethrow_exception(no_more);
   return exit_code(d);
 } catch (const interrupt::interrupted&) {
   return kSignalled + interrupt::signal_number();

@@ -91,8 +91,8 @@ struct part {
   table end_to_end;
 };
 
-void add_part(page& p, const document& d, std::size_t problem, const part& what) {
-  const std::vector<reason> why = reasons(d, problem);
+void add_part(page& p, const document& d, std::size_t problem, const part& what,
+              const std::vector<reason>& why) {
   if (what.times.rows() == 0 && what.held_back.empty() && what.end_to_end.rows() == 0 &&
       why.empty()) {
     return;
@@ -114,31 +114,45 @@ void add_part(page& p, const document& d, std::size_t problem, const part& what)
   p.end_part();
 }
 
+void add_unavailable(page& p, const results::plugin_record& r) {
+  p.item("unavailable", r.broken() ? style::bad : style::dim,
+         fmt::format(" {}: {}", r.name, r.problem));
+}
+
 }  // namespace
+
+void add_broken(page& p, const document& d) {
+  for (const auto& r : d.plugins) {
+    if (r.broken()) add_unavailable(p, r);
+  }
+}
 
 void add_head(page& p, const document& d) {
   const auto& e = d.experiment;
   const std::string file = e.file.filename().string();
   p.line(e.title.empty() ? file : e.title, style::bold);
-  p.item(fmt::format("{} on {} ({}), kernel-zoo {}", file, fmt::join(d.devices, ", "),
-                     d.device.name, d.version));
+  p.item(fmt::format("{} on {} ({}), tier {}, kernel-zoo {}", file, fmt::join(d.devices, ", "),
+                     d.device.name, tier_name(e.verify.tier), d.version));
   for (const std::string& note : d.notes) p.item("note: " + note);
   for (const auto& r : d.plugins) {
-    if (r.description) continue;
-    p.item("unavailable", r.broken() ? style::bad : style::dim,
-           fmt::format(" {}: {}", r.name, r.problem));
+    if (!r.description) add_unavailable(p, r);
   }
   if (!e.published.columns.empty() && !e.published.source.empty()) {
     p.item("published figures: " + e.published.source);
   }
 }
 
-void add_reasons(page& p, const document& d, std::size_t problem) { add_part(p, d, problem, {}); }
+void add_failures(page& p, const document& d, std::size_t problem) {
+  std::vector<reason> failures = reasons(d, problem);
+  std::erase_if(failures, [](const reason& r) { return !is_failure(r.verdict); });
+  add_part(p, d, problem, {}, failures);
+}
 
 void add_problem(page& p, const document& d, std::size_t problem) {
   add_part(p, d, problem,
            {d.experiment.pivot_table ? table() : problem_table(d, problem), throttled(d, problem),
-            end_to_end_table(d, problem)});
+            end_to_end_table(d, problem)},
+           reasons(d, problem));
 }
 
 void add_overview(page& p, const document& d) {

@@ -11,9 +11,11 @@ namespace kzoo::report {
 
 // What was asked for and where it ran; `d` need not have any cells yet.
 void add_head(page& p, const results::document& d);
-// The cells of one problem that did not pass.
-void add_reasons(page& p, const results::document& d, std::size_t problem);
-// The same below a table of all; the table is left out where the experiment has a [pivot].
+// The libraries that are there and cannot be used.
+void add_broken(page& p, const results::document& d);
+// The cells of one problem that failed.
+void add_failures(page& p, const results::document& d, std::size_t problem);
+// All that did not pass, below a table; the table is left out where the experiment has a [pivot].
 void add_problem(page& p, const results::document& d, std::size_t problem);
 // What comes after the last problem: tables over several problems, and the agreement.
 void add_overview(page& p, const results::document& d);

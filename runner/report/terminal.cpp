@@ -24,9 +24,12 @@ class terminal final : public run::observer {
 
   void begins(const document& d) override {
     cells_ = d.planned;
-    if (options_.quiet) return;
-    add_head(page_, d);
-    page_.end_part();
+    if (options_.quiet) {
+      add_broken(page_, d);
+    } else {
+      add_head(page_, d);
+      page_.end_part();
+    }
     print();
   }
 
@@ -53,7 +56,7 @@ class terminal final : public run::observer {
                  problem_name(d.experiment.problems[index]));
     }
     if (options_.quiet) {
-      add_reasons(page_, d, index);
+      add_failures(page_, d, index);
     } else {
       add_problem(page_, d, index);
     }

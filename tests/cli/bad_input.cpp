@@ -65,6 +65,17 @@ TEST_CASE("bad sizes on the command line name the flag", "[cli]") {
   }
 }
 
+TEST_CASE("a number of simulator threads that is none is named", "[cli]") {
+  for (const char* threads : {"abc", "0", "257", ""}) {
+    const auto ran = runner("quick --device cpu --sizes 8 --plugins naive:8x8",
+                            std::string("KZOO_SIM_THREADS='") + threads + "'");
+    INFO(threads << "\n" << ran.out);
+    CHECK(ran.code == 1);
+    CHECK_THAT(ran.out, ContainsSubstring("KZOO_SIM_THREADS is '") &&
+                            ContainsSubstring("not a number from 1 to 256"));
+  }
+}
+
 TEST_CASE("a bad device name is bad usage", "[cli]") {
   const auto ran = runner("quick --device gpu");
   CHECK(ran.code == 2);

@@ -68,6 +68,20 @@ TEST_CASE("workers do not outlive a supervisor that is killed", "[cli][hostile]"
   CHECK(within_seconds(2, [] { return count_processes("environ", marker()) == 0; }));
 }
 
+TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
+  const scratch_folder folder;
+  kzoo::test::running run({"validate", "never_returns", "--device", "cpu", "--timeout", "60",
+                           "--plugin-dir", hostile_folder()},
+                          folder.path());
+  REQUIRE(within_seconds(20, [&] { return !kzoo::test::children_of(run.pid()).empty(); }));
+  const std::vector<int> workers = kzoo::test::children_of(run.pid());
+  run.send(SIGINT);
+  const auto ended = run.wait();
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 130);
+  for (const int worker : workers) CHECK(kill(worker, 0) != 0);
+}
+
 TEST_CASE("run after run leaves no process, no file and the same verdicts", "[cli][hostile]") {
   const scratch_folder folder;
   const auto file = folder.write("again.toml",

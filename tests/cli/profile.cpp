@@ -64,4 +64,13 @@ TEST_CASE("a profile of a cell is shown and written", "[cli][gpu]") {
   const auto forbidden = runner("profile quick --cell naive:8x8@64" + where);
   CHECK(forbidden.code == 1);
   CHECK_THAT(forbidden.err, ContainsSubstring("may not read the GPU's performance counters"));
+
+  fake_ncu(
+      folder,
+      "run_target \"$@\"\n"
+      "case \"$*\" in *smem.so*) echo '==ERROR== ERR_NVGPUCTRPERM - no';; *) raw_page;; esac\n");
+  const auto half = runner("profile quick --plugins naive:8x8,smem:8x8" + where);
+  CHECK(half.code == 1);
+  CHECK_THAT(half.out, ContainsSubstring("naive:8x8 #1"));
+  CHECK_THAT(half.err, ContainsSubstring("may not read the GPU's performance counters"));
 }

@@ -103,6 +103,20 @@ TEST_CASE("quiet leaves the closing line", "[cli]") {
   CHECK(ran.err.empty());
 }
 
+TEST_CASE("quiet says what failed, and not what was declined", "[cli]") {
+  const scratch_folder folder;
+  folder.write("no_plugin.so", "");
+  const auto ran = runner(
+      "quick --quiet --device cpu --sizes 5 --plugins smem:8x8,wmma,constant_output,no_plugin "
+      "--plugin-dir " +
+      folder.path().string() + " --plugin-dir " + kzoo::test::hostile_folder());
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("unavailable no_plugin:") &&
+                          ContainsSubstring("wrong constant_output") &&
+                          ContainsSubstring(" unsupported") &&
+                          !ContainsSubstring("unsupported wmma"));
+}
+
 TEST_CASE("plugins run in the runner's own process when asked to", "[cli]") {
   const auto ran = runner(std::string("quick --in-process") + kSmall);
   INFO(ran.err);

@@ -35,7 +35,7 @@ TEST_CASE("blocks is the grid of block sizes", "[experiment]") {
   CHECK(e.problems.size() == 20);
   REQUIRE(e.published.columns.size() == 1);
   CHECK(e.published.columns[0].ms.size() == 54);
-  CHECK_FALSE(e.published.columns[0].ms.contains("naive:32x32@16x16x16"));
+  CHECK_FALSE(e.published.columns[0].ms.contains("coalesced:32x32@16x16x16"));
   CHECK(e.published.columns[0].ms.at("smem:32x32@4096x4096x4096") ==
         2.0 * 4096 * 4096 * 4096 / 3825e6);
 }

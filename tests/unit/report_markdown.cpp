@@ -58,26 +58,27 @@ TEST_CASE("a table in Markdown aligns, escapes and leaves empty columns out", "[
 TEST_CASE("a report in Markdown has what the text has, block by block", "[report]") {
   const results::document d = test::made_document();
   const std::string md = report::whole(d, report::medium::markdown);
-  for (const char* words : {"**Made**\n\n- made.toml on cuda:0 (Some GPU), kernel-zoo 0.1.0\n",
-                            "2026-01-02",
-                            "- unavailable gone: ",
-                            "runtime 13.0",
-                            "3 rounds or more",
-                            "L2 flushed",
-                            "vs base",
-                            "2.00x",
-                            "1748 MHz",
-                            "- **throttled** fast:8x8_4x4: 2 samples discarded, the others kept",
-                            "| end to end",
-                            "| 4.50 ms |",
-                            "33.0 KiB",
-                            "38% spills",
-                            "Old GPU",
-                            "\n\n| kernel",
-                            "\n\n- **wrong** fast:8x8_4x4: element",
-                            "GFLOP/s by kernel and shape",
-                            "- **disagree** base:8x8_4x4 and fast",
-                            "**FAILED**: 3 pass"}) {
+  for (const char* words :
+       {"**Made**\n\n- made.toml on cuda:0 (Some GPU), tier full, kernel-zoo 0.1.0\n",
+        "2026-01-02",
+        "- unavailable gone: ",
+        "runtime 13.0",
+        "3 rounds or more",
+        "L2 flushed",
+        "vs base",
+        "2.00x",
+        "1748 MHz",
+        "- **throttled** fast:8x8_4x4: 2 samples discarded, the others kept",
+        "| end to end",
+        "| 4.50 ms |",
+        "33.0 KiB",
+        "38% spills",
+        "Old GPU",
+        "\n\n| kernel",
+        "\n\n- **wrong** fast:8x8_4x4: element",
+        "GFLOP/s by kernel and shape",
+        "- **disagree** base:8x8_4x4 and fast",
+        "**FAILED**: 3 pass"}) {
     CHECK_THAT(md, ContainsSubstring(words));
   }
   const std::string text = report::whole(d, report::medium::text);

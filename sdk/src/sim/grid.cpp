@@ -9,9 +9,11 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unordered_map>
 
+#include <kzoo/error.hpp>
 #include <kzoo/launch_limits.hpp>
 
 #include "block.hpp"
@@ -28,6 +30,8 @@ unsigned thread_count() {
     unsigned count = 0;
     const char* end = text + std::strlen(text);
     if (std::from_chars(text, end, count).ptr == end && count >= 1 && count <= 256) return count;
+    throw error(KZOO_ERROR,
+                std::string("KZOO_SIM_THREADS is '") + text + "', not a number from 1 to 256");
   }
   return std::clamp(std::thread::hardware_concurrency(), 1u, kDefaultMostThreads);
 }

@@ -16,9 +16,10 @@ struct grid_request {
   const void* closure;
 };
 
-// Runs all blocks, on up to KZOO_SIM_THREADS OS threads (default: the machine's, at most 16), the
-// caller's among them. When a block fails no further one is started and its error is thrown here.
-// Launches from several host threads take turns.
+// Runs all blocks on KZOO_SIM_THREADS OS threads, 1 to 256 (default: the machine's, at most 16), or
+// one for each block where there are fewer; the caller's is among them. When a block fails no
+// further one is started and its error is thrown here. Launches from several host threads take
+// turns.
 void run_grid(const grid_request& request);
 
 // Dynamic bytes the kernel may have: what was asked for with allow_dynamic_shared, or 48 KB.
