@@ -38,6 +38,10 @@ run::plan plan_for(experiment::experiment e, const output_options& options) {
   if (all.size() > 1 && options.in_process) {
     throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
   }
+  if (e.timing.fresh_processes && options.in_process) {
+    throw std::invalid_argument(
+        "--in-process: the experiment's timing.fresh_processes wants a process for each turn");
+  }
   const double timeout = e.verify.timeout_seconds;
   run::plan plan = run::make_plan(std::move(e), all.front(), open_catalogue(options),
                                   hosts_for(options, timeout));

@@ -75,12 +75,13 @@ std::string_view mode_name(cache_mode m);
 struct timing_options {
   bool enabled = true;
   cache_mode mode = cache_mode::cold;
-  int rounds = 10;           // turns that each kernel takes, at least
-  int warmup = 3;            // untimed runs at the start of a turn
-  int min_samples = 10;      // over all rounds
-  double max_noise = 0.01;   // more rounds until the median is known to this, relatively
-  double max_seconds = 1.0;  // per cell, all its turns together; at least one sample is taken
-  bool end_to_end = false;   // also with allocation and copies
+  int rounds = 10;               // turns that each kernel takes, at least
+  int warmup = 3;                // untimed runs at the start of a turn
+  int min_samples = 10;          // over all rounds
+  double max_noise = 0.01;       // more rounds until the median is known to this, relatively
+  double max_seconds = 1.0;      // per cell, all its turns together; at least one sample is taken
+  bool end_to_end = false;       // also with allocation and copies
+  bool fresh_processes = false;  // each turn in a worker process of its own
 
   int samples_per_turn() const { return (min_samples + rounds - 1) / rounds; }
 };

@@ -45,6 +45,7 @@ void read_timing(table_reader& keys, timing_options& timing) {
   keys.read("max_noise", timing.max_noise, number_above_zero(1));
   keys.read("max_seconds", timing.max_seconds, number_above_zero(kDay));
   keys.read("end_to_end", timing.end_to_end, flag);
+  keys.read("fresh_processes", timing.fresh_processes, flag);
 }
 
 void read_verify(table_reader& keys, verify_options& verify) {

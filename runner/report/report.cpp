@@ -36,9 +36,10 @@ std::string timing_text(const document& d) {
     }
   }
   if (ways.empty()) return "no times";
-  return fmt::format("times: medians of {} rounds or more in up to {:g} s, {}",
-                     d.experiment.timing.rounds, d.experiment.timing.max_seconds,
-                     fmt::join(ways, " or "));
+  const auto& timing = d.experiment.timing;
+  return fmt::format("times: medians of {} rounds or more in up to {:g} s, {}{}", timing.rounds,
+                     timing.max_seconds, fmt::join(ways, " or "),
+                     timing.fresh_processes ? ", each turn in a new process" : "");
 }
 
 std::string device_text(const document& d) {

@@ -59,6 +59,7 @@ void read_timing(const field& f, experiment::timing_options& timing) {
   timing.max_noise = f.at("max_noise").number();
   timing.max_seconds = f.at("max_seconds").number();
   timing.end_to_end = f.at("end_to_end").flag();
+  if (const auto fresh = f.find("fresh_processes")) timing.fresh_processes = fresh->flag();
 }
 
 experiment::experiment read_experiment(const field& f) {

@@ -13,7 +13,8 @@ namespace {
 
 using experiment::cache_mode;
 
-// GPU clocks need time under load to come up: before the first turn of all.
+// GPU clocks need time under load to come up: before the first turn of all, and where a process was
+// started in between.
 constexpr double kClockWarmupSeconds = 0.1;
 // A kernel that takes longer is as warm as it gets while it runs.
 constexpr double kWarmsItselfMs = 10;
@@ -45,6 +46,7 @@ class lane {
   }
 
   void take_turn(int round, double warmup_seconds) {
+    if (how_.fresh_processes) who_.host->leave();
     while_prepared([&] {
       for (kind& k : kinds_) {
         if (cell().verdict == verdict::pass && !k.samples.out_of_time(rule_))
@@ -170,8 +172,8 @@ void run_rounds(const problem& p, const experiment::timing_options& how, std::sp
     for (lane* l : now) {
       watch(round, l->cell());
       const bool gpu = racers.front().clock == timing::clock::gpu;
-      l->take_turn(round,
-                   gpu && round == first_round && l == now.front() ? kClockWarmupSeconds : 0);
+      const bool has_rested = how.fresh_processes || (round == first_round && l == now.front());
+      l->take_turn(round, gpu && has_rested ? kClockWarmupSeconds : 0);
     }
   }
   for (lane& l : lanes) l.finish();

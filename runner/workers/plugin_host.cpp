@@ -36,8 +36,7 @@ json plugin_host::call(const json& request, double timeout_seconds) {
 
 void plugin_host::give_up(verdict v, const std::string& reason) {
   // What an error left behind, a broken CUDA context say, must not meet the next cell.
-  restart();
-  opened_ = false;
+  leave();
   throw setback(v, reason);
 }
 
@@ -161,6 +160,11 @@ void plugin_host::finish(int slot) {
 
 void plugin_host::release() {
   if (opened_) call_for<json>({{"op", "release"}}, timeout_seconds_);
+}
+
+void plugin_host::leave() {
+  restart();
+  opened_ = false;
 }
 
 std::span<const std::byte> plugin_host::output() { return output_.view(output_bytes_); }

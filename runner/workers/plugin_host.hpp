@@ -49,6 +49,8 @@ class plugin_host {
   void finish(int slot = 0);
   // Frees the memory of all problems, keeps the library.
   void release();
+  // Ends the worker; the next prepare() starts another.
+  void leave();
 
   // What the last run(), sample(), end_to_end() or show() gave: the C buffer, zones included, or
   // rows of it. Valid until the next call.

@@ -2,8 +2,10 @@
 #include "support/catch.hpp"
 #include "support/program.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <vector>
 
 using kzoo::test::ContainsSubstring;
 using kzoo::test::plugin_folder;
@@ -115,6 +117,37 @@ TEST_CASE("quiet says what failed, and not what was declined", "[cli]") {
                           ContainsSubstring("wrong constant_output") &&
                           ContainsSubstring(" unsupported") &&
                           !ContainsSubstring("unsupported wmma"));
+}
+
+TEST_CASE("each turn has a process of its own when asked to", "[cli]") {
+  const scratch_folder folder;
+  const auto samples = [&](const char* fresh) {
+    const auto file = folder.write("turns.toml",
+                                   "plugins = ['slows_down']\n[problem]\nsizes = [8]\n[timing]\n"
+                                   "rounds = 6\nmin_samples = 6\nmax_noise = 1\nwarmup = 0\n"
+                                   "fresh_processes = " +
+                                       std::string(fresh));
+    const auto ran =
+        runner(file + " --device cpu --json - --plugin-dir " + kzoo::test::hostile_folder());
+    INFO(ran.err);
+    REQUIRE(ran.code == 0);
+    CHECK(ran.json().at("experiment").at("timing").at("fresh_processes") == (fresh[0] == 't'));
+    const auto cell = ran.json().at("cells").at(0);
+    return cell.at("time").at("samples_ms").get<std::vector<double>>();
+  };
+  // A millisecond for each instance that the process has had, one of which was judged.
+  const std::vector<double> old = samples("false");
+  CHECK(old.back() > old.size());
+  std::vector<double> fresh = samples("true");
+  std::ranges::sort(fresh);
+  CHECK(fresh[fresh.size() / 2] < 3);
+
+  const auto refused =
+      runner((folder.path() / "turns.toml").string() + " --device cpu --in-process --plugin-dir " +
+             kzoo::test::hostile_folder());
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err,
+             ContainsSubstring("--in-process") && ContainsSubstring("fresh_processes"));
 }
 
 TEST_CASE("plugins run in the runner's own process when asked to", "[cli]") {
