@@ -24,6 +24,13 @@ class failure : public std::runtime_error {
 // events on the stream. Work on another stream is in the first alone.
 struct clocks {
   double host_ms = 0, stream_ms = 0;
+
+  // Some of the work was not on the stream: the launch and the wait for the device's end, which are
+  // in the host's time alone, are no such part of it.
+  bool apart() const {
+    constexpr double kMostRatio = 1.5, kLeastExtraMs = 0.5;
+    return host_ms > kMostRatio * stream_ms && host_ms - stream_ms >= kLeastExtraMs;
+  }
 };
 
 // One timed run. 0 MHz: the device does not tell its clock, or not over so short a time.

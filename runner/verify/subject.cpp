@@ -1,6 +1,7 @@
 #include "verify/subject.hpp"
 
 #include "core/operands.hpp"
+#include "devices/backend.hpp"
 #include "referee/error_map.hpp"
 #include "referee/tampering.hpp"
 
@@ -157,17 +158,13 @@ void subject::check_tampering(const problem& p, const workers::changes& found,
 }
 
 void subject::check_clocks(const workers::sample_report& report, referee::judgement& j) {
-  // A launch and a wait are in the host's time alone.
-  constexpr double kMostRatio = 1.5, kLeastExtraMs = 0.5;
-  if (!j.right || report.host_ms <= kMostRatio * report.stream_ms ||
-      report.host_ms - report.stream_ms < kLeastExtraMs) {
-    return;
-  }
+  const devices::clocks both{report.host_ms, report.stream_ms};
+  if (!j.right || !both.apart()) return;
   j.right = false;
   j.reason = fmt::format(
       "works on another stream than the one it is given: {:.3g} ms pass until the device is idle, "
       "{:.3g} ms of them on that stream",
-      report.host_ms, report.stream_ms);
+      both.host_ms, both.stream_ms);
 }
 
 }  // namespace kzoo::verify

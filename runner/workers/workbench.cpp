@@ -25,7 +25,7 @@ constexpr int kMostHotRuns = 256;
 // time makes the next allocation come to lie elsewhere.
 std::unique_ptr<device_memory> random_gap(devices::backend& on) {
   constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
-  static std::minstd_rand random;
+  static std::minstd_rand random{std::random_device{}()};
   return std::make_unique<device_memory>(on, kStep * (1 + random() % kMostSteps));
 }
 
@@ -127,19 +127,18 @@ devices::sample workbench::time_hot_sample(double about_ms) {
 }
 
 sample_report workbench::sample(const sample_request& how) {
+  sample_report report;
   const stopwatch warmup;
+  if (how.compare_clocks) {  // its runs warm up, too
+    const auto both = backend_.compare_clocks([this] { call_plugin(); });
+    report.host_ms = both ? both->host_ms : 0;
+    report.stream_ms = both ? both->stream_ms : 0;
+  }
   const double enough = std::max(kWarmSeconds, how.warmup_seconds);
   double warm_ms = 0;
   for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
     if (how.warmup == 0 || warmup.seconds() > enough) break;
     warm_ms = time_one_sample().ms;
-  }
-
-  sample_report report;
-  if (how.compare_clocks) {
-    const auto both = backend_.compare_clocks([this] { call_plugin(); });
-    report.host_ms = both ? both->host_ms : 0;
-    report.stream_ms = both ? both->stream_ms : 0;
   }
   if (how.hot && warm_ms <= 0) warm_ms = time_one_sample().ms;
   report.cold_cache = !how.hot && backend_.cold_cache();

@@ -25,6 +25,13 @@ TEST_CASE("the cpu has times and tells no clock", "[devices]") {
   CHECK(s.sm_mhz == 0);
 }
 
+TEST_CASE("work that is not on the stream sets the two clocks apart", "[devices]") {
+  CHECK(devices::clocks{4, 2}.apart());
+  CHECK_FALSE(devices::clocks{3, 2}.apart());        // half as much again can be the wait
+  CHECK_FALSE(devices::clocks{0.45, 0.01}.apart());  // and so can this
+  CHECK_FALSE(devices::clocks{}.apart());            // nobody asked
+}
+
 TEST_CASE("a GPU's sample has the clock that it ran at", "[devices][gpu]") {
   if (!test::has_gpu()) return;
   const devices::device gpu = devices::find("cuda:0");

@@ -2,7 +2,9 @@
 #include "support/catch.hpp"
 #include "workers/workbench.hpp"
 
+#include <chrono>
 #include <deque>
+#include <thread>
 
 using namespace kzoo;
 
@@ -50,14 +52,18 @@ class clocked final : public devices::backend {
   devices::sample time_hot_ms(const std::function<void()>& enqueue, int) override {
     return time_ms(enqueue);
   }
-  std::optional<devices::clocks> compare_clocks(const std::function<void()>&) override {
-    return {};
+  std::optional<devices::clocks> compare_clocks(const std::function<void()>& enqueue) override {
+    enqueue();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return devices::clocks{5, 4};
   }
 
  private:
   std::unique_ptr<devices::backend> cpu_ = devices::open_cpu();
   std::deque<double> clocks_;
 };
+
+int runs = 0;  // of the variant
 
 // Writes nothing, so that C stays as it is and every result is the same.
 kzoo_variant idle_variant() {
@@ -70,26 +76,31 @@ kzoo_variant idle_variant() {
     return kzoo_status{KZOO_OK};
   };
   v.run = [](const kzoo_variant*, void*, const kzoo_arguments*, kzoo_text*) {
+    ++runs;
     return kzoo_status{KZOO_OK};
   };
   v.destroy = [](const kzoo_variant*, void*) {};
   return v;
 }
 
-std::vector<double> clocks_of(std::deque<double> clocks, double least_mhz) {
+workers::sample_report sampled(std::deque<double> clocks, workers::sample_request how) {
   clocked backend(std::move(clocks));
   const devices::device device = devices::find("cpu");
   workers::window output;
   workers::workbench bench(backend, device, output);
   const kzoo_variant variant = idle_variant();
   bench.prepare(variant, problem{4, 4, 4});
-  workers::sample_request how;
   how.samples = 5;
   how.max_seconds = 100;
   how.output.wanted = false;
   how.any_output = true;
+  return bench.sample(how);
+}
+
+std::vector<double> clocks_of(std::deque<double> clocks, double least_mhz) {
+  workers::sample_request how;
   how.least_mhz = least_mhz;
-  return bench.sample(how).sm_mhz;
+  return sampled(std::move(clocks), how).sm_mhz;
 }
 
 }  // namespace
@@ -99,4 +110,20 @@ TEST_CASE("a worker ends its samples at a low clock", "[workers]") {
   CHECK(clocks_of({1900, 1400, 1900}, 0) == std::vector<double>{1900, 1400, 1900, 1900, 1900});
   // A clock that is not known is not low.
   CHECK(clocks_of({0}, 1500) == std::vector<double>(5, 0.0));
+}
+
+TEST_CASE("the runs that compare two clocks are the warm-up where they are long enough",
+          "[workers]") {
+  const auto runs_with = [](bool compare) {
+    workers::sample_request how;
+    how.warmup = 3;
+    how.compare_clocks = compare;
+    runs = 0;
+    const workers::sample_report report = sampled({0}, how);
+    CHECK(report.host_ms == (compare ? 5 : 0));
+    CHECK(report.stream_ms == (compare ? 4 : 0));
+    return runs;
+  };
+  CHECK(runs_with(false) > 5);
+  CHECK(runs_with(true) == 1 + 5);
 }

@@ -128,7 +128,7 @@ class cuda_backend final : public backend {
     clocks both = time_by_both(enqueue, runs);
     while (both.host_ms < kEnoughMs && runs < kMostRuns) both = time_by_both(enqueue, runs *= 2);
     // Somebody else's work on the host or the device is in the host's time too, but not each time.
-    for (int i = 1; i < kTries; ++i) {
+    for (int i = 1; i < kTries && both.apart(); ++i) {
       const clocks again = time_by_both(enqueue, runs);
       if (again.host_ms - again.stream_ms < both.host_ms - both.stream_ms) both = again;
     }
