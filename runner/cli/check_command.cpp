@@ -1,4 +1,5 @@
 #include "cli/setup.hpp"
+#include "core/printable.hpp"
 #include "devices/devices.hpp"
 #include "run/plan.hpp"
 
@@ -40,7 +41,8 @@ int check(const run_options& options) {
   fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
              variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
              variants * problems, plan.device.id);
-  if (!plan.experiment.description.empty()) fmt::print("\n{}\n", plan.experiment.description);
+  const std::string& description = plan.experiment.description;
+  if (!description.empty()) fmt::print("\n{}\n", printable(description));
   return kOk;
 }
 

@@ -192,7 +192,8 @@ int command_line(int argc, char** argv) {
   compare_app.footer(kExitCodes);
   compare_app.callback([&] { code = compare(compare_with); });
 
-  CLI::App& check_app = *app.add_subcommand("check", "Check an experiment file without running it");
+  CLI::App& check_app = *app.add_subcommand(
+      "check", "Check an experiment file without running it, and show its description");
   add_common(check_app, check_with);
   add_experiment(check_app, check_with)->required();
   add_tier(check_app, check_with);

@@ -80,7 +80,7 @@ target target_of_name(const validate_options& options, const run::host_factory& 
 
 }  // namespace
 
-int validate(const validate_options& options) try {
+int validate(const validate_options& options) {
   if (!options.device.empty()) experiment::check_device_name(options.device, "--device");
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");
@@ -92,7 +92,6 @@ int validate(const validate_options& options) try {
   how.dtype = type_from_name(options.dtype);
   if (!options.dtype.empty() && how.dtype == 0)
     refuse(fmt::format("--dtype: there is no '{}'; f32, f16, bf16 and i32 are", options.dtype));
-  interrupt::catch_signals();
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what =
@@ -101,14 +100,19 @@ int validate(const validate_options& options) try {
   if (!options.json.empty()) json.emplace("--json", options.json, options.plugin);
   report::validation_text text(options.json == "-" ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);
-  const results::validation v = run::validate(
-      what.plugins, what.device, how,
-      {[&](const auto& variant) { text.starts(variant); }, [&](const auto& f) { text.found(f); }});
-  text.ends(v);
-  if (json) json->write(results::dumped(results::to_json(v), 2) + '\n');
-  return results::exit_code(v);
-} catch (const interrupt::interrupted&) {
-  return kSignalled + interrupt::signal_number();
+  // In this process nothing but a signal ends a kernel.
+  if (!options.in_process) interrupt::catch_signals();
+  try {
+    const results::validation v = run::validate(what.plugins, what.device, how,
+                                                {[&](const auto& variant) { text.starts(variant); },
+                                                 [&](const auto& f) { text.found(f); }});
+    text.ends(v);
+    if (json) json->write(results::dumped(results::to_json(v), 2) + '\n');
+    return results::exit_code(v);
+  } catch (const interrupt::interrupted&) {
+    text.is_interrupted();
+    return kSignalled + interrupt::signal_number();
+  }
 }
 
 }  // namespace kzoo::cli

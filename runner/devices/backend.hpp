@@ -75,7 +75,8 @@ class backend {
   virtual bool cold_cache() const = 0;
   // Milliseconds for each of `runs` runs back to back, after one that finds the caches as it may.
   virtual sample time_hot_ms(const std::function<void()>& enqueue, int runs) = 0;
-  // The same work, many times over, by two clocks; nothing where there is only one.
+  // The same work by two clocks, as often as takes some milliseconds; nothing where there is only
+  // one clock.
   virtual std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) = 0;
   // Runs `enqueue`'s work to its end, as what a profiler that waits for its start shall see.
   virtual void profile(const std::function<void()>& enqueue) = 0;

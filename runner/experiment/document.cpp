@@ -11,6 +11,8 @@
 namespace kzoo::experiment {
 namespace {
 
+constexpr std::size_t kLongestLine = 10000;
+
 location place(const toml::source_region& source, const diagnostics& report) {
   return report.at(source.begin.line, source.begin.column);
 }
@@ -59,9 +61,28 @@ struct describer {
   std::string operator()(date_and_time) const { return "a date or time"; }
 };
 
+// The number of the first line that is longer than it may be, or 0. A key has no more parts than
+// its line has dots, and toml++ wants stack for each; comments have no parts.
+unsigned overlong_line(std::string_view text) {
+  unsigned number = 1;
+  for (std::size_t start = 0; start < text.size(); ++number) {
+    const std::string_view line = text.substr(start, text.find('\n', start) - start);
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (line.size() > kLongestLine && line[std::min(first, line.size() - 1)] != '#') return number;
+    start += line.size() + 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 node_table parse_document(std::string_view text, diagnostics& report) {
+  if (const unsigned line = overlong_line(text); line > 0) {
+    report.error(report.at(line, 1), fmt::format("the line has more than {} characters; break it, "
+                                                 "as lists may be",
+                                                 kLongestLine));
+    return {};
+  }
   try {
     return convert_table(toml::parse(text, std::string_view{}), report);
   } catch (const toml::parse_error& fault) {

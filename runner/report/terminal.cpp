@@ -28,8 +28,8 @@ class terminal final : public run::observer {
       add_broken(page_, d);
     } else {
       add_head(page_, d);
-      page_.end_part();
     }
+    page_.end_part();
     print();
   }
 

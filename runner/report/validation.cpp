@@ -70,4 +70,8 @@ void validation_text::ends(const results::validation& v) {
              text, v.wall_seconds);
 }
 
+void validation_text::is_interrupted() {
+  fmt::print(out_, "\n{}\n", styled("INTERRUPTED", style::bad, colour_));
+}
+
 }  // namespace kzoo::report

@@ -16,6 +16,7 @@ class validation_text {
   void starts(const results::validated_variant& v);
   void found(const verify::finding& f);
   void ends(const results::validation& v);
+  void is_interrupted();
 
  private:
   std::FILE* out_;

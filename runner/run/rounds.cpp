@@ -28,8 +28,8 @@ class lane {
   lane(racer& who, const problem& p, const experiment::timing_options& how)
       : who_(who), problem_(p), how_(how), rule_{how.rounds, how.max_noise, how.max_seconds} {
     const bool simulated = who.clock == timing::clock::simulator;
-    // No precision makes a simulation's time that of a GPU.
-    if (simulated) rule_.max_noise = std::numeric_limits<double>::infinity();
+    // No precision makes a simulation's time that of a GPU, and a process for each turn is dear.
+    if (simulated || how.fresh_processes) rule_.max_noise = std::numeric_limits<double>::infinity();
     const timing::throttle_filter filter(who.highest_mhz, how.min_samples);
     if (how.mode != cache_mode::hot || simulated) kinds_.push_back({false, filter});
     if (how.mode != cache_mode::cold && !simulated) kinds_.push_back({true, filter});
@@ -57,6 +57,7 @@ class lane {
 
   void finish() {
     if (cell().verdict == verdict::pass && how_.end_to_end) {
+      if (how_.fresh_processes) who_.host->leave();
       while_prepared([&] { measure_end_to_end(); });
     }
     if (cell().verdict != verdict::pass) return;
@@ -89,7 +90,7 @@ class lane {
 
   void sample(kind& k, int round, double warmup_seconds) {
     workers::sample_request how;
-    how.warmup = warmup_of(k);
+    how.warmup = k.last_ms < kWarmsItselfMs ? how_.warmup : 0;
     how.warmup_seconds = warmup_seconds;
     how.samples = samples_for(k);
     how.max_seconds = how_.max_seconds / how_.rounds;
@@ -101,16 +102,13 @@ class lane {
     if (!timed.judgement.right) {
       return fail(timed.judgement, "right when it ran once, wrong when it was timed: ");
     }
-    const double clock_warmup = how.warmup > 0 ? warmup_seconds : 0;  // costs nobody his rounds
-    k.samples.add(round, timed.samples_ms, timed.sm_mhz, took.count() - clock_warmup);
+    // What a device or a process needs to get going costs nobody his rounds.
+    const bool had_rested = how_.fresh_processes || warmup_seconds > 0;
+    const double to_get_going = had_rested ? std::min(timed.warmup_seconds, took.count()) : 0;
+    k.samples.add(round, timed.samples_ms, timed.sm_mhz, took.count() - to_get_going);
     k.flushed = timed.cold_cache;
     k.last_ms = timed.samples_ms.back();
     who_.cell->conditions.add(timed.conditions);
-  }
-
-  int warmup_of(const kind& k) const {
-    if (how_.fresh_processes) return std::max(1, how_.warmup);  // that is when code is loaded
-    return k.last_ms < kWarmsItselfMs ? how_.warmup : 0;
   }
 
   int samples_for(const kind& k) const {

@@ -1,7 +1,7 @@
 #pragma once
 // How sure a median is, or a ratio of two: percentile bootstraps (Efron 1979) from a seed that
 // never changes, so that the same samples give the same interval. Of few values such an interval is
-// too narrow: of ten it holds the truth 92 times in 100. So it is taken further out, to the
+// too narrow: of ten it holds the truth 94 times in 100. So it is taken further out, to the
 // percentiles at which that of a mean has the width of Student's interval ("expanded percentile
 // interval": Hesterberg, What Teachers Should Know About the Bootstrap, 2015).
 //

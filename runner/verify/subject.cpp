@@ -60,6 +60,7 @@ judged_samples subject::sample(workers::sample_request how, std::vector<std::uin
     if (all.samples_ms.empty() && how.max_seconds <= 0) filter.accept_all();  // one at least
     const bool all_count = add_samples(report, filter, all);
     all.cold_cache = report.cold_cache;
+    all.warmup_seconds += report.warmup_seconds;
     if (!report.output.known) all.judgement = judge(p, report.output, 0);
     check_tampering(p, report.changed, all.judgement);
     check_clocks(report, all.judgement);

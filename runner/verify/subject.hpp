@@ -41,6 +41,7 @@ struct judged_samples {
   referee::judgement judgement;            // the first that is wrong, else the last
   std::vector<double> samples_ms, sm_mhz;  // those that count
   devices::conditions conditions;
+  double warmup_seconds = 0;
   bool cold_cache = false;
 };
 

@@ -140,7 +140,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, launches)
 // and at a sample whose clock is known and below `least_mhz`, so that the device can have a moment.
 struct sample_request {
   int warmup = 0, samples = 1;
-  double warmup_seconds = 0;  // at least, where there is any warm-up
+  double warmup_seconds = 0;  // at least, where there is any warm-up; with compared clocks
   double max_seconds = 0;     // for the samples; one is always taken
   bool hot = false;           // back to back, caches as the run before left them
   bool compare_clocks = false;
@@ -155,13 +155,14 @@ struct sample_report {
   std::vector<double> samples_ms;
   std::vector<double> sm_mhz;  // of each; 0 where it is not known
   double seconds = 0;          // all samples together, with what is between them
+  double warmup_seconds = 0;   // what came before them
   bool cold_cache = false;
   output_report output;               // of the last sample
   double host_ms = 0, stream_ms = 0;  // devices::clocks, 0 where there is one clock or nobody asked
   changes changed;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, cold_cache, output,
-                                   host_ms, stream_ms, changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, warmup_seconds,
+                                   cold_cache, output, host_ms, stream_ms, changed)
 
 struct end_to_end_report {
   timing::end_to_end times;

@@ -125,7 +125,8 @@ sample_report plugin_host::sample(const sample_request& how) {
                                         2 * (timeout_seconds_ + how.max_seconds));
   if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
       !std::ranges::all_of(report.samples_ms, is_figure) ||
-      !std::ranges::all_of(report.sm_mhz, is_figure)) {
+      !std::ranges::all_of(report.sm_mhz, is_figure) || !is_figure(report.seconds) ||
+      !is_figure(report.warmup_seconds)) {
     refuse_forged();
   }
   return report;

@@ -1,5 +1,6 @@
 #include "workers/process.hpp"
 
+#include "core/descriptor.hpp"
 #include "core/interrupt.hpp"
 #include "core/throw_errno.hpp"
 #include "workers/offspring.hpp"
@@ -44,23 +45,6 @@ bool poll_until(std::span<pollfd> watched, double seconds) {
   }
 }
 
-// A copy of a descriptor, above every target, so that no dup2 overwrites what a later one needs.
-class raised {
- public:
-  explicit raised(int fd) : fd_(fcntl(fd, F_DUPFD_CLOEXEC, kAboveTargets)) {
-    if (fd_ < 0) throw_errno("duplicating a descriptor");
-  }
-  ~raised() { close(fd_); }
-  raised(const raised&) = delete;
-  raised& operator=(const raised&) = delete;
-
-  int fd() const { return fd_; }
-
- private:
-  static constexpr int kAboveTargets = 16;
-  int fd_;
-};
-
 }  // namespace
 
 process::process(std::string_view command, const output_log& log, std::optional<int> window_fd) {
@@ -69,7 +53,16 @@ process::process(std::string_view command, const output_log& log, std::optional<
     throw_errno("socketpair");
   }
   control_.emplace(ends[0]);
-  start(command, ends[1], window_fd, log.fd());
+  const descriptor its_end(ends[1]);
+  std::vector<given_descriptor> given{
+      {its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
+  if (window_fd) given.push_back({*window_fd, kWindowFd});
+  pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given);
+  pidfd_ = descriptor(pidfd_open(pid_, 0));
+  if (pidfd_.fd() >= 0) return;
+  const int error = errno;
+  end();
+  throw_errno("pidfd_open", error);
 }
 
 process::~process() {
@@ -77,7 +70,7 @@ process::~process() {
 }
 
 process::event process::wait(double seconds) {
-  std::array<pollfd, 3> watched{pollfd{control_->fd(), POLLIN, 0}, pollfd{pidfd_, POLLIN, 0},
+  std::array<pollfd, 3> watched{pollfd{control_->fd(), POLLIN, 0}, pollfd{pidfd_.fd(), POLLIN, 0},
                                 pollfd{interrupt::fd(), POLLIN, 0}};
   if (!poll_until(watched, seconds)) return event::deadline;
   interrupt::check();
@@ -85,7 +78,7 @@ process::event process::wait(double seconds) {
 }
 
 void process::wait_for_end(double seconds) {
-  std::array<pollfd, 1> watched{pollfd{pidfd_, POLLIN, 0}};
+  std::array<pollfd, 1> watched{pollfd{pidfd_.fd(), POLLIN, 0}};
   poll_until(watched, seconds);
 }
 
@@ -101,22 +94,9 @@ std::optional<int> process::end() {
   }
   offspring::gone(pid_);
   offspring::kill_strays();
-  close(pidfd_);
+  pidfd_ = {};
   pid_ = 0;
   return ended ? std::optional(status) : std::nullopt;
-}
-
-void process::start(std::string_view command, int control_fd, std::optional<int> window_fd,
-                    int log_fd) {
-  const raised control(control_fd), log(log_fd);
-  close(control_fd);
-  std::vector<given_descriptor> given{
-      {control.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
-  std::optional<raised> window;
-  if (window_fd) given.push_back({window.emplace(*window_fd).fd(), kWindowFd});
-  pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given);
-  pidfd_ = pidfd_open(pid_, 0);
-  if (pidfd_ < 0) throw_errno("pidfd_open");
 }
 
 }  // namespace kzoo::workers

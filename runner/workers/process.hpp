@@ -2,6 +2,7 @@
 // A process of this same executable, started with a hidden first argument: a worker, or a part of
 // a run.
 
+#include "core/descriptor.hpp"
 #include "workers/channel.hpp"
 #include "workers/output_log.hpp"
 
@@ -36,11 +37,9 @@ class process {
   std::optional<int> end();
 
  private:
-  void start(std::string_view command, int control_fd, std::optional<int> window_fd, int log_fd);
-
   std::optional<channel> control_;
   pid_t pid_ = 0;
-  int pidfd_ = -1;
+  descriptor pidfd_;
 };
 
 }  // namespace kzoo::workers

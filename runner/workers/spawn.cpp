@@ -1,5 +1,7 @@
 #include "workers/spawn.hpp"
 
+#include "core/descriptor.hpp"
+#include "core/throw_errno.hpp"
 #include "workers/offspring.hpp"
 
 #include <fcntl.h>
@@ -29,11 +31,19 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
   for (char** variable = environ; *variable != nullptr; ++variable)
     variables.emplace_back(*variable);
 
+  // Copies above every target, so that none is overwritten before its own turn.
+  constexpr int kAboveTargets = 16;
+  std::vector<descriptor> raised;
+  for (const given_descriptor& d : descriptors) {
+    raised.emplace_back(fcntl(d.from, F_DUPFD_CLOEXEC, kAboveTargets));
+    if (raised.back().fd() < 0) throw_errno("duplicating a descriptor");
+  }
+
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (const given_descriptor& d : descriptors) {
-    posix_spawn_file_actions_adddup2(&actions, d.from, d.to);
+  for (std::size_t i = 0; i < raised.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, raised[i].fd(), descriptors[i].to);
   }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

@@ -14,11 +14,9 @@ struct given_descriptor {
   int from, to;
 };
 
-// Starts a program, found as a shell finds it, as the leader of a process group of its own. It
-// reads nothing, has the descriptors given, in this order, and this environment, of which
-// `settings`
-// ("NAME=value") come first. It counts as one of ours (offspring.hpp) from then on. Throws
-// std::system_error.
+// Starts a program, found as a shell finds it, as the leader of a process group of its own. It has
+// nothing to read, the descriptors given, and `settings` ("NAME=value") before this environment. It
+// counts as one of ours (offspring.hpp) from then on. Throws std::system_error.
 pid_t spawn(const std::string& program, std::vector<std::string> argv,
             std::span<const given_descriptor> descriptors,
             const std::vector<std::string>& settings = {});

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ class workbench {
   std::vector<std::unique_ptr<device_matrix>> moved_from_;
   std::uint64_t workspace_bytes_ = 0;
   std::unique_ptr<device_matrix> workspace_;
+  std::set<const kzoo_variant*> loaded_;  // have run: a device loads code when it is first wanted
   const kzoo_variant* variant_ = nullptr;
   void* instance_ = nullptr;
 };

@@ -79,6 +79,7 @@ TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
   const auto ended = run.wait();
   INFO(ended.out << ended.err);
   CHECK(ended.code == 130);
+  CHECK_THAT(ended.out, ContainsSubstring("INTERRUPTED"));
   for (const int worker : workers) CHECK(kill(worker, 0) != 0);
 }
 

@@ -135,12 +135,15 @@ TEST_CASE("each turn has a process of its own when asked to", "[cli]") {
     const auto cell = ran.json().at("cells").at(0);
     return cell.at("time").at("samples_ms").get<std::vector<double>>();
   };
-  // A millisecond for each instance that the process has had, one of which was judged.
+  // A millisecond for each instance that the process has had, one of which was judged; other work
+  // on the machine can only add to it.
+  const auto of_first_instances = [](const std::vector<double>& all) {
+    return std::ranges::count_if(all, [](double ms) { return ms < 2; });
+  };
   const std::vector<double> old = samples("false");
-  CHECK(old.back() > old.size());
-  std::vector<double> fresh = samples("true");
-  std::ranges::sort(fresh);
-  CHECK(fresh[fresh.size() / 2] < 3);
+  CHECK(old.back() > static_cast<double>(old.size()));
+  CHECK(of_first_instances(old) == 0);
+  CHECK(of_first_instances(samples("true")) >= 2);
 
   const auto refused =
       runner((folder.path() / "turns.toml").string() + " --device cpu --in-process --plugin-dir " +

@@ -220,6 +220,15 @@ TEST_CASE("syntax errors have a place too", "[experiment]") {
   CHECK(open.ends_with("\n 1 | [problem\n   |         ^"));
 }
 
+TEST_CASE("a line as no person writes it is refused", "[experiment]") {
+  std::string header = "title = 'T'\n[a";
+  for (int i = 0; i < 100000; ++i) header += ".a";
+  CHECK(fault(header + "]\n").starts_with("t.toml:2:1: error: the line has more than 10000"));
+  std::string sizes = "[problem]\nsizes = [1";
+  for (int i = 0; i < 3000; ++i) sizes += ", 1";
+  CHECK(load_text(sizes + "]\n").problems.size() == 1);
+}
+
 TEST_CASE("all errors of a file are told together, ten at most", "[experiment]") {
   const std::string two = fault("[timing]\nmin_samples = 0\n[problem]\nsizes = [0]\ntitel = 1\n");
   CHECK(two.find("t.toml:2:15: ") < two.find("t.toml:4:10: "));

@@ -124,6 +124,7 @@ TEST_CASE("the runs that compare two clocks are the warm-up where they are long 
     CHECK(report.stream_ms == (compare ? 4 : 0));
     return runs;
   };
-  CHECK(runs_with(false) > 5);
-  CHECK(runs_with(true) == 1 + 5);
+  // The first run of all loads the kernel's code.
+  CHECK(runs_with(false) > 1 + 5);
+  CHECK(runs_with(true) == 1 + 1 + 5);
 }
