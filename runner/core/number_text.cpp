@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 namespace kzoo {
 
@@ -12,7 +13,7 @@ std::string number_text(double x) {
   if (!std::isfinite(x)) return "-";
   if (x == 0) return "0";
   // Rounded to three digits first: 9.999 has as many before the point as 10.0 has.
-  const double rounded = std::stod(fmt::format("{:.2e}", x));
+  const double rounded = std::strtod(fmt::format("{:.2e}", x).c_str(), nullptr);
   const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
   return fmt::format("{:.{}f}", x, std::clamp(2 - magnitude, 0, 9));
 }

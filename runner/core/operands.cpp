@@ -16,8 +16,10 @@ contents contents_of(const problem& p) {
     case fill::signs:
       return {signs, thin_signs, signs};
     case fill::probe:
-      // 32 bits: inputs that no narrower format holds. 16 bits: sums that climb far above 2^11
-      // and come down again, which no narrower sum follows.
+      // Integers: products that fp32 holds and sums that it does not. 32 bits: inputs that no
+      // narrower format holds. 16 bits: sums that climb far above 2^11 and come down again, which
+      // no narrower sum follows.
+      if (is_integer(p.dtype)) return {odd, odd, odd};
       return type_size(p.dtype) == 2 ? contents{hill, bits, signs} : contents{odd, signs, signs};
     default:
       return {uniform, uniform, uniform};

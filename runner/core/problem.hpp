@@ -43,12 +43,12 @@ struct problem {
   kzoo_type dtype = KZOO_F32;  // of A, B and C
   double alpha = 1.0, beta = 0.0;
   fill data = fill::uniform;
-  std::int64_t padding = 0;  // elements added to each row: ld = columns + padding
+  std::int64_t padding = 0;  // elements added to each row of A; twice that of B, three times of C
   std::uint64_t seed = 1;
 
   std::int64_t lda() const { return k + padding; }
-  std::int64_t ldb() const { return n + padding; }
-  std::int64_t ldc() const { return n + padding; }
+  std::int64_t ldb() const { return n + 2 * padding; }
+  std::int64_t ldc() const { return n + 3 * padding; }
   double flops() const { return 2.0 * double(m) * double(n) * double(k); }
 
   auto operator<=>(const problem&) const = default;

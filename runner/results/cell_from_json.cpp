@@ -141,8 +141,12 @@ cell read_cell(const field& f) {
   c.verdict = f.at("verdict").one_of(kVerdicts, verdict_name);
   c.reason = f.at("reason").text();
   if (const auto accuracy = f.find("accuracy")) c.accuracy = read_accuracy(*accuracy);
-  if (const auto time = f.find("time")) c.time = read_time(*time);
-  if (const auto time = f.find("hot_time")) c.hot_time = read_time(*time);
+  for (const auto& [key, to] : {std::pair{"time", &c.time}, {"hot_time", &c.hot_time}}) {
+    const auto time = f.find(key);
+    if (!time) continue;
+    if (c.verdict != verdict::pass) time->refuse("only what has passed has a time");
+    *to = read_time(*time);
+  }
   if (const auto whole = f.find("end_to_end")) c.end_to_end = read_end_to_end(*whole);
   if (const auto state = f.find("conditions")) c.conditions = read_conditions(*state);
   if (const auto checks = f.find("checks")) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace kzoo::results {
@@ -24,6 +25,10 @@ problem read_problem(const field& f) {
   p.data = f.at("fill").one_of(kFills, fill_name);
   p.padding = f.at("padding").integer<std::int64_t>();
   p.seed = f.at("seed").integer<std::uint64_t>();
+  if (p.m < 1 || p.n < 1 || p.k < 1 || p.padding < 0) f.refuse("expected sizes from 1 on");
+  if (!std::isfinite(p.alpha) || !std::isfinite(p.beta)) {
+    f.refuse("alpha and beta must be numbers");
+  }
   return p;
 }
 

@@ -30,6 +30,9 @@ nlohmann::ordered_json parse(std::string_view text, const experiment::location& 
     where.line += static_cast<unsigned>(std::ranges::count(before, '\n'));
     where.column = static_cast<unsigned>(before.size() - (before.rfind('\n') + 1) + 1);
     throw experiment::invalid(experiment::error_text(experiment::to_string(where), words_of(e)));
+  } catch (const nlohmann::json::out_of_range&) {  // of a double; it does not say where
+    throw experiment::invalid(
+        experiment::error_text(experiment::to_string(start), "holds a number that is too large"));
   }
 }
 

@@ -41,6 +41,8 @@ cell judging::judge(contestant& who, const entry& what) {
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
   }
+  // What a kernel that fails has left behind, a thread or a spoilt heap, is not the next one's.
+  if (is_failure(c.verdict)) who.host->leave();
   return c;
 }
 

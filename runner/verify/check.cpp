@@ -22,18 +22,7 @@ std::string_view outcome_name(outcome o) {
   return "?";
 }
 
-namespace {
-
-// What a check that has failed leaves alive must not be the next one's.
-void clear(subject& s) {
-  try {
-    s.host().release();
-  } catch (const setback&) {
-    // The next prepare() meets a new worker.
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 finding make(const check& c, subject& s) {
   const auto found = [&](outcome o, const std::string& detail) {
@@ -42,7 +31,7 @@ finding make(const check& c, subject& s) {
   try {
     return found(outcome::pass, c.look(s));
   } catch (const failed& f) {
-    clear(s);
+    s.host().leave();  // what it leaves alive must not be the next one's
     return {c.name(), outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
     return found(outcome::skipped, f.what());

@@ -31,6 +31,10 @@ judged_run subject::run(int slot, std::vector<std::uint64_t> judged) {
   result.judgement.right = result.report.output.known;
   if (!result.judgement.right) result.judgement = judge(p, result.report.output, slot);
   check_tampering(p, result.report.changed, result.judgement);
+  if (result.judgement.right && result.report.unfinished) {
+    result.judgement.right = false;
+    result.judgement.reason = "C still changes after run() has returned: who waits for that work?";
+  }
   return result;
 }
 

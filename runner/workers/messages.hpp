@@ -132,9 +132,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
 struct run_report {
   changes changed;
   output_report output;
+  bool unfinished = false;       // C has changed after everything that is waited for was over
   std::vector<launch> launches;  // of plugins that launch through the SDK
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, unfinished, launches)
 
 // Sampling ends early at a result that is not known, so that it can be judged, unless `any_output`;
 // and at a sample whose clock is known and below `least_mhz`, so that the device can have a moment.

@@ -3,6 +3,8 @@
 #include "workers/plugin_calls.hpp"
 #include "workers/stopwatch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -61,6 +63,10 @@ void workbench::prepare(const kzoo_variant& variant, const problem& p) {
   workspace_bytes_ = variant.workspace_bytes(&variant, &abi, &device_.abi);
   if (workspace_bytes_ == UINT64_MAX)
     throw refusal{"error", "it cannot say how much workspace it needs"};
+  if (workspace_bytes_ > device_.memory_bytes)
+    throw refusal{"error",
+                  fmt::format("it asks for {} bytes of workspace, more than the device has",
+                              workspace_bytes_)};
   if (workspace_bytes_ > 0)
     workspace_ = std::make_unique<device_matrix>(backend_, workspace_spec(workspace_bytes_));
   instance_ = create_instance(variant, abi, device_.abi);
@@ -85,6 +91,11 @@ void workbench::renew(const problem& p, const std::string& move) {
   put(matrices_.a, spec.a, 'a');
   put(matrices_.b, spec.b, 'b');
   put(matrices_.c, spec.c, 'c');
+  if (workspace_ && move.find('w') != std::string::npos) {
+    auto elsewhere = std::make_unique<device_matrix>(backend_, workspace_->spec());
+    workspace_->refill();
+    moved_from_.push_back(std::exchange(workspace_, std::move(elsewhere)));
+  }
   matrices_.problem = p;
   inputs_spoilt_ = false;
 }
@@ -94,14 +105,18 @@ run_report workbench::run(const output_request& output) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
   matrices_.c->refill();
+  if (workspace_) workspace_->refill();  // what an earlier run left in it is nobody's
   std::array<kzoo_launch, 16> launches{};
   kzoo_launch_list list{
       sizeof(kzoo_launch_list), launches.data(), launches.size(), sizeof(kzoo_launch), 0, 0};
   call_plugin(&list);
   backend_.synchronize();
   loaded_.insert(variant_);
-  run_report report{find_changes(), digest_c(output), {}};
+  run_report report;
+  report.changed = find_changes();
+  report.output = digest_c(output);
   show(output, report.output);
+  report.unfinished = matrices_.c->digest() != report.output.digest;
   for (std::uint32_t i = 0; i < std::min(list.count, list.capacity); ++i) {
     report.launches.push_back(describe(launches[i]));
   }

@@ -148,8 +148,22 @@ const std::vector<expectation> kAtFull = {
     {"keeps_pointer:c",
      "wrong",
      {"new addresses: right at first, wrong once C is at a new", "the kernel wrote nothing"}},
-    {"shares_state:only", "wrong", {"interleaving: right alone, wrong between runs"}},
-    {"drifts:undeclared", "wrong", {"repeats: run 2 of 20", "not declared nondeterministic"}},
+    {"keeps_workspace:contents", "wrong", {"new contents: right at first", "NaN in"}},
+    {"keeps_workspace:address",
+     "wrong",
+     {"new addresses: right at first, wrong once the workspace is at a new", "NaN in"}},
+    {"shares_state:columns", "wrong", {"interleaving: right alone, wrong between runs"}},
+    {"shares_state:alpha", "wrong", {"interleaving: right alone, wrong between runs"}},
+    {"shares_state:owner",
+     "wrong",
+     {"interleaving: right until another instance was destroyed", "nothing is written"}},
+    {"corner_cases:ldb_for_ldc", "wrong", {"shapes: 64x64x64 f32 padding=1", "written outside C"}},
+    {"corner_cases:ldc_for_ldb", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
+    {"corner_cases:negative_beta", "wrong", {"alpha and beta: 33x70x41", "beta=-1.3"}},
+    {"corner_cases:vectors", "wrong", {"alpha and beta: 1x129x65", "beta=-1.3"}},
+    {"corner_cases:long_k", "wrong", {"shapes: 3x5x70001", "differ"}},
+    {"corner_cases:many_elements", "wrong", {"shapes: 1160x60x8", "not written: 4064 of 69600"}},
+    {"drifts:undeclared", "wrong", {"repeats: run 2 of 50", "not declared nondeterministic"}},
 };
 
 }  // namespace
@@ -166,8 +180,26 @@ TEST_CASE("hostile plugins on the cpu get the verdict that they deserve", "[cli]
 
 TEST_CASE("hostile plugins on the cpu are found out at tier full", "[cli][hostile]") {
   check_each(kAtFull, "cpu", "sizes = [64]", kFull);
-  check_each({{"race:only", "wrong", {"repeats: run 13 of 20", "a race?"}}}, "cpu", "sizes = [64]",
+  check_each({{"race:only", "wrong", {"repeats: run 13 of 50", "a race?"}}}, "cpu", "sizes = [64]",
              kFull);
+}
+
+TEST_CASE("integers that are narrower than declared are found out", "[cli][hostile]") {
+  const auto ran =
+      runner("validate narrow_integers --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto validation = ran.json();
+  for (const auto& variant : validation.at("variants")) {
+    INFO(variant.dump(1));
+    for (const auto& check : variant.at("checks")) {
+      if (check.at("check") != "precision probe") continue;
+      CHECK(check.at("outcome") == "fail");
+      CHECK_THAT(check.at("detail").get<std::string>(),
+                 ContainsSubstring("declares int32, but products of 12-bit numbers"));
+    }
+  }
+  CHECK(validation.at("variants").size() == 2);
 }
 
 TEST_CASE("whatever a cached result is kept by, it is named when contents change in place",

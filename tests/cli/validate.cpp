@@ -35,8 +35,7 @@ TEST_CASE("a right plugin passes every check, with a line for each", "[cli]") {
         "new contents", "new addresses", "interleaving", "repeats"}) {
     CHECK_THAT(ran.out, ContainsSubstring(std::string("pass     ") + check));
   }
-  CHECK_THAT(ran.out, ContainsSubstring("skipped  precision probe  integers"));
-  CHECK_THAT(ran.out, ContainsSubstring("ok: 19 pass, 1 skipped"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 20 pass"));
 }
 
 TEST_CASE("a library is validated by its file, on the device that it is for", "[cli]") {

@@ -93,6 +93,7 @@ inline results::document made_document() {
                     {"seeds", verify::outcome::crashed, "SIGSEGV", {}},
                     {"interleaving", verify::outcome::hung, "no answer within 5 s", {}}};
   wrong.time.reset();
+  wrong.hot_time.reset();
   wrong.accuracy->max_abs_error = NAN;
   wrong.accuracy->max_rho = INFINITY;
   d.agreements = {{0, "base:8x8_4x4", "fast:8x8_4x4", {1e-6, 0.5, 1, 2, true}},

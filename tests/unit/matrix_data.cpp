@@ -180,6 +180,6 @@ TEST_CASE("C is poison only where beta is 0", "[matrix_data]") {
   p.padding = 2;
   const operands o = operands_of(p);
   CHECK((o.a.rows == 3 && o.a.cols == 7 && o.a.ld == 9));
-  CHECK((o.b.rows == 7 && o.b.cols == 5 && o.b.ld == 7));
-  CHECK((o.c.rows == 3 && o.c.cols == 5 && o.c.ld == 7));
+  CHECK((o.b.rows == 7 && o.b.cols == 5 && o.b.ld == 9));
+  CHECK((o.c.rows == 3 && o.c.cols == 5 && o.c.ld == 11));
 }

@@ -55,8 +55,8 @@ TEST_CASE("a plugin sees leading dimensions with the padding", "[problem]") {
   CHECK(abi.n == 6);
   CHECK(abi.k == 7);
   CHECK(abi.lda == 10);
-  CHECK(abi.ldb == 9);
-  CHECK(abi.ldc == 9);
+  CHECK(abi.ldb == 12);
+  CHECK(abi.ldc == 15);
   CHECK(abi.type_a == KZOO_BF16);
   CHECK(abi.type_b == KZOO_BF16);
   CHECK(abi.type_c == KZOO_BF16);

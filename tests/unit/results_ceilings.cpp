@@ -79,6 +79,7 @@ TEST_CASE("results hold the ceilings that they were judged by", "[roofline]") {
   d.experiment.verify.impossible_time = experiment::impossible_time::report;
   d.cells[1].verdict = verdict::impossible_time;
   d.cells[1].time.reset();
+  d.cells[1].hot_time.reset();
   const json j = stored(d);
   CHECK(stored(results::from_json(j, "r.json")) == j);
   CHECK(j.at("ceilings").at("ceilings").at(0).contains("samples") == false);

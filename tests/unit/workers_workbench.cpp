@@ -31,8 +31,10 @@ class clocked final : public devices::backend {
     return cpu_->survey(of, x);
   }
   std::uint64_t digest(const void* of, const data::matrix& x) override {
+    if (c_changes_by_itself) return ++digests_;
     return cpu_->digest(of, x);
   }
+  bool c_changes_by_itself = false;
   std::vector<std::uint64_t> fold_rows(const void* of, const data::matrix& x,
                                        std::uint64_t key) override {
     return cpu_->fold_rows(of, x, key);
@@ -61,6 +63,7 @@ class clocked final : public devices::backend {
  private:
   std::unique_ptr<devices::backend> cpu_ = devices::open_cpu();
   std::deque<double> clocks_;
+  std::uint64_t digests_ = 0;
 };
 
 int runs = 0;  // of the variant
@@ -127,4 +130,19 @@ TEST_CASE("the runs that compare two clocks are the warm-up where they are long 
   // The first run of all loads the kernel's code.
   CHECK(runs_with(false) > 1 + 5);
   CHECK(runs_with(true) == 1 + 1 + 5);
+}
+
+TEST_CASE("a result that changes after its run is seen to", "[workers]") {
+  for (const bool changes : {false, true}) {
+    clocked backend({0});
+    backend.c_changes_by_itself = changes;
+    const devices::device device = devices::find("cpu");
+    workers::window output;
+    workers::workbench bench(backend, device, output);
+    const kzoo_variant variant = idle_variant();
+    bench.prepare(variant, problem{4, 4, 4});
+    workers::output_request unseen;
+    unseen.wanted = false;
+    CHECK(bench.run(unseen).unfinished == changes);
+  }
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 namespace kzoo::verify {
 namespace {
@@ -20,6 +21,28 @@ judged_run run_right(subject& s, const std::string& doing, int slot = 0) {
   judged_run r = s.run(slot);
   require(r.judgement, doing);
   return r;
+}
+
+// With the problem at hand in slot 0, and the other one in slot 1 and then in slot 2 as well.
+void in_turn(subject& s, const problem& other) {
+  const std::string a = shape_name(s.at()), b = shape_name(other);
+  const std::string between = fmt::format(
+      "right alone, wrong between runs of {} and {}: state that instances share? ", a, b);
+  run_right(s, between + b, 1);
+  run_right(s, between + a);
+  run_right(s, between + b, 1);
+  s.prepare(with_seed(other, other.seed + 1), 2);
+  for (const int slot : {2, 1, 0}) {
+    run_right(s, "right alone, wrong beside another instance of its shape: ", slot);
+  }
+  // Whoever was there first, and whoever has the shape of another, goes first.
+  const std::string gone = "right until another instance was destroyed: ";
+  s.finish(1);
+  run_right(s, gone + b, 2);
+  run_right(s, gone + a);
+  s.finish(0);
+  run_right(s, gone + b, 2);
+  s.finish(2);
 }
 
 }  // namespace
@@ -49,21 +72,25 @@ std::string new_contents::look(subject& s) const {
 std::string new_addresses::look(subject& s) const {
   s.prepare(s.at());
   run_right(s, "the first run");
-  for (const char* matrix : {"a", "b", "c"}) {
-    s.renew(s.at(), matrix);
-    const char letter = static_cast<char>(*matrix - 'a' + 'A');
+  for (const auto& [letter, name] :
+       {std::pair{"a", "A"}, {"b", "B"}, {"c", "C"}, {"w", "the workspace"}}) {
+    s.renew(s.at(), letter);
     run_right(s, fmt::format("right at first, wrong once {} is at a new address: a pointer kept "
                              "from the first call?",
-                             letter));
+                             name));
   }
-  s.renew(with_seed(s.at(), s.at().seed + 1), "abc");
-  run_right(s, "right at first, wrong once A, B and C are all new");
+  s.renew(with_seed(s.at(), s.at().seed + 1), "abcw");
+  run_right(s, "right at first, wrong once A, B, C and the workspace are all new");
   s.finish();
-  return "A, B and C in turn, then all three";
+  return "A, B, C and the workspace in turn, then all of them";
 }
 
 std::string interleaving::look(subject& s) const {
   problem other = s.at();
+  const bool whole = is_integer(other.dtype);
+  other.alpha = whole ? 3 : 0.5;
+  other.beta = whole ? -1 : -0.25;
+  other.padding += 4;
   std::string reason;
   s.prepare(s.at());
   run_right(s, "the first run");
@@ -78,23 +105,15 @@ std::string interleaving::look(subject& s) const {
       reason = b.what();
       continue;
     }
-    const std::string a = shape_name(s.at()), b = shape_name(other);
-    const std::string after = fmt::format(
-        "right alone, wrong between runs of {} and {}: state that instances share? ", a, b);
-    run_right(s, after + b, 1);
-    run_right(s, after + a);
-    run_right(s, after + b, 1);
-    s.finish(1);
-    run_right(s, after + a);
-    s.finish();
-    return fmt::format("{} and {} in turn", a, b);
+    in_turn(s, other);
+    return fmt::format("{} and two of {} in turn", shape_name(s.at()), shape_name(other));
   }
   s.finish();
   throw skipped("no second shape: " + reason);
 }
 
 std::string repeats::look(subject& s) const {
-  constexpr int kRuns = 20;
+  constexpr int kRuns = 50;
   const problem& p = s.at();
   const auto truth = s.truth(p);
   s.prepare(p);

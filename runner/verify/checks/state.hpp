@@ -17,14 +17,16 @@ class new_contents final : public problem_check {
   std::string look(subject& s) const override;
 };
 
-// Each matrix in turn at another address, the same instance; the old place is full of NaN.
+// Each matrix and the workspace in turn at another address, the same instance; the old place is
+// full of NaN.
 class new_addresses final : public problem_check {
  public:
   const char* name() const override { return "new addresses"; }
   std::string look(subject& s) const override;
 };
 
-// Two instances for two shapes alive at once, run in turn: A B A B, then A once B is gone.
+// Instances for two shapes alive at once, run in turn, then two for one shape; and each while
+// others are destroyed.
 class interleaving final : public problem_check {
  public:
   const char* name() const override { return "interleaving"; }
