@@ -38,8 +38,9 @@ std::string timing_text(const document& d) {
   }
   if (ways.empty()) return "no times";
   const auto& timing = d.experiment.timing;
-  return fmt::format("times: medians of {} rounds or more in up to {:g} s, {}{}", timing.rounds,
-                     timing.max_seconds, fmt::join(ways, " or "),
+  return fmt::format("times: medians of {} rounds{} in up to {:g} s, {}{}", timing.rounds,
+                     timing.fresh_processes ? "" : " or more", timing.max_seconds,
+                     fmt::join(ways, " or "),
                      timing.fresh_processes ? ", each turn in a new process" : "");
 }
 

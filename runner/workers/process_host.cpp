@@ -29,7 +29,7 @@ std::string signal_words(int number) {
       meaning = ", the plugin called abort() or a failed assert did";
       break;
     case SIGFPE:
-      meaning = ", an integer division by zero";
+      meaning = ", an integer division by zero or another arithmetic trap";
       break;
     case SIGILL:
       meaning = ", a trap, or an instruction that this processor does not have";
