@@ -46,7 +46,6 @@ class lane {
   }
 
   void take_turn(int round, double warmup_seconds) {
-    if (how_.fresh_processes) who_.host->leave();
     while_prepared([&] {
       for (kind& k : kinds_) {
         if (cell().verdict == verdict::pass && !k.samples.out_of_time(rule_))
@@ -57,7 +56,6 @@ class lane {
 
   void finish() {
     if (cell().verdict == verdict::pass && how_.end_to_end) {
-      if (how_.fresh_processes) who_.host->leave();
       while_prepared([&] { measure_end_to_end(); });
     }
     if (cell().verdict != verdict::pass) return;
@@ -76,6 +74,7 @@ class lane {
 
   template <class Work>
   void while_prepared(const Work& work) {
+    if (how_.fresh_processes) who_.host->leave();
     try {
       who_.subject->prepare(problem_);
       work();
@@ -85,6 +84,8 @@ class lane {
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
+    // As after judging: what a kernel that fails has left behind is not the next one's.
+    if (cell().verdict != verdict::pass) return who_.host->leave();
     release(*who_.host);
   }
 
