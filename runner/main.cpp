@@ -1,8 +1,8 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "parts/messages.hpp"
-#include "workers/profiled.hpp"
-#include "workers/worker.hpp"
+#include "shards/messages.hpp"
+#include "host/profiled.hpp"
+#include "worker/worker.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -24,12 +24,12 @@ void fill_standard_descriptors() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && argv[1] == kzoo::workers::kWorkerCommand) return kzoo::workers::worker_main();
+  if (argc > 1 && argv[1] == kzoo::worker::kWorkerCommand) return kzoo::worker::worker_main();
   fill_standard_descriptors();
-  if (argc > 2 && argv[1] == kzoo::workers::kProfiledCommand)
-    return kzoo::workers::profiled_main(argv[2]);
+  if (argc > 2 && argv[1] == kzoo::host::kProfiledCommand)
+    return kzoo::host::profiled_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would hide how workers end
-  if (argc > 1 && argv[1] == kzoo::parts::kPartCommand) return kzoo::cli::part();
+  if (argc > 1 && argv[1] == kzoo::shards::kShardCommand) return kzoo::cli::shard();
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::perror("error: the output could not be written");

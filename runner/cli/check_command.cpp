@@ -10,13 +10,13 @@
 namespace kzoo::cli {
 
 int check(const run_options& options) {
-  experiment::experiment e = load_experiment(options);
+  results::experiment e = load_experiment(options);
   const auto file = e.file.string();
   const double timeout = e.verify.timeout_seconds;
   // A file can be checked where its device is not: the plugins that it names are looked up for the
   // CPU then, and the reader is told.
   std::string missing;
-  devices::device device;
+  results::device device;
   try {
     device = devices::find_all(e.device).front();
   } catch (const devices::absent& a) {
@@ -26,7 +26,7 @@ int check(const run_options& options) {
   const run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
                                         hosts_for(options, timeout));
   std::size_t variants = 0, unavailable = 0;
-  for (const run::contestant& c : plan.contestants) {
+  for (const run::loaded_plugin& c : plan.plugins) {
     if (c.host) {
       variants += c.entries.size();
       continue;
@@ -36,7 +36,7 @@ int check(const run_options& options) {
   }
   if (!missing.empty()) fmt::print("note: {}\n", missing);
   const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
-  const std::size_t plugins = plan.contestants.size() - unavailable;
+  const std::size_t plugins = plan.plugins.size() - unavailable;
   const std::size_t problems = plan.experiment.problems.size();
   fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
              variants, plural(variants), plugins, plural(plugins), problems, plural(problems),

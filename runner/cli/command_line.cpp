@@ -3,7 +3,9 @@
 #include "cli/commands.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
-#include "experiment/experiment.hpp"
+#include "results/experiment.hpp"
+
+#include "input/invalid.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -260,7 +262,7 @@ int command_line(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     fmt::print(stderr, "error: {}\nTry `runner --help`.\n", e.what());
     return kBadInput;
-  } catch (const experiment::invalid& e) {
+  } catch (const input::invalid& e) {
     fmt::print(stderr, "{}\n", e.what());
     return kBadInput;
   } catch (const devices::absent& e) {

@@ -84,8 +84,8 @@ struct devices_options {
 };
 
 int run(const run_options& options);
-// The process of one device of several, at the other end of parts/spread.hpp.
-int part();
+// The process of one device of several, at the other end of shards/dispatch.hpp.
+int shard();
 int rerun(const rerun_options& options);
 int check(const run_options& options);
 int profile(const profile_options& options);

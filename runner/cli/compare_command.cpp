@@ -1,9 +1,11 @@
 #include "cli/commands.hpp"
 #include "compare/compare.hpp"
-#include "experiment/experiment.hpp"
 #include "report/comparison.hpp"
 #include "report/terminal.hpp"
-#include "results/read.hpp"
+#include "results/experiment.hpp"
+#include "storage/read.hpp"
+
+#include "input/invalid.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,7 +29,7 @@ double threshold_of(const std::string& text) {
   constexpr double kMost = 1000;
   if (fault != std::errc{} || end != number.data() + number.size() ||
       !(percent >= 0 && percent <= kMost)) {
-    throw experiment::invalid(
+    throw input::invalid(
         fmt::format("--threshold: error: expected percent from 0 to {}, such as 3%, found \"{}\"",
                     kMost, text));
   }
@@ -36,11 +38,11 @@ double threshold_of(const std::string& text) {
 
 int compare_two(const compare_options& options, report::medium medium) {
   const double threshold = threshold_of(options.threshold);
-  const document before = results::read(options.files[0]), after = results::read(options.files[1]);
+  const document before = storage::read(options.files[0]), after = storage::read(options.files[1]);
   const std::string why = compare::incomparable(before, after);
   if (!why.empty() && !options.force) {
-    throw experiment::invalid(fmt::format("{}: error: cannot be compared with {}: {}; --force does",
-                                          options.files[1], options.files[0], why));
+    throw input::invalid(fmt::format("{}: error: cannot be compared with {}: {}; --force does",
+                                     options.files[1], options.files[0], why));
   }
   const compare::comparison found = compare::compare(before, after, threshold);
   fmt::print("{}", report::comparison_text(found, medium));
@@ -48,7 +50,7 @@ int compare_two(const compare_options& options, report::medium medium) {
 }
 
 int rank_one(const compare_options& options, report::medium medium) {
-  const document d = results::read(options.files[0]);
+  const document d = storage::read(options.files[0]);
   const auto rankings = compare::rank(d, options.baseline);
   if (rankings.empty()) {
     std::vector<std::string> kernels;
@@ -57,7 +59,7 @@ int rank_one(const compare_options& options, report::medium medium) {
         kernels.push_back(c.kernel());
       }
     }
-    throw experiment::invalid(
+    throw input::invalid(
         fmt::format("--baseline: error: '{}' names nothing that was timed in {}\n  timed: {}",
                     options.baseline, options.files[0], fmt::join(kernels, ", ")));
   }
@@ -71,7 +73,7 @@ int compare(const compare_options& options) {
   const auto medium = options.markdown ? report::medium::markdown : report::medium_of(stdout);
   const bool ranks = !options.baseline.empty();
   if (ranks != (options.files.size() == 1)) {
-    throw experiment::invalid(
+    throw input::invalid(
         "error: compare takes two results, OLD NEW, or one and the kernel to compare with: RESULT "
         "--baseline cublas\nTry `runner compare --help`.");
   }

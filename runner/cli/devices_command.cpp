@@ -1,16 +1,17 @@
-#include "cli/ceilings.hpp"
 #include "cli/commands.hpp"
+#include "cli/stored_peaks.hpp"
 #include "devices/devices.hpp"
-#include "devices/load.hpp"
 #include "devices/nvml.hpp"
-#include "experiment/experiment.hpp"
+#include "experiment/names.hpp"
+#include "microbenchmarks/measure.hpp"
+#include "microbenchmarks/microbenchmark.hpp"
 #include "report/table.hpp"
 #include "report/terminal.hpp"
-#include "results/ceilings.hpp"
-#include "results/json.hpp"
+#include "results/experiment.hpp"
 #include "roofline/floor.hpp"
-#include "roofline/measure.hpp"
-#include "run/execute.hpp"
+#include "run/execution.hpp"
+#include "storage/peaks_json.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,19 +28,19 @@ using report::table;
 // Samples of an idle device, before and after it is warm, are closer than this.
 constexpr double kCalm = 0.25;
 
-std::vector<devices::device> chosen(const devices_options& options) {
+std::vector<results::device> chosen(const devices_options& options) {
   if (options.device.empty()) return devices::list();
   experiment::check_device_name(options.device, "--device");
   return {devices::find(options.device)};
 }
 
-void measure(const devices::device& d) {
-  roofline::ceilings c = roofline::ceilings_for(d);
+void measure(const results::device& d) {
+  roofline::peaks c = microbenchmarks::peaks_for(d);
   c.measured = run::utc_now();
-  for (const devices::load& l : devices::loads(d)) {
+  for (const microbenchmarks::microbenchmark& l : microbenchmarks::all(d)) {
     fmt::print(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
                l.kernel);
-    c.all.push_back(roofline::measure(l));
+    c.all.push_back(microbenchmarks::measure(l));
     if (const double spread = c.all.back().spread; spread > kCalm) {
       fmt::print(
           stderr,
@@ -48,11 +49,10 @@ void measure(const devices::device& d) {
           100 * spread);
     }
   }
-  results::store_ceilings(c, ceilings_file(d));
+  storage::store_peaks(c, peaks_file(d));
 }
 
-void print(const devices::device& d, const std::optional<roofline::ceilings>& ceilings,
-           bool colour) {
+void print(const results::device& d, const std::optional<roofline::peaks>& peaks, bool colour) {
   fmt::print("{}  {}, {:.1f} GB\n", report::styled(d.id, style::bold, colour), d.name,
              static_cast<double>(d.memory_bytes) / 1e9);
   const auto line = [](std::string_view name, const std::string& value) {
@@ -63,17 +63,17 @@ void print(const devices::device& d, const std::optional<roofline::ceilings>& ce
     const devices::nvml monitor(d.pci_bus_id);
     line("now", monitor.absent().empty() ? to_string(monitor.read()) : monitor.absent());
   }
-  if (!ceilings) {
+  if (!peaks) {
     return line("ceilings", "not measured: runner devices --measure --device " + d.id);
   }
-  line("ceilings", fmt::format("measured {}, {}", ceilings->measured, ceilings_file(d).string()));
+  line("ceilings", fmt::format("measured {}, {}", peaks->measured, peaks_file(d).string()));
   table t;
   for (const char* title : {"resource", "ceiling", "spread", "clock"}) {
     t.add_column(title,
                  title == std::string_view("resource") ? table::align::left : table::align::right);
   }
   t.add_column("by", table::align::left);
-  for (const roofline::ceiling& c : ceilings->all) {
+  for (const roofline::measured_peak& c : peaks->all) {
     t.add_row({{std::string(roofline::resource_name(c.resource))},
                {rate_text(c.resource, c.best.rate)},
                {fmt::format("-{:.1f}%", 100 * c.spread), style::dim},
@@ -83,30 +83,30 @@ void print(const devices::device& d, const std::optional<roofline::ceilings>& ce
   fmt::print("{}", t.str(colour, "      "));
 }
 
-void print_json(const std::vector<devices::device>& all) {
+void print_json(const std::vector<results::device>& all) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const devices::device& d : all) {
-    const auto ceilings = known_ceilings(d);
-    list.push_back(results::to_json(d));
+  for (const results::device& d : all) {
+    const auto peaks = known_peaks(d);
+    list.push_back(storage::to_json(d));
     list.back()["ceilings"] =
-        ceilings ? results::to_json(*ceilings, results::detail::all) : nlohmann::ordered_json();
+        peaks ? storage::to_json(*peaks, storage::detail::all) : nlohmann::ordered_json();
   }
-  fmt::print("{}\n", results::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2));
+  fmt::print("{}\n", storage::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2));
 }
 
 }  // namespace
 
 int devices(const devices_options& options) {
-  const std::vector<devices::device> all = chosen(options);
+  const std::vector<results::device> all = chosen(options);
   if (options.measure) {
-    for (const devices::device& d : all) measure(d);
+    for (const results::device& d : all) measure(d);
   }
   if (options.json) {
     print_json(all);
     return kOk;
   }
   const bool colour = report::wants_colour(stdout);
-  for (const devices::device& d : all) print(d, known_ceilings(d), colour);
+  for (const results::device& d : all) print(d, known_peaks(d), colour);
   const std::string why = options.device.empty() ? devices::why_no_cuda() : "";
   if (!why.empty()) fmt::print("{}\n", why);
   return kOk;

@@ -1,6 +1,8 @@
 #include "cli/export_file.hpp"
 
-#include "experiment/experiment.hpp"
+#include "results/experiment.hpp"
+
+#include "input/invalid.hpp"
 
 #include <fmt/format.h>
 
@@ -16,15 +18,14 @@ namespace kzoo::cli {
 
 namespace fs = std::filesystem;
 
-export_file::export_file(std::string flag, std::string name, const fs::path& input)
+export_file::export_file(std::string flag, std::string name, const fs::path& source)
     : flag_(std::move(flag)), name_(std::move(name)) {
   if (name_ == "-") return;
   const auto refuse = [&](const std::string& why) {
-    throw experiment::invalid(
-        fmt::format("{} {}: error: cannot be written: {}", flag_, name_, why));
+    throw input::invalid(fmt::format("{} {}: error: cannot be written: {}", flag_, name_, why));
   };
   std::error_code ignored;
-  if (fs::equivalent(name_, input, ignored)) refuse("it is the input file");
+  if (fs::equivalent(name_, source, ignored)) refuse("it is the input file");
   // Devices and pipes cannot be replaced: they are written to as they are.
   const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
   written_ = in_place ? name_ : fmt::format("{}.{}.part", name_, getpid());

@@ -11,9 +11,9 @@ namespace kzoo::cli {
 // is whole.
 class export_file {
  public:
-  // `name` "-" is stdout. Throws experiment::invalid when it cannot be written, or is `input`: what
-  // the results are of.
-  export_file(std::string flag, std::string name, const std::filesystem::path& input);
+  // `name` "-" is stdout. Throws experiment::invalid when it cannot be written, or is `source`:
+  // what the results are of.
+  export_file(std::string flag, std::string name, const std::filesystem::path& source);
   ~export_file();
   export_file(const export_file&) = delete;
   export_file& operator=(const export_file&) = delete;

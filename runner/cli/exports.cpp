@@ -1,9 +1,11 @@
 #include "cli/exports.hpp"
 
-#include "experiment/experiment.hpp"
 #include "report/csv.hpp"
 #include "report/report.hpp"
-#include "results/json.hpp"
+#include "results/experiment.hpp"
+#include "storage/results_json.hpp"
+
+#include "input/invalid.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,7 +15,7 @@ namespace kzoo::cli {
 std::string rendered(const results::document& d, format f) {
   switch (f) {
     case format::json:
-      return results::dumped(results::to_json(d), 2) + '\n';
+      return storage::dumped(storage::to_json(d), 2) + '\n';
     case format::csv:
       return report::csv(d);
     case format::markdown:
@@ -22,15 +24,15 @@ std::string rendered(const results::document& d, format f) {
   return "";
 }
 
-exports::exports(const output_options& options, const std::filesystem::path& input) {
+exports::exports(const output_options& options, const std::filesystem::path& source) {
   const auto add = [&](format f, const char* flag, const std::string& name) {
     if (name.empty()) return;
     if (name == "-" && on_stdout_) {
-      throw experiment::invalid(
+      throw input::invalid(
           fmt::format("{} -: error: stdout is taken by another export; name a file", flag));
     }
     on_stdout_ = on_stdout_ || name == "-";
-    entries_.push_back({f, std::make_unique<export_file>(flag, name, input)});
+    entries_.push_back({f, std::make_unique<export_file>(flag, name, source)});
   };
   add(format::json, "--json", options.json);
   add(format::csv, "--csv", options.csv);

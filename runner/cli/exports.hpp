@@ -3,7 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/export_file.hpp"
-#include "results/results.hpp"
+#include "results/document.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -17,7 +17,7 @@ std::string rendered(const results::document& d, format f);
 
 class exports {
  public:
-  exports(const output_options& options, const std::filesystem::path& input);
+  exports(const output_options& options, const std::filesystem::path& source);
 
   // stdout is one document's alone.
   bool on_stdout() const { return on_stdout_; }

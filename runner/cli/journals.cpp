@@ -1,8 +1,8 @@
 #include "cli/journals.hpp"
 
 #include "core/printable.hpp"
-#include "experiment/diagnostics.hpp"
-#include "experiment/read_file.hpp"
+#include "input/diagnostics.hpp"
+#include "input/read_file.hpp"
 
 #include <fmt/format.h>
 
@@ -15,12 +15,12 @@ namespace {
 namespace fs = std::filesystem;
 
 interrupted_run open_journal(const fs::path& file) {
-  constexpr experiment::file_kind kJournal{"a journal", ".jsonl", 1024};
-  const std::string text = experiment::read_file(file, kJournal);
-  if (!results::is_journal(text)) {
-    throw experiment::invalid(experiment::error_text(file.string(), "is no journal of a run"));
+  constexpr input::file_kind kJournal{"a journal", ".jsonl", 1024};
+  const std::string text = input::read_file(file, kJournal);
+  if (!storage::is_journal(text)) {
+    throw input::invalid(input::error_text(file.string(), "is no journal of a run"));
   }
-  return {file, results::read_journal(text, file.string())};
+  return {file, storage::read_journal(text, file.string())};
 }
 
 // Their names begin with the date.
@@ -57,11 +57,11 @@ interrupted_run find_interrupted(const std::string& name, const std::string& exp
       interrupted_run found = open_journal(file);
       const results::document& d = found.journal.results;
       if (!d.complete() && (wanted.empty() || d.experiment.file.stem() == wanted)) return found;
-    } catch (const experiment::invalid&) {
+    } catch (const input::invalid&) {
       // Something else that ends in .jsonl.
     }
   }
-  throw experiment::invalid(
+  throw input::invalid(
       fmt::format("--resume: error: {}/ here has no journal of an interrupted run{}; name one",
                   kResultsFolder, wanted.empty() ? "" : " of " + wanted));
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Where journals are, and which of them belongs to an interrupted run.
 
-#include "results/journal.hpp"
+#include "storage/journal.hpp"
 
 #include <filesystem>
 #include <string>
@@ -16,7 +16,7 @@ std::filesystem::path journal_name(const results::document& head);
 
 struct interrupted_run {
   std::filesystem::path file;
-  results::journal_content journal;
+  storage::journal_content journal;
 };
 
 // The journal `name`; where it is "", the newest under kResultsFolder that has cells left to run,

@@ -4,6 +4,9 @@
 #include "report/table.hpp"
 #include "report/terminal.hpp"
 
+#include "input/invalid.hpp"
+#include "input/nearest.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,20 +24,20 @@ constexpr double kLoadSeconds = 30;
 
 // What a file says of itself, or why it cannot.
 struct described {
-  catalogue::plugin_file file;
-  std::optional<workers::plugin_description> plugin;
+  run::plugin_file file;
+  std::optional<results::plugin_description> plugin;
   std::string problem;
 };
 
-described ask(const catalogue::plugin_file& file, const run::host_factory& make_host) {
+described ask(const run::plugin_file& file, const run::host_factory& make_host) {
   try {
     return {file, make_host(file.file)->open(), ""};
-  } catch (const setback& s) {
+  } catch (const failure& s) {
     return {file, std::nullopt, s.what()};
   }
 }
 
-std::string types_of(const workers::plugin_description& d) {
+std::string types_of(const results::plugin_description& d) {
   std::set<std::string> types;
   for (const auto& v : d.variants) {
     for (const auto& s : v.signatures) {
@@ -44,7 +47,7 @@ std::string types_of(const workers::plugin_description& d) {
   return fmt::format("{}", fmt::join(types, " "));
 }
 
-std::string variants_of(const workers::plugin_description& d) {
+std::string variants_of(const results::plugin_description& d) {
   std::vector<std::string> ids;
   for (const auto& v : d.variants) ids.push_back(v.id);
   return fmt::format("{}", fmt::join(ids, " "));
@@ -53,7 +56,7 @@ std::string variants_of(const workers::plugin_description& d) {
 }  // namespace
 
 int list(const common_options& options) {
-  const catalogue::catalogue plugins = open_catalogue(options);
+  const run::plugin_discovery plugins = open_catalogue(options);
   if (plugins.files().empty()) {
     fmt::print(stderr, "error: no plugins found; build them, or name a folder with --plugin-dir\n");
     return kBadInput;
@@ -67,7 +70,7 @@ int list(const common_options& options) {
   t.add_column("variants", table::align::left);
   t.add_column("", table::align::left);
   for (const std::string& name : plugins.names()) {
-    for (const catalogue::plugin_file& file : plugins.files()) {
+    for (const run::plugin_file& file : plugins.files()) {
       if (file.name != name) continue;
       const described d = ask(file, make_host);
       const char* folder_kind = file.kind == 0 ? "?" : devices::kind_name(file.kind);
@@ -91,10 +94,10 @@ int list(const common_options& options) {
 }
 
 int describe(const common_options& options, const std::string& plugin) {
-  const catalogue::catalogue plugins = open_catalogue(options);
+  const run::plugin_discovery plugins = open_catalogue(options);
   const bool colour = report::wants_colour(stdout);
   bool any = false, usable = true;
-  for (const catalogue::plugin_file& file : plugins.files()) {
+  for (const run::plugin_file& file : plugins.files()) {
     if (file.name != plugin) continue;
     any = true;
     const described d = ask(file, hosts_for(options, kLoadSeconds));
@@ -130,7 +133,7 @@ int describe(const common_options& options, const std::string& plugin) {
     fmt::print("{}\n", t.str(colour));
   }
   if (!any) {
-    const std::string near = experiment::nearest(plugin, plugins.names());
+    const std::string near = input::nearest(plugin, plugins.names());
     fmt::print(stderr, "error: there is no plugin '{}'{}\n  plugins: {}\n", plugin,
                near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
                fmt::join(plugins.names(), ", "));

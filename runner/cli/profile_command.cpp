@@ -2,14 +2,14 @@
 #include "cli/setup.hpp"
 #include "core/interrupt.hpp"
 #include "devices/devices.hpp"
+#include "host/profiled.hpp"
 #include "profile/cells.hpp"
 #include "profile/json.hpp"
 #include "profile/metrics.hpp"
 #include "profile/ncu.hpp"
 #include "report/profile.hpp"
 #include "report/terminal.hpp"
-#include "results/json.hpp"
-#include "workers/profiled.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -26,7 +26,7 @@
 namespace kzoo::cli {
 namespace {
 
-devices::device gpu_for(const std::string& name) {
+results::device gpu_for(const std::string& name) {
   constexpr const char* kNeedsGpu = "`profile` needs a GPU: the simulator has no counters.";
   if (name == "cpu") {
     throw std::invalid_argument(
@@ -41,12 +41,12 @@ devices::device gpu_for(const std::string& name) {
 
 // The experiment's own kernels, or just the ones that are named.
 run::plan plan_of(const profile_options& options, const std::vector<profile::cell_name>& names) {
-  experiment::experiment e = load_experiment(options);
+  results::experiment e = load_experiment(options);
   if (!names.empty()) {
     e.plugins.clear();
     for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
   }
-  devices::device device = gpu_for(e.device);
+  results::device device = gpu_for(e.device);
   const double timeout = e.verify.timeout_seconds;
   return run::make_plan(std::move(e), std::move(device), open_catalogue(options),
                         hosts_for(options, timeout));
@@ -71,12 +71,11 @@ profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
   fmt::print(stderr, "profiling {} on {}\n", p.kernel(), problem_name(p.problem));
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   try {
-    p.found =
-        profile::collect(ncu, profile::metric::all(plan.device.abi.compute_capability),
-                         workers::profiled_command(
-                             self, {c.plugin->record.file.string(), plan.device.id,
-                                    c.variant->index, p.problem, plan.experiment.timing.warmup}));
-  } catch (const setback& s) {
+    p.found = profile::collect(
+        ncu, profile::metric::all(plan.device.abi.compute_capability),
+        host::profiled_command(self, {c.plugin->record.file.string(), plan.device.id,
+                                      c.variant->index, p.problem, plan.experiment.timing.warmup}));
+  } catch (const failure& s) {
     p.verdict = s.verdict;
     p.reason = s.what();
   }
@@ -128,7 +127,7 @@ int profile(const profile_options& options) try {
   report::page page(report::medium_of(out));
   report::add_profile(page, d);
   fmt::print(out, "{}", page.take());
-  if (json) json->write(results::dumped(profile::to_json(d), 2) + '\n');
+  if (json) json->write(storage::dumped(profile::to_json(d), 2) + '\n');
   if (markdown) markdown->write(markdown_of(d));
   if (no_more) std::rethrow_exception(no_more);
   return exit_code(d);

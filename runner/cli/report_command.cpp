@@ -1,7 +1,7 @@
 #include "cli/exports.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
-#include "results/read.hpp"
+#include "storage/read.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace kzoo::cli {
 
 int report(const report_options& options) {
-  const results::document d = results::read(options.file);
+  const results::document d = storage::read(options.file);
   const std::string text = options.json       ? rendered(d, format::json)
                            : options.csv      ? rendered(d, format::csv)
                            : options.markdown ? rendered(d, format::markdown)

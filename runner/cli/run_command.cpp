@@ -1,17 +1,20 @@
-#include "cli/ceilings.hpp"
-#include "cli/changes.hpp"
 #include "cli/exports.hpp"
 #include "cli/journals.hpp"
 #include "cli/setup.hpp"
+#include "cli/stored_peaks.hpp"
+#include "compare/changes.hpp"
 #include "core/interrupt.hpp"
 #include "devices/devices.hpp"
-#include "parts/spread.hpp"
+#include "experiment/load.hpp"
 #include "report/terminal.hpp"
-#include "results/read.hpp"
-#include "run/earlier.hpp"
-#include "run/execute.hpp"
+#include "run/execution.hpp"
+#include "run/finished_cells.hpp"
 #include "run/observers.hpp"
 #include "run/plan.hpp"
+#include "shards/dispatch.hpp"
+#include "storage/read.hpp"
+
+#include "input/invalid.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,9 +35,9 @@ namespace {
 namespace fs = std::filesystem;
 using results::document;
 
-run::plan plan_for(experiment::experiment e, const output_options& options) {
+run::plan plan_for(results::experiment e, const output_options& options) {
   e.verify.show_errors = options.show_errors;
-  std::vector<devices::device> all = devices::find_all(e.device);
+  std::vector<results::device> all = devices::find_all(e.device);
   if (all.size() > 1 && options.in_process) {
     throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
   }
@@ -49,21 +52,21 @@ run::plan plan_for(experiment::experiment e, const output_options& options) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
   plan.invoked.in_process = options.in_process;
-  plan.ceilings = known_ceilings(plan.device);
+  plan.peaks = known_peaks(plan.device);
   plan.devices = std::move(all);
   return plan;
 }
 
 // The journal of a run that starts, with its head; none with --no-journal.
-std::optional<results::journal> new_journal(const output_options& options, const document& head) {
+std::optional<storage::journal> new_journal(const output_options& options, const document& head) {
   if (options.no_journal) return std::nullopt;
-  auto journal = results::journal::create(options.journal.empty() ? journal_name(head)
+  auto journal = storage::journal::create(options.journal.empty() ? journal_name(head)
                                                                   : fs::path(options.journal));
   journal.head(head);
   return journal;
 }
 
-void print_where(const document& d, const std::optional<results::journal>& journal,
+void print_where(const document& d, const std::optional<storage::journal>& journal,
                  std::FILE* out) {
   if (!journal) return;
   const std::string file = journal->file().string();
@@ -77,7 +80,7 @@ void print_where(const document& d, const std::optional<results::journal>& journ
 
 // Runs what `head` is the head of, and reports.
 int carry_out(run::plan& plan, document head, const run::earlier& before,
-              std::optional<results::journal> journal, exports& files,
+              std::optional<storage::journal> journal, exports& files,
               const output_options& options) {
   report::terminal_options terminal;
   terminal.quiet = options.quiet;
@@ -90,8 +93,9 @@ int carry_out(run::plan& plan, document head, const run::earlier& before,
   watching.push_back(shown.get());
   run::observers watch(std::move(watching));
   interrupt::catch_signals();
-  const document d = plan.devices.size() > 1 ? parts::spread(plan, std::move(head), before, watch)
-                                             : run::execute(plan, std::move(head), before, watch);
+  const document d = plan.devices.size() > 1
+                         ? shards::dispatch(plan, std::move(head), before, watch)
+                         : run::execute(plan, std::move(head), before, watch);
 
   report::print_closing(d, terminal);
   if (!options.quiet || !d.complete()) print_where(d, journal, terminal.out);
@@ -143,8 +147,8 @@ int resume(const run_options& told) {
   exports files(options, plan.experiment.file);
 
   document head = run::head_of(plan);
-  if (const auto changes = changes_between(then, head); !changes.empty()) {
-    throw experiment::invalid(
+  if (const auto changes = compare::changes_between(then, head); !changes.empty()) {
+    throw input::invalid(
         fmt::format("{}: error: cannot be continued, since not all is as it was; without --resume "
                     "everything runs anew\n  {}",
                     before.file.string(), fmt::join(changes, "\n  ")));
@@ -152,8 +156,8 @@ int resume(const run_options& told) {
   head.started = then.started;
   head.wall_seconds = then.wall_seconds;
   head.notes = then.notes;
-  head.ceilings = then.ceilings;  // one table, one roof
-  auto journal = results::journal::reopen(before.file, before.journal.whole_bytes);
+  head.peaks = then.peaks;  // one table, one roof
+  auto journal = storage::journal::reopen(before.file, before.journal.whole_bytes);
   if (!then.complete()) {
     head.notes.push_back(note_on_break(then, plan));
     journal.resumed(run::utc_now(), head.notes.back());
@@ -173,7 +177,7 @@ int run(const run_options& options) {
 }
 
 int rerun(const rerun_options& told) {
-  const document then = results::read(told.file);
+  const document then = storage::read(told.file);
   rerun_options options = told;
   if (options.plugin_folders.empty()) options.plugin_folders = then.invoked.plugin_folders;
   options.in_process = options.in_process || then.invoked.in_process;
@@ -184,7 +188,7 @@ int rerun(const rerun_options& told) {
 
   document head = run::head_of(plan);
   head.notes.push_back("repeats the run of " + then.started);
-  for (const std::string& change : changes_between(then, head)) {
+  for (const std::string& change : compare::changes_between(then, head)) {
     head.notes.push_back("since then: " + change);
   }
   return carry_out(plan, head, {}, new_journal(options, head), files, options);

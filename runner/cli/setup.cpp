@@ -1,6 +1,10 @@
 #include "cli/setup.hpp"
+#include "experiment/find_file.hpp"
+#include "experiment/load.hpp"
 
-#include "workers/plugin_host.hpp"
+#include "host/plugin_host.hpp"
+
+#include "input/invalid.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +12,8 @@
 
 namespace kzoo::cli {
 
-catalogue::catalogue open_catalogue(const common_options& options) {
-  catalogue::catalogue plugins;
+run::plugin_discovery open_catalogue(const common_options& options) {
+  run::plugin_discovery plugins;
   for (const std::string& folder : options.plugin_folders) plugins.add_folder(folder, true);
   for (const auto& folder : plugin_folders()) plugins.add_folder(folder, false);
   for (const std::string& words : plugins.warnings()) fmt::print(stderr, "warning: {}\n", words);
@@ -17,14 +21,14 @@ catalogue::catalogue open_catalogue(const common_options& options) {
 }
 
 run::host_factory hosts_for(const common_options& options, double timeout_seconds) {
-  if (options.in_process) return workers::make_local_host;
+  if (options.in_process) return host::make_local_host;
   return [timeout_seconds](const std::filesystem::path& file) {
-    return workers::make_process_host(file, timeout_seconds);
+    return host::make_process_host(file, timeout_seconds);
   };
 }
 
-experiment::experiment load_experiment(const experiment_options& options) {
-  experiment::overrides over;
+results::experiment load_experiment(const experiment_options& options) {
+  results::overrides over;
   if (!options.device.empty()) over.device = options.device;
   if (!options.tier.empty()) over.tier = options.tier;
   over.plugins = options.plugins;

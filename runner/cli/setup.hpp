@@ -1,15 +1,15 @@
 #pragma once
 // What several subcommands do first.
 
-#include "catalogue/catalogue.hpp"
 #include "cli/commands.hpp"
-#include "experiment/experiment.hpp"
+#include "results/experiment.hpp"
 #include "run/plan.hpp"
+#include "run/plugin_discovery.hpp"
 
 namespace kzoo::cli {
 
-catalogue::catalogue open_catalogue(const common_options& options);
+run::plugin_discovery open_catalogue(const common_options& options);
 run::host_factory hosts_for(const common_options& options, double timeout_seconds);
-experiment::experiment load_experiment(const experiment_options& options);
+results::experiment load_experiment(const experiment_options& options);
 
 }  // namespace kzoo::cli

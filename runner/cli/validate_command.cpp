@@ -4,9 +4,10 @@
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
 #include "report/validation.hpp"
-#include "results/json.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
+#include "storage/results_json.hpp"
+#include "storage/validation_json.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,17 +38,17 @@ std::optional<file_name> as_file(const std::string& name) {
 
 // What is validated, and where.
 struct target {
-  devices::device device;
-  std::vector<run::contestant> plugins;
+  results::device device;
+  std::vector<run::loaded_plugin> plugins;
 };
 
 // A library that is named by its file runs on the device that it is built for.
 target target_of_file(const validate_options& options, const file_name& name,
                       const run::host_factory& make_host) {
   if (!std::filesystem::exists(name.file)) refuse(fmt::format("there is no file {}", name.file));
-  run::contestant c = run::enter_file(name.file, make_host);
+  run::loaded_plugin c = run::enter_file(name.file, make_host);
   std::erase_if(c.entries, [&](const run::entry& e) {
-    return c.host && !experiment::matches("*:" + name.variant, c.record.name, e.description.id);
+    return c.host && !matches("*:" + name.variant, c.record.name, e.description.id);
   });
   if (c.entries.empty()) refuse(fmt::format("{} has no variant '{}'", name.file, name.variant));
   const auto& d = c.record.description;
@@ -62,15 +63,15 @@ target target_of_file(const validate_options& options, const file_name& name,
 
 // A plugin that is named runs on the device asked for, or on any that it has a build for.
 target target_of_name(const validate_options& options, const run::host_factory& make_host) {
-  experiment::experiment e;
+  results::experiment e;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
-  const catalogue::catalogue plugins = open_catalogue(options);
+  const run::plugin_discovery plugins = open_catalogue(options);
   std::vector<std::string> devices{options.device};
   if (options.device.empty()) devices = {"auto", "cpu"};
   target t;
   for (const std::string& name : devices) {
     run::plan plan = run::make_plan(e, devices::find(name), plugins, make_host);
-    t = {plan.device, std::move(plan.contestants)};
+    t = {plan.device, std::move(plan.plugins)};
     if (std::ranges::any_of(t.plugins, [](const auto& c) { return !c.record.file.empty(); })) {
       return t;
     }
@@ -107,7 +108,7 @@ int validate(const validate_options& options) {
                                                 {[&](const auto& variant) { text.starts(variant); },
                                                  [&](const auto& f) { text.found(f); }});
     text.ends(v);
-    if (json) json->write(results::dumped(results::to_json(v), 2) + '\n');
+    if (json) json->write(storage::dumped(storage::to_json(v), 2) + '\n');
     return results::exit_code(v);
   } catch (const interrupt::interrupted&) {
     text.is_interrupted();

@@ -1,7 +1,7 @@
 #pragma once
 // What changed between two runs.
 
-#include "results/results.hpp"
+#include "results/document.hpp"
 #include "timing/bootstrap.hpp"
 
 #include <array>

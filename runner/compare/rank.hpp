@@ -1,7 +1,7 @@
 #pragma once
 // Who is fastest on each problem of one run, beside a baseline.
 
-#include "results/results.hpp"
+#include "results/document.hpp"
 #include "timing/bootstrap.hpp"
 
 #include <cstddef>

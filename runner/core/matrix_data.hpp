@@ -1,9 +1,10 @@
 #pragma once
 // What every word of every buffer holds before a kernel runs, as a pure function of its index. The
-// worker fills with it on its device, the referee computes the truth from it, and whatever a kernel
-// must not touch (inputs, row padding, the zones around a matrix) is checked against it, so no copy
-// of the data is ever kept or sent. Same bits on host and device: integer hashing, then exact or
-// correctly rounded conversion. constexpr, so nvcc takes these functions for device code too.
+// worker fills with it on its device, the reference computes the truth from it, and whatever a
+// kernel must not touch (inputs, row padding, the zones around a matrix) is checked against it, so
+// no copy of the data is ever kept or sent. Same bits on host and device: integer hashing, then
+// exact or correctly rounded conversion. constexpr, so nvcc takes these functions for device code
+// too.
 //
 //   index 0        kGuard              kGuard + rows * ld           word_count
 //   | zone of NaN  | rows x ld elements, padding NaN | zone of NaN  |
@@ -17,7 +18,7 @@
 namespace kzoo::data {
 
 // Elements before and after each matrix that no kernel may write.
-inline constexpr std::int64_t kGuard = 1024;
+inline constexpr std::int64_t kRedzone = 1024;
 
 // What the elements of a matrix are.
 enum class content : std::uint32_t {
@@ -38,16 +39,16 @@ struct matrix {
   std::uint64_t key;  // different for each matrix and seed
 };
 
-constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kGuard; }
+constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kRedzone; }
 
 constexpr bool is_inside(const matrix& x, std::int64_t index) {
-  const std::int64_t i = index - kGuard;
+  const std::int64_t i = index - kRedzone;
   return i >= 0 && i < x.rows * x.ld && i % x.ld < x.cols;
 }
 
 // Index of element (row, col).
 constexpr std::int64_t index_of(const matrix& x, std::int64_t row, std::int64_t col) {
-  return kGuard + row * x.ld + col;
+  return kRedzone + row * x.ld + col;
 }
 
 // 64 well-mixed bits from a counter: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
@@ -117,7 +118,7 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
                  : 0;
     case content::hill: {
       const int height = 1 + static_cast<int>(bits % 128);
-      return (index - kGuard) % x.ld < (x.cols + 1) / 2 ? height : -height;
+      return (index - kRedzone) % x.ld < (x.cols + 1) / 2 ? height : -height;
     }
     case content::bits:
       return static_cast<int>(bits & 1u);

@@ -51,9 +51,9 @@ constexpr bool is_declined(verdict v) {
 constexpr bool is_failure(verdict v) { return v != verdict::pass && !is_declined(v); }
 
 // Why a cell did not get as far as being judged: the plugin declined, failed, crashed or hung.
-class setback : public std::runtime_error {
+class failure : public std::runtime_error {
  public:
-  setback(kzoo::verdict v, const std::string& reason) : std::runtime_error(reason), verdict(v) {}
+  failure(kzoo::verdict v, const std::string& reason) : std::runtime_error(reason), verdict(v) {}
   kzoo::verdict verdict;
 };
 

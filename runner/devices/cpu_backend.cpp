@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-// There when libasan is in the process: verify/checks/sanitizers.hpp.
+// There when libasan is in the process: checks/sanitizers.hpp.
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void*, std::size_t);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, std::size_t);
@@ -95,7 +95,7 @@ class cpu_backend final : public backend {
   void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) override {
     const auto set = out_of_bounds ? __asan_poison_memory_region : __asan_unpoison_memory_region;
     if (set == nullptr) return;
-    const std::size_t element = is_narrow(x) ? 2 : 4, zone = data::kGuard * element;
+    const std::size_t element = is_narrow(x) ? 2 : 4, zone = data::kRedzone * element;
     const auto* bytes = static_cast<const char*>(buffer);
     set(bytes, zone);
     set(bytes + static_cast<std::size_t>(data::word_count(x)) * element - zone, zone);

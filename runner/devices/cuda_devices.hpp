@@ -6,7 +6,7 @@
 
 namespace kzoo::devices {
 
-std::vector<device> list_cuda();
+std::vector<results::device> list_cuda();
 std::uint64_t free_cuda_memory(int ordinal);
 
 }  // namespace kzoo::devices

@@ -3,7 +3,7 @@
 #include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
-#include "devices/load.hpp"
+#include "microbenchmarks/microbenchmark.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -30,8 +30,8 @@ std::string proc_value(const char* file, std::string_view key) {
   return "";
 }
 
-device cpu_device() {
-  device d;
+results::device cpu_device() {
+  results::device d;
   d.id = "cpu";
   d.name = proc_value("/proc/cpuinfo", "model name");
   if (d.name.empty()) d.name = "CPU";
@@ -61,15 +61,15 @@ int ordinal_of(const std::string& name) {
 
 }  // namespace
 
-std::vector<device> list() {
-  std::vector<device> all{cpu_device()};
-  for (device& d : list_cuda()) all.push_back(std::move(d));
+std::vector<results::device> list() {
+  std::vector<results::device> all{cpu_device()};
+  for (results::device& d : list_cuda()) all.push_back(std::move(d));
   return all;
 }
 
-device find(const std::string& name) {
+results::device find(const std::string& name) {
   if (name == "cpu") return cpu_device();
-  std::vector<device> gpus = list_cuda();
+  std::vector<results::device> gpus = list_cuda();
   if (name == "auto") return gpus.empty() ? cpu_device() : gpus.front();
   if (gpus.empty()) throw absent(why_no_cuda());
   const auto wanted = static_cast<std::size_t>(ordinal_of(name));
@@ -82,9 +82,9 @@ device find(const std::string& name) {
   return gpus[wanted];
 }
 
-std::vector<device> find_all(const std::string& name) {
+std::vector<results::device> find_all(const std::string& name) {
   if (name != "cuda:all") return {find(name)};
-  std::vector<device> all;
+  std::vector<results::device> all;
   // What the tests have instead of several GPUs: "cpu,cpu".
   if (const char* names = std::getenv("KZOO_ALL_DEVICES")) {
     std::istringstream list(names);
@@ -97,9 +97,9 @@ std::vector<device> find_all(const std::string& name) {
   return all;
 }
 
-void check_one_model(const std::vector<device>& all) {
-  const auto other =
-      std::ranges::find_if(all, [&](const device& d) { return d.name != all.front().name; });
+void check_one_model(const std::vector<results::device>& all) {
+  const auto other = std::ranges::find_if(
+      all, [&](const results::device& d) { return d.name != all.front().name; });
   if (other == all.end()) return;
   throw std::invalid_argument(fmt::format(
       "cuda:all: the GPUs here are of different models, {} is {} and {} is {}: times of "
@@ -108,7 +108,7 @@ void check_one_model(const std::vector<device>& all) {
       all.front().id, all.front().name, other->id, other->name));
 }
 
-std::uint64_t free_memory(const device& d) {
+std::uint64_t free_memory(const results::device& d) {
   if (d.abi.kind == KZOO_CUDA) return free_cuda_memory(d.abi.ordinal);
   const std::string available = proc_value("/proc/meminfo", "MemAvailable");
   std::uint64_t kilobytes = 0;
@@ -117,10 +117,6 @@ std::uint64_t free_memory(const device& d) {
 }
 
 const char* kind_name(kzoo_device_kind kind) { return kind == KZOO_CUDA ? "cuda" : "cpu"; }
-
-std::vector<load> loads(const device& d) {
-  return d.abi.kind == KZOO_CUDA ? cuda_loads(d) : cpu_loads();
-}
 
 std::unique_ptr<backend> open(const std::string& device_id) {
   return device_id == "cpu" ? open_cpu() : open_cuda(ordinal_of(device_id));

@@ -1,10 +1,10 @@
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
-#include "devices/load.hpp"
+#include "microbenchmarks/microbenchmark.hpp"
 
 namespace kzoo::devices {
 
-std::vector<device> list_cuda() { return {}; }
+std::vector<results::device> list_cuda() { return {}; }
 
 std::string why_no_cuda() {
   return "This kernel-zoo was built without CUDA. Install the CUDA toolkit and build again, or run "
@@ -12,8 +12,6 @@ std::string why_no_cuda() {
 }
 
 std::uint64_t free_cuda_memory(int) { throw absent(why_no_cuda()); }
-
-std::vector<load> cuda_loads(const device&) { throw absent(why_no_cuda()); }
 
 std::unique_ptr<backend> open_cuda(int) { throw absent(why_no_cuda()); }
 

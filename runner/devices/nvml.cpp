@@ -64,7 +64,7 @@ struct nvml::session {
     check(library.get<nvml_result()>("nvmlInit_v2")(), "nvmlInit");
     try {
       check(library.get<nvml_result(const char*, nvml_device*)>("nvmlDeviceGetHandleByPciBusId_v2")(
-                pci_bus_id.c_str(), &device),
+                pci_bus_id.c_str(), &handle),
             pci_bus_id);
     } catch (...) {
       shut_down();
@@ -80,7 +80,7 @@ struct nvml::session {
   std::optional<Number> ask(const char* function, Which... which) const {
     Number number{};
     if (!library.has(function)) return std::nullopt;
-    if (library.get<Function>(function)(device, which..., &number) != 0) return std::nullopt;
+    if (library.get<Function>(function)(handle, which..., &number) != 0) return std::nullopt;
     return number;
   }
   std::optional<double> number(const char* function, double unit = 1) const {
@@ -100,7 +100,7 @@ struct nvml::session {
   void shut_down() const { library.get<nvml_result()>("nvmlShutdown")(); }
 
   boost::dll::shared_library library;
-  nvml_device device = nullptr;
+  nvml_device handle = nullptr;
 };
 
 nvml::nvml(const std::string& pci_bus_id, const std::string& library) {
@@ -117,8 +117,8 @@ nvml::nvml(const std::string& pci_bus_id, const std::string& library) {
 
 nvml::~nvml() = default;
 
-conditions nvml::read() const {
-  conditions now;
+results::conditions nvml::read() const {
+  results::conditions now;
   if (!session_) return now;
   now.sm_mhz = session_->number_of("nvmlDeviceGetClockInfo", kSmClock);
   now.memory_mhz = session_->number_of("nvmlDeviceGetClockInfo", kMemoryClock);

@@ -2,7 +2,7 @@
 // A GPU's conditions through NVML, the driver's own library. It needs no CUDA context, so that the
 // supervisor can watch the device that a worker computes on.
 
-#include "devices/conditions.hpp"
+#include "results/conditions.hpp"
 
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ class nvml {
   // Why nothing can be read; "" where it can.
   const std::string& absent() const { return absent_; }
   // As they are now; nothing at all where absent() says why.
-  conditions read() const;
+  results::conditions read() const;
   // The SM clock that the device may reach, MHz; 0 when it is not known.
   double highest_sm_mhz() const;
 

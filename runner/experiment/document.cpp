@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kLongestLine = 10000;
 
-location place(const toml::source_region& source, const diagnostics& report) {
+location place(const toml::source_region& source, const input::diagnostics& report) {
   return report.at(source.begin.line, source.begin.column);
 }
 
-node convert(const toml::node& from, const diagnostics& report);
+node convert(const toml::node& from, const input::diagnostics& report);
 
-node_table convert_table(const toml::table& from, const diagnostics& report) {
+node_table convert_table(const toml::table& from, const input::diagnostics& report) {
   node_table result;
   for (const auto& [key, value] : from)
     result.push_back({std::string(key.str()), place(key.source(), report), convert(value, report)});
@@ -29,7 +29,7 @@ node_table convert_table(const toml::table& from, const diagnostics& report) {
   return result;
 }
 
-node convert(const toml::node& from, const diagnostics& report) {
+node convert(const toml::node& from, const input::diagnostics& report) {
   node result{place(from.source(), report), date_and_time{}};
   if (const auto* text = from.as_string())
     result.value = text->get();
@@ -50,7 +50,9 @@ node convert(const toml::node& from, const diagnostics& report) {
 }
 
 struct describer {
-  std::string operator()(const std::string& text) const { return "the string " + in_quotes(text); }
+  std::string operator()(const std::string& text) const {
+    return "the string " + input::in_quotes(text);
+  }
   std::string operator()(std::int64_t integer) const { return fmt::format("{}", integer); }
   std::string operator()(double number) const { return fmt::format("{:#}", number); }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
@@ -76,7 +78,7 @@ unsigned overlong_line(std::string_view text) {
 
 }  // namespace
 
-node_table parse_document(std::string_view text, diagnostics& report) {
+node_table parse_document(std::string_view text, input::diagnostics& report) {
   if (const unsigned line = overlong_line(text); line > 0) {
     report.error(report.at(line, 1), fmt::format("the line has more than {} characters; break it, "
                                                  "as lists may be",

@@ -1,7 +1,7 @@
 #pragma once
 // A TOML file as a tree of values with their places, in the order of the file.
 
-#include "experiment/diagnostics.hpp"
+#include "input/diagnostics.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,7 +28,7 @@ struct table_entry {
 };
 
 // A syntax error goes to `report`, and the table is then empty.
-node_table parse_document(std::string_view text, diagnostics& report);
+node_table parse_document(std::string_view text, input::diagnostics& report);
 
 // For messages: `the string "x"`, "0", "a list", "a table".
 std::string describe(const node& n);

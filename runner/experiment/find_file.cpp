@@ -1,6 +1,7 @@
-// Where the file is that the user named.
+#include "experiment/find_file.hpp"
 
-#include "experiment/diagnostics.hpp"
+#include "input/diagnostics.hpp"
+#include "input/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +43,7 @@ std::vector<std::string> known_experiments(const std::vector<fs::path>& config_p
 }  // namespace
 
 fs::path find_file(const std::string& name, const std::vector<fs::path>& config_path) {
-  if (name.empty()) throw invalid("error: the name of the experiment file is empty");
+  if (name.empty()) throw input::invalid("error: the name of the experiment file is empty");
   std::string looked;
   for (const fs::path& place : places(name, config_path)) {
     std::error_code fault;
@@ -56,13 +57,13 @@ fs::path find_file(const std::string& name, const std::vector<fs::path>& config_
     looked += fmt::format("\n  {}{}", place.string(), note);
   }
   const std::vector<std::string> known = known_experiments(config_path);
-  const std::string close = nearest(fs::path(name).stem().string(), known);
+  const std::string close = input::nearest(fs::path(name).stem().string(), known);
   std::string hint;
   if (!close.empty())
     hint = fmt::format("\ndid you mean 'experiments/{}.toml'?", close);
   else if (!known.empty())
     hint = fmt::format("\nexperiments there are: {}", fmt::join(known, ", "));
-  throw invalid(error_text(
+  throw input::invalid(input::error_text(
       name, fmt::format("there is no such experiment file; looked at{}{}", looked, hint)));
 }
 

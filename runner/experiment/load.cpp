@@ -1,9 +1,10 @@
-// The whole of an experiment file, section by section, and the command line's word over it.
+#include "experiment/load.hpp"
 
+#include "experiment/names.hpp"
 #include "experiment/problems.hpp"
 #include "experiment/published.hpp"
-#include "experiment/read_file.hpp"
 #include "experiment/reader.hpp"
+#include "input/read_file.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr double kDay = 86400;
 
-void read_top(table_reader& file, experiment& e, diagnostics& report) {
+void read_top(table_reader& file, results::experiment& e, input::diagnostics& report) {
   file.read("title", e.title, text);
   file.read("description", e.description, text);
   file.read("device", e.device, text_such_that(is_device_name, kDeviceForm));
@@ -34,37 +35,41 @@ void read_top(table_reader& file, experiment& e, diagnostics& report) {
   if (const auto device = file.find("device")) e.device_where = device->content.where;
 }
 
-void read_timing(table_reader& keys, timing_options& timing) {
+void read_timing(table_reader& keys, results::timing_options& timing) {
   keys.read("enabled", timing.enabled, flag);
-  words<cache_mode> modes;
-  for (const cache_mode m : kCacheModes) modes.emplace_back(mode_name(m), m);
+  words<results::cache_mode> modes;
+  for (const results::cache_mode m : results::kCacheModes)
+    modes.emplace_back(results::mode_name(m), m);
   keys.read("mode", timing.mode, one_of(modes));
   keys.read("rounds", timing.rounds, integer_in(1, 1000));
   keys.read("warmup", timing.warmup, integer_in(0, 1000));
   keys.read("min_samples", timing.min_samples, integer_in(1, 10000));
-  keys.read("max_noise", timing.max_noise, number_above_zero(1));
+  keys.read("max_noise", timing.max_relative_half_width, number_above_zero(1));
   keys.read("max_seconds", timing.max_seconds, number_above_zero(kDay));
   keys.read("end_to_end", timing.end_to_end, flag);
   keys.read("fresh_processes", timing.fresh_processes, flag);
 }
 
-void read_verify(table_reader& keys, verify_options& verify) {
+void read_verify(table_reader& keys, results::verify_options& verify) {
   words<tier> tiers;
   for (const tier t : kTiers) tiers.emplace_back(tier_name(t), t);
   keys.read("tier", verify.tier, one_of(tiers));
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
-  words<impossible_time> choices;
-  for (const impossible_time i : kImpossibleTimes) choices.emplace_back(impossible_time_name(i), i);
+  words<results::impossible_time> choices;
+  for (const results::impossible_time i : results::kImpossibleTimes)
+    choices.emplace_back(results::impossible_time_name(i), i);
   keys.read("impossible_time", verify.impossible_time, one_of(choices));
 }
 
-void read_pivot(table_reader& keys, bool has_baseline, experiment& e) {
-  words<pivot_axis> axes;
-  for (const pivot_axis a : kPivotAxes) axes.emplace_back(axis_name(a), a);
-  words<pivot_value> values;
-  for (const pivot_value v : kPivotValues) values.emplace_back(value_name(v), v);
+void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
+  words<results::pivot_axis> axes;
+  for (const results::pivot_axis a : results::kPivotAxes)
+    axes.emplace_back(results::axis_name(a), a);
+  words<results::pivot_value> values;
+  for (const results::pivot_value v : results::kPivotValues)
+    values.emplace_back(results::value_name(v), v);
   const auto axis = one_of(axes);
-  pivot table;
+  results::pivot table;
   keys.read("rows", table.rows, axis);
   keys.read("columns", table.columns, axis);
   keys.read("value", table.value, one_of(values));
@@ -72,24 +77,26 @@ void read_pivot(table_reader& keys, bool has_baseline, experiment& e) {
   const auto culprit = columns ? columns : keys.find("rows");
   if (table.rows == table.columns && culprit)
     culprit->error("rows and columns are the same; choose two different ones");
-  if (const auto value = keys.find("value"); table.value == pivot_value::speedup && !has_baseline)
+  if (const auto value = keys.find("value");
+      table.value == results::pivot_value::speedup && !has_baseline)
     value->error("a speedup is over the baseline, and the file names none; add baseline = \"...\"");
   e.pivot_table = table;
 }
 
 void apply_sizes(const std::vector<std::string>& sizes, std::vector<problem_set>& sets,
-                 diagnostics& report) {
+                 input::diagnostics& report) {
   std::vector<extents> wanted;
   for (const std::string& size : sizes) {
     if (const auto one = parse_shape(size))
       wanted.push_back(*one);
     else
-      report.error({"--sizes"}, fmt::format("expected {}, found {}", kShapeForm, in_quotes(size)));
+      report.error({"--sizes"},
+                   fmt::format("expected {}, found {}", kShapeForm, input::in_quotes(size)));
   }
   for (problem_set& set : sets) set.shapes = wanted;
 }
 
-void apply(const overrides& over, experiment& e, diagnostics& report) {
+void apply(const results::overrides& over, results::experiment& e, input::diagnostics& report) {
   if (over.device) {
     if (!is_device_name(*over.device)) report.error({"--device"}, device_fault(*over.device));
     e.device = *over.device;
@@ -106,23 +113,23 @@ void apply(const overrides& over, experiment& e, diagnostics& report) {
     e.plugins.push_back({name, {"--plugins"}});
     if (!is_selector(name))
       report.error({"--plugins"},
-                   fmt::format("expected {}, found {}", kSelectorForm, in_quotes(name)));
+                   fmt::format("expected {}, found {}", kSelectorForm, input::in_quotes(name)));
   }
 }
 
 }  // namespace
 
-experiment load(const std::filesystem::path& path, const overrides& over) {
-  return load_text(path, read_file(path), over);
+results::experiment load(const std::filesystem::path& path, const results::overrides& over) {
+  return load_text(path, input::read_file(path), over);
 }
 
-experiment load_text(const std::filesystem::path& path, std::string file_text,
-                     const overrides& over) {
-  experiment e;
+results::experiment load_text(const std::filesystem::path& path, std::string file_text,
+                              const results::overrides& over) {
+  results::experiment e;
   e.file = path;
   e.overridden = over;
   e.text = std::move(file_text);
-  diagnostics report(path.string(), e.text);
+  input::diagnostics report(path.string(), e.text);
   e.device_where = e.problems_where = report.at(0, 0);
 
   const node_table document = parse_document(e.text, report);

@@ -1,7 +1,6 @@
 #include "experiment/names.hpp"
 
-#include "experiment/diagnostics.hpp"
-#include "experiment/experiment.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 
@@ -52,20 +51,8 @@ bool is_device_name(std::string_view text) {
 }
 
 std::string device_fault(std::string_view text) {
-  return fmt::format("expected {}, found {}{}", kDeviceForm, in_quotes(text),
-                     did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0", "cuda:all"}));
-}
-
-std::string_view mode_name(cache_mode m) {
-  switch (m) {
-    case cache_mode::cold:
-      return "cold";
-    case cache_mode::hot:
-      return "hot";
-    case cache_mode::both:
-      return "both";
-  }
-  return "?";
+  return fmt::format("expected {}, found {}{}", kDeviceForm, input::in_quotes(text),
+                     input::did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0", "cuda:all"}));
 }
 
 std::optional<tier> find_tier(std::string_view name) {
@@ -75,23 +62,21 @@ std::optional<tier> find_tier(std::string_view name) {
 }
 
 std::string tier_fault(std::string_view text) {
-  return fmt::format("expected \"quick\", \"full\" or \"paranoid\", found {}{}", in_quotes(text),
-                     did_you_mean(text, {"quick", "full", "paranoid"}));
-}
-
-std::string_view impossible_time_name(impossible_time i) {
-  return i == impossible_time::refuse ? "refuse" : "report";
+  return fmt::format("expected \"quick\", \"full\" or \"paranoid\", found {}{}",
+                     input::in_quotes(text),
+                     input::did_you_mean(text, {"quick", "full", "paranoid"}));
 }
 
 tier parse_tier(const std::string& name, const std::string& where) {
   if (const auto known = find_tier(name)) return *known;
-  throw invalid(error_text(where, tier_fault(name)));
+  throw input::invalid(input::error_text(where, tier_fault(name)));
 }
 
 void check_device_name(const std::string& name, const std::string& where) {
-  if (!is_device_name(name)) throw invalid(error_text(where, device_fault(name)));
+  if (!is_device_name(name)) throw input::invalid(input::error_text(where, device_fault(name)));
   if (name == "cuda:all") {
-    throw invalid(error_text(where, "\"cuda:all\" is for experiments; name one device: cuda:N"));
+    throw input::invalid(
+        input::error_text(where, "\"cuda:all\" is for experiments; name one device: cuda:N"));
   }
 }
 

@@ -22,13 +22,9 @@ std::string shape_text(const extents& s);  // "512x256x128"
 inline constexpr std::string_view kShapeForm =
     "a size such as \"512\" or \"512x256x128\", each dimension from 1 to 1048576";
 
-bool is_selector(std::string_view text);
 inline constexpr std::string_view kSelectorForm =
     "a plugin such as \"smem\", a variant such as \"smem:32x32\", or a pattern of either with * "
     "and ?";
-
-// As a selector, without * and ?: one plugin, or one variant.
-bool is_cell_name(std::string_view text);
 
 bool is_device_name(std::string_view text);
 std::string device_fault(std::string_view text);  // the message for one that is not
@@ -37,5 +33,10 @@ inline constexpr std::string_view kDeviceForm =
 
 std::optional<tier> find_tier(std::string_view name);
 std::string tier_fault(std::string_view text);  // the message for one that is not
+
+// One device: "auto", "cpu", "cuda", "cuda:N"; throws input::invalid with `where` otherwise.
+void check_device_name(const std::string& name, const std::string& where);
+// "quick", "full", "paranoid"; throws input::invalid with `where` otherwise.
+tier parse_tier(const std::string& name, const std::string& where);
 
 }  // namespace kzoo::experiment

@@ -115,7 +115,7 @@ double combinations(const problem_set& s) {
 
 }  // namespace
 
-std::vector<problem_set> read_problem_sets(table_reader& file, diagnostics& report) {
+std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report) {
   std::vector<problem_set> sets;
   const auto found = file.find("problem");
   if (!found) {
@@ -142,7 +142,7 @@ std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets) {
   return {result.begin(), result.end()};
 }
 
-std::vector<problem> expand(const std::vector<problem_set>& sets, diagnostics& report) {
+std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report) {
   double count = 0;
   for (const problem_set& s : sets) {
     count += combinations(s);

@@ -1,6 +1,7 @@
 #pragma once
 // [problem] and [[problem]]: lists of values whose every combination is one problem.
 
+#include "core/problem.hpp"
 #include "experiment/reader.hpp"
 #include "experiment/sizes.hpp"
 
@@ -19,13 +20,13 @@ struct problem_set {
 };
 
 // In the order of the file. A file without one has one default set.
-std::vector<problem_set> read_problem_sets(table_reader& file, diagnostics& report);
+std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report);
 
 // The shapes of all sets, each once.
 std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets);
 
 // Every combination, each once: sets in order, then dtype, shape, alpha, beta, padding. A file
 // that expands past kMostProblems is reported before anything is expanded.
-std::vector<problem> expand(const std::vector<problem_set>& sets, diagnostics& report);
+std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report);
 
 }  // namespace kzoo::experiment

@@ -3,6 +3,7 @@
 
 #include "experiment/names.hpp"
 #include "experiment/reader.hpp"
+#include "results/experiment.hpp"
 
 #include <vector>
 
@@ -10,6 +11,6 @@ namespace kzoo::experiment {
 
 // `shapes` are those that the file itself asks for, whatever --sizes says: a figure without @MxNxK
 // is about them. Empty when they could not be read.
-published read_published(table_reader& keys, const std::vector<extents>& shapes);
+results::published read_published(table_reader& keys, const std::vector<extents>& shapes);
 
 }  // namespace kzoo::experiment

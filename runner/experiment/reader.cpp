@@ -81,7 +81,7 @@ std::optional<std::size_t> word_index(const value& v, const std::vector<std::str
   const auto position = found ? std::ranges::find(known, *found) : known.end();
   if (position != known.end()) return static_cast<std::size_t>(position - known.begin());
   v.expected(fmt::format("one of \"{}\"", fmt::join(known, "\", \"")),
-             found ? did_you_mean(*found, known) : "");
+             found ? input::did_you_mean(*found, known) : "");
   return {};
 }
 
@@ -94,7 +94,7 @@ read_as<std::string> text_such_that(bool (*is_valid)(std::string_view), std::str
   };
 }
 
-table_reader::table_reader(const node_table& table, std::string name, diagnostics& report,
+table_reader::table_reader(const node_table& table, std::string name, input::diagnostics& report,
                            const table_reader* outer)
     : table_(table), name_(std::move(name)), report_(report), outer_(outer) {}
 
@@ -113,7 +113,7 @@ std::vector<std::pair<const table_entry&, value>> table_reader::all() {
   std::vector<std::pair<const table_entry&, value>> result;
   for (const table_entry& e : table_) {
     known_.push_back(e.key);
-    result.push_back({e, value{e.content, full_name(in_quotes(e.key)), report_}});
+    result.push_back({e, value{e.content, full_name(input::in_quotes(e.key)), report_}});
   }
   return result;
 }
@@ -121,14 +121,14 @@ std::vector<std::pair<const table_entry&, value>> table_reader::all() {
 void table_reader::finish() {
   for (const table_entry& e : table_) {
     if (contains(known_, e.key)) continue;
-    std::string hint = did_you_mean(e.key, known_);
+    std::string hint = input::did_you_mean(e.key, known_);
     if (outer_ && contains(outer_->known_, e.key)) {
       hint = outer_->name_.empty()
                  ? fmt::format("; '{}' goes at the top of the file, above the first [table]", e.key)
                  : fmt::format("; '{}' goes under [{}]", e.key, outer_->name_);
     }
     report_.error(e.where,
-                  fmt::format("unknown key {}{}{} (known here: {})", in_quotes(e.key, '\''),
+                  fmt::format("unknown key {}{}{} (known here: {})", input::in_quotes(e.key, '\''),
                               name_.empty() ? "" : " in " + name_, hint, fmt::join(known_, ", ")));
   }
 }

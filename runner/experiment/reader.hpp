@@ -18,7 +18,7 @@ namespace kzoo::experiment {
 struct value {
   const node& content;
   std::string name;  // "timing.samples"
-  diagnostics& report;
+  input::diagnostics& report;
 
   template <class T>
   const T* get() const {
@@ -63,7 +63,7 @@ read_as<std::string> text_such_that(bool (*is_valid)(std::string_view), std::str
 class table_reader {
  public:
   // `name` is "" for the whole file. `outer` is where misplaced keys may belong.
-  table_reader(const node_table& table, std::string name, diagnostics& report,
+  table_reader(const node_table& table, std::string name, input::diagnostics& report,
                const table_reader* outer = nullptr);
 
   std::optional<value> find(std::string_view key);
@@ -113,7 +113,7 @@ class table_reader {
 
   const node_table& table_;
   std::string name_;
-  diagnostics& report_;
+  input::diagnostics& report_;
   const table_reader* outer_;
   std::vector<std::string> known_;
 };

@@ -1,6 +1,6 @@
 #include "profile/cells.hpp"
 
-#include "experiment/diagnostics.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,10 +13,10 @@ namespace {
 constexpr const char* kFlag = "--cell";
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw experiment::invalid(experiment::error_text(kFlag, why));
+  throw input::invalid(input::error_text(kFlag, why));
 }
 
-std::string kernel_of(const run::contestant& c, const run::entry& e) {
+std::string kernel_of(const run::loaded_plugin& c, const run::entry& e) {
   return fmt::format("{}:{}", c.record.name, e.description.id);
 }
 
@@ -35,18 +35,18 @@ const problem& problem_for(const run::plan& plan, const cell_name& name, const r
   if (of_other_type != nullptr) return *of_other_type;
   const std::string asked = experiment::shape_text(*name.size);
   refuse(fmt::format("the experiment has no {}{}; --sizes {} makes one\n  sizes: {}", asked,
-                     experiment::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", ")));
+                     input::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", ")));
 }
 
 cell find(const run::plan& plan, const cell_name& name) {
   const std::string plugin = name.kernel.substr(0, name.kernel.find(':'));
-  for (const run::contestant& c : plan.contestants) {
+  for (const run::loaded_plugin& c : plan.plugins) {
     if (c.record.name != plugin) continue;
     if (!c.host) refuse(fmt::format("{} cannot be used: {}", plugin, c.record.problem));
     std::vector<std::string> kernels;
     const run::entry* found = nullptr;
     for (const run::entry& e : c.entries) {
-      if (!experiment::matches(name.kernel, plugin, e.description.id)) continue;
+      if (!matches(name.kernel, plugin, e.description.id)) continue;
       kernels.push_back(kernel_of(c, e));
       found = &e;
     }
@@ -62,7 +62,7 @@ std::vector<cell> first_problem(const run::plan& plan) {
   std::vector<cell> cells;
   std::vector<std::string> names;
   const problem& p = plan.experiment.problems.front();
-  for (const run::contestant& c : plan.contestants) {
+  for (const run::loaded_plugin& c : plan.plugins) {
     for (const run::entry& e : c.entries) {
       if (!c.host || e.description.declared(p.dtype) == 0) continue;
       cells.push_back({&c, &e, &p});
@@ -71,11 +71,11 @@ std::vector<cell> first_problem(const run::plan& plan) {
   }
   const std::string file = plan.experiment.file.filename().string();
   if (cells.empty()) {
-    throw experiment::invalid(fmt::format("{}: error: no plugin of it has a kernel for {} on {}",
-                                          file, problem_name(p), plan.device.id));
+    throw input::invalid(fmt::format("{}: error: no plugin of it has a kernel for {} on {}", file,
+                                     problem_name(p), plan.device.id));
   }
   if (cells.size() > kMostCells) {
-    throw experiment::invalid(fmt::format(
+    throw input::invalid(fmt::format(
         "{}: error: {} kernels are many to profile, and {} the most without --cell; name cells, "
         "or fewer with --plugins\n  cells: {}",
         file, cells.size(), kMostCells, fmt::join(names, ", ")));
@@ -90,14 +90,14 @@ std::vector<cell_name> parse_cells(const std::vector<std::string>& names) {
   for (const std::string& text : names) {
     const auto at = text.find('@');
     cell_name name{text, text.substr(0, at), {}};
-    if (!experiment::is_cell_name(name.kernel)) {
+    if (!is_kernel_name(name.kernel)) {
       refuse(fmt::format("expected a cell such as \"smem:32x32@1024x1024x1024\", found {}",
-                         experiment::in_quotes(text)));
+                         input::in_quotes(text)));
     }
     if (at != std::string::npos) {
       name.size = experiment::parse_shape(text.substr(at + 1));
       if (!name.size) {
-        refuse(fmt::format("after the @ in {}: expected {}", experiment::in_quotes(text),
+        refuse(fmt::format("after the @ in {}: expected {}", input::in_quotes(text),
                            experiment::kShapeForm));
       }
     }

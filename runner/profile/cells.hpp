@@ -1,8 +1,8 @@
 #pragma once
 // Which cells of an experiment are profiled.
 
-#include "experiment/experiment.hpp"
 #include "experiment/names.hpp"
+#include "results/experiment.hpp"
 #include "run/plan.hpp"
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct cell_name {
 std::vector<cell_name> parse_cells(const std::vector<std::string>& names);
 
 struct cell {
-  const run::contestant* plugin;
+  const run::loaded_plugin* plugin;
   const run::entry* variant;
   const problem* at;
 };

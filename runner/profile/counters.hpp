@@ -45,7 +45,7 @@ struct profiled {
 
 struct document {
   std::string experiment;  // its file
-  devices::device device;
+  results::device device;
   std::string ncu_version;
   std::vector<profiled> cells;
 };

@@ -1,7 +1,7 @@
 // Which ncu: it is part of the CUDA toolkit, but not always in PATH.
 
+#include "process/command.hpp"
 #include "profile/ncu.hpp"
-#include "workers/command.hpp"
 
 #include <fmt/format.h>
 
@@ -28,10 +28,10 @@ std::vector<std::string> usual_places() {
 }
 
 // What it says of itself; nothing where it cannot be started.
-std::optional<workers::command_result> ask(const std::string& program) {
+std::optional<process::command_result> ask(const std::string& program) {
   constexpr double kSeconds = 60;
   try {
-    return workers::run_command({program, "--version"}, {}, kSeconds);
+    return process::run_command({program, "--version"}, {}, kSeconds);
   } catch (const std::system_error&) {
     return {};
   }

@@ -1,7 +1,7 @@
 #include "profile/json.hpp"
 
 #include "core/version.hpp"
-#include "results/json.hpp"
+#include "storage/results_json.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -37,7 +37,7 @@ json to_json(const document& d) {
   for (const profiled& c : d.cells) cells.push_back(to_json(c));
   return {{"schema", "kzoo.profile/1"},           {"runner", {{"version", kVersion}}},
           {"ncu", {{"version", d.ncu_version}}},  {"experiment", {{"file", d.experiment}}},
-          {"device", results::to_json(d.device)}, {"cells", std::move(cells)}};
+          {"device", storage::to_json(d.device)}, {"cells", std::move(cells)}};
 }
 
 }  // namespace kzoo::profile

@@ -1,9 +1,9 @@
 #include "profile/ncu.hpp"
 
 #include "core/printable.hpp"
+#include "host/profiled.hpp"
+#include "process/command.hpp"
 #include "profile/raw_page.hpp"
-#include "workers/command.hpp"
-#include "workers/profiled.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,7 +80,7 @@ std::string printed_in(const std::string& output) {
   std::string text;
   bool any = false;
   for (const std::string& line : lines_of(output)) {
-    if (line.starts_with("==PROF==") || line.starts_with(workers::kProfiledMark)) continue;
+    if (line.starts_with("==PROF==") || line.starts_with(host::kProfiledMark)) continue;
     text += line + '\n';
     any = any || !line.empty();
   }
@@ -95,9 +95,9 @@ std::string report_in(const std::string& output) {
 }
 
 // There is no table of counters, and it was not for want of a metric: why?
-counters without_table(const tool& ncu, const workers::command_result& ran) {
+counters without_table(const tool& ncu, const process::command_result& ran) {
   if (ran.output.find("No kernels were profiled") != std::string::npos) {
-    throw setback(verdict::error, "ncu saw no kernel of it: " + complaints_in(ran.output));
+    throw failure(verdict::error, "ncu saw no kernel of it: " + complaints_in(ran.output));
   }
   if (ran.code != 0 || ncu.arguments.empty()) {
     throw no_counters(fmt::format("ncu ended with code {} and without counters: {}", ran.code,
@@ -139,9 +139,9 @@ counters collect(const tool& ncu, std::vector<std::string> metrics,
   std::vector<std::string> unknown;
   for (;;) {
     const auto ran =
-        workers::run_command(command_of(ncu, metrics, target), kSettings, ncu.timeout_seconds);
+        process::run_command(command_of(ncu, metrics, target), kSettings, ncu.timeout_seconds);
     if (ran.hung) {
-      throw setback(verdict::hung,
+      throw failure(verdict::hung,
                     fmt::format("no end within {:g} s under ncu, killed", ncu.timeout_seconds));
     }
     check_access(ran.output);
@@ -155,7 +155,7 @@ counters collect(const tool& ncu, std::vector<std::string> metrics,
     }
     // A cell that fails on the way may have left counters.
     if (ran.output.find(kConnected) != std::string::npos)
-      workers::check_profiled(ran.output, complaints_in(ran.output));
+      host::check_profiled(ran.output, complaints_in(ran.output));
     if (!page || page->empty()) return without_table(ncu, ran);
     if (!ncu.is_told("--metrics")) {
       for (const std::string& m : metrics) {

@@ -31,8 +31,8 @@ tool find_tool(const std::string& asked);
 std::vector<std::string> command_of(const tool& ncu, const std::vector<std::string>& metrics,
                                     const std::vector<std::string>& target);
 
-// Runs `target`, a program and its arguments that ends as workers/profiled.hpp says, under ncu. A
-// metric that ncu does not know is left out. Throws no_counters, and setback for what goes wrong
+// Runs `target`, a program and its arguments that ends as host/profiled.hpp says, under ncu. A
+// metric that ncu does not know is left out. Throws no_counters, and failure for what goes wrong
 // with the target.
 counters collect(const tool& ncu, std::vector<std::string> metrics,
                  const std::vector<std::string>& target);

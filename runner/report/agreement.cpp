@@ -24,7 +24,7 @@ struct worst {
   double of_allowed = 0;
   bool agree = true;
 
-  void take(const referee::comparison& c) {
+  void take(const reference::comparison& c) {
     // A difference that is not a number is worse than any that is one.
     const double x = std::isnan(c.worst_of_allowed) ? INFINITY : c.worst_of_allowed;
     of_allowed = std::max(of_allowed, x);

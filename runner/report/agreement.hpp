@@ -2,7 +2,7 @@
 // Everyone against everyone, over all problems.
 
 #include "report/page.hpp"
-#include "results/results.hpp"
+#include "results/document.hpp"
 
 namespace kzoo::report {
 

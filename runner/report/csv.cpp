@@ -77,7 +77,7 @@ void add_time(line& l, const document& d, const cell& c) {
   l.number("median_ms", c.time->median_ms);
   l.number("min_ms", c.time->min_ms);
   l.number("spread", c.time->spread);
-  l.number("noise", c.time->noise);
+  l.number("noise", c.time->relative_half_width);
   l.number("samples", c.time->samples_ms.size());
   l.add("clock", timing::clock_name(c.time->clock));
   l.add("cache", timing::caches_name(c.time->caches));
@@ -103,7 +103,7 @@ void add_launch(line& l, const cell& c) {
     }
     return;
   }
-  const workers::launch& first = c.launches[0];
+  const results::launch& first = c.launches[0];
   l.number("registers", first.registers);
   l.number("spilled_bytes", first.local_bytes);
   l.number("shared_bytes", first.static_shared + first.dynamic_shared);

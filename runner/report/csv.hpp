@@ -1,6 +1,6 @@
 #pragma once
 
-#include "results/results.hpp"
+#include "results/document.hpp"
 
 #include <string>
 

@@ -2,7 +2,7 @@
 // From the host's memory to the host's memory, part by part: a row for each kernel that has it.
 
 #include "report/table.hpp"
-#include "results/results.hpp"
+#include "results/document.hpp"
 
 #include <cstddef>
 

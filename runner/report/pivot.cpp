@@ -13,11 +13,11 @@
 namespace kzoo::report {
 namespace {
 
-using experiment::pivot;
-using experiment::pivot_axis;
-using experiment::pivot_value;
 using results::cell;
 using results::document;
+using results::pivot;
+using results::pivot_axis;
+using results::pivot_value;
 
 std::string coordinate(const document& d, const cell& c, pivot_axis a) {
   const problem& p = d.problem_of(c);

@@ -21,12 +21,12 @@ std::string accuracy_text(const document& d, const cell& c) {
 }
 
 // Of a block, static and dynamic together.
-std::string shared_text(const workers::launch& l) {
+std::string shared_text(const results::launch& l) {
   const auto bytes = static_cast<double>(l.static_shared + l.dynamic_shared);
   return bytes == 0 ? "0" : number_text(bytes / 1024) + " KiB";
 }
 
-std::string occupancy_text(const workers::launch& l) {
+std::string occupancy_text(const results::launch& l) {
   return fmt::format("{:.0f}%{}", 100.0 * l.resident_warps / l.most_warps,
                      l.local_bytes > 0 ? " spills" : "");
 }

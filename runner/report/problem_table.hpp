@@ -2,7 +2,7 @@
 // One problem's results: a row for each variant, and a sentence for each that did not pass.
 
 #include "report/page.hpp"
-#include "results/results.hpp"
+#include "results/document.hpp"
 
 #include <cstddef>
 #include <optional>
@@ -27,7 +27,7 @@ struct reason {
   kzoo::verdict verdict;
   std::vector<std::string> kernels;
   std::string text;
-  std::optional<referee::error_map> errors;  // of the first of them
+  std::optional<reference::error_map> errors;  // of the first of them
 };
 std::vector<reason> reasons(const results::document& d, std::size_t problem);
 style style_of(verdict v);

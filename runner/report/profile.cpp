@@ -197,9 +197,9 @@ void add_missing(page& p, const std::vector<const profiled*>& cells) {
 std::string kernel_text(const std::string& demangled) {
   constexpr std::size_t kLongest = 60;
   std::string text = demangled;
-  for (const char* noise :
+  for (const char* relative_half_width :
        {"(anonymous namespace)::", "<unnamed>::", "(int)", "(unsigned int)", "(bool)"})
-    erase_all(text, noise);
+    erase_all(text, relative_half_width);
   if (text.starts_with("void ")) text.erase(0, 5);
   if (text.ends_with(')')) {  // the parameters, whatever is in them
     std::size_t at = text.size();

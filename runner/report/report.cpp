@@ -1,7 +1,7 @@
 #include "report/report.hpp"
 
 #include "core/printable.hpp"
-#include "referee/error_map.hpp"
+#include "reference/error_map.hpp"
 #include "report/agreement.hpp"
 #include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
@@ -54,10 +54,10 @@ std::string device_text(const document& d) {
   return text;
 }
 
-std::string ceilings_text(const roofline::ceilings& c) {
+std::string ceilings_text(const roofline::peaks& c) {
   std::string text;
   for (const auto r : roofline::kResources) {
-    const roofline::ceiling* found = c.find(r);
+    const roofline::measured_peak* found = c.find(r);
     if (found == nullptr) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", roofline::resource_name(r),
                         rate_text(r, found->best.rate));
@@ -68,17 +68,17 @@ std::string ceilings_text(const roofline::ceilings& c) {
 void add_measured(page& p, const document& d) {
   p.item(fmt::format("measured {}: {}", d.started, device_text(d)));
   p.item(timing_text(d));
-  if (d.ceilings) p.item(ceilings_text(*d.ceilings));
+  if (d.peaks) p.item(ceilings_text(*d.peaks));
 }
 
 // Where the experiment has no [pivot] of its own: the same kernel at several sizes.
-std::optional<experiment::pivot> pivot_of(const document& d) {
+std::optional<results::pivot> pivot_of(const document& d) {
   if (d.experiment.pivot_table) return d.experiment.pivot_table;
   std::set<std::string> shapes;
   for (const problem& p : d.experiment.problems) shapes.insert(shape_name(p));
   if (shapes.size() < 2) return std::nullopt;
-  return experiment::pivot{experiment::pivot_axis::kernel, experiment::pivot_axis::shape,
-                           experiment::pivot_value::gflops};
+  return results::pivot{results::pivot_axis::kernel, results::pivot_axis::shape,
+                        results::pivot_value::gflops};
 }
 
 // " on cuda:1", where the problems ran on several devices.
@@ -108,7 +108,7 @@ void add_part(page& p, const document& d, std::size_t problem, const part& what,
   for (const reason& r : why) {
     p.item(verdict_name(r.verdict), style_of(r.verdict),
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
-    if (r.errors) p.verbatim(referee::lines_of(*r.errors));
+    if (r.errors) p.verbatim(reference::lines_of(*r.errors));
   }
   for (const throttling& t : what.held_back) {
     p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));

@@ -2,7 +2,7 @@
 // A report, part by part: while a run goes on, or of results that were stored.
 
 #include "report/page.hpp"
-#include "results/results.hpp"
+#include "results/document.hpp"
 
 #include <cstddef>
 #include <string>

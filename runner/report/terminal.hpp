@@ -2,7 +2,7 @@
 // The report that a person watches: tables as problems finish, and one line of progress.
 
 #include "report/page.hpp"
-#include "run/execute.hpp"
+#include "run/execution.hpp"
 
 #include <cstdio>
 #include <memory>

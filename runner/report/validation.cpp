@@ -1,7 +1,7 @@
 #include "report/validation.hpp"
 
 #include "core/version.hpp"
-#include "referee/error_map.hpp"
+#include "reference/error_map.hpp"
 #include "report/terminal.hpp"
 #include "report/text.hpp"
 
@@ -13,26 +13,26 @@
 namespace kzoo::report {
 namespace {
 
-style style_of(verify::outcome o) {
-  return o == verify::outcome::pass      ? style::good
-         : o == verify::outcome::skipped ? style::dim
-                                         : style::bad;
+style style_of(results::outcome o) {
+  return o == results::outcome::pass      ? style::good
+         : o == results::outcome::skipped ? style::dim
+                                          : style::bad;
 }
 
 // Padded first: colour codes have no width.
-std::string word(verify::outcome o, bool colour) {
-  return styled(fmt::format("{:<8}", verify::outcome_name(o)), style_of(o), colour);
+std::string word(results::outcome o, bool colour) {
+  return styled(fmt::format("{:<8}", results::outcome_name(o)), style_of(o), colour);
 }
 
 }  // namespace
 
 validation_text::validation_text(std::FILE* out) : out_(out), colour_(wants_colour(out)) {}
 
-void validation_text::begins(const std::vector<run::contestant>& plugins,
-                             const devices::device& device, tier t) {
+void validation_text::begins(const std::vector<run::loaded_plugin>& plugins,
+                             const results::device& device, tier t) {
   fmt::print(out_, "tier {} on {} ({}), kernel-zoo {}\n", tier_name(t), device.id, device.name,
              kVersion);
-  for (const run::contestant& c : plugins) {
+  for (const run::loaded_plugin& c : plugins) {
     if (c.record.description) {
       fmt::print(out_, "  {}: {}\n", c.record.name, c.record.file.string());
     } else {
@@ -47,23 +47,23 @@ void validation_text::starts(const results::validated_variant& v) {
   std::fflush(out_);
 }
 
-void validation_text::found(const verify::finding& f) {
+void validation_text::found(const results::finding& f) {
   fmt::print(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), f.check, f.detail);
   if (f.errors) {
-    for (const std::string& line : referee::lines_of(*f.errors))
+    for (const std::string& line : reference::lines_of(*f.errors))
       fmt::print(out_, "      {}\n", line);
   }
   std::fflush(out_);
 }
 
 void validation_text::ends(const results::validation& v) {
-  std::map<verify::outcome, int> counts;
+  std::map<results::outcome, int> counts;
   for (const results::validated_variant& one : v.variants)
-    for (const verify::finding& f : one.findings) ++counts[f.outcome];
-  counts.try_emplace(verify::outcome::pass);
+    for (const results::finding& f : one.findings) ++counts[f.outcome];
+  counts.try_emplace(results::outcome::pass);
   std::string text;
   for (const auto& [o, count] : counts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verify::outcome_name(o));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, results::outcome_name(o));
   fmt::print(out_, "\n{}: {} · {:.1f} s\n",
              results::exit_code(v) == 0 ? styled("ok", style::good, colour_)
                                         : styled("FAILED", style::bad, colour_),

@@ -12,9 +12,10 @@ class validation_text {
  public:
   explicit validation_text(std::FILE* out);
 
-  void begins(const std::vector<run::contestant>& plugins, const devices::device& device, tier t);
+  void begins(const std::vector<run::loaded_plugin>& plugins, const results::device& device,
+              tier t);
   void starts(const results::validated_variant& v);
-  void found(const verify::finding& f);
+  void found(const results::finding& f);
   void ends(const results::validation& v);
   void is_interrupted();
 

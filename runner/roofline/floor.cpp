@@ -12,11 +12,11 @@ namespace {
 
 bool is_later(const floor& a, const floor& b) { return a.ms < b.ms; }
 
-floor floor_at(const ceiling& c, double amount) {
+floor floor_at(const measured_peak& c, double amount) {
   return {1e3 * amount / c.best.rate, c.resource, amount, c.best.rate};
 }
 
-double l2_bytes(const ceilings& c) {
+double l2_bytes(const peaks& c) {
   const auto found = c.facts.find("l2_bytes");
   double bytes = 0;
   if (found != c.facts.end()) {
@@ -26,7 +26,7 @@ double l2_bytes(const ceilings& c) {
   return bytes;
 }
 
-double compulsory_bytes(const ceilings& c, const problem& p) {
+double compulsory_bytes(const peaks& c, const problem& p) {
   const double m = double(p.m), n = double(p.n), k = double(p.k);
   const double written = std::max(0.0, m * n * double(type_size(p.dtype)) - l2_bytes(c));
   const double elements = m * k + k * n + (p.beta != 0 ? m * n : 0);
@@ -34,23 +34,23 @@ double compulsory_bytes(const ceilings& c, const problem& p) {
 }
 
 // The faster of the two: reads alone may go beyond what a copy reaches, and the other way round.
-const ceiling* memory_of(const ceilings& c) {
-  const ceiling *read = c.find(resource::read), *copy = c.find(resource::copy);
+const measured_peak* memory_of(const peaks& c) {
+  const measured_peak *read = c.find(resource::read), *copy = c.find(resource::copy);
   if (read == nullptr || copy == nullptr) return read == nullptr ? copy : read;
   return read->best.rate > copy->best.rate ? read : copy;
 }
 
 }  // namespace
 
-std::optional<floor> floor_of(const ceilings& c, const problem& p, kzoo_precision declared,
+std::optional<floor> floor_of(const peaks& c, const problem& p, kzoo_precision declared,
                               bool cold_cache) {
   if (p.alpha == 0) return std::nullopt;
   std::optional<floor> highest;
   const auto computes = resource_of(declared);
-  if (const ceiling* peak = computes ? c.find(*computes) : nullptr) {
+  if (const measured_peak* peak = computes ? c.find(*computes) : nullptr) {
     highest = floor_at(*peak, p.flops());
   }
-  if (const ceiling* memory = cold_cache ? memory_of(c) : nullptr) {
+  if (const measured_peak* memory = cold_cache ? memory_of(c) : nullptr) {
     const floor traffic = floor_at(*memory, compulsory_bytes(c, p));
     highest = highest ? std::max(*highest, traffic, is_later) : traffic;
   }

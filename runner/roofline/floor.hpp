@@ -2,7 +2,7 @@
 // The least time that a problem takes under the roof, and times that are below it.
 
 #include "core/problem.hpp"
-#include "roofline/ceilings.hpp"
+#include "roofline/peaks.hpp"
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct floor {
 // from DRAM: A and B, once each, and C where beta is not 0. A C that is written may still be in the
 // L2 when the clock stops: only what exceeds that counts. Nothing where no ceiling applies, or
 // where alpha is 0, which leaves nothing to multiply.
-std::optional<floor> floor_of(const ceilings& c, const problem& p, kzoo_precision declared,
+std::optional<floor> floor_of(const peaks& c, const problem& p, kzoo_precision declared,
                               bool cold_cache);
 
 // "53.4 TFLOP/s".

@@ -1,8 +1,8 @@
 // What results say before anything has run.
 
 #include "core/version.hpp"
-#include "referee/referee.hpp"
-#include "run/execute.hpp"
+#include "reference/reference.hpp"
+#include "run/execution.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -26,28 +26,28 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(fmt::format("this experiment is written for {}; the device here is {}",
                                 e.intended_device, p.device.name));
   }
-  const auto is_baseline = [&](const contestant& c) {
+  const auto is_baseline = [&](const loaded_plugin& c) {
     return c.host && std::ranges::any_of(c.entries, [&](const entry& v) {
-             return experiment::matches(e.baseline->text, c.record.name, v.description.id);
+             return matches(e.baseline->text, c.record.name, v.description.id);
            });
   };
-  if (e.baseline && std::ranges::none_of(p.contestants, is_baseline)) {
+  if (e.baseline && std::ranges::none_of(p.plugins, is_baseline)) {
     notes.push_back(fmt::format("no comparison with the baseline {}: it does not take part here",
                                 e.baseline->text));
   }
   for (const problem& q : e.problems) {
-    const std::int64_t rows = referee::truth::rows_of(q);
+    const std::int64_t rows = reference::expected_result::rows_of(q);
     if (rows == q.m) continue;
     notes.push_back(fmt::format(
         "{} is too large to compare every element: {} of {} rows are, and all of C is checked "
         "exactly on whole numbers (Freivalds)",
         problem_name(q), rows, q.m));
   }
-  if (p.ceilings && e.verify.impossible_time == experiment::impossible_time::report) {
+  if (p.peaks && e.verify.impossible_time == results::impossible_time::report) {
     notes.push_back(
         "[verify] impossible_time = \"report\": times below the roofline floor count too");
   }
-  const bool simulated = std::ranges::any_of(p.contestants, [](const contestant& c) {
+  const bool simulated = std::ranges::any_of(p.plugins, [](const loaded_plugin& c) {
     return c.record.description && c.record.description->device == KZOO_CPU &&
            !c.record.description->native;
   });
@@ -74,14 +74,14 @@ document head_of(const plan& p) {
   document d;
   d.experiment = p.experiment;
   d.device = p.device;
-  for (const devices::device& each : p.devices) d.devices.push_back(each.id);
-  d.ceilings = p.ceilings;
+  for (const results::device& each : p.devices) d.devices.push_back(each.id);
+  d.peaks = p.peaks;
   d.version = kVersion;
   d.host = host_name();
   d.invoked = p.invoked;
   d.started = utc_now();
   d.planned = p.cells();
-  for (const contestant& c : p.contestants) d.plugins.push_back(c.record);
+  for (const loaded_plugin& c : p.plugins) d.plugins.push_back(c.record);
   d.notes = notes_on(p);
   return d;
 }

@@ -14,7 +14,7 @@ void fail(cell& c, verdict v, const std::string& reason) {
 
 }  // namespace
 
-cell judging::judge(contestant& who, const entry& what) {
+cell judging::judge(loaded_plugin& who, const entry& what) {
   cell c;
   c.problem = index_;
   c.device = plan_.device.id;
@@ -30,13 +30,13 @@ cell judging::judge(contestant& who, const entry& what) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
-  verify::subject subject = subject_of(who, what);
+  checks::candidate candidate = candidate_of(who, what);
   try {
-    subject.prepare(problem_);
-    verify(subject, c);
-    subject.finish();
-    if (c.verdict == verdict::pass) make_checks(subject, c);
-  } catch (const setback& s) {
+    candidate.prepare(problem_);
+    verify(candidate, c);
+    candidate.finish();
+    if (c.verdict == verdict::pass) make_checks(candidate, c);
+  } catch (const failure& s) {
     fail(c, s.verdict, s.what());
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
@@ -58,34 +58,34 @@ std::vector<results::agreement> judging::compare_newest() {
   return found;
 }
 
-racer judging::racer_for(contestant& who, const entry& what, cell& c) {
+timed_candidate judging::timed_candidate_for(loaded_plugin& who, const entry& what, cell& c) {
   const auto mine = std::ranges::find(kept_, c.kernel(), &kept::kernel);
   const bool native = who.record.description->native;
   const auto& baseline = plan_.experiment.baseline;
   return {&c,
           who.host.get(),
-          std::make_unique<verify::subject>(subject_of(who, what)),
+          std::make_unique<checks::candidate>(candidate_of(who, what)),
           plan_.device.abi.kind == KZOO_CUDA ? timing::clock::gpu
           : native                           ? timing::clock::cpu
                                              : timing::clock::simulator,
           plan_.device.highest_mhz,
           {mine->of->digest},
-          baseline && experiment::matches(baseline->text, c.plugin, c.variant)};
+          baseline && matches(baseline->text, c.plugin, c.variant)};
 }
 
-verify::subject judging::subject_of(contestant& who, const entry& what) {
-  return verify::subject(*who.host,
-                         {who.record.file, plan_.device.id, what.index, what.description, problem_,
-                          plan_.experiment.verify.show_errors, &monitor_},
-                         memory_.truths);
+checks::candidate judging::candidate_of(loaded_plugin& who, const entry& what) {
+  return checks::candidate(*who.host,
+                           {who.record.file, plan_.device.id, what.index, what.description,
+                            problem_, plan_.experiment.verify.show_errors, &monitor_},
+                           memory_.expected_results);
 }
 
-void judging::verify(verify::subject& subject, cell& c) {
+void judging::verify(checks::candidate& candidate, cell& c) {
   std::vector<std::uint64_t> right;
   for (const kept& k : kept_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
-  const verify::judged_run run = subject.run(0, right);
-  kept_.push_back({c.kernel(), outcome_of(subject, run, c.declared)});
+  const checks::judged_run run = candidate.run(0, right);
+  kept_.push_back({c.kernel(), outcome_of(candidate, run, c.declared)});
   c.launches = run.report.launches;
   c.accuracy = kept_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
@@ -93,10 +93,10 @@ void judging::verify(verify::subject& subject, cell& c) {
   c.errors = run.judgement.errors;
 }
 
-std::shared_ptr<const judging::outcome> judging::outcome_of(const verify::subject& subject,
-                                                            const verify::judged_run& run,
+std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candidate& candidate,
+                                                            const checks::judged_run& run,
                                                             kzoo_precision declared) {
-  const workers::output_report& output = run.report.output;
+  const worker::output_report& output = run.report.output;
   if (output.known) {
     const auto same = std::ranges::find_if(kept_, [&](const kept& k) {
       return k.of->right && k.of->declared == declared && k.of->digest == output.digest;
@@ -104,36 +104,36 @@ std::shared_ptr<const judging::outcome> judging::outcome_of(const verify::subjec
     return same->of;
   }
   return std::make_shared<outcome>(output.digest, declared, run.judgement.right,
-                                   run.judgement.accuracy, subject.kept());
+                                   run.judgement.accuracy, candidate.kept());
 }
 
-void judging::make_checks(verify::subject& subject, cell& c) {
+void judging::make_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
   const std::pair about_type{c.kernel(), problem_.dtype};
   if (!memory_.findings.contains(about_type)) {
-    memory_.findings.emplace(about_type, verify::make_checks(t, false, subject));
+    memory_.findings.emplace(about_type, checks::make_checks(t, false, candidate));
   }
   c.findings = memory_.findings.at(about_type);
-  const auto stop = [&] { return std::ranges::find_if(c.findings, verify::is_bad); };
+  const auto stop = [&] { return std::ranges::find_if(c.findings, results::is_bad); };
   if (stop() == c.findings.end()) {
-    const auto more = verify::make_checks(t, true, subject);
+    const auto more = checks::make_checks(t, true, candidate);
     c.findings.insert(c.findings.end(), more.begin(), more.end());
   }
   if (const auto bad = stop(); bad != c.findings.end()) {
     fail(c,
-         bad->outcome == verify::outcome::crashed ? verdict::crashed
-         : bad->outcome == verify::outcome::hung  ? verdict::hung
-                                                  : verdict::wrong,
+         bad->outcome == results::outcome::crashed ? verdict::crashed
+         : bad->outcome == results::outcome::hung  ? verdict::hung
+                                                   : verdict::wrong,
          bad->check + ": " + bad->detail);
     c.errors = bad->errors;
   }
 }
 
-const referee::comparison& judging::difference(const outcome& a, const outcome& b) {
+const reference::comparison& judging::difference(const outcome& a, const outcome& b) {
   const auto [known, added] = differences_.try_emplace({&a, &b});
   if (added) {
-    known->second =
-        referee::compare(*memory_.truths.of(problem_), a.result, a.declared, b.result, b.declared);
+    known->second = reference::compare(*memory_.expected_results.of(problem_), a.result, a.declared,
+                                       b.result, b.declared);
   }
   return known->second;
 }

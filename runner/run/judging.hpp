@@ -1,11 +1,11 @@
 #pragma once
 // Judges the variants on one problem, each by itself and each with all others.
 
+#include "checks/check.hpp"
 #include "devices/nvml.hpp"
-#include "results/results.hpp"
+#include "results/document.hpp"
 #include "run/plan.hpp"
-#include "run/rounds.hpp"
-#include "verify/check.hpp"
+#include "run/timing_rounds.hpp"
 
 #include <cstddef>
 #include <map>
@@ -20,8 +20,8 @@ namespace kzoo::run {
 struct memory {
   std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
   // By kernel and element type: the checks that are not about one problem.
-  std::map<std::pair<std::string, kzoo_type>, std::vector<verify::finding>> findings;
-  verify::truths truths;
+  std::map<std::pair<std::string, kzoo_type>, std::vector<results::finding>> findings;
+  checks::expected_results expected_results;
 };
 
 class judging {
@@ -34,11 +34,11 @@ class judging {
         monitor_(monitor) {}
 
   // Its cell, complete but for its times.
-  results::cell judge(contestant& who, const entry& what);
+  results::cell judge(loaded_plugin& who, const entry& what);
   // The cell that was judged last with those before it.
   std::vector<results::agreement> compare_newest();
   // It passed, and is to be timed.
-  racer racer_for(contestant& who, const entry& what, results::cell& c);
+  timed_candidate timed_candidate_for(loaded_plugin& who, const entry& what, results::cell& c);
 
  private:
   // A result that was judged. Kernels that add in the same order have the same bits; then it is
@@ -47,20 +47,20 @@ class judging {
     std::uint64_t digest;
     kzoo_precision declared;
     bool right;
-    referee::accuracy accuracy;
-    referee::result result;
+    reference::accuracy accuracy;
+    reference::result result;
   };
   struct kept {
     std::string kernel;
     std::shared_ptr<const outcome> of;
   };
 
-  verify::subject subject_of(contestant& who, const entry& what);
-  void verify(verify::subject& subject, results::cell& c);
-  std::shared_ptr<const outcome> outcome_of(const verify::subject& subject,
-                                            const verify::judged_run& run, kzoo_precision declared);
-  void make_checks(verify::subject& subject, results::cell& c);
-  const referee::comparison& difference(const outcome& a, const outcome& b);
+  checks::candidate candidate_of(loaded_plugin& who, const entry& what);
+  void verify(checks::candidate& candidate, results::cell& c);
+  std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,
+                                            const checks::judged_run& run, kzoo_precision declared);
+  void make_checks(checks::candidate& candidate, results::cell& c);
+  const reference::comparison& difference(const outcome& a, const outcome& b);
 
   plan& plan_;
   std::size_t index_;
@@ -69,7 +69,7 @@ class judging {
   const devices::nvml& monitor_;
   std::vector<kept> kept_;
   std::size_t compared_ = 0;  // of kept_
-  std::map<std::pair<const outcome*, const outcome*>, referee::comparison> differences_;
+  std::map<std::pair<const outcome*, const outcome*>, reference::comparison> differences_;
 };
 
 }  // namespace kzoo::run

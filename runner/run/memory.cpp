@@ -1,6 +1,8 @@
 #include "core/operands.hpp"
 #include "run/plan.hpp"
 
+#include "input/diagnostics.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,35 +33,34 @@ void check_memory(const plan& p) {
   if (largest == problems.end()) return;
 
   std::size_t results = 0;
-  for (const contestant& c : p.contestants) results += c.entries.size();
-  const experiment::experiment& e = p.experiment;
+  for (const loaded_plugin& c : p.plugins) results += c.entries.size();
+  const results::experiment& e = p.experiment;
   const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
   // Tier full has each matrix in two places at once, and so has a run from end to end.
   const double copies = e.verify.tier == tier::quick ? 1 : 2;
   const double on_device = (end_to_end ? 2 : copies) * matrices_bytes(*largest);
-  const double judged =
-      static_cast<double>(referee::truth::rows_of(*largest)) * static_cast<double>(largest->n);
+  const double judged = static_cast<double>(reference::expected_result::rows_of(*largest)) *
+                        static_cast<double>(largest->n);
   // Tier full judges other numbers too.
   const auto per_element = copies * (sizeof(double) + sizeof(float)) +
                            static_cast<double>(results * type_size(largest->dtype));
   const double c_bytes = bytes_of(operands_of(*largest).c);
-  const bool whole = referee::truth::rows_of(*largest) == largest->m;
+  const bool whole = reference::expected_result::rows_of(*largest) == largest->m;
   const double shared = whole ? c_bytes : judged * static_cast<double>(type_size(largest->dtype));
-  double on_host = shared * static_cast<double>(p.contestants.size()) + (whole ? 0 : c_bytes) +
+  double on_host = shared * static_cast<double>(p.plugins.size()) + (whole ? 0 : c_bytes) +
                    judged * per_element + (end_to_end ? matrices_bytes(*largest) : 0);
 
   const auto refuse = [&](const char* where, double needed, double free) {
-    throw experiment::invalid(fmt::format(
+    throw input::invalid(fmt::format(
         "{}: error: {} does not fit: it needs {} of {} memory ({} for A, B and C) and {} are free; "
         "choose smaller sizes{}",
-        experiment::to_string(p.experiment.problems_where), problem_name(*largest),
-        gigabytes(needed), where, gigabytes(on_device), gigabytes(free),
-        results > 1 ? " or fewer plugins" : ""));
+        to_string(p.experiment.problems_where), problem_name(*largest), gigabytes(needed), where,
+        gigabytes(on_device), gigabytes(free), results > 1 ? " or fewer plugins" : ""));
   };
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
-  const devices::device host = gpu ? devices::find("cpu") : p.device;
+  const results::device host = gpu ? devices::find("cpu") : p.device;
   if (gpu) {
-    for (const devices::device& d : p.devices) {
+    for (const results::device& d : p.devices) {
       const auto free = static_cast<double>(devices::free_memory(d));
       if (on_device > free) refuse("device", on_device, free);
     }

@@ -1,8 +1,8 @@
 #pragma once
 // Several that watch one run, and the one that keeps its journal.
 
-#include "results/journal.hpp"
-#include "run/execute.hpp"
+#include "run/execution.hpp"
+#include "storage/journal.hpp"
 
 #include <vector>
 
@@ -43,7 +43,7 @@ class observers final : public observer {
 // `j` has its head already.
 class recorder final : public observer {
  public:
-  explicit recorder(results::journal& j) : journal_(j) {}
+  explicit recorder(storage::journal& j) : journal_(j) {}
 
   void finished(const results::document& d, const results::cell& c,
                 std::span<const results::agreement> with_others) override {
@@ -52,7 +52,7 @@ class recorder final : public observer {
   using observer::finished;
 
  private:
-  results::journal& journal_;
+  storage::journal& journal_;
 };
 
 }  // namespace kzoo::run

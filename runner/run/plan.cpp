@@ -1,5 +1,8 @@
 #include "run/plan.hpp"
 
+#include "input/diagnostics.hpp"
+#include "input/nearest.hpp"
+
 #include "core/sha256.hpp"
 #include "core/verdict.hpp"
 
@@ -12,9 +15,7 @@
 namespace kzoo::run {
 namespace {
 
-using experiment::selector;
-
-std::string folders_of(const catalogue::catalogue& plugins) {
+std::string folders_of(const run::plugin_discovery& plugins) {
   std::vector<std::string> names;
   for (const auto& folder : plugins.folders()) names.push_back(folder.string());
   return names.empty() ? "no plugin folder" : fmt::format("{}", fmt::join(names, ", "));
@@ -25,22 +26,22 @@ std::string folders_of(const catalogue::catalogue& plugins) {
   const auto colon = s.text.find(':');
   const bool about_variant = kind == "variants";
   const std::string asked = about_variant ? s.text.substr(colon + 1) : s.text.substr(0, colon);
-  const std::string near = experiment::nearest(asked, known);
-  const std::string where = experiment::to_string(s.where);
-  throw experiment::invalid(fmt::format(
+  const std::string near = input::nearest(asked, known);
+  const std::string where = to_string(s.where);
+  throw input::invalid(fmt::format(
       "{}{}error: {}{}\n  {}: {}", where, where.empty() ? "" : ": ", what,
       near.empty() ? "" : fmt::format("; did you mean '{}'?", near), kind, fmt::join(known, ", ")));
 }
 
 // The plugins that the selectors name, in the order of the selectors, each once.
-std::vector<std::string> pick_names(const experiment::experiment& e,
-                                    const catalogue::catalogue& plugins) {
+std::vector<std::string> pick_names(const results::experiment& e,
+                                    const run::plugin_discovery& plugins) {
   const std::vector<std::string> known = plugins.names();
   std::vector<std::string> picked;
   for (const selector& s : e.plugins) {
     bool any = false;
     for (const std::string& name : known) {
-      if (!experiment::matches(s.text, name, "")) continue;
+      if (!matches(s.text, name, "")) continue;
       any = true;
       if (std::ranges::find(picked, name) == picked.end()) picked.push_back(name);
     }
@@ -54,15 +55,15 @@ std::vector<std::string> pick_names(const experiment::experiment& e,
 
 // Loads the file. False when it turns out to be a build for another device than `kind`, if that is
 // asked for; what else keeps it from being used goes into the contestant.
-bool open(contestant& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
+bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
           const host_factory& make_host) {
   auto host = make_host(file);
   try {
-    workers::plugin_description d = host->open();
+    results::plugin_description d = host->open();
     if (kind && d.device != *kind) return false;
     c.host = std::move(host);
     c.record.description = std::move(d);
-  } catch (const setback& s) {
+  } catch (const failure& s) {
     c.obstacle = s.verdict;
     c.record.problem = fmt::format("{}: {}", file.string(), s.what());
   }
@@ -71,12 +72,12 @@ bool open(contestant& c, const std::filesystem::path& file, std::optional<kzoo_d
   return true;
 }
 
-contestant enter(const std::string& name, const devices::device& device,
-                 const catalogue::catalogue& plugins, const host_factory& make_host) {
-  contestant c;
+loaded_plugin enter(const std::string& name, const results::device& device,
+                    const run::plugin_discovery& plugins, const host_factory& make_host) {
+  loaded_plugin c;
   c.record.name = name;
   const kzoo_device_kind kind = device.abi.kind;
-  for (const catalogue::plugin_file& file : plugins.find(name, kind)) {
+  for (const run::plugin_file& file : plugins.find(name, kind)) {
     if (open(c, file.file, kind, make_host)) return c;
   }
   c.obstacle = verdict::unavailable;
@@ -88,13 +89,13 @@ contestant enter(const std::string& name, const devices::device& device,
   return c;
 }
 
-void pick_all(contestant& c) {
+void pick_all(loaded_plugin& c) {
   if (!c.record.description) return c.entries.push_back({});
   for (const auto& v : c.record.description->variants)
     c.entries.push_back({static_cast<std::uint32_t>(c.entries.size()), v});
 }
 
-void pick_variants(contestant& c, const experiment::experiment& e) {
+void pick_variants(loaded_plugin& c, const results::experiment& e) {
   if (!c.record.description) {
     c.entries.push_back({});
     return;
@@ -105,10 +106,10 @@ void pick_variants(contestant& c, const experiment::experiment& e) {
 
   std::vector<bool> picked(variants.size());
   for (const selector& s : e.plugins) {
-    if (!experiment::matches(s.text, c.record.name, "")) continue;
+    if (!matches(s.text, c.record.name, "")) continue;
     bool any = false;
     for (std::size_t i = 0; i < variants.size(); ++i) {
-      if (!experiment::matches(s.text, c.record.name, variants[i].id)) continue;
+      if (!matches(s.text, c.record.name, variants[i].id)) continue;
       any = picked[i] = true;
     }
     // A glob over plugins may well name variants that only some of them have.
@@ -131,40 +132,38 @@ void pick_variants(contestant& c, const experiment::experiment& e) {
 
 std::size_t plan::cells() const {
   std::size_t entries = 0;
-  for (const contestant& c : contestants) entries += c.entries.size();
+  for (const loaded_plugin& c : plugins) entries += c.entries.size();
   return entries * experiment.problems.size();
 }
 
-contestant enter_file(const std::filesystem::path& file, const host_factory& make_host) {
-  contestant c;
+loaded_plugin enter_file(const std::filesystem::path& file, const host_factory& make_host) {
+  loaded_plugin c;
   c.record.name = file.stem().string();
   if (open(c, file, {}, make_host)) pick_all(c);
   return c;
 }
 
-plan make_plan(experiment::experiment e, devices::device d, const catalogue::catalogue& plugins,
+plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
                const host_factory& make_host) {
   plan p{std::move(e), std::move(d), {}, {}, {}, {}};
   p.devices = {p.device};
   if (const auto& baseline = p.experiment.baseline) {
     const std::vector<std::string> known = plugins.names();
-    const auto named = [&](const std::string& name) {
-      return experiment::matches(baseline->text, name, "");
-    };
+    const auto named = [&](const std::string& name) { return matches(baseline->text, name, ""); };
     if (std::ranges::none_of(known, named)) {
       refuse(*baseline, fmt::format("the baseline '{}' names no plugin", baseline->text), known,
              "plugins");
     }
   }
   for (const std::string& name : pick_names(p.experiment, plugins)) {
-    contestant c = enter(name, p.device, plugins, make_host);
+    loaded_plugin c = enter(name, p.device, plugins, make_host);
     pick_variants(c, p.experiment);
-    if (!c.entries.empty()) p.contestants.push_back(std::move(c));
+    if (!c.entries.empty()) p.plugins.push_back(std::move(c));
   }
   return p;
 }
 
-void release(workers::plugin_host& host) try { host.release(); } catch (const setback&) {
+void release(host::plugin_host& host) try { host.release(); } catch (const failure&) {
 }
 
 }  // namespace kzoo::run

@@ -1,6 +1,6 @@
 #include "run/validate.hpp"
 
-#include "verify/checks/product.hpp"
+#include "checks/product.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ namespace kzoo::run {
 namespace {
 
 // The problem at hand: M, N and K differ and no tile divides them, unless the variant needs that.
-std::vector<problem> candidates(const devices::device& device, const validation_options& options,
+std::vector<problem> candidates(const results::device& device, const validation_options& options,
                                 kzoo_type dtype) {
   using shape = std::array<std::int64_t, 3>;
   const shape ragged = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
@@ -21,59 +21,60 @@ std::vector<problem> candidates(const devices::device& device, const validation_
   return list;
 }
 
-void validate_variant(workers::plugin_host& host, const verify::subject_description& who,
-                      const devices::device& device, const validation_options& options,
-                      verify::truths& truths, const validation_observer& watch,
+void validate_variant(host::plugin_host& host, const checks::candidate_description& who,
+                      const results::device& device, const validation_options& options,
+                      checks::expected_results& expected_results, const validation_observer& watch,
                       results::validated_variant& out) {
-  const auto subject_at = [&](const problem& p) {
-    verify::subject_description at = who;
+  const auto candidate_at = [&](const problem& p) {
+    checks::candidate_description at = who;
     at.problem = p;
-    return verify::subject(host, at, truths);
+    return checks::candidate(host, at, expected_results);
   };
-  const auto add = [&](const verify::finding& f) {
+  const auto add = [&](const results::finding& f) {
     out.findings.push_back(f);
     watch.found(f);
   };
   problem at_hand;
-  verify::finding first;
+  results::finding first;
   for (const problem& p : candidates(device, options, who.problem.dtype)) {
     at_hand = p;
-    verify::subject subject = subject_at(p);
-    first = verify::make(verify::product{}, subject);
-    if (first.outcome != verify::outcome::skipped) break;
+    checks::candidate candidate = candidate_at(p);
+    first = checks::make(checks::product{}, candidate);
+    if (first.outcome != results::outcome::skipped) break;
   }
   add(first);
-  if (first.outcome == verify::outcome::skipped) return;
+  if (first.outcome == results::outcome::skipped) return;
   out.problem = problem_name(at_hand);
-  for (const verify::check* c : verify::all_checks()) {
-    verify::subject subject = subject_at(at_hand);
-    if (c->from() > options.tier || !c->applies_to(subject)) continue;
-    const bool hung = std::ranges::any_of(
-        out.findings, [](const verify::finding& f) { return f.outcome == verify::outcome::hung; });
-    add(hung ? verify::after_hang(*c) : verify::make(*c, subject));
+  for (const checks::check* c : checks::all_checks()) {
+    checks::candidate candidate = candidate_at(at_hand);
+    if (c->from() > options.tier || !c->applies_to(candidate)) continue;
+    const bool hung = std::ranges::any_of(out.findings, [](const results::finding& f) {
+      return f.outcome == results::outcome::hung;
+    });
+    add(hung ? checks::after_hang(*c) : checks::make(*c, candidate));
   }
 }
 
 }  // namespace
 
-results::validation validate(std::vector<contestant>& plugins, const devices::device& device,
+results::validation validate(std::vector<loaded_plugin>& plugins, const results::device& device,
                              const validation_options& options, const validation_observer& watch) {
   const auto start = std::chrono::steady_clock::now();
   results::validation v{device, options.tier, {}, {}, 0};
-  verify::truths truths;
-  for (contestant& c : plugins) {
+  checks::expected_results expected_results;
+  for (loaded_plugin& c : plugins) {
     v.plugins.push_back(c.record);
     if (!c.host) continue;
     for (const entry& e : c.entries) {
-      for (const workers::signature_description& s : e.description.signatures) {
+      for (const results::signature_description& s : e.description.signatures) {
         if (s.dtype == 0) continue;  // no experiment has such a problem
         if (options.dtype != 0 && s.dtype != options.dtype) continue;
-        verify::subject_description who{c.record.file, device.id, e.index,
-                                        e.description, {},        options.show_errors};
+        checks::candidate_description who{c.record.file, device.id, e.index,
+                                          e.description, {},        options.show_errors};
         who.problem.dtype = s.dtype;
         v.variants.push_back({c.record.name + ":" + e.description.id, s.dtype, s.compute, "", {}});
         watch.starts(v.variants.back());
-        validate_variant(*c.host, who, device, options, truths, watch, v.variants.back());
+        validate_variant(*c.host, who, device, options, expected_results, watch, v.variants.back());
       }
     }
     release(*c.host);

@@ -23,10 +23,10 @@ struct validation_options {
 // Told of everything as it happens.
 struct validation_observer {
   std::function<void(const results::validated_variant&)> starts = [](const auto&) {};
-  std::function<void(const verify::finding&)> found = [](const auto&) {};
+  std::function<void(const results::finding&)> found = [](const auto&) {};
 };
 
-results::validation validate(std::vector<contestant>& plugins, const devices::device& device,
+results::validation validate(std::vector<loaded_plugin>& plugins, const results::device& device,
                              const validation_options& options, const validation_observer& watch);
 
 }  // namespace kzoo::run

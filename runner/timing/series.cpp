@@ -15,14 +15,15 @@ void series::add(int round, std::span<const double> samples_ms, std::span<const 
   seconds_ += seconds;
   // A bootstrap costs more than a short kernel's turn: not after each of many.
   if (turns_ < next_look_) return;
-  noise_ = summarise(samples_ms_, rounds_).noise;
+  relative_half_width_ = summarise(samples_ms_, rounds_).relative_half_width;
   next_look_ = turns_ + 1 + turns_ / 10;
 }
 
 bool series::precise(const stop_rule& rule) const {
   if (turns_ < rule.rounds) return false;
   // With too few rounds for an interval nobody asked for one.
-  return rule.rounds < static_cast<int>(kFewestTurns) || noise_ <= rule.max_noise;
+  return rule.rounds < static_cast<int>(kFewestTurns) ||
+         relative_half_width_ <= rule.max_relative_half_width;
 }
 
 summary series::summarised(const stop_rule& rule) const {

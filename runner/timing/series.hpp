@@ -11,9 +11,9 @@ namespace kzoo::timing {
 
 // When a cell has been timed enough.
 struct stop_rule {
-  int rounds = 1;          // at least so many turns
-  double max_noise = 1;    // and then more, until summary::noise is no larger than this
-  double max_seconds = 0;  // but none after this, all turns together
+  int rounds = 1;                      // at least so many turns
+  double max_relative_half_width = 1;  // and then more, until summary::noise is no larger than this
+  double max_seconds = 0;              // but none after this, all turns together
 };
 
 class series {
@@ -33,7 +33,7 @@ class series {
   std::vector<double> samples_ms_, sm_mhz_;
   std::vector<int> rounds_;
   int turns_ = 0, next_look_ = 1;
-  double noise_ = std::numeric_limits<double>::quiet_NaN();  // as of the last look
+  double relative_half_width_ = std::numeric_limits<double>::quiet_NaN();  // as of the last look
   double seconds_ = 0;
 };
 

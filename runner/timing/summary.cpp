@@ -76,7 +76,7 @@ summary summarise(std::vector<double> samples_ms, std::vector<int> rounds) {
   std::vector<double> medians;
   for (const turn& t : turns(s)) medians.push_back(t.median_ms);
   if (const auto likely = interval_of_median(medians); likely && s.median_ms > 0) {
-    s.noise = (likely->high - likely->low) / 2 / s.median_ms;
+    s.relative_half_width = (likely->high - likely->low) / 2 / s.median_ms;
   }
   return s;
 }

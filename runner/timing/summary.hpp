@@ -29,7 +29,7 @@ struct summary {
   double median_ms = 0, min_ms = 0;
   double spread = 0;  // interquartile range over the median
   // Half the 95 % interval of the median, over the median; NaN with too few rounds for one.
-  double noise = std::numeric_limits<double>::quiet_NaN();
+  double relative_half_width = std::numeric_limits<double>::quiet_NaN();
   timing::clock clock = timing::clock::gpu;
   timing::caches caches = timing::caches::warm;
   bool out_of_time = false;  // the time limit ended it, before all rounds or with too much noise

@@ -1,5 +1,5 @@
 // Stored results beside each other.
-#include "results/json.hpp"
+#include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/program.hpp"
@@ -22,7 +22,7 @@ std::string stored(const test::scratch_folder& folder, const std::string& name,
     for (int i = 0; i < 10; ++i) samples.push_back(ms * (1 + 0.0005 * i));
     c.time = test::rounds_apart(samples);
   }
-  return folder.write(name, results::dumped(results::to_json(d), 1));
+  return folder.write(name, storage::dumped(storage::to_json(d), 1));
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ TEST_CASE("hostile plugins on the GPU are found out at tier full", "[cli][hostil
   check_each({{"race:only", "wrong", {}}}, "cuda", "sizes = [1024]", kFull);
 }
 
-// 80 rows, of which the referee computes 66; row 39 is none of them.
+// 80 rows, of which the reference computes 66; row 39 is none of them.
 TEST_CASE("what is too large to compare is checked all the same", "[cli][hostile]") {
   const scratch_folder folder;
   const auto file = folder.write("large.toml",

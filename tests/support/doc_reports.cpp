@@ -1,7 +1,7 @@
 #include "support/doc_reports.hpp"
 
 #include "report/report.hpp"
-#include "results/read.hpp"
+#include "storage/read.hpp"
 
 #include <stdexcept>
 #include <string_view>
@@ -27,7 +27,7 @@ std::string with_reports(const std::string& document, const std::filesystem::pat
     }
     const std::string file = document.substr(name, name_end - name);
     out += document.substr(at, name_end + kOpened.size() - at) + '\n' +
-           report::whole(results::read(folder / file), report::medium::markdown);
+           report::whole(storage::read(folder / file), report::medium::markdown);
     at = close;
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
 // Results that no run produced: something of everything that results can hold.
 
-#include "results/results.hpp"
+#include "results/document.hpp"
 #include "support/rounds_apart.hpp"
 
 #include <cmath>
@@ -16,14 +16,14 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
   c.variant = "8x8_4x4";
   c.declared = KZOO_COMPUTE_FP32;
   c.verdict = verdict::pass;
-  c.accuracy = referee::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
+  c.accuracy = reference::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
   c.time = rounds_apart({ms, 1.01 * ms, 0.99 * ms});
   c.time->caches = timing::caches::cold;
   c.time->sm_mhz = {1755, 0, 1740};
   c.end_to_end = timing::end_to_end{0.25, 1.5, 2, 0.75};
   c.conditions = {1755, 3201, 61, 512.5, {}, {"sw_power_cap"}};
-  c.findings = {{"shapes", verify::outcome::pass, "40 problems", {}},
-                {"precision probe", verify::outcome::skipped, "it declares tf32, not fp32", {}}};
+  c.findings = {{"shapes", results::outcome::pass, "40 problems", {}},
+                {"precision probe", results::outcome::skipped, "it declares tf32, not fp32", {}}};
   c.launches = {{{4, 2, 1}, {16, 16, 1}, 0, 33 * 1024, 8, 64, 24, 64}};
   return c;
 }
@@ -48,8 +48,8 @@ inline results::document made_document() {
   e.text = "title = 'Made'\n[problem]\nsizes = [512, 1024]\n";
   e.title = "Made";
   e.intended_device = "GPU";
-  e.baseline = experiment::selector{"base", {}};
-  e.timing = {true, experiment::cache_mode::both, 3, 2, 7, 0.05, 1.5, true};
+  e.baseline = selector{"base", {}};
+  e.timing = {true, results::cache_mode::both, 3, 2, 7, 0.05, 1.5, true};
   e.verify = {tier::full, 12.5};
   e.overridden = {"cuda:0", {"base", "fast"}, {"512", "1024"}, "full"};
   e.published = {"a paper",
@@ -59,7 +59,7 @@ inline results::document made_document() {
   e.problems[0].m = e.problems[0].n = e.problems[0].k = 512;
   e.problems[1] = {1024, 1024, 1024, KZOO_F16, 0.7, 1.3, fill::integers, 3, 42};
 
-  results::plugin_record base{"base", "/plugins/base.so", workers::plugin_description{}, "",
+  results::plugin_record base{"base", "/plugins/base.so", results::plugin_description{}, "",
                               "00ff"};
   base.description->id = "base";
   base.description->summary = "the | baseline";
@@ -88,10 +88,10 @@ inline results::document made_document() {
   wrong.verdict = verdict::wrong;
   wrong.reason = "element (1, 2) is nan";
   wrong.errors =
-      referee::error_map{2, 3, {"..x", "..."}, {{1, 2, 0.5, NAN, false}, {1, 5, 0.25, 0, true}}};
-  wrong.findings = {{"repeats", verify::outcome::fail, "run 2 is \"wrong\"", wrong.errors},
-                    {"seeds", verify::outcome::crashed, "SIGSEGV", {}},
-                    {"interleaving", verify::outcome::hung, "no answer within 5 s", {}}};
+      reference::error_map{2, 3, {"..x", "..."}, {{1, 2, 0.5, NAN, false}, {1, 5, 0.25, 0, true}}};
+  wrong.findings = {{"repeats", results::outcome::fail, "run 2 is \"wrong\"", wrong.errors},
+                    {"seeds", results::outcome::crashed, "SIGSEGV", {}},
+                    {"interleaving", results::outcome::hung, "no answer within 5 s", {}}};
   wrong.time.reset();
   wrong.hot_time.reset();
   wrong.accuracy->max_abs_error = NAN;

@@ -34,7 +34,7 @@ TEST_CASE("work that is not on the stream sets the two clocks apart", "[devices]
 
 TEST_CASE("a GPU's sample has the clock that it ran at", "[devices][gpu]") {
   if (!test::has_gpu()) return;
-  const devices::device gpu = devices::find("cuda:0");
+  const results::device gpu = devices::find("cuda:0");
   const auto backend = devices::open(gpu.id);
   for (const std::int64_t n : {16, 16, 4096, 4096, 4096}) {
     const devices::sample s = filling(*backend, n);

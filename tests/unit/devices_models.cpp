@@ -5,7 +5,7 @@
 using namespace kzoo::devices;
 
 TEST_CASE("devices of several models are not for one run", "[devices]") {
-  device a, b, c;
+  kzoo::results::device a, b, c;
   a.id = "cuda:0";
   b.id = "cuda:1";
   c.id = "cuda:2";

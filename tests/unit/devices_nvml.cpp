@@ -6,8 +6,8 @@
 
 #include <boost/dll/shared_library.hpp>
 
-using kzoo::devices::conditions;
 using kzoo::devices::nvml;
+using kzoo::results::conditions;
 using kzoo::test::ContainsSubstring;
 
 namespace {
@@ -70,7 +70,7 @@ TEST_CASE("conditions of several moments: the highest, and every reason", "[devi
 
 TEST_CASE("the driver tells a GPU's conditions", "[devices][gpu]") {
   if (!kzoo::test::has_gpu()) return;
-  const kzoo::devices::device gpu = kzoo::devices::find("cuda:0");
+  const kzoo::results::device gpu = kzoo::devices::find("cuda:0");
   const nvml monitor(gpu.pci_bus_id);
   REQUIRE(monitor.absent().empty());
   const conditions now = monitor.read();

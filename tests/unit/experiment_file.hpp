@@ -1,7 +1,11 @@
 #pragma once
 // Experiment files made for one test.
 
-#include "experiment/experiment.hpp"
+#include "experiment/find_file.hpp"
+#include "experiment/load.hpp"
+#include "experiment/names.hpp"
+#include "input/invalid.hpp"
+#include "input/nearest.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -46,17 +50,17 @@ class folder {
   std::filesystem::path path_;
 };
 
-inline experiment load_text(std::string_view text, const overrides& over = {}) {
+inline results::experiment load_text(std::string_view text, const results::overrides& over = {}) {
   const folder here;
   return load(here.write("t.toml", text), over);
 }
 
 // What is wrong with a file "t.toml" of this text; "" when nothing is.
-inline std::string fault(std::string_view text, const overrides& over = {}) {
+inline std::string fault(std::string_view text, const results::overrides& over = {}) {
   const folder here;
   try {
     load(here.write("t.toml", text), over);
-  } catch (const invalid& found) {
+  } catch (const input::invalid& found) {
     return here.relative(found.what());
   }
   return "";
@@ -64,7 +68,7 @@ inline std::string fault(std::string_view text, const overrides& over = {}) {
 
 inline std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-inline std::vector<std::string> problem_names(const experiment& e) {
+inline std::vector<std::string> problem_names(const results::experiment& e) {
   std::vector<std::string> result;
   for (const problem& p : e.problems) result.push_back(problem_name(p));
   return result;

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 using namespace kzoo::experiment;
+using namespace kzoo::results;
+using kzoo::to_string;
 using namespace kzoo::experiment::testing;
 
 TEST_CASE("an empty file is all defaults", "[experiment]") {
@@ -77,13 +79,13 @@ value = "ms"
   CHECK(e.timing.rounds == 3);
   CHECK(e.timing.min_samples == 7);
   CHECK(e.timing.samples_per_turn() == 3);
-  CHECK(e.timing.max_noise == 0.5);
+  CHECK(e.timing.max_relative_half_width == 0.5);
   CHECK(e.timing.max_seconds == 2.0);
   CHECK(e.timing.end_to_end);
   CHECK(e.timing.fresh_processes);
   CHECK(e.verify.timeout_seconds == 0.5);
   CHECK(e.verify.tier == kzoo::tier::full);
-  CHECK(e.verify.impossible_time == kzoo::experiment::impossible_time::report);
+  CHECK(e.verify.impossible_time == kzoo::results::impossible_time::report);
   REQUIRE(e.pivot_table);
   CHECK(e.pivot_table->rows == pivot_axis::n);
   CHECK(e.pivot_table->columns == pivot_axis::dtype);
@@ -243,7 +245,7 @@ TEST_CASE("files that cannot be experiments are refused", "[experiment]") {
   const auto fault_of = [&](const std::filesystem::path& file) -> std::string {
     try {
       load(file);
-    } catch (const invalid& found) {
+    } catch (const kzoo::input::invalid& found) {
       return here.relative(found.what());
     }
     return "";

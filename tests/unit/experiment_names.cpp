@@ -4,6 +4,10 @@
 #include "unit/experiment_file.hpp"
 
 using namespace kzoo::experiment;
+using namespace kzoo::results;
+using kzoo::matches;
+using kzoo::to_string;
+using kzoo::input::nearest;
 using namespace kzoo::experiment::testing;
 
 TEST_CASE("selectors match plugins and variants", "[experiment]") {
@@ -64,7 +68,7 @@ TEST_CASE("device names", "[experiment]") {
   for (const char* bad : {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:1x", "cuda:01", "CPU",
                           "cuda:99999999999999999999", "cpu:0", "cuda:all", "cpu:all"}) {
     INFO(bad);
-    CHECK_THROWS_AS(check_device_name(bad, "--device"), invalid);
+    CHECK_THROWS_AS(check_device_name(bad, "--device"), kzoo::input::invalid);
   }
   CHECK_THROWS_WITH(
       check_device_name("cudo", "--device"),

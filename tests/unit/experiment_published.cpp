@@ -2,6 +2,8 @@
 #include "unit/experiment_file.hpp"
 
 using namespace kzoo::experiment;
+using namespace kzoo::results;
+using kzoo::to_string;
 using namespace kzoo::experiment::testing;
 
 TEST_CASE("published figures are milliseconds about a size", "[experiment]") {

@@ -4,6 +4,8 @@
 #include "unit/experiment_file.hpp"
 
 using namespace kzoo::experiment;
+using namespace kzoo::results;
+using kzoo::to_string;
 using namespace kzoo::experiment::testing;
 
 namespace {
@@ -75,5 +77,5 @@ TEST_CASE("a file that is nowhere: every place, and the nearest name", "[experim
                                                       at + " (a directory)\n  " + at +
                                                       ".toml\n"
                                                       "experiments there are: quick");
-  CHECK_THROWS_AS(find_file("", {}), invalid);
+  CHECK_THROWS_AS(find_file("", {}), kzoo::input::invalid);
 }

@@ -4,6 +4,8 @@
 #include "unit/experiment_file.hpp"
 
 using namespace kzoo::experiment;
+using namespace kzoo::results;
+using kzoo::to_string;
 using namespace kzoo::experiment::testing;
 
 using names = std::vector<std::string>;

@@ -22,24 +22,24 @@ constexpr data::matrix small(kzoo_type type, data::content inside) {
 
 TEST_CASE("a matrix lies between two zones, its rows ld apart", "[matrix_data]") {
   const data::matrix x = small(KZOO_F32, data::content::uniform);
-  CHECK(data::word_count(x) == 3 * 8 + 2 * data::kGuard);
-  CHECK(data::index_of(x, 2, 4) == data::kGuard + 2 * 8 + 4);
-  CHECK_FALSE(data::is_inside(x, data::kGuard - 1));
-  CHECK(data::is_inside(x, data::kGuard));
+  CHECK(data::word_count(x) == 3 * 8 + 2 * data::kRedzone);
+  CHECK(data::index_of(x, 2, 4) == data::kRedzone + 2 * 8 + 4);
+  CHECK_FALSE(data::is_inside(x, data::kRedzone - 1));
+  CHECK(data::is_inside(x, data::kRedzone));
   CHECK(data::is_inside(x, data::index_of(x, 0, 4)));
   CHECK_FALSE(data::is_inside(x, data::index_of(x, 0, 5)));
   CHECK(data::is_inside(x, data::index_of(x, 2, 4)));
-  CHECK_FALSE(data::is_inside(x, data::kGuard + 3 * 8));
+  CHECK_FALSE(data::is_inside(x, data::kRedzone + 3 * 8));
   int inside = 0;
   for (std::int64_t i = 0; i < data::word_count(x); ++i) inside += data::is_inside(x, i);
   CHECK(inside == 3 * 5);
 }
 
 TEST_CASE("the same words wherever they are computed", "[matrix_data]") {
-  // Worker and referee never exchange data, so these bits are a contract.
+  // Worker and reference never exchange data, so these bits are a contract.
   static_assert(data::hash(0, 0) == 0xe220a8397b1dcdafu);  // splitmix64's first output for seed 0
   static_assert(data::decode(KZOO_I32, data::word(small(KZOO_I32, data::content::integers),
-                                                  data::kGuard)) >= -8);  // at compile time too
+                                                  data::kRedzone)) >= -8);  // at compile time too
   CHECK(data::hash(1, 0) != data::hash(0, 0));
   CHECK(data::hash(0, 1) == 0x6e789e6aa1b965f4u);  // and its second
 }
@@ -80,7 +80,7 @@ TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "
     const data::matrix x = {type, data::content::uniform, 200, 200, 200, 7};
     double sum = 0, squares = 0, least = 2, most = -2;
     for (std::int64_t i = 0; i < 200 * 200; ++i) {
-      const std::uint32_t bits = data::word(x, data::kGuard + i);
+      const std::uint32_t bits = data::word(x, data::kRedzone + i);
       const double value = data::decode(type, bits);
       REQUIRE(data::encode(type, static_cast<float>(value)) == bits);
       sum += value;
@@ -102,7 +102,7 @@ TEST_CASE("integers are all the whole numbers from -8 to 8", "[matrix_data]") {
     const data::matrix x = {type, data::content::integers, 100, 100, 100, 7};
     std::set<double> values;
     for (std::int64_t i = 0; i < 100 * 100; ++i)
-      values.insert(data::decode(type, data::word(x, data::kGuard + i)));
+      values.insert(data::decode(type, data::word(x, data::kRedzone + i)));
     CHECK(values.size() == 17);
     CHECK(*values.begin() == -8);
     CHECK(*values.rbegin() == 8);
@@ -116,7 +116,7 @@ TEST_CASE("contents of whole numbers are what they say, exactly, in the types th
     const data::matrix x = {type, inside, rows, 64, 64, 7};
     std::map<double, int> counts;
     for (std::int64_t i = 0; i < rows * 64; ++i)
-      ++counts[data::decode(type, data::word(x, data::kGuard + i))];
+      ++counts[data::decode(type, data::word(x, data::kRedzone + i))];
     return counts;
   };
   const auto odd = values(KZOO_F32, data::content::odd, 1000);
@@ -160,7 +160,7 @@ TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
     const operands o = operands_of(p);
     for (const data::matrix& x : {o.a, o.b, o.c}) {
       keys.insert(x.key);
-      first.insert(data::word(x, data::kGuard));
+      first.insert(data::word(x, data::kRedzone));
     }
   }
   CHECK(keys.size() == 9);

@@ -1,4 +1,5 @@
 // Which cells of an experiment are profiled.
+#include "input/invalid.hpp"
 #include "profile/cells.hpp"
 
 #include "support/catch.hpp"
@@ -12,12 +13,12 @@ using profile::parse_cells;
 
 namespace {
 
-run::contestant made_plugin(const std::string& name, const std::vector<std::string>& variants) {
-  run::contestant c;
+run::loaded_plugin made_plugin(const std::string& name, const std::vector<std::string>& variants) {
+  run::loaded_plugin c;
   c.record.name = name;
-  c.host = workers::make_local_host(name);
+  c.host = host::make_local_host(name);
   for (const std::string& id : variants) {
-    workers::variant_description v;
+    results::variant_description v;
     v.id = id;
     v.signatures = {{KZOO_F32, KZOO_COMPUTE_FP32}};
     if (name == "wmma") v.signatures = {{KZOO_F16, KZOO_COMPUTE_FP32}};
@@ -31,15 +32,15 @@ run::plan made_plan() {
   p.experiment.file = "/x/made.toml";
   p.device.id = "cuda:0";
   p.experiment.problems = {sized(64, 64, 64), sized(128, 128, 128), sized(64, 64, 64, KZOO_F16)};
-  p.contestants.push_back(made_plugin("naive", {"8x8", "16x16"}));
-  p.contestants.push_back(made_plugin("wmma", {"f16"}));
+  p.plugins.push_back(made_plugin("naive", {"8x8", "16x16"}));
+  p.plugins.push_back(made_plugin("wmma", {"f16"}));
   return p;
 }
 
 std::string refusal_of(const run::plan& p, const std::vector<std::string>& names) {
   try {
     choose(p, parse_cells(names));
-  } catch (const experiment::invalid& e) {
+  } catch (const input::invalid& e) {
     return e.what();
   }
   return "none";
@@ -64,10 +65,10 @@ TEST_CASE("without names it is the first problem, and not too much of it", "[pro
   REQUIRE(cells.size() == 2);  // wmma has no f32
   CHECK(cells[1].variant->description.id == "16x16");
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"})
-    p.contestants.push_back(made_plugin(name, {"x", "y"}));
+    p.plugins.push_back(made_plugin(name, {"x", "y"}));
   CHECK_THAT(refusal_of(p, {}), ContainsSubstring("made.toml: error: 18 kernels are many") &&
                                     ContainsSubstring("naive:8x8@64x64x64"));
-  p.contestants.clear();
+  p.plugins.clear();
   CHECK_THAT(refusal_of(p, {}), ContainsSubstring("no plugin of it has a kernel"));
 }
 
@@ -81,7 +82,7 @@ TEST_CASE("a cell that is not there is refused with what there is", "[profile]")
   CHECK_THAT(refusal_of(p, {"naive:8x8@"}), ContainsSubstring("after the @"));
   for (const char* name : {"naive:*", "", "@64", "naive:8x8:1"})
     CHECK_THAT(refusal_of(p, {name}), ContainsSubstring("expected a cell such as"));
-  p.contestants[0].host.reset();
-  p.contestants[0].record.problem = "it is broken";
+  p.plugins[0].host.reset();
+  p.plugins[0].record.problem = "it is broken";
   CHECK_THAT(refusal_of(p, {"naive:8x8"}), ContainsSubstring("it is broken"));
 }

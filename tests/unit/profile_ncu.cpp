@@ -1,10 +1,10 @@
 // Nsight Compute's command line, and all that it can answer.
 #include "profile/ncu.hpp"
 
+#include "host/profiled.hpp"
 #include "profile/metrics.hpp"
 #include "support/catch.hpp"
 #include "support/fake_ncu.hpp"
-#include "workers/profiled.hpp"
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ namespace {
 
 // One variant of a plugin that is built for the simulator.
 std::vector<std::string> target(const std::filesystem::path& file) {
-  return workers::profiled_command(KZOO_RUNNER, {file.string(), "cpu", 0, sized(8, 8, 8), 1});
+  return host::profiled_command(KZOO_RUNNER, {file.string(), "cpu", 0, sized(8, 8, 8), 1});
 }
 std::vector<std::string> naive() { return target(test::plugin_folder("cpu") / "naive.so"); }
 std::vector<std::string> hostile(const char* name) {
@@ -45,7 +45,7 @@ std::string refusal_of(const std::string& ncu, const std::vector<std::string>& a
 std::string setback_of(const std::string& ncu, const std::vector<std::string>& command) {
   try {
     collect(ncu, command);
-  } catch (const setback& s) {
+  } catch (const failure& s) {
     return std::string(verdict_name(s.verdict)) + ": " + s.what();
   }
   return "none";

@@ -1,8 +1,8 @@
 // Reports as Markdown, and those that documents hold.
-#include "experiment/read_file.hpp"
+#include "input/read_file.hpp"
 #include "report/report.hpp"
 #include "report/table.hpp"
-#include "results/json.hpp"
+#include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/doc_reports.hpp"
 #include "support/made_results.hpp"
@@ -88,13 +88,13 @@ TEST_CASE("a report in Markdown has what the text has, block by block", "[report
 
 TEST_CASE("a pivot of speedups has them, and GFLOP/s where there is no baseline", "[report]") {
   results::document d = test::made_document();
-  d.experiment.pivot_table = {experiment::pivot_axis::kernel, experiment::pivot_axis::shape,
-                              experiment::pivot_value::speedup};
+  d.experiment.pivot_table = {results::pivot_axis::kernel, results::pivot_axis::shape,
+                              results::pivot_value::speedup};
   const std::string compared = report::whole(d, report::medium::markdown);
   CHECK_THAT(compared, ContainsSubstring("speedup over base by kernel and shape"));
   CHECK_THAT(compared, ContainsSubstring("2.00x"));
   CHECK(compared.find("published, Old GPU") == std::string::npos);
-  d.experiment.baseline = experiment::selector{"elsewhere", {}};
+  d.experiment.baseline = selector{"elsewhere", {}};
   for (results::cell& c : d.cells) {
     if (c.time) c.time->clock = timing::clock::simulator;
   }
@@ -106,7 +106,7 @@ TEST_CASE("a pivot of speedups has them, and GFLOP/s where there is no baseline"
 TEST_CASE("a part of a document is what its results say", "[report]") {
   const test::scratch_folder folder;
   const results::document d = test::made_document();
-  folder.write("r.json", results::to_json(d).dump());
+  folder.write("r.json", storage::to_json(d).dump());
   const std::string right = "before\n<!-- report: r.json -->\n" +
                             report::whole(d, report::medium::markdown) +
                             "<!-- /report -->\nafter\n";
@@ -125,7 +125,7 @@ TEST_CASE("a part of a document is what its results say", "[report]") {
 
 TEST_CASE("the reports in the documents are what their results say", "[report]") {
   for (const fs::path& file : documents()) {
-    const std::string text = experiment::read_file(file);
+    const std::string text = input::read_file(file);
     const std::string right = test::with_reports(text, file.parent_path());
     if (std::getenv("KZOO_UPDATE_DOCS") != nullptr && right != text) {
       std::ofstream(file) << right;

@@ -1,5 +1,5 @@
 // What the program's exit code and the comparison with the baseline are made from.
-#include "results/results.hpp"
+#include "results/document.hpp"
 #include "support/catch.hpp"
 
 using namespace kzoo;
@@ -47,14 +47,14 @@ TEST_CASE("a library that cannot be used is a failure, a missing build is none",
   CHECK(exit_code(d) == 0);
   d.plugins[0].file = "/somewhere/x.so";
   CHECK(exit_code(d) == 1);
-  d.plugins[0].description = workers::plugin_description{};
+  d.plugins[0].description = results::plugin_description{};
   CHECK(exit_code(d) == 0);
 }
 
 TEST_CASE("the baseline is of the same problem and the same clock", "[results]") {
   document d;
   d.experiment.problems.resize(2);
-  d.experiment.baseline = experiment::selector{"base", {}};
+  d.experiment.baseline = selector{"base", {}};
   d.cells = {timed("base", 1, timing::clock::cpu, 1), timed("base", 2, timing::clock::gpu),
              timed("a", 4, timing::clock::gpu), timed("b", 4, timing::clock::simulator),
              made("c", verdict::wrong)};

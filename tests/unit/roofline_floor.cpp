@@ -9,11 +9,11 @@ using test::ContainsSubstring;
 
 namespace {
 
-roofline::ceiling made(resource r, double rate) { return {r, "made", {rate, 0}, 0, {}}; }
+roofline::measured_peak made(resource r, double rate) { return {r, "made", {rate, 0}, 0, {}}; }
 
 // 1 TFLOP/s in fp32, 8 on tensor cores; 100 GB/s; an L2 of 1 MB.
-roofline::ceilings made_ceilings() {
-  roofline::ceilings c;
+roofline::peaks made_ceilings() {
+  roofline::peaks c;
   c.facts["l2_bytes"] = "1000000";
   c.all = {made(resource::fp32, 0.5e12), made(resource::fp32, 1e12), made(resource::tf32, 8e12),
            made(resource::read, 100e9), made(resource::copy, 80e9)};

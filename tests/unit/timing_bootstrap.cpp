@@ -139,7 +139,7 @@ TEST_CASE("samples of one turn count as one", "[timing]") {
   CHECK(turns(s)[0].median_ms == 1);
   CHECK(turns(s)[1].median_ms == 9);
   CHECK(turns(s)[1].round == 1);
-  CHECK_FALSE(s.noise < 1);  // two turns say nothing
+  CHECK_FALSE(s.relative_half_width < 1);  // two turns say nothing
 }
 
 TEST_CASE("the median of any number of samples", "[timing]") {

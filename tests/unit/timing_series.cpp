@@ -34,7 +34,7 @@ TEST_CASE("a noisy one goes on until its time is over", "[timing]") {
   CHECK_FALSE(after(9, 0.1).out_of_time(kRule));
   CHECK(after(10, 0.1).out_of_time(kRule));
   CHECK(after(10, 0.1).summarised(kRule).out_of_time);
-  CHECK(after(10, 0.1).summarised(kRule).noise > 0.01);
+  CHECK(after(10, 0.1).summarised(kRule).relative_half_width > 0.01);
 }
 
 TEST_CASE("time ends it before its rounds are full, and the summary says so", "[timing]") {

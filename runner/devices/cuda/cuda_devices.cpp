@@ -35,14 +35,14 @@ std::string pci_bus_id(int ordinal) {
   return text.data();
 }
 
-device describe(int ordinal) {
+results::device describe(int ordinal) {
   cudaDeviceProp properties{};
   cuda::check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
   int driver = 0, runtime = 0;
   cuda::check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
   cuda::check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
 
-  device d;
+  results::device d;
   d.id = fmt::format("cuda:{}", ordinal);
   d.name = properties.name;
   d.abi = {.struct_size = sizeof(kzoo_device),
@@ -70,10 +70,10 @@ device describe(int ordinal) {
 
 }  // namespace
 
-std::vector<device> list_cuda() {
+std::vector<results::device> list_cuda() {
   cudaError_t error = cudaSuccess;
   const int count = count_devices(error);
-  std::vector<device> gpus;
+  std::vector<results::device> gpus;
   for (int i = 0; i < count; ++i) gpus.push_back(describe(i));
   return gpus;
 }

@@ -1,0 +1,32 @@
+#include "checks/check.hpp"
+#include "checks/freivalds.hpp"
+#include "checks/sanitizers.hpp"
+#include "checks/state.hpp"
+#include "checks/sweeps.hpp"
+
+namespace kzoo::checks {
+namespace {
+
+const freivalds kFreivalds;
+const shapes kShapes;
+const scalars kScalars;
+const exact_integers kExactIntegers;
+const precision_probe kPrecisionProbe;
+const seeds kSeeds;
+const new_contents kNewContents;
+const new_addresses kNewAddresses;
+const interleaving kInterleaving;
+const repeats kRepeats;
+const compute_sanitizer kMemcheck{"memcheck"}, kRacecheck{"racecheck"};
+const address_sanitizer kAddressSanitizer;
+
+const check* const kAll[] = {&kFreivalds,       &kShapes,  &kScalars,     &kExactIntegers,
+                             &kPrecisionProbe,  &kSeeds,   &kNewContents, &kNewAddresses,
+                             &kInterleaving,    &kRepeats, &kMemcheck,    &kRacecheck,
+                             &kAddressSanitizer};
+
+}  // namespace
+
+std::span<const check* const> all_checks() { return kAll; }
+
+}  // namespace kzoo::checks

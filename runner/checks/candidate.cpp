@@ -1,0 +1,176 @@
+#include "checks/candidate.hpp"
+
+#include "core/operands.hpp"
+#include "devices/backend.hpp"
+#include "reference/error_map.hpp"
+#include "reference/tampering.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+
+namespace kzoo::checks {
+
+void candidate::prepare(const problem& p, int slot) {
+  host_.prepare(who_.device, who_.variant, p, slot);
+  prepared_[slot] = p;
+}
+
+void candidate::renew(const problem& p, const std::string& move, int slot) {
+  host_.renew(p, move, slot);
+  prepared_[slot] = p;
+}
+
+judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
+  const problem& p = problem_in(slot);
+  judged_run result;
+  worker::output_request output = wanted(p);
+  output.known = std::move(judged);
+  result.report = host_.run(output, slot);
+  result.judgement.right = result.report.output.known;
+  if (!result.judgement.right) result.judgement = judge(p, result.report.output, slot);
+  check_tampering(p, result.report.changed, result.judgement);
+  if (result.judgement.right && result.report.unfinished) {
+    result.judgement.right = false;
+    result.judgement.reason = "C still changes after run() has returned: who waits for that work?";
+  }
+  return result;
+}
+
+void candidate::run_unseen(int slot) {
+  reference::judgement inputs;
+  inputs.right = true;
+  check_tampering(problem_in(slot), host_.run({{}, false, {}}, slot).changed, inputs);
+  if (!inputs.right) throw failure(verdict::wrong, inputs.reason);
+}
+
+judged_samples candidate::sample(worker::sample_request how, std::vector<std::uint64_t>& judged,
+                                 timing::throttle_filter& filter) {
+  // What differs from run to run is judged each time, up to here; after that only the last one.
+  constexpr std::size_t kMostJudged = 8;
+  constexpr std::chrono::milliseconds kToRecover{50};  // for a device that was throttled
+  const problem& p = problem_in(0);
+  how.output = wanted(p);
+  judged_samples all;
+  all.judgement.right = true;
+  const int wanted_samples = how.samples;
+  for (;;) {
+    how.output.known = judged;
+    how.any_output = judged.size() > kMostJudged;
+    how.least_mhz = filter.least_mhz();
+    const worker::sample_report report = host_.sample(how);
+    how.max_seconds -= report.seconds;
+    if (all.samples_ms.empty() && how.max_seconds <= 0) filter.accept_all();  // one at least
+    const bool all_count = add_samples(report, filter, all);
+    all.cold_cache = report.cold_cache;
+    all.warmup_seconds += report.warmup_seconds;
+    if (!report.output.known) all.judgement = judge(p, report.output, 0);
+    check_tampering(p, report.changed, all.judgement);
+    check_clocks(report, all.judgement);
+    if (!report.output.known && !how.any_output) judged.push_back(report.output.digest);
+    how.samples = wanted_samples - static_cast<int>(all.samples_ms.size());
+    if (!all.judgement.right || how.samples <= 0 || how.max_seconds <= 0) return all;
+    if (!all_count) std::this_thread::sleep_for(kToRecover);
+    how.warmup = 0;
+    how.compare_clocks = false;
+  }
+}
+
+judged_end_to_end candidate::end_to_end(double max_seconds, std::vector<std::uint64_t>& judged) {
+  constexpr int kRuns = 5;  // the first, which finds everything cold, is not the median of so many
+  const problem& p = problem_in(0);
+  worker::output_request output = wanted(p);
+  judged_end_to_end all;
+  all.judgement.right = true;
+  std::vector<timing::end_to_end> runs;
+  double seconds = 0;
+  do {
+    output.known = judged;
+    const worker::end_to_end_report report = host_.end_to_end(output);
+    if (!report.output.known) {
+      all.judgement = judge(p, report.output, 0);
+      judged.push_back(report.output.digest);
+    }
+    if (!all.judgement.right) return all;
+    runs.push_back(report.times);
+    seconds += report.times.total_ms() / 1000;
+  } while (runs.size() < kRuns && seconds < max_seconds);
+  all.medians = timing::medians(runs);
+  return all;
+}
+
+bool candidate::add_samples(const worker::sample_report& report, timing::throttle_filter& filter,
+                            judged_samples& all) const {
+  const results::conditions now = who_.monitor ? who_.monitor->read() : results::conditions{};
+  all.conditions.add(now);
+  const int discarded_before = filter.discarded();
+  for (std::size_t i = 0; i < report.samples_ms.size(); ++i) {
+    if (!filter.accepts({report.sm_mhz[i], now.slowed_down(), now.power_capped()})) continue;
+    all.samples_ms.push_back(report.samples_ms[i]);
+    all.sm_mhz.push_back(report.sm_mhz[i]);
+  }
+  return filter.discarded() == discarded_before;
+}
+
+worker::output_request candidate::wanted(const problem& p) {
+  worker::output_request output;
+  const auto expected = expected_.of(p);
+  if (!expected->complete()) output.rows = expected->rows();
+  return output;
+}
+
+reference::judgement candidate::judge(const problem& p, const worker::output_report& seen,
+                                      int slot) {
+  judged_by_ = expected_.of(p);
+  const kzoo_precision declared = who_.description.declared(p.dtype);
+  reference::judgement j = judge_seen(seen, declared, slot);
+  if (!j.right && who_.show_errors) {
+    if (rows_only_) host_.show(slot);
+    rows_only_ = false;
+    j.errors = reference::map_errors(*judged_by_, declared, host_.output());
+  }
+  return j;
+}
+
+reference::judgement candidate::judge_seen(const worker::output_report& seen,
+                                           kzoo_precision declared, int slot) {
+  rows_only_ = !judged_by_->complete();
+  if (rows_only_ && seen.survey.clean()) return reference::judge(*judged_by_, declared, kept());
+  if (rows_only_) host_.show(slot);  // something is plainly wrong: where?
+  rows_only_ = false;
+  return reference::judge(*judged_by_, declared, host_.output());
+}
+
+reference::result candidate::kept() const {
+  const std::span<const std::byte> seen = host_.output();
+  return rows_only_ ? reference::result{{seen.begin(), seen.end()}}
+                    : reference::keep(*judged_by_, seen);
+}
+
+void candidate::check_tampering(const problem& p, const worker::changes& found,
+                                reference::judgement& j) {
+  const operands o = operands_of(p);
+  std::string reason = reference::tampering(o.a, "A", found.a);
+  if (reason.empty()) reason = reference::tampering(o.b, "B", found.b);
+  if (reason.empty()) {
+    reason = reference::tampering(worker::workspace_spec(found.workspace_bytes), "the workspace",
+                                  found.workspace);
+  }
+  if (reason.empty()) return;
+  // It comes first: a wrong C may be what follows from it.
+  j.reason = j.right ? reason : reason + "; and of C " + j.reason;
+  j.right = false;
+}
+
+void candidate::check_clocks(const worker::sample_report& report, reference::judgement& j) {
+  const devices::clocks both{report.host_ms, report.stream_ms};
+  if (!j.right || !both.apart()) return;
+  j.right = false;
+  j.reason = fmt::format(
+      "works on another stream than the one it is given: {:.3g} ms pass until the device is idle, "
+      "{:.3g} ms of them on that stream",
+      both.host_ms, both.stream_ms);
+}
+
+}  // namespace kzoo::checks

@@ -1,0 +1,50 @@
+#include "cli/stored_peaks.hpp"
+
+#include "core/printable.hpp"
+#include "core/sha256.hpp"
+#include "microbenchmarks/measure.hpp"
+#include "storage/peaks_json.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "" where it is not set, or empty.
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+fs::path folder() {
+  if (const std::string named = environment("KZOO_CEILINGS"); !named.empty()) return named;
+  const fs::path below = fs::path("kernel-zoo") / "ceilings";
+  // A relative one is no cache folder, says the XDG Base Directory Specification.
+  const fs::path cache = environment("XDG_CACHE_HOME");
+  return cache.is_absolute() ? cache / below : fs::path(environment("HOME")) / ".cache" / below;
+}
+
+}  // namespace
+
+fs::path peaks_file(const results::device& d) {
+  std::string facts = storage::kPeaksSchema;
+  for (const auto& [name, fact] : microbenchmarks::peaks_for(d).facts)
+    facts += name + '=' + fact + '\n';
+  constexpr std::size_t kDigits = 8;
+  return folder() /
+         fmt::format("{}-{}.json", file_name_from(d.name), sha256(facts).substr(0, kDigits));
+}
+
+std::optional<roofline::peaks> known_peaks(const results::device& d) {
+  const fs::path file = peaks_file(d);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return std::nullopt;
+  return storage::load_peaks(file);
+}
+
+}  // namespace kzoo::cli

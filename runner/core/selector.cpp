@@ -1,0 +1,47 @@
+#include "core/selector.hpp"
+
+#include "core/identifier.hpp"
+
+namespace kzoo {
+namespace {
+
+// `*` is any run of characters, `?` any one. On a mismatch the last star takes one more.
+bool glob(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+bool is_pair_of_ids(std::string_view text, std::string_view extra) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return is_identifier(text, extra);
+  return is_identifier(text.substr(0, colon), extra) &&
+         is_identifier(text.substr(colon + 1), extra);
+}
+
+}  // namespace
+
+bool is_selector(std::string_view text) { return is_pair_of_ids(text, "*?"); }
+bool is_kernel_name(std::string_view text) { return is_pair_of_ids(text, ""); }
+
+bool matches(std::string_view selector, std::string_view plugin, std::string_view variant) {
+  const std::size_t colon = selector.find(':');
+  if (!glob(selector.substr(0, colon), plugin)) return false;
+  if (colon == std::string_view::npos || variant.empty()) return true;
+  return glob(selector.substr(colon + 1), variant);
+}
+
+}  // namespace kzoo

@@ -1,0 +1,175 @@
+#include "host/plugin_host.hpp"
+
+#include "worker/messages_json.hpp"
+
+#include "core/operands.hpp"
+#include "core/printable.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <system_error>
+
+namespace kzoo::host {
+
+using json = nlohmann::json;
+
+json plugin_host::call(const json& request, double timeout_seconds) {
+  json reply;
+  try {
+    reply = exchange(request, timeout_seconds);
+  } catch (const failure&) {
+    opened_ = false;
+    throw;
+  } catch (const std::system_error& e) {
+    give_up(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
+  }
+  if (!reply.contains("status")) return reply;
+  const auto reason = printable(reply.value("reason", ""));
+  const auto status = reply.value("status", "");
+  if (status == "unsupported") throw failure(verdict::unsupported, reason);
+  if (status == "unavailable") throw failure(verdict::unavailable, reason);
+  give_up(verdict::error, reason);
+}
+
+void plugin_host::give_up(verdict v, const std::string& reason) {
+  // What an error left behind, a broken CUDA context say, must not meet the next cell.
+  leave();
+  throw failure(v, reason);
+}
+
+// The reply as what it should be. A worker says nothing else, but a plugin can write to its
+// channel.
+template <class T>
+T plugin_host::call_for(const json& request, double timeout_seconds) {
+  try {
+    return call(request, timeout_seconds).get<T>();
+  } catch (const json::exception&) {
+    refuse_forged();
+  }
+}
+
+void plugin_host::refuse_forged() {
+  give_up(verdict::crashed, "the plugin wrote into the worker's own channel");
+}
+
+namespace {
+
+std::size_t c_bytes(const problem& p) {
+  return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype);
+}
+std::size_t folded_bytes(const problem& p) {
+  return static_cast<std::size_t>(p.m) * sizeof(std::uint64_t);
+}
+
+// A time or a clock, as a worker may say it.
+bool is_figure(double x) { return std::isfinite(x) && x >= 0; }
+
+struct opened {
+  results::plugin_description plugin;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
+
+}  // namespace
+
+results::plugin_description plugin_host::open() {
+  auto plugin =
+      call_for<opened>({{"op", "open"}, {"file", file_.string()}}, timeout_seconds_).plugin;
+  opened_ = true;
+  for (std::string* text : {&plugin.summary, &plugin.build_info}) *text = printable(*text);
+  for (results::variant_description& v : plugin.variants) v.summary = printable(v.summary);
+  return plugin;
+}
+
+void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p,
+                          int slot) {
+  if (!opened_) open();
+  json request{{"op", "ask"}, {"device", device}, {"variant", variant}, {"problem", p}};
+  call_for<json>(request, timeout_seconds_);
+  prepared_[slot] = p;
+  request["op"] = "prepare";
+  request["slot"] = slot;
+  call_for<json>(request, timeout_seconds_);
+}
+
+void plugin_host::renew(const problem& p, const std::string& move, int slot) {
+  prepared_.at(slot) = p;
+  call_for<json>({{"op", "renew"}, {"slot", slot}, {"problem", p}, {"move", move}},
+                 timeout_seconds_);
+}
+
+void plugin_host::expect(const worker::output_request& output, const problem& p) {
+  if (!output.wanted) return;
+  const std::size_t row = static_cast<std::size_t>(p.n) * type_size(p.dtype);
+  output_bytes_ = output.rows.empty() ? c_bytes(p) : output.rows.size() * row;
+  output_.reserve(output_bytes_);
+}
+
+worker::run_report plugin_host::run(const worker::output_request& output, int slot) {
+  expect(output, prepared_.at(slot));
+  return call_for<worker::run_report>({{"op", "run"}, {"slot", slot}, {"output", output}},
+                                      timeout_seconds_);
+}
+
+void plugin_host::show(int slot) {
+  expect({}, prepared_.at(slot));
+  call_for<json>({{"op", "show"}, {"slot", slot}}, timeout_seconds_);
+}
+
+worker::sample_report plugin_host::sample(const worker::sample_request& how) {
+  expect(how.output, prepared_.at(0));
+  // Warm-up and sampling may each take max_seconds, and run over by one kernel.
+  auto report = call_for<worker::sample_report>({{"op", "sample"}, {"slot", 0}, {"how", how}},
+                                                2 * (timeout_seconds_ + how.max_seconds));
+  if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
+      !std::ranges::all_of(report.samples_ms, is_figure) ||
+      !std::ranges::all_of(report.sm_mhz, is_figure) || !is_figure(report.seconds) ||
+      !is_figure(report.warmup_seconds)) {
+    refuse_forged();
+  }
+  return report;
+}
+
+worker::end_to_end_report plugin_host::end_to_end(const worker::output_request& output) {
+  expect(output, prepared_.at(0));
+  const auto report = call_for<worker::end_to_end_report>(
+      {{"op", "end_to_end"}, {"slot", 0}, {"output", output}}, timeout_seconds_);
+  const timing::end_to_end& t = report.times;
+  const std::array all{t.allocate_ms, t.to_device_ms, t.kernel_ms, t.to_host_ms};
+  if (!std::ranges::all_of(all, is_figure)) refuse_forged();
+  return report;
+}
+
+void plugin_host::profile(int warmup) {
+  call_for<json>({{"op", "profile"}, {"slot", 0}, {"warmup", warmup}}, timeout_seconds_);
+}
+
+std::vector<std::uint64_t> plugin_host::fold(std::uint64_t key, int slot) {
+  const problem& p = prepared_.at(slot);
+  output_.reserve(folded_bytes(p));
+  call_for<json>({{"op", "fold"}, {"slot", slot}, {"key", key}}, timeout_seconds_);
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(p.m));
+  std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
+  return sums;
+}
+
+void plugin_host::finish(int slot) {
+  call_for<json>({{"op", "finish"}, {"slot", slot}}, timeout_seconds_);
+}
+
+void plugin_host::release() {
+  if (opened_) call_for<json>({{"op", "release"}}, timeout_seconds_);
+}
+
+void plugin_host::leave() {
+  restart();
+  opened_ = false;
+}
+
+std::span<const std::byte> plugin_host::output() { return output_.view(output_bytes_); }
+
+}  // namespace kzoo::host

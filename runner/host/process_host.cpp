@@ -1,0 +1,125 @@
+#include "host/plugin_host.hpp"
+#include "process/child.hpp"
+#include "worker/worker.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <optional>
+
+namespace kzoo::host {
+namespace {
+
+// What a signal means to somebody who wrote a kernel.
+std::string signal_words(int number) {
+  const char* meaning = "";
+  switch (number) {
+    case SIGSEGV:
+      meaning = ", an access to memory that is not there";
+      break;
+    case SIGBUS:
+      meaning = ", an access to memory that is not there or not aligned";
+      break;
+    case SIGABRT:
+      meaning = ", the plugin called abort() or a failed assert did";
+      break;
+    case SIGFPE:
+      meaning = ", an integer division by zero or another arithmetic trap";
+      break;
+    case SIGILL:
+      meaning = ", a trap, or an instruction that this processor does not have";
+      break;
+    case SIGKILL:
+      meaning = ", killed from outside, perhaps for want of memory";
+      break;
+    default:
+      break;
+  }
+  return fmt::format("SIG{}{}", sigabbrev_np(number), meaning);
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) return signal_words(WTERMSIG(status));
+  return fmt::format("the plugin ended its process with exit code {}", WEXITSTATUS(status));
+}
+
+class process_host final : public plugin_host {
+ public:
+  process_host(std::filesystem::path file, double timeout_seconds)
+      : plugin_host(std::move(file), timeout_seconds) {}
+
+ protected:
+  nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
+    if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_window().fd());
+    const auto doing = request.at("op").get<std::string>();
+    if (!worker_->control().send(request)) give_up_crashed(doing);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
+    for (;;) {
+      const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
+      const process::child::event event = worker_->wait(left.count());
+      // Also where bytes keep coming that are no reply.
+      if (event == process::child::event::deadline || left.count() <= 0) {
+        worker_.reset();
+        throw failure(verdict::hung,
+                      fmt::format("no answer within {:g} s while {}, killed{}", timeout_seconds,
+                                  words_for(doing), log_.last_words()));
+      }
+      bool closed = event == process::child::event::ended;
+      if (!closed) {
+        try {
+          if (auto reply = worker_->control().receive(closed)) return std::move(*reply);
+        } catch (const nlohmann::json::exception&) {
+          closed = true;  // the plugin wrote into the worker's own channel
+        }
+      }
+      if (closed) give_up_crashed(doing);
+    }
+  }
+
+  void restart() override { worker_.reset(); }
+
+ private:
+  [[noreturn]] void give_up_crashed(const std::string& doing) {
+    // The channel closes a moment before the process is seen to have ended.
+    constexpr double kMomentSeconds = 1.0;
+    worker_->wait_for_end(kMomentSeconds);
+    const std::optional<int> status = worker_->end();
+    worker_.reset();
+    const std::string how =
+        status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
+    throw failure(verdict::crashed,
+                  fmt::format("{}, while {}{}", how, words_for(doing), log_.last_words()));
+  }
+
+  static const char* words_for(const std::string& op) {
+    if (op == "open") return "the library was loaded";
+    if (op == "ask") return "the variant was asked whether it does the problem";
+    if (op == "prepare") return "the variant was created";
+    if (op == "renew") return "its matrices were made";
+    if (op == "run") return "the kernel ran";
+    if (op == "sample") return "the kernel was timed";
+    if (op == "end_to_end") return "it was timed from end to end";
+    if (op == "profile") return "the kernel was profiled";
+    if (op == "show") return "its result was copied";
+    if (op == "fold") return "its result was summed";
+    if (op == "finish") return "the variant was destroyed";
+    return "its memory was freed";
+  }
+
+  process::output_log log_;
+  std::optional<process::child> worker_;
+};
+
+}  // namespace
+
+std::unique_ptr<plugin_host> make_process_host(std::filesystem::path file, double timeout_seconds) {
+  return std::make_unique<process_host>(std::move(file), timeout_seconds);
+}
+
+}  // namespace kzoo::host

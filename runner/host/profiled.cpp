@@ -1,0 +1,69 @@
+#include "host/profiled.hpp"
+
+#include "core/printable.hpp"
+#include "core/verdict.hpp"
+#include "host/plugin_host.hpp"
+#include "worker/messages_json.hpp"
+#include "worker/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace kzoo::host {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(profiled_cell, file, device, variant, problem, warmup)
+
+namespace {
+
+constexpr std::string_view kDone = "done";
+
+void run_profiled(const profiled_cell& cell) {
+  const auto host = make_local_host(cell.file);
+  host->prepare(cell.device, cell.variant, cell.problem);
+  host->profile(cell.warmup);
+  host->finish();
+}
+
+// On a line of its own, whatever the plugin has printed before.
+void end_with(std::string_view words) {
+  fmt::print("\n{}{}\n", kProfiledMark, words);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+std::vector<std::string> profiled_command(const std::string& program, const profiled_cell& cell) {
+  return {program, std::string(kProfiledCommand), nlohmann::json(cell).dump()};
+}
+
+void check_profiled(const std::string& output, const std::string& how_ended) {
+  const auto mark = output.rfind(kProfiledMark);
+  if (mark == std::string::npos) {
+    throw failure(verdict::crashed, "the process ended before the run was over: " + how_ended);
+  }
+  const auto start = mark + kProfiledMark.size();
+  const std::string words = output.substr(start, output.find('\n', start) - start);
+  if (words == kDone) return;
+  for (const verdict v : kVerdicts) {
+    const std::string name = std::string(verdict_name(v)) + ' ';
+    if (words.starts_with(name)) throw failure(v, printable(words.substr(name.size())));
+  }
+  throw failure(verdict::error, printable(words));
+}
+
+int profiled_main(std::string_view cell) {
+  worker::set_limits();
+  try {
+    run_profiled(nlohmann::json::parse(cell).get<profiled_cell>());
+    end_with(kDone);
+    return 0;
+  } catch (const failure& s) {
+    end_with(fmt::format("{} {}", verdict_name(s.verdict), printable(s.what())));
+  } catch (const std::exception& e) {
+    end_with(fmt::format("{} {}", verdict_name(verdict::error), printable(e.what())));
+  }
+  return 1;
+}
+
+}  // namespace kzoo::host

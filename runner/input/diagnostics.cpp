@@ -1,0 +1,95 @@
+#include "input/diagnostics.hpp"
+
+#include "input/nearest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace kzoo::input {
+namespace {
+
+bool is_control(char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }
+bool continues_utf8(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+std::string_view line_of(std::string_view text, unsigned line) {
+  for (; line > 1; --line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
+
+// Two lines: the source line, and a caret under the column. Columns count code points.
+std::string excerpt(std::string_view line, const location& where) {
+  constexpr std::size_t kLongest = 200;
+  if (line.empty() || line.size() > kLongest) return {};
+  std::string shown, blank;
+  unsigned column = 0;
+  for (char c : line) {
+    shown += is_control(c) && c != '\t' ? '?' : c;
+    if (!continues_utf8(c) && ++column < where.column) blank += c == '\t' ? '\t' : ' ';
+  }
+  const std::string gutter(fmt::formatted_size("{}", where.line), ' ');
+  return fmt::format("\n {} | {}\n {} | {}^", where.line, shown, gutter, blank);
+}
+
+}  // namespace
+
+std::string error_text(std::string_view where, std::string_view message) {
+  return fmt::format("{}: error: {}", where, message);
+}
+
+std::string in_quotes(std::string_view text, char quote) {
+  constexpr std::size_t kLongest = 60;
+  std::string result(1, quote);
+  for (char c : text) {
+    if (result.size() > kLongest && !continues_utf8(c)) {
+      result += "...";
+      break;
+    }
+    if (c == '\n')
+      result += "\\n";
+    else if (is_control(c))
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      result += c;
+  }
+  return result + quote;
+}
+
+std::string did_you_mean(std::string_view found, const std::vector<std::string>& known) {
+  const std::string word = nearest(found, known);
+  return word.empty() ? "" : fmt::format("; did you mean '{}'?", word);
+}
+
+diagnostics::diagnostics(std::string file, std::string_view text)
+    : file_(std::move(file)), text_(text) {}
+
+void diagnostics::error(const location& where, std::string message) {
+  found_.push_back({where, std::move(message)});
+}
+
+std::string diagnostics::format(const entry& e) const {
+  std::string result = error_text(to_string(e.where), e.message);
+  if (e.where.line > 0) result += excerpt(line_of(text_, e.where.line), e.where);
+  return result;
+}
+
+void diagnostics::throw_if_any() {
+  if (found_.empty()) return;
+  std::ranges::stable_sort(found_, {},
+                           [](const entry& e) { return std::tuple(e.where.line, e.where.column); });
+  std::string all;
+  for (std::size_t i = 0; i < found_.size() && i < kShown; ++i)
+    all += (i ? "\n" : "") + format(found_[i]);
+  if (found_.size() > kShown)
+    all += fmt::format("\n{}: and {} more errors", file_, found_.size() - kShown);
+  throw invalid(all);
+}
+
+}  // namespace kzoo::input

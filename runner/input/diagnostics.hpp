@@ -1,0 +1,48 @@
+#pragma once
+// Collects what is wrong with a file, and reports all of it at once, as a compiler does.
+
+#include "core/location.hpp"
+#include "input/invalid.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::input {
+
+class diagnostics {
+ public:
+  // `text` is what the file holds: the lines that errors quote.
+  diagnostics(std::string file, std::string_view text);
+
+  location at(unsigned line, unsigned column) const { return {file_, line, column}; }
+
+  void error(const location& where, std::string message);
+  bool any() const { return !found_.empty(); }
+  // Throws `invalid` with the first kShown errors, in the order of the file.
+  void throw_if_any();
+
+  static constexpr std::size_t kShown = 10;
+
+ private:
+  struct entry {
+    location where;
+    std::string message;
+  };
+  std::string format(const entry& e) const;
+
+  std::string file_;
+  std::string_view text_;
+  std::vector<entry> found_;
+};
+
+// "PLACE: error: MESSAGE", for what is not found inside a file.
+std::string error_text(std::string_view where, std::string_view message);
+
+// The text in quotes, cut when long and with control characters escaped: safe on a terminal.
+std::string in_quotes(std::string_view text, char quote = '"');
+
+// "; did you mean 'x'?", or "" when no known word is close.
+std::string did_you_mean(std::string_view found, const std::vector<std::string>& known);
+
+}  // namespace kzoo::input

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::input {
+
+// The word of `known` that is closest to `found`, or "" when none is close.
+std::string nearest(std::string_view found, const std::vector<std::string>& known);
+
+}  // namespace kzoo::input

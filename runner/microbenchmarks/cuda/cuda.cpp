@@ -1,0 +1,138 @@
+#include "devices/cuda/check.hpp"
+#include "devices/cuda/fill.hpp"
+#include "microbenchmarks/cuda/busy_kernel.hpp"
+#include "microbenchmarks/microbenchmark.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <memory>
+
+namespace kzoo::microbenchmarks {
+namespace {
+
+using cuda::check;
+
+// Long beside the microseconds that a launch costs, short beside how long a GPU takes to heat up.
+constexpr double kSampleSeconds = 0.005;
+
+void* device_memory(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes), fmt::format("cudaMalloc of {} bytes", bytes).c_str());
+  return memory;
+}
+
+std::size_t l2_bytes_of(const results::device& d) {
+  const std::string text = d.fact("l2_bytes");
+  std::size_t bytes = 0;
+  std::from_chars(text.data(), text.data() + text.size(), bytes);
+  return bytes;
+}
+
+// A GPU with what the busy kernels need; made current.
+class busy_gpu {
+ public:
+  explicit busy_gpu(const results::device& d) : multiprocessors_(int(d.abi.multiprocessors)) {
+    check(cudaSetDevice(d.abi.ordinal), "cudaSetDevice");
+    check(cudaEventCreate(&start_), "cudaEventCreate");
+    check(cudaEventCreate(&stop_), "cudaEventCreate");
+    clock_ = static_cast<cuda::elapsed*>(device_memory(sizeof(cuda::elapsed)));
+    sink_ = static_cast<std::uint32_t*>(device_memory(sizeof(std::uint32_t)));
+    // Sixteen times what the L2 holds is none of its business.
+    constexpr std::size_t kTimesL2 = 16, kShare = 4;
+    buffer_bytes_ = std::min<std::size_t>(kTimesL2 * std::max(l2_bytes_of(d), std::size_t{1} << 22),
+                                          free_memory(d) / kShare);
+    from_ = device_memory(buffer_bytes_);
+    to_ = device_memory(buffer_bytes_);
+    const auto words = std::int64_t(buffer_bytes_ / sizeof(float)) - 2 * data::kRedzone;
+    const data::matrix fractions{KZOO_F32, data::content::uniform, 1, words, words, kSeed};
+    check(cuda::enqueue_fill(from_, fractions, nullptr), "filling a buffer");
+    l2_part_bytes_ = l2_bytes_of(d) / 4;
+  }
+  ~busy_gpu() {
+    cudaFree(clock_);
+    cudaFree(sink_);
+    cudaFree(from_);
+    cudaFree(to_);
+    cudaEventDestroy(start_);
+    cudaEventDestroy(stop_);
+  }
+  busy_gpu(const busy_gpu&) = delete;
+  busy_gpu& operator=(const busy_gpu&) = delete;
+
+  // All that fit at a time.
+  int blocks(const cuda::busy_kernel& k) const {
+    int each = 0;
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, k.function, k.threads, 0), k.name);
+    return each * multiprocessors_;
+  }
+  std::size_t bytes(const cuda::busy_kernel& k) const {
+    return k.accesses == 0                             ? 0
+           : k.resource == roofline::resource::l2_read ? l2_part_bytes_
+                                                       : buffer_bytes_;
+  }
+
+  run_time run(const cuda::busy_kernel& k, std::int64_t repetitions) {
+    constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+    cuda::busy_arguments arguments{int(std::min(repetitions, kMost)),
+                                   kSeed,
+                                   clock_,
+                                   sink_,
+                                   static_cast<const uint4*>(from_),
+                                   static_cast<uint4*>(to_),
+                                   std::int64_t(bytes(k) / sizeof(uint4))};
+    void* list[] = {&arguments};
+    check(cudaEventRecord(start_), "cudaEventRecord");
+    check(cudaLaunchKernel(k.function, dim3(unsigned(blocks(k))), dim3(unsigned(k.threads)), list,
+                           0, nullptr),
+          k.name);
+    check(cudaEventRecord(stop_), "cudaEventRecord");
+    check(cudaEventSynchronize(stop_), k.name);
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+    cuda::elapsed seen{};
+    check(cudaMemcpy(&seen, clock_, sizeof seen, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    const double mhz =
+        seen.nanoseconds > 0 ? 1e3 * double(seen.cycles) / double(seen.nanoseconds) : 0;
+    return {double(ms) / 1e3, mhz};
+  }
+
+ private:
+  static constexpr std::uint32_t kSeed = 20260101;
+  int multiprocessors_;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  cuda::elapsed* clock_ = nullptr;
+  std::uint32_t* sink_ = nullptr;
+  void *from_ = nullptr, *to_ = nullptr;
+  std::size_t buffer_bytes_ = 0, l2_part_bytes_ = 0;
+};
+
+// None where no kernel here is known to reach what the tensor cores can: a ceiling that is too low
+// would call honest times impossible.
+std::vector<cuda::busy_kernel> tensor_kernels(unsigned compute_capability) {
+  const unsigned major = compute_capability / 10;
+  if (major == 8 || major == 12) return cuda::mma_kernels();
+  if (major == 9) return cuda::wgmma_kernels();
+  return {};
+}
+
+}  // namespace
+
+std::vector<microbenchmark> cuda(const results::device& d) {
+  const auto gpu = std::make_shared<busy_gpu>(d);
+  std::vector<microbenchmark> all;
+  for (const auto& kernels : {cuda::arithmetic_kernels(), tensor_kernels(d.abi.compute_capability),
+                              cuda::memory_kernels()}) {
+    for (const cuda::busy_kernel& k : kernels) {
+      const double amount =
+          k.operations * gpu->blocks(k) + double(k.accesses) * double(gpu->bytes(k));
+      all.push_back({k.resource, k.name, amount, kSampleSeconds,
+                     [gpu, k](std::int64_t repetitions) { return gpu->run(k, repetitions); }});
+    }
+  }
+  return all;
+}
+
+}  // namespace kzoo::microbenchmarks

@@ -1,0 +1,63 @@
+// Reading, and copying, as fast as memory goes. A buffer that the L2 holds measures that.
+
+#include "microbenchmarks/cuda/device_side.cuh"
+
+namespace kzoo::microbenchmarks::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kAhead = 4;  // 16-byte accesses that a thread has under way
+constexpr std::int64_t kTile = kThreads * kAhead;
+
+// body(v): the first of this thread's vectors in each tile of the block; the block takes others in
+// the next repetition, so that its L1 does not have them.
+template <class Body>
+__device__ void for_each_tile(const busy_arguments& a, int repetition, const Body& body) {
+  const std::int64_t first = (std::int64_t(blockIdx.x) + repetition) % gridDim.x;
+  for (std::int64_t tile = first; (tile + 1) * kTile <= a.vectors; tile += gridDim.x) {
+    body(tile * kTile + threadIdx.x);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) read_kernel(busy_arguments a) {
+  const stopwatch watch(a.clock);
+  std::uint32_t sum = 0;
+  for (int r = 0; r < a.repetitions; ++r) {
+    for_each_tile(a, r, [&](std::int64_t at) {
+      uint4 v[kAhead];
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) v[i] = __ldcg(a.from + at + i * kThreads);
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) sum += v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;
+    });
+  }
+  if (sum == kNever) *a.sink = kNever;
+  watch.stop();
+}
+
+__global__ void __launch_bounds__(kThreads) copy_kernel(busy_arguments a) {
+  const stopwatch watch(a.clock);
+  for (int r = 0; r < a.repetitions; ++r) {
+    for_each_tile(a, r, [&](std::int64_t at) {
+      uint4 v[kAhead];
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) v[i] = __ldcs(a.from + at + i * kThreads);
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) __stcs(a.to + at + i * kThreads, v[i]);
+    });
+  }
+  watch.stop();
+}
+
+}  // namespace
+
+std::vector<busy_kernel> memory_kernels() {
+  return {{roofline::resource::read, "16-byte loads", reinterpret_cast<const void*>(&read_kernel),
+           kThreads, 0, 1},
+          {roofline::resource::copy, "16-byte loads and stores",
+           reinterpret_cast<const void*>(&copy_kernel), kThreads, 0, 2},
+          {roofline::resource::l2_read, "16-byte loads of a quarter of the L2",
+           reinterpret_cast<const void*>(&read_kernel), kThreads, 0, 1}};
+}
+
+}  // namespace kzoo::microbenchmarks::cuda

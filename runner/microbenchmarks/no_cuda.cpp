@@ -1,0 +1,12 @@
+// In a build without CUDA.
+
+#include "devices/devices.hpp"
+#include "microbenchmarks/microbenchmark.hpp"
+
+namespace kzoo::microbenchmarks {
+
+std::vector<microbenchmark> cuda(const results::device&) {
+  throw devices::absent(devices::why_no_cuda());
+}
+
+}  // namespace kzoo::microbenchmarks

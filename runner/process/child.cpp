@@ -1,0 +1,101 @@
+#include "process/child.hpp"
+
+#include "core/descriptor.hpp"
+#include "core/interrupt.hpp"
+#include "core/throw_errno.hpp"
+#include "process/descendants.hpp"
+#include "process/spawn.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <span>
+#include <string>
+#include <vector>
+
+// glibc 2.36 declares it without C linkage.
+extern "C" {
+#include <sys/pidfd.h>
+}
+
+namespace kzoo::process {
+namespace {
+
+// False at the deadline.
+bool poll_until(std::span<pollfd> watched, double seconds) {
+  using namespace std::chrono;
+  const auto deadline = steady_clock::now() + duration<double>(seconds);
+  for (;;) {
+    const auto left = ceil<milliseconds>(deadline - steady_clock::now()).count();
+    constexpr std::int64_t kHour = 3600000;  // poll counts in int
+    const int ready = poll(watched.data(), watched.size(),
+                           static_cast<int>(std::clamp<std::int64_t>(left, 0, kHour)));
+    if (ready > 0) return true;
+    if (ready == 0 && left <= 0) return false;
+    if (ready < 0 && errno != EINTR) throw_errno("poll");
+  }
+}
+
+}  // namespace
+
+child::child(std::string_view command, const output_log& log, std::optional<int> window_fd) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw_errno("socketpair");
+  }
+  control_.emplace(ends[0]);
+  const descriptor its_end(ends[1]);
+  std::vector<given_descriptor> given{
+      {its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
+  if (window_fd) given.push_back({*window_fd, kWindowFd});
+  pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given);
+  pidfd_ = descriptor(pidfd_open(pid_, 0));
+  if (pidfd_.fd() >= 0) return;
+  const int error = errno;
+  end();
+  throw_errno("pidfd_open", error);
+}
+
+child::~child() {
+  if (pid_ > 0) end();
+}
+
+child::event child::wait(double seconds) {
+  std::array<pollfd, 3> watched{pollfd{control_->fd(), POLLIN, 0}, pollfd{pidfd_.fd(), POLLIN, 0},
+                                pollfd{interrupt::fd(), POLLIN, 0}};
+  if (!poll_until(watched, seconds)) return event::deadline;
+  interrupt::check();
+  return watched[0].revents != 0 ? event::message : event::ended;
+}
+
+void child::wait_for_end(double seconds) {
+  std::array<pollfd, 1> watched{pollfd{pidfd_.fd(), POLLIN, 0}};
+  poll_until(watched, seconds);
+}
+
+std::optional<int> child::end() {
+  siginfo_t info{};
+  // Leaves it a zombie, so that its number stays its own until the group has been killed.
+  const bool ended =
+      waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+      info.si_pid == pid_;
+  killpg(pid_, SIGKILL);
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  descendants::gone(pid_);
+  descendants::kill_strays();
+  pidfd_ = {};
+  pid_ = 0;
+  return ended ? std::optional(status) : std::nullopt;
+}
+
+}  // namespace kzoo::process

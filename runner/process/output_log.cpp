@@ -1,0 +1,52 @@
+#include "process/output_log.hpp"
+
+#include "core/printable.hpp"
+#include "core/throw_errno.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace kzoo::process {
+
+output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
+  if (fd_ < 0) throw_errno("memfd_create");
+  // Appending: stdout, stderr and a later worker write at the end, each on its own.
+  fcntl(fd_, F_SETFL, O_APPEND);
+}
+
+output_log::~output_log() { close(fd_); }
+
+long output_log::size() const {
+  struct stat status {};
+  return fstat(fd_, &status) == 0 ? status.st_size : 0;
+}
+
+std::string output_log::read_from(long offset) const {
+  std::string bytes(static_cast<std::size_t>(std::max(0L, size() - offset)), '\0');
+  const ssize_t got = pread(fd_, bytes.data(), bytes.size(), offset);
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return bytes;
+}
+
+std::string output_log::text() const { return read_from(0); }
+
+std::string output_log::last_words() {
+  const long now = size();
+  if (now <= reported_) return "";
+  constexpr long kTail = 400;
+  std::string tail = read_from(std::max(reported_, now - kTail));
+  reported_ = now;
+
+  while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
+  if (const auto line = tail.rfind('\n'); line != std::string::npos) tail.erase(0, line + 1);
+  return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", printable(tail));
+}
+
+}  // namespace kzoo::process

@@ -1,0 +1,46 @@
+#include "process/shared_memory.hpp"
+
+#include "core/throw_errno.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace kzoo::process {
+shared_memory::shared_memory() : fd_(memfd_create("kzoo-window", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (fd_ < 0) throw_errno("memfd_create");
+  // A plugin that finds the descriptor cannot take the pages away under the supervisor.
+  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) throw_errno("sealing shared memory");
+}
+
+shared_memory::shared_memory(int fd) : fd_(fd) {}
+
+shared_memory::~shared_memory() {
+  if (mapped_ != nullptr) munmap(mapped_, size_);
+  close(fd_);
+}
+
+void shared_memory::reserve(std::size_t bytes) {
+  if (bytes <= size_) return;
+  if (const int error = posix_fallocate(fd_, 0, static_cast<off_t>(bytes)); error != 0) {
+    throw_errno("shared memory for a result", error);
+  }
+  view(bytes);
+}
+
+std::span<std::byte> shared_memory::view(std::size_t bytes) {
+  if (bytes > size_) {
+    if (mapped_ != nullptr) munmap(mapped_, size_);
+    mapped_ = nullptr;
+    size_ = 0;
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+    if (memory == MAP_FAILED) throw_errno("mapping shared memory");
+    mapped_ = static_cast<std::byte*>(memory);
+    size_ = bytes;
+  }
+  return {mapped_, bytes};
+}
+
+}  // namespace kzoo::process

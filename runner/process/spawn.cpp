@@ -1,0 +1,65 @@
+#include "process/spawn.hpp"
+
+#include "core/descriptor.hpp"
+#include "core/throw_errno.hpp"
+#include "process/descendants.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <system_error>
+
+extern char** environ;
+
+namespace kzoo::process {
+namespace {
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+}  // namespace
+
+pid_t spawn(const std::string& program, std::vector<std::string> argv,
+            std::span<const given_descriptor> descriptors,
+            const std::vector<std::string>& settings) {
+  std::vector<std::string> variables = settings;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    variables.emplace_back(*variable);
+
+  // Copies above every target, so that none is overwritten before its own turn.
+  constexpr int kAboveTargets = 16;
+  std::vector<descriptor> raised;
+  for (const given_descriptor& d : descriptors) {
+    raised.emplace_back(fcntl(d.from, F_DUPFD_CLOEXEC, kAboveTargets));
+    if (raised.back().fd() < 0) throw_errno("duplicating a descriptor");
+  }
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (std::size_t i = 0; i < raised.size(); ++i) {
+    posix_spawn_file_actions_adddup2(&actions, raised[i].fd(), descriptors[i].to);
+  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  descendants::adopt();
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, program.c_str(), &actions, &attributes,
+                                 pointers(argv).data(), pointers(variables).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    throw std::system_error(error, std::generic_category(), "starting " + argv.front());
+  }
+  descendants::ours(pid);
+  return pid;
+}
+
+}  // namespace kzoo::process

@@ -1,0 +1,243 @@
+#include "reference/diagnosis.hpp"
+
+#include "reference/formula.hpp"
+#include "reference/tolerance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace kzoo::reference {
+namespace {
+
+using numbers = std::vector<double>;
+
+struct sum {
+  double value = 0, magnitude = 0;
+
+  void add(double x) {
+    value += x;
+    magnitude += std::abs(x);
+  }
+};
+
+sum dot(const numbers& a, const numbers& b) {
+  sum total;
+  for (std::size_t k = 0; k < a.size(); ++k) total.add(a[k] * b[k]);
+  return total;
+}
+
+numbers row_of(const data::matrix& x, std::int64_t row) {
+  numbers values;
+  for (std::int64_t col = 0; col < x.cols; ++col) values.push_back(element(x, row, col));
+  return values;
+}
+numbers column_of(const data::matrix& x, std::int64_t col) {
+  numbers values;
+  for (std::int64_t row = 0; row < x.rows; ++row) values.push_back(element(x, row, col));
+  return values;
+}
+
+// Everything that a wrong element could have been made from.
+struct sample {
+  place at;
+  double got, c0;
+  numbers a, b;  // its row of A and its column of B
+};
+
+// A search along k tries so many explanations that one or two elements fit some by chance, and more
+// of them where much is allowed: it must find exactly one for at least this many.
+constexpr std::size_t kEnoughToSearch = 3;
+
+class detective {
+ public:
+  detective(const expected_result& t, kzoo_precision declared, const findings& found)
+      : problem_(t.of()),
+        operands_(operands_of(problem_)),
+        scalars_(held_scalars(problem_)),
+        tolerance_(problem_, declared),
+        all_zero_(found.nonzero == 0) {
+    for (const suspect& s : found.suspects) {
+      const auto [row, col] = s.at;
+      samples_.push_back({s.at, s.got, initial_c(operands_, scalars_, row, col),
+                          row_of(operands_.a, row), column_of(operands_.b, col)});
+    }
+  }
+
+  std::string cause() const {
+    if (samples_.empty()) return "";
+    for (const auto test :
+         {&detective::other_scalars, &detective::other_factors, &detective::inputs_rounded,
+          &detective::narrow_sums, &detective::terms_dropped, &detective::one_term}) {
+      if (std::string found = (this->*test)(); !found.empty()) return found;
+    }
+    return "";
+  }
+
+ private:
+  bool fits(const sample& s, const scalars& with, const sum& products) const {
+    const double value = combine(problem_.dtype, with, products.value, s.c0);
+    const double size = std::abs(with.alpha) * products.magnitude;
+    return std::abs(s.got - value) <=
+           tolerance_.allowed({std::abs(value), size + std::abs(with.beta * s.c0), size});
+  }
+  template <class Products>
+  bool all_fit(const Products& products) const {
+    return std::all_of(samples_.begin(), samples_.end(),
+                       [&](const sample& s) { return fits(s, scalars_, products(s)); });
+  }
+
+  std::string other_scalars() const {
+    const auto [alpha, beta] = scalars_;
+    const std::pair<scalars, const char*> guesses[] = {
+        {{0.0, 0.0}, all_zero_ ? "every element is 0" : "they are 0"},
+        {{0.0, 1.0}, "C is as it was, nothing is written"},
+        {{0.0, beta}, "A B is not added"},
+        {{1.0, beta}, "alpha is left out"},
+        {{alpha, 0.0}, "beta C is left out"},
+        {{alpha, 1.0}, "C is added without beta"},
+        {{1.0, 0.0}, "alpha and beta C are left out"},
+        {{1.0, 1.0}, "alpha and beta are left out"},
+    };
+    for (const auto& [guess, text] : guesses) {
+      if (beta == 0.0 && guess.beta != 0.0) continue;
+      const auto fit = [&, with = guess](const sample& s) { return fits(s, with, dot(s.a, s.b)); };
+      if (std::all_of(samples_.begin(), samples_.end(), fit)) return text;
+    }
+    return "";
+  }
+
+  std::string other_factors() const {
+    const auto& [a, b, c] = operands_;
+    if (a.rows == a.cols && a.cols == b.cols &&
+        all_fit([&](const sample& s) { return dot(s.a, column_of(a, s.at.col)); }))
+      return "A A is computed, not A B";
+    if (b.rows == b.cols && a.rows == b.rows &&
+        all_fit([&](const sample& s) { return dot(row_of(b, s.at.row), s.b); }))
+      return "B B is computed, not A B";
+    if (b.rows == b.cols && all_fit([&](const sample& s) { return dot(s.a, row_of(b, s.at.col)); }))
+      return "B is read transposed";
+    if (a.rows == a.cols &&
+        all_fit([&](const sample& s) { return dot(column_of(a, s.at.row), s.b); }))
+      return "A is read transposed";
+    if (c.rows == c.cols &&
+        all_fit([&](const sample& s) { return dot(row_of(a, s.at.col), column_of(b, s.at.row)); }))
+      return "A B is stored transposed";
+    return "";
+  }
+
+  // The one k for which `fit(sample, k)` holds for every sample, or -1.
+  template <class Fit>
+  std::int64_t only_k(const Fit& fit) const {
+    if (samples_.size() < kEnoughToSearch) return -1;
+    std::int64_t found = -1;
+    for (std::int64_t k = 0; k < problem_.k; ++k) {
+      std::size_t i = 0;
+      while (i < samples_.size() && fit(i, std::size_t(k))) ++i;
+      if (i < samples_.size()) continue;
+      if (found >= 0) return -1;
+      found = k;
+    }
+    return found;
+  }
+
+  std::string terms_dropped() const {
+    std::vector<std::vector<sum>> leading;  // by sample, and the number of terms
+    for (const sample& s : samples_) {
+      leading.emplace_back(1);
+      for (std::size_t k = 0; k < s.a.size(); ++k) {
+        leading.back().push_back(leading.back().back());
+        leading.back().back().add(s.a[k] * s.b[k]);
+      }
+    }
+    const std::int64_t kept = only_k(
+        [&](std::size_t i, std::size_t k) { return fits(samples_[i], scalars_, leading[i][k]); });
+    if (kept < 0) return "";
+    if (kept == 0) return "they are 0";      // with beta, other_scalars() has found it
+    const std::int64_t tile = kept & -kept;  // the largest power of two that divides it
+    return fmt::format(
+        "only the first {} of {} terms along k are summed{}", kept, problem_.k,
+        problem_.k - kept < tile && tile >= 4 ? ": the last, partial tile is dropped" : "");
+  }
+
+  std::string one_term() const {
+    std::vector<sum> sums;
+    for (const sample& s : samples_) sums.push_back(dot(s.a, s.b));
+    for (const int times : {-1, 1}) {
+      const std::int64_t found = only_k([&](std::size_t i, std::size_t k) {
+        sum changed = sums[i];
+        changed.value += times * samples_[i].a[k] * samples_[i].b[k];
+        return fits(samples_[i], scalars_, changed);
+      });
+      if (found >= 0)
+        return fmt::format("term {} along k is {}", found, times < 0 ? "missing" : "added twice");
+    }
+    return "";
+  }
+
+  std::string inputs_rounded() const {
+    const std::pair<float (*)(float), const char*> roundings[] = {
+        {round_to_tf32, "TF32"},
+        {truncate_to_tf32, "TF32"},
+        {[](float x) { return fp16_bits_to_float(float_to_fp16_bits(x)); }, "fp16"},
+        {[](float x) { return bf16_bits_to_float(float_to_bf16_bits(x)); }, "bf16"},
+    };
+    for (const auto& [round, name] : roundings) {
+      const auto rounded_dot = [round = round](const sample& s) {
+        sum total;
+        for (std::size_t k = 0; k < s.a.size(); ++k)
+          total.add(double(round(float(s.a[k]))) * round(float(s.b[k])));
+        return total;
+      };
+      if (all_fit(rounded_dot)) return fmt::format("A and B are rounded to {} first", name);
+    }
+    return "";
+  }
+
+  // Sums kept in the 16-bit element type, one term after the other.
+  std::string narrow_sums() const {
+    if (type_size(problem_.dtype) != 2) return "";
+    const auto round = [&](double x) {
+      return data::decode(problem_.dtype, data::encode(problem_.dtype, round_to_odd(x)));
+    };
+    for (const bool fused : {true, false}) {
+      const bool explained = all_fit([&](const sample& s) {
+        sum total;
+        for (std::size_t k = 0; k < s.a.size(); ++k) {
+          const double term = s.a[k] * s.b[k];
+          total.value = round(total.value + (fused ? term : round(term)));
+          total.magnitude += std::abs(term);
+        }
+        return total;
+      });
+      if (explained) return fmt::format("sums are kept in {}", type_name(problem_.dtype));
+    }
+    return "";
+  }
+
+  const problem problem_;
+  const operands operands_;
+  const scalars scalars_;
+  const tolerance tolerance_;
+  const bool all_zero_;
+  std::vector<sample> samples_;
+};
+
+}  // namespace
+
+double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
+  const operands o = operands_of(p);
+  const scalars s = held_scalars(p);
+  return combine(p.dtype, s, dot(row_of(o.a, row), column_of(o.b, col)).value,
+                 initial_c(o, s, row, col));
+}
+
+std::string likely_cause(const expected_result& t, kzoo_precision declared, const findings& found) {
+  return detective(t, declared, found).cause();
+}
+
+}  // namespace kzoo::reference

@@ -1,0 +1,19 @@
+#pragma once
+// A picture of where C is wrong, for people.
+
+#include "reference/reference.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace kzoo::reference {
+
+// Of a whole C buffer, as judge() takes it. Rows that the truth does not cover are only searched
+// for what is not written or not finite.
+error_map map_errors(const expected_result& t, kzoo_precision declared,
+                     std::span<const std::byte> words);
+
+// Its lines: the picture, its legend, and a small table of the first elements that differ.
+std::vector<std::string> lines_of(const error_map& map);
+
+}  // namespace kzoo::reference

@@ -1,0 +1,63 @@
+#include "core/parallel.hpp"
+#include "reference/product.hpp"
+#include "reference/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kzoo::reference {
+namespace {
+
+// The first and the last of m rows, and between them one from each of count - 2 equal stretches.
+std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t seed) {
+  std::vector<std::int64_t> rows;
+  if (count >= m) {
+    for (std::int64_t row = 0; row < m; ++row) rows.push_back(row);
+    return rows;
+  }
+  const std::int64_t stretches = count - 2, inner = m - 2;
+  rows.push_back(0);
+  for (std::int64_t i = 0; i < stretches; ++i) {
+    const std::int64_t begin = 1 + inner * i / stretches, end = 1 + inner * (i + 1) / stretches;
+    const std::uint64_t random = data::hash(seed, i);
+    rows.push_back(begin + std::int64_t(random % std::uint64_t(end - begin)));
+  }
+  rows.push_back(m - 1);
+  return rows;
+}
+
+}  // namespace
+
+expected_result::expected_result(const problem& p, double max_products)
+    : problem_(p),
+      operands_(operands_of(p)),
+      scalars_(held_scalars(p)),
+      rows_(choose_rows(p.m, rows_of(p, max_products), p.seed)) {
+  const operands& o = operands_;
+  const scalars& s = scalars_;
+  const std::size_t count = rows_.size() * std::size_t(p.n);
+  value_.resize(count);
+  products_.resize(count);
+  if (s.alpha != 0.0) add_product(o.a, rows_, o.b, value_, products_);
+  for_each_block(std::int64_t(rows_.size()), [&](std::int64_t r) {
+    for (std::int64_t col = 0; col < p.n; ++col) {
+      const std::size_t i = at(std::size_t(r), col);
+      value_[i] = combine(p.dtype, s, value_[i], initial_c(o, s, rows_[std::size_t(r)], col));
+    }
+  });
+}
+
+std::int64_t expected_result::rows_of(const problem& p, double max_products) {
+  const double row = static_cast<double>(p.n);
+  const double rows = std::min(max_products / (row * static_cast<double>(p.k)), kMaxElements / row);
+  const double least = std::min<double>(2.0, double(p.m));
+  return static_cast<std::int64_t>(std::clamp(rows, least, double(p.m)));
+}
+
+sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {
+  const double products = std::abs(scalars_.alpha) * products_[at(r, col)];
+  const double c0 = initial_c(operands_, scalars_, rows_[r], col);
+  return {std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
+}
+
+}  // namespace kzoo::reference

@@ -1,0 +1,41 @@
+#pragma once
+// C = alpha AB + beta C0 for one element, in the arithmetic of the truth: fp64, or integers that
+// wrap at 32 bits.
+
+#include "core/operands.hpp"
+#include "core/problem.hpp"
+
+namespace kzoo::reference {
+
+// alpha and beta as a plugin holds them: float, or a whole number for integer matrices.
+struct scalars {
+  double alpha, beta;
+};
+inline scalars held_scalars(const problem& p) {
+  if (is_integer(p.dtype)) return {p.alpha, p.beta};
+  // volatile, because g++ 12 at -O2 drops the conversions of such a pair to float and back.
+  const volatile float alpha = static_cast<float>(p.alpha);
+  const volatile float beta = static_cast<float>(p.beta);
+  return {alpha, beta};
+}
+
+// `sum` is an element of AB; for integers it is below 2^53 and so exact.
+inline double combine(kzoo_type type, scalars s, double sum, double c0) {
+  if (type != KZOO_I32) return s.alpha * sum + s.beta * c0;
+  const auto word = [](double x) {
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(x));
+  };
+  return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
+}
+
+// What a matrix holds at (row, col) before a kernel runs.
+inline double element(const data::matrix& x, std::int64_t row, std::int64_t col) {
+  return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+}
+
+// The C that beta scales; 0 where beta is, so that no poison is ever read.
+inline double initial_c(const operands& o, const scalars& s, std::int64_t row, std::int64_t col) {
+  return s.beta == 0.0 ? 0.0 : element(o.c, row, col);
+}
+
+}  // namespace kzoo::reference

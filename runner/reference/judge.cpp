@@ -1,0 +1,196 @@
+#include "core/operands.hpp"
+#include "reference/diagnosis.hpp"
+#include "reference/pattern.hpp"
+#include "reference/reference.hpp"
+#include "reference/scan.hpp"
+#include "reference/tampering.hpp"
+#include "reference/tolerance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace kzoo::reference {
+namespace {
+
+std::string share(std::int64_t count, std::int64_t total, const char* what) {
+  return fmt::format("{} of {} {} ({:.3g}%)", count, total, what,
+                     100.0 * static_cast<double>(count) / static_cast<double>(total));
+}
+
+// What the sentences need to know: the case and a way to look at the words once more.
+struct evidence {
+  const expected_result& t;
+  kzoo_precision declared;
+  const word_view& words;
+  const findings& found;
+  operands o = operands_of(t.of());
+
+  std::int64_t total() const { return o.c.rows * o.c.cols; }
+  std::int64_t index(std::int64_t row, std::int64_t col) const {
+    return data::index_of(o.c, row, col);
+  }
+};
+
+std::string place_name(place at) { return reference::place_name(at.row, at.col); }
+
+// ": rows 3 to 5", or where the first is.
+template <class Marked>
+std::string located(const evidence& e, const sighting& seen, const Marked& marked) {
+  if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, marked)) return *pattern;
+  return "the first at " + place_name(seen.first);
+}
+
+std::string outside_reason(const evidence& e) {
+  const std::int64_t index = e.found.first_changed;
+  return fmt::format(
+      "written outside C: {} word{} changed, the first {}; expected {:#x}, got {:#x}",
+      e.found.changed_outside, e.found.changed_outside == 1 ? "" : "s",
+      outside_place(e.o.c, "C", index), data::word(e.o.c, index), e.words[index]);
+}
+
+std::string unwritten_reason(const evidence& e) {
+  const sighting& seen = e.found.unwritten;
+  if (seen.count == e.total())
+    return fmt::format("the kernel wrote nothing: all {} elements of C still hold the poison",
+                       seen.count);
+  const auto poison = [&](std::int64_t row, std::int64_t col) {
+    return e.words[e.index(row, col)] == data::word(e.o.c, e.index(row, col));
+  };
+  return fmt::format("not written: {} still hold the poison: {}",
+                     share(seen.count, e.total(), "elements of C"), located(e, seen, poison));
+}
+
+// The NaN around an input that `bits` is made from, where the payload has survived; or "".
+std::string nan_source(const evidence& e, std::uint32_t bits) {
+  const auto search = [&](const data::matrix& x, std::string_view name) -> std::string {
+    for (std::int64_t i = 0; i < data::word_count(x); ++i) {
+      if (i == data::kRedzone && x.ld == x.cols) i += x.rows * x.ld;  // no padding to look into
+      if (!data::is_inside(x, i) && quieted(x.type, data::word(x, i)) == bits)
+        return fmt::format("made from the NaN outside {}: it reads {}", name,
+                           outside_place(x, name, i));
+    }
+    return "";
+  };
+  // 16 bits have so few payloads that any is found everywhere; and GPUs make every NaN the same.
+  if (type_size(e.o.c.type) == 2 || bits == kGpuNan) return "";
+  std::string found = search(e.o.a, "A");
+  return found.empty() ? search(e.o.b, "B") : found;
+}
+
+std::string nan_reason(const evidence& e) {
+  const sighting& seen = e.found.nan;
+  const auto is_nan = [&](std::int64_t row, std::int64_t col) {
+    return std::isnan(e.words.value(e.index(row, col)));
+  };
+  std::string cause = nan_source(e, e.words[e.index(seen.first.row, seen.first.col)]);
+  if (e.found.quieted_poison > 0) cause = "made from C's own poison: it reads C although beta = 0";
+  if (cause.empty()) {
+    cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, or outside A or B?"
+                                 : "does it read outside A, B or C?";
+  }
+  const std::string where = seen.count == e.total() ? "everywhere" : located(e, seen, is_nan);
+  return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}",
+                     share(seen.count, e.total(), "elements of C"), where,
+                     exact_element(e.t.of(), seen.first.row, seen.first.col),
+                     place_name(seen.first), cause);
+}
+
+std::string infinite_reason(const evidence& e) {
+  const sighting& seen = e.found.infinite;
+  const auto is_infinite = [&](std::int64_t row, std::int64_t col) {
+    return std::isinf(e.words.value(e.index(row, col)));
+  };
+  return fmt::format("infinite in {}, {}; expected {:.7g} at {}",
+                     share(seen.count, e.total(), "elements of C"), located(e, seen, is_infinite),
+                     exact_element(e.t.of(), seen.first.row, seen.first.col),
+                     place_name(seen.first));
+}
+
+std::string error_reason(const evidence& e) {
+  const findings& f = e.found;
+  const tolerance within(e.t.of(), e.declared);
+  const std::string bound = within.exact_sums() ? "are not exact"
+                                                : fmt::format("differ by more than {} allows",
+                                                              precision_name(e.declared));
+  std::string text = fmt::format(
+      "{} {}, the worst at {}: expected {:.9g}, got {:.9g}",
+      share(f.out, f.compared, e.t.complete() ? "elements of C" : "checked elements of C"), bound,
+      place_name(f.worst), f.worst_expected, f.worst_got);
+  // What is wrong throughout is right here and there by chance.
+  constexpr double kMostly = 0.9;
+  if (e.t.complete() && f.out > 1 && double(f.out) < kMostly * double(f.compared)) {
+    const auto is_out = [&](std::int64_t row, std::int64_t col) {
+      const std::size_t r = std::size_t(row);
+      const double error = std::abs(e.words.value(e.index(row, col)) - e.t.value(r, col));
+      return error > within.allowed(e.t.sizes_of(r, col));
+    };
+    if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, is_out, kMostly))
+      text += fmt::format("; all in {}", *pattern);
+  }
+  if (const std::string cause = likely_cause(e.t, e.declared, f); !cause.empty())
+    text += "; likely cause: " + cause;
+  return text;
+}
+
+std::string reason(const evidence& e) {
+  if (e.found.changed_outside > 0) return outside_reason(e);
+  if (e.found.unwritten.count > 0) return unwritten_reason(e);
+  if (e.found.nan.count > 0) return nan_reason(e);
+  if (e.found.infinite.count > 0) return infinite_reason(e);
+  if (e.found.out > 0) return error_reason(e);
+  return "";
+}
+
+accuracy measured(const expected_result& t, const findings& f) {
+  accuracy a;
+  if (f.unwritten.count + f.nan.count + f.infinite.count > 0) return a;
+  constexpr double kMostDigits = 17.0;
+  a.max_abs_error = f.max_abs_error;
+  a.max_rho = f.max_rho;
+  a.rho_over_sqrt_k = f.max_rho / std::sqrt(static_cast<double>(t.of().k));
+  a.worst_of_allowed = std::max(0.0, f.worst_of_allowed);
+  a.worst_row = std::max<std::int64_t>(0, f.worst.row);
+  a.worst_col = std::max<std::int64_t>(0, f.worst.col);
+  if (f.squared_error > 0.0) {
+    a.relative_frobenius = f.squared_truth > 0.0 ? std::sqrt(f.squared_error / f.squared_truth)
+                                                 : std::numeric_limits<double>::infinity();
+  }
+  a.digits = a.relative_frobenius > 0.0
+                 ? std::clamp(-std::log10(a.relative_frobenius), 0.0, kMostDigits)
+                 : kMostDigits;
+  a.rows_checked = std::int64_t(t.rows().size());
+  return a;
+}
+
+judgement judged(const expected_result& t, kzoo_precision declared, const word_view& view,
+                 const findings& found) {
+  judgement result;
+  result.reason = reason({t, declared, view, found});
+  result.right = result.reason.empty();
+  result.accuracy = measured(t, found);
+  return result;
+}
+
+}  // namespace
+
+judgement judge(const expected_result& t, kzoo_precision declared,
+                std::span<const std::byte> words) {
+  const std::size_t expected =
+      std::size_t(data::word_count(operands_of(t.of()).c)) * type_size(t.of().dtype);
+  if (words.size() != expected)
+    throw std::invalid_argument(fmt::format("the buffer of C for {} has {} bytes, not {}",
+                                            problem_name(t.of()), words.size(), expected));
+  const word_view view(t.of().dtype, words);
+  return judged(t, declared, view, scan(t, declared, view));
+}
+
+judgement judge(const expected_result& t, kzoo_precision declared, const result& rows) {
+  const word_view view(t.of().dtype, rows.elements);
+  return judged(t, declared, view, scan_rows(t, declared, view));
+}
+
+}  // namespace kzoo::reference

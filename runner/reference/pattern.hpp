@@ -1,0 +1,19 @@
+#pragma once
+// Names the pattern that some elements of a matrix make: what a reader recognises a bug by.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace kzoo::reference {
+
+// "row 7", "row 2, column 3", "columns 192 to 255 of every row", "every 2nd row from row 1", "rows
+// 250 to 255 and columns 192 to 255", "rows 0 to 63 of columns 64 to 127", "everything from row 3,
+// column 17 on". Nothing where no such words fit, or where no element is marked. Every marked
+// element is in what is named, and at least the share `filled` of what is named is marked.
+std::optional<std::string> pattern_of(
+    std::int64_t rows, std::int64_t cols,
+    const std::function<bool(std::int64_t row, std::int64_t col)>& marked, double filled = 1.0);
+
+}  // namespace kzoo::reference

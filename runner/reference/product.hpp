@@ -1,0 +1,16 @@
+#pragma once
+// Many rows of AB and of |A||B|, in fp64, on every core.
+
+#include "core/matrix_data.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace kzoo::reference {
+
+// For the r-th of `rows` of A and each column j of B: adds the sum over k of a b to
+// sums[r * n + j], and that of |a||b| to magnitudes[r * n + j]. Memory: a few MiB a thread.
+void add_product(const data::matrix& a, std::span<const std::int64_t> rows, const data::matrix& b,
+                 std::span<double> sums, std::span<float> magnitudes);
+
+}  // namespace kzoo::reference

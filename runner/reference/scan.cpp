@@ -1,0 +1,212 @@
+#include "reference/scan.hpp"
+
+#include "core/parallel.hpp"
+#include "reference/diagnosis.hpp"
+#include "reference/formula.hpp"
+#include "reference/tolerance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace kzoo::reference {
+namespace {
+
+void keep_lowest(std::vector<suspect>& kept, const suspect& next) {
+  const auto by_order = [](const suspect& x, const suspect& y) { return x.order < y.order; };
+  if (kept.size() == findings::kMostSuspects) {
+    if (next.order > kept.back().order) return;
+    kept.pop_back();
+  }
+  kept.insert(std::upper_bound(kept.begin(), kept.end(), next, by_order), next);
+}
+
+// The block `later` covers the rows after those of `all`.
+void merge(findings& all, const findings& later) {
+  if (all.first_changed < 0) all.first_changed = later.first_changed;
+  all.changed_outside += later.changed_outside;
+  all.unwritten.add(later.unwritten);
+  all.nan.add(later.nan);
+  all.infinite.add(later.infinite);
+  all.quieted_poison += later.quieted_poison;
+  all.right_infinities += later.right_infinities;
+  all.unjudged_infinities.add(later.unjudged_infinities);
+  all.compared += later.compared;
+  all.nonzero += later.nonzero;
+  all.out += later.out;
+  all.max_abs_error = std::max(all.max_abs_error, later.max_abs_error);
+  all.max_rho = std::max(all.max_rho, later.max_rho);
+  all.squared_error += later.squared_error;
+  all.squared_truth += later.squared_truth;
+  if (later.worst_of_allowed > all.worst_of_allowed ||
+      (later.worst_of_allowed == all.worst_of_allowed && later.worst_error > all.worst_error)) {
+    all.worst_of_allowed = later.worst_of_allowed;
+    all.worst_error = later.worst_error;
+    all.worst_expected = later.worst_expected;
+    all.worst_got = later.worst_got;
+    all.worst = later.worst;
+  }
+  for (const suspect& s : later.suspects) keep_lowest(all.suspects, s);
+}
+
+class scanner {
+ public:
+  scanner(const expected_result& t, kzoo_precision declared, const word_view& words)
+      : truth_(t),
+        operands_(operands_of(t.of())),
+        tolerance_(t.of(), declared),
+        words_(words),
+        poisoned_(operands_.c.inside == data::content::poison),
+        integer_(is_integer(t.of().dtype)) {}
+
+  void outside(std::int64_t begin, std::int64_t end, findings& found) const {
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (words_[i] == data::word(operands_.c, i)) continue;
+      if (found.changed_outside++ == 0) found.first_changed = i;
+    }
+  }
+
+  // A row of a whole buffer. `r`: its place in the truth, or -1.
+  void row(std::int64_t row, std::int64_t r, findings& found) const {
+    const std::int64_t begin = data::index_of(operands_.c, row, 0);
+    elements(row, r, begin, found);
+    outside(begin + operands_.c.cols, begin + operands_.c.ld, found);
+  }
+
+  // The elements of a row, the first of which is word `from`.
+  void elements(std::int64_t row, std::int64_t r, std::int64_t from, findings& found) const {
+    const std::int64_t begin = data::index_of(operands_.c, row, 0);
+    for (std::int64_t col = 0; col < operands_.c.cols; ++col) {
+      const std::uint32_t bits = words_[from + col];
+      const double got = data::decode(operands_.c.type, bits);
+      if (poisoned_) {
+        const std::uint32_t poison = data::word(operands_.c, begin + col);
+        if (bits == poison && !is_right_by_chance(row, r, col, got, found))
+          found.unwritten.add(row, col);
+        if (is_made_from(poison, bits, got)) ++found.quieted_poison;
+      }
+      if (std::isnan(got)) {
+        found.nan.add(row, col);
+      } else if (std::isinf(got)) {
+        infinity(row, r, col, got, found);
+      } else if (r >= 0) {
+        compare(row, std::size_t(r), col, got, found);
+      }
+    }
+  }
+
+ private:
+  // Any word can be the right integer, and the poison too, once in 2^32 elements.
+  bool is_right_by_chance(std::int64_t row, std::int64_t r, std::int64_t col, double got,
+                          const findings& found) const {
+    if (!integer_) return false;
+    if (r >= 0) return got == truth_.value(std::size_t(r), col);
+    return found.unwritten.count == 0 && got == exact_element(truth_.of(), row, col);
+  }
+
+  // Not the NaN with all bits set either: that is what GPUs make of every NaN.
+  bool is_made_from(std::uint32_t poison, std::uint32_t bits, double got) const {
+    const std::uint32_t gpu_nan = type_size(operands_.c.type) == 2 ? 0x7fffu : kGpuNan;
+    return std::isnan(got) && bits == quieted(operands_.c.type, poison) && bits != gpu_nan;
+  }
+
+  void infinity(std::int64_t row, std::int64_t r, std::int64_t col, double got,
+                findings& found) const {
+    if (r < 0) return found.unjudged_infinities.add(row, col);
+    const double value = truth_.value(std::size_t(r), col);
+    if (std::signbit(value) == std::signbit(got) &&
+        std::abs(value) + tolerance_.allowed(truth_.sizes_of(std::size_t(r), col)) >=
+            format_of(operands_.c.type).overflow) {
+      ++found.right_infinities;
+    } else {
+      found.infinite.add(row, col);
+    }
+  }
+
+  void compare(std::int64_t row, std::size_t r, std::int64_t col, double got,
+               findings& found) const {
+    const double value = truth_.value(r, col), error = std::abs(got - value);
+    const sizes size = truth_.sizes_of(r, col);
+    const double limit = tolerance_.allowed(size);
+    ++found.compared;
+    found.nonzero += got != 0.0;
+    found.squared_error += error * error;
+    found.squared_truth += value * value;
+    found.max_abs_error = std::max(found.max_abs_error, error);
+    found.max_rho = std::max(found.max_rho, rho(error, size));
+    const double of_allowed = quotient(error, limit);
+    if (of_allowed > found.worst_of_allowed ||
+        (of_allowed == found.worst_of_allowed && error > found.worst_error)) {
+      found.worst_of_allowed = of_allowed;
+      found.worst_error = error;
+      found.worst_expected = value;
+      found.worst_got = got;
+      found.worst = {row, col};
+    }
+    if (error <= limit) return;
+    ++found.out;
+    const std::uint64_t order = data::hash(~operands_.c.key, row * operands_.c.cols + col);
+    keep_lowest(found.suspects, {{row, col}, got, order});
+  }
+
+  double rho(double error, const sizes& of) const {
+    if (integer_) return error;
+    return quotient(tolerance_.beyond_output(error, of.value), kUnit * of.sum);
+  }
+  static double quotient(double error, double limit) {
+    if (error == 0.0) return 0.0;
+    return limit > 0.0 ? error / limit : std::numeric_limits<double>::infinity();
+  }
+
+  const expected_result& truth_;
+  const operands operands_;
+  const tolerance tolerance_;
+  const word_view& words_;
+  const bool poisoned_, integer_;
+};
+
+// Scans each of `count` rows of so many words, from all threads.
+template <class ScanRow>
+void add_rows(findings& all, std::int64_t count, std::int64_t words, const ScanRow& scan_row) {
+  constexpr std::int64_t kWordsPerBlock = 1 << 16;
+  const std::int64_t rows_per_block = std::max<std::int64_t>(1, kWordsPerBlock / words);
+  // Merged in order of rows, so that the findings do not depend on the number of threads.
+  std::vector<findings> parts(std::size_t((count + rows_per_block - 1) / rows_per_block));
+  for_each_block(std::int64_t(parts.size()), [&](std::int64_t block) {
+    findings part;
+    const std::int64_t end = std::min(count, (block + 1) * rows_per_block);
+    for (std::int64_t row = block * rows_per_block; row < end; ++row) scan_row(row, part);
+    parts[std::size_t(block)] = std::move(part);
+  });
+  for (const findings& part : parts) merge(all, part);
+}
+
+}  // namespace
+
+findings scan(const expected_result& t, kzoo_precision declared, const word_view& words) {
+  const data::matrix c = operands_of(t.of()).c;
+  const scanner scanner(t, declared, words);
+  findings all;
+  scanner.outside(0, data::kRedzone, all);
+  add_rows(all, c.rows, c.ld, [&](std::int64_t row, findings& found) {
+    const auto known = std::lower_bound(t.rows().begin(), t.rows().end(), row);
+    const bool is_known = known != t.rows().end() && *known == row;
+    scanner.row(row, is_known ? known - t.rows().begin() : -1, found);
+  });
+  findings after;
+  scanner.outside(data::word_count(c) - data::kRedzone, data::word_count(c), after);
+  merge(all, after);
+  if (all.right_infinities == 0) all.infinite.add(all.unjudged_infinities);
+  return all;
+}
+
+findings scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words) {
+  const scanner scanner(t, declared, words);
+  findings all;
+  add_rows(all, std::int64_t(t.rows().size()), t.of().n, [&](std::int64_t r, findings& found) {
+    scanner.elements(t.rows()[std::size_t(r)], r, r * t.of().n, found);
+  });
+  return all;
+}
+
+}  // namespace kzoo::reference

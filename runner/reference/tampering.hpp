@@ -1,0 +1,22 @@
+#pragma once
+// Words in sentences: where a kernel wrote what it must not write.
+
+#include "core/matrix_data.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace kzoo::reference {
+
+// "row 3, column 17".
+std::string place_name(std::int64_t row, std::int64_t col);
+
+// "1 past its last element", "3 before its first element", "in the padding: row 2, column 70 (A has
+// columns 0 to 64)": an index outside the matrix.
+std::string outside_place(const data::matrix& x, std::string_view name, std::int64_t index);
+
+// What was written to or around an input, as a reason; "" where nothing was.
+std::string tampering(const data::matrix& x, std::string_view name, const data::changes& found);
+
+}  // namespace kzoo::reference

@@ -1,0 +1,55 @@
+#include "reference/tolerance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kzoo::reference {
+namespace {
+
+// How much of a value a format keeps: the bits of its significand that are stored, and the largest
+// relative error of bringing a value to it.
+struct input_format {
+  int stored_bits;
+  double unit;
+};
+input_format declared_inputs(kzoo_precision declared) {
+  switch (declared) {
+    case KZOO_COMPUTE_TF32:  // tensor cores drop the low bits, which costs twice as much as
+                             // rounding
+      return {10, 0x1p-10};
+    case KZOO_COMPUTE_FP16:
+      return {10, 0x1p-11};
+    case KZOO_COMPUTE_BF16:
+      return {7, 0x1p-8};
+    default:
+      return {23, kUnit};
+  }
+}
+int stored_bits(kzoo_type type) { return type == KZOO_F16 ? 10 : type == KZOO_BF16 ? 7 : 23; }
+
+bool is_whole(double x) { return std::nearbyint(x) == x; }
+
+}  // namespace
+
+tolerance::tolerance(const problem& p, kzoo_precision declared) {
+  if (is_integer(p.dtype)) {
+    exact_sums_ = true;
+    return;
+  }
+  const format out = format_of(p.dtype);
+  tiny_ = p.beta == 0.0 ? out.tiny : 2 * out.tiny;  // alpha A B and beta C0 each round
+  output_unit_ = out.unit > kUnit ? out.unit : 0.0;
+  const double root_k = std::sqrt(static_cast<double>(p.k));
+  per_magnitude_ = kUnit * (kGrowth * root_k + kSlack);
+  per_start_ = kUnit * kWalk * root_k;
+  // f16 elements lose nothing as TF32, bf16 elements nothing as f16.
+  const input_format inputs = declared_inputs(declared);
+  const bool narrowed = inputs.stored_bits < stored_bits(p.dtype);
+  if (narrowed) per_product_ = 2.0 * inputs.unit * std::min(1.0, kWalk / root_k);
+  // Small whole numbers are exact in every input format, and so are their sums below 2^24. Those of
+  // fill::probe are too long for narrower inputs.
+  const bool whole_inputs = p.data != fill::uniform && !(p.data == fill::probe && narrowed);
+  exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
+}
+
+}  // namespace kzoo::reference

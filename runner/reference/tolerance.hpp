@@ -1,0 +1,53 @@
+#pragma once
+// The bound of reference.hpp as numbers: what a type's rounding costs, and what a result is
+// allowed.
+
+#include "core/problem.hpp"
+#include "reference/reference.hpp"
+
+namespace kzoo::reference {
+
+inline constexpr double kUnit = 0x1p-24;  // u: half the distance from 1 to the next float
+
+struct format {
+  double unit;      // largest relative error of one rounding to the type
+  double tiny;      // and the largest absolute one: half the smallest subnormal
+  double overflow;  // the least magnitude that rounds to infinity
+};
+// Of a floating type.
+constexpr format format_of(kzoo_type type) {
+  if (type == KZOO_F16) return {0x1p-11, 0x1p-25, 65520.0};
+  if (type == KZOO_BF16) return {0x1p-8, 0x1p-134, 0x1.ffp127};
+  return {kUnit, 0x1p-150, 0x1.ffffffp127};
+}
+
+// reference.hpp's right-hand side for one problem and one declared precision.
+class tolerance {
+ public:
+  tolerance(const problem& p, kzoo_precision declared);
+
+  double allowed(const sizes& of) const {
+    if (of.sum == 0.0) return 0.0;
+    if (exact_sums_ && of.sum < kExactBelow) return output_(of.value);
+    return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
+           per_product_ * of.products + output_(of.value) + tiny_;
+  }
+  // Nothing but the rounding of C itself is allowed where S < 2^24.
+  bool exact_sums() const { return exact_sums_; }
+  // The part of an error that one rounding to a 16-bit C does not explain.
+  double beyond_output(double error, double value) const {
+    const double rest = error - output_(value) - (output_unit_ > 0 ? tiny_ : 0.0);
+    return rest > 0.0 ? rest : 0.0;
+  }
+
+ private:
+  static constexpr double kExactBelow = 0x1p24;
+  double output_(double value) const { return output_unit_ * value; }
+
+  double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
+  double output_unit_ = 0;  // 0 where C is as wide as the sums
+  double tiny_ = 0;
+  bool exact_sums_ = false;
+};
+
+}  // namespace kzoo::reference

@@ -1,0 +1,47 @@
+#pragma once
+// One variant on one problem: its verdict, its times, and what explains them.
+
+#include "core/verdict.hpp"
+#include "reference/reference.hpp"
+#include "results/conditions.hpp"
+#include "results/finding.hpp"
+#include "results/launch.hpp"
+#include "timing/end_to_end.hpp"
+#include "timing/summary.hpp"
+
+#include <kzoo/abi.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kzoo::results {
+
+struct cell {
+  std::size_t problem = 0;      // index into experiment.problems
+  std::string device;           // the id of the one that it ran on
+  std::string plugin, variant;  // variant is empty where the plugin could not be asked
+  kzoo_precision declared{};    // 0 likewise
+  kzoo::verdict verdict = kzoo::verdict::error;
+  std::string reason;
+  std::optional<reference::accuracy> accuracy;
+  std::optional<reference::error_map> errors;    // of one that is wrong, where they are asked for
+  std::optional<timing::summary> time;           // only of a cell that passed
+  std::optional<timing::summary> hot_time;       // beside a cold one, where both are asked for
+  std::optional<timing::end_to_end> end_to_end;  // likewise, where it is asked for
+  results::conditions conditions;                // of the device while it was timed
+  std::vector<finding> findings;                 // of the checks that its tier adds
+  std::vector<launch> launches;                  // of one run; empty for libraries like cuBLAS
+
+  std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }
+};
+
+// Two results of one problem, compared with each other.
+struct agreement {
+  std::size_t problem = 0;
+  std::string a, b;  // as cell::kernel() has it
+  reference::comparison difference;
+};
+
+}  // namespace kzoo::results

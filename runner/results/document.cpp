@@ -1,0 +1,59 @@
+#include "results/document.hpp"
+
+#include <algorithm>
+
+namespace kzoo::results {
+
+std::optional<double> document::gflops(const cell& c) const {
+  if (!c.time || c.time->median_ms <= 0) return std::nullopt;
+  return problem_of(c).flops() / (c.time->median_ms * 1e6);
+}
+
+std::optional<double> document::share_of_peak(const cell& c) const {
+  const auto speed = gflops(c);
+  const auto floor = floor_of(c);
+  const auto peak = floor ? peaks->peak(c.declared) : std::nullopt;
+  return speed && peak ? std::optional(*speed * 1e9 / *peak) : std::nullopt;
+}
+
+std::optional<roofline::floor> document::floor_of(const cell& c) const {
+  if (!peaks || !c.time || c.time->clock == timing::clock::simulator) return std::nullopt;
+  return roofline::floor_of(*peaks, problem_of(c), c.declared,
+                            c.time->caches == timing::caches::cold);
+}
+
+std::optional<double> document::published_ms(const cell& c, std::size_t column) const {
+  const auto& figures = experiment.published.columns.at(column).ms;
+  const std::string shape = "@" + shape_name(problem_of(c));
+  for (const std::string& key : {c.kernel() + shape, c.plugin + shape}) {
+    if (const auto found = figures.find(key); found != figures.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+const cell* document::baseline_of(const cell& c) const {
+  return experiment.baseline ? baseline_of(c, experiment.baseline->text) : nullptr;
+}
+
+const cell* document::baseline_of(const cell& c, const std::string& selector) const {
+  if (!c.time) return nullptr;
+  const auto found = std::ranges::find_if(cells, [&](const cell& other) {
+    return other.problem == c.problem && other.time && other.time->clock == c.time->clock &&
+           matches(selector, other.plugin, other.variant);
+  });
+  return found == cells.end() ? nullptr : &*found;
+}
+
+std::optional<timing::ratio> document::speedup(const cell& c) const {
+  const cell* baseline = baseline_of(c);
+  if (baseline == nullptr) return std::nullopt;
+  return timing::paired_ratio(*baseline->time, *c.time);
+}
+
+int exit_code(const document& d) {
+  const bool broken = std::ranges::any_of(d.plugins, &plugin_record::broken);
+  const bool failed = std::ranges::any_of(d.cells, is_failure, &cell::verdict);
+  return broken || failed ? 1 : 0;
+}
+
+}  // namespace kzoo::results

@@ -1,0 +1,63 @@
+#pragma once
+// All that one run of an experiment found out. Reports are made from this and nothing else.
+
+#include "core/problem.hpp"
+#include "results/cell.hpp"
+#include "results/device.hpp"
+#include "results/experiment.hpp"
+#include "results/plugin.hpp"
+#include "roofline/floor.hpp"
+#include "roofline/peaks.hpp"
+#include "timing/bootstrap.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kzoo::results {
+
+// What the command line said apart from the experiment's own overrides.
+struct invocation {
+  std::vector<std::string> plugin_folders;  // --plugin-dir, absolute
+  bool in_process = false;
+};
+
+struct document {
+  results::experiment experiment;
+  results::device device;                // the first, where it ran on several of one model
+  std::vector<std::string> devices;      // the ids of all
+  std::optional<roofline::peaks> peaks;  // of the device, where they were known
+  std::vector<plugin_record> plugins;
+  std::vector<cell> cells;  // by problem, then in the order of the plugin list
+  std::vector<agreement> agreements;
+  std::vector<std::string> notes;  // what a reader must know before believing the figures
+  std::size_t planned = 0;         // cells in all; fewer are there when the run was interrupted
+  std::string version;             // of the runner that ran it
+  std::string host;
+  invocation invoked;
+  std::string started;      // UTC, ISO 8601
+  double wall_seconds = 0;  // until the last cell was finished
+
+  bool complete() const { return cells.size() >= planned; }
+  const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
+  // GFLOP/s of a cell that was timed.
+  std::optional<double> gflops(const cell& c) const;
+  // Of a cell that was timed, by another clock than the simulator's, where ceilings are known: its
+  // speed over the peak of the precision that it declares, and the least time that it can take.
+  std::optional<double> share_of_peak(const cell& c) const;
+  std::optional<roofline::floor> floor_of(const cell& c) const;
+  // The published time that belongs to the cell, for one column of experiment.published.
+  std::optional<double> published_ms(const cell& c, std::size_t column) const;
+  // The cell that this one is compared with: the experiment's baseline, or the one that a selector
+  // names; same problem, same kind of clock, both timed.
+  const cell* baseline_of(const cell& c) const;
+  const cell* baseline_of(const cell& c, const std::string& selector) const;
+  // The baseline's time over the cell's: above 1 is faster.
+  std::optional<timing::ratio> speedup(const cell& c) const;
+};
+
+// 0: every cell passed, or was declared unsupported, or has no build for this device; 1 otherwise.
+int exit_code(const document& d);
+
+}  // namespace kzoo::results

@@ -1,0 +1,59 @@
+// The words that experiment files use.
+
+#include "results/experiment.hpp"
+
+namespace kzoo::results {
+
+std::string_view axis_name(pivot_axis a) {
+  switch (a) {
+    case pivot_axis::m:
+      return "m";
+    case pivot_axis::n:
+      return "n";
+    case pivot_axis::k:
+      return "k";
+    case pivot_axis::shape:
+      return "shape";
+    case pivot_axis::dtype:
+      return "dtype";
+    case pivot_axis::problem:
+      return "problem";
+    case pivot_axis::plugin:
+      return "plugin";
+    case pivot_axis::variant:
+      return "variant";
+    case pivot_axis::kernel:
+      return "kernel";
+  }
+  return "?";
+}
+
+std::string_view value_name(pivot_value v) {
+  switch (v) {
+    case pivot_value::ms:
+      return "ms";
+    case pivot_value::gflops:
+      return "gflops";
+    case pivot_value::speedup:
+      return "speedup";
+  }
+  return "?";
+}
+
+std::string_view mode_name(cache_mode m) {
+  switch (m) {
+    case cache_mode::cold:
+      return "cold";
+    case cache_mode::hot:
+      return "hot";
+    case cache_mode::both:
+      return "both";
+  }
+  return "?";
+}
+
+std::string_view impossible_time_name(impossible_time i) {
+  return i == impossible_time::refuse ? "refuse" : "report";
+}
+
+}  // namespace kzoo::results

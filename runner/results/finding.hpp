@@ -1,0 +1,28 @@
+#pragma once
+// What one check found.
+
+#include "reference/reference.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kzoo::results {
+
+enum class outcome { pass, fail, skipped, crashed, hung };
+inline constexpr std::array kOutcomes{outcome::pass, outcome::fail, outcome::skipped,
+                                      outcome::crashed, outcome::hung};
+std::string_view outcome_name(outcome o);
+
+struct finding {
+  std::string check;
+  results::outcome outcome{};
+  std::string detail;  // what was looked at, or what is wrong and where, or why it was skipped
+  std::optional<reference::error_map> errors;
+};
+inline bool is_bad(const finding& f) {
+  return f.outcome != outcome::pass && f.outcome != outcome::skipped;
+}
+
+}  // namespace kzoo::results

@@ -1,0 +1,65 @@
+#include "roofline/peaks.hpp"
+
+namespace kzoo::roofline {
+
+std::string_view resource_name(resource r) {
+  switch (r) {
+    case resource::fp32:
+      return "fp32";
+    case resource::fp64:
+      return "fp64";
+    case resource::int32:
+      return "int32";
+    case resource::tf32:
+      return "tf32";
+    case resource::fp16:
+      return "fp16";
+    case resource::bf16:
+      return "bf16";
+    case resource::read:
+      return "read";
+    case resource::copy:
+      return "copy";
+    case resource::l2_read:
+      return "l2_read";
+  }
+  return "?";
+}
+
+std::string_view unit_of(resource r) {
+  const bool traffic = r == resource::read || r == resource::copy || r == resource::l2_read;
+  return traffic ? "B" : r == resource::int32 ? "OP" : "FLOP";
+}
+
+std::optional<resource> resource_of(kzoo_precision precision) {
+  switch (precision) {
+    case KZOO_COMPUTE_FP32:
+      return resource::fp32;
+    case KZOO_COMPUTE_TF32:
+      return resource::tf32;
+    case KZOO_COMPUTE_FP16:
+      return resource::fp16;
+    case KZOO_COMPUTE_BF16:
+      return resource::bf16;
+    case KZOO_COMPUTE_INT32:
+      return resource::int32;
+    default:
+      return std::nullopt;
+  }
+}
+
+const measured_peak* peaks::find(resource r) const {
+  const measured_peak* best = nullptr;
+  for (const measured_peak& c : all) {
+    if (c.resource == r && (best == nullptr || c.best.rate > best->best.rate)) best = &c;
+  }
+  return best;
+}
+
+std::optional<double> peaks::peak(kzoo_precision precision) const {
+  const auto computes = resource_of(precision);
+  const measured_peak* found = computes ? find(*computes) : nullptr;
+  return found == nullptr ? std::nullopt : std::optional(found->best.rate);
+}
+
+}  // namespace kzoo::roofline

@@ -1,0 +1,210 @@
+#include "run/execution.hpp"
+
+#include "core/interrupt.hpp"
+#include "devices/nvml.hpp"
+#include "roofline/floor.hpp"
+#include "run/judging.hpp"
+#include "run/timing_rounds.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace kzoo::run {
+namespace {
+
+using results::cell;
+using results::document;
+
+class execution {
+ public:
+  execution(plan& p, document head, const earlier& before, observer& watch)
+      : plan_(p),
+        document_(std::move(head)),
+        before_(before),
+        watch_(watch),
+        seconds_before_(document_.wall_seconds) {}
+
+  document run(const std::function<std::optional<std::size_t>()>& next) {
+    watch_.begins(document_);
+    while (const auto problem = next()) {
+      const bool interrupted = !run_problem(*problem);
+      watch_.finished(document_, *problem);
+      if (interrupted) break;  // what is finished stands
+    }
+    return std::move(document_);
+  }
+
+ private:
+  // A cell of the problem at hand, from its place in the document on.
+  struct candidate {
+    loaded_plugin* who;
+    const entry* what;
+    std::size_t agreements_end;  // in the document, of those with the cells before it
+    bool taken_over;
+  };
+
+  // False when a signal interrupts it.
+  bool run_problem(std::size_t index) {
+    candidates_.clear();
+    finished_ = 0;
+    first_cell_ = document_.cells.size();
+    first_agreement_ = document_.agreements.size();
+    try {
+      judge_all(index);
+      time_all(index);
+      finish_until(candidates_.size());
+      memory_.expected_results.forget_large();
+      return true;
+    } catch (const interrupt::interrupted&) {
+      drop_unfinished();
+      return false;
+    }
+  }
+
+  void judge_all(std::size_t index) {
+    judging judge(plan_, index, memory_, monitor_);
+    for (results::agreement& a : before_.agreements_on(plan_.experiment.problems[index])) {
+      a.problem = index;
+      document_.agreements.push_back(std::move(a));
+    }
+    timed_candidates_.clear();
+    for (loaded_plugin& c : plan_.plugins) {
+      for (const entry& e : c.entries) judge_one(judge, index, c, e);
+      if (c.host) release(*c.host);
+    }
+    if (!plan_.experiment.timing.enabled) return;
+    for (const candidate& c : candidates_) {
+      if (waits(c))
+        timed_candidates_.push_back(judge.timed_candidate_for(*c.who, *c.what, cell_of(c)));
+    }
+  }
+
+  void judge_one(judging& judge, std::size_t index, loaded_plugin& c, const entry& e) {
+    const problem& p = plan_.experiment.problems[index];
+    const std::string& variant = e.description.id;
+    if (const cell* old = before_.find(p, c.record.name, variant)) {
+      document_.cells.push_back(*old);
+      document_.cells.back().problem = index;
+      candidates_.push_back({&c, &e, document_.agreements.size(), true});
+    } else {
+      interrupt::check();
+      watch_.starts(p, variant.empty() ? c.record.name : c.record.name + ":" + variant);
+      document_.cells.push_back(judge.judge(c, e));
+      for (results::agreement& a : judge.compare_newest()) {
+        document_.agreements.push_back(std::move(a));
+      }
+      candidates_.push_back({&c, &e, document_.agreements.size(), false});
+    }
+    note_hang(document_.cells.back(), p);
+    // What need not wait for its time is finished, unless one before it must wait.
+    std::size_t ready = finished_;
+    while (ready < candidates_.size() && !waits(candidates_[ready])) ++ready;
+    finish_until(ready);
+  }
+
+  bool waits(const candidate& c) {
+    return plan_.experiment.timing.enabled && !c.taken_over && cell_of(c).verdict == verdict::pass;
+  }
+
+  cell& cell_of(const candidate& c) {
+    return document_.cells[first_cell_ + static_cast<std::size_t>(&c - candidates_.data())];
+  }
+
+  void time_all(std::size_t index) {
+    const problem& p = plan_.experiment.problems[index];
+    int first_round = 0;  // after those in which an interrupted run has timed some of the cells
+    for (const candidate& c : candidates_) {
+      if (const auto& time = cell_of(c).time) {
+        first_round = std::max(first_round, time->rounds.back() + 1);
+      }
+    }
+    run_rounds(p, plan_.experiment.timing, timed_candidates_, first_round,
+               [&](int round, const cell& c) {
+                 interrupt::check();
+                 watch_.times(p, c.kernel(), round);
+               });
+    for (const timed_candidate& r : timed_candidates_) {
+      note_hang(*r.cell, p);
+      refuse_impossible(*r.cell);
+    }
+  }
+
+  // Of a time that nothing can take there is none.
+  void refuse_impossible(cell& c) const {
+    using results::impossible_time;
+    const auto floor = document_.floor_of(c);
+    if (!floor || plan_.experiment.verify.impossible_time == impossible_time::report) return;
+    const double ms = c.time->median_ms;
+    if (!roofline::is_below(ms, *floor)) return;
+    c.verdict = verdict::impossible_time;
+    c.reason = roofline::why_impossible(ms, *floor, c.declared);
+    c.time.reset();
+    c.hot_time.reset();
+    c.end_to_end.reset();
+  }
+
+  void finish_until(std::size_t end) {
+    if (finished_ < end) count_time();
+    for (; finished_ < end; ++finished_) {
+      const candidate& c = candidates_[finished_];
+      const cell& done = cell_of(c);
+      const std::size_t begin = agreements_of_finished();
+      if (c.taken_over) {
+        watch_.taken_over(document_, done);
+      } else {
+        watch_.finished(document_, done,
+                        std::span(document_.agreements).subspan(begin, c.agreements_end - begin));
+      }
+    }
+  }
+
+  void drop_unfinished() {
+    document_.cells.resize(first_cell_ + finished_);
+    document_.agreements.resize(agreements_of_finished());
+  }
+
+  std::size_t agreements_of_finished() const {
+    return finished_ == 0 ? first_agreement_ : candidates_[finished_ - 1].agreements_end;
+  }
+
+  void note_hang(const cell& c, const problem& p) {
+    if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel(), problem_name(p));
+  }
+
+  void count_time() {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
+    document_.wall_seconds = seconds_before_ + now.count();
+  }
+
+  plan& plan_;
+  document document_;
+  const earlier& before_;
+  observer& watch_;
+  double seconds_before_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  memory memory_;
+  devices::nvml monitor_{plan_.device.pci_bus_id};
+  // Of the problem at hand.
+  std::vector<candidate> candidates_;
+  std::vector<timed_candidate> timed_candidates_;
+  std::size_t first_cell_ = 0, first_agreement_ = 0;  // in the document
+  std::size_t finished_ = 0;                          // of candidates_, the observer has been told
+};
+
+}  // namespace
+
+document execute(plan& p, document head, const earlier& before, observer& watch) {
+  return execute(p, std::move(head), before, watch, [&p, i = std::size_t{0}]() mutable {
+    return i < p.experiment.problems.size() ? std::optional(i++) : std::nullopt;
+  });
+}
+
+document execute(plan& p, document head, const earlier& before, observer& watch,
+                 const std::function<std::optional<std::size_t>()>& next) {
+  return execution(p, std::move(head), before, watch).run(next);
+}
+
+}  // namespace kzoo::run

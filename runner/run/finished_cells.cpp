@@ -1,0 +1,25 @@
+#include "run/finished_cells.hpp"
+
+namespace kzoo::run {
+
+earlier::earlier(const results::document& d) {
+  for (const results::cell& c : d.cells) {
+    cells_.emplace(std::tuple(d.problem_of(c), c.plugin, c.variant), c);
+  }
+  for (const results::agreement& a : d.agreements) {
+    agreements_[d.experiment.problems[a.problem]].push_back(a);
+  }
+}
+
+const results::cell* earlier::find(const problem& p, const std::string& plugin,
+                                   const std::string& variant) const {
+  const auto found = cells_.find({p, plugin, variant});
+  return found == cells_.end() ? nullptr : &found->second;
+}
+
+std::vector<results::agreement> earlier::agreements_on(const problem& p) const {
+  const auto found = agreements_.find(p);
+  return found == agreements_.end() ? std::vector<results::agreement>{} : found->second;
+}
+
+}  // namespace kzoo::run

@@ -1,0 +1,79 @@
+#include "run/plugin_discovery.hpp"
+
+#include "devices/devices.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace kzoo::run {
+
+namespace fs = std::filesystem;
+
+void plugin_discovery::add_folder(const fs::path& folder, bool required) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) {
+    if (!required) return;
+    throw std::invalid_argument(fmt::format("there is no plugin folder {}", folder.string()));
+  }
+  folders_.push_back(folder);
+  check_permissions(folder);
+  for (const kzoo_device_kind kind : {KZOO_CUDA, KZOO_CPU}) {
+    check_permissions(folder / devices::kind_name(kind));
+    add_files(folder / devices::kind_name(kind), kind);
+  }
+  add_files(folder, 0);
+  std::ifstream known(folder / "names.txt");
+  for (std::string name; std::getline(known, name);) {
+    if (!name.empty()) known_.push_back(name);
+  }
+}
+
+void plugin_discovery::check_permissions(const fs::path& folder) {
+  struct stat status {};
+  if (stat(folder.c_str(), &status) != 0) return;
+  // A group of one's own, which has the user's number, has nobody else in it.
+  const bool own_group = status.st_gid == getuid() && status.st_uid == getuid();
+  const bool others = (status.st_mode & S_IWOTH) != 0;
+  if (!others && ((status.st_mode & S_IWGRP) == 0 || own_group)) return;
+  warnings_.push_back(fmt::format(
+      "{} may write to the plugin folder {}, and so run code as you; chmod go-w would end that",
+      others ? "everybody" : "its group", folder.string()));
+}
+
+void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {
+  std::error_code ignored;
+  std::vector<plugin_file> found;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".so" && entry.is_regular_file(ignored)) {
+      found.push_back({entry.path().stem().string(), entry.path(), kind});
+    }
+  }
+  std::ranges::sort(found, {}, &plugin_file::name);
+  files_.insert(files_.end(), found.begin(), found.end());
+}
+
+std::vector<std::string> plugin_discovery::names() const {
+  std::vector<std::string> all = known_;
+  for (const plugin_file& f : files_) all.push_back(f.name);
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+std::vector<plugin_file> plugin_discovery::find(const std::string& name,
+                                                kzoo_device_kind kind) const {
+  std::vector<plugin_file> found;
+  std::ranges::copy_if(files_, std::back_inserter(found), [&](const plugin_file& f) {
+    return f.name == name && (f.kind == kind || f.kind == 0);
+  });
+  return found;
+}
+
+}  // namespace kzoo::run

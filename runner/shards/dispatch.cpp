@@ -1,0 +1,242 @@
+#include "shards/dispatch.hpp"
+
+#include "core/interrupt.hpp"
+#include "core/throw_errno.hpp"
+#include "process/child.hpp"
+#include "shards/messages.hpp"
+#include "storage/journal.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kzoo::shards {
+namespace {
+
+using nlohmann::json;
+using results::document;
+
+struct shard {
+  std::string device;
+  process::output_log log{};
+  process::child process{kShardCommand, log};
+  std::optional<std::size_t> problem{};  // that it is at
+};
+
+std::string how_it_ended(const std::optional<int>& status) {
+  if (!status) return "closed its channel";
+  if (WIFSIGNALED(*status))
+    return fmt::format("was ended by SIG{}", sigabbrev_np(WTERMSIG(*status)));
+  return fmt::format("ended with exit code {}", WEXITSTATUS(*status));
+}
+
+double work(const problem& p) { return double(p.m) * double(p.n) * double(p.k); }
+
+// In order of the problems, behind those of the same one.
+template <class T>
+auto insert(std::vector<T>& all, std::vector<T> some) {
+  const auto at = std::ranges::upper_bound(all, some.front().problem, {}, &T::problem);
+  return all.insert(at, std::move_iterator(some.begin()), std::move_iterator(some.end()));
+}
+
+class dispatching {
+ public:
+  dispatching(run::plan& p, document head, const run::earlier& before, run::observer& watch)
+      : plan_(p),
+        problems_(p.experiment.problems),
+        document_(std::move(head)),
+        watch_(watch),
+        seconds_before_(document_.wall_seconds),
+        over_(problems_.size()) {
+    for (run::loaded_plugin& c : plan_.plugins) c.host.reset();
+    watch_.begins(document_);
+    for (std::size_t i = 0; i < problems_.size(); ++i) take_over(before, i);
+    std::ranges::stable_sort(waiting_, {}, [&](std::size_t i) { return work(problems_[i]); });
+  }
+
+  document run() {
+    try {
+      start_parts();
+      show_finished();
+      while (!waiting_.empty() || std::ranges::any_of(parts_, &is_at_work)) {
+        if (parts_.empty()) break;
+        listen();
+      }
+    } catch (const interrupt::interrupted&) {
+      // What is finished stands.
+    }
+    parts_.clear();
+    for (; shown_ < problems_.size(); ++shown_) {
+      if (std::ranges::count(document_.cells, shown_, &results::cell::problem) > 0)
+        watch_.finished(document_, shown_);
+    }
+    return std::move(document_);
+  }
+
+ private:
+  static bool is_at_work(const std::unique_ptr<shard>& p) { return p->problem.has_value(); }
+
+  // What is known of a problem goes into the document; what is not waits for a device.
+  void take_over(const run::earlier& before, std::size_t index) {
+    bool whole = true;
+    for (results::agreement& a : before.agreements_on(problems_[index])) {
+      document_.agreements.push_back(std::move(a));
+      document_.agreements.back().problem = index;
+    }
+    for (const run::loaded_plugin& c : plan_.plugins) {
+      for (const run::entry& e : c.entries) {
+        const auto* known = before.find(problems_[index], c.record.name, e.description.id);
+        whole = whole && known != nullptr;
+        if (known == nullptr) continue;
+        document_.cells.push_back(*known);
+        document_.cells.back().problem = index;
+        watch_.taken_over(document_, document_.cells.back());
+      }
+    }
+    over_[index] = whole;
+    if (!whole) waiting_.push_back(index);
+  }
+
+  void start_parts() {
+    document head = document_;
+    head.cells.clear();
+    head.agreements.clear();
+    const json said = storage::to_json(head);
+    const std::size_t count = std::min(plan_.devices.size(), waiting_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      parts_.push_back(std::unique_ptr<shard>(new shard{plan_.devices[i].id}));
+      parts_.back()->process.control().send({{"op", "task"},
+                                             {"document", said},
+                                             {"device", parts_.back()->device},
+                                             {"index", i},
+                                             {"parts", count},
+                                             {"show_errors", plan_.experiment.verify.show_errors}});
+    }
+  }
+
+  // Until some part has said something, or a signal comes.
+  void listen() {
+    std::vector<pollfd> watched;
+    for (const auto& p : parts_) watched.push_back({p->process.control().fd(), POLLIN, 0});
+    watched.push_back({interrupt::fd(), POLLIN, 0});
+    while (poll(watched.data(), watched.size(), -1) < 0) {
+      if (errno != EINTR) throw_errno("poll");
+    }
+    for (std::size_t i = parts_.size(); i-- > 0;) {
+      if (watched[i].revents != 0 && !hear(*parts_[i])) lose(i);
+    }
+    interrupt::check();
+  }
+
+  // False when it is gone.
+  bool hear(shard& p) {
+    process::channel& control = p.process.control();
+    do {
+      bool closed = false;
+      const auto message = control.receive(closed);
+      if (closed) return false;
+      if (message) take(p, *message);
+    } while (control.has_message());
+    return true;
+  }
+
+  void take(shard& p, const json& message) {
+    const auto op = message.at("op").get<std::string>();
+    if (op == "next") {
+      if (p.problem) finish(*std::exchange(p.problem, {}));
+      return hand_out(p);
+    }
+    const problem& at = problems_[p.problem.value()];
+    if (op == "cell") return add(read_line(message.at("line"), *p.problem));
+    const auto kernel = message.at("kernel").get<std::string>();
+    if (op == "times") return watch_.times(at, kernel, message.at("round").get<int>());
+    watch_.starts(at, kernel);
+  }
+
+  void hand_out(shard& p) {
+    if (waiting_.empty()) return;
+    p.problem = waiting_.back();
+    waiting_.pop_back();
+    process::channel& to = p.process.control();
+    for (const results::cell& c : document_.cells) {
+      if (c.problem != *p.problem) continue;
+      std::vector<results::agreement> with_others;
+      for (const results::agreement& a : document_.agreements) {
+        if (a.problem == c.problem && a.b == c.kernel()) with_others.push_back(a);
+      }
+      to.send({{"op", "known"}, {"line", storage::journal_line(document_, c, with_others)}});
+    }
+    to.send({{"op", "problem"}, {"index", *p.problem}});
+  }
+
+  void add(finished_cell done) {
+    const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
+    document_.wall_seconds = seconds_before_ + now.count();
+    std::span<const results::agreement> with_others;
+    if (const std::size_t count = done.agreements.size(); count > 0) {
+      with_others = {insert(document_.agreements, std::move(done.agreements)), count};
+    }
+    const auto at = insert(document_.cells, {std::move(done.cell)});
+    watch_.finished(document_, *at, with_others);
+  }
+
+  void finish(std::size_t problem) {
+    over_[problem] = true;
+    show_finished();
+  }
+
+  void show_finished() {
+    for (; shown_ < problems_.size() && over_[shown_]; ++shown_) {
+      watch_.finished(document_, shown_);
+    }
+  }
+
+  void lose(std::size_t index) {
+    shard& p = *parts_[index];
+    // The channel closes a moment before the process is seen to have ended.
+    constexpr double kMomentSeconds = 1.0;
+    p.process.wait_for_end(kMomentSeconds);
+    std::string why = fmt::format("{} takes no further part: its process {}{}", p.device,
+                                  how_it_ended(p.process.end()), p.log.last_words());
+    if (p.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*p.problem]));
+    const auto problem = p.problem;
+    parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(index));
+    if (parts_.empty() && !waiting_.empty()) {
+      why += fmt::format("; no device is left for {} more problem{}", waiting_.size(),
+                         waiting_.size() == 1 ? "" : "s");
+    }
+    watch_.loses_device(why);
+    if (problem) finish(*problem);
+  }
+
+  run::plan& plan_;
+  const std::vector<problem>& problems_;
+  document document_;
+  run::observer& watch_;
+  double seconds_before_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<bool> over_;            // by problem: finished, or lost with its device
+  std::vector<std::size_t> waiting_;  // for a device, the largest last
+  std::size_t shown_ = 0;             // problems that the observer has been told of
+  std::vector<std::unique_ptr<shard>> parts_;
+};
+
+}  // namespace
+
+document dispatch(run::plan& p, document head, const run::earlier& before, run::observer& watch) {
+  return dispatching(p, std::move(head), before, watch).run();
+}
+
+}  // namespace kzoo::shards

@@ -1,0 +1,128 @@
+#include "shards/shard.hpp"
+
+#include "process/channel.hpp"
+#include "process/child.hpp"
+#include "run/execution.hpp"
+#include "run/finished_cells.hpp"
+#include "shards/messages.hpp"
+#include "storage/journal.hpp"
+#include "worker/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace kzoo::shards {
+namespace {
+
+using nlohmann::json;
+using results::document;
+
+// Nothing when the other end is gone.
+std::optional<json> next_message(process::channel& from) {
+  for (bool closed = false; !closed;) {
+    if (auto message = from.receive(closed)) return message;
+  }
+  return std::nullopt;
+}
+
+// Keeps this process and its workers to the `index`-th of `parts` shares of the processors: while
+// one part judges, which takes all that there are, the others time kernels.
+void keep_to_share(std::size_t index, std::size_t parts) {
+  cpu_set_t all, mine;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+  const auto count = static_cast<std::size_t>(CPU_COUNT(&all));
+  if (count < parts) return;
+  CPU_ZERO(&mine);
+  for (std::size_t cpu = 0, seen = 0; seen < count; ++cpu) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    if (seen++ * parts / count == index) CPU_SET(cpu, &mine);
+  }
+  sched_setaffinity(0, sizeof mine, &mine);
+}
+
+class reporter final : public run::observer {
+ public:
+  explicit reporter(process::channel& to) : to_(to) {}
+
+  void starts(const problem&, const std::string& kernel) override {
+    to_.send({{"op", "starts"}, {"kernel", kernel}});
+  }
+  void times(const problem&, const std::string& kernel, int round) override {
+    to_.send({{"op", "times"}, {"kernel", kernel}, {"round", round}});
+  }
+  void finished(const document& d, const results::cell& c,
+                std::span<const results::agreement> with_others) override {
+    to_.send({{"op", "cell"}, {"line", storage::journal_line(d, c, with_others)}});
+  }
+  using observer::finished;
+
+ private:
+  process::channel& to_;
+};
+
+// Asks for a problem; `before` gets what is known of it.
+std::optional<std::size_t> ask(process::channel& control, document known, run::earlier& before) {
+  control.send({{"op", "next"}});
+  std::vector<json> lines;
+  while (const auto message = next_message(control)) {
+    if (message->at("op") == "known") {
+      lines.push_back(message->at("line"));
+      continue;
+    }
+    const auto problem = message->at("index").get<std::size_t>();
+    for (const json& line : lines) {
+      shards::finished_cell read = shards::read_line(line, problem);
+      known.cells.push_back(std::move(read.cell));
+      known.agreements.insert(known.agreements.end(), read.agreements.begin(),
+                              read.agreements.end());
+    }
+    before = run::earlier(known);
+    return problem;
+  }
+  return std::nullopt;
+}
+
+void carry_out(process::channel& control, const plan_factory& make_plan) {
+  const auto task = next_message(control);
+  if (!task) return;
+  const auto parts = task->at("parts").get<std::size_t>();
+  setenv(worker::kShardsVariable, std::to_string(parts).c_str(), 1);
+  keep_to_share(task->at("index").get<std::size_t>(), parts);
+  const nlohmann::ordered_json said = task->at("document");
+  document head = storage::from_json(said, "the task of a part");
+  run::plan plan = make_plan(head, task->at("device").get<std::string>());
+  if (plan.cells() != head.planned) {
+    throw std::runtime_error("the plugins have other variants than a moment ago");
+  }
+  plan.experiment.verify.show_errors = task->at("show_errors").get<bool>();
+  head.experiment = plan.experiment;  // with its problems, which a head does not say
+  reporter watch(control);
+  run::earlier before;
+  run::execute(plan, head, before, watch, [&] { return ask(control, head, before); });
+}
+
+}  // namespace
+
+int shard_main(const plan_factory& make_plan) try {
+  // Whatever happens to the run, no part of it outlives it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  fcntl(process::kControlFd, F_SETFD, FD_CLOEXEC);
+  process::channel control(process::kControlFd);
+  carry_out(control, make_plan);
+  return 0;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "error: {}\n", e.what());
+  return 1;
+}
+
+}  // namespace kzoo::shards

@@ -1,0 +1,99 @@
+#include "storage/field.hpp"
+
+#include "input/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kzoo::storage {
+
+using json = nlohmann::ordered_json;
+
+field field::below(const json& value, const std::string& key) const {
+  return {value, *place_, path_.empty() ? key : path_ + "." + key};
+}
+
+field field::at(const std::string& key) const {
+  if (!value_->is_object()) expected("an object");
+  const auto found = value_->find(key);
+  if (found == value_->end()) refuse(fmt::format("the key \"{}\" is missing", key));
+  return below(*found, key);
+}
+
+std::optional<field> field::find(const std::string& key) const {
+  if (!value_->is_object()) expected("an object");
+  const auto found = value_->find(key);
+  if (found == value_->end() || found->is_null()) return std::nullopt;
+  return below(*found, key);
+}
+
+std::vector<field> field::elements() const {
+  if (!value_->is_array()) expected("a list");
+  std::vector<field> all;
+  for (const json& element : *value_) {
+    all.push_back({element, *place_, fmt::format("{}[{}]", path_, all.size())});
+  }
+  return all;
+}
+
+std::vector<std::pair<std::string, field>> field::entries() const {
+  if (!value_->is_object()) expected("an object");
+  std::vector<std::pair<std::string, field>> all;
+  for (const auto& [key, value] : value_->items()) all.emplace_back(key, below(value, key));
+  return all;
+}
+
+std::string field::text() const {
+  if (!value_->is_string()) expected("a string");
+  return value_->get<std::string>();
+}
+
+bool field::flag() const {
+  if (!value_->is_boolean()) expected("true or false");
+  return value_->get<bool>();
+}
+
+double field::number() const {
+  if (value_->is_null()) return std::numeric_limits<double>::quiet_NaN();
+  if (!value_->is_number()) expected("a number");
+  return value_->get<double>();
+}
+
+std::uint64_t field::integer_in(bool with_sign, std::uint64_t most) const {
+  if (!value_->is_number_integer()) expected("an integer");
+  if (value_->is_number_unsigned() || !with_sign) {
+    const bool negative = !value_->is_number_unsigned() && value_->get<std::int64_t>() < 0;
+    const auto number = value_->get<std::uint64_t>();
+    if (negative || number > most) expected(fmt::format("an integer from 0 to {}", most));
+    return number;
+  }
+  const auto number = value_->get<std::int64_t>();
+  if (number < -static_cast<std::int64_t>(most) - 1) {
+    expected(fmt::format("an integer from -{} on", most));
+  }
+  return static_cast<std::uint64_t>(number);
+}
+
+std::size_t field::index_in(const std::vector<std::string>& known) const {
+  const std::string word = text();
+  const auto found = std::ranges::find(known, word);
+  if (found == known.end()) {
+    expected(fmt::format("one of {}", fmt::join(known, ", ")));
+  }
+  return static_cast<std::size_t>(found - known.begin());
+}
+
+void field::refuse(const std::string& message) const {
+  throw input::invalid(
+      input::error_text(*place_, path_.empty() ? message : fmt::format("{}: {}", path_, message)));
+}
+
+void field::expected(std::string_view what) const {
+  const std::string found = value_->is_object()  ? "an object"
+                            : value_->is_array() ? "a list"
+                                                 : input::in_quotes(value_->dump(), '\'');
+  refuse(fmt::format("expected {}, found {}", what, found));
+}
+
+}  // namespace kzoo::storage

@@ -1,0 +1,65 @@
+#pragma once
+// A value of a result file, and where in the file it is: what is not as it should be is refused
+// with that place.
+
+#include <nlohmann/json.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kzoo::storage {
+
+class field {
+ public:
+  // `place` is the file, or the line of it. Both must outlive the field.
+  field(const nlohmann::ordered_json& value, const std::string& place)
+      : value_(&value), place_(&place) {}
+
+  // The value under a key, which must be there.
+  field at(const std::string& key) const;
+  // The same, or nothing where it is null or not there.
+  std::optional<field> find(const std::string& key) const;
+  std::vector<field> elements() const;
+  // Every key with its value.
+  std::vector<std::pair<std::string, field>> entries() const;
+
+  std::string text() const;
+  bool flag() const;
+  double number() const;  // null is how JSON has what is not finite: NaN
+  template <std::integral T>
+  T integer() const {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+    return static_cast<T>(integer_in(std::numeric_limits<T>::is_signed, most));
+  }
+  // The one of `all` that has this name.
+  template <class All, class Name>
+  auto one_of(const All& all, const Name& name_of) const {
+    std::vector<std::string> known;
+    for (const auto& each : all) known.emplace_back(name_of(each));
+    return all[index_in(known)];
+  }
+
+  // Throws experiment::invalid: PLACE: error: cells[3].time: MESSAGE
+  [[noreturn]] void refuse(const std::string& message) const;
+
+ private:
+  field(const nlohmann::ordered_json& value, const std::string& place, std::string path)
+      : value_(&value), place_(&place), path_(std::move(path)) {}
+  field below(const nlohmann::ordered_json& value, const std::string& key) const;
+  std::uint64_t integer_in(bool with_sign, std::uint64_t most) const;
+  std::size_t index_in(const std::vector<std::string>& known) const;
+  [[noreturn]] void expected(std::string_view what) const;
+
+  const nlohmann::ordered_json* value_;
+  const std::string* place_;
+  std::string path_;
+};
+
+}  // namespace kzoo::storage

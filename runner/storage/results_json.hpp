@@ -1,0 +1,33 @@
+#pragma once
+// Results as JSON, schema kzoo.results/1: docs/results.md describes every field.
+
+#include "results/document.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace kzoo::storage {
+
+inline constexpr const char* kSchema = "kzoo.results/1";
+
+nlohmann::ordered_json to_json(const results::document& d);
+nlohmann::ordered_json to_json(const results::document& d, const results::cell& c);
+nlohmann::ordered_json to_json(const results::document& d, const results::agreement& a);
+// As text; a plugin's words may hold any bytes. indent -1: all in one line.
+std::string dumped(const nlohmann::ordered_json& j, int indent);
+// All that reports need. `place` is what errors call it: throws experiment::invalid for anything
+// that to_json() does not write.
+results::document from_json(const nlohmann::ordered_json& j, const std::string& place);
+
+// One cell but for its problem, and one agreement but for its.
+class field;
+results::cell read_cell(const field& f);
+results::agreement read_agreement(const field& f);
+
+// Its parts that other documents have too.
+nlohmann::ordered_json to_json(const results::device& d);
+nlohmann::ordered_json to_json(const results::plugin_record& p);
+nlohmann::ordered_json to_json(const std::vector<results::finding>& findings);
+
+}  // namespace kzoo::storage

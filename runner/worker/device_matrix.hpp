@@ -1,0 +1,64 @@
+#pragma once
+// Memory on the device, and one matrix in it.
+
+#include "core/operands.hpp"
+#include "core/problem.hpp"
+#include "devices/backend.hpp"
+
+#include <cstddef>
+#include <memory>
+
+namespace kzoo::worker {
+
+// Freed with its owner.
+class device_memory {
+ public:
+  device_memory(devices::backend& on, std::size_t bytes)
+      : backend_(on), memory_(on.allocate(bytes)) {}
+  ~device_memory() { backend_.release(memory_); }
+  device_memory(const device_memory&) = delete;
+  device_memory& operator=(const device_memory&) = delete;
+
+  void* get() const { return memory_; }
+
+ private:
+  devices::backend& backend_;
+  void* memory_;
+};
+
+// A matrix with the zones around it, as matrix_data.hpp lays it out.
+class device_matrix {
+ public:
+  device_matrix(devices::backend& on, const data::matrix& x)
+      : backend_(on), spec_(x), memory_(on, bytes()) {
+    refill(x);
+  }
+
+  const data::matrix& spec() const { return spec_; }
+  std::size_t bytes() const {
+    return static_cast<std::size_t>(data::word_count(spec_)) * type_size(spec_.type);
+  }
+  const void* words() const { return memory_.get(); }
+  // Element (0, 0), past the zone in front.
+  void* first() const { return static_cast<char*>(memory_.get()) + offset_of_first(); }
+  std::size_t offset_of_first() const { return data::kRedzone * type_size(spec_.type); }
+
+  void refill() { backend_.fill(memory_.get(), spec_); }
+  // With other contents of the same size.
+  void refill(const data::matrix& x) {
+    spec_ = x;
+    refill();
+  }
+  // All words, zones included.
+  void receive(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
+  void guard(bool out_of_bounds) { backend_.guard(memory_.get(), spec_, out_of_bounds); }
+  data::changes changes() const { return backend_.find_changes(memory_.get(), spec_); }
+  std::uint64_t digest() const { return backend_.digest(memory_.get(), spec_); }
+
+ private:
+  devices::backend& backend_;
+  data::matrix spec_;
+  device_memory memory_;
+};
+
+}  // namespace kzoo::worker

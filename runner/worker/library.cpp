@@ -1,0 +1,86 @@
+#include "worker/library.hpp"
+
+#include "core/identifier.hpp"
+#include "core/loader_words.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <set>
+#include <string_view>
+
+namespace kzoo::worker {
+namespace {
+
+bool is_named(const char* id) { return id != nullptr && is_identifier(id); }
+
+// What keeps a descriptor from being used, or "".
+std::string flaw_in(const kzoo_plugin& p) {
+  if (p.struct_size < sizeof(kzoo_plugin)) {
+    return fmt::format("its kzoo_plugin has {} bytes, version {} has {}", p.struct_size,
+                       KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
+  }
+  if (!is_named(p.id)) return "its id is not made of letters, digits, '_', '.' and '-'";
+  if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
+  if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
+  // The fields of version 1.0; later ones count as 0 where a plugin does not have them.
+  constexpr std::size_t kVariantBytes = offsetof(kzoo_variant, nondeterministic);
+  if (p.variant_stride < kVariantBytes) return "its variant_stride is too small";
+  std::set<std::string_view> seen;
+  for (std::uint32_t i = 0; i < p.variant_count; ++i) {
+    const auto& v = *reinterpret_cast<const kzoo_variant*>(
+        reinterpret_cast<const char*>(p.variants) + std::size_t(i) * p.variant_stride);
+    if (v.struct_size < kVariantBytes) return fmt::format("variant {} is too small", i);
+    if (!is_named(v.id)) return fmt::format("variant {} has no proper id", i);
+    if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
+    if (v.signatures == nullptr || v.signature_count == 0) {
+      return fmt::format("variant '{}' declares no element types", v.id);
+    }
+    if (!v.supports || !v.workspace_bytes || !v.create || !v.run || !v.destroy) {
+      return fmt::format("variant '{}' lacks one of its five functions", v.id);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+library::library(const std::filesystem::path& file) : handle_(*new boost::dll::shared_library) {
+  namespace dll = boost::dll;
+  try {
+    handle_.load(std::filesystem::absolute(file),
+                 dll::load_mode::rtld_now | dll::load_mode::rtld_local);
+  } catch (const std::exception& e) {
+    throw unusable(fmt::format("cannot be loaded: {}",
+                               loader_words(e.what(), std::filesystem::absolute(file).string())));
+  }
+  if (!handle_.has(KZOO_PLUGIN_SYMBOL_NAME)) {
+    constexpr int kNewestGuess = 16;
+    for (int version = 1; version <= kNewestGuess; ++version) {
+      if (handle_.has(fmt::format("kzoo_plugin_v{}", version))) {
+        throw unusable(
+            fmt::format("is built for version {} of the plugin ABI, this runner speaks "
+                        "version {}: build it again with this runner's SDK",
+                        version, KZOO_ABI_MAJOR));
+      }
+    }
+    throw unusable(
+        fmt::format("is a library, but not a kernel-zoo plugin: it has no symbol {} "
+                    "(is there a KZOO_PLUGIN line in it?)",
+                    KZOO_PLUGIN_SYMBOL_NAME));
+  }
+  plugin_ = &handle_.get<const kzoo_plugin>(KZOO_PLUGIN_SYMBOL_NAME);
+  if (const std::string flaw = flaw_in(*plugin_); !flaw.empty()) {
+    throw unusable("has a descriptor that cannot be used: " + flaw);
+  }
+}
+
+const kzoo_variant& library::variant(std::uint32_t index) const {
+  if (index >= plugin_->variant_count) {
+    throw std::out_of_range(fmt::format("variant {} of {}", index, plugin_->variant_count));
+  }
+  return *reinterpret_cast<const kzoo_variant*>(reinterpret_cast<const char*>(plugin_->variants) +
+                                                std::size_t(index) * plugin_->variant_stride);
+}
+
+}  // namespace kzoo::worker

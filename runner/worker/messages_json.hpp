@@ -1,0 +1,78 @@
+#pragma once
+// The messages as JSON.
+
+#include "results/plugin.hpp"
+#include "worker/messages.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+namespace kzoo {
+
+inline void to_json(nlohmann::json& j, const problem& p) {
+  j = {{"m", p.m},
+       {"n", p.n},
+       {"k", p.k},
+       {"dtype", type_name(p.dtype)},
+       {"alpha", p.alpha},
+       {"beta", p.beta},
+       {"fill", fill_name(p.data)},
+       {"padding", p.padding},
+       {"seed", p.seed}};
+}
+
+inline void from_json(const nlohmann::json& j, problem& p) {
+  j.at("m").get_to(p.m);
+  j.at("n").get_to(p.n);
+  j.at("k").get_to(p.k);
+  p.dtype = type_from_name(j.at("dtype").get<std::string>());
+  j.at("alpha").get_to(p.alpha);
+  j.at("beta").get_to(p.beta);
+  for (const fill f : kFills) {
+    if (j.at("fill") == fill_name(f)) p.data = f;
+  }
+  j.at("padding").get_to(p.padding);
+  j.at("seed").get_to(p.seed);
+}
+
+}  // namespace kzoo
+
+namespace kzoo::data {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, inside, outside, first_inside, first_outside)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(survey, outside, unwritten, not_finite)
+
+}  // namespace kzoo::data
+
+namespace kzoo::timing {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end, allocate_ms, to_device_ms, kernel_ms, to_host_ms)
+
+}  // namespace kzoo::timing
+
+namespace kzoo::results {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::signature_description, dtype, compute)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::variant_description, id, summary, compute_capability,
+                                   nondeterministic, signatures)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::plugin_description, id, summary, build_info, device,
+                                   native, variants)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_shared, local_bytes,
+                                   registers, resident_warps, most_warps)
+
+}  // namespace kzoo::results
+
+namespace kzoo::worker {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b, workspace, workspace_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_request, known, wanted, rows)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, unfinished, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, warmup_seconds, max_seconds,
+                                   hot, compare_clocks, output, any_output, least_mhz)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, warmup_seconds,
+                                   cold_cache, output, host_ms, stream_ms, changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
+
+}  // namespace kzoo::worker

@@ -1,0 +1,74 @@
+#include "worker/plugin_calls.hpp"
+
+#include "worker/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace kzoo::worker {
+namespace {
+
+// The caller's buffer for a plugin's sentence.
+struct sentence {
+  sentence() : text{characters.data(), characters.size()} {}
+  std::string str(const char* instead) const {
+    // It may have been filled to the last byte.
+    const std::string words(characters.data(), strnlen(characters.data(), characters.size()));
+    return words.empty() ? instead : words;
+  }
+  std::array<char, 2048> characters{};
+  kzoo_text text;
+};
+
+// C++ says no more than this.
+std::string explained(std::string reason) {
+  if (reason != "std::bad_alloc") return reason;
+  return fmt::format("std::bad_alloc: no more host memory; a worker may have {:.1f} GB",
+                     double(worker_memory_limit()) / 1e9);
+}
+
+void require_ok(kzoo_status status, const sentence& said) {
+  switch (status) {
+    case KZOO_OK:
+      return;
+    case KZOO_UNSUPPORTED:
+      throw refusal{"unsupported", said.str("the plugin gives no reason")};
+    case KZOO_UNAVAILABLE:
+      throw refusal{"unavailable", said.str("the plugin gives no reason")};
+    case KZOO_ERROR:
+    case KZOO_LAUNCH_FAILED:
+      throw refusal{"error",
+                    explained(said.str("the plugin reports an error and gives no reason"))};
+    default:
+      throw refusal{"error", fmt::format("the plugin returned {}, which is no status", status)};
+  }
+}
+
+}  // namespace
+
+void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device) {
+  sentence said;
+  require_ok(variant.supports(&variant, &p, &device, &said.text), said);
+}
+
+void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
+                      const kzoo_device& device) {
+  sentence said;
+  void* instance = nullptr;
+  require_ok(variant.create(&variant, &p, &device, &instance, &said.text), said);
+  return instance;
+}
+
+void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments) {
+  sentence said;
+  try {
+    require_ok(variant.run(&variant, instance, &arguments, &said.text), said);
+  } catch (const refusal& r) {
+    // What has been created can no longer decline.
+    throw refusal{"error", r.reason};
+  }
+}
+
+}  // namespace kzoo::worker

@@ -1,0 +1,22 @@
+#pragma once
+// The calls into a plugin that can fail, with its answers as exceptions.
+
+#include <kzoo/abi.h>
+
+#include <string>
+
+namespace kzoo::worker {
+
+// Ends the handling of a request with a status; see session.hpp.
+struct refusal {
+  const char* status;
+  std::string reason;
+};
+
+// Each throws a refusal unless the plugin answers KZOO_OK.
+void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device);
+void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
+                      const kzoo_device& device);
+void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments);
+
+}  // namespace kzoo::worker

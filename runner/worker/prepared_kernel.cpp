@@ -1,0 +1,276 @@
+#include "worker/prepared_kernel.hpp"
+
+#include "worker/plugin_calls.hpp"
+#include "worker/stopwatch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <utility>
+
+namespace kzoo::worker {
+namespace {
+
+// However many runs are to warm it up: what runs for this long is warm.
+constexpr double kWarmSeconds = 0.002;
+
+// Hot samples last this long, so that neither the events nor the gap before the first launch count.
+constexpr double kHotSampleMs = 1.0;
+constexpr int kMostHotRuns = 256;
+
+// How fast a kernel is depends on where its matrices are in physical memory, by more than the
+// noise, and an allocator gives the same places again and again. Unused memory of another size each
+// time makes the next allocation come to lie elsewhere.
+std::unique_ptr<device_memory> random_gap(devices::backend& on) {
+  constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
+  static std::minstd_rand random{std::random_device{}()};
+  return std::make_unique<device_memory>(on, kStep * (1 + random() % kMostSteps));
+}
+
+results::launch describe(const kzoo_launch& l) {
+  return {{l.grid[0], l.grid[1], l.grid[2]},
+          {l.block[0], l.block[1], l.block[2]},
+          l.dynamic_shared,
+          l.static_shared,
+          l.local_bytes,
+          l.registers,
+          l.resident_warps,
+          l.most_warps};
+}
+
+}  // namespace
+
+void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
+  destroy_instance();
+  if (!matrices_.c || matrices_.problem != p || inputs_spoilt_) {
+    matrices_ = {};  // freed before others are allocated
+    inputs_spoilt_ = false;
+    std::vector<std::unique_ptr<device_memory>> gaps;
+    const auto make = [&](const data::matrix& x) {
+      gaps.push_back(random_gap(backend_));
+      return std::make_unique<device_matrix>(backend_, x);
+    };
+    const operands spec = operands_of(p);
+    matrices_ = {p, make(spec.a), make(spec.b), make(spec.c), {}};
+    gaps.push_back(random_gap(backend_));  // before the workspace, the plugin's own included
+    matrices_.gaps = std::move(gaps);
+  }
+  const kzoo_problem abi = to_abi(p);
+  workspace_bytes_ = variant.workspace_bytes(&variant, &abi, &device_.abi);
+  if (workspace_bytes_ == UINT64_MAX)
+    throw refusal{"error", "it cannot say how much workspace it needs"};
+  if (workspace_bytes_ > device_.memory_bytes)
+    throw refusal{"error",
+                  fmt::format("it asks for {} bytes of workspace, more than the device has",
+                              workspace_bytes_)};
+  if (workspace_bytes_ > 0)
+    workspace_ = std::make_unique<device_matrix>(backend_, workspace_spec(workspace_bytes_));
+  instance_ = create_instance(variant, abi, device_.abi);
+  variant_ = &variant;
+}
+
+void prepared_kernel::renew(const problem& p, const std::string& move) {
+  const kzoo_problem now = to_abi(matrices_.problem), next = to_abi(p);
+  if (std::memcmp(&now, &next, sizeof now) != 0)
+    throw std::invalid_argument("an instance is for one problem, and this is another");
+  moved_from_.clear();
+  const operands spec = operands_of(p);
+  const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char name) {
+    if (move.find(name) == std::string::npos) return x->refill(contents);
+    auto elsewhere = std::make_unique<device_matrix>(backend_, contents);
+    data::matrix poison = x->spec();
+    poison.inside = data::content::poison;
+    x->refill(poison);
+    moved_from_.push_back(std::move(x));
+    x = std::move(elsewhere);
+  };
+  put(matrices_.a, spec.a, 'a');
+  put(matrices_.b, spec.b, 'b');
+  put(matrices_.c, spec.c, 'c');
+  if (workspace_ && move.find('w') != std::string::npos) {
+    auto elsewhere = std::make_unique<device_matrix>(backend_, workspace_->spec());
+    workspace_->refill();
+    moved_from_.push_back(std::exchange(workspace_, std::move(elsewhere)));
+  }
+  matrices_.problem = p;
+  inputs_spoilt_ = false;
+}
+
+run_report prepared_kernel::run(const output_request& output) {
+  if (const std::string left = backend_.pending_error(); !left.empty()) {
+    throw refusal{"error", "an error was pending before the kernel was launched: " + left};
+  }
+  matrices_.c->refill();
+  if (workspace_) workspace_->refill();  // what an earlier run left in it is nobody's
+  std::array<kzoo_launch, 16> launches{};
+  kzoo_launch_list list{
+      sizeof(kzoo_launch_list), launches.data(), launches.size(), sizeof(kzoo_launch), 0, 0};
+  call_plugin(&list);
+  backend_.synchronize();
+  loaded_.insert(variant_);
+  run_report report;
+  report.changed = find_changes();
+  report.output = digest_c(output);
+  show(output, report.output);
+  report.unfinished = matrices_.c->digest() != report.output.digest;
+  for (std::uint32_t i = 0; i < std::min(list.count, list.capacity); ++i) {
+    report.launches.push_back(describe(launches[i]));
+  }
+  return report;
+}
+
+// Every sample starts from the same C, which with beta != 0 is an input.
+devices::sample prepared_kernel::time_one_sample() {
+  matrices_.c->refill();
+  return backend_.time_ms([this] { call_plugin(); });
+}
+
+devices::sample prepared_kernel::time_hot_sample(double about_ms) {
+  matrices_.c->refill();
+  const double runs = std::clamp(std::ceil(kHotSampleMs / about_ms), 1.0, double(kMostHotRuns));
+  const devices::sample taken =
+      backend_.time_hot_ms([this] { call_plugin(); }, static_cast<int>(runs));
+  if (matrices_.problem.beta != 0) {  // C was added to again and again: once, to be judged
+    matrices_.c->refill();
+    call_plugin();
+    backend_.synchronize();
+  }
+  return taken;
+}
+
+sample_report prepared_kernel::sample(const sample_request& how) {
+  sample_report report;
+  const stopwatch warmup;
+  if (loaded_.insert(variant_).second) {
+    call_plugin();
+    backend_.synchronize();
+  }
+  if (how.compare_clocks) {  // its runs warm up, too
+    const auto both = backend_.compare_clocks([this] { call_plugin(); });
+    report.host_ms = both ? both->host_ms : 0;
+    report.stream_ms = both ? both->stream_ms : 0;
+  }
+  const double enough = std::max(kWarmSeconds, how.warmup_seconds);
+  double warm_ms = 0;
+  for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
+    if (how.warmup == 0 || warmup.seconds() > enough) break;
+    warm_ms = time_one_sample().ms;
+  }
+  if (how.hot && warm_ms <= 0) warm_ms = time_one_sample().ms;
+  report.cold_cache = !how.hot && backend_.cold_cache();
+  report.warmup_seconds = warmup.seconds();
+  const stopwatch sampling;
+  bool low_clock = false;
+  do {
+    const devices::sample one = how.hot ? time_hot_sample(warm_ms) : time_one_sample();
+    report.samples_ms.push_back(one.ms);
+    report.sm_mhz.push_back(one.sm_mhz);
+    low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
+    report.output = digest_c(how.output);
+    report.seconds = sampling.seconds();
+  } while (report.samples_ms.size() < std::size_t(how.samples) &&
+           report.seconds < how.max_seconds && !low_clock &&
+           (report.output.known || how.any_output));
+  show(how.output, report.output);
+  report.changed = find_changes();
+  return report;
+}
+
+void prepared_kernel::profile(int warmup) {
+  for (int i = 0; i < warmup; ++i) time_one_sample();
+  matrices_.c->refill();
+  backend_.profile([this] { call_plugin(); });
+}
+
+void prepared_kernel::fold(std::uint64_t key) {
+  const std::vector<std::uint64_t> sums =
+      backend_.fold_rows(matrices_.c->words(), matrices_.c->spec(), key);
+  const std::size_t bytes = sums.size() * sizeof(sums[0]);
+  std::memcpy(output_.view(bytes).data(), sums.data(), bytes);
+}
+
+void prepared_kernel::finish() {
+  destroy_instance();
+  backend_.synchronize();
+  if (const std::string error = backend_.pending_error(); !error.empty()) {
+    throw refusal{"error", "left an error behind: " + error};
+  }
+}
+
+void prepared_kernel::destroy_instance() {
+  if (variant_ != nullptr) variant_->destroy(variant_, instance_);
+  variant_ = nullptr;
+  instance_ = nullptr;
+  workspace_.reset();
+  moved_from_.clear();
+}
+
+void prepared_kernel::mark_redzones(bool out_of_bounds) {
+  for (device_matrix* x :
+       {matrices_.a.get(), matrices_.b.get(), matrices_.c.get(), workspace_.get()}) {
+    if (x != nullptr) x->guard(out_of_bounds);
+  }
+}
+
+void prepared_kernel::call_plugin(kzoo_launch_list* launches) {
+  mark_redzones(true);
+  call_plugin({sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(),
+               matrices_.c->first(), workspace_ ? workspace_->first() : nullptr, nullptr,
+               launches});
+  mark_redzones(false);
+}
+
+void prepared_kernel::call_plugin(kzoo_arguments arguments) {
+  arguments.stream = backend_.stream();
+  run_instance(*variant_, instance_, arguments);
+  if (const std::string error = backend_.pending_error(); !error.empty()) {
+    throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
+  }
+}
+
+changes prepared_kernel::find_changes() {
+  changes found{matrices_.a->changes(), matrices_.b->changes(), {}, 0};
+  // Its contents are the plugin's own, the zones around it are not.
+  if (workspace_) {
+    found.workspace = workspace_->changes();
+    found.workspace.inside = 0;
+    found.workspace_bytes = workspace_bytes_;
+  }
+  // The next variant must not inherit them.
+  inputs_spoilt_ = inputs_spoilt_ || found.a.any() || found.b.any();
+  return found;
+}
+
+output_report prepared_kernel::digest_c(const output_request& output) {
+  output_report report;
+  report.digest = matrices_.c->digest();
+  report.known = std::ranges::find(output.known, report.digest) != output.known.end();
+  return report;
+}
+
+void prepared_kernel::show() {
+  const device_matrix& c = *matrices_.c;
+  backend_.copy_to_host(output_.view(c.bytes()).data(), c.words(), c.bytes());
+}
+
+void prepared_kernel::show(const output_request& output, output_report& report) {
+  if (!output.wanted || report.known) return;
+  if (output.rows.empty()) return show();
+  const device_matrix& c = *matrices_.c;
+  const std::size_t element = type_size(c.spec().type);
+  const std::size_t row_bytes = static_cast<std::size_t>(c.spec().cols) * element;
+  std::byte* to = output_.view(output.rows.size() * row_bytes).data();
+  for (const std::int64_t row : output.rows) {
+    const std::size_t from = static_cast<std::size_t>(data::index_of(c.spec(), row, 0)) * element;
+    backend_.copy_to_host(to, static_cast<const std::byte*>(c.words()) + from, row_bytes);
+    to += row_bytes;
+  }
+  report.survey = backend_.survey(c.words(), c.spec());
+}
+
+}  // namespace kzoo::worker

@@ -1,0 +1,177 @@
+// The likely cause that a judgement names, and its silence where it does not know.
+
+#include "unit/reference_samples.hpp"
+
+#include "support/catch.hpp"
+
+using namespace kzoo;
+using namespace kzoo::samples;
+using test::ContainsSubstring;
+
+namespace {
+
+constexpr kzoo_type kTypes[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
+
+problem scaled(kzoo_type type, double alpha, double beta) {
+  problem p = sized(24, 40, 33, type);
+  p.alpha = alpha;
+  p.beta = beta;
+  return p;
+}
+
+// What a kernel writes for another problem than the one it was given.
+void check_as(const problem& given, const problem& done, const std::string& cause) {
+  INFO(problem_name(given));
+  buffer words(given);
+  const buffer other = computed(done);
+  for (std::int64_t i = 0; i < given.m; ++i)
+    for (std::int64_t j = 0; j < given.n; ++j) words.put(i, j, other.at(i, j));
+  const reference::judgement j = judged(given, words);
+  CHECK_FALSE(j.right);
+  CHECK_THAT(j.reason, Catch::Matchers::EndsWith("; likely cause: " + cause));
+}
+
+template <class Value>
+std::string reason_of(const problem& p, const Value& value) {
+  buffer words(p);
+  for (std::int64_t i = 0; i < p.m; ++i)
+    for (std::int64_t j = 0; j < p.n; ++j) words.put(i, j, value(i, j));
+  const reference::judgement j = judged(p, words);
+  CHECK_FALSE(j.right);
+  return j.reason;
+}
+
+double dot(const data::matrix& x, std::int64_t row, const data::matrix& y, std::int64_t col) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < x.cols; ++k) sum += element(x, row, k) * element(y, k, col);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("alpha or beta left out", "[referee]") {
+  for (kzoo_type type : kTypes) {
+    check_as(scaled(type, 3, 0), scaled(type, 1, 0), "alpha is left out");
+    check_as(scaled(type, 3, 2), scaled(type, 1, 2), "alpha is left out");
+    check_as(scaled(type, 0, 0), scaled(type, 1, 0), "alpha is left out");
+    check_as(scaled(type, 3, 2), scaled(type, 3, 1), "C is added without beta");
+    check_as(scaled(type, 3, 2), scaled(type, 1, 1), "alpha and beta are left out");
+    check_as(scaled(type, 1, 2), scaled(type, 1, 0), "beta C is left out");
+    check_as(scaled(type, 3, 2), scaled(type, 0, 2), "A B is not added");
+    check_as(scaled(type, 3, 2), scaled(type, 0, 1), "C is as it was, nothing is written");
+    check_as(scaled(type, 3, 2), scaled(type, 1, 0), "alpha and beta C are left out");
+  }
+}
+
+TEST_CASE("all zero", "[referee]") {
+  for (kzoo_type type : kTypes) {
+    CHECK_THAT(reason_of(scaled(type, 1, 0), [](auto, auto) { return 0; }),
+               ContainsSubstring("likely cause: every element is 0"));
+  }
+  const problem p = scaled(KZOO_F32, 1, 0);
+  buffer words = computed(p);
+  for (std::int64_t j = 0; j < p.n; ++j) words.put(3, j, 0);
+  CHECK_THAT(judged(p, words).reason,
+             ContainsSubstring("; all in row 3; likely cause: they are 0"));
+  CHECK_THAT(reason_of(p, [](auto, auto) { return 1e-30; }),
+             !ContainsSubstring("every element is 0"));
+}
+
+TEST_CASE("other matrices than A and B", "[referee]") {
+  for (kzoo_type type : kTypes) {
+    const problem p = sized(24, 24, 24, type);
+    const operands o = operands_of(p);
+    const auto transposed = [&](std::int64_t i, std::int64_t j) { return dot(o.a, j, o.b, i); };
+    const auto a_a = [&](std::int64_t i, std::int64_t j) { return dot(o.a, i, o.a, j); };
+    const auto b_b = [&](std::int64_t i, std::int64_t j) { return dot(o.b, i, o.b, j); };
+    const auto a_bt = [&](std::int64_t i, std::int64_t j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < 24; ++k) sum += element(o.a, i, k) * element(o.b, j, k);
+      return sum;
+    };
+    const auto at_b = [&](std::int64_t i, std::int64_t j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < 24; ++k) sum += element(o.a, k, i) * element(o.b, k, j);
+      return sum;
+    };
+    CHECK_THAT(reason_of(p, transposed), ContainsSubstring("A B is stored transposed"));
+    CHECK_THAT(reason_of(p, a_a), ContainsSubstring("A A is computed, not A B"));
+    CHECK_THAT(reason_of(p, b_b), ContainsSubstring("B B is computed, not A B"));
+    CHECK_THAT(reason_of(p, a_bt), ContainsSubstring("B is read transposed"));
+    CHECK_THAT(reason_of(p, at_b), ContainsSubstring("A is read transposed"));
+  }
+}
+
+TEST_CASE("terms along k dropped", "[referee]") {
+  struct {
+    std::int64_t k, kept;
+    const char* sentence;
+  } cases[] = {
+      {512, 511, "only the first 511 of 512 terms along k are summed"},
+      {511, 504, "only the first 504 of 511 terms along k are summed: the last, partial tile"},
+      {100, 96, "only the first 96 of 100 terms along k are summed: the last, partial tile"},
+      {7, 6, "only the first 6 of 7 terms along k are summed"},
+  };
+  for (kzoo_type type : {KZOO_F32, KZOO_I32}) {
+    for (const auto& c : cases) {
+      problem p = sized(32, 32, c.k, type);
+      p.beta = 1;
+      recipe how;
+      how.takes = [&](std::int64_t k) { return k < c.kept; };
+      CHECK_THAT(judged(p, computed(p, how)).reason, ContainsSubstring(c.sentence));
+    }
+  }
+}
+
+TEST_CASE("one term missing in the middle or added twice", "[referee]") {
+  const problem p = sized(32, 32, 512);
+  recipe how;
+  how.takes = [](std::int64_t k) { return k != 77; };
+  CHECK_THAT(judged(p, computed(p, how)).reason,
+             ContainsSubstring("likely cause: term 77 along k is missing"));
+  const operands o = operands_of(p);
+  const buffer right = computed(p);
+  CHECK_THAT(reason_of(p,
+                       [&](std::int64_t i, std::int64_t j) {
+                         return right.at(i, j) + element(o.a, i, 8) * element(o.b, 8, j);
+                       }),
+             ContainsSubstring("likely cause: term 8 along k is added twice"));
+}
+
+TEST_CASE("the pattern of wrong elements", "[referee]") {
+  const problem p = sized(24, 40, 33);
+  buffer words = computed(p);
+  for (std::int64_t i = 0; i < p.m; ++i) words.put(i, 39, 50);
+  CHECK_THAT(judged(p, words).reason, ContainsSubstring("24 of 960 elements of C (2.5%) differ") &&
+                                          ContainsSubstring("; all in column 39 of every row"));
+  // Nearly all of some rows: a few are right by chance.
+  words = computed(p);
+  for (std::int64_t j = 0; j < p.n; ++j)
+    if (j != 7) words.put(11, j, 50);
+  CHECK_THAT(judged(p, words).reason, ContainsSubstring("; all in row 11"));
+}
+
+TEST_CASE("no cause is made up", "[referee]") {
+  const problem p = sized(24, 24, 24);
+  const auto relative_half_width = [](std::int64_t i, std::int64_t j) {
+    return double(data::hash(99, i * 24 + j) % 1000) / 100;
+  };
+  CHECK_THAT(reason_of(p, relative_half_width), !ContainsSubstring("likely cause"));
+  // A single wrong element fits one of many k by chance.
+  for (std::int64_t k : {64, 512}) {
+    const problem deep = sized(16, 16, k);
+    for (int step = 1; step < 40; ++step) {
+      buffer words = computed(deep);
+      words.put(5, 6, words.at(5, 6) + 0.05 * step);
+      CHECK_THAT(judged(deep, words).reason, !ContainsSubstring("likely cause"));
+    }
+  }
+  // Where much is allowed, many k fit even three elements.
+  const problem loose = sized(16, 16, 4096);
+  buffer words = computed(loose);
+  for (std::int64_t i : {2, 7, 11}) words.put(i, i, words.at(i, i) + 0.2);
+  const reference::judgement j =
+      reference::judge(reference::expected_result(loose), KZOO_COMPUTE_TF32, words.bytes());
+  CHECK_FALSE(j.right);
+  CHECK_THAT(j.reason, !ContainsSubstring("likely cause"));
+}

@@ -1,0 +1,280 @@
+// Each way of being wrong has its own sentence.
+
+#include "unit/reference_samples.hpp"
+
+#include "support/catch.hpp"
+
+#include <stdexcept>
+
+using namespace kzoo;
+using namespace kzoo::samples;
+using test::ContainsSubstring;
+
+namespace {
+
+constexpr kzoo_type kTypes[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
+
+std::string reason(const problem& p, const buffer& words) {
+  const reference::judgement j = judged(p, words);
+  CHECK(j.right == j.reason.empty());
+  CHECK(j.reason.size() <= 300);
+  return j.reason;
+}
+
+problem padded(kzoo_type type = KZOO_F32) {
+  problem p = sized(20, 30, 12, type);
+  p.padding = 3;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("a right result is right for every type, alpha and beta", "[referee]") {
+  for (kzoo_type type : kTypes) {
+    for (const double alpha : {0.0, 1.0, 3.0}) {
+      for (const double beta : {0.0, 1.0, -2.0}) {
+        problem p = padded(type);
+        p.alpha = alpha;
+        p.beta = beta;
+        INFO(problem_name(p));
+        CHECK(reason(p, computed(p)) == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("every word outside C is watched", "[referee]") {
+  for (kzoo_type type : kTypes) {
+    for (const double beta : {0.0, 1.0}) {
+      problem p = padded(type);
+      p.beta = beta;
+      const buffer right = computed(p);
+      const data::matrix& c = right.matrix();
+      const std::int64_t end = data::word_count(c);
+      const std::pair<std::int64_t, const char*> places[] = {
+          {0, "1 word changed, the first 1024 before its first element"},
+          {data::kRedzone - 1, "the first 1 before its first element"},
+          {data::index_of(c, 4, 30), "in the padding: row 4, column 30 (C has columns 0 to 29)"},
+          {data::index_of(c, 19, 32), "in the padding: row 19, column 32"},
+          {end - data::kRedzone, "the first 1 past its last element"},
+          {end - 1, "the first 1024 past its last element"},
+      };
+      for (const auto& [index, sentence] : places) {
+        buffer words = right;
+        words.put_word(index, words.word(index) ^ 1u);
+        CHECK_THAT(reason(p, words),
+                   ContainsSubstring("written outside C") && ContainsSubstring(sentence));
+      }
+    }
+  }
+}
+
+TEST_CASE("what is outside comes before what is inside", "[referee]") {
+  const problem p = padded();
+  buffer words(p);  // nothing written, and then a stray store
+  words.put_word(5, 0);
+  words.put_word(9, 0);
+  CHECK_THAT(reason(p, words), ContainsSubstring("2 words changed, the first 1019 before"));
+}
+
+TEST_CASE("poison that survives was not written", "[referee]") {
+  struct {
+    bool (*left)(std::int64_t row, std::int64_t col);
+    const char* sentence;
+  } cases[] = {
+      {[](std::int64_t, std::int64_t) { return true; },
+       "the kernel wrote nothing: all 600 elements of C still hold the poison"},
+      {[](std::int64_t row, std::int64_t) { return row == 19; },
+       "not written: 30 of 600 elements of C (5%) still hold the poison: row 19"},
+      {[](std::int64_t row, std::int64_t) { return row >= 16; }, "rows 16 to 19"},
+      {[](std::int64_t row, std::int64_t) { return row % 2 == 1; }, "every 2nd row from row 1"},
+      {[](std::int64_t, std::int64_t col) { return col == 29; }, "column 29 of every row"},
+      {[](std::int64_t, std::int64_t col) { return col >= 16; }, "columns 16 to 29 of every row"},
+      {[](std::int64_t row, std::int64_t col) { return row >= 16 || col >= 24; },
+       "rows 16 to 19 and columns 24 to 29"},
+      {[](std::int64_t row, std::int64_t col) { return row >= 8 && row < 12 && col < 16; },
+       "rows 8 to 11 of columns 0 to 15"},
+      {[](std::int64_t row, std::int64_t col) { return row * 30 + col >= 512; },
+       "everything from row 17, column 2 on"},
+      {[](std::int64_t row, std::int64_t col) { return (row * 7 + col * 5) % 11 == 9; },
+       "the first at row 0, column 4"},
+  };
+  for (kzoo_type type : kTypes) {
+    const problem p = padded(type);
+    for (const auto& c : cases) {
+      buffer words = computed(p);
+      for (std::int64_t i = 0; i < p.m; ++i)
+        for (std::int64_t j = 0; j < p.n; ++j)
+          if (c.left(i, j)) words.unwrite(i, j);
+      CHECK_THAT(reason(p, words), ContainsSubstring(c.sentence) && ContainsSubstring("poison"));
+    }
+  }
+}
+
+TEST_CASE("the poison may be the right integer", "[referee]") {
+  // Once in 2^32 elements; here alpha is chosen so that alpha * product is the poison.
+  for (std::uint64_t seed = 1; seed < 100; ++seed) {
+    problem p = sized(1, 1, 1, KZOO_I32);
+    p.seed = seed;
+    p.alpha = 0;
+    const operands o = operands_of(p);
+    const buffer words(p);
+    const double product = element(o.a, 0, 0) * element(o.b, 0, 0);
+    if (product == 0 || std::fmod(words.at(0, 0), product) != 0) continue;
+    CHECK_THAT(reason(p, words), ContainsSubstring("wrote nothing"));
+    p.alpha = words.at(0, 0) / product;
+    CHECK(reason(p, words) == "");
+    return;
+  }
+  FAIL("no seed found");
+}
+
+TEST_CASE("NaN never passes", "[referee]") {
+  for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16}) {
+    for (const double beta : {0.0, 1.0}) {
+      problem p = padded(type);
+      p.beta = beta;
+      buffer words = computed(p);
+      words.put(7, 11, NAN);
+      const reference::judgement one = judged(p, words);
+      CHECK_FALSE(one.right);
+      CHECK_THAT(one.reason, ContainsSubstring("NaN in 1 of 600 elements of C (0.167%)") &&
+                                 ContainsSubstring("row 7") && ContainsSubstring("column 11"));
+      CHECK(one.accuracy.rows_checked == 0);
+      for (std::int64_t i = 0; i < p.m; ++i)
+        for (std::int64_t j = 0; j < p.n; ++j) words.put(i, j, NAN);
+      CHECK_THAT(reason(p, words),
+                 ContainsSubstring("everywhere") &&
+                     ContainsSubstring(beta == 0 ? "does it read C although beta = 0"
+                                                 : "does it read outside A, B or C?"));
+    }
+  }
+}
+
+TEST_CASE("poison that went through arithmetic was read", "[referee]") {
+  const problem p = padded();
+  buffer words = computed(p);
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      const std::int64_t index = data::index_of(words.matrix(), i, j);
+      words.put_word(index, data::word(words.matrix(), index) | 0x400000u);  // as x86 quiets it
+    }
+  }
+  CHECK_THAT(reason(p, words), ContainsSubstring("it reads C although beta = 0"));
+}
+
+TEST_CASE("infinities are found in every row", "[referee]") {
+  const problem p = padded();
+  for (const double value : {INFINITY, -INFINITY}) {
+    buffer words = computed(p);
+    words.put(19, 29, value);
+    CHECK_THAT(reason(p, words), ContainsSubstring("infinite in 1 of 600") &&
+                                     ContainsSubstring("row 19") && ContainsSubstring("column 29"));
+  }
+}
+
+TEST_CASE("a single wrong element is found, wherever it is", "[referee]") {
+  for (kzoo_type type : kTypes) {
+    const problem p = padded(type);
+    const buffer right = computed(p);
+    for (std::int64_t at : {0, 29, 300, 570, 599}) {
+      buffer words = right;
+      words.put(at / 30, at % 30, words.at(at / 30, at % 30) + 1);
+      const reference::judgement j = judged(p, words);
+      CHECK_FALSE(j.right);
+      CHECK_THAT(j.reason, ContainsSubstring("1 of 600 elements of C (0.167%)"));
+      CHECK(j.accuracy.worst_row == at / 30);
+      CHECK(j.accuracy.worst_col == at % 30);
+      CHECK(j.accuracy.max_abs_error == Approx(1).epsilon(0.05));
+      CHECK(j.accuracy.worst_of_allowed > 1);
+    }
+  }
+}
+
+TEST_CASE("the sentence says what was expected and what came", "[referee]") {
+  problem p = sized(4, 4, 3, KZOO_I32);
+  buffer words = computed(p);
+  const double expected = words.at(1, 2);
+  words.put(1, 2, 12345);
+  CHECK(reason(p, words) ==
+        "1 of 16 elements of C (6.25%) are not exact, the worst at row 1, column 2: expected " +
+            std::to_string(int(expected)) + ", got 12345");
+}
+
+TEST_CASE("exactly zero is demanded where S is zero, of either sign", "[referee]") {
+  for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16}) {
+    problem p = sized(3, 3, 5, type);
+    p.alpha = 0;
+    buffer words(p);
+    for (std::int64_t i = 0; i < 9; ++i) words.put(i / 3, i % 3, i % 2 ? 0.0 : -0.0);
+    CHECK(reason(p, words) == "");
+    words.put_word(data::index_of(words.matrix(), 1, 1), 1);  // the smallest subnormal
+    CHECK_THAT(reason(p, words), ContainsSubstring("row 1, column 1: expected 0"));
+  }
+}
+
+TEST_CASE("all rows are searched for what no truth is needed for", "[referee]") {
+  const problem p = sized(101, 16, 8);
+  const reference::expected_result t(p, 5.5 * 16 * 8);
+  REQUIRE(t.rows().size() == 5);
+  std::int64_t hidden = 1;
+  while (hidden == t.rows()[1]) ++hidden;
+  const auto judged_after = [&](auto change) {
+    buffer words = computed(p);
+    change(words);
+    return reference::judge(t, KZOO_COMPUTE_FP32, words.bytes());
+  };
+  const reference::judgement right = judged_after([](buffer&) {});
+  CHECK(right.reason == "");
+  CHECK(right.accuracy.rows_checked == 5);
+  CHECK_THAT(judged_after([&](buffer& w) { w.unwrite(hidden, 3); }).reason,
+             ContainsSubstring("not written: 1 of 1616"));
+  CHECK_THAT(judged_after([&](buffer& w) { w.put(hidden, 3, NAN); }).reason,
+             ContainsSubstring("NaN in 1 of 1616"));
+  CHECK_THAT(judged_after([&](buffer& w) { w.put(hidden, 3, INFINITY); }).reason,
+             ContainsSubstring("infinite in 1 of 1616"));
+  CHECK_THAT(judged_after([&](buffer& w) { w.put(100, 15, 99); }).reason,
+             ContainsSubstring("1 of 80 checked elements") && ContainsSubstring("row 100"));
+}
+
+TEST_CASE("a buffer of another size is not judged", "[referee]") {
+  const problem p = sized(4, 4, 4);
+  const buffer words(p);
+  const reference::expected_result t(p);
+  CHECK_THROWS_AS(reference::judge(t, KZOO_COMPUTE_FP32, words.bytes().subspan(4)),
+                  std::invalid_argument);
+}
+
+TEST_CASE("the rows of a truth are judged by themselves", "[referee]") {
+  const problem p = padded();
+  const reference::expected_result t(p, 5.5 * double(p.n) * double(p.k));
+  REQUIRE(t.rows().size() == 5);
+  buffer words = computed(p);
+  const auto both = [&] {
+    const reference::judgement rows =
+        reference::judge(t, KZOO_COMPUTE_FP32, reference::keep(t, words.bytes()));
+    const reference::judgement whole = reference::judge(t, KZOO_COMPUTE_FP32, words.bytes());
+    CHECK(rows.reason == whole.reason);
+    CHECK(rows.accuracy.max_rho == whole.accuracy.max_rho);
+    return rows.right;
+  };
+  CHECK(both());
+  words.put(t.rows()[3], 7, words.at(t.rows()[3], 7) + 1);
+  CHECK_FALSE(both());
+}
+
+TEST_CASE("a NaN from around an input is traced to where it was read", "[referee]") {
+  const problem p = padded();
+  const operands o = operands_of(p);
+  const auto made_from = [&](const data::matrix& x, std::int64_t index) {
+    buffer words = computed(p);
+    words.put_word(data::index_of(words.matrix(), 4, 9), data::word(x, index) | 0x400000u);
+    return reason(p, words);
+  };
+  CHECK_THAT(made_from(o.a, data::kRedzone + o.a.rows * o.a.ld),
+             ContainsSubstring("made from the NaN outside A: it reads 1 past its last element"));
+  CHECK_THAT(made_from(o.b, 1000),
+             ContainsSubstring("outside B: it reads 24 before its first element"));
+  CHECK_THAT(made_from(o.b, data::index_of(o.b, 2, o.b.cols)),
+             ContainsSubstring("outside B: it reads in the padding: row 2"));
+}

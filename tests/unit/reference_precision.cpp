@@ -1,0 +1,256 @@
+// What the bounds let through and what they do not: orders of summation, TF32, 16 bits.
+
+#include "unit/reference_samples.hpp"
+
+#include "reference/tolerance.hpp"
+
+#include "support/catch.hpp"
+
+using namespace kzoo;
+using namespace kzoo::samples;
+
+namespace {
+
+constexpr std::int64_t kDepths[] = {1, 2, 3, 17, 256, 4096};
+
+float to_bf16(float x) { return bf16_bits_to_float(float_to_bf16_bits(x)); }
+
+reference::judgement judged_as(kzoo_precision declared, const problem& p, const recipe& how) {
+  return reference::judge(reference::expected_result(p), declared, computed(p, how).bytes());
+}
+
+recipe with_inputs(float (*rounded)(float)) {
+  recipe how;
+  how.input = rounded;
+  return how;
+}
+
+}  // namespace
+
+TEST_CASE("fp32 sums are right in any order", "[referee]") {
+  for (std::int64_t k : kDepths) {
+    for (const auto order : {sequential, reversed, pairwise}) {
+      for (const double alpha : {1.0, 0.7}) {
+        for (const double beta : {0.0, 1.3}) {
+          problem p = sized(48, 32, k);
+          p.alpha = alpha;
+          p.beta = beta;
+          recipe how;
+          how.sum = order;
+          const reference::judgement j = judged_as(KZOO_COMPUTE_FP32, p, how);
+          INFO(problem_name(p) << ": " << j.reason);
+          CHECK(j.right);
+          CHECK(j.accuracy.max_rho > 0.0);
+          CHECK(j.accuracy.max_rho < 6.0);
+          CHECK(j.accuracy.worst_of_allowed > 0.0);
+          CHECK(j.accuracy.digits > 5.0);
+          CHECK(j.accuracy.rows_checked == 48);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("TF32 inputs are wrong where fp32 is declared, right where TF32 is", "[referee]") {
+  for (std::int64_t k : kDepths) {
+    for (const auto rounding : {round_to_tf32, truncate_to_tf32}) {
+      const problem p = sized(64, 64, k);
+      const recipe how = with_inputs(rounding);
+      INFO(problem_name(p));
+      const reference::judgement j = judged_as(KZOO_COMPUTE_FP32, p, how);
+      CHECK_FALSE(j.right);
+      CHECK_THAT(j.reason, test::ContainsSubstring("differ by more than fp32 allows"));
+      CHECK_THAT(j.reason, test::ContainsSubstring("A and B are rounded to TF32 first"));
+      CHECK(judged_as(KZOO_COMPUTE_TF32, p, how).reason == "");
+    }
+  }
+}
+
+TEST_CASE("TF32 inputs do not hide in a deep sum", "[referee]") {
+  const problem p = sized(64, 64, 16384);
+  CHECK_FALSE(judged_as(KZOO_COMPUTE_FP32, p, with_inputs(round_to_tf32)).right);
+  CHECK(judged_as(KZOO_COMPUTE_FP32, p, {}).right);
+}
+
+TEST_CASE("bf16 inputs are wrong where fp32 or TF32 is declared", "[referee]") {
+  for (std::int64_t k : kDepths) {
+    const problem p = sized(64, 64, k);
+    INFO(problem_name(p));
+    for (const kzoo_precision declared : {KZOO_COMPUTE_FP32, KZOO_COMPUTE_TF32}) {
+      const reference::judgement j = judged_as(declared, p, with_inputs(to_bf16));
+      CHECK_FALSE(j.right);
+      CHECK_THAT(j.reason, test::ContainsSubstring("A and B are rounded to bf16 first"));
+    }
+    CHECK(judged_as(KZOO_COMPUTE_BF16, p, with_inputs(to_bf16)).reason == "");
+  }
+}
+
+TEST_CASE("16-bit results of fp32 sums are right", "[referee]") {
+  for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
+    for (std::int64_t k : kDepths) {
+      for (const double beta : {0.0, 1.3}) {
+        problem p = sized(32, 48, k, type);
+        p.beta = beta;
+        const reference::judgement j = judged(p, computed(p));
+        INFO(problem_name(p) << ": " << j.reason);
+        CHECK(j.right);
+        CHECK(j.accuracy.worst_of_allowed > 0.1);  // one rounding fills most of the bound
+        CHECK(j.accuracy.max_rho < 6.0);           // and is not counted here
+      }
+    }
+  }
+}
+
+TEST_CASE("one step of a 16-bit result beyond its rounding is wrong", "[referee]") {
+  for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
+    const problem p = sized(16, 16, 64, type);
+    buffer words = computed(p);
+    const std::int64_t index = data::index_of(words.matrix(), 3, 5);
+    words.put_word(index, words.word(index) + 2);
+    const reference::judgement j = judged(p, words);
+    CHECK_FALSE(j.right);
+    CHECK_THAT(j.reason, test::ContainsSubstring("1 of 256 elements of C (0.391%)"));
+    CHECK_THAT(j.reason, test::ContainsSubstring("row 3, column 5"));
+  }
+}
+
+TEST_CASE("sums kept in 16 bits are wrong and named", "[referee]") {
+  const problem p = sized(32, 32, 256, KZOO_F16);
+  recipe how;
+  how.sum = [](std::span<const float> terms) {
+    float sum = 0;
+    for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
+    return sum;
+  };
+  const reference::judgement j = judged_as(KZOO_COMPUTE_FP16, p, how);
+  CHECK_FALSE(j.right);
+  CHECK_THAT(j.reason, test::ContainsSubstring("sums are kept in f16"));
+}
+
+TEST_CASE("whole numbers are exact in every floating type", "[referee]") {
+  for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16}) {
+    problem p = sized(24, 24, 100, type);
+    p.data = fill::integers;
+    p.alpha = -2;
+    p.beta = 1;
+    buffer words = computed(p);
+    CHECK(judged(p, words).reason == "");
+    words.put(1, 1, words.at(1, 1) + (type == KZOO_F32 ? 0.001 : 64));
+    CHECK_FALSE(judged(p, words).right);
+  }
+}
+
+TEST_CASE("the probe shows inputs that are narrower than declared, at any depth", "[referee]") {
+  for (std::int64_t k : kDepths) {
+    problem p = sized(40, 48, k);
+    p.data = fill::probe;
+    CHECK(judged_as(KZOO_COMPUTE_FP32, p, {}).accuracy.max_abs_error == 0);
+    for (const auto rounding : {round_to_tf32, truncate_to_tf32, to_bf16}) {
+      const reference::judgement j = judged_as(KZOO_COMPUTE_FP32, p, with_inputs(rounding));
+      CHECK_FALSE(j.right);
+      if (k > 1)
+        CHECK_THAT(j.reason, test::ContainsSubstring("A and B are rounded to ") ||
+                                 test::ContainsSubstring("are not exact"));
+    }
+    CHECK(judged_as(KZOO_COMPUTE_TF32, p, with_inputs(round_to_tf32)).reason == "");
+  }
+}
+
+TEST_CASE("the probe shows 16-bit sums behind 16-bit elements", "[referee]") {
+  for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
+    problem p = sized(24, 24, 2048, type);
+    p.data = fill::probe;
+    CHECK(judged(p, computed(p)).reason == "");
+    recipe how;
+    how.sum = [](std::span<const float> terms) {
+      float sum = 0;  // in bf16, narrower than any tensor core's sums
+      for (float term : terms) sum = to_bf16(sum + term);
+      return sum;
+    };
+    CHECK_FALSE(judged(p, computed(p, how)).right);
+    how.sum = [](std::span<const float> terms) {
+      float sum = 0;
+      for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
+      return sum;
+    };
+    CHECK_FALSE(judged(p, computed(p, how)).right);
+  }
+}
+
+TEST_CASE("few signs keep every sum exact in every type", "[referee]") {
+  for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
+    problem p = sized(32, 32, 20000, type);
+    p.data = fill::signs;
+    const buffer words = computed(p);
+    const reference::judgement j = judged(p, words);
+    CHECK(j.reason == "");
+    CHECK(j.accuracy.max_abs_error == 0);
+    CHECK(j.accuracy.relative_frobenius == 0);
+  }
+}
+
+TEST_CASE("sums may start from beta C, however large that is", "[referee]") {
+  for (const double beta : {1.3, 1e7, 4e7, 1e8, 1e12}) {
+    problem p = sized(48, 48, 4096);
+    p.data = fill::integers;
+    p.beta = beta;
+    const operands o = operands_of(p);
+    buffer words(p);
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        float sum = float(beta) * float(words.at(i, j));
+        for (std::int64_t k = 0; k < p.k; ++k)
+          sum += float(element(o.a, i, k)) * float(element(o.b, k, j));
+        words.put(i, j, sum);
+      }
+    }
+    INFO(beta);
+    CHECK(judged(p, words).reason == "");
+  }
+}
+
+TEST_CASE("a declared format that holds every element widens no bound", "[referee]") {
+  for (const auto& [type, wide] : {std::pair{KZOO_F16, KZOO_COMPUTE_TF32},
+                                   {KZOO_BF16, KZOO_COMPUTE_TF32},
+                                   {KZOO_BF16, KZOO_COMPUTE_FP16}}) {
+    problem p = sized(8, 8, 256, type);
+    const reference::expected_result t(p);
+    CHECK(reference::tolerance(p, wide).allowed(t.sizes_of(2, 3)) ==
+          reference::tolerance(p, usual_precision(type)).allowed(t.sizes_of(2, 3)));
+  }
+}
+
+TEST_CASE("infinity is right exactly where the truth overflows the type", "[referee]") {
+  problem p = sized(8, 8, 16, KZOO_F16);
+  p.alpha = 60000;
+  buffer words = computed(p);
+  int infinite = 0;
+  for (std::int64_t i = 0; i < p.m; ++i)
+    for (std::int64_t j = 0; j < p.n; ++j) infinite += std::isinf(words.at(i, j));
+  REQUIRE(infinite > 0);
+  REQUIRE(infinite < 64);
+  CHECK(judged(p, words).reason == "");
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      buffer flipped = words;
+      const double value = words.at(i, j);
+      flipped.put(i, j, std::isinf(value) ? -value : std::copysign(INFINITY, value));
+      INFO(value);
+      CHECK_THAT(judged(p, flipped).reason, test::ContainsSubstring("infinite in 1 of 64"));
+    }
+  }
+}
+
+TEST_CASE("in rows without a truth infinities pass only if some truth overflows", "[referee]") {
+  problem p = sized(40, 8, 16, KZOO_F16);
+  for (const double alpha : {60000.0, 1.0}) {
+    p.alpha = alpha;
+    const reference::expected_result t(p, 5.5 * 8 * 16);
+    REQUIRE(t.rows().size() == 5);
+    buffer words = computed(p);
+    std::int64_t hidden = 1;
+    while (hidden == t.rows()[1]) ++hidden;
+    words.put(hidden, 2, INFINITY);
+    CHECK(reference::judge(t, KZOO_COMPUTE_FP16, words.bytes()).right == (alpha > 1));
+  }
+}

@@ -1,0 +1,138 @@
+#pragma once
+// Results for the reference to judge: right ones, from plain loops over the same inputs, and what a
+// test then does to them.
+
+#include "core/operands.hpp"
+#include "core/problem.hpp"
+#include "reference/reference.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace kzoo::samples {
+
+inline double element(const data::matrix& x, std::int64_t row, std::int64_t col) {
+  return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+}
+
+// The whole buffer of C, as it is before a kernel runs.
+class buffer {
+ public:
+  explicit buffer(const problem& p) : c_(operands_of(p).c), size_(type_size(p.dtype)) {
+    bytes_.resize(std::size_t(data::word_count(c_)) * size_);
+    for (std::int64_t i = 0; i < data::word_count(c_); ++i) put_word(i, data::word(c_, i));
+  }
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const data::matrix& matrix() const { return c_; }
+
+  void put_word(std::int64_t index, std::uint32_t bits) {
+    std::memcpy(bytes_.data() + std::size_t(index) * size_, &bits, size_);
+  }
+  std::uint32_t word(std::int64_t index) const {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, bytes_.data() + std::size_t(index) * size_, size_);
+    return bits;
+  }
+  void put(std::int64_t row, std::int64_t col, double value) {
+    const std::int64_t index = data::index_of(c_, row, col);
+    if (c_.type == KZOO_I32) {
+      put_word(index, static_cast<std::uint32_t>(static_cast<std::int64_t>(value)));
+    } else {
+      put_word(index, data::encode(c_.type, static_cast<float>(value)));
+    }
+  }
+  double at(std::int64_t row, std::int64_t col) const {
+    return data::decode(c_.type, word(data::index_of(c_, row, col)));
+  }
+  void unwrite(std::int64_t row, std::int64_t col) {
+    const std::int64_t index = data::index_of(c_, row, col);
+    put_word(index, data::word(c_, index));
+  }
+
+ private:
+  data::matrix c_;
+  std::size_t size_;
+  std::vector<std::byte> bytes_;
+};
+
+// fp32 sums in three orders, each a correct kernel.
+inline float sequential(std::span<const float> terms) {
+  float sum = 0;
+  for (float term : terms) sum += term;
+  return sum;
+}
+inline float reversed(std::span<const float> terms) {
+  float sum = 0;
+  for (std::size_t i = terms.size(); i-- > 0;) sum += terms[i];
+  return sum;
+}
+inline float pairwise(std::span<const float> terms) {
+  if (terms.size() == 1) return terms[0];
+  const std::size_t half = terms.size() / 2;
+  return pairwise(terms.first(half)) + pairwise(terms.subspan(half));
+}
+
+struct recipe {
+  float (*sum)(std::span<const float>) = sequential;
+  float (*input)(float) = [](float x) { return x; };  // what a kernel makes of A and B
+  std::function<bool(std::int64_t k)> takes = [](std::int64_t) { return true; };
+};
+
+// C as a kernel in fp32 (or wrapping integers) computes it.
+inline buffer computed(const problem& p, const recipe& how = {}) {
+  const operands o = operands_of(p);
+  buffer result(p);
+  std::vector<float> a, b, terms;
+  for (std::int64_t i = 0; i < p.m; ++i)
+    for (std::int64_t k = 0; k < p.k; ++k) a.push_back(how.input(float(element(o.a, i, k))));
+  for (std::int64_t j = 0; j < p.n; ++j)
+    for (std::int64_t k = 0; k < p.k; ++k) b.push_back(how.input(float(element(o.b, k, j))));
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      const float* const x = a.data() + i * p.k;
+      const float* const y = b.data() + j * p.k;
+      const double c0 = p.beta == 0.0 ? 0.0 : result.at(i, j);
+      if (is_integer(p.dtype)) {
+        std::int64_t sum = 0;
+        for (std::int64_t k = 0; k < p.k; ++k)
+          if (how.takes(k)) sum += std::int64_t(x[k]) * std::int64_t(y[k]);
+        const auto all = std::uint64_t(std::int64_t(p.alpha)) * std::uint64_t(sum) +
+                         std::uint64_t(std::int64_t(p.beta)) * std::uint64_t(std::int64_t(c0));
+        result.put_word(data::index_of(o.c, i, j), static_cast<std::uint32_t>(all));
+        continue;
+      }
+      terms.clear();
+      for (std::int64_t k = 0; k < p.k; ++k)
+        if (how.takes(k)) terms.push_back(x[k] * y[k]);
+      const float sum = terms.empty() ? 0.0f : how.sum(terms);
+      const float scaled = float(p.alpha) * sum;
+      result.put(i, j, p.beta == 0.0 ? scaled : scaled + float(p.beta) * float(c0));
+    }
+  }
+  return result;
+}
+
+inline kzoo_precision usual_precision(kzoo_type type) {
+  switch (type) {
+    case KZOO_F16:
+      return KZOO_COMPUTE_FP16;
+    case KZOO_BF16:
+      return KZOO_COMPUTE_BF16;
+    case KZOO_I32:
+      return KZOO_COMPUTE_INT32;
+    default:
+      return KZOO_COMPUTE_FP32;
+  }
+}
+
+inline reference::judgement judged(const problem& p, const buffer& words) {
+  return reference::judge(reference::expected_result(p), usual_precision(p.dtype), words.bytes());
+}
+
+}  // namespace kzoo::samples

@@ -1,0 +1,126 @@
+// Journals, as a run writes them and as an interruption leaves them.
+#include "input/invalid.hpp"
+#include "results/experiment.hpp"
+#include "storage/journal.hpp"
+#include "storage/results_json.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+using namespace kzoo;
+using storage::journal;
+using test::ContainsSubstring;
+using test::read_text;
+using test::scratch_folder;
+
+namespace {
+
+std::string stored(const results::document& d) { return storage::dumped(storage::to_json(d), 1); }
+
+// The document's journal, with each agreement at the later of its two cells.
+void write(journal& j, const results::document& d) {
+  j.head(d);
+  for (const results::cell& c : d.cells) {
+    std::vector<results::agreement> with_others;
+    for (const results::agreement& a : d.agreements) {
+      if (a.problem == c.problem && a.b == c.kernel()) with_others.push_back(a);
+    }
+    j.add(d, c, with_others);
+  }
+}
+
+std::string journal_text(const scratch_folder& folder) {
+  const auto file = folder.path() / "new" / "folder" / "j.jsonl";
+  journal j = journal::create(file);
+  write(j, test::made_document());
+  return read_text(file);
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    storage::read_journal(text, "j.jsonl");
+  } catch (const input::invalid& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a whole journal holds what the results hold", "[journal]") {
+  const scratch_folder folder;
+  const std::string text = journal_text(folder);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 7);
+  CHECK(storage::is_journal(text));
+  CHECK_FALSE(storage::is_journal(stored(test::made_document())));
+  CHECK_FALSE(storage::is_journal("title = 'toml'\n"));
+  const auto read = storage::read_journal(text, "j.jsonl");
+  CHECK(stored(read.results) == stored(test::made_document()));
+  CHECK(read.whole_bytes == text.size());
+  CHECK(read.results.complete());
+}
+
+TEST_CASE("wherever a journal ends, its whole lines count", "[journal]") {
+  const scratch_folder folder;
+  const std::string text = journal_text(folder);
+  const std::size_t head = text.find('\n') + 1;
+  for (std::size_t length = head; length < text.size(); length += 37) {
+    const std::string torn = text.substr(0, length);
+    const auto read = storage::read_journal(torn, "j.jsonl");
+    CHECK(read.results.cells.size() + 1 == std::size_t(std::count(torn.begin(), torn.end(), '\n')));
+    CHECK(read.whole_bytes == torn.rfind('\n') + 1);
+    CHECK_FALSE(read.results.complete());
+  }
+  // As a file system may leave it.
+  const auto read = storage::read_journal(text + std::string(100, '\0') + '\n', "j.jsonl");
+  CHECK(read.results.cells.size() == 6);
+  CHECK(read.whole_bytes == text.size());
+}
+
+TEST_CASE("a journal that is no whole one is refused with its line", "[journal]") {
+  const scratch_folder folder;
+  const std::string text = journal_text(folder);
+  const std::size_t head = text.find('\n') + 1;
+  CHECK_THAT(refusal(text.substr(0, head - 1)), ContainsSubstring("not even its first line"));
+  CHECK_THAT(refusal(text.substr(0, head) + "{\"cell\"\n" + text.substr(head)),
+             ContainsSubstring("j.jsonl:2:"));
+  CHECK_THAT(refusal(text.substr(0, head) + "{\"cell\": {}}\n" + text.substr(head)),
+             ContainsSubstring("j.jsonl:2: error: the key \"agreement\" is missing"));
+  std::string newer = text;
+  newer.replace(newer.find("journal/1"), 9, "journal/7");
+  CHECK_THAT(refusal(newer), ContainsSubstring("kzoo.journal/1, and not kzoo.journal/7"));
+}
+
+TEST_CASE("problems may be finished in any order, and are read in the experiment's", "[journal]") {
+  const scratch_folder folder;
+  std::istringstream in_order(journal_text(folder));
+  std::string head, first, second;
+  std::getline(in_order, head);
+  for (std::string line; std::getline(in_order, line);) {
+    (line.ends_with("\"problem\":0}") ? first : second) += line + '\n';
+  }
+  REQUIRE_FALSE(first.empty());
+  const auto read = storage::read_journal(head + '\n' + second + first, "j.jsonl");
+  CHECK(stored(read.results) == stored(test::made_document()));
+}
+
+TEST_CASE("a journal goes on where its whole lines end", "[journal]") {
+  const scratch_folder folder;
+  const std::string text = journal_text(folder);
+  const std::size_t whole = text.rfind('\n', text.size() - 2) + 1;
+  const auto file = folder.write("j.jsonl", text.substr(0, whole + 10));
+  {
+    journal j = journal::reopen(file, whole);
+    CHECK_THROWS_WITH(journal::reopen(file, whole), ContainsSubstring("another run"));
+    j.resumed("2026-01-03T00:00:00Z", "in two parts");
+    j.add(test::made_document(), test::made_document().cells.back(), {});
+  }
+  const auto read = storage::read_journal(read_text(file), file).results;
+  CHECK(read.cells.size() == 6);
+  CHECK(read.notes.back() == "in two parts");
+  CHECK_THROWS_WITH(journal::create(file), ContainsSubstring("is there already"));
+}

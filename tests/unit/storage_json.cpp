@@ -1,0 +1,125 @@
+// Results on their way to JSON and back.
+#include "input/invalid.hpp"
+#include "results/experiment.hpp"
+#include "storage/read.hpp"
+#include "storage/results_json.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace kzoo;
+using json = nlohmann::ordered_json;
+using test::ContainsSubstring;
+
+namespace {
+
+// As it is in a file: what is not finite is null there.
+json stored(const results::document& d) { return json::parse(storage::to_json(d).dump()); }
+
+// What read() says of a file with this text.
+std::string refusal(const std::string& text) {
+  const test::scratch_folder folder;
+  const std::string file = folder.write("r.json", text);
+  try {
+    storage::read(file);
+  } catch (const input::invalid& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string refusal_with(const char* pointer, const json& value) {
+  json j = stored(test::made_document());
+  j.at(json::json_pointer(pointer)) = value;
+  return refusal(j.dump());
+}
+
+}  // namespace
+
+TEST_CASE("results come back from JSON as they were", "[results]") {
+  results::document d = test::made_document();
+  CHECK(stored(storage::from_json(stored(d), "r.json")) == stored(d));
+
+  d.experiment.pivot_table = {results::pivot_axis::kernel, results::pivot_axis::dtype,
+                              results::pivot_value::ms};
+  d.experiment.baseline.reset();
+  d.experiment.overridden = {};
+  d.experiment.published = {};
+  d.cells[0].declared = 77;  // what a plugin may say
+  CHECK(stored(storage::from_json(stored(d), "r.json")) == stored(d));
+}
+
+TEST_CASE("results from before there were tiers are read", "[results]") {
+  json j = stored(test::made_document());
+  for (json& cell : j["cells"]) cell.erase("checks");
+  j["experiment"]["verify"].erase("tier");
+  j["experiment"]["overrides"].erase("tier");
+  const results::document d = storage::from_json(j, "r.json");
+  CHECK(d.experiment.verify.tier == tier::quick);
+  CHECK_FALSE(d.experiment.overridden.tier);
+  CHECK(d.cells[0].findings.empty());
+}
+
+TEST_CASE("results from before clocks were read are read", "[results]") {
+  json j = stored(test::made_document());
+  for (json& cell : j["cells"]) {
+    cell.erase("conditions");
+    cell.erase("end_to_end");
+    if (!cell["time"].is_null()) cell["time"].erase("sm_mhz");
+  }
+  const results::document d = storage::from_json(j, "r.json");
+  CHECK(d.cells[0].time->sm_mhz.empty());
+  CHECK(timing::median_mhz(*d.cells[0].time) == 0);
+  CHECK_FALSE(d.cells[0].conditions.any());
+  CHECK_FALSE(d.cells[0].end_to_end);
+}
+
+TEST_CASE("a missing key is named", "[results]") {
+  const json whole = stored(test::made_document());
+  for (const char* key : {"runner", "started", "experiment", "device", "plugins", "cells"}) {
+    json j = whole;
+    j.erase(key);
+    CHECK_THAT(refusal(j.dump()), ContainsSubstring(key));
+  }
+}
+
+TEST_CASE("a file that holds no results is refused with its place", "[results]") {
+  CHECK_THAT(refusal(""), ContainsSubstring("r.json:1:1: error: "));
+  CHECK_THAT(refusal("no json\n"), ContainsSubstring("r.json:1:2: error: "));
+  CHECK_THAT(refusal("[]"), ContainsSubstring("r.json: error: expected an object, found a list"));
+  CHECK_THAT(refusal("{}"), ContainsSubstring("the key \"schema\" is missing"));
+  const std::string whole = stored(test::made_document()).dump(2);
+  for (std::size_t length = 0; length < whole.size(); length += 101) {
+    CHECK_THAT(refusal(whole.substr(0, length)), ContainsSubstring("r.json:"));
+  }
+
+  CHECK_THAT(refusal_with("/schema", "kzoo.results/2"),
+             ContainsSubstring("kzoo.results/1, and not"));
+  CHECK_THAT(refusal_with("/schema", "else"), ContainsSubstring("else"));
+  CHECK_THAT(
+      refusal_with("/cells/1/time/samples_ms/0", "soon"),
+      ContainsSubstring(
+          "r.json: error: cells[1].time.samples_ms[0]: expected a number, found '\"soon\"'"));
+  CHECK_THAT(refusal_with("/cells/1/time/rounds", {0, 1}),
+             ContainsSubstring("cells[1].time.rounds: expected one for each sample"));
+  CHECK_THAT(refusal_with("/cells/1/time/rounds/0", 7), ContainsSubstring("not in order"));
+  CHECK_THAT(refusal_with("/cells/1/time/sm_mhz", {1755}),
+             ContainsSubstring("cells[1].time.sm_mhz: expected a clock for each sample"));
+  CHECK_THAT(refusal_with("/cells/1/time/sm_mhz/2", -1), ContainsSubstring("a clock in MHz"));
+  CHECK_THAT(refusal_with("/cells/0/conditions/celsius", "hot"), ContainsSubstring("celsius: "));
+  CHECK_THAT(refusal_with("/cells/0/verdict", "fine"), ContainsSubstring("cells[0].verdict: "));
+  CHECK_THAT(refusal_with("/cells/0/checks/1/outcome", "fine"), ContainsSubstring("checks[1]"));
+  CHECK_THAT(refusal_with("/experiment/verify/tier", "some"), ContainsSubstring("verify.tier: "));
+  CHECK_THAT(refusal_with("/cells/0/problem/m", 1.5), ContainsSubstring("problem.m: "));
+  CHECK_THAT(refusal_with("/cells/0/launches/0/registers", -1), ContainsSubstring("from 0 to"));
+  CHECK_THAT(refusal_with("/cells/0/launches/0/registers", 1ll << 40),
+             ContainsSubstring("from 0 to"));
+  CHECK_THAT(refusal_with("/cells/0/launches/0/grid", json::array({1})),
+             ContainsSubstring("grid: "));
+  CHECK_THAT(refusal_with("/agreement/0/problem", "1x1x1 f32"), ContainsSubstring("agreement[0]"));
+  CHECK_THAT(refusal_with("/notes", "text"), ContainsSubstring("notes: expected a list"));
+  CHECK_THROWS_AS(storage::read("/no/such/file.json"), input::invalid);
+  CHECK_THROWS_AS(storage::read("/tmp"), input::invalid);
+}

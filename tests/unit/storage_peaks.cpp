@@ -1,0 +1,121 @@
+// Ceilings in files, in results, and in reports.
+#include "input/invalid.hpp"
+#include "storage/peaks_json.hpp"
+
+#include "report/csv.hpp"
+#include "report/report.hpp"
+#include "results/experiment.hpp"
+#include "storage/results_json.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace kzoo;
+using json = nlohmann::ordered_json;
+using roofline::resource;
+using test::ContainsSubstring;
+
+namespace {
+
+roofline::peaks made_ceilings() {
+  roofline::peaks c{"Some GPU", {{"driver", "580.1"}}, "2026-01-02T00:00:00Z", {}};
+  c.all = {{resource::fp32, "FFMA", {1e12, 1980}, 0.01, {{1e12, 1980}, {0.99e12, 1970}}},
+           {resource::read, "loads", {1e11, 0}, 0.02, {}}};
+  return c;
+}
+
+results::document made_document() {
+  results::document d = test::made_document();
+  d.peaks = made_ceilings();
+  return d;
+}
+
+json stored(const results::document& d) { return json::parse(storage::to_json(d).dump()); }
+
+// What load_ceilings() says of a file with this text.
+std::string refusal(const std::string& text) {
+  const test::scratch_folder folder;
+  const std::string file = folder.write("c.json", text);
+  try {
+    storage::load_peaks(file);
+  } catch (const input::invalid& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("ceilings come back from their file as they were", "[roofline]") {
+  const test::scratch_folder folder;
+  const auto file = folder.path() / "new" / "c.json";
+  storage::store_peaks(made_ceilings(), file);
+  const auto as_json = [](const auto& c) { return storage::to_json(c, storage::detail::all); };
+  CHECK(as_json(storage::load_peaks(file)) == as_json(made_ceilings()));
+  CHECK(as_json(made_ceilings()).at("ceilings").at(0).at("samples").size() == 2);
+  CHECK_THROWS_AS(storage::store_peaks(made_ceilings(), file / "c.json"), input::invalid);
+}
+
+TEST_CASE("a file that holds no ceilings is refused, with what to do", "[roofline]") {
+  json j = storage::to_json(made_ceilings(), storage::detail::all);
+  CHECK(refusal(j.dump()).empty());
+  for (const char* pointer : {"/ceilings/0/best/rate", "/ceilings/0/samples/1/rate"}) {
+    json bad = j;
+    bad[json::json_pointer(pointer)] = 0;
+    CHECK_THAT(refusal(bad.dump()), ContainsSubstring("rate: expected a number above 0"));
+  }
+  j["ceilings"][0]["resource"] = "fp8";
+  CHECK_THAT(refusal(j.dump()), ContainsSubstring("c.json: error: ceilings[0].resource: ") &&
+                                    ContainsSubstring("--measure"));
+  j["schema"] = "kzoo.ceilings/2";
+  CHECK_THAT(refusal(j.dump()), ContainsSubstring("kzoo.ceilings/1, and not kzoo.ceilings/2"));
+  CHECK_THAT(refusal("{"),
+             ContainsSubstring("c.json:1:2: error: ") && ContainsSubstring("or remove it"));
+}
+
+TEST_CASE("results hold the ceilings that they were judged by", "[roofline]") {
+  results::document d = made_document();
+  d.experiment.verify.impossible_time = results::impossible_time::report;
+  d.cells[1].verdict = verdict::impossible_time;
+  d.cells[1].time.reset();
+  d.cells[1].hot_time.reset();
+  const json j = stored(d);
+  CHECK(stored(storage::from_json(j, "r.json")) == j);
+  CHECK(j.at("ceilings").at("ceilings").at(0).contains("samples") == false);
+  CHECK(j.at("cells").at(1).at("verdict") == "impossible time");
+  // 2 * 512^3 operations in 1 ms are 0.268 TFLOP/s.
+  CHECK(j.at("cells").at(0).at("share_of_peak").get<double>() == Approx(0.268435));
+  CHECK(j.at("cells").at(0).at("floor").at("ms").get<double>() == Approx(0.268435));
+  CHECK(j.at("cells").at(0).at("floor").at("resource") == "fp32");
+  CHECK(results::exit_code(d) == 1);
+
+  json old = j;
+  old.erase("ceilings");
+  old["experiment"]["verify"].erase("impossible_time");
+  const results::document then = storage::from_json(old, "r.json");
+  CHECK_FALSE(then.peaks);
+  CHECK(then.experiment.verify.impossible_time == results::impossible_time::refuse);
+  CHECK(stored(then).at("cells").at(0).at("share_of_peak").is_null());
+}
+
+TEST_CASE("a report has the share of the peak, and the floor", "[roofline]") {
+  results::document d = made_document();
+  const std::string text = report::whole(d, report::medium::markdown);
+  CHECK_THAT(text, ContainsSubstring("% of peak"));
+  CHECK_THAT(text, ContainsSubstring("26.8%"));
+  CHECK_THAT(text, ContainsSubstring(
+                       "roofline floor of fp32: 268 us, 268 MFLOP at the measured 1.00 TFLOP/s"));
+  CHECK_THAT(text, ContainsSubstring("ceilings, measured 2026-01-02T00:00:00Z: fp32 1.00 TFLOP/s, "
+                                     "read 100 GB/s"));
+  CHECK_THAT(report::csv(d), ContainsSubstring("share_of_peak,floor_ms,floor_resource"));
+  CHECK_THAT(report::csv(d), ContainsSubstring(",fp32,"));
+
+  for (results::cell& c : d.cells) {
+    if (c.time) c.time->clock = timing::clock::simulator;
+  }
+  const std::string simulated = report::whole(d, report::medium::markdown);
+  CHECK_THAT(simulated, !ContainsSubstring("% of peak"));
+  CHECK_THAT(simulated, !ContainsSubstring("roofline floor"));
+}
