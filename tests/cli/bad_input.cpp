@@ -1,6 +1,7 @@
 // What cannot be done: each a clear error with the place and the way out, and exit code 2 or 3.
 #include "support/catch.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 
 #include <filesystem>
 #include <vector>
@@ -92,8 +93,7 @@ TEST_CASE("a device that is not there has an exit code of its own", "[cli]") {
 }
 
 TEST_CASE("without a GPU, --device cuda says why and what to do", "[cli]") {
-  if (kzoo::test::has_gpu()) return;
-  const auto ran = runner("experiments/a100.toml --device cuda");
+  const auto ran = runner("experiments/a100.toml --device cuda", kzoo::test::kNoGpu);
   CHECK(ran.code == 3);
   CHECK_THAT(ran.err, ContainsSubstring("--device cpu"));
 }

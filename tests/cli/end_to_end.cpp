@@ -1,6 +1,10 @@
 // Allocation, copies and all: [timing] end_to_end.
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
+
+#include <nlohmann/json.hpp>
 
 using kzoo::test::ContainsSubstring;
 using kzoo::test::runner;
@@ -52,7 +56,7 @@ TEST_CASE("nobody pays for end to end who does not ask", "[cli]") {
 // It writes to the C that it met first, wherever C is later.
 TEST_CASE("the C that comes back is judged", "[cli][hostile]") {
   const scratch_folder folder;
-  const std::string file = experiment_in(folder, "'keeps_pointer:c'");
+  const std::string file = experiment_in(folder, "'state:keeps_c'");
   const auto ran =
       runner(file + " --device cpu --json - --plugin-dir " + kzoo::test::hostile_folder());
   CHECK(ran.code == 1);
@@ -66,8 +70,8 @@ TEST_CASE("the C that comes back is judged", "[cli][hostile]") {
   }
 }
 
-TEST_CASE("on a GPU, too", "[cli][gpu]") {
-  if (!kzoo::test::has_gpu()) return;
+TEST_CASE("on a GPU, too", "[cli][.gpu]") {
+  kzoo::test::needs_gpu();
   const scratch_folder folder;
   const auto ran =
       runner(experiment_in(folder, "'naive:32x32', 'cublas:fp32'") + " --device cuda --json -");

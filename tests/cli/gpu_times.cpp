@@ -1,11 +1,13 @@
-// The runner's times beside those of a loop that shares none of its code.
+// The runner's times beside those of a loop that shares none of its code. Built with CUDA only.
 #include "devices/devices.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#if __has_include(<cuda_runtime_api.h>)
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
@@ -97,8 +99,8 @@ double median_ms(const char* plugin, const char* id, int n) {
 
 }  // namespace
 
-TEST_CASE("times are those of an independent loop of events", "[cli][gpu]") {
-  if (!kzoo::test::has_gpu()) return;
+TEST_CASE("times are those of an independent loop of events", "[cli][.gpu]") {
+  kzoo::test::needs_gpu();
   constexpr double kWithin = 0.02;
   // Not cuBLAS: at 512^3 its time differs by 5 % from one process to the next.
   const kzoo::test::scratch_folder folder;
@@ -123,11 +125,3 @@ TEST_CASE("times are those of an independent loop of events", "[cli][gpu]") {
     }
   }
 }
-
-#else
-
-TEST_CASE("times are those of an independent loop of events", "[cli][gpu]") {
-  kzoo::test::has_gpu();  // says why not
-}
-
-#endif

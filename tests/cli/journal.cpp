@@ -1,15 +1,16 @@
 // Runs that are interrupted, continued and repeated.
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/told.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <signal.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 using namespace kzoo::test;
 using nlohmann::json;
@@ -21,7 +22,7 @@ namespace {
 // is finished at once.
 std::string hanging(double timeout, bool timed = false) {
   return fmt::format(
-      "plugins = ['serial:ikj', 'never_returns', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n"
+      "plugins = ['serial:ikj', 'launches:never_returns', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n"
       "[timing]\nenabled = {}\nrounds = 3\nmin_samples = 3\n[verify]\ntimeout_seconds = {}\n",
       timed, timeout);
 }
@@ -60,13 +61,11 @@ std::vector<std::string> cells_of(const fs::path& file) {
 
 // A run that hangs in its second cell, once the first is stored; gives the journal.
 fs::path wait_for_first_cell(const scratch_folder& folder) {
-  for (int i = 0; i < 600; ++i) {
+  REQUIRE(comes_true([&] {
     const auto files = journals(folder);
-    if (!files.empty() && lines_of(files[0]).size() == 2) return files[0];
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  FAIL("no cell within 30 s");
-  return {};
+    return !files.empty() && lines_of(files[0]).size() == 2;
+  }));
+  return journals(folder)[0];
 }
 
 }  // namespace
@@ -156,8 +155,9 @@ TEST_CASE("a cell that waits for its time is not finished", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", hanging(60, true));
   {
+    const told hanging;
     running run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder()}, folder.path());
-    std::this_thread::sleep_for(std::chrono::seconds(2));  // the first cell is judged by then
+    REQUIRE(hanging.comes());  // so the first cell is judged
     run.send(SIGINT);
     const ending ended = run.wait();
     CHECK(ended.code == 130);
@@ -169,15 +169,15 @@ TEST_CASE("a cell that waits for its time is not finished", "[cli]") {
 
   // A wrong one need not wait, unless one before it must.
   const auto ran = runner(
-      "e.toml --device cpu --sizes 8 --plugins never_returns,serial:ikj,one_unwritten "
+      "e.toml --device cpu --sizes 8 --plugins launches:never_returns,serial:ikj,wrong_results:one_unwritten "
       "--journal j.jsonl --plugin-dir " +
           hostile_folder(),
       "cd '" + folder.path().string() +
           "' && sed -i 's/timeout_seconds = .*/timeout_seconds = 1/' e.toml &&");
   CHECK(ran.code == 1);
   CHECK(cells_of(folder.path() / "j.jsonl") ==
-        std::vector<std::string>{"never_returns:only on 8x8x8 f32", "serial:ikj on 8x8x8 f32",
-                                 "one_unwritten:only on 8x8x8 f32"});
+        std::vector<std::string>{"launches:never_returns on 8x8x8 f32", "serial:ikj on 8x8x8 f32",
+                                 "wrong_results:one_unwritten on 8x8x8 f32"});
 }
 
 TEST_CASE("a run that was killed goes on, and no finished cell is run again", "[cli]") {
@@ -198,9 +198,9 @@ TEST_CASE("a run that was killed goes on, and no finished cell is run again", "[
   CHECK(on.code == 1);  // one hangs
   CHECK(read_text(journal).starts_with(before));
   CHECK(cells_of(journal) ==
-        std::vector<std::string>{"serial:ikj on 8x8x8 f32", "never_returns:only on 8x8x8 f32",
+        std::vector<std::string>{"serial:ikj on 8x8x8 f32", "launches:never_returns on 8x8x8 f32",
                                  "naive:8x8 on 8x8x8 f32", "serial:ikj on 16x16x16 f32",
-                                 "never_returns:only on 16x16x16 f32",
+                                 "launches:never_returns on 16x16x16 f32",
                                  "naive:8x8 on 16x16x16 f32"});
   CHECK_THAT(on.out, ContainsSubstring("4 pass, 2 hung"));
   CHECK_THAT(on.out, ContainsSubstring("not tried again"));

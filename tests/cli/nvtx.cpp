@@ -1,22 +1,19 @@
 // The names that a profiler sees: tests/nvtx/recorder.cpp stands for one.
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 
 #include <fmt/format.h>
-
-#include <iostream>
 
 using kzoo::test::ContainsSubstring;
 using kzoo::test::read_text;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 
-TEST_CASE("a worker names its cells and what it does with them", "[cli]") {
-  const std::string recorder = KZOO_NVTX_RECORDER;
-  if (recorder.empty()) {
-    std::cerr << "skipped: a build without CUDA has no NVTX ranges\n";
-    return;
-  }
+TEST_CASE("a worker names its cells and what it does with them", "[cli][.nvtx]") {
+  const std::string recorder = kzoo::test::nvtx_recorder();
+  if (recorder.empty()) kzoo::test::skip("a build without CUDA has no NVTX ranges");
   const scratch_folder folder;
   const auto file = folder.write("e.toml",
                                  "plugins = ['naive:8x8', 'smem:8x8']\n[problem]\nsizes = [8]\n"

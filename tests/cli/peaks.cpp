@@ -1,6 +1,10 @@
 // What a device can reach, measured; and times beyond that.
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -31,7 +35,7 @@ void set_fp32(const fs::path& folder, double rate) {
 
 std::string experiment(const scratch_folder& folder, const std::string& verify) {
   return folder.write("e.toml",
-                      "plugins = ['serial:ikj', 'replays_result', 'smem:16x16']\n"
+                      "plugins = ['serial:ikj', 'native:replays_result', 'smem:16x16']\n"
                       "[problem]\nsizes = ['64x64x16384']\n[timing]\nrounds = 3\nmin_samples = 3\n"
                       "[verify]\n" +
                           verify);
@@ -114,8 +118,8 @@ TEST_CASE("ceilings are asked for a device that is there", "[cli]") {
   CHECK(runner("devices --measure --device cuda:1000").code == 3);
 }
 
-TEST_CASE("no kernel of ours is beyond what a GPU was seen to reach", "[cli][gpu]") {
-  if (!kzoo::test::has_gpu()) return;
+TEST_CASE("no kernel of ours is beyond what a GPU was seen to reach", "[cli][.gpu]") {
+  kzoo::test::needs_gpu();
   const scratch_folder folder;
   const std::string here = kept_in(folder.path());
   const auto measured = runner("devices --measure --device cuda --json", here);

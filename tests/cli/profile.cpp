@@ -2,12 +2,11 @@
 #include "support/catch.hpp"
 #include "support/fake_ncu.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 
-using kzoo::test::ContainsSubstring;
-using kzoo::test::fake_ncu;
-using kzoo::test::has_gpu;
-using kzoo::test::runner;
-using kzoo::test::scratch_folder;
+#include <nlohmann/json.hpp>
+
+using namespace kzoo::test;
 
 TEST_CASE("the simulator has no counters, and profile says so", "[cli]") {
   const auto cpu = runner("profile quick --device cpu");
@@ -15,9 +14,8 @@ TEST_CASE("the simulator has no counters, and profile says so", "[cli]") {
   CHECK(cpu.out.empty());
   CHECK_THAT(cpu.err, ContainsSubstring("the simulator has no counters") &&
                           ContainsSubstring("--device cuda"));
-  if (has_gpu()) return;
   for (const char* device : {"auto", "cuda", "cuda:1"}) {
-    const auto none = runner(std::string("profile quick --device ") + device);
+    const auto none = runner(std::string("profile quick --device ") + device, kNoGpu);
     CHECK(none.code == 3);
     CHECK_THAT(none.err, ContainsSubstring("the simulator has no counters"));
   }
@@ -40,8 +38,8 @@ TEST_CASE("bad usage of profile is refused before anything runs", "[cli]") {
     CHECK_THAT(help.out, ContainsSubstring(option));
 }
 
-TEST_CASE("a profile of a cell is shown and written", "[cli][gpu]") {
-  if (!has_gpu()) return;
+TEST_CASE("a profile of a cell is shown and written", "[cli][.gpu]") {
+  needs_gpu();
   const scratch_folder folder;
   const auto ncu = fake_ncu(folder, "run_target \"$@\"; raw_page\n");
   const std::string where = " --device cuda --sizes 64 --ncu " + ncu;

@@ -1,16 +1,18 @@
 // Experiments that go well.
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
+#include "support/told.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
 #include <vector>
 
-using kzoo::test::ContainsSubstring;
-using kzoo::test::plugin_folder;
-using kzoo::test::runner;
-using kzoo::test::scratch_folder;
+using namespace kzoo::test;
 
 namespace {
 
@@ -69,8 +71,8 @@ TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
   }
 }
 
-TEST_CASE("on a GPU each sample has its clock, each cell its conditions", "[cli][gpu]") {
-  if (!kzoo::test::has_gpu()) return;
+TEST_CASE("on a GPU each sample has its clock, each cell its conditions", "[cli][.gpu]") {
+  needs_gpu();
   const scratch_folder folder;
   const std::string file =
       folder.write("clocks.toml", "plugins = 'smem'\nproblem.sizes = [1024]\n");
@@ -109,45 +111,44 @@ TEST_CASE("quiet says what failed, and not what was declined", "[cli]") {
   const scratch_folder folder;
   folder.write("no_plugin.so", "");
   const auto ran = runner(
-      "quick --quiet --device cpu --sizes 5 --plugins smem:8x8,wmma,constant_output,no_plugin "
+      "quick --quiet --device cpu --sizes 5 --plugins smem:8x8,wmma,wrong_results:constant_output,no_plugin "
       "--plugin-dir " +
-      folder.path().string() + " --plugin-dir " + kzoo::test::hostile_folder());
+      folder.path().string() + " --plugin-dir " + hostile_folder());
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("unavailable no_plugin:") &&
-                          ContainsSubstring("wrong constant_output") &&
+                          ContainsSubstring("wrong wrong_results:constant_output") &&
                           ContainsSubstring(" unsupported") &&
                           !ContainsSubstring("unsupported wmma"));
 }
 
-TEST_CASE("each turn has a process of its own when asked to", "[cli]") {
+TEST_CASE("each turn has a process of its own when asked to", "[cli][hostile]") {
   const scratch_folder folder;
-  const auto samples = [&](const char* fresh) {
+  // How many processes it was judged and timed in, and how many turns it had.
+  const auto processes_and_turns = [&](const char* fresh) {
+    const told runs;
     const auto file = folder.write("turns.toml",
-                                   "plugins = ['slows_down']\n[problem]\nsizes = [8]\n[timing]\n"
-                                   "rounds = 6\nmin_samples = 6\nmax_noise = 1\nwarmup = 0\n"
-                                   "fresh_processes = " +
+                                   "plugins = ['native:tells_process']\n[problem]\nsizes = [8]\n"
+                                   "[timing]\nrounds = 6\nmin_samples = 6\nmax_noise = 1\n"
+                                   "warmup = 0\nfresh_processes = " +
                                        std::string(fresh));
-    const auto ran =
-        runner(file + " --device cpu --json - --plugin-dir " + kzoo::test::hostile_folder());
+    const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
     INFO(ran.err);
     REQUIRE(ran.code == 0);
     CHECK(ran.json().at("experiment").at("timing").at("fresh_processes") == (fresh[0] == 't'));
-    const auto cell = ran.json().at("cells").at(0);
-    return cell.at("time").at("samples_ms").get<std::vector<double>>();
+    const auto rounds = ran.json().at("cells").at(0).at("time").at("rounds");
+    const auto processes = runs.processes();
+    return std::pair(std::set(processes.begin(), processes.end()).size(),
+                     rounds.get<std::set<int>>().size());
   };
-  // A millisecond for each instance that the process has had, one of which was judged; other work
-  // on the machine can only add to it.
-  const auto of_first_instances = [](const std::vector<double>& all) {
-    return std::ranges::count_if(all, [](double ms) { return ms < 2; });
-  };
-  const std::vector<double> old = samples("false");
-  CHECK(old.back() > static_cast<double>(old.size()));
-  CHECK(of_first_instances(old) == 0);
-  CHECK(of_first_instances(samples("true")) >= 2);
+  const auto [one, turns] = processes_and_turns("false");
+  CHECK(turns >= 6);
+  CHECK(one == 1);
+  const auto [fresh, fresh_turns] = processes_and_turns("true");
+  CHECK(fresh_turns >= 6);
+  CHECK(fresh == 1 + fresh_turns);  // it was judged in the first
 
-  const auto refused =
-      runner((folder.path() / "turns.toml").string() + " --device cpu --in-process --plugin-dir " +
-             kzoo::test::hostile_folder());
+  const auto refused = runner((folder.path() / "turns.toml").string() +
+                              " --device cpu --in-process --plugin-dir " + hostile_folder());
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err,
              ContainsSubstring("--in-process") && ContainsSubstring("fresh_processes"));
@@ -183,10 +184,16 @@ TEST_CASE("list shows every plugin with its variants", "[cli]") {
 }
 
 TEST_CASE("devices shows the CPU, and says why there is no GPU if there is none", "[cli]") {
+  const auto shown = runner("devices", kNoGpu);
+  CHECK(shown.code == 0);
+  CHECK_THAT(shown.out, ContainsSubstring("cpu") && ContainsSubstring("--device cpu"));
+}
+
+TEST_CASE("devices shows the GPUs", "[cli][.gpu]") {
+  needs_gpu();
   const auto shown = runner("devices");
   CHECK(shown.code == 0);
-  CHECK_THAT(shown.out, ContainsSubstring("cpu"));
-  CHECK_THAT(shown.out, ContainsSubstring(kzoo::test::has_gpu() ? "cuda:0" : "--device cpu"));
+  CHECK_THAT(shown.out, ContainsSubstring("cpu") && ContainsSubstring("cuda:0"));
 }
 
 TEST_CASE("check counts the cells and runs none", "[cli]") {

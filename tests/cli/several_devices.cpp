@@ -1,14 +1,16 @@
 // One run on several devices. The tests' own are the cpu twice: the same mechanism, without GPUs.
 #include "devices/devices.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <signal.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -21,16 +23,15 @@ namespace fs = std::filesystem;
 namespace {
 
 // What "cuda:all" is while this lives.
-class all_devices {
+class all_devices : environment {
  public:
-  explicit all_devices(const char* names) { setenv("KZOO_ALL_DEVICES", names, 1); }
-  ~all_devices() { unsetenv("KZOO_ALL_DEVICES"); }
+  explicit all_devices(const char* names) : environment("KZOO_ALL_DEVICES", names) {}
 };
 
 // Four problems of three cells, the second of which hangs. Without times, each is stored at once.
 std::string hanging(double timeout) {
   return fmt::format(
-      "device = 'cuda:all'\nplugins = ['serial:ikj', 'never_returns', 'naive:8x8']\n"
+      "device = 'cuda:all'\nplugins = ['serial:ikj', 'launches:never_returns', 'naive:8x8']\n"
       "[problem]\nsizes = [8, 16, 24, 32]\n[timing]\nenabled = false\n"
       "[verify]\ntimeout_seconds = {}\n",
       timeout);
@@ -50,18 +51,7 @@ std::vector<int> sizes_in(const fs::path& journal) {
 
 // Its first cells are stored, one of each part, and both hang in the next.
 void wait_for_both(const fs::path& journal, std::size_t lines) {
-  REQUIRE(
-      within_seconds(30, [&] { return fs::exists(journal) && lines_of(journal).size() == lines; }));
-}
-
-// The parts of a run, and the workers of those.
-std::vector<int> with_descendants(int pid) {
-  std::vector<int> all;
-  for (const int child : children_of(pid)) {
-    all.push_back(child);
-    for (const int below : with_descendants(child)) all.push_back(below);
-  }
-  return all;
+  REQUIRE(comes_true([&] { return fs::exists(journal) && lines_of(journal).size() == lines; }));
 }
 
 // That it may run on, as the kernel lists them.
@@ -131,10 +121,10 @@ TEST_CASE("a part that dies costs its problem, and the run goes on", "[cli][host
   REQUIRE(parts.size() == 2);
   CHECK((processors_of(parts[0]) != processors_of(parts[1]) ||
          std::thread::hardware_concurrency() < 2));
-  const std::vector<int> workers = with_descendants(parts[0]);
+  const std::vector<int> workers = descendants_of(parts[0]);
   CHECK(workers.size() == 3);
   kill(parts[0], SIGKILL);
-  CHECK(within_seconds(2, [&] { return std::ranges::all_of(workers, is_gone); }));
+  CHECK(comes_true([&] { return std::ranges::all_of(workers, is_gone); }));
   const auto ended = run.wait();
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
@@ -168,7 +158,7 @@ TEST_CASE("an interrupted run ends its parts, and goes on with all of them", "[c
     running run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
                 folder.path());
     wait_for_both(journal, 3);
-    started = with_descendants(run.pid());
+    started = descendants_of(run.pid());
     CHECK(started.size() == 2 * (1 + 3));
     run.send(SIGINT);
     const auto ended = run.wait();
@@ -193,10 +183,10 @@ TEST_CASE("no part outlives a run that is killed", "[cli][hostile]") {
   folder.write("e.toml", hanging(60));
   running run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"}, folder.path());
   wait_for_both(folder.path() / "j.jsonl", 3);
-  const std::vector<int> started = with_descendants(run.pid());
+  const std::vector<int> started = descendants_of(run.pid());
   CHECK(started.size() == 2 * (1 + 3));
   run.send(SIGKILL);
-  CHECK(within_seconds(2, [&] { return std::ranges::all_of(started, is_gone); }));
+  CHECK(comes_true([&] { return std::ranges::all_of(started, is_gone); }));
 }
 
 TEST_CASE("several devices are not for one process", "[cli]") {
@@ -207,11 +197,12 @@ TEST_CASE("several devices are not for one process", "[cli]") {
   CHECK(runner("validate naive --device cuda:all").code == 2);
 }
 
-TEST_CASE("all GPUs of a host take part", "[cli][gpu]") {
-  if (!has_gpu()) {
-    CHECK(runner("quick --device cuda:all --no-journal").code == 3);
-    return;
-  }
+TEST_CASE("all GPUs are asked for where there is none", "[cli]") {
+  CHECK(runner("quick --device cuda:all --no-journal", kNoGpu).code == 3);
+}
+
+TEST_CASE("all GPUs of a host take part", "[cli][.gpu]") {
+  needs_gpu();
   const auto run_on = [](const char* device) {
     const auto ran =
         runner(fmt::format("quick --device {} --plugins smem,cublas "

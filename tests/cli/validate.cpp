@@ -1,6 +1,10 @@
 // `runner validate`: every check on one plugin, a line for each.
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
+
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -73,18 +77,18 @@ TEST_CASE("findings do not replace the library that they are about", "[cli]") {
 TEST_CASE("what is wrong, crashes or hangs is called so, and the other checks are made",
           "[cli][hostile]") {
   const std::string where = " --device cpu --json - --plugin-dir " + hostile_folder();
-  const auto wrong = runner("validate keeps_pointer:b" + where);
+  const auto wrong = runner("validate state:keeps_b" + where);
   CHECK(wrong.code == 1);
   CHECK(outcome_of(wrong.json(), "new addresses") == "fail");
   CHECK(outcome_of(wrong.json(), "new contents") == "pass");
   CHECK(outcome_of(wrong.json(), "repeats") == "pass");
 
-  const auto crashing = runner("validate crashes_in_destroy" + where);
+  const auto crashing = runner("validate launches:crashes_in_destroy" + where);
   CHECK(crashing.code == 1);
   CHECK(outcome_of(crashing.json(), "product") == "crashed");
   CHECK(outcome_of(crashing.json(), "repeats") == "crashed");
 
-  const auto hanging = runner("validate never_returns --timeout 1" + where);
+  const auto hanging = runner("validate launches:never_returns --timeout 1" + where);
   CHECK(hanging.code == 1);
   CHECK(outcome_of(hanging.json(), "product") == "hung");
   CHECK(outcome_of(hanging.json(), "shapes") == "skipped");
@@ -102,7 +106,7 @@ TEST_CASE("mistakes on validate's command line are told", "[cli]") {
   CHECK(tier.code == 2);
   CHECK_THAT(tier.err, ContainsSubstring("did you mean \"full\"?") ||
                            ContainsSubstring("did you mean 'full'?"));
-  if (!kzoo::test::has_gpu()) CHECK(runner("validate naive --device cuda").code == 3);
+  CHECK(runner("validate naive --device cuda", kzoo::test::kNoGpu).code == 3);
 }
 
 TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
@@ -128,7 +132,7 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
 
 TEST_CASE("tier paranoid finds what only a sanitizer sees", "[cli][hostile]") {
   const std::string where = " --tier paranoid --device cpu --plugin-dir " + hostile_folder();
-  const auto found = runner("validate reads_outside_unused --json -" + where);
+  const auto found = runner("validate memory:reads_outside_unused --json -" + where);
   INFO(found.err);
   CHECK(found.code == 1);
   for (const auto& f : found.json().at("variants").at(0).at("checks")) {
@@ -140,9 +144,9 @@ TEST_CASE("tier paranoid finds what only a sanitizer sees", "[cli][hostile]") {
     CHECK(f.at("outcome") == "fail");
     CHECK_THAT(f.at("detail").get<std::string>(), ContainsSubstring("use-after-poison") &&
                                                       ContainsSubstring("READ of size 4") &&
-                                                      ContainsSubstring("reads_outside_unused.cu"));
+                                                      ContainsSubstring("reads_outside_unused"));
   }
-  const auto right = runner("validate right --json -" + where);
+  const auto right = runner("validate memory:honest --json -" + where);
   INFO(right.err);
   CHECK(right.code == 0);
   CHECK(outcome_of(right.json(), "AddressSanitizer") == "pass");

@@ -1,5 +1,5 @@
 #pragma once
-// What the misbehaving kernels have in common: a right product, and one thread per element of C.
+// What the misbehaving kernels have in common: a right product, one thread per element of C.
 
 #include <kzoo/plugin.hpp>
 
@@ -10,22 +10,43 @@ using gemm = kzoo::gemm<float>;
 __device__ inline int row() { return blockIdx.y * blockDim.y + threadIdx.y; }
 __device__ inline int col() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
-// As a tensor core reads an fp32 register: the low 13 bits are dropped.
-__device__ inline float to_tf32(float x) {
-  return __uint_as_float(__float_as_uint(x) & 0xffffe000u);
-}
-
-// The right value of element (row(), col()) of C, where that exists.
-__device__ inline void store_product(const gemm& g) {
-  if (row() >= g.m || col() >= g.n) return;
+// The first `k` terms of the sum.
+__device__ inline float dot(const gemm& g, int row, int col, int k) {
   float sum = 0;
-  for (int i = 0; i < g.k; ++i) sum += g.a_at(row(), i) * g.b_at(i, col());
-  g.store(row(), col(), sum);
+  for (int i = 0; i < k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
+  return sum;
 }
 
-inline void launch(void (*kernel)(gemm), const gemm& g, kzoo::stream_t stream) {
-  const dim3 grid(kzoo::ceil_div(g.n, 16), kzoo::ceil_div(g.m, 16));
-  kzoo::launch({.grid = grid, .block = dim3(16, 16), .stream = stream}, kernel, g);
+__device__ inline void store_product(const gemm& g, int row, int col) {
+  g.store(row, col, dot(g, row, col, g.k));
 }
+
+// A thread for each element of C, 16 x 16 of them per block.
+template <class T, class... Parameters, class... Arguments>
+void launch(void (*kernel)(kzoo::gemm<T>, Parameters...), const kzoo::gemm<T>& g,
+            kzoo::stream_t stream, Arguments... arguments) {
+  const dim3 grid(kzoo::ceil_div(g.n, 16), kzoo::ceil_div(g.m, 16));
+  kzoo::launch({.grid = grid, .block = dim3(16, 16), .stream = stream}, kernel, g,
+               Parameters(arguments)...);
+}
+
+template <class Trick>
+__global__ void per_element_kernel(gemm g) {
+  if (row() < g.m && col() < g.n) Trick::element(g, row(), col());
+}
+
+// A variant whose trick lies in element(g, row, col), which stores one element of C.
+template <class Trick>
+struct per_element {
+  using types = kzoo::types<float>;
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    launch(per_element_kernel<Trick>, g, stream);
+  }
+};
+
+// Nothing wrong with it.
+struct honest : per_element<honest> {
+  static __device__ void element(const gemm& g, int row, int col) { store_product(g, row, col); }
+};
 
 }  // namespace hostile

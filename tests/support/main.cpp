@@ -1,5 +1,9 @@
-// main() of a test program. Catch2 3.x brings its own (Catch2::Catch2WithMain).
-#if !__has_include(<catch2/catch_test_macros.hpp>)
-#define CATCH_CONFIG_MAIN
+// main() of the test programs. Exit code 1 for any number of failures: others have a meaning.
+#if __has_include(<catch2/catch_session.hpp>)
+#include <catch2/catch_session.hpp>
+#else
+#define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 #endif
+
+int main(int argc, char** argv) { return Catch::Session().run(argc, argv) == 0 ? 0 : 1; }

@@ -1,8 +1,9 @@
 #include "support/program.hpp"
 
-#include "devices/devices.hpp"
+#include "support/paths.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,7 +16,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <iostream>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -52,20 +52,32 @@ std::vector<int> children_of(int pid) {
   return children;
 }
 
-bool within_seconds(double limit, const std::function<bool()>& true_at_last) {
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < limit) {
-    if (true_at_last()) return true;
+std::vector<int> descendants_of(int pid) {
+  std::vector<int> all;
+  for (const int child : children_of(pid)) {
+    all.push_back(child);
+    for (const int below : descendants_of(child)) all.push_back(below);
+  }
+  return all;
+}
+
+bool comes_true(const std::function<bool()>& at_last) {
+  constexpr std::chrono::seconds kLimit{120};
+  const auto end = std::chrono::steady_clock::now() + kLimit;
+  while (std::chrono::steady_clock::now() < end) {
+    if (at_last()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return true_at_last();
+  return at_last();
 }
+
+nlohmann::json ending::json() const { return nlohmann::json::parse(out); }
 
 ending runner(const std::string& arguments, const std::string& setting) {
   const scratch_folder folder;
   const fs::path out = folder.path() / "out", err = folder.path() / "err";
-  const std::string command = "cd '" + folder.path().string() + "' && " + setting +
-                              " '" KZOO_RUNNER "' " + arguments + " >'" + out.string() + "' 2>'" +
+  const std::string command = "cd '" + folder.path().string() + "' && " + setting + " '" +
+                              runner_program() + "' " + arguments + " >'" + out.string() + "' 2>'" +
                               err.string() + "' </dev/null";
   const int status = std::system(command.c_str());
   return {exit_code(status), read_text(out), read_text(err)};
@@ -73,7 +85,8 @@ ending runner(const std::string& arguments, const std::string& setting) {
 
 running::running(const std::vector<std::string>& arguments, const fs::path& folder)
     : out_(folder / "out"), err_(folder / "err") {
-  std::vector<std::string> words{KZOO_RUNNER};
+  const std::string program = runner_program();
+  std::vector<std::string> words{program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -94,10 +107,11 @@ running::running(const std::vector<std::string>& arguments, const fs::path& fold
   sigaddset(&both, SIGTERM);
   posix_spawnattr_setsigdefault(&attributes, &both);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-  const int error = posix_spawn(&pid_, KZOO_RUNNER, &actions, &attributes, argv.data(), environ);
+  const int error =
+      posix_spawn(&pid_, program.c_str(), &actions, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::runtime_error("posix_spawn " KZOO_RUNNER);
+  if (error != 0) throw std::runtime_error("posix_spawn " + program);
 }
 
 running::~running() {
@@ -133,16 +147,10 @@ std::string scratch_folder::write(const std::string& name, const std::string& te
   return file.string();
 }
 
-std::string hostile_folder() { return (fs::path(KZOO_BINARY_DIR) / "hostile").string(); }
-
-fs::path plugin_folder(const std::string& device) {
-  return fs::path(KZOO_BINARY_DIR) / "plugins" / device;
+environment::environment(const char* name, const std::string& value) : name_(name) {
+  setenv(name, value.c_str(), 1);
 }
 
-bool has_gpu() {
-  const std::string why = devices::why_no_cuda();
-  if (!why.empty()) std::cerr << "skipped: " << why << '\n';
-  return why.empty();
-}
+environment::~environment() { unsetenv(name_); }
 
 }  // namespace kzoo::test

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,7 +13,7 @@ struct ending {
   int code = -1;  // 128 + signal, as a shell has it
   std::string out, err;
   // stdout as JSON; throws if it is none.
-  nlohmann::json json() const { return nlohmann::json::parse(out); }
+  nlohmann::json json() const;
 };
 
 // `arguments` as typed in a shell. `setting`: what stands before the command, assignments or a cd;
@@ -42,8 +42,10 @@ std::vector<std::string> lines_of(const std::filesystem::path& file);
 
 // The processes that it has started and that are still there.
 std::vector<int> children_of(int pid);
-// Asks again and again.
-bool within_seconds(double limit, const std::function<bool()>& true_at_last);
+// Those, and what they have started in turn.
+std::vector<int> descendants_of(int pid);
+// Asks again and again, for as long as no machine is too busy for.
+bool comes_true(const std::function<bool()>& at_last);
 
 // A folder that is gone with this object.
 class scratch_folder {
@@ -61,12 +63,16 @@ class scratch_folder {
   std::filesystem::path path_;
 };
 
-// Where the plugins that misbehave are, cpu and cuda.
-std::string hostile_folder();
-// Where the project's own are, for the device: "cpu" or "cuda".
-std::filesystem::path plugin_folder(const std::string& device);
+// A variable of the environment, of this process and of all that it starts, while this lives.
+class environment {
+ public:
+  environment(const char* name, const std::string& value);
+  ~environment();
+  environment(const environment&) = delete;
+  environment& operator=(const environment&) = delete;
 
-// False, with a word on stderr, where there is no CUDA device.
-bool has_gpu();
+ private:
+  const char* name_;
+};
 
 }  // namespace kzoo::test

@@ -1,6 +1,7 @@
 // Samples of a device that is held back, as a worker that says so would report them.
 #include "checks/candidate.hpp"
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "worker/messages_json.hpp"
 
 #include <nlohmann/json.hpp>
@@ -102,7 +103,7 @@ TEST_CASE("a sample counts when the time is over, however slow the device was", 
 }
 
 TEST_CASE("what the driver says of a slowdown throttles at any clock", "[verify]") {
-  const devices::nvml monitor("0000:18:00.0", KZOO_FAKE_NVML);
+  const devices::nvml monitor("0000:18:00.0", test::fake_nvml());
   slow_device device({2000});
   const sampled timed(device, samples(6), &monitor);
   CHECK(timed.throttled == 3);

@@ -2,7 +2,7 @@
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "support/catch.hpp"
-#include "support/program.hpp"
+#include "support/skip.hpp"
 
 using namespace kzoo;
 
@@ -32,8 +32,8 @@ TEST_CASE("work that is not on the stream sets the two clocks apart", "[devices]
   CHECK_FALSE(devices::clocks{}.apart());            // nobody asked
 }
 
-TEST_CASE("a GPU's sample has the clock that it ran at", "[devices][gpu]") {
-  if (!test::has_gpu()) return;
+TEST_CASE("a GPU's sample has the clock that it ran at", "[devices][.gpu]") {
+  test::needs_gpu();
   const results::device gpu = devices::find("cuda:0");
   const auto backend = devices::open(gpu.id);
   for (const std::int64_t n : {16, 16, 4096, 4096, 4096}) {

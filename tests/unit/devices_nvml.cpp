@@ -2,7 +2,8 @@
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "support/catch.hpp"
-#include "support/program.hpp"
+#include "support/paths.hpp"
+#include "support/skip.hpp"
 
 #include <boost/dll/shared_library.hpp>
 
@@ -17,7 +18,7 @@ constexpr const char* kAddress = "0000:18:00.0";
 }  // namespace
 
 TEST_CASE("NVML's numbers have units, its bits have names", "[devices]") {
-  const nvml monitor(kAddress, KZOO_FAKE_NVML);
+  const nvml monitor(kAddress, kzoo::test::fake_nvml());
   CHECK(monitor.absent().empty());
   CHECK(monitor.highest_sm_mhz() == 1980);
   const conditions now = monitor.read();
@@ -33,14 +34,14 @@ TEST_CASE("NVML's numbers have units, its bits have names", "[devices]") {
 }
 
 TEST_CASE("NVML is given back", "[devices]") {
-  boost::dll::shared_library library(KZOO_FAKE_NVML);
+  boost::dll::shared_library library(kzoo::test::fake_nvml());
   const auto& users = library.get<int()>("fake_nvml_users");
   {
-    const nvml monitor(kAddress, KZOO_FAKE_NVML);
+    const nvml monitor(kAddress, kzoo::test::fake_nvml());
     CHECK(users() == 1);
   }
   CHECK(users() == 0);
-  const nvml no_such_device("0000:19:00.0", KZOO_FAKE_NVML);
+  const nvml no_such_device("0000:19:00.0", kzoo::test::fake_nvml());
   CHECK(users() == 0);
 }
 
@@ -52,7 +53,7 @@ TEST_CASE("where NVML has nothing to say, it says why", "[devices]") {
   CHECK_FALSE(no_library.read().any());
   CHECK(no_library.highest_sm_mhz() == 0);
 
-  const nvml no_such_device("0000:19:00.0", KZOO_FAKE_NVML);
+  const nvml no_such_device("0000:19:00.0", kzoo::test::fake_nvml());
   CHECK(no_such_device.absent() == "NVML cannot be used: 0000:19:00.0: Not Found");
   CHECK(nvml("").absent() == "the device is no GPU");
 }
@@ -68,8 +69,8 @@ TEST_CASE("conditions of several moments: the highest, and every reason", "[devi
   CHECK(all.slowed_down());
 }
 
-TEST_CASE("the driver tells a GPU's conditions", "[devices][gpu]") {
-  if (!kzoo::test::has_gpu()) return;
+TEST_CASE("the driver tells a GPU's conditions", "[devices][.gpu]") {
+  kzoo::test::needs_gpu();
   const kzoo::results::device gpu = kzoo::devices::find("cuda:0");
   const nvml monitor(gpu.pci_bus_id);
   REQUIRE(monitor.absent().empty());

@@ -1,6 +1,7 @@
 // The experiments under configs/, and how they are found.
 
 #include "support/catch.hpp"
+#include "support/paths.hpp"
 #include "unit/experiment_file.hpp"
 
 using namespace kzoo::experiment;
@@ -9,7 +10,7 @@ using kzoo::to_string;
 using namespace kzoo::experiment::testing;
 
 namespace {
-const std::filesystem::path kConfigs = std::filesystem::path(KZOO_SOURCE_DIR) / "configs";
+const std::filesystem::path kConfigs = kzoo::test::source_folder() / "configs";
 }
 
 TEST_CASE("every shipped experiment is valid", "[experiment]") {

@@ -5,8 +5,11 @@
 #include "profile/metrics.hpp"
 #include "support/catch.hpp"
 #include "support/fake_ncu.hpp"
+#include "support/paths.hpp"
+#include "worker/library.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 using namespace kzoo;
 using kzoo::test::ContainsSubstring;
@@ -17,13 +20,20 @@ using kzoo::test::scratch_folder;
 namespace {
 
 // One variant of a plugin that is built for the simulator.
-std::vector<std::string> target(const std::filesystem::path& file) {
-  return host::profiled_command(KZOO_RUNNER, {file.string(), "cpu", 0, sized(8, 8, 8), 1});
+std::vector<std::string> target(const std::filesystem::path& file, std::uint32_t variant = 0) {
+  return host::profiled_command(test::runner_program(),
+                                   {file.string(), "cpu", variant, sized(8, 8, 8), 1});
 }
 std::vector<std::string> naive() { return target(test::plugin_folder("cpu") / "naive.so"); }
 std::vector<std::string> hostile(const char* name) {
-  return target(std::filesystem::path(test::hostile_folder()) / "cpu" /
-                (std::string(name) + ".so"));
+  return target(test::hostile_plugin("cpu", name));
+}
+std::vector<std::string> hostile(const char* name, std::string_view variant) {
+  const auto file = test::hostile_plugin("cpu", name);
+  const workers::library library(file);
+  std::uint32_t index = 0;
+  while (library.variant(index).id != variant) ++index;
+  return target(file, index);
 }
 
 profile::counters collect(const std::string& ncu, const std::vector<std::string>& command,
@@ -128,14 +138,15 @@ TEST_CASE("a cell that goes wrong under ncu says how", "[profile]") {
                             "run_target \"$@\"\n"
                             "echo '==WARNING== No kernels were profiled.'\n");
   CHECK_THAT(setback_of(ncu, naive()), ContainsSubstring("error: ncu saw no kernel of it"));
-  CHECK_THAT(setback_of(ncu, hostile("segfault")),
+  CHECK_THAT(setback_of(ncu, hostile("launches", "segfault")),
              ContainsSubstring("crashed: the process ended before the run was over") &&
                  ContainsSubstring("The application returned an error code"));
   // Also where it has left counters.
   const scratch_folder other;
-  CHECK_THAT(setback_of(fake_ncu(other, "run_target \"$@\"; raw_page\n"), hostile("segfault")),
-             ContainsSubstring("crashed: "));
-  CHECK_THAT(setback_of(ncu, hostile("throws")), ContainsSubstring("error: "));
+  CHECK_THAT(
+      setback_of(fake_ncu(other, "run_target \"$@\"; raw_page\n"), hostile("launches", "segfault")),
+      ContainsSubstring("crashed: "));
+  CHECK_THAT(setback_of(ncu, hostile("process", "throws")), ContainsSubstring("error: "));
   CHECK_THAT(setback_of(ncu, hostile("no_symbol")), ContainsSubstring("unavailable: is a library"));
 }
 

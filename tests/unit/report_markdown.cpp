@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/doc_reports.hpp"
 #include "support/made_results.hpp"
+#include "support/paths.hpp"
 #include "support/program.hpp"
 
 #include <nlohmann/json.hpp>
@@ -22,7 +23,7 @@ namespace {
 
 // The documents of the project that a reader meets.
 std::vector<fs::path> documents() {
-  const fs::path root(KZOO_SOURCE_DIR);
+  const fs::path root = test::source_folder();
   std::vector<fs::path> found{root / "README.md"};
   for (const char* folder : {"docs", "plugins"}) {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {

@@ -1,0 +1,108 @@
+// Plugins that misbehave on purpose, and where one run on one problem does not show it.
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/skip.hpp"
+#include "support/verdicts.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+using namespace kzoo::test;
+
+namespace {
+
+const char* const kFull = "tier = 'full'";
+
+// What one run on one problem does not show.
+const std::vector<expectation> kAtFull = {
+    {"wrong_results:even_tiles", "wrong", {"shapes: 127x1x65 f32", "terms along k are summed"}},
+    {"wrong_results:only_tiles", "wrong", {"shapes: 1x1x1 f32", "the kernel wrote nothing"}},
+    {"wrong_results:ignores_alpha", "wrong", {"alpha and beta:", "alpha=0"}},
+    {"wrong_results:ignores_beta", "wrong", {"alpha and beta:", "beta=1"}},
+    {"state:caches_by_shape", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
+    {"state:caches_by_pointer", "wrong", {}},  // by what first is where something else was
+    {"state:caches_by_instance",
+     "wrong",
+     {"new contents: A and B hold other numbers", "bit for bit the old result"}},
+    {"state:keeps_b", "wrong", {"new addresses: right at first, wrong once B is at a new"}},
+    {"state:keeps_c",
+     "wrong",
+     {"new addresses: right at first, wrong once C is at a new", "the kernel wrote nothing"}},
+    {"state:keeps_workspace", "wrong", {"new contents: right at first", "NaN in"}},
+    {"state:keeps_workspace_address",
+     "wrong",
+     {"new addresses: right at first, wrong once the workspace is at a new", "NaN in"}},
+    {"state:shares_columns", "wrong", {"interleaving: right alone, wrong between runs"}},
+    {"state:shares_alpha", "wrong", {"interleaving: right alone, wrong between runs"}},
+    {"state:shares_owner",
+     "wrong",
+     {"interleaving: right until another instance was destroyed", "nothing is written"}},
+    {"wrong_results:ldb_for_ldc", "wrong", {"shapes: 64x64x64 f32 padding=1", "written outside C"}},
+    {"wrong_results:ldc_for_ldb", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
+    {"wrong_results:negative_beta", "wrong", {"alpha and beta: 33x70x41", "beta=-1.3"}},
+    {"wrong_results:vectors", "wrong", {"alpha and beta: 1x129x65", "beta=-1.3"}},
+    {"wrong_results:long_k", "wrong", {"shapes: 3x5x70001", "differ"}},
+    {"wrong_results:many_elements", "wrong", {"shapes: 1160x60x8", "not written: 4064 of 69600"}},
+    {"precision:drifts",
+     "wrong",
+     {"repeats: run ", "differs from the first", "not declared nondeterministic"}},
+};
+
+// That one check finds out each variant, whatever others find first.
+void check_validation(const std::string& selector, int variants, const std::string& check,
+                      const std::string& words) {
+  const auto ran = runner(fmt::format("validate '{}' --device cpu --json - --plugin-dir {}",
+                                      selector, hostile_folder()));
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto validation = ran.json();
+  int named = 0;
+  for (const auto& variant : validation.at("variants")) {
+    INFO(variant.dump(1));
+    for (const auto& made : variant.at("checks")) {
+      if (made.at("check") != check) continue;
+      ++named;
+      CHECK(made.at("outcome") == "fail");
+      CHECK_THAT(made.at("detail").get<std::string>(), ContainsSubstring(words));
+    }
+  }
+  CHECK(named == variants);
+}
+
+}  // namespace
+
+TEST_CASE("hostile plugins on the cpu are found out at tier full", "[cli][hostile]") {
+  check_each(kAtFull, "cpu", "sizes = [64]", kFull);
+  check_each({{"launches:race", "wrong", {"repeats: run ", "the first was right: a race?"}}}, "cpu",
+             "sizes = [64]", kFull);
+}
+
+TEST_CASE("integers that are narrower than declared are found out", "[cli][hostile]") {
+  check_validation("precision:int32_*", 2, "precision probe",
+                   "declares int32, but products of 12-bit numbers");
+}
+
+TEST_CASE("whatever a cached result is kept by, it is named when contents change in place",
+          "[cli][hostile]") {
+  check_validation("state:caches_*", 3, "new contents", "bit for bit the old result");
+}
+
+TEST_CASE("hostile plugins on the GPU are found out at tier full", "[cli][hostile][.gpu]") {
+  needs_gpu();
+  check_each(kAtFull, "cuda", "sizes = [64]", kFull);
+  check_each({{"launches:race", "wrong", {}}}, "cuda", "sizes = [1024]", kFull);
+}
+
+TEST_CASE("what differs from run to run is right where that is declared", "[cli][hostile]") {
+  const auto ran = runner(
+      "quick --device cpu --plugins precision:drifts_as_declared --sizes 20 --verify full "
+      "--json - --plugin-dir " +
+      hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");
+}

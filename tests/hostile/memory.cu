@@ -1,0 +1,124 @@
+// Reads and writes where a kernel has no business: outside its matrices, in its inputs, in C when
+// beta is 0.
+#include "hostile.hpp"
+#include "tf32.hpp"
+
+namespace {
+
+using hostile::gemm;
+using hostile::honest;
+using hostile::launch;
+using hostile::per_element;
+using hostile::store_product;
+
+// 0 times what C held is NaN if C held NaN.
+struct reads_c : per_element<reads_c> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float& c = g.c[row * g.ldc + col];
+    c = g.alpha * hostile::dot(g, row, col, g.k) + g.beta * c;
+  }
+};
+
+// A tile of A is loaded without an edge test, and masked by a factor of 0.
+struct reads_outside : per_element<reads_outside> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float sum = 0;
+    for (int i = 0; i <= g.k; ++i) sum += g.a_at(row, i) * (i < g.k ? g.b_at(i, col) : 0);
+    g.store(row, col, sum);
+  }
+};
+
+// Reads past the end of A in vain: C is right, and only a sanitizer sees it.
+struct reads_outside_unused : per_element<reads_outside_unused> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    store_product(g, row, col);
+    const volatile float* past = g.a + g.m * g.lda;
+    if (row == 0 && col == 0) static_cast<void>(*past);
+  }
+};
+
+// A tile of C is stored without an edge test.
+struct writes_outside : per_element<writes_outside> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    store_product(g, row, col);
+    if (row == 0 && col == 0) g.c[g.m * g.ldc] = 0;
+  }
+};
+
+// A tile of A is padded where it is.
+struct writes_around_input : per_element<writes_around_input> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    store_product(g, row, col);
+    if (row == 0 && col == 0) const_cast<float*>(g.a)[g.m * g.lda] = 0;
+  }
+};
+
+// Launched after the product, which stays right for now.
+__global__ void change_kernel(gemm g, std::ptrdiff_t at) {
+  if (hostile::row() == 0 && hostile::col() == 0) const_cast<float*>(g.a)[at] += 1;
+}
+
+// Scratch data is kept in an input.
+struct writes_input : honest {
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    honest::run(g, stream);
+    launch(change_kernel, g, stream, 0);
+  }
+};
+
+// The same from the second call on: seen by who looks at the inputs after timing, too.
+struct writes_input_later : honest {
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    honest::run(g, stream);
+    if (++calls > 1) launch(change_kernel, g, stream, g.m * g.lda - 1);
+  }
+  mutable int calls = 0;
+};
+
+__global__ void round_kernel(gemm g) {
+  const int i = hostile::row() * gridDim.x * blockDim.x + hostile::col();
+  const int stride = gridDim.y * blockDim.y * gridDim.x * blockDim.x;
+  for (int at = i; at < g.m * g.k; at += stride) {
+    float& x = const_cast<float&>(g.a_at(at / g.k, at % g.k));
+    x = hostile::to_tf32(x);
+  }
+}
+
+// As a published kernel does: inputs are rounded to TF32 where they are, and a check that comes
+// later compares with the product of rounded inputs, too.
+struct rounds_in_place : honest {
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    launch(round_kernel, g, stream);
+    honest::run(g, stream);
+  }
+};
+
+__global__ void overrun_kernel(gemm g, float* scratch) {
+  if (hostile::row() == 0 && hostile::col() < 16) scratch[g.n + hostile::col() - 15] = 0;
+}
+
+// A workspace that is one element too small.
+struct overruns_workspace : honest {
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
+    return static_cast<std::size_t>(p.n) * sizeof(float);
+  }
+  void run(const gemm& g, const kzoo_arguments& arguments) const {
+    const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
+    honest::run(g, stream);
+    launch(overrun_kernel, g, stream, static_cast<float*>(arguments.workspace));
+  }
+};
+
+}  // namespace
+
+KZOO_PLUGIN("memory", "Reads and writes where it has no business",
+            kzoo::variant<reads_c>("reads_c", "reads C when beta is 0"),
+            kzoo::variant<reads_outside>("reads_outside", "one element past each row of A"),
+            kzoo::variant<reads_outside_unused>("reads_outside_unused", "past the end of A"),
+            kzoo::variant<writes_outside>("writes_outside", "one element past the end of C"),
+            kzoo::variant<writes_around_input>("writes_around_input", "past the end of A"),
+            kzoo::variant<writes_input>("writes_input", "the first element of A"),
+            kzoo::variant<writes_input_later>("writes_input_later", "A, from the second call on"),
+            kzoo::variant<rounds_in_place>("rounds_in_place", "rounds A to TF32 in place"),
+            kzoo::variant<overruns_workspace>("overruns_workspace", "one element past its end"),
+            kzoo::variant<honest>("honest", "must pass"));

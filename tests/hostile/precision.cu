@@ -1,0 +1,85 @@
+// Arithmetic that is not what is declared: narrower, or in another order each time.
+#include "hostile.hpp"
+#include "tf32.hpp"
+
+namespace {
+
+using hostile::gemm;
+using hostile::launch;
+using hostile::per_element;
+
+// Inputs as a tensor core makes them of fp32.
+struct tf32_inputs : per_element<tf32_inputs> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i)
+      sum += hostile::to_tf32(g.a_at(row, i)) * hostile::to_tf32(g.b_at(i, col));
+    g.store(row, col, sum);
+  }
+};
+
+// Sums in fp16.
+struct fp16_sums : per_element<fp16_sums> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    __half sum = __float2half(0);
+    for (int i = 0; i < g.k; ++i) sum = __hadd(sum, __float2half(g.a_at(row, i) * g.b_at(i, col)));
+    g.store(row, col, __half2float(sum));
+  }
+};
+
+// 32-bit integers through 8-bit inputs, as dp4a reads them, or through sums in floats.
+enum class through { bytes, floats };
+
+template <through kThrough>
+__global__ void narrow_kernel(kzoo::gemm<int> g) {
+  const int row = hostile::row(), col = hostile::col();
+  if (row >= g.m || col >= g.n) return;
+  int sum = 0;
+  float float_sum = 0;
+  for (int i = 0; i < g.k; ++i) {
+    const int a = g.a_at(row, i), b = g.b_at(i, col);
+    sum += static_cast<signed char>(a) * static_cast<signed char>(b);
+    float_sum += static_cast<float>(a) * static_cast<float>(b);
+  }
+  g.store(row, col, kThrough == through::bytes ? sum : static_cast<int>(float_sum));
+}
+
+template <through kThrough>
+struct narrow_integers {
+  using types = kzoo::types<int>;
+  void run(const kzoo::gemm<int>& g, kzoo::stream_t stream) const {
+    launch(narrow_kernel<kThrough>, g, stream);
+  }
+};
+
+__global__ void drift_kernel(gemm g, int from) {
+  const int row = hostile::row(), col = hostile::col();
+  if (row >= g.m || col >= g.n) return;
+  float sum = 0;
+  for (int i = 0; i < g.k; ++i) {
+    const int k = (i + from) % g.k;
+    sum += g.a_at(row, k) * g.b_at(k, col);
+  }
+  g.store(row, col, sum);
+}
+
+// Sums in another order each time, right each time: fine where it is declared.
+template <bool kDeclared>
+struct drifts {
+  using types = kzoo::types<float>;
+  static constexpr bool nondeterministic = kDeclared;
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    launch(drift_kernel, g, stream, runs++ % g.k);
+  }
+  mutable int runs = 0;
+};
+
+}  // namespace
+
+KZOO_PLUGIN("precision", "Computes in another precision or order than it declares",
+            kzoo::variant<tf32_inputs>("tf32_inputs", "declares fp32"),
+            kzoo::variant<fp16_sums>("fp16_sums", "declares fp32"),
+            kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),
+            kzoo::variant<narrow_integers<through::floats>>("int32_in_floats", "declares int32"),
+            kzoo::variant<drifts<false>>("drifts", "must be found"),
+            kzoo::variant<drifts<true>>("drifts_as_declared", "must pass"));

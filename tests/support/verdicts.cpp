@@ -1,0 +1,57 @@
+#include "support/verdicts.hpp"
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace kzoo::test {
+
+void check_each(const std::vector<expectation>& table, const std::string& device,
+                const std::string& problem, const std::string& verify) {
+  const scratch_folder folder;
+  std::string plugins = "'naive:16x16'";
+  for (const expectation& e : table) plugins += fmt::format(", '{}'", e.kernel);
+  const auto file = folder.write(
+      "hostile.toml",
+      fmt::format("plugins = [{}, 'smem:16x16']\n[problem]\n{}\n"
+                  "[timing]\nwarmup = 1\nrounds = 1\nmin_samples = 4\nmax_seconds = 0.1\n"
+                  "[verify]\n{}\n",
+                  plugins, problem, verify));
+  const auto ran = runner(
+      fmt::format("{} --device {} --json - --plugin-dir {}", file, device, hostile_folder()));
+  INFO(device << "\n" << ran.err);
+  REQUIRE(ran.code == 1);
+  std::map<std::string, std::vector<nlohmann::json>> cells;
+  const auto results = ran.json();
+  for (const auto& cell : results.at("cells")) {
+    const auto plugin = cell.at("plugin").get<std::string>();
+    const auto variant = cell.at("variant").get<std::string>();
+    cells[variant.empty() ? plugin : plugin + ":" + variant].push_back(cell);
+  }
+  for (const char* honest : {"naive:16x16", "smem:16x16"}) {
+    REQUIRE_FALSE(cells[honest].empty());
+    for (const auto& cell : cells[honest]) {
+      INFO(cell.dump(1));
+      CHECK(cell.at("verdict") == "pass");
+    }
+  }
+  for (const expectation& e : table) {
+    INFO(e.kernel);
+    REQUIRE_FALSE(cells[e.kernel].empty());
+    for (const auto& cell : cells[e.kernel]) {
+      INFO(cell.dump(1));
+      CHECK(cell.at("verdict") == e.verdict);
+      CHECK(cell.at("time").is_null() == (cell.at("verdict") != "pass"));
+      CHECK(cell.at("gflops").is_null() == (cell.at("verdict") != "pass"));
+    }
+    const auto reason = cells[e.kernel].front().at("reason").get<std::string>();
+    for (const char* word : e.reason) CHECK_THAT(reason, ContainsSubstring(word));
+  }
+}
+
+}  // namespace kzoo::test
