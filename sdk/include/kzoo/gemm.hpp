@@ -4,6 +4,7 @@
 #include <kzoo/cuda.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kzoo {
 
@@ -45,14 +46,22 @@ struct gemm {
     return row < k && col < n ? b_at(row, col) : T(0);
   }
 
-  // The epilogue: one finished sum of products into C.
-  __host__ __device__ void store(int row, int col, sum_type sum) const {
-    T& out = c[row * ldc + col];
-    out = beta == sum_type(0) ? T(alpha * sum) : T(alpha * sum + beta * sum_type(out));
+  // Does each row of A, B and C start at a multiple of `bytes`? Vector loads and stores need it.
+  bool rows_aligned(int bytes) const {
+    const auto aligned = [bytes](const T* p, std::ptrdiff_t ld) {
+      return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % bytes == 0;
+    };
+    return aligned(a, lda) && aligned(b, ldb) && aligned(c, ldc);
   }
-  // The same for a tile that hangs over an edge of C.
-  __host__ __device__ void store_inside(int row, int col, sum_type sum) const {
-    if (row < m && col < n) store(row, col, sum);
+
+  // The epilogue: one finished accumulator into C.
+  __host__ __device__ void store(int row, int col, sum_type acc) const {
+    T& out = c[row * ldc + col];
+    out = beta == sum_type(0) ? T(alpha * acc) : T(alpha * acc + beta * sum_type(out));
+  }
+  // The same where it exists, for a tile that hangs over an edge of C.
+  __host__ __device__ void store_inside(int row, int col, sum_type acc) const {
+    if (row < m && col < n) store(row, col, acc);
   }
 };
 

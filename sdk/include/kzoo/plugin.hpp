@@ -2,14 +2,26 @@
 // The C++ side of the plugin ABI: an author writes one kernel, one small struct per variant, and
 // one KZOO_PLUGIN line. Everything here ends up inside the plugin; only the ABI crosses its border.
 //
-// A variant is a struct:
+// A variant is a struct. One with a block for each tile of C names its grid and its kernel:
 //
 //   struct tiled {
 //     using types = kzoo::types<float, int>;                 // element types of A, B and C
+//     using grid = kzoo::tile_grid<16, 16>;                  // see tile_grid.hpp
+//     template <class T>
+//     static constexpr auto kernel = tiled_kernel<T>;        // void tiled_kernel(kzoo::gemm<T>)
+//   };
+//
+// A kernel with a fast build for aligned problems has `template <bool kAligned>` there instead, and
+// one type: kernel<true> is launched where grid::aligned(g) says so, and otherwise kernel<false>.
+// Other variants have `run` in place of `kernel`:
+//
 //     template <class T>
 //     void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const;   // enqueue, nothing else
+//     template <class T>                                     // or, for workspace
+//     void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const;
 //
-//     // and, where it needs them:
+// And where a variant needs them:
+//
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
 //     template <class T>                                     // or by element type
 //     static constexpr kzoo_precision precision_of = ...;
@@ -18,9 +30,6 @@
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
-//     template <class T>                                     // instead of the shorter run
-//     void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const;
-//   };
 //
 // Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and reaches
 // the runner as a status and a sentence.
@@ -31,6 +40,7 @@
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
 #include <kzoo/launch_list.hpp>
+#include <kzoo/tile_grid.hpp>
 
 #include <algorithm>
 #include <array>
@@ -71,14 +81,6 @@ struct element_traits<__nv_bfloat16> {
   static constexpr kzoo_type type = KZOO_BF16;
   static constexpr kzoo_precision precision = KZOO_COMPUTE_BF16;
 };
-
-// For `supports`, of a kernel that counts its blocks along gridDim.y: CUDA ends that at 65535, and
-// gridDim.x only at 2^31 - 1. `count` rows or columns, `size` of them to a block.
-inline const char* grid_y_objection(std::int64_t count, int size) {
-  return (count + size - 1) / size <= launch_limits{}.grid_yz
-             ? nullptr
-             : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
-}
 
 namespace detail {
 
@@ -208,12 +210,15 @@ template <class V>
 kzoo_status supports(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d,
                      kzoo_text* reason) {
   return guarded(reason, [&] {
-    std::string objection = general_objection<V>(*p, *d);
-    if constexpr (requires { V::supports(*p, *d); }) {
-      const char* own = objection.empty() ? V::supports(*p, *d) : nullptr;
-      if (own != nullptr) objection = own;
+    if (const std::string words = general_objection<V>(*p, *d); !words.empty()) {
+      throw error(KZOO_UNSUPPORTED, words);
     }
-    if (!objection.empty()) throw error(KZOO_UNSUPPORTED, objection);
+    const char* words = nullptr;
+    if constexpr (requires { V::grid::objection(*p); }) words = V::grid::objection(*p);
+    if constexpr (requires { V::supports(*p, *d); }) {
+      if (words == nullptr) words = V::supports(*p, *d);
+    }
+    if (words != nullptr) throw error(KZOO_UNSUPPORTED, words);
   });
 }
 
@@ -269,10 +274,16 @@ gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
 template <class V, class T>
 void run_as(const instance<V>& i, const kzoo_arguments& args) {
   const gemm<T> g = to_gemm<T>(i.problem, args);
+  const auto stream = static_cast<stream_t>(args.stream);
   if constexpr (requires { i.variant.run(g, args); }) {
     i.variant.run(g, args);
+  } else if constexpr (requires { V::template kernel<T>; }) {
+    V::grid::launch(V::template kernel<T>, g, stream);
+  } else if constexpr (requires { V::template kernel<true>; }) {
+    V::grid::launch(V::grid::aligned(g) ? V::template kernel<true> : V::template kernel<false>, g,
+                    stream);
   } else {
-    i.variant.run(g, static_cast<stream_t>(args.stream));
+    i.variant.run(g, stream);
   }
 }
 
