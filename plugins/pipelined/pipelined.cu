@@ -196,8 +196,8 @@ class variant {
   static std::int64_t tiles(std::int64_t size, int tile) { return (size + tile - 1) / tile; }
 
   static schedule schedule_for(const kzoo_problem& p, const kzoo_device& d) {
-    // Where an SM has too little shared memory for that many blocks, waves hold fewer blocks than assumed
-    // here, and the schedule is correct but not the best.
+    // Where an SM has too little shared memory for kBlocksPerSm blocks, waves are smaller than
+    // assumed here: the schedule is still correct, but not the best.
     const int wave =
         S::kBlocksPerSm *
         std::max(1, static_cast<int>(d.kind == KZOO_CPU ? d.threads : d.multiprocessors));

@@ -1,6 +1,6 @@
 #pragma once
 // The C++ side of the plugin ABI: an author writes one kernel, one small struct per variant, and
-// one KZOO_PLUGIN line. Everything here ends up inside the plugin; only the ABI crosses its border.
+// one KZOO_PLUGIN line. Everything here is compiled into the plugin; only the ABI is exported.
 //
 // A variant is a struct. One with a block for each tile of C names its grid and its kernel:
 //
@@ -31,9 +31,9 @@
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
 //
-// Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and reaches
-// the runner as a status and a sentence.
-// Threading: run, the constructor and the destructor are called from one thread at a time.
+// Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
+// to the runner as a status and a sentence. Threading: run, the constructor and the destructor are
+// called from one thread at a time.
 
 #include <kzoo/abi.h>
 #include <kzoo/error.hpp>
@@ -92,7 +92,7 @@ inline void write(kzoo_text* text, const char* sentence) {
   text->data[length] = '\0';
 }
 
-// Runs `body`; whatever it throws becomes a status and a sentence.
+// Runs `body` and turns an exception into a status and a sentence.
 template <class Body>
 kzoo_status guarded(kzoo_text* text, Body&& body) {
   try {
@@ -146,7 +146,7 @@ constexpr bool nondeterministic() {
   }
 }
 
-// Fields that a newer runner appended and set: this plugin does not know what they ask for.
+// Did a newer runner set fields that it appended? This plugin does not know what they mean.
 inline bool has_unknown_fields(const kzoo_problem& p) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(&p);
   return std::any_of(
@@ -167,7 +167,7 @@ constexpr const char* type_word(kzoo_type type) {
                              : "an unknown type";
 }
 
-// "it computes f32, i32, not f16", or "" where the types are the variant's.
+// "it computes f32, i32, not f16", or "" where the variant has the types.
 template <class V>
 std::string type_objection(const kzoo_problem& p) {
   std::string known;
@@ -179,7 +179,7 @@ std::string type_objection(const kzoo_problem& p) {
   return "it computes " + known + ", not " + type_word(p.type_c);
 }
 
-// Why no plugin made with this header does the problem, or "".
+// Why no plugin made with this header computes the problem, or "".
 template <class V>
 std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (has_unknown_fields(p)) return "the problem has options newer than this plugin's SDK";
@@ -257,7 +257,7 @@ void destroy(const kzoo_variant*, void* created) {
 
 template <class T>
 gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
-  using sum_type = accumulator_t<T>;
+  using accumulator = accumulator_t<T>;
   return {.m = static_cast<int>(p.m),
           .n = static_cast<int>(p.n),
           .k = static_cast<int>(p.k),
@@ -267,8 +267,8 @@ gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
           .a = static_cast<const T*>(args.a),
           .b = static_cast<const T*>(args.b),
           .c = static_cast<T*>(args.c),
-          .alpha = static_cast<sum_type>(p.alpha),
-          .beta = static_cast<sum_type>(p.beta)};
+          .alpha = static_cast<accumulator>(p.alpha),
+          .beta = static_cast<accumulator>(p.beta)};
 }
 
 template <class V, class T>
@@ -324,7 +324,7 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
 
 }  // namespace kzoo
 
-// kzoo_add_plugin() says what a library is built for; see cmake/kernel-zoo-plugin.cmake.
+// Defined by kzoo_add_plugin(); see cmake/kernel-zoo-plugin.cmake.
 #ifndef KZOO_TARGET_DEVICE
 #error "KZOO_TARGET_DEVICE is not set: build plugins with kzoo_add_plugin()"
 #endif
