@@ -1,6 +1,6 @@
 #pragma once
-// Brings tiles of A and B from global to shared memory 16 bytes at a time, through registers. A is
-// transposed on its way, as in plugins/float4.
+// Brings tiles of A and B from global to shared memory 16 bytes at a time, through registers. A's
+// tile is stored transposed, as in plugins/float4.
 
 #include <common/thread_coords.hpp>
 #include <common/thread_map.hpp>

@@ -1,6 +1,6 @@
-// 16-byte accesses. Each thread loads one float4 of each tile; A is transposed on its way, so that
-// the values of A that a thread needs at step k are neighbours in shared memory too; and a thread's
-// elements of C are a contiguous TM x TN patch, read and written four at a time.
+// 16-byte accesses. Each thread loads one float4 of each tile. A's tile is stored transposed, so
+// that the values of A that a thread needs in step k are neighbours in shared memory too. A
+// thread's elements of C are a contiguous TM x TN patch, read and written four at a time.
 
 #include <common/tiling.hpp>
 #include <common/vec4.hpp>
@@ -64,6 +64,6 @@ struct tiles {
 
 }  // namespace
 
-KZOO_PLUGIN("float4", "Tiles loaded, read and stored 16 bytes at a time, A transposed on its way",
+KZOO_PLUGIN("float4", "Tiles loaded, read and stored 16 bytes at a time, A's tile transposed",
             kzoo::variant<tiles<64, 64, 16, 4, 4>>("64x64x16_4x4", "256 threads, 16 outputs each"),
             kzoo::variant<tiles<128, 128, 8, 8, 8>>("128x128x8_8x8", "256 threads, 64 outputs"));

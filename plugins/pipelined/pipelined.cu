@@ -35,7 +35,7 @@ struct pipeline : Tiling {
       kStagesBytes > kReduceBytes ? kStagesBytes : kReduceBytes;
   static_assert(Tiling::kBK % Slices == 0 && kSliceK % 2 == 0, "two sets of fragments take turns");
   static_assert(Tiling::kTM % Slices == 0, "slices divide a thread's rows among themselves");
-  static_assert(Stages >= 3, "one stage is read, one is complete, others arrive");
+  static_assert(Stages >= 3, "one stage is read, one is filled, others arrive");
 };
 
 // The prologue: copies of the first kStages - 1 of `count` k tiles, one commit group for each. Of
@@ -65,9 +65,9 @@ __device__ __forceinline__ void wait_for_next_stage() {
 
 // The main loop: acc = the products of k tiles [first, first + count) of a tile of C.
 //
-//   stage     0          1          2          3          4          (kStages = 5)
-//   k tile    reading    complete   arriving   arriving   filling    multiply k tile 0, copy 4
-//             filling    reading    complete   arriving   arriving   multiply k tile 1, copy 5
+//   stage   0         1         2         3         4           (kStages = 5)
+//           reading   arriving  arriving  arriving  filling     multiply k tile 0, start to copy 4
+//           filling   reading   arriving  arriving  arriving    multiply k tile 1, start to copy 5
 //
 // kAligned: K is a multiple of BK, and the copies go on without a test when there is nothing left
 // to copy, repeating the last k tile. A test in the loop costs 2 %.

@@ -19,7 +19,7 @@ __device__ int block_thread(const common::warp_thread_coords<S>& p) {
   return static_cast<int>(threadIdx.z) * S::kThreads + p.thread;
 }
 
-// A is transposed on its way, which cp.async can do for one float at a time only. Eight
+// A's tile is stored transposed, which cp.async can do for one float at a time only. Eight
 // neighbouring threads read 32 bytes of a row, and a warp writes to 32 different banks.
 template <class S>
 class a_copies {

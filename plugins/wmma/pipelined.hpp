@@ -47,9 +47,9 @@ struct fragments {
 
 // acc = a warp's part of the block's tile of C.
 //
-//   stage     0          1          2          3           (kStages = 4)
-//   k tile    reading    complete   arriving   loading     multiply k tile 0, load 3
-//             loading    reading    complete   arriving    multiply k tile 1, load 4
+//   stage   0         1         2         3           (kStages = 4)
+//           reading   arriving  arriving  loading     multiply k tile 0, start to load 3
+//           loading   reading   arriving  arriving    multiply k tile 1, start to load 4
 template <class T, class S, class Loader>
 __device__ __forceinline__ void multiply(Loader& loader, int k_tiles, int warp_row, int warp_col,
                                          T* stages, fragment_c<T> (&acc)[S::kRows][S::kCols]) {

@@ -1,6 +1,6 @@
 // Tensor cores through WMMA, CUDA's C++ interface to them: a warp loads fragments of A and B from
 // tiles in shared memory and multiplies them 16 x 16 at a time, with fp32 accumulators. float is
-// rounded to TF32 on the way. simple.hpp has the idea alone, pipelined.hpp what makes it fast.
+// rounded to TF32 first. simple.hpp has the idea alone, pipelined.hpp what makes it fast.
 
 #include "pipelined.hpp"
 #include "simple.hpp"
