@@ -11,8 +11,10 @@
 //     static constexpr auto kernel = tiled_kernel<T>;        // void tiled_kernel(kzoo::gemm<T>)
 //   };
 //
-// A kernel with a fast build for aligned problems has `template <bool kAligned>` there instead, and
-// one type: kernel<true> is launched where grid::aligned(g) says so, and otherwise kernel<false>.
+// A variant of one type can have two builds of its kernel, and `template <bool kAligned>` there:
+// kernel<true> is launched where its grid's `static bool aligned(const kzoo::gemm<T>&)` is true,
+// kernel<false> elsewhere.
+//
 // Other variants have `run` in place of `kernel`:
 //
 //     template <class T>
@@ -32,8 +34,9 @@
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
 //
 // Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
-// to the runner as a status and a sentence. Threading: run, the constructor and the destructor are
-// called from one thread at a time.
+// to the runner as a status and a sentence.
+//
+// Threading: run, the constructor and the destructor are called from one thread at a time.
 
 #include <kzoo/abi.h>
 #include <kzoo/error.hpp>
