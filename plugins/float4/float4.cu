@@ -13,6 +13,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) float4_kernel(kz
   __shared__ __align__(16) float b_tile[S::kBK][S::kBN];
   const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * S::kThreadsX + tx;
   const int row0 = blockIdx.y * S::kBM, col0 = blockIdx.x * S::kBN;
+  // The one float4 of each tile that this thread loads.
   const int a_row = thread / (S::kBK / 4), a_k = thread % (S::kBK / 4) * 4;
   const int b_k = thread / (S::kBN / 4), b_col = thread % (S::kBN / 4) * 4;
   static_assert(S::kBM * S::kBK == 4 * S::kThreads && S::kBK * S::kBN == 4 * S::kThreads);
