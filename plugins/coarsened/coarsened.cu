@@ -1,6 +1,6 @@
-// Thread coarsening: the block of smem, 32 x 32 threads, but each thread computes kOutputs elements
-// of a row of C, 32 columns apart. The block's tile of C is 32 rows by 32 * kOutputs columns, and
-// an element of A, once read from shared memory, serves kOutputs multiply-adds.
+// Thread coarsening: blocks of 32 x 32 threads as in smem, but each thread computes kOutputs
+// elements of a row of C, 32 columns apart. The block's tile of C is 32 rows by 32 * kOutputs
+// columns, and each value of A read from shared memory serves kOutputs FMAs.
 
 #include <kzoo/plugin.hpp>
 
@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kTile* kTile) coarsened_kernel(kzoo::gemm<T> g
   const int row = blockIdx.y * kTile + ty;
   const int col = blockIdx.x * kColumns + tx;
 
-  kzoo::accumulator_t<T> sum[kOutputs] = {};
+  kzoo::accumulator_t<T> acc[kOutputs] = {};
   for (int k0 = 0; k0 < g.k; k0 += kTile) {
     a_tile[ty][tx] = g.a_or_zero(row, k0 + tx);
 #pragma unroll
@@ -29,12 +29,12 @@ __global__ void __launch_bounds__(kTile* kTile) coarsened_kernel(kzoo::gemm<T> g
     for (int k = 0; k < kTile; ++k) {
       const T a = a_tile[ty][k];
 #pragma unroll
-      for (int j = 0; j < kOutputs; ++j) sum[j] += a * b_tile[k][tx + j * kTile];
+      for (int j = 0; j < kOutputs; ++j) acc[j] += a * b_tile[k][tx + j * kTile];
     }
     __syncthreads();
   }
 #pragma unroll
-  for (int j = 0; j < kOutputs; ++j) g.store_inside(row, col + j * kTile, sum[j]);
+  for (int j = 0; j < kOutputs; ++j) g.store_inside(row, col + j * kTile, acc[j]);
 }
 
 template <int kOutputs>
@@ -43,12 +43,12 @@ class coarsened {
 
  public:
   using types = kzoo::types<float, int>;
+  using grid = kzoo::tile_grid<kTile, kTile * kOutputs, kTile, kTile>;
 
-  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    if (d.kind == KZOO_CUDA && d.shared_bytes_per_block < kSharedBytes) {
-      return "its tiles need more shared memory than a block may have on this device";
-    }
-    return kzoo::grid_y_objection(p.m, kTile);
+  static const char* supports(const kzoo_problem&, const kzoo_device& d) {
+    return d.kind == KZOO_CPU || kSharedBytes <= d.shared_bytes_per_block
+               ? nullptr
+               : "its tiles need more shared memory than a block may have on this device";
   }
 
   coarsened(const kzoo_problem& p, const kzoo_device&) {
@@ -59,12 +59,7 @@ class coarsened {
 
   template <class T>
   void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    kzoo::launch({.grid = dim3(kzoo::ceil_div(g.n, kTile * kOutputs), kzoo::ceil_div(g.m, kTile)),
-                  .block = dim3(kTile, kTile),
-                  .dynamic_shared = kSharedBytes,
-                  .max_threads = kTile * kTile,
-                  .stream = stream},
-                 coarsened_kernel<T, kOutputs>, g);
+    grid::launch(coarsened_kernel<T, kOutputs>, g, stream, kSharedBytes);
   }
 };
 

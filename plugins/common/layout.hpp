@@ -1,6 +1,6 @@
 #pragma once
-// Where element (row, k) of a transposed tile of A is in shared memory. Four neighbouring rows,
-// from a multiple of four on, are a quad in each.
+// Layouts of a transposed tile of A in shared memory: at(k, row) is where element (row, k) goes. In
+// each of them four neighbouring rows, from a multiple of four on, are neighbours: a float4.
 
 #include <kzoo/cuda.hpp>
 
@@ -12,14 +12,14 @@ struct plain {
   __host__ __device__ static constexpr int at(int k, int row) { return k * S::kBM + row; }
 };
 
-// Four unused words after each step along K.
+// Four unused words after the rows of each k.
 template <class S>
 struct padded {
   static constexpr int kStride = S::kBM + 4, kSize = S::kBK * kStride;
   __host__ __device__ static constexpr int at(int k, int row) { return k * kStride + row; }
 };
 
-// No unused words: rows change places instead, by a different exclusive or for each quad of steps.
+// No unused words: rows are permuted instead, by an exclusive or that differs every four k.
 template <class S>
 struct swizzled {
   static constexpr int kSize = S::kBK * S::kBM;

@@ -1,6 +1,6 @@
-// NVIDIA's own library: the figure to beat. Host code only. cuBLAS is column-major, and a row-major
-// matrix read column by column is its transpose, so instead of C = A B it is asked for
-// C^T = B^T A^T, with the operands swapped and nothing moved in memory.
+// NVIDIA's own library: the baseline. Host code only. cuBLAS is column-major, and a row-major
+// matrix read column by column is its transpose, so instead of C = A B it computes C^T = B^T A^T,
+// with the operands swapped and nothing moved in memory.
 
 #include <kzoo/plugin.hpp>
 
@@ -21,7 +21,7 @@ void check(cublasStatus_t status, const char* function, kzoo_status code = KZOO_
 cublasHandle_t create_handle() {
   int devices = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&devices); status != cudaSuccess) {
-    cudaGetLastError();  // reported here; must not turn up as the failure of a later call
+    cudaGetLastError();  // reported here; must not appear as the failure of a later call
     throw kzoo::error(KZOO_UNAVAILABLE,
                       std::string("cuBLAS needs a GPU: ") + cudaGetErrorString(status));
   }
@@ -43,7 +43,7 @@ constexpr cudaDataType_t kDataType<__half> = CUDA_R_16F;
 template <>
 constexpr cudaDataType_t kDataType<__nv_bfloat16> = CUDA_R_16BF;
 
-// C = A B for matrices of T. Sums are fp32 for all of them.
+// C = A B for matrices of T, with fp32 accumulators for all of them.
 template <class T, cublasComputeType_t kCompute>
 class cublas {
   static constexpr bool kTf32 = kCompute == CUBLAS_COMPUTE_32F_FAST_TF32;
@@ -63,7 +63,7 @@ class cublas {
 
   cublas(const kzoo_problem& p, const kzoo_device& d)
       : handle_(create_handle()), workspace_bytes_(workspace_bytes(p, d)) {
-    // By default parts of a sum over K may be rounded to the type of C before they are added up,
+    // By default partial sums over K may be rounded to the type of C before they are added up,
     // which is not the fp32 that the variants declare.
     constexpr int kMode = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
     check(cublasSetMathMode(handle_.get(), static_cast<cublasMath_t>(kMode)), "cublasSetMathMode");
@@ -92,8 +92,8 @@ class cublas {
 KZOO_PLUGIN("cublas", "NVIDIA cuBLAS",
             kzoo::variant<cublas<float, CUBLAS_COMPUTE_32F>>("fp32", "cublasGemmEx in true fp32"),
             kzoo::variant<cublas<float, CUBLAS_COMPUTE_32F_FAST_TF32>>(
-                "tf32", "the same on Tensor Cores: inputs rounded to TF32, sums in fp32"),
+                "tf32", "the same on tensor cores: inputs rounded to TF32, fp32 accumulators"),
             kzoo::variant<cublas<__half, CUBLAS_COMPUTE_32F>>(
-                "f16", "fp16 matrices on Tensor Cores, sums in fp32"),
+                "f16", "fp16 matrices on tensor cores, fp32 accumulators"),
             kzoo::variant<cublas<__nv_bfloat16, CUBLAS_COMPUTE_32F>>(
-                "bf16", "bf16 matrices on Tensor Cores, sums in fp32"));
+                "bf16", "bf16 matrices on tensor cores, fp32 accumulators"));

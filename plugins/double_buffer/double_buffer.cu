@@ -1,17 +1,15 @@
-// The next tiles arrive while these are multiplied. The kernel is in the header: warp_tiles has it
-// too, with other places for the threads.
+// The next tiles are loaded while these are multiplied. The kernel is in double_buffer.hpp, because
+// warp_tiles has the same one with other thread coordinates.
 
 #include "double_buffer.hpp"
 
 namespace {
 
-template <class S>
-using spread_over_block = double_buffer::variant<S, common::place<S>>;
+template <int BM, int BN, int BK, int TM, int TN, class S = common::tiling<BM, BN, BK, TM, TN>>
+using tiles = double_buffer::variant<S, common::thread_coords<S>>;
 
 }  // namespace
 
-KZOO_PLUGIN("double_buffer", "Two stages of tiles: the next ones arrive while these are multiplied",
-            kzoo::variant<spread_over_block<common::tiling<128, 128, 8, 8, 8>>>(
-                "128x128x8_8x8", "256 threads, 8 steps per barrier"),
-            kzoo::variant<spread_over_block<common::tiling<128, 128, 16, 8, 8>>>(
-                "128x128x16_8x8", "256 threads, 16 steps per barrier"));
+KZOO_PLUGIN("double_buffer", "Two stages of tiles: the next are loaded while these are multiplied",
+            kzoo::variant<tiles<128, 128, 8, 8, 8>>("128x128x8_8x8", "8 steps per barrier"),
+            kzoo::variant<tiles<128, 128, 16, 8, 8>>("128x128x16_8x8", "16 steps per barrier"));

@@ -15,8 +15,8 @@ class sgemm {
       : threads_(kOneThread ? 1 : std::max(1, static_cast<int>(d.threads))) {}
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
-    // A setting of the whole process, which another variant may have changed. It costs nothing
-    // while the number stays the same.
+    // A setting of the whole process, which another variant may have changed. Setting the same
+    // number again costs nothing.
     openblas_set_num_threads(threads_);
     cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, g.m, g.n, g.k, g.alpha,   //
                 g.a, static_cast<blasint>(g.lda), g.b, static_cast<blasint>(g.ldb),  //

@@ -1,18 +1,18 @@
 // Register tiles without shared memory: each thread computes TM x TN elements of C and reads what
-// it needs of A and B straight from global memory, where each value serves TN or TM multiply-adds.
-// Which outputs are a thread's, neighbours or spread out, and how wide its loads are, makes the
-// variants.
+// it needs of A and B straight from global memory, where each value serves TN or TM FMAs. The
+// variants differ in which elements a thread computes, neighbours or interleaved ones, and in how
+// wide its loads are.
 
-#include <common/quad.hpp>
 #include <common/tiling.hpp>
+#include <common/vec4.hpp>
 
 namespace {
 
 constexpr int kThreads = 16;  // along each side of a block
 
-// Scalar loads. kStrided: a thread's outputs are a solid TM x TN patch, so that neighbouring
-// threads read at a stride of TN; otherwise they are 16 rows and columns apart, and neighbouring
-// threads read neighbouring columns.
+// Scalar loads. kStrided: a thread's elements of C are a contiguous TM x TN patch, so that
+// neighbouring threads read at a stride of TN. Otherwise they are 16 rows and columns apart, and
+// neighbouring threads read neighbouring columns.
 template <class T, int TM, int TN, bool kStrided>
 __global__ void __launch_bounds__(kThreads* kThreads) scalar_kernel(kzoo::gemm<T> g) {
   const int tx = threadIdx.x, ty = threadIdx.y;
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kThreads* kThreads) scalar_kernel(kzoo::gemm<T
   const int col = blockIdx.x * (kThreads * TN) + (kStrided ? tx * TN : tx);
   constexpr int kStep = kStrided ? 1 : kThreads;
 
-  kzoo::accumulator_t<T> sum[TM][TN] = {};
+  kzoo::accumulator_t<T> acc[TM][TN] = {};
   for (int k = 0; k < g.k; ++k) {
     T a[TM], b[TN];
 #pragma unroll
@@ -30,34 +30,34 @@ __global__ void __launch_bounds__(kThreads* kThreads) scalar_kernel(kzoo::gemm<T
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
 #pragma unroll
-      for (int j = 0; j < TN; ++j) sum[i][j] += a[i] * b[j];
+      for (int j = 0; j < TN; ++j) acc[i][j] += a[i] * b[j];
     }
   }
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
 #pragma unroll
-    for (int j = 0; j < TN; ++j) g.store_inside(row + i * kStep, col + j * kStep, sum[i][j]);
+    for (int j = 0; j < TN; ++j) g.store_inside(row + i * kStep, col + j * kStep, acc[i][j]);
   }
 }
 
 // 16-byte loads: four steps along K of each row of A, and four columns of each row of B.
-template <class S, bool kWhole>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) quad_kernel(kzoo::gemm<float> g) {
-  const common::place<S> p;
-  const int row = p.row0 + p.ty * S::kTM, col = p.col0 + p.tx * S::kTN;
+template <class S, bool kAligned>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) vec4_kernel(kzoo::gemm<float> g) {
+  const int tx = threadIdx.x, ty = threadIdx.y;
+  const int row = blockIdx.y * S::kBM + ty * S::kTM, col = blockIdx.x * S::kBN + tx * S::kTN;
 
-  float sum[S::kTM][S::kTN] = {};
+  float acc[S::kTM][S::kTN] = {};
   for (int k0 = 0; k0 < g.k; k0 += 4) {
     float a[S::kTM][4], b[4][S::kTN];
 #pragma unroll
     for (int i = 0; i < S::kTM; ++i) {
-      common::unpack(common::a_quad<kWhole>(g, row + i, k0), a[i]);
+      common::unpack(common::load_a<kAligned>(g, row + i, k0), a[i]);
     }
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
       for (int j = 0; j < S::kTN; j += 4) {
-        common::unpack(common::b_quad<kWhole>(g, k0 + k, col + j), &b[k][j]);
+        common::unpack(common::load_b<kAligned>(g, k0 + k, col + j), &b[k][j]);
       }
     }
 #pragma unroll
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) quad_kernel(kzoo
 #pragma unroll
       for (int i = 0; i < S::kTM; ++i) {
 #pragma unroll
-        for (int j = 0; j < S::kTN; ++j) sum[i][j] += a[i][k] * b[k][j];
+        for (int j = 0; j < S::kTN; ++j) acc[i][j] += a[i][k] * b[k][j];
       }
     }
   }
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) quad_kernel(kzoo
   for (int i = 0; i < S::kTM; ++i) {
 #pragma unroll
     for (int j = 0; j < S::kTN; j += 4) {
-      common::store_sums<kWhole>(g, row + i, col + j, &sum[i][j]);
+      common::store_c<kAligned>(g, row + i, col + j, &acc[i][j]);
     }
   }
 }
@@ -81,31 +81,25 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) quad_kernel(kzoo
 template <int TM, int TN, bool kStrided>
 struct scalar {
   using types = kzoo::types<float, int>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, kThreads * TM);
-  }
-
+  using grid = kzoo::tile_grid<kThreads * TM, kThreads * TN, kThreads, kThreads>;
   template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    kzoo::launch(
-        {.grid = dim3(kzoo::ceil_div(g.n, kThreads * TN), kzoo::ceil_div(g.m, kThreads * TM)),
-         .block = dim3(kThreads, kThreads),
-         .max_threads = kThreads * kThreads,
-         .stream = stream},
-        scalar_kernel<T, TM, TN, kStrided>, g);
-  }
+  static constexpr auto kernel = scalar_kernel<T, TM, TN, kStrided>;
 };
 
-// There are no tiles in shared memory; 16 is where the kernel without tests ends along K.
-template <int TM, int TN, class S = common::tiling<kThreads * TM, kThreads * TN, 16, TM, TN>>
-using quads = common::tiled_variant<S, quad_kernel<S, true>, quad_kernel<S, false>>;
+template <int TM, int TN>
+struct vec4 {
+  using types = kzoo::types<float>;
+  // There are no tiles in shared memory; 16 is what K must be a multiple of for the aligned build.
+  using grid = common::tiling<kThreads * TM, kThreads * TN, 16, TM, TN>;
+  template <bool kAligned>
+  static constexpr auto kernel = vec4_kernel<grid, kAligned>;
+};
 
 }  // namespace
 
-KZOO_PLUGIN("register_gmem", "TM x TN sums per thread, fed straight from global memory",
+KZOO_PLUGIN("register_gmem", "TM x TN accumulators per thread, fed straight from global memory",
             kzoo::variant<scalar<4, 4, true>>(
-                "4x4_strided", "solid patches: neighbouring threads 4 columns apart"),
+                "4x4_strided", "contiguous patches: neighbouring threads 4 columns apart"),
             kzoo::variant<scalar<4, 4, false>>("4x4", "neighbouring threads, neighbouring columns"),
-            kzoo::variant<quads<4, 4>>("4x4_float4", "solid patches, 16-byte loads"),
-            kzoo::variant<quads<8, 8>>("8x8_float4", "the same with 64 outputs per thread"));
+            kzoo::variant<vec4<4, 4>>("4x4_float4", "contiguous patches, 16-byte loads"),
+            kzoo::variant<vec4<8, 8>>("8x8_float4", "the same with 64 outputs per thread"));

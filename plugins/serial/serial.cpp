@@ -1,4 +1,4 @@
-// The textbook product on one CPU core: what the sources compare with, and the simplest code here.
+// The textbook product on one CPU core: the baseline of the sources, and the simplest code here.
 
 #include <kzoo/plugin.hpp>
 
@@ -6,29 +6,30 @@ namespace {
 
 using all_types = kzoo::types<float, int, __half, __nv_bfloat16>;
 
-// One element of C after the other. Each sum runs down a column of B, so neighbouring steps of the
-// inner loop are a whole row apart in memory.
+// One element of C after the other. The inner loop runs down a column of B, so neighbouring steps
+// are a whole row apart in memory.
 struct ijk {
   using types = all_types;
 
   template <class T>
   void run(const kzoo::gemm<T>& g, kzoo::stream_t) const {
-    using sum_type = kzoo::accumulator_t<T>;
+    using accumulator = kzoo::accumulator_t<T>;
     for (int row = 0; row < g.m; ++row) {
       for (int col = 0; col < g.n; ++col) {
-        sum_type sum = 0;
+        accumulator acc = 0;
         for (int i = 0; i < g.k; ++i) {
-          sum += static_cast<sum_type>(g.a_at(row, i)) * static_cast<sum_type>(g.b_at(i, col));
+          acc +=
+              static_cast<accumulator>(g.a_at(row, i)) * static_cast<accumulator>(g.b_at(i, col));
         }
-        g.store(row, col, sum);
+        g.store(row, col, acc);
       }
     }
   }
 };
 
 // The inner two loops exchanged: one row of C at a time, and the inner loop runs along a row of B.
-// Its sums do not depend on each other, so the compiler computes several at once. They wait in the
-// workspace, because C may be narrower than the sums and is not read when beta = 0.
+// Its accumulators do not depend on each other, so the compiler vectorises it. They are in the
+// workspace, because C may have a narrower type and is not read when beta = 0.
 struct ikj {
   using types = all_types;
 
@@ -38,17 +39,17 @@ struct ikj {
 
   template <class T>
   void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const {
-    using sum_type = kzoo::accumulator_t<T>;
-    static_assert(sizeof(sum_type) == 4);
-    auto* sums = static_cast<sum_type*>(arguments.workspace);
+    using accumulator = kzoo::accumulator_t<T>;
+    static_assert(sizeof(accumulator) == 4);
+    auto* acc = static_cast<accumulator*>(arguments.workspace);
     for (int row = 0; row < g.m; ++row) {
-      std::fill_n(sums, g.n, sum_type(0));
+      std::fill_n(acc, g.n, accumulator(0));
       for (int i = 0; i < g.k; ++i) {
-        const auto a = static_cast<sum_type>(g.a_at(row, i));
+        const auto a = static_cast<accumulator>(g.a_at(row, i));
         const T* b = &g.b_at(i, 0);
-        for (int col = 0; col < g.n; ++col) sums[col] += a * static_cast<sum_type>(b[col]);
+        for (int col = 0; col < g.n; ++col) acc[col] += a * static_cast<accumulator>(b[col]);
       }
-      for (int col = 0; col < g.n; ++col) g.store(row, col, sums[col]);
+      for (int col = 0; col < g.n; ++col) g.store(row, col, acc[col]);
     }
   }
 };
@@ -56,5 +57,5 @@ struct ikj {
 }  // namespace
 
 KZOO_PLUGIN("serial", "The triple loop on one CPU core",
-            kzoo::variant<ijk>("ijk", "rows, columns, then the sum: as every textbook has it"),
+            kzoo::variant<ijk>("ijk", "one element of C at a time, as in every textbook"),
             kzoo::variant<ikj>("ikj", "the inner loop along rows of B and C, which vectorises"));

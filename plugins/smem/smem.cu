@@ -1,6 +1,6 @@
-// Square tiles of A and B staged in shared memory. A block computes a kTile x kTile tile of C and
-// walks along K in steps of kTile: its threads fetch one element of each tile, wait for each other,
-// and then read each of them kTile times from shared memory. Past the edges the tiles hold zeros.
+// Tiles of A and B in shared memory. A block computes a kTile x kTile tile of C and walks along K
+// in steps of kTile: each of its threads loads one element of each tile, and after a barrier all of
+// them read each element kTile times from shared memory. Past the edges the tiles hold zeros.
 
 #include <kzoo/plugin.hpp>
 
@@ -11,41 +11,31 @@ __global__ void smem_kernel(kzoo::gemm<T> g) {
   __shared__ T a_tile[kTile][kTile];
   __shared__ T b_tile[kTile][kTile];
   const int tx = threadIdx.x, ty = threadIdx.y;
-  const int row = blockIdx.y * kTile + ty;
-  const int col = blockIdx.x * kTile + tx;
+  const int row = blockIdx.y * kTile + ty, col = blockIdx.x * kTile + tx;
 
-  kzoo::accumulator_t<T> sum = 0;
+  kzoo::accumulator_t<T> acc = 0;
   for (int k0 = 0; k0 < g.k; k0 += kTile) {
     a_tile[ty][tx] = g.a_or_zero(row, k0 + tx);
     b_tile[ty][tx] = g.b_or_zero(k0 + ty, col);
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int i = 0; i < kTile; ++i) sum += a_tile[ty][i] * b_tile[i][tx];
-    __syncthreads();  // and nobody needs them any more
+    for (int k = 0; k < kTile; ++k) acc += a_tile[ty][k] * b_tile[k][tx];
+    __syncthreads();  // all threads have read them
   }
-  g.store_inside(row, col, sum);
+  g.store_inside(row, col, acc);
 }
 
 template <int kTile>
 struct smem {
   using types = kzoo::types<float, int>;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, kTile);
-  }
-
+  using grid = kzoo::tile_grid<kTile, kTile>;
   template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    const dim3 grid(kzoo::ceil_div(g.n, kTile), kzoo::ceil_div(g.m, kTile));
-    kzoo::launch({.grid = grid, .block = dim3(kTile, kTile), .stream = stream},
-                 smem_kernel<T, kTile>, g);
-  }
+  static constexpr auto kernel = smem_kernel<T, kTile>;
 };
 
 }  // namespace
 
 KZOO_PLUGIN("smem", "Square tiles in shared memory, one thread per element of C",
-            kzoo::variant<smem<8>>("8x8", "64 threads, each element fetched is used 8 times"),
-            kzoo::variant<smem<16>>("16x16", "256 threads, each element fetched is used 16 times"),
-            kzoo::variant<smem<32>>("32x32",
-                                    "1024 threads, each element fetched is used 32 times"));
+            kzoo::variant<smem<8>>("8x8", "64 threads, each element loaded is used 8 times"),
+            kzoo::variant<smem<16>>("16x16", "256 threads, each element loaded is used 16 times"),
+            kzoo::variant<smem<32>>("32x32", "1024 threads, each element loaded is used 32 times"));

@@ -1,6 +1,5 @@
 #pragma once
-// What a matrix element is to the tensor cores: its type in a fragment, and how far a fragment of
-// 16 x 16 results goes along K.
+// WMMA fragments for each element type: 16 x 16 results, and so many steps along K at a time.
 
 #include <kzoo/plugin.hpp>
 #include <kzoo/wmma.hpp>
@@ -11,35 +10,37 @@ namespace wmma = nvcuda::wmma;
 
 inline constexpr int kFragment = 16;  // rows and columns of the result
 
+// What an element is to the tensor cores: its type in a fragment, and the fragment's size along K.
 template <class T>
 struct tensor_input {
   using type = T;
-  static constexpr int kDepth = 16;
+  static constexpr int kFragmentK = 16;
 };
 template <>
 struct tensor_input<float> {
   using type = wmma::precision::tf32;
-  static constexpr int kDepth = 8;
+  static constexpr int kFragmentK = 8;
 };
 
-// What a result is judged by: the sums are fp32, but a float becomes TF32.
+// What a result is judged by: accumulators are fp32, but a float input becomes TF32.
 template <class T>
 inline constexpr kzoo_precision input_precision =
     kzoo::element_traits<T>::type == KZOO_F32 ? KZOO_COMPUTE_TF32
                                               : kzoo::element_traits<T>::precision;
 
+template <class T, class Use, class... Layout>
+using fragment = wmma::fragment<Use, kFragment, kFragment, tensor_input<T>::kFragmentK,
+                                typename tensor_input<T>::type, Layout...>;
 template <class T>
-using fragment_a = wmma::fragment<wmma::matrix_a, kFragment, kFragment, tensor_input<T>::kDepth,
-                                  typename tensor_input<T>::type, wmma::row_major>;
+using fragment_a = fragment<T, wmma::matrix_a, wmma::row_major>;
 template <class T>
-using fragment_b = wmma::fragment<wmma::matrix_b, kFragment, kFragment, tensor_input<T>::kDepth,
-                                  typename tensor_input<T>::type, wmma::row_major>;
+using fragment_b = fragment<T, wmma::matrix_b, wmma::row_major>;
 template <class T>
 using fragment_c =
-    wmma::fragment<wmma::accumulator, kFragment, kFragment, tensor_input<T>::kDepth, float>;
+    wmma::fragment<wmma::accumulator, kFragment, kFragment, tensor_input<T>::kFragmentK, float>;
 
-// Tensor cores cut the low bits off a float; rounding them away first halves the error and takes
-// its bias.
+// Tensor cores drop the low bits of a float. Rounding them first halves the error and removes its
+// bias.
 template <class Fragment>
 __device__ __forceinline__ void round_inputs(Fragment& f) {
   if constexpr (sizeof(f.x[0]) == sizeof(float)) {

@@ -1,6 +1,6 @@
 #pragma once
-// The tensor cores, and nothing else new: the square tiles of plugins/smem, but where a thread
-// computed one element a warp now computes 16 x 16 of them, one fragment.
+// The tensor cores, and nothing else new: as in plugins/smem, tiles of A and B in shared memory,
+// but where a thread computed one element of C, a warp now computes one fragment, 16 x 16 elements.
 
 #include <kzoo/plugin.hpp>
 
@@ -8,16 +8,16 @@
 
 namespace tensor {
 
-inline constexpr int kSimpleTile = 64;   // rows and columns of C per block
-inline constexpr int kSimpleDepth = 32;  // along K
-inline constexpr int kPadding = 8;       // elements between rows: else they share banks
+inline constexpr int kSimpleTile = 64;  // rows and columns of C per block
+inline constexpr int kSimpleBK = 32;    // steps along K in a tile of A or B
+inline constexpr int kPadding = 8;      // elements after each row, against bank conflicts
 inline constexpr int kSimpleThreads =
     32 * (kSimpleTile / kFragment) * (kSimpleTile / kFragment);  // one warp for each fragment
 
 template <class T>
 __global__ void __launch_bounds__(kSimpleThreads) simple_kernel(kzoo::gemm<T> g) {
-  __shared__ __align__(32) T a_tile[kSimpleTile][kSimpleDepth + kPadding];
-  __shared__ __align__(32) T b_tile[kSimpleDepth][kSimpleTile + kPadding];
+  __shared__ __align__(32) T a_tile[kSimpleTile][kSimpleBK + kPadding];
+  __shared__ __align__(32) T b_tile[kSimpleBK][kSimpleTile + kPadding];
   __shared__ __align__(32) float c_tile[kSimpleTile][kSimpleTile];
   const int thread = threadIdx.x, warp = thread / 32;
   const int warp_row = warp / (kSimpleTile / kFragment) * kFragment;
@@ -26,32 +26,32 @@ __global__ void __launch_bounds__(kSimpleThreads) simple_kernel(kzoo::gemm<T> g)
 
   fragment_a<T> a;
   fragment_b<T> b;
-  fragment_c<T> sum;
-  wmma::fill_fragment(sum, 0.0f);
-  for (int k0 = 0; k0 < g.k; k0 += kSimpleDepth) {
-    for (int i = thread; i < kSimpleTile * kSimpleDepth; i += kSimpleThreads) {
-      const int row = i / kSimpleDepth, k = i % kSimpleDepth;
+  fragment_c<T> acc;
+  wmma::fill_fragment(acc, 0.0f);
+  for (int k0 = 0; k0 < g.k; k0 += kSimpleBK) {
+    for (int i = thread; i < kSimpleTile * kSimpleBK; i += kSimpleThreads) {
+      const int row = i / kSimpleBK, k = i % kSimpleBK;
       a_tile[row][k] = g.a_or_zero(row0 + row, k0 + k);
     }
-    for (int i = thread; i < kSimpleDepth * kSimpleTile; i += kSimpleThreads) {
+    for (int i = thread; i < kSimpleBK * kSimpleTile; i += kSimpleThreads) {
       const int k = i / kSimpleTile, col = i % kSimpleTile;
       b_tile[k][col] = g.b_or_zero(k0 + k, col0 + col);
     }
-    __syncthreads();
+    __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int k = 0; k < kSimpleDepth; k += tensor_input<T>::kDepth) {
-      kzoo::load_from_shared(a, &a_tile[warp_row][k], kSimpleDepth + kPadding);
+    for (int k = 0; k < kSimpleBK; k += tensor_input<T>::kFragmentK) {
+      kzoo::load_from_shared(a, &a_tile[warp_row][k], kSimpleBK + kPadding);
       kzoo::load_from_shared(b, &b_tile[k][warp_col], kSimpleTile + kPadding);
       round_inputs(a);
       round_inputs(b);
-      wmma::mma_sync(sum, a, b, sum);
+      wmma::mma_sync(acc, a, b, acc);
     }
-    __syncthreads();
+    __syncthreads();  // all warps have read them
   }
 
-  // Which element of a fragment a thread holds is not specified, so rows and columns, and with them
-  // the edges of C, are only known again in shared memory.
-  wmma::store_matrix_sync(&c_tile[warp_row][warp_col], sum, kSimpleTile, wmma::mem_row_major);
+  // WMMA does not say which elements of a fragment a thread holds. Rows and columns, and with them
+  // the edges of C, are known again in shared memory.
+  wmma::store_matrix_sync(&c_tile[warp_row][warp_col], acc, kSimpleTile, wmma::mem_row_major);
   __syncthreads();
   for (int i = thread; i < kSimpleTile * kSimpleTile; i += kSimpleThreads) {
     const int row = i / kSimpleTile, col = i % kSimpleTile;
@@ -65,19 +65,9 @@ struct simple {
   static constexpr kzoo_precision precision_of = input_precision<T>;
   static constexpr unsigned compute_capability = 80;
 
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return kzoo::grid_y_objection(p.m, kSimpleTile);
-  }
-
+  using grid = kzoo::tile_grid<kSimpleTile, kSimpleTile, kSimpleThreads, 1>;
   template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    const dim3 grid(kzoo::ceil_div(g.n, kSimpleTile), kzoo::ceil_div(g.m, kSimpleTile));
-    kzoo::launch({.grid = grid,
-                  .block = dim3(kSimpleThreads),
-                  .max_threads = kSimpleThreads,
-                  .stream = stream},
-                 simple_kernel<T>, g);
-  }
+  static constexpr auto kernel = simple_kernel<T>;
 };
 
 }  // namespace tensor

@@ -1,6 +1,6 @@
-// Tensor cores through WMMA, CUDA's own C++ vocabulary for them: a warp loads fragments of A and B
-// from tiles in shared memory and multiplies them 16 x 16 at a time, with sums in fp32. float is
-// rounded to TF32 on the way. simple.hpp has the idea alone, pipelined.hpp what makes it fast.
+// Tensor cores through WMMA, CUDA's C++ interface to them: a warp loads fragments of A and B from
+// tiles in shared memory and multiplies them 16 x 16 at a time, with fp32 accumulators. float is
+// rounded to TF32 first. simple.hpp has the idea alone, pipelined.hpp what makes it fast.
 
 #include "pipelined.hpp"
 #include "simple.hpp"
@@ -13,6 +13,6 @@ KZOO_PLUGIN("wmma", "Tensor cores through WMMA fragments",
             kzoo::variant<pipelined<tiling<128, 64, 32, 64, 32, 4, 2>>>(
                 "128x64x32_64x32", "4 warps, 4 stages; for matrices with few tiles"),
             kzoo::variant<pipelined<tiling<128, 128, 32, 64, 64, 3, 2>>>(
-                "128x128x32_64x64", "4 warps, 3 stages, two blocks per multiprocessor"),
+                "128x128x32_64x64", "4 warps, 3 stages, two blocks per SM"),
             kzoo::variant<pipelined<tiling<128, 256, 32, 64, 64, 4, 1>>>(
                 "128x256x32_64x64", "8 warps, 4 stages; for large matrices"));

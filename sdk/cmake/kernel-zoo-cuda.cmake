@@ -8,8 +8,8 @@ set(KZOO_CUDA AUTO CACHE STRING "Build for CUDA: AUTO, ON or OFF")
 set_property(CACHE KZOO_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(KZOO_CUDA_ENABLED FALSE)
 
-if(KZOO_CUDA) # AUTO is no false constant
-  # Whoever names a compiler means it; else where nvcc usually is.
+if(KZOO_CUDA) # AUTO counts as true
+  # A compiler that was named explicitly, else nvcc where it usually is.
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(KZOO_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
                  PATH_SUFFIXES bin)

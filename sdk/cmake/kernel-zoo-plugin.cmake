@@ -3,7 +3,7 @@
 # Builds the plugin `name`, once per device, as plugins/<device>/<name>.so.
 #
 #   SOURCES  .cu: CUDA C++ that is also ordinary C++ for the simulator. .cpp: host code.
-#   DEVICES  default: both. A device that this build does not have is left out.
+#   DEVICES  default: both. A device that this build does not support is left out.
 #   NATIVE   the cpu build runs at the CPU's own speed and does not need the simulator.
 #   LINK     further libraries, for example CUDA::cublas.
 #   ARCH     CUDA architectures, where they differ from CMAKE_CUDA_ARCHITECTURES.
@@ -18,7 +18,7 @@ function(kzoo_add_plugin)
     message(FATAL_ERROR "kzoo_add_plugin needs NAME and SOURCES")
   endif()
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "kzoo_add_plugin(${arg_NAME}): what is '${arg_UNPARSED_ARGUMENTS}'?")
+    message(FATAL_ERROR "kzoo_add_plugin(${arg_NAME}): unknown arguments '${arg_UNPARSED_ARGUMENTS}'")
   endif()
   if(NOT arg_DEVICES)
     set(arg_DEVICES cuda cpu)
@@ -67,7 +67,7 @@ function(kzoo_add_cpu_plugin device name sources link native)
   set(target kzoo_${device}_${name})
   target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE KZOO_TARGET_DEVICE=KZOO_CPU)
-  # #pragma unroll means nothing to g++; integers wrap on a GPU, and so they do here.
+  # g++ does not know #pragma unroll; signed integers wrap on a GPU, and must wrap here.
   target_compile_options(${target} PRIVATE -Wno-unknown-pragmas -fwrapv)
   if(native)
     target_compile_definitions(${target} PRIVATE KZOO_NATIVE=1)
@@ -95,8 +95,8 @@ function(kzoo_add_plugin_module device name sources link)
                CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden
                VISIBILITY_INLINES_HIDDEN ON CUDA_RUNTIME_LIBRARY Shared)
   set(exports ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/plugin.exports)
-  # A symbol that nothing defines is the build's error, not the loader's; and nothing but the
-  # descriptor is exported, so that no plugin can meet another's symbols.
+  # An undefined symbol is an error when the plugin is linked, not when it is loaded. Only the
+  # descriptor is exported, so that symbols of different plugins cannot clash.
   target_link_options(${target} PRIVATE LINKER:-z,defs
                       LINKER:--version-script=${exports})
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})

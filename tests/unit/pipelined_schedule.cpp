@@ -21,24 +21,24 @@ std::vector<part> parts_of(const schedule& work) {
   std::vector<part> parts;
   std::int64_t done = 0;
   for (int block = 0; block < work.blocks(); ++block) {
-    if (work.begin(block) != done || work.begin(block + 1) - done > work.depth) return {};
+    if (work.begin(block) != done || work.begin(block + 1) - done > work.k_tiles) return {};
     for (std::int64_t at = done; at < work.begin(block + 1);) {
-      const auto tile = static_cast<int>(at / work.depth);
+      const auto tile = static_cast<int>(at / work.k_tiles);
       const std::int64_t end =
-          std::min((tile + std::int64_t{1}) * work.depth, work.begin(block + 1));
-      const bool whole = end - at == work.depth;
-      parts.push_back({tile, block, whole ? -1 : work.slot(block, at == work.begin(block))});
+          std::min((tile + std::int64_t{1}) * work.k_tiles, work.begin(block + 1));
+      const bool all = end - at == work.k_tiles;
+      parts.push_back({tile, block, all ? -1 : work.slot(block, at == work.begin(block))});
       at = end;
     }
     done = work.begin(block + 1);
   }
-  return done == std::int64_t{work.tiles()} * work.depth ? parts : std::vector<part>{};
+  return done == std::int64_t{work.tiles()} * work.k_tiles ? parts : std::vector<part>{};
 }
 
-void check(int rows, int cols, int depth, int at_a_time, int fix_up) {
-  const schedule work = make_schedule(rows, cols, depth, at_a_time, fix_up, 2.0);
-  INFO(rows << " x " << cols << " tiles of " << depth << " steps, " << at_a_time
-            << " blocks at a time, fix-up " << fix_up);
+void check(int rows, int cols, int k_tiles, int wave, int fix_up) {
+  const schedule work = make_schedule(rows, cols, k_tiles, wave, fix_up, 2.0);
+  INFO(rows << " x " << cols << " tiles of " << k_tiles << " k tiles, " << wave
+            << " blocks per wave, fix-up " << fix_up);
   const std::vector<part> parts = parts_of(work);
   REQUIRE_FALSE(parts.empty());
   std::set<int> slots;
@@ -47,35 +47,35 @@ void check(int rows, int cols, int depth, int at_a_time, int fix_up) {
     REQUIRE(p.slot < work.slots());
     REQUIRE(slots.insert(p.slot).second);
     // What the second kernel works out for itself.
-    const std::int64_t first_step = std::int64_t{p.tile} * work.depth;
-    const int first = work.sharer_of(first_step);
+    const std::int64_t begin = std::int64_t{p.tile} * work.k_tiles;
+    const int first = work.sk_block_of(begin);
     REQUIRE(first <= p.block);
-    REQUIRE(p.block <= work.sharer_of(first_step + work.depth - 1));
-    REQUIRE(p.slot == work.slot(p.block, p.block > first || work.begin(first) >= first_step));
+    REQUIRE(p.block <= work.sk_block_of(begin + work.k_tiles - 1));
+    REQUIRE(p.slot == work.slot(p.block, p.block > first || work.begin(first) >= begin));
   }
 }
 
 }  // namespace
 
 TEST_CASE("a schedule computes every step once, and keeps the parts apart", "[pipelined]") {
-  for (const int at_a_time : {1, 2, 3, 5, 8, 16}) {
+  for (const int wave : {1, 2, 3, 5, 8, 16}) {
     for (int tiles = 1; tiles <= 20; ++tiles) {
-      for (const int depth : {1, 2, 3, 7, 32, 61}) {
-        for (const int fix_up : {0, 3}) check(tiles, 1, depth, at_a_time, fix_up);
+      for (const int k_tiles : {1, 2, 3, 7, 32, 61}) {
+        for (const int fix_up : {0, 3}) check(tiles, 1, k_tiles, wave, fix_up);
       }
     }
   }
-  for (const int at_a_time : {108, 132, 264}) {
-    for (const int depth : {4, 64, 1 << 20}) {
-      for (const int cols : {1, 3, 32}) check(7, cols, depth, at_a_time, 5);
+  for (const int wave : {108, 132, 264}) {
+    for (const int k_tiles : {4, 64, 1 << 20}) {
+      for (const int cols : {1, 3, 32}) check(7, cols, k_tiles, wave, 5);
     }
   }
 }
 
-TEST_CASE("what is left of the last wave is shared when that pays", "[pipelined]") {
+TEST_CASE("the last wave is stream-K when that pays", "[pipelined]") {
   const schedule large = make_schedule(32, 16, 256, 132, 7, 2.0);
-  CHECK(large.alone == 3 * 132);
-  CHECK(large.sharing == 132);
-  CHECK(make_schedule(32, 16, 256, 132, 100, 2.0).sharing == 0);  // the second kernel costs more
-  CHECK(make_schedule(12, 11, 256, 132, 0, 2.0).sharing == 0);    // there is nothing left
+  CHECK(large.dp_tiles == 3 * 132);
+  CHECK(large.sk_blocks == 132);
+  CHECK(make_schedule(32, 16, 256, 132, 100, 2.0).sk_blocks == 0);  // the second kernel costs more
+  CHECK(make_schedule(12, 11, 256, 132, 0, 2.0).sk_blocks == 0);    // there is nothing left
 }

@@ -30,7 +30,7 @@ std::vector<std::string> hostile(const char* name) {
 }
 std::vector<std::string> hostile(const char* name, std::string_view variant) {
   const auto file = test::hostile_plugin("cpu", name);
-  const workers::library library(file);
+  const worker::library library(file);
   std::uint32_t index = 0;
   while (library.variant(index).id != variant) ++index;
   return target(file, index);

@@ -8,8 +8,8 @@
  *  - plain C, fixed-width types, no CUDA, no C++ library type;
  *  - every struct starts with `struct_size`, set by whoever fills it; fields are only ever
  *    appended, and an appended field's zero means "as before";
- *  - a plugin that is handed a problem with non-zero bytes past the struct it was built with
- *    answers KZOO_UNSUPPORTED (the C++ sugar does this by itself).
+ *  - a plugin that gets a problem with non-zero bytes past the struct it was built with answers
+ *    KZOO_UNSUPPORTED (the C++ header does this by itself).
  *
  * Ownership: the caller owns every pointer it passes; a plugin owns only the instance it returns
  * from `create`, until `destroy`. No exception crosses this boundary, and nothing that one side
@@ -32,7 +32,7 @@ extern "C" {
 #define KZOO_ABI_MAJOR 1
 #define KZOO_ABI_MINOR 1
 
-/* What a call came to. Fixed width, so that the size of an enum never matters. */
+/* The outcome of a call. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
 #define KZOO_OK 0u
 #define KZOO_UNSUPPORTED 1u   /* this variant does not do this problem; the text says why */
@@ -47,12 +47,12 @@ typedef uint32_t kzoo_type;
 #define KZOO_BF16 3u
 #define KZOO_I32 4u
 
-/* What the products are computed and summed in: the promise that a result is judged by. */
+/* The precision of products and accumulators. A result is judged by what its variant declares. */
 typedef uint32_t kzoo_precision;
-#define KZOO_COMPUTE_FP32 1u  /* fp32 products, fp32 sums */
-#define KZOO_COMPUTE_TF32 2u  /* inputs rounded to TF32 (10 stored mantissa bits), fp32 sums */
-#define KZOO_COMPUTE_FP16 3u  /* fp16 inputs, fp32 sums */
-#define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 sums */
+#define KZOO_COMPUTE_FP32 1u  /* fp32 products, fp32 accumulators */
+#define KZOO_COMPUTE_TF32 2u  /* inputs rounded to TF32 (10 mantissa bits), fp32 accumulators */
+#define KZOO_COMPUTE_FP16 3u  /* fp16 inputs, fp32 accumulators */
+#define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_INT32 5u /* 32-bit integers, wrapping */
 
 typedef uint32_t kzoo_device_kind;
@@ -63,8 +63,8 @@ typedef uint32_t kzoo_layout;
 #define KZOO_ROW_MAJOR 0u    /* element (i, j) at i * ld + j */
 #define KZOO_COLUMN_MAJOR 1u /* element (i, j) at j * ld + i */
 
-/* A buffer of the caller's for a sentence. A plugin writes at most `capacity` bytes, the closing
- * NUL among them. `data` may be NULL when capacity is 0. */
+/* A buffer of the caller's for a sentence. A plugin writes at most `capacity` bytes, including the
+ * closing NUL. `data` may be NULL when capacity is 0. */
 typedef struct kzoo_text {
   char* data;
   uint64_t capacity;
@@ -94,7 +94,7 @@ typedef struct kzoo_device {
   uint32_t reserved;
 } kzoo_device;
 
-/* What one kernel launch was: its shape and what it takes of a multiprocessor. */
+/* One kernel launch: its shape and what it takes of an SM. */
 typedef struct kzoo_launch {
   uint32_t grid[3], block[3];
   uint64_t dynamic_shared; /* bytes per block */
@@ -102,8 +102,8 @@ typedef struct kzoo_launch {
   uint64_t static_shared;  /* bytes per block */
   uint64_t local_bytes;    /* per thread: spills and arrays that are not in registers */
   uint32_t registers;      /* per thread */
-  uint32_t resident_warps; /* on one multiprocessor, as far as registers and shared memory go */
-  uint32_t most_warps;     /* that a multiprocessor holds: occupancy is resident over most */
+  uint32_t resident_warps; /* on one SM, as far as registers and shared memory allow */
+  uint32_t most_warps;     /* that an SM holds: occupancy is resident over most */
   uint32_t reserved;
 } kzoo_launch;
 
@@ -123,7 +123,7 @@ typedef struct kzoo_arguments {
   void* c;
   void* workspace; /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
   void* stream;    /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
-  kzoo_launch_list* launches; /* NULL: nobody asks. Where it is set, `run` is not being timed */
+  kzoo_launch_list* launches; /* NULL: not wanted. Where it is set, `run` is not being timed */
 } kzoo_arguments;
 
 /* The element types and the precision of one kind of problem that a variant computes. */
@@ -152,7 +152,7 @@ struct kzoo_variant {
   /* [any-thread] Bytes of scratch memory that `run` will find in kzoo_arguments::workspace;
    * UINT64_MAX when it cannot say. */
   uint64_t (*workspace_bytes)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*);
-  /* [serial] Whatever is done once per problem: handles, tensor maps, function attributes. The
+  /* [serial] Set-up once per problem: handles, tensor maps, function attributes. The
    * device is current. Sets *instance, which may stay NULL. */
   kzoo_status (*create)(const kzoo_variant*, const kzoo_problem*, const kzoo_device*,
                         void** instance, kzoo_text* error);
@@ -162,8 +162,8 @@ struct kzoo_variant {
   /* [serial] Frees the instance. The stream is idle. Never NULL, also where create does nothing. */
   void (*destroy)(const kzoo_variant*, void* instance);
 
-  /* Since 1.1. 1: two runs on the same data may differ in rounding, as where sums are made with
-   * atomics. 0: they are the same to the last bit. */
+  /* Since 1.1. 1: two runs on the same data may differ in rounding, for example where atomics add
+   * in no fixed order. 0: they are the same to the last bit. */
   uint32_t nondeterministic;
   uint32_t reserved;
 };
@@ -185,7 +185,7 @@ typedef struct kzoo_plugin {
 #define KZOO_PLUGIN_SYMBOL kzoo_plugin_v1
 #define KZOO_PLUGIN_SYMBOL_NAME "kzoo_plugin_v1"
 
-/* The layout is the contract; a compiler that sees another one must not build a plugin. */
+/* The layout is the contract: no plugin is built by a compiler that has another one. */
 #ifdef __cplusplus
 #define KZOO_ABI_ASSERT static_assert
 #else

@@ -1,11 +1,11 @@
-// Asynchronous copies from global to shared memory (cp.async, sm_80): the thread goes on while the
-// bytes are under way, and no register holds them in between. Device code.
+// Asynchronous copies from global to shared memory (cp.async, sm_80): the thread continues while
+// the bytes are on their way, and no register holds them in between. Device code.
 //
 //   kzoo::copy_async<16>(&tile[i], &g.a[j], inside);   // as often as needed
-//   kzoo::commit_group();                              // what was asked for since the last one
+//   kzoo::commit_group();                              // the copies since the last one: a group
 //   ...
-//   kzoo::wait_group<1>();  // this thread's groups have arrived, all but the 1 youngest
-//   __syncthreads();        // and so have everybody else's
+//   kzoo::wait_group<1>();  // this thread's groups have arrived, except for the youngest 1
+//   __syncthreads();        // and so have those of all other threads
 //
 // In the simulator a copy is done when the call returns.
 #pragma once
@@ -24,7 +24,7 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global, boo
 #if defined(__CUDACC__)
   const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   const int read = inside ? kBytes : 0;  // the rest of the destination is filled with zeros
-  if constexpr (kBytes == 16) {          // past L1: a tile is read once by each block
+  if constexpr (kBytes == 16) {          // bypasses L1: a block reads a tile once
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to), "l"(global),
                  "r"(read)
                  : "memory");
@@ -42,14 +42,14 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global, boo
 #endif
 }
 
-// Makes one group of this thread's copies since its last group. It may be empty.
+// Groups this thread's copies since its last group. A group may be empty.
 __device__ __forceinline__ void commit_group() {
 #if defined(__CUDACC__)
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
 
-// Waits until at most kPending of this thread's groups, the youngest, are still under way.
+// Waits until all of this thread's groups have arrived, except for the youngest kPending.
 template <int kPending>
 __device__ __forceinline__ void wait_group() {
 #if defined(__CUDACC__)

@@ -1,12 +1,12 @@
-// CUDA's vocabulary, for a kernel that is built twice: by nvcc these are CUDA's own headers, by the
-// host compiler the same names come from the simulator. Kernels include this and <kzoo/launch.hpp>.
-// Host code of a plugin for cuda, a .cpp that calls a library, gets CUDA's own headers as well.
+// The names of CUDA C++, for a kernel that is built twice: under nvcc from CUDA's own headers,
+// under the host compiler from the simulator. Kernels include this and <kzoo/launch.hpp>. Host code
+// of a plugin for cuda, a .cpp that calls a library, gets CUDA's own headers as well.
 //
-// Differences an author meets on the simulator:
+// On the simulator:
 //  - `extern __shared__` does not exist: use kzoo::dynamic_shared<T>() (launch.hpp);
 //  - write `__shared__ __align__(16) float s[64]` or `alignas(16) __shared__ float s[64]`; a
 //    `__shared__ alignas(16)` is not C++;
-//  - a pointer to a `__shared__` variable is good for the running block only, as on the GPU;
+//  - a pointer to a `__shared__` variable is valid in the running block only, as on the GPU;
 //  - the built-in variables threadIdx, blockIdx, blockDim, gridDim are macros: use them in device
 //    code only, and give nothing else those names.
 #pragma once

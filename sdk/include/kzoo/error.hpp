@@ -1,5 +1,5 @@
-// The one exception type of the SDK. It carries the status code that the C ABI reports, so the
-// wrapper round a plugin's functions can turn it into status + text without guessing.
+// The exception type of the SDK. It carries the status code that the C ABI reports, so that the
+// wrapper of a plugin's functions can turn it into a status and a text.
 #pragma once
 
 #include <cstdint>

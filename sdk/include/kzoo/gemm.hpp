@@ -1,13 +1,14 @@
 #pragma once
-// What a kernel receives: one matrix product, by value, the same on both devices.
+// The argument of a kernel: one matrix product, by value, the same on both devices.
 
 #include <kzoo/cuda.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kzoo {
 
-// What sums of T are kept in: fp32 for every floating-point type, 32-bit integers for integers.
+// The type of accumulators for elements T: fp32 for floating-point types, 32-bit integers for int.
 template <class T>
 struct accumulator {
   using type = float;
@@ -25,19 +26,19 @@ using accumulator_t = typename accumulator<T>::type;
 template <class T>
 struct gemm {
   using element = T;
-  using sum_type = accumulator_t<T>;
+  using accumulator_type = accumulator_t<T>;
 
   int m, n, k;
   std::ptrdiff_t lda, ldb, ldc;  // elements
   const T* a;
   const T* b;
   T* c;
-  sum_type alpha, beta;
+  accumulator_type alpha, beta;
 
   __host__ __device__ const T& a_at(int row, int col) const { return a[row * lda + col]; }
   __host__ __device__ const T& b_at(int row, int col) const { return b[row * ldb + col]; }
 
-  // Element (row, col) where it exists, else 0: what pads a tile that hangs over an edge.
+  // Element (row, col) where it exists, else 0: fills up a tile that hangs over an edge.
   __host__ __device__ T a_or_zero(int row, int col) const {
     return row < m && col < k ? a_at(row, col) : T(0);
   }
@@ -45,14 +46,23 @@ struct gemm {
     return row < k && col < n ? b_at(row, col) : T(0);
   }
 
-  // The epilogue: one finished sum of products into C.
-  __host__ __device__ void store(int row, int col, sum_type sum) const {
-    T& out = c[row * ldc + col];
-    out = beta == sum_type(0) ? T(alpha * sum) : T(alpha * sum + beta * sum_type(out));
+  // Does each row of A, B and C start at a multiple of `bytes`? Vector loads and stores need it.
+  bool rows_aligned(int bytes) const {
+    const auto aligned = [bytes](const T* p, std::ptrdiff_t ld) {
+      return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % bytes == 0;
+    };
+    return aligned(a, lda) && aligned(b, ldb) && aligned(c, ldc);
   }
-  // The same for a tile that hangs over an edge of C.
-  __host__ __device__ void store_inside(int row, int col, sum_type sum) const {
-    if (row < m && col < n) store(row, col, sum);
+
+  // The epilogue: one finished accumulator into C.
+  __host__ __device__ void store(int row, int col, accumulator_type acc) const {
+    T& out = c[row * ldc + col];
+    out = beta == accumulator_type(0) ? T(alpha * acc)
+                                      : T(alpha * acc + beta * accumulator_type(out));
+  }
+  // The same where it exists, for a tile that hangs over an edge of C.
+  __host__ __device__ void store_inside(int row, int col, accumulator_type acc) const {
+    if (row < m && col < n) store(row, col, acc);
   }
 };
 

@@ -5,8 +5,8 @@
 //   kzoo::launch({.grid = dim3((n + 255) / 256), .block = dim3(256), .stream = stream},
 //                scale, x, 2.0f, n);
 //
-// cuda: enqueues and returns. cpu: the kernel has finished when launch returns, and whatever went
-// wrong inside it (a divergent barrier, an exception) is thrown from here.
+// cuda: enqueues and returns. cpu: the kernel has finished when launch returns, and errors inside
+// it (a divergent barrier, an exception) are thrown from here.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@
 namespace kzoo {
 
 // Arguments are converted to the kernel's parameter types. Throws kzoo::error(KZOO_LAUNCH_FAILED)
-// with the reason when the launch asks for more than there is; CUDA's error state is clear then.
+// with the reason when the launch asks for more than the device has, and clears CUDA's error state.
 // Callable from any host thread, not from a kernel.
 template <class... P, class... A>
 void launch(const launch_config& config, void (*kernel)(P...), A&&... args) {

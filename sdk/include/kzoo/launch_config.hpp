@@ -10,14 +10,14 @@ namespace kzoo {
 #if defined(KZOO_REAL_CUDA)
 using stream_t = cudaStream_t;
 #else
-using stream_t = void*;  // there is one stream, and it is always empty
+using stream_t = void*;  // there is one stream, and it is always idle
 #endif
 
 struct launch_config {
   dim3 grid;
   dim3 block;
   std::size_t dynamic_shared = 0;  // bytes
-  unsigned max_threads = 0;  // per block, as given to __launch_bounds__; 0: not stated, not checked
+  unsigned max_threads = 0;        // per block, as given to __launch_bounds__; 0: not checked
   stream_t stream{};
 };
 

@@ -1,5 +1,5 @@
-// What a launch may ask for, and the sentences that say why one was refused. One implementation for
-// both devices, in CUDA's own words, so that a mistake reads the same with and without a GPU.
+// The limits of a launch, and the messages about one that exceeds them. One implementation for both
+// devices, in CUDA's own words, so that a mistake gives the same message with and without a GPU.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ std::string shape_problem(const Dim3& grid, const Dim3& block, unsigned max_thre
   if (block.z > limits.block_z) {
     return bad("block.z " + std::to_string(block.z) + " > " + std::to_string(limits.block_z));
   }
-  // z is small by now, and x * y fits: no overflow below for any block that is not absurd already.
+  // z is at most 64 here, and the product of x and y fits 64 bits; past 32 bits z does not matter.
   const std::uint64_t plane = static_cast<std::uint64_t>(block.x) * block.y;
   const std::uint64_t threads = plane > UINT32_MAX ? plane : plane * block.z;
   if (threads > limits.block_threads) {
@@ -66,7 +66,7 @@ std::string shape_problem(const Dim3& grid, const Dim3& block, unsigned max_thre
   return {};
 }
 
-// `fixed` is what the kernel's own __shared__ variables take, `allowed` the dynamic bytes it may
+// `fixed`: bytes of the kernel's own __shared__ variables. `allowed`: dynamic bytes that it may
 // have at present.
 inline std::string shared_problem(std::size_t dynamic, std::size_t fixed, std::size_t allowed) {
   if (dynamic <= allowed) return {};

@@ -1,4 +1,4 @@
-// Who wants to know what is launched: set while a plugin's `run` is called with a list to fill.
+// The caller's list of launches, which is set while a plugin's `run` is called with one to fill.
 #pragma once
 
 #include <kzoo/abi.h>
@@ -8,7 +8,7 @@
 
 namespace kzoo::detail {
 
-// Of the thread that runs the plugin; null most of the time.
+// For the thread that runs the plugin; usually null.
 inline thread_local kzoo_launch_list* wanted_launches = nullptr;
 
 class launch_list_scope {
@@ -19,7 +19,7 @@ class launch_list_scope {
   launch_list_scope& operator=(const launch_list_scope&) = delete;
 };
 
-// The next entry of the list with the shape filled in, or null when nobody asks.
+// The next entry of the list with the launch's shape filled in, or null where there is no list.
 inline kzoo_launch* next_launch(const launch_config& config) {
   kzoo_launch_list* list = wanted_launches;
   if (list == nullptr || list->count >= list->capacity) return nullptr;

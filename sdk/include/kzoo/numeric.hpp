@@ -1,5 +1,5 @@
 // Narrow floating point formats as bit patterns. Pure functions, constexpr, the same for every
-// compiler and device; the simulator's __half and the referee both stand on them.
+// compiler and device; the simulator's __half and the runner's reference both use them.
 //
 //   format  sign  exponent  fraction   smallest normal   largest
 //   fp16      1       5        10           2^-14         65504
@@ -59,7 +59,7 @@ constexpr float round_to_tf32(float value) {
   return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
 }
 
-// What a tf32 tensor core reads of an fp32 register nobody rounded: the low 13 bits are dropped.
+// What a tensor core makes of an fp32 register that was not rounded: the low 13 bits are dropped.
 constexpr float truncate_to_tf32(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   if ((bits & 0x7f800000u) == 0x7f800000u) return value;
@@ -67,7 +67,7 @@ constexpr float truncate_to_tf32(float value) {
 }
 
 // double -> float, rounded to odd: an inexact result has its last bit set. Rounding once more, to a
-// format at least two bits narrower, then gives the same as rounding the double directly.
+// format at least two bits narrower, then gives the same result as rounding the double directly.
 constexpr float round_to_odd(double value) {
   const auto nearest = static_cast<float>(value);
   const auto bits = std::bit_cast<std::uint32_t>(nearest);

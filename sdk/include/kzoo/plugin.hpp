@@ -1,15 +1,29 @@
 #pragma once
 // The C++ side of the plugin ABI: an author writes one kernel, one small struct per variant, and
-// one KZOO_PLUGIN line. Everything here ends up inside the plugin; only the ABI crosses its border.
+// one KZOO_PLUGIN line. Everything here is compiled into the plugin; only the ABI is exported.
 //
-// A variant is a struct:
+// A variant is a struct. One with a block for each tile of C names its grid and its kernel:
 //
 //   struct tiled {
 //     using types = kzoo::types<float, int>;                 // element types of A, B and C
+//     using grid = kzoo::tile_grid<16, 16>;                  // see tile_grid.hpp
+//     template <class T>
+//     static constexpr auto kernel = tiled_kernel<T>;        // void tiled_kernel(kzoo::gemm<T>)
+//   };
+//
+// A variant of one type can have two builds of its kernel, and `template <bool kAligned>` there:
+// kernel<true> is launched where its grid's `static bool aligned(const kzoo::gemm<T>&)` is true,
+// kernel<false> elsewhere.
+//
+// Other variants have `run` in place of `kernel`:
+//
 //     template <class T>
 //     void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const;   // enqueue, nothing else
+//     template <class T>                                     // or, for workspace
+//     void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const;
 //
-//     // and, where it needs them:
+// And where a variant needs them:
+//
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
 //     template <class T>                                     // or by element type
 //     static constexpr kzoo_precision precision_of = ...;
@@ -18,12 +32,10 @@
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
-//     template <class T>                                     // instead of the shorter run
-//     void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const;
-//   };
 //
-// Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and reaches
-// the runner as a status and a sentence.
+// Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
+// to the runner as a status and a sentence.
+//
 // Threading: run, the constructor and the destructor are called from one thread at a time.
 
 #include <kzoo/abi.h>
@@ -31,6 +43,7 @@
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
 #include <kzoo/launch_list.hpp>
+#include <kzoo/tile_grid.hpp>
 
 #include <algorithm>
 #include <array>
@@ -72,14 +85,6 @@ struct element_traits<__nv_bfloat16> {
   static constexpr kzoo_precision precision = KZOO_COMPUTE_BF16;
 };
 
-// For `supports`, of a kernel that counts its blocks along gridDim.y: CUDA ends that at 65535, and
-// gridDim.x only at 2^31 - 1. `count` rows or columns, `size` of them to a block.
-inline const char* grid_y_objection(std::int64_t count, int size) {
-  return (count + size - 1) / size <= launch_limits{}.grid_yz
-             ? nullptr
-             : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
-}
-
 namespace detail {
 
 inline void write(kzoo_text* text, const char* sentence) {
@@ -90,7 +95,7 @@ inline void write(kzoo_text* text, const char* sentence) {
   text->data[length] = '\0';
 }
 
-// Runs `body`; whatever it throws becomes a status and a sentence.
+// Runs `body` and turns an exception into a status and a sentence.
 template <class Body>
 kzoo_status guarded(kzoo_text* text, Body&& body) {
   try {
@@ -144,7 +149,7 @@ constexpr bool nondeterministic() {
   }
 }
 
-// Fields that a newer runner appended and set: this plugin does not know what they ask for.
+// Did a newer runner set fields that it appended? This plugin does not know what they mean.
 inline bool has_unknown_fields(const kzoo_problem& p) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(&p);
   return std::any_of(
@@ -165,7 +170,7 @@ constexpr const char* type_word(kzoo_type type) {
                              : "an unknown type";
 }
 
-// "it computes f32, i32, not f16", or "" where the types are the variant's.
+// "it computes f32, i32, not f16", or "" where the variant has the types.
 template <class V>
 std::string type_objection(const kzoo_problem& p) {
   std::string known;
@@ -177,7 +182,7 @@ std::string type_objection(const kzoo_problem& p) {
   return "it computes " + known + ", not " + type_word(p.type_c);
 }
 
-// Why no plugin made with this header does the problem, or "".
+// Why no plugin made with this header computes the problem, or "".
 template <class V>
 std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (has_unknown_fields(p)) return "the problem has options newer than this plugin's SDK";
@@ -208,12 +213,15 @@ template <class V>
 kzoo_status supports(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d,
                      kzoo_text* reason) {
   return guarded(reason, [&] {
-    std::string objection = general_objection<V>(*p, *d);
-    if constexpr (requires { V::supports(*p, *d); }) {
-      const char* own = objection.empty() ? V::supports(*p, *d) : nullptr;
-      if (own != nullptr) objection = own;
+    if (const std::string words = general_objection<V>(*p, *d); !words.empty()) {
+      throw error(KZOO_UNSUPPORTED, words);
     }
-    if (!objection.empty()) throw error(KZOO_UNSUPPORTED, objection);
+    const char* words = nullptr;
+    if constexpr (requires { V::grid::objection(*p); }) words = V::grid::objection(*p);
+    if constexpr (requires { V::supports(*p, *d); }) {
+      if (words == nullptr) words = V::supports(*p, *d);
+    }
+    if (words != nullptr) throw error(KZOO_UNSUPPORTED, words);
   });
 }
 
@@ -252,7 +260,7 @@ void destroy(const kzoo_variant*, void* created) {
 
 template <class T>
 gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
-  using sum_type = accumulator_t<T>;
+  using accumulator = accumulator_t<T>;
   return {.m = static_cast<int>(p.m),
           .n = static_cast<int>(p.n),
           .k = static_cast<int>(p.k),
@@ -262,17 +270,23 @@ gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
           .a = static_cast<const T*>(args.a),
           .b = static_cast<const T*>(args.b),
           .c = static_cast<T*>(args.c),
-          .alpha = static_cast<sum_type>(p.alpha),
-          .beta = static_cast<sum_type>(p.beta)};
+          .alpha = static_cast<accumulator>(p.alpha),
+          .beta = static_cast<accumulator>(p.beta)};
 }
 
 template <class V, class T>
 void run_as(const instance<V>& i, const kzoo_arguments& args) {
   const gemm<T> g = to_gemm<T>(i.problem, args);
+  const auto stream = static_cast<stream_t>(args.stream);
   if constexpr (requires { i.variant.run(g, args); }) {
     i.variant.run(g, args);
+  } else if constexpr (requires { V::template kernel<T>; }) {
+    V::grid::launch(V::template kernel<T>, g, stream);
+  } else if constexpr (requires { V::template kernel<true>; }) {
+    V::grid::launch(V::grid::aligned(g) ? V::template kernel<true> : V::template kernel<false>, g,
+                    stream);
   } else {
-    i.variant.run(g, static_cast<stream_t>(args.stream));
+    i.variant.run(g, stream);
   }
 }
 
@@ -313,7 +327,7 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
 
 }  // namespace kzoo
 
-// kzoo_add_plugin() says what a library is built for; see cmake/kernel-zoo-plugin.cmake.
+// Defined by kzoo_add_plugin(); see cmake/kernel-zoo-plugin.cmake.
 #ifndef KZOO_TARGET_DEVICE
 #error "KZOO_TARGET_DEVICE is not set: build plugins with kzoo_add_plugin()"
 #endif

@@ -1,5 +1,6 @@
-// Tensor cores through CUDA's WMMA: fragments that a whole warp holds and multiplies. By nvcc these
-// are CUDA's own nvcuda::wmma, by the host compiler the same names come from the simulator, for
+// Tensor cores through CUDA's WMMA: fragments that a whole warp holds and multiplies. Under nvcc
+// this is CUDA's own nvcuda::wmma; under the host compiler the same names come from the simulator,
+// for
 // __half, __nv_bfloat16 and TF32.
 #pragma once
 
@@ -13,16 +14,15 @@
 
 namespace kzoo {
 
-// nvcuda::wmma::load_matrix_sync of a tile in shared memory. The compiler finds out by itself that
-// an address is in shared memory when the elements are __half, but (nvcc 13.0) not for
-// __nv_bfloat16 and TF32: these it reads with generic loads of 4 bytes each and turns around in
-// registers. Here it is told.
+// nvcuda::wmma::load_matrix_sync of a tile in shared memory. For __half the compiler finds out by
+// itself that the address is in shared memory. For __nv_bfloat16 and TF32 nvcc 13.0 does not: it
+// uses generic loads of 4 bytes each and rearranges them in registers. The overloads below tell it.
 template <class Fragment, class T>
 __device__ __forceinline__ void load_from_shared(Fragment& f, const T* tile, unsigned row_length) {
   nvcuda::wmma::load_matrix_sync(f, tile, row_length);
 }
 
-// The instruction that load_matrix_sync stands for, with the state space in its name.
+// The instruction behind load_matrix_sync, with the state space in its name.
 #define KZOO_LOAD_FROM_SHARED(USE, K, INPUT, T, INSTRUCTION)                                   \
   __device__ __forceinline__ void load_from_shared(                                            \
       nvcuda::wmma::fragment<nvcuda::wmma::USE, 16, 16, K, INPUT, nvcuda::wmma::row_major>& f, \

@@ -2,8 +2,9 @@
 //
 // A fiber is a stack that runs one simulated thread after the other. As long as no thread waits,
 // one fiber runs the whole block without a single switch. When a thread waits it keeps its fiber,
-// and another fiber goes on: with a thread that may continue, else with the next thread to be
-// started. When there is neither and threads still wait, they wait for something that cannot come.
+// and another fiber continues: with a thread that is ready, else with the next thread to be
+// started. When there is neither and threads still wait, they wait for something that will never
+// happen.
 #pragma once
 
 #include <cstddef>
@@ -59,8 +60,8 @@ class thread_list {
   thread* tail_ = nullptr;
 };
 
-// Lanes of a warp that have come to the same operation with the same mask, and for `together` with
-// the same work to the same place.
+// Lanes of a warp that have arrived at the same operation with the same mask, and for `together`
+// with the same work at the same source line.
 struct warp_group {
   warp_op op;
   unsigned mask;
@@ -70,7 +71,7 @@ struct warp_group {
 };
 
 struct warp_state {
-  warp_group groups[32];  // each has a lane in it that is in no other
+  warp_group groups[32];  // no lane is in two of them
   unsigned count = 0;
 };
 

@@ -1,9 +1,9 @@
 // Stack switching: Boost.Context's raw jump, plus the call-outs that keep AddressSanitizer aware of
 // which stack it is on.
 //
-// The raw interface rather than boost::context::fiber because a failed block's fibers are given up
-// where they stand, without unwinding: unwinding would call std::terminate in every kernel that has
-// a noexcept function waiting at a barrier. Device code owns nothing that a destructor would free.
+// The raw interface rather than boost::context::fiber because the fibers of a failed block are
+// abandoned without unwinding: unwinding would call std::terminate in every kernel that waits at a
+// barrier inside a noexcept function. Device code owns nothing that a destructor would free.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,11 @@ struct context {
   fcontext::fcontext_t handle = nullptr;
   void* bottom = nullptr;  // lowest usable address
   std::size_t size = 0;
-  context* target = nullptr;  // whom it last switched to
+  context* target = nullptr;  // the one it last switched to
   void* shadow = nullptr;     // AddressSanitizer's
 
-  // Saves the running stack in *this and goes on with `to`; returns when someone switches back.
+  // Saves the running stack in *this and continues with `to`; returns when another context switches
+  // back.
   void switch_to(context& to) {
     target = &to;
 #if defined(__SANITIZE_ADDRESS__)
@@ -47,7 +48,7 @@ struct context {
     return *arrived(transfer)->target;
   }
 
-  // Makes this a fresh stack, on which `entry` will run. What was there before is forgotten.
+  // Makes this a fresh stack, on which `entry` will run. Its previous contents are lost.
   void reset(std::size_t unused_at_top, void (*entry)(fcontext::transfer_t)) {
 #if defined(__SANITIZE_ADDRESS__)
     __asan_unpoison_memory_region(bottom, size);

@@ -1,4 +1,4 @@
-// The report on a block whose threads wait for others that will not come.
+// The message about a block whose threads wait for others that will never arrive.
 #include <cstdio>
 #include <cstring>
 

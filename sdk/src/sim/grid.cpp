@@ -21,8 +21,8 @@
 namespace kzoo::sim {
 namespace {
 
-// More gain little, and each has up to 1024 stacks, of two mappings each, of the 65 530 that a
-// process may have.
+// More threads gain little. Each has up to 1024 stacks with two memory mappings each, and a process
+// may have 65 530 mappings.
 constexpr unsigned kDefaultMostThreads = 16;
 
 unsigned thread_count() {
@@ -101,7 +101,7 @@ class pool {
     work.run_blocks();
     if (helpers == 0) return;
     std::unique_lock lock(mutex_);
-    wanted_ = 0;  // whoever has not woken up by now finds nothing left to do
+    wanted_ = 0;  // a helper that has not woken up by now finds nothing left to do
     done_.wait(lock, [this] { return busy_ == 0; });
   }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kStacksPerSlab = 32;
 }  // namespace
 
 stack_pool::~stack_pool() {
-  if (current != nullptr) return;  // exit() was called by a kernel: we stand on one of them
+  if (current != nullptr) return;  // a kernel called exit(): this code runs on one of the stacks
   for (void* slab : slabs_) munmap(slab, kStride * kStacksPerSlab);
 }
 
@@ -29,7 +29,7 @@ void* stack_pool::take() {
     left_ = kStacksPerSlab;
   }
   auto* guard = static_cast<char*>(slabs_.back()) + kStride * (kStacksPerSlab - left_--);
-  // A guard is one more mapping, and there is a limit on those: without it we run all the same.
+  // A guard page is one more memory mapping, of which there is a limit. It is not essential.
   static_cast<void>(mprotect(guard, kGuardBytes, PROT_NONE));
   return guard + kGuardBytes;
 }

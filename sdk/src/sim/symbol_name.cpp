@@ -1,5 +1,5 @@
-// The name of a function from its address. Kernels are hidden symbols, which dladdr does not know,
-// so the file's own symbol table is read. Happens only when there is an error to report.
+// The name of a function from its address. Kernels are hidden symbols, which dladdr does not find,
+// so the symbol table of the file is read. Used only for error messages.
 #include <cstdlib>
 #include <cstring>
 #include <fstream>

@@ -1,5 +1,6 @@
-// Operations of the lanes of a warp. A lane leaves its value and waits; the last one to come works
-// out the results of all, so that nobody can overwrite a value somebody still has to read.
+// Operations of the lanes of a warp. A lane stores its value and waits; the last one to arrive
+// computes the results of all lanes, so that no lane overwrites a value that another still has to
+// read.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -139,7 +140,7 @@ void block_runner::together(thread& t, const warp_work& work, void* mine,
   meet(t, {warp_op::together, 0xffffffffu, 0, &work, where});
 }
 
-// Returns when all lanes that the mask of `as` names have come to the same.
+// Returns when all lanes in the mask of `as` have arrived at the same operation.
 void block_runner::meet(thread& t, const warp_group& as) {
   const unsigned warp = t.linear / 32;
   warp_state& state = warps_[warp];

@@ -1,5 +1,5 @@
-// launch() on a GPU. A launch that works costs cudaLaunchKernel and nothing else; the questions
-// that explain a failure are asked after it. Included by launch.hpp.
+// launch() on a GPU. A launch that succeeds costs cudaLaunchKernel and nothing else; only after one
+// that failed is the device queried for the reason. Included by launch.hpp.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ inline std::string explain_launch(const launch_config& config, const void* kerne
   return failed;
 }
 
-// Adds a launch that worked to the list, if there is one.
+// Adds a launch that succeeded to the list, if there is one.
 inline void note_launch(const launch_config& config, const void* kernel) {
   kzoo_launch* entry = next_launch(config);
   cudaFuncAttributes f{};
@@ -84,7 +84,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...), std::tupl
       values);
   if (status == cudaSuccess) return note_launch(config, function);
   const std::string text = explain_launch(config, function, status);
-  cudaGetLastError();  // reported here; must not turn up as the failure of a later call
+  cudaGetLastError();  // reported here; must not appear as the failure of a later call
   throw error(KZOO_LAUNCH_FAILED, text);
 }
 

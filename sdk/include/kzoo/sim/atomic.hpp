@@ -1,6 +1,6 @@
 // Atomic functions on global and shared memory. Only the types that CUDA overloads them for are
 // accepted, so that what compiles here compiles there. Relaxed order, as on the GPU; use
-// __threadfence() to order other accesses round them.
+// __threadfence() to order other accesses around them.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ concept atomic_ordered = atomic_word<T> || std::same_as<T, long long>;
 template <class T>
 concept atomic_number = atomic_word<T> || one_of<T, float, double>;
 
-// Replaces *address by next(*address), gives the old value.
+// Replaces *address by next(*address) and returns the old value.
 template <class T, class F>
 inline T atomic_update(T* address, F next) {
   std::atomic_ref<T> ref(*address);

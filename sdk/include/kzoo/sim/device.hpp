@@ -2,9 +2,9 @@
 // that a kernel can name (shuffles, votes, atomics, half, ...) is written with the functions here
 // or touches no simulator state at all.
 //
-// Threads of a block are fibers on one OS thread and change over only inside these functions, so
-// what a kernel does between two of them is not interrupted by its own block. Blocks run at the
-// same time on several OS threads.
+// Threads of a block are fibers on one OS thread and switch only inside these functions, so that
+// between two of them a thread is not interrupted by others of its block. Blocks run at the same
+// time on several OS threads.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace kzoo::sim {
 
-// What a simulated thread knows of itself.
+// The state of a simulated thread that device code can see.
 struct thread_view {
   uint3 thread_idx;
   uint3 block_idx;
@@ -25,8 +25,8 @@ struct thread_view {
 };
 
 // The running simulated thread; null on an OS thread that runs none. One per module, since the
-// simulator is linked into each plugin. Not initial-exec, which would be faster still: that puts
-// all of a module's thread-locals into the loader's small static block, and __shared__ ones are
+// simulator is linked into each plugin. Not initial-exec, which would be faster: it puts all
+// thread-local variables of a module into the loader's small static block, and __shared__ ones are
 // large.
 extern constinit thread_local const thread_view* current
     __attribute__((tls_model("local-dynamic"), visibility("hidden")));
@@ -43,7 +43,7 @@ enum class warp_op : unsigned char {
   sync,      // result 0
   exchange,  // the value of lane `source`; all ones if that lane is not in the mask
   ballot,    // the lanes in the mask whose value is not 0
-  match,     // the lanes in the mask whose value equals one's own
+  match,     // the lanes in the mask that have the caller's value
   add,
   min_signed,
   max_signed,
@@ -55,23 +55,23 @@ enum class warp_op : unsigned char {
   together  // see warp_together
 };
 
-// Waits until every lane in `mask` calls with the same operation and mask, gives each its result.
-// Lanes that the block does not have (a last warp of fewer than 32 threads) are taken out of the
-// mask. Other, disjoint masks of the same warp may be under way.
+// Waits until every lane in `mask` has called with the same operation and mask, and returns each
+// its result. Lanes that the block does not have (a last warp of fewer than 32 threads) are taken
+// out of the mask. Calls with disjoint masks of the same warp may be in progress at the same time.
 std::uint64_t warp_collective(warp_op op, unsigned mask, std::uint64_t value, unsigned source,
                               std::source_location where);
 
-// What a whole warp does as one.
+// An operation of a whole warp.
 struct warp_work {
   const char* name;                  // for messages: "wmma::mma_sync"
-  void (*run)(void* const lanes[]);  // gets what each of the 32 lanes brought, by lane
+  void (*run)(void* const lanes[]);  // the 32 lanes' arguments, by lane
 };
 
-// Waits until all 32 lanes of the warp have come with the same work to the same source line. The
-// last one then runs it, and all go on. A warp that has fewer lanes is an error.
+// Waits until all 32 lanes of the warp have called this with the same work at the same source line.
+// The last one then runs it, and all continue. A warp with fewer lanes is an error.
 void warp_together(const warp_work& work, void* mine, std::source_location where);
 
-// Lets other threads of the block, or other OS threads, go on: what spinning code needs.
+// Lets other threads of the block, or other OS threads, run: for code that spins.
 void yield();
 
 // Ends the launch: kzoo::launch throws kzoo::error(KZOO_ERROR, text). Does not return and does not

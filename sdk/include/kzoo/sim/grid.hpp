@@ -16,13 +16,14 @@ struct grid_request {
   const void* closure;
 };
 
-// Runs all blocks on KZOO_SIM_THREADS OS threads, 1 to 256 (default: the machine's, at most 16), or
-// one for each block where there are fewer; the caller's is among them. When a block fails no
-// further one is started and its error is thrown here. Launches from several host threads take
-// turns.
+// Runs all blocks on KZOO_SIM_THREADS OS threads, 1 to 256 (default: the machine's, at most 16),
+// but no more than there are blocks; the calling thread is one of them. When a block fails, no
+// further block is started and its error is thrown here. Launches from several host threads run one
+// after the other.
 void run_grid(const grid_request& request);
 
-// Dynamic bytes the kernel may have: what was asked for with allow_dynamic_shared, or 48 KB.
+// Bytes of dynamic shared memory that the kernel may have: as given to allow_dynamic_shared, or 48
+// KB.
 std::size_t allowed_dynamic_shared(const void* kernel);
 void set_allowed_dynamic_shared(const void* kernel, std::size_t bytes);
 

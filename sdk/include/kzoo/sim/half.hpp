@@ -1,5 +1,5 @@
 // __half, __nv_bfloat16 and their pairs for the host compiler. Every operation gives the exact
-// result rounded once, to nearest even, which is what the hardware instructions do.
+// result rounded once, to nearest even, as the hardware instructions do.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// Cached loads, bit tricks, casts, fast mathematics, min and max under CUDA's names. The fast
-// functions are the exact ones here: a simulated result can be better than the GPU's, never worse.
+// Cached loads, bit operations, casts, fast mathematics, min and max under CUDA's names. The fast
+// functions are the exact ones here: a simulated result is at least as accurate as the GPU's.
 #pragma once
 
 #include <bit>
@@ -135,7 +135,7 @@ inline double max(float a, double b) { return std::fmax(static_cast<double>(a), 
 inline double min(double a, float b) { return std::fmin(a, static_cast<double>(b)); }
 inline double max(double a, float b) { return std::fmax(a, static_cast<double>(b)); }
 
-// Nanoseconds, not cycles: good for differences and for nothing else.
+// Nanoseconds, not cycles: only differences mean anything.
 inline long long clock64() {
   return static_cast<long long>(std::chrono::steady_clock::now().time_since_epoch().count());
 }

@@ -2,9 +2,9 @@
 // TF32 in 16x16x8. The last lane of a warp to reach a call does it for all, so a call that not all
 // 32 lanes reach is an error, as are lanes that disagree about where a tile is.
 //
-// Products are exact, and added to the sum one after the other along K in fp32; a __half sum is
-// rounded once per mma_sync. (Tensor cores add several products at a time, and cut bits off.) A
-// TF32 input that nobody rounded loses its low bits, as on a GPU.
+// Products are exact, and added to the accumulator one after the other along K in fp32; a __half
+// accumulator is rounded once per mma_sync. (Tensor cores add several products at a time, and drop
+// bits.) A TF32 input that was not rounded loses its low bits, as on a GPU.
 #pragma once
 
 #include <concepts>
@@ -96,7 +96,7 @@ inline float input(__half v) { return v; }
 inline float input(__nv_bfloat16 v) { return v; }
 inline float input(float v) { return truncate_to_tf32(v); }
 
-// What a lane brings to a load or a store. `Word` is const for a load.
+// A lane's arguments of a load or a store. `Word` is const for a load.
 template <class Fragment, class Word>
 struct transfer {
   Fragment* fragment;
@@ -150,7 +150,7 @@ struct transfer {
   static constexpr warp_work kStore{"wmma::store_matrix_sync", &store};
 };
 
-// What a lane brings to a product.
+// A lane's arguments of a product.
 template <class D, class A, class B, class C>
 struct product {
   D* d;

@@ -1,0 +1,54 @@
+#pragma once
+// The grid of most GEMM kernels: one block for each BM x BN tile of C.
+//
+//                          N
+//           +--------+--------+--------+
+//           | (0, 0) | (1, 0) | (2, 0) |      (blockIdx.x, blockIdx.y)
+//        M  +--------+--------+--------+
+//           | (0, 1) | (1, 1) | (2, 1) |      blockDim = (ThreadsX, ThreadsY)
+//           +--------+--------+--------+
+//
+// A variant names it as its member `grid`. It then answers UNSUPPORTED for a C with more tiles
+// along M than gridDim.y can count, and its member `kernel` is launched with this grid
+// (plugin.hpp).
+
+#include <kzoo/abi.h>
+#include <kzoo/gemm.hpp>
+#include <kzoo/launch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kzoo {
+
+template <int BM, int BN, int ThreadsX = BN, int ThreadsY = BM, bool kTransposed = false>
+struct tile_grid {
+  static_assert(ThreadsX * ThreadsY <= 1024, "CUDA allows 1024 threads per block");
+
+  // nullptr, or why the problem has no such grid: CUDA ends gridDim.y at 65535, and gridDim.x only
+  // at 2^31 - 1.
+  static const char* objection(const kzoo_problem& p) {
+    const std::int64_t tiles_y = kTransposed ? (p.n + BN - 1) / BN : (p.m + BM - 1) / BM;
+    return tiles_y <= launch_limits{}.grid_yz
+               ? nullptr
+               : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
+  }
+
+  // Enqueues kernel(g).
+  template <class T>
+  static void launch(void (*kernel)(gemm<T>), const gemm<T>& g, stream_t stream,
+                     std::size_t dynamic_shared = 0) {
+    const int tiles_m = ceil_div(g.m, BM), tiles_n = ceil_div(g.n, BN);
+    kzoo::launch({.grid = kTransposed ? dim3(tiles_m, tiles_n) : dim3(tiles_n, tiles_m),
+                  .block = dim3(ThreadsX, ThreadsY),
+                  .dynamic_shared = dynamic_shared,
+                  .stream = stream},
+                 kernel, g);
+  }
+};
+
+// The same with the axes exchanged: blockIdx.x counts tiles along M, blockIdx.y along N.
+template <int BM, int BN, int ThreadsX = BM, int ThreadsY = BN>
+using transposed_tile_grid = tile_grid<BM, BN, ThreadsX, ThreadsY, true>;
+
+}  // namespace kzoo

@@ -1,0 +1,137 @@
+// Grids of one block per tile of C, and the maps by which threads share a tile's elements.
+#include <kzoo/plugin.hpp>
+
+#include <common/thread_map.hpp>
+
+#include <set>
+#include <utility>
+
+#include "support/catch.hpp"
+
+namespace {
+
+constexpr int kMostY = 65535;
+
+kzoo_problem problem(std::int64_t m, std::int64_t n) {
+  return {.struct_size = sizeof(kzoo_problem),
+          .m = m,
+          .n = n,
+          .k = 1,
+          .lda = 1,
+          .ldb = n,
+          .ldc = n,
+          .type_a = KZOO_F32,
+          .type_b = KZOO_F32,
+          .type_c = KZOO_F32,
+          .layout_a = KZOO_ROW_MAJOR,
+          .layout_b = KZOO_ROW_MAJOR,
+          .layout_c = KZOO_ROW_MAJOR,
+          .alpha = 1,
+          .beta = 0,
+          .alignment = 4};
+}
+
+constexpr kzoo_device kCpu{sizeof(kzoo_device), KZOO_CPU, 0, 0, 0, 0, 1, 0};
+
+// Writes which block and which build of the kernel an element of C is from.
+template <bool kAligned>
+__global__ void mark(kzoo::gemm<float> g) {
+  const int row = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
+  const int col = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  g.store_inside(row, col, (kAligned ? 1000.f : 0.f) + 10 * blockIdx.y + blockIdx.x);
+}
+
+struct marked {
+  using types = kzoo::types<float>;
+  struct grid : kzoo::tile_grid<2, 4> {
+    static bool aligned(const kzoo::gemm<float>& g) { return g.rows_aligned(16); }
+  };
+  template <bool kAligned>
+  static constexpr auto kernel = mark<kAligned>;
+};
+
+struct declines_too {
+  using types = kzoo::types<float>;
+  using grid = kzoo::tile_grid<16, 16>;
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    return p.k == 1 ? "k is 1" : nullptr;
+  }
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const {}
+};
+
+template <class V>
+std::string reason(const kzoo_problem& p) {
+  const kzoo_variant v = kzoo::variant<V>("id", "summary");
+  char words[200] = "";
+  kzoo_text text{words, sizeof words};
+  const kzoo_status status = v.supports(&v, &p, &kCpu, &text);
+  CHECK(status == (words[0] == '\0' ? KZOO_OK : KZOO_UNSUPPORTED));
+  return words;
+}
+
+// The elements that the threads of a map load, with how often.
+template <class Map, int kRows, int kCols>
+bool covers_each_once(int threads) {
+  std::set<std::pair<int, int>> seen;
+  for (int t = 0; t < threads; ++t) {
+    for (int i = 0; i < Map::kRowSteps; ++i) {
+      for (int j = 0; j < Map::kColSteps; ++j) {
+        for (int x = 0; x < Map::kWidth; ++x) {
+          const int row = Map::row(t) + i * Map::kDown;
+          const int col = Map::col(t) + j * Map::kAcross * Map::kWidth + x;
+          if (row >= kRows || col >= kCols || !seen.insert({row, col}).second) return false;
+        }
+      }
+    }
+  }
+  return seen.size() == std::size_t{kRows} * kCols;
+}
+
+}  // namespace
+
+TEST_CASE("a grid declines more tiles than gridDim.y can count", "[tile_grid]") {
+  using grid = kzoo::tile_grid<16, 8>;
+  CHECK(grid::objection(problem(16 * kMostY, 8 * kMostY + 1)) == nullptr);
+  CHECK(grid::objection(problem(16 * kMostY + 1, 8)) != nullptr);
+  using transposed = kzoo::transposed_tile_grid<16, 8>;
+  CHECK(transposed::objection(problem(16 * kMostY + 1, 8 * kMostY)) == nullptr);
+  CHECK(transposed::objection(problem(16, 8 * kMostY + 1)) != nullptr);
+}
+
+TEST_CASE("a variant's grid is asked, and its own supports as well", "[tile_grid]") {
+  CHECK(reason<declines_too>(problem(1, 1)) == "k is 1");
+  CHECK(reason<declines_too>(problem(16 * kMostY + 1, 1)).find("gridDim.y") != std::string::npos);
+  kzoo_problem good = problem(16, 16);
+  good.k = 2;
+  good.lda = 2;
+  CHECK(reason<declines_too>(good).empty());
+}
+
+TEST_CASE("a variant with a grid and a kernel is launched, in the build that fits", "[tile_grid]") {
+  const kzoo_variant v = kzoo::variant<marked>("id", "summary");
+  alignas(16) float a[4] = {}, b[8] = {}, c[3 * 8];
+  kzoo_problem p = problem(3, 6);
+  p.lda = 4;
+  const auto run = [&](std::int64_t ldc) {
+    p.ldb = p.ldc = ldc;
+    void* instance = nullptr;
+    REQUIRE(v.create(&v, &p, &kCpu, &instance, nullptr) == KZOO_OK);
+    const kzoo_arguments args{sizeof(kzoo_arguments), a, b, c, nullptr, nullptr, nullptr};
+    REQUIRE(v.run(&v, instance, &args, nullptr) == KZOO_OK);
+    v.destroy(&v, instance);
+  };
+  run(8);
+  CHECK(c[0] == 1000);
+  CHECK(c[5] == 1001);          // row 0, column 5: the second block along N
+  CHECK(c[2 * 8 + 4] == 1011);  // and the second along M
+  run(6);                       // rows of 24 bytes
+  CHECK(c[2 * 6 + 4] == 11);
+}
+
+TEST_CASE("the threads of a map cover a tile", "[thread_map]") {
+  using common::thread_map;
+  CHECK(covers_each_once<thread_map<128, 8, 256, 4>, 128, 8>(256));
+  CHECK(covers_each_once<thread_map<16, 256, 256, 4>, 16, 256>(256));
+  CHECK(covers_each_once<thread_map<32, 64, 32, 1>, 32, 64>(32));  // a row takes two steps
+  CHECK(covers_each_once<thread_map<128, 16, 256, 1, 8>, 128, 16>(256));
+}
