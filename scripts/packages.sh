@@ -1,0 +1,111 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# Sourced by ./zoo: what the build needs from the distribution, and CMake where that is too old.
+
+# The packages by name; nothing for a distribution that this script does not know, where CMake names
+# what it cannot find. CUDA is optional and comes from elsewhere: scripts/cuda.sh.
+distribution_packages() {
+  local distribution
+  distribution=$( . /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") || return 0
+  local common=(ninja-build libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libcli11-dev
+                libopenblas-dev libssl-dev catch2)
+  case $distribution in
+    'debian 12') echo g++ cmake libboost1.81-dev libboost-context1.81-dev "${common[@]}" ;;
+    'debian 13' | 'ubuntu 24.04')
+      echo g++ cmake libboost1.83-dev libboost-context1.83-dev "${common[@]}" ;;
+    'ubuntu 22.04') # its cmake and its g++ 11 are too old
+      echo g++-12 python3-pip libboost1.74-dev libboost-context1.74-dev "${common[@]}" ;;
+  esac
+}
+
+# Prints those of the packages that are not installed.
+missing_packages() {
+  local package
+  for package; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      echo "$package"
+  done
+}
+
+# Installs what is missing of the packages. Without the right to do so it sets `advice` to what to
+# ask for: the libraries may still be found elsewhere, in CMAKE_PREFIX_PATH for one.
+advice=''
+install_packages() {
+  local missing as_root=()
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]})) || return 0
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      advice="not root and no sudo: ask an administrator for: apt-get install ${missing[*]}"
+      return 0
+    fi
+    as_root=(sudo)
+  fi
+  say "installing ${missing[*]}"
+  if ! { "${as_root[@]}" apt-get update &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -n 15 "$log" >&2
+    fail "apt-get could not install ${missing[*]}; the whole output is in $log"
+  fi
+}
+
+# Unpacks wheels from PyPI, pinned by a file of hashes, into a folder of the user's.
+install_wheels() {
+  local folder=$1 pinned=$2 scratch=$1.partial
+  cmp -s "$pinned" "$folder/pinned.txt" && return
+  local pip=(python3 -m pip)
+  rm -rf "$scratch"
+  mkdir -p "$scratch"
+  if ! "${pip[@]}" --version >/dev/null 2>&1; then
+    # Debian keeps pip apart from Python, and makes virtual environments with one in them.
+    python3 -m venv "$scratch/venv" >"$log" 2>&1 || {
+      rm -rf "$scratch"
+      fail "this needs python3 with pip or venv: apt-get install python3-venv, or ask for it"
+    }
+    pip=("$scratch/venv/bin/python" -m pip)
+  fi
+  "${pip[@]}" install --disable-pip-version-check --no-deps --no-compile --only-binary :all: \
+    --require-hashes --target "$scratch/files" -r "$pinned" >"$log" 2>&1 || {
+    tail -n 5 "$log" >&2
+    rm -rf "$scratch"
+    fail "pip could not fetch what $pinned lists; the whole output is in $log"
+  }
+  cp "$pinned" "$scratch/files/pinned.txt"
+  rm -rf "$folder"
+  mv "$scratch/files" "$folder"
+  rm -rf "$scratch"
+}
+
+# CMake 3.25 or later on PATH, from PyPI where there is none.
+find_cmake() {
+  local found tools=$user_folder/cmake
+  found=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p') || true
+  at_least 3.25 "$found" && return
+  if [[ ! -x $tools/cmake/data/bin/cmake ]]; then
+    command -v python3 >/dev/null || {
+      [[ -z $advice ]] || fail "$advice"
+      fail "CMake 3.25 or later is needed, or python3 with pip to fetch it"
+    }
+    say "fetching CMake into $tools: ${found:-none} is here, and 3.25 is needed"
+  fi
+  install_wheels "$tools" "$root/scripts/cmake.txt"
+  PATH=$tools/cmake/data/bin:$PATH
+}
+
+# A g++ that has C++20, where the default one is too old and neither CXX nor CMAKE_CXX_COMPILER
+# says which to use.
+find_compiler() {
+  [[ -z ${CXX-} ]] || return 0
+  local version
+  at_least 12 "$(g++ -dumpfullversion 2>/dev/null)" && return
+  for version in 15 14 13 12; do
+    command -v "g++-$version" >/dev/null || continue
+    export CXX=g++-$version CUDAHOSTCXX=g++-$version
+    return
+  done
+}
+
+# Whether the second version is there and not older than the first.
+at_least() {
+  [[ -n $2 && $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]
+}
