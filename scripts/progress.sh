@@ -13,7 +13,8 @@ progress() {
     if IFS= read -r -t 1 part; then
       line+=$part
       printf '%s\n' "$line" >>"$log"
-      [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\  ]] &&
+      # 0 of 2: not a build yet, CMake looks for new files.
+      [[ $line =~ ^\[([1-9][0-9]*)/([0-9]+)\]\  ]] &&
         done_so_far="building ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]}"
       line=''
     elif (($? > 128)); then
@@ -33,7 +34,7 @@ progress() {
   done
   [[ -z $terminal ]] || rewrite_line ''
   now=$((SECONDS - start))
-  ((now < 10)) || echo "zoo: $done_so_far, $(minutes "$now")" >&2
+  [[ -z $done_so_far ]] || ((now < 10)) || echo "zoo: $done_so_far, $(minutes "$now")" >&2
 }
 
 minutes() {
