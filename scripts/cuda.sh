@@ -1,16 +1,18 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by ./zoo: which nvcc there is, which GPUs, and a toolkit for those without one.
 
-user_cuda=$user_folder/cuda-13.0/nvidia/cu13 # as the wheels lay it out
+user_cuda=$user_folder/cuda-13.0
+user_toolkit=$user_cuda/nvidia/cu13 # as the wheels lay it out
+pinned_cuda=$root/scripts/cuda-13.0.txt
 
 # Prints the nvcc to build with; nothing where there is none.
 find_nvcc() {
   local candidate
   for candidate in "${CUDACXX-}" ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} \
-    ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"} nvcc /usr/local/cuda/bin/nvcc "$user_cuda/bin/nvcc"; do
+    ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"} nvcc /usr/local/cuda/bin/nvcc; do
     [[ -n $candidate ]] && command -v "$candidate" && return
   done
-  true
+  ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt" || echo "$user_toolkit/bin/nvcc"
 }
 
 # Whether a program started now would see a GPU, in `gpu`, and in `capabilities` the compute
@@ -37,12 +39,14 @@ setup_cuda() {
     return
   fi
   [[ $(uname -sm) == 'Linux x86_64' ]] || fail "setup --cuda is for Linux on x86-64"
-  say "fetching nvcc 13.0, cuBLAS and NVTX into ${user_cuda%/nvidia/*}: 530 MB, 880 unpacked"
-  install_wheels "${user_cuda%/nvidia/*}" "$root/scripts/cuda-13.0.txt"
+  if [[ -z $nvcc ]]; then
+    say "fetching nvcc 13.0, cuBLAS and NVTX into $user_cuda: 530 MB, 880 unpacked"
+    install_wheels "$user_cuda" "$pinned_cuda"
+  fi
   # What nvcc and the linker look for, and wheels cannot hold: links.
-  ln -sfn lib "$user_cuda/lib64"
-  for library in "$user_cuda"/lib/*.so.*; do
+  ln -sfn lib "$user_toolkit/lib64"
+  for library in "$user_toolkit"/lib/*.so.*; do
     ln -sf "${library##*/}" "${library%.so.*}.so"
   done
-  say "nvcc is $user_cuda/bin/nvcc; ./zoo finds it by itself"
+  say "nvcc is $user_toolkit/bin/nvcc; ./zoo finds it by itself"
 }

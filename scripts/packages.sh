@@ -13,7 +13,7 @@ distribution_packages() {
     'debian 13' | 'ubuntu 24.04')
       echo g++ cmake libboost1.83-dev libboost-context1.83-dev "${common[@]}" ;;
     'ubuntu 22.04') # its cmake and its g++ 11 are too old
-      echo g++-12 python3-pip libboost1.74-dev libboost-context1.74-dev "${common[@]}" ;;
+      echo g++-12 libboost1.74-dev libboost-context1.74-dev "${common[@]}" ;;
   esac
 }
 
@@ -51,29 +51,36 @@ install_packages() {
 
 # Unpacks wheels from PyPI, pinned by a file of hashes, into a folder of the user's.
 install_wheels() {
-  local folder=$1 pinned=$2 scratch=$1.partial
-  cmp -s "$pinned" "$folder/pinned.txt" && return
-  local pip=(python3 -m pip)
+  local folder=$1 pinned=$2 scratch=$1.partial pip=()
   rm -rf "$scratch"
   mkdir -p "$scratch"
-  if ! "${pip[@]}" --version >/dev/null 2>&1; then
-    # Debian keeps pip apart from Python, and makes virtual environments with one in them.
-    python3 -m venv "$scratch/venv" >"$log" 2>&1 || {
-      rm -rf "$scratch"
-      fail "this needs python3 with pip or venv: apt-get install python3-venv, or ask for it"
-    }
-    pip=("$scratch/venv/bin/python" -m pip)
-  fi
+  trap 'rm -rf "$scratch"' EXIT
+  find_pip "$scratch/venv"
   "${pip[@]}" install --disable-pip-version-check --no-deps --no-compile --only-binary :all: \
     --require-hashes --target "$scratch/files" -r "$pinned" >"$log" 2>&1 || {
     tail -n 5 "$log" >&2
-    rm -rf "$scratch"
     fail "pip could not fetch what $pinned lists; the whole output is in $log"
   }
   cp "$pinned" "$scratch/files/pinned.txt"
   rm -rf "$folder"
   mv "$scratch/files" "$folder"
   rm -rf "$scratch"
+  trap - EXIT
+}
+
+# Sets `pip` to how it is called. Debian keeps it apart from Python, but makes virtual environments
+# with one inside.
+find_pip() {
+  local attempt
+  for attempt in first second; do
+    pip=(python3 -m pip)
+    ! "${pip[@]}" --version >/dev/null 2>&1 || return 0
+    pip=("$1/bin/python" -m pip)
+    ! python3 -m venv "$1" >"$log" 2>&1 || return 0
+    [[ $attempt == first && -n $(distribution_packages) ]] || break
+    install_packages python3-venv ca-certificates
+  done
+  fail "${advice:-python3 with pip or venv is needed to fetch from PyPI}"
 }
 
 # CMake 3.25 or later on PATH, from PyPI where there is none.
@@ -81,14 +88,10 @@ find_cmake() {
   local found tools=$user_folder/cmake
   found=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p') || true
   at_least 3.25 "$found" && return
-  if [[ ! -x $tools/cmake/data/bin/cmake ]]; then
-    command -v python3 >/dev/null || {
-      [[ -z $advice ]] || fail "$advice"
-      fail "CMake 3.25 or later is needed, or python3 with pip to fetch it"
-    }
+  if ! cmp -s "$root/scripts/cmake.txt" "$tools/pinned.txt"; then
     say "fetching CMake into $tools: ${found:-none} is here, and 3.25 is needed"
+    install_wheels "$tools" "$root/scripts/cmake.txt"
   fi
-  install_wheels "$tools" "$root/scripts/cmake.txt"
   PATH=$tools/cmake/data/bin:$PATH
 }
 

@@ -19,7 +19,7 @@ if(KZOO_CUDA) # AUTO is no false constant
     endif()
   endif()
   if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
-    if(NOT CMAKE_CUDA_ARCHITECTURES)
+    if(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS}) # CMake reads the latter itself
       # This machine's GPUs. Without one nothing can run here, so a single compilation is enough to
       # find mistakes, and its PTX still runs on any GPU that is supported.
       execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader

@@ -199,6 +199,11 @@ zoo setup --cuda
 expect calls "$calls" ''
 zoo CAPABILITY=9.0 run
 expect calls "$calls" "configure *CUDACXX=$cuda/bin/nvcc*plugins_cuda"
+echo 'an older list' >"$work/home/.local/share/kernel-zoo/cuda-13.0/pinned.txt"
+zoo CAPABILITY=9.0 run
+expect output "$out" '*zoo setup --cuda*'
+zoo setup --cuda
+expect calls "$calls" 'pip *'
 keep=
 zoo "$nvcc" setup --cuda
 expect output "$out" '*there is an nvcc already*'
@@ -207,9 +212,12 @@ zoo PIP_FAILS=yes setup --cuda
 expect output "$out" '*hashes differ*could not fetch*'
 expect code "$code" 2
 expect folder "$(ls "$work/home/.local/share/kernel-zoo")" ''
-zoo NO_PIP=yes setup --cuda
-expect output "$out" '*python3-venv*'
+zoo MISSING=python3-venv NO_PIP=yes setup --cuda
+expect calls "$calls" '*apt-get install *python3-venv*'
+expect output "$out" '*python3 with pip or venv is needed*'
 expect code "$code" 2
+zoo USER_ID=1000 MISSING=python3-venv NO_PIP=yes setup --cuda
+expect output "$out" '*ask an administrator for: apt-get install python3-venv'
 
 what='a build that fails'
 zoo BUILD_FAILS=yes NINJA_SAYS='[1/9] Building error_map.o\nx.cpp:1: error: no\n' run
