@@ -40,8 +40,7 @@ setup_cuda() {
   fi
   [[ $(uname -sm) == 'Linux x86_64' ]] || fail "setup --cuda is for Linux on x86-64"
   if [[ -z $nvcc ]]; then
-    say "fetching nvcc 13.0, cuBLAS and NVTX into $user_cuda: 530 MB, 880 unpacked"
-    install_wheels "$user_cuda" "$pinned_cuda"
+    install_wheels 'nvcc 13.0, cuBLAS and NVTX (530 MB, unpacked 880)' "$user_cuda" "$pinned_cuda"
   fi
   # What nvcc and the linker look for, and wheels cannot hold: links.
   ln -sfn lib "$user_toolkit/lib64"

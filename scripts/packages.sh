@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# Sourced by ./zoo: what the build needs from the distribution, and CMake where that is too old.
+# Sourced by ./zoo: what the build needs from the distribution, and CMake where that is old.
 
 # The packages by name; nothing for a distribution that this script does not know, where CMake names
 # what it cannot find. CUDA is optional and comes from elsewhere: scripts/cuda.sh.
@@ -49,13 +49,13 @@ install_packages() {
   fi
 }
 
-# Unpacks wheels from PyPI, pinned by a file of hashes, into a folder of the user's.
+# Fetches wheels from PyPI, pinned by a file of hashes, and unpacks them into a folder of the user's.
 install_wheels() {
-  local folder=$1 pinned=$2 scratch=$1.partial pip=()
+  local what=$1 folder=$2 pinned=$3 scratch=$2.partial pip=()
   rm -rf "$scratch"
-  mkdir -p "$scratch"
   trap 'rm -rf "$scratch"' EXIT
   find_pip "$scratch/venv"
+  say "fetching $what into $folder"
   "${pip[@]}" install --disable-pip-version-check --no-deps --no-compile --only-binary :all: \
     --require-hashes --target "$scratch/files" -r "$pinned" >"$log" 2>&1 || {
     tail -n 5 "$log" >&2
@@ -77,22 +77,20 @@ find_pip() {
     ! "${pip[@]}" --version >/dev/null 2>&1 || return 0
     pip=("$1/bin/python" -m pip)
     ! python3 -m venv "$1" >"$log" 2>&1 || return 0
-    [[ $attempt == first && -n $(distribution_packages) ]] || break
+    [[ $attempt == first && -z $advice && -n $(distribution_packages) ]] || break
     install_packages python3-venv ca-certificates
   done
   fail "${advice:-python3 with pip or venv is needed to fetch from PyPI}"
 }
 
-# CMake 3.25 or later on PATH, from PyPI where there is none.
-find_cmake() {
-  local found tools=$user_folder/cmake
-  found=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p') || true
-  at_least 3.25 "$found" && return
-  if ! cmp -s "$root/scripts/cmake.txt" "$tools/pinned.txt"; then
-    say "fetching CMake into $tools: ${found:-none} is here, and 3.25 is needed"
-    install_wheels "$tools" "$root/scripts/cmake.txt"
-  fi
-  PATH=$tools/cmake/data/bin:$PATH
+# CMake 3.25 or later and Ninja on PATH, from PyPI where they are missing or old.
+find_build_tools() {
+  local tools=$user_folder/build-tools pinned=$root/scripts/build-tools.txt version
+  version=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p') || true
+  ! at_least 3.25 "$version" || ! command -v ninja >/dev/null || return 0
+  cmp -s "$pinned" "$tools/pinned.txt" ||
+    install_wheels "CMake (3.25 is needed, ${version:-none} is here) and Ninja" "$tools" "$pinned"
+  PATH=$tools/cmake/data/bin:$tools/bin:$PATH
 }
 
 # A g++ that has C++20, where the default one is too old and neither CXX nor CMAKE_CXX_COMPILER

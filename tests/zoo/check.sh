@@ -76,6 +76,9 @@ chmod +x "$2/nvidia/cu13/bin/nvcc"
 ln -s "$(type -P cmake)" "$2/cmake/data/bin/cmake"
 : >"$2/nvidia/cu13/lib/libcublas.so.13"
 S
+stand_in ninja <<'S'
+#!/usr/bin/env bash
+S
 stand_in nvcc-stand-in <<'S'
 #!/usr/bin/env bash
 S
@@ -186,7 +189,14 @@ expect output "$out" '*runner run *'
 expect code "$code" 0
 what='an old CMake'
 zoo CMAKE_IS=3.22.1 build
-expect calls "$calls" 'pip *--require-hashes*/scripts/cmake.txt*build*'
+expect calls "$calls" 'pip *--require-hashes*/scripts/build-tools.txt*build*'
+
+mv "$work/bin/ninja" "$work/bin/no-ninja"
+zoo build
+expect calls "$calls" 'pip *build*'
+mv "$work/bin/no-ninja" "$work/bin/ninja"
+zoo USER_ID=1000 MISSING='cmake libfmt-dev' CMAKE_IS= NO_PIP=yes build
+expect output "$out" '*ask an administrator for: apt-get install cmake libfmt-dev'
 
 what='setup --cuda'
 zoo setup --cuda
