@@ -17,6 +17,13 @@ distribution_packages() {
   esac
 }
 
+install_distribution_packages() {
+  local packages
+  mkdir -p "${log%/*}"
+  read -ra packages <<<"$(distribution_packages)"
+  install_packages "${packages[@]}"
+}
+
 # Prints those of the packages that are not installed.
 missing_packages() {
   local package
@@ -28,14 +35,15 @@ missing_packages() {
 
 # Installs what is missing of the packages. Without the right to do so it sets `advice` to what to
 # ask for: the libraries may still be found elsewhere, in CMAKE_PREFIX_PATH for one.
-advice=''
+advice='' ask_for=()
 install_packages() {
   local missing as_root=()
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]})) || return 0
   if ((EUID != 0)); then
     if ! command -v sudo >/dev/null; then
-      advice="not root and no sudo: ask an administrator for: apt-get install ${missing[*]}"
+      ask_for+=("${missing[@]}")
+      advice="not root and no sudo: ask an administrator for: apt-get install ${ask_for[*]}"
       return 0
     fi
     as_root=(sudo)
@@ -78,7 +86,7 @@ find_pip() {
     pip=("$1/bin/python" -m pip)
     ! python3 -m venv "$1" >"$log" 2>&1 || return 0
     [[ $attempt == first && -z $advice && -n $(distribution_packages) ]] || break
-    install_packages python3-venv ca-certificates
+    install_packages ca-certificates python3-venv
   done
   fail "${advice:-python3 with pip or venv is needed to fetch from PyPI}"
 }

@@ -196,7 +196,7 @@ zoo build
 expect calls "$calls" 'pip *build*'
 mv "$work/bin/no-ninja" "$work/bin/ninja"
 zoo USER_ID=1000 MISSING='cmake libfmt-dev' CMAKE_IS= NO_PIP=yes build
-expect output "$out" '*ask an administrator for: apt-get install cmake libfmt-dev'
+expect output "$out" '*ask an administrator for: apt-get install cmake libfmt-dev python3-venv'
 
 what='setup --cuda'
 zoo setup --cuda
