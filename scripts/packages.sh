@@ -85,7 +85,7 @@ find_pip() {
     ! "${pip[@]}" --version >/dev/null 2>&1 || return 0
     pip=("$1/bin/python" -m pip)
     ! python3 -m venv "$1" >"$log" 2>&1 || return 0
-    [[ $attempt == first && -z $advice && -n $(distribution_packages) ]] || break
+    [[ $attempt == first && -n $(distribution_packages) ]] || break
     install_packages ca-certificates python3-venv
   done
   fail "${advice:-python3 with pip or venv is needed to fetch from PyPI}"

@@ -195,7 +195,7 @@ mv "$work/bin/ninja" "$work/bin/no-ninja"
 zoo build
 expect calls "$calls" 'pip *build*'
 mv "$work/bin/no-ninja" "$work/bin/ninja"
-zoo USER_ID=1000 MISSING='cmake libfmt-dev' CMAKE_IS= NO_PIP=yes build
+zoo USER_ID=1000 MISSING='cmake libfmt-dev python3-venv' CMAKE_IS= NO_PIP=yes build
 expect output "$out" '*ask an administrator for: apt-get install cmake libfmt-dev python3-venv'
 
 what='setup --cuda'
