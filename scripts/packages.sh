@@ -6,14 +6,15 @@
 distribution_packages() {
   local distribution
   distribution=$( . /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") || return 0
-  local common=(ninja-build libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libcli11-dev
-                libopenblas-dev libssl-dev catch2)
+  local common=(ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libopenblas-dev libssl-dev
+                catch2)
+  local new_enough=(g++ cmake libtomlplusplus-dev "${common[@]}")
   case $distribution in
-    'debian 12') echo g++ cmake libboost1.81-dev libboost-context1.81-dev "${common[@]}" ;;
+    'debian 12') echo libboost1.81-dev libboost-context1.81-dev "${new_enough[@]}" ;;
     'debian 13' | 'ubuntu 24.04')
-      echo g++ cmake libboost1.83-dev libboost-context1.83-dev "${common[@]}" ;;
-    'ubuntu 22.04') # its cmake and its g++ 11 are too old
-      echo g++-12 libboost1.74-dev libboost-context1.74-dev "${common[@]}" ;;
+      echo libboost1.83-dev libboost-context1.83-dev "${new_enough[@]}" ;;
+    'ubuntu 22.04') # g++ 11, CMake 3.22 and toml++ there are too old
+      echo libboost1.74-dev libboost-context1.74-dev g++-12 "${common[@]}" ;;
   esac
 }
 

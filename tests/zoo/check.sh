@@ -165,9 +165,9 @@ expect calls "$calls" 'configure *--fresh*'
 keep=
 
 what='packages'
-zoo MISSING='cmake libboost1.81-dev' setup
-expect calls "$calls" $'apt-get update\napt-get install * cmake libboost1.81-dev'
-expect output "$out" 'zoo: installing cmake libboost1.81-dev'
+zoo MISSING='libboost1.81-dev cmake' setup
+expect calls "$calls" $'apt-get update\napt-get install * libboost1.81-dev cmake'
+expect output "$out" 'zoo: installing libboost1.81-dev cmake'
 for distribution in 'debian 12 1.81' 'debian 13 1.83' 'ubuntu 22.04 1.74' 'ubuntu 24.04 1.83'; do
   read -r id version boost <<<"$distribution"
   echo "ID=$id VERSION_ID=\"$version\"" >"$work/etc/os-release"
