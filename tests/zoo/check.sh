@@ -17,7 +17,7 @@ echo 'device = "cuda:all"' >"$work/tree/configs/experiments/on_gpus.toml"
 sed -i -e "s#/usr/local/cuda#$work/toolkit#; s#/etc/os-release#$work/etc/os-release#; s#EUID#USER_ID#" \
   "$work"/tree/scripts/*.sh
 
-for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv printf readlink rm sed sort \
+for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv printf readlink rm sed sleep sort \
   stty tail tr uname; do
   path=$(type -P "$tool") && ln -s "$path" "$work/bin/$tool"
 done
@@ -57,6 +57,8 @@ case $1 in
     mkdir -p build/release/bin
     printf '#!/usr/bin/env bash\necho "runner $*"\n' >build/release/bin/runner
     chmod +x build/release/bin/runner
+    trap 'exit 1' INT # as ninja does
+    [[ -z ${NINJA_SLEEPS-} ]] || { : >"$CALLS.building"; sleep 20; }
     [[ -z ${NINJA_SAYS-} ]] || printf "$NINJA_SAYS"
     [[ -z ${BUILD_FAILS-} ]]
     ;;
@@ -85,7 +87,8 @@ S
 echo 'ID=debian VERSION_ID="12"' >"$work/etc/os-release"
 
 # zoo ARGUMENTS, in a fresh tree on a machine that NAME=VALUE words describe: `out` is what it
-# says, `calls` what it called, `code` its exit status.
+# says, `calls` what it called, `code` its exit status. `through` is what it is started by.
+through=()
 zoo() {
   local machine=()
   while [[ ${1-} == *=* && $1 != -* ]]; do
@@ -95,7 +98,7 @@ zoo() {
   : >"$work/calls"
   [[ -n ${keep-} ]] || rm -rf "${work:?}"/{tree/build,home}
   code=0
-  out=$(cd "$work/tree" && env -i PATH="$work/bin" HOME="$work/home" CALLS="$work/calls" USER_ID=0 \
+  out=$(cd "$work/tree" && "${through[@]}" env -i PATH="$work/bin" HOME="$work/home" CALLS="$work/calls" USER_ID=0 \
     TERM=xterm "${machine[@]}" bash ./zoo "$@" 2>&1) || code=$?
   calls=$(cat "$work/calls")
 }
@@ -234,6 +237,15 @@ zoo BUILD_FAILS=yes NINJA_SAYS='[1/9] Building error_map.o\nx.cpp:1: error: no\n
 expect output "$out" $'*\nx.cpp:1: error: no\nzoo: building failed; the whole output is in *'
 expect code "$code" 2
 expect names "$(grep -c error_map <<<"$out" || true)" 0
+
+what='an interrupted build'
+through=(timeout --preserve-status -s INT 2)
+zoo NINJA_SLEEPS=yes build
+through=()
+expect building "$(ls "$work")" '*calls.building*'
+expect code "$code" 130
+expect output "$out" '*takes minutes the first time*'
+expect words "$(grep -c failed <<<"$out" || true)" 0
 
 what='progress'
 . "$tree/scripts/progress.sh"
