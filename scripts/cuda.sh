@@ -29,7 +29,8 @@ find_gpu() {
   fi
 }
 
-no_nvcc='there is a GPU here and no nvcc, so only the simulator runs; ./zoo setup --cuda fetches one (530 MB, no root)'
+no_nvcc='there is a GPU here and no nvcc, so only the simulator runs; ./zoo setup --cuda fetches '
+no_nvcc+='one (530 MB, no root)'
 
 setup_cuda() {
   local nvcc library

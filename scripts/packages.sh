@@ -5,7 +5,7 @@
 # what it cannot find. CUDA is optional and comes from elsewhere: scripts/cuda.sh.
 distribution_packages() {
   local distribution
-  distribution=$( . /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") || return 0
+  distribution=$(. /etc/os-release 2>/dev/null && echo "${ID-} ${VERSION_ID-}") || return 0
   local common=(ninja-build libfmt-dev nlohmann-json3-dev libcli11-dev libopenblas-dev libssl-dev
                 catch2)
   local new_enough=(g++ cmake libtomlplusplus-dev "${common[@]}")
@@ -42,9 +42,9 @@ install_packages() {
   mapfile -t missing < <(missing_packages "$@")
   ((${#missing[@]})) || return 0
   if ((EUID != 0)); then
-    if ! command -v sudo >/dev/null; then
+    if ! command -v sudo >/dev/null || ! sudo -v 2>/dev/null; then
       ask_for+=("${missing[@]}")
-      advice="not root and no sudo: ask an administrator for: apt-get install ${ask_for[*]}"
+      advice="neither root nor sudo: ask an administrator for: apt-get install ${ask_for[*]}"
       return 0
     fi
     as_root=(sudo)

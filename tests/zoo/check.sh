@@ -184,9 +184,21 @@ expect output "$out" ''
 echo 'ID=debian VERSION_ID="12"' >"$work/etc/os-release"
 what='neither root nor sudo'
 zoo USER_ID=1000 MISSING=libfmt-dev CMAKE_FAILS=yes run
-expect output "$out" 'zoo: not root and no sudo: ask an administrator for: apt-get install libfmt-dev (*CMAKE_PREFIX_PATH*'
+asks='zoo: neither root nor sudo: ask an administrator for: apt-get install libfmt-dev'
+expect output "$out" "$asks (*CMAKE_PREFIX_PATH*"
 expect lines "$(wc -l <<<"$out")" 1
 expect code "$code" 2
+stand_in sudo <<'S'
+#!/usr/bin/env bash
+[[ -n ${MAY_SUDO-} ]] || exit 1
+[[ $1 == -v ]] || { echo sudo >>"$CALLS"; "$@"; }
+S
+zoo USER_ID=1000 MISSING=libfmt-dev CMAKE_FAILS=yes run
+expect output "$out" 'zoo: neither root nor sudo:*'
+zoo USER_ID=1000 MAY_SUDO=yes MISSING=libfmt-dev setup
+expect calls "$calls" $'sudo\napt-get update\nsudo\napt-get install *libfmt-dev'
+zoo USER_ID=1000 MISSING=libfmt-dev BUILD_FAILS=yes NINJA_SAYS='x.cpp:1: error: no\n' run
+expect output "$out" '*x.cpp:1: error*building failed*'
 zoo USER_ID=1000 MISSING=libfmt-dev run # its libraries are somewhere else
 expect output "$out" '*runner run *'
 expect code "$code" 0
