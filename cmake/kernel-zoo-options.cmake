@@ -4,6 +4,28 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
 endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Somebody who names a launcher means it; else ccache, where it is installed.
+find_program(KZOO_CCACHE ccache)
+mark_as_advanced(KZOO_CCACHE)
+foreach(language IN ITEMS CXX CUDA)
+  if(KZOO_CCACHE AND NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+    set(CMAKE_${language}_COMPILER_LAUNCHER ${KZOO_CCACHE})
+  endif()
+endforeach()
+
+# Files that include much the same are compiled a dozen at a time: kzoo_unity(target).
+option(KZOO_UNITY "Compile the runner's and the tests' files in batches" OFF)
+function(kzoo_unity target)
+  if(KZOO_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    # Newer CMake would put .cu files together as well, and they are compiled for themselves.
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cu$")
+    set_property(SOURCE ${sources} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON) # CUDA is seldom in the loader's own folders
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(KZOO_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins)

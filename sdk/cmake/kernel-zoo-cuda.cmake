@@ -19,8 +19,9 @@ if(KZOO_CUDA) # AUTO counts as true
     endif()
   endif()
   if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
-    if(NOT CMAKE_CUDA_ARCHITECTURES)
-      # This machine's GPUs, or else Ampere, Hopper with its own instructions, and PTX for the rest.
+    if(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS}) # CMake reads the latter itself
+      # This machine's GPUs. Without one nothing can run here, so a single compilation is enough to
+      # find mistakes, and its PTX still runs on any GPU that is supported.
       execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
                       OUTPUT_VARIABLE kzoo_capabilities ERROR_QUIET
                       RESULT_VARIABLE kzoo_no_gpu OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -32,7 +33,7 @@ if(KZOO_CUDA) # AUTO counts as true
         list(TRANSFORM kzoo_capabilities APPEND "-real")
         set(kzoo_architectures ${kzoo_capabilities})
       else()
-        set(kzoo_architectures 80-real 90a-real 90-virtual)
+        set(kzoo_architectures 80)
       endif()
       set(CMAKE_CUDA_ARCHITECTURES ${kzoo_architectures} CACHE STRING "CUDA architectures")
     endif()

@@ -1,0 +1,52 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# Sourced by ./zoo: which nvcc there is, which GPUs, and a toolkit for those without one.
+
+user_cuda=$user_folder/cuda-13.0
+user_toolkit=$user_cuda/nvidia/cu13 # as the wheels lay it out
+pinned_cuda=$root/scripts/cuda-13.0.txt
+
+# Prints the nvcc to build with; nothing where there is none.
+find_nvcc() {
+  local candidate
+  for candidate in "${CUDACXX-}" ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} \
+    ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"} nvcc /usr/local/cuda/bin/nvcc; do
+    [[ -n $candidate ]] && command -v "$candidate" && return
+  done
+  ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt" || echo "$user_toolkit/bin/nvcc"
+}
+
+# Whether a program started now would see a GPU, in `gpu`, and in `capabilities` the compute
+# capabilities there are. Where the driver's own program is missing, its device files have to do.
+gpu='' capabilities=''
+find_gpu() {
+  case ${CUDA_VISIBLE_DEVICES-all} in '' | -1*) return ;; esac
+  if command -v nvidia-smi >/dev/null; then
+    capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -u) ||
+      capabilities=''
+    gpu=${capabilities:+yes}
+  else
+    ! compgen -G '/dev/nvidia[0-9]*' >/dev/null || gpu=yes
+  fi
+}
+
+no_nvcc='there is a GPU here and no nvcc, so only the simulator runs; ./zoo setup --cuda fetches '
+no_nvcc+='one (530 MB, no root)'
+
+setup_cuda() {
+  local nvcc library
+  nvcc=$(find_nvcc)
+  if [[ -n $nvcc && $nvcc != "$user_cuda"/* ]]; then
+    say "there is an nvcc already, and it will be used: $nvcc"
+    return
+  fi
+  [[ $(uname -sm) == 'Linux x86_64' ]] || fail "setup --cuda is for Linux on x86-64"
+  if [[ -z $nvcc ]]; then
+    install_wheels 'nvcc 13.0, cuBLAS and NVTX (530 MB, unpacked 880)' "$user_cuda" "$pinned_cuda"
+  fi
+  # What nvcc and the linker look for, and wheels cannot hold: links.
+  ln -sfn lib "$user_toolkit/lib64"
+  for library in "$user_toolkit"/lib/*.so.*; do
+    ln -sf "${library##*/}" "${library%.so.*}.so"
+  done
+  say "nvcc is $user_toolkit/bin/nvcc; ./zoo finds it by itself"
+}

@@ -1,0 +1,288 @@
+#!/usr/bin/env bash
+# What ./zoo decides, with stand-ins for the programs it calls and for the machine it asks.
+#   check.sh TREE WORK
+set -euo pipefail
+
+tree=$1
+work=$2
+rm -rf "$work"
+mkdir -p "$work/bin" "$work/tree" "$work/etc"
+
+cp -r "$tree/zoo" "$tree/scripts" "$tree/CMakePresets.json" "$work/tree"
+mkdir -p "$work/tree/configs/experiments"
+echo 'device = "auto"' >"$work/tree/configs/experiments/quick.toml"
+echo "device = 'cpu'" >"$work/tree/configs/experiments/on_cpu.toml"
+echo 'device = "cuda:all"' >"$work/tree/configs/experiments/on_gpus.toml"
+# The machine as the scripts see it.
+sed -i -e "s#/usr/local/cuda#$work/toolkit#; s#/etc/os-release#$work/etc/os-release#; s#EUID#USER_ID#" \
+  "$work"/tree/scripts/*.sh
+
+for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv printf readlink rm sed sleep sort \
+  stty tail tr uname; do
+  path=$(type -P "$tool") && ln -s "$path" "$work/bin/$tool"
+done
+
+stand_in() {
+  cat >"$work/bin/$1"
+  chmod +x "$work/bin/$1"
+}
+stand_in dpkg-query <<'S'
+#!/usr/bin/env bash
+[[ " ${MISSING-} " == *" ${!#} "* ]] || printf installed
+S
+stand_in g++ <<'S'
+#!/usr/bin/env bash
+echo 12.2.0
+S
+stand_in nvidia-smi <<'S'
+#!/usr/bin/env bash
+[[ -n ${CAPABILITY-} ]] && echo "$CAPABILITY"
+S
+stand_in apt-get <<'S'
+#!/usr/bin/env bash
+echo "apt-get $*" >>"$CALLS"
+S
+stand_in cmake <<'S'
+#!/usr/bin/env bash
+case $1 in
+  --version) echo cmake version "${CMAKE_IS-3.25.1}" ;;
+  --preset)
+    [[ -z ${CMAKE_FAILS-} ]] || { echo "CMake Error: no fmt"; exit 1; }
+    echo "configure $* CUDACXX=${CUDACXX-}" >>"$CALLS"
+    echo "build plugins_cpu: phony" >build/release/build.ninja
+    [[ -z ${CUDACXX-} ]] || echo "build plugins_cuda: phony" >>build/release/build.ninja
+    ;;
+  --build)
+    echo "build ${*:3}" >>"$CALLS"
+    mkdir -p build/release/bin
+    printf '#!/usr/bin/env bash\necho "runner $*"\n' >build/release/bin/runner
+    chmod +x build/release/bin/runner
+    trap 'exit 1' INT # as ninja does
+    [[ -z ${NINJA_SLEEPS-} ]] || { : >"$CALLS.building"; sleep 20; }
+    [[ -z ${NINJA_SAYS-} ]] || printf "$NINJA_SAYS"
+    [[ -z ${BUILD_FAILS-} ]]
+    ;;
+esac
+S
+stand_in python3 <<'S'
+#!/usr/bin/env bash
+[[ $* != '-m venv'* ]] || exit 1
+[[ -z ${NO_PIP-} ]] || exit 1
+[[ $3 == install ]] || exit 0
+echo "pip $*" >>"$CALLS"
+while [[ $1 != --target ]]; do shift; done
+mkdir -p "$2/nvidia/cu13/bin" "$2/nvidia/cu13/lib" "$2/cmake/data/bin"
+[[ -z ${PIP_FAILS-} ]] || { echo "hashes differ"; exit 1; }
+printf '#!/usr/bin/env bash\n' >"$2/nvidia/cu13/bin/nvcc"
+chmod +x "$2/nvidia/cu13/bin/nvcc"
+ln -s "$(type -P cmake)" "$2/cmake/data/bin/cmake"
+: >"$2/nvidia/cu13/lib/libcublas.so.13"
+S
+stand_in ninja <<'S'
+#!/usr/bin/env bash
+S
+stand_in nvcc-stand-in <<'S'
+#!/usr/bin/env bash
+S
+echo 'ID=debian VERSION_ID="12"' >"$work/etc/os-release"
+
+# zoo ARGUMENTS, in a fresh tree on a machine that NAME=VALUE words describe: `out` is what it
+# says, `calls` what it called, `code` its exit status. `through` is what it is started by.
+through=()
+zoo() {
+  local machine=()
+  while [[ ${1-} == *=* && $1 != -* ]]; do
+    machine+=("$1")
+    shift
+  done
+  : >"$work/calls"
+  [[ -n ${keep-} ]] || rm -rf "${work:?}"/{tree/build,home}
+  code=0
+  out=$(cd "$work/tree" && "${through[@]}" env -i PATH="$work/bin" HOME="$work/home" CALLS="$work/calls" USER_ID=0 \
+    TERM=xterm "${machine[@]}" bash ./zoo "$@" 2>&1) || code=$?
+  calls=$(cat "$work/calls")
+}
+
+# expect WORD TEXT PATTERN: the text is or matches the pattern, or the test ends.
+expect() {
+  # shellcheck disable=SC2053
+  [[ $2 == "$3" || $2 == $3 ]] && return
+  printf '%s: the %s is\n%s\nand should be like\n%s\n' "$what" "$1" "$2" "$3" >&2
+  exit 1
+}
+
+nvcc=CUDACXX=$work/bin/nvcc-stand-in
+
+what='without nvcc and GPU'
+zoo run
+expect calls "$calls" '*build --target runner plugins_cpu'
+expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml"
+what='with nvcc alone'
+zoo "$nvcc" run quick
+expect calls "$calls" '*build --target runner plugins_cpu'
+expect output "$out" '*leaving out the cuda plugins*'
+what='with nvcc and GPU'
+zoo "$nvcc" CAPABILITY=9.0 run
+expect calls "$calls" '*build --target runner plugins_cuda'
+expect output "$out" '*leaving out the cpu plugins*'
+what='a GPU that is hidden'
+zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
+expect calls "$calls" '*build --target runner plugins_cpu'
+what='a GPU without nvcc'
+zoo CAPABILITY=9.0 run
+expect calls "$calls" '*build --target runner plugins_cpu'
+expect output "$out" '*zoo setup --cuda*'
+what='a device that is asked for'
+zoo "$nvcc" run quick --device cuda:1
+expect calls "$calls" '*build --target runner plugins_cuda'
+zoo "$nvcc" CAPABILITY=9.0 run --device=cpu --sizes 8
+expect calls "$calls" '*build --target runner plugins_cpu'
+what='the device of an experiment file'
+zoo "$nvcc" CAPABILITY=9.0 run on_cpu
+expect calls "$calls" '*build --target runner plugins_cpu'
+zoo "$nvcc" check configs/experiments/on_gpus.toml
+expect calls "$calls" '*build --target runner plugins_cuda'
+zoo "$nvcc" run on_gpus --device cpu
+expect calls "$calls" '*build --target runner plugins_cpu'
+what='commands that may need either'
+zoo "$nvcc" CAPABILITY=9.0 rerun some.json
+expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'
+zoo "$nvcc" CAPABILITY=9.0 run --resume
+expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'
+expect output "$out" '*runner run --resume'
+zoo "$nvcc" validate naive
+expect calls "$calls" '*build --target runner plugins_cpu'
+what='commands that load no plugin'
+zoo "$nvcc" CAPABILITY=9.0 report some.json
+expect calls "$calls" '*build --target runner'
+what='build --all'
+zoo "$nvcc" build --all
+expect calls "$calls" '*build '
+
+what='configuring again'
+keep=yes
+zoo "$nvcc" build
+expect calls "$calls" 'build --target*'
+zoo "$nvcc" CAPABILITY=8.0 build
+expect calls "$calls" 'configure *--fresh*'
+keep=
+
+what='packages'
+zoo MISSING='libboost1.81-dev cmake' setup
+expect calls "$calls" $'apt-get update\napt-get install * libboost1.81-dev cmake'
+expect output "$out" 'zoo: installing libboost1.81-dev cmake'
+for distribution in 'debian 12 1.81' 'debian 13 1.83' 'ubuntu 22.04 1.74' 'ubuntu 24.04 1.83'; do
+  read -r id version boost <<<"$distribution"
+  echo "ID=$id VERSION_ID=\"$version\"" >"$work/etc/os-release"
+  zoo MISSING="libboost$boost-dev" setup
+  expect output "$out" "zoo: installing libboost$boost-dev"
+done
+what='an unknown distribution'
+echo 'ID=other' >"$work/etc/os-release"
+zoo MISSING=g++ setup
+expect output "$out" ''
+echo 'ID=debian VERSION_ID="12"' >"$work/etc/os-release"
+what='neither root nor sudo'
+zoo USER_ID=1000 MISSING=libfmt-dev CMAKE_FAILS=yes run
+asks='zoo: neither root nor sudo: ask an administrator for: apt-get install libfmt-dev'
+expect output "$out" "$asks (*CMAKE_PREFIX_PATH*"
+expect lines "$(wc -l <<<"$out")" 1
+expect code "$code" 2
+stand_in sudo <<'S'
+#!/usr/bin/env bash
+[[ -n ${MAY_SUDO-} ]] || exit 1
+[[ $1 == -v ]] || { echo sudo >>"$CALLS"; "$@"; }
+S
+zoo USER_ID=1000 MISSING=libfmt-dev CMAKE_FAILS=yes run
+expect output "$out" 'zoo: neither root nor sudo:*'
+zoo USER_ID=1000 MAY_SUDO=yes MISSING=libfmt-dev setup
+expect calls "$calls" $'sudo\napt-get update\nsudo\napt-get install *libfmt-dev'
+zoo USER_ID=1000 MISSING=libfmt-dev BUILD_FAILS=yes NINJA_SAYS='x.cpp:1: error: no\n' run
+expect output "$out" '*x.cpp:1: error*building failed*'
+zoo USER_ID=1000 MISSING=libfmt-dev run # its libraries are somewhere else
+expect output "$out" '*runner run *'
+expect code "$code" 0
+what='an old CMake'
+zoo CMAKE_IS=3.22.1 build
+expect calls "$calls" 'pip *--require-hashes*/scripts/build-tools.txt*build*'
+
+mv "$work/bin/ninja" "$work/bin/no-ninja"
+zoo build
+expect calls "$calls" 'pip *build*'
+mv "$work/bin/no-ninja" "$work/bin/ninja"
+zoo USER_ID=1000 MISSING='cmake libfmt-dev python3-venv' CMAKE_IS= NO_PIP=yes build
+expect output "$out" '*ask an administrator for: apt-get install cmake libfmt-dev python3-venv'
+
+what='setup --cuda'
+zoo setup --cuda
+expect calls "$calls" 'pip *--require-hashes*/scripts/cuda-13.0.txt'
+cuda=$work/home/.local/share/kernel-zoo/cuda-13.0/nvidia/cu13
+expect link "$(readlink "$cuda/lib64")" lib
+expect link "$(readlink "$cuda/lib/libcublas.so")" libcublas.so.13
+keep=yes
+zoo setup --cuda
+expect calls "$calls" ''
+zoo CAPABILITY=9.0 run
+expect calls "$calls" "configure *CUDACXX=$cuda/bin/nvcc*plugins_cuda"
+echo 'an older list' >"$work/home/.local/share/kernel-zoo/cuda-13.0/pinned.txt"
+zoo CAPABILITY=9.0 run
+expect output "$out" '*zoo setup --cuda*'
+zoo setup --cuda
+expect calls "$calls" 'pip *'
+keep=
+zoo "$nvcc" setup --cuda
+expect output "$out" '*there is an nvcc already*'
+expect calls "$calls" ''
+zoo PIP_FAILS=yes setup --cuda
+expect output "$out" '*hashes differ*could not fetch*'
+expect code "$code" 2
+expect folder "$(ls "$work/home/.local/share/kernel-zoo")" ''
+zoo MISSING=python3-venv NO_PIP=yes setup --cuda
+expect calls "$calls" '*apt-get install *python3-venv*'
+expect output "$out" '*python3 with pip or venv is needed*'
+expect code "$code" 2
+zoo USER_ID=1000 MISSING=python3-venv NO_PIP=yes setup --cuda
+expect output "$out" '*ask an administrator for: apt-get install python3-venv'
+
+what='a build that fails'
+zoo BUILD_FAILS=yes NINJA_SAYS='[1/9] Building error_map.o\nx.cpp:1: error: no\n' run
+expect output "$out" $'*\nx.cpp:1: error: no\nzoo: building failed; the whole output is in *'
+expect code "$code" 2
+expect names "$(grep -c error_map <<<"$out" || true)" 0
+
+what='an interrupted build'
+through=(timeout --preserve-status -s INT 2)
+zoo NINJA_SLEEPS=yes build
+through=()
+expect building "$(ls "$work")" '*calls.building*'
+expect code "$code" 130
+expect output "$out" '*takes minutes the first time*'
+expect words "$(grep -c failed <<<"$out" || true)" 0
+
+what='progress'
+. "$tree/scripts/progress.sh"
+# A clock that is twenty seconds later after each line.
+# shellcheck disable=SC2162,SC2317
+read() {
+  SECONDS=$((SECONDS + 20))
+  builtin read "$@"
+}
+lines=$(printf '[0/3] Re-checking\n[1/3] a\n[2/3] b\n[3/3] c\n' | progress "$work/ninja.log" 2>&1)
+expect lines "$lines" $'zoo: building 1 of 3, 0:40\nzoo: building 3 of 3, 1:20\nzoo: building 3 of 3, 1:40'
+expect log "$(cat "$work/ninja.log")" $'[0/3] Re-checking\n[1/3] a\n[2/3] b\n[3/3] c'
+unset -f read
+expect lines "$(printf '[1/3] a\n' | progress "$work/ninja.log" 2>&1)" ''
+if type -P script >/dev/null; then
+  on_terminal() {
+    local slow='printf "[1/3] a\n"; sleep 1.2; printf "[2/3] b\n"; sleep 1.2'
+    script -qec "stty cols 16; . $tree/scripts/progress.sh; { $slow; } | TERM=$1 progress $work/ninja.log" \
+      /dev/null </dev/null
+  }
+  expect terminal "$(SHELL=$(type -P bash) on_terminal xterm)" $'\rzoo: building 1\e[K*\r\e[K'
+  expect terminal "$(SHELL=$(type -P bash) on_terminal dumb)" ''
+fi
+
+if type -P shellcheck >/dev/null; then
+  shellcheck -x -P "$tree" "$tree/zoo" "$tree"/scripts/*.sh "$0"
+fi
+echo ok
