@@ -14,7 +14,7 @@ using compare::comparison;
 using results::cell;
 using results::document;
 
-style style_of(change c) {
+style style_of_change(change c) {
   switch (c) {
     case change::slower:
     case change::broken:
@@ -77,7 +77,7 @@ std::vector<table::field> row(const compare::pair& p) {
           {time_or_verdict(p.after)},
           {much},
           {interval, style::dim},
-          {std::string(change_name(p.change)), style_of(p.change)}};
+          {std::string(change_name(p.change)), style_of_change(p.change)}};
 }
 
 }  // namespace
