@@ -1,10 +1,9 @@
 #include "cli/command_line.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/subcommands.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
-#include "results/experiment.hpp"
-
 #include "input/invalid.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,99 +22,6 @@ namespace {
 constexpr const char* kDescription =
     "Loads the GEMM kernel plugins that an experiment names, checks each against an fp64\n"
     "reference and all against each other, and compares their times.";
-
-constexpr const char* kShowErrors =
-    "A map of C for each result that is wrong, and the first elements that differ";
-
-constexpr const char* kExitCodes =
-    "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung, failed,\n"
-    "has an impossible time or lost its device, or a library cannot be used, 2 bad usage or\n"
-    "experiment file, 3 the device asked for is not there, 4 `compare` found a regression,\n"
-    "130 interrupted.";
-
-void add_plugin_folders(CLI::App& app, common_options& o) {
-  app.add_option("--plugin-dir", o.plugin_folders,
-                 "A folder with plugins (.so), before the built-in ones; may be given again")
-      ->type_name("DIR")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-void add_common(CLI::App& app, common_options& o) {
-  add_plugin_folders(app, o);
-  app.add_flag("--in-process", o.in_process,
-               "Load plugins into this process, for debuggers and profilers: a crash ends it");
-}
-
-CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
-  auto* file =
-      app.add_option("FILE", o.file, "Experiment file; looked up under configs/ if it is not here");
-  app.add_option("--device", o.device,
-                 "auto, cpu, cuda, cuda:N or cuda:all; default: as the file says")
-      ->type_name("NAME");
-  app.add_option("--plugins", o.plugins, "name, name:variant or globs, separated by commas")
-      ->type_name("LIST")
-      ->delimiter(',');
-  app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
-      ->type_name("LIST")
-      ->delimiter(',');
-  return file;
-}
-
-void add_tier(CLI::App& app, experiment_options& o) {
-  app.add_option("--verify", o.tier, "quick, full or paranoid: how much is checked")
-      ->type_name("TIER");
-}
-
-void add_output(CLI::App& app, output_options& o) {
-  app.add_option("--json", o.json, "Write the results as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--csv", o.csv, "A line for each cell; likewise")->type_name("FILE");
-  app.add_option("--md", o.markdown, "The tables as Markdown; likewise")->type_name("FILE");
-  auto* journal =
-      app.add_option(
-             "--journal", o.journal,
-             "Where results are stored, problem by problem; default: results/DATE_NAME.jsonl")
-          ->type_name("FILE");
-  app.add_flag("--no-journal", o.no_journal, "Store nothing on the way")->excludes(journal);
-  app.add_flag("--quiet", o.quiet, "Only what failed, and the closing line");
-  app.add_flag("--show-errors", o.show_errors, kShowErrors);
-}
-
-void add_run(CLI::App& app, run_options& o) {
-  add_common(app, o);
-  auto* file = add_experiment(app, o);
-  add_tier(app, o);
-  add_output(app, o);
-  app.add_option("--resume", o.resume,
-                 "Go on with an interrupted run: a journal, or the newest; FILE may be left out")
-      ->type_name("[JOURNAL]")
-      ->expected(0, 1)
-      ->default_str("")
-      ->excludes("--journal")
-      ->excludes("--no-journal");
-  app.footer(kExitCodes);
-  app.parse_complete_callback([file, &o] {
-    if (file->count() == 0 && !o.resume) throw CLI::RequiredError("FILE");
-  });
-}
-
-void add_profile(CLI::App& app, profile_options& o) {
-  add_plugin_folders(app, o);
-  add_experiment(app, o)->required();
-  app.add_option("--cell", o.cells,
-                 "plugin:variant@MxNxK, one or several, separated by commas; default: all kernels "
-                 "of the first problem, up to 16")
-      ->type_name("LIST")
-      ->delimiter(',')
-      ->excludes("--plugins");
-  app.add_option("--ncu", o.ncu, "Nsight Compute's program, if it is not where it usually is")
-      ->type_name("PROGRAM");
-  app.add_option("--json", o.json, "Write the counters as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "The tables as Markdown; likewise")->type_name("FILE");
-  app.footer(
-      "What stands after -- goes to ncu as it is, for example: -- --set full -o report\n"
-      "Exit codes: 0 all were profiled, 1 some were not, 2 bad usage, 3 no such device.");
-}
 
 // Takes what stands after -- away from the words.
 std::vector<std::string> taken_after_dashes(std::vector<std::string>& words) {
@@ -147,107 +54,9 @@ int command_line(int argc, char** argv) {
   app.footer(kExitCodes);
   app.require_subcommand(1);
 
-  run_options run_with, check_with;
-  common_options list_with, describe_with;
-  report_options report_with;
-  rerun_options rerun_with;
-  compare_options compare_with;
-  validate_options validate_with;
-  devices_options devices_with;
-  profile_options profile_with;
-  std::string plugin;
+  std::vector<std::string> after_dashes;
   int code = kOk;
-
-  CLI::App& run_app = *app.add_subcommand("run", "Run an experiment (`runner FILE` does too)");
-  add_run(run_app, run_with);
-  run_app.callback([&] { code = run(run_with); });
-
-  CLI::App& rerun_app = *app.add_subcommand("rerun", "Run again what stored results are of");
-  rerun_app.add_option("RESULT", rerun_with.file, "A journal, or what --json wrote")->required();
-  add_common(rerun_app, rerun_with);
-  add_output(rerun_app, rerun_with);
-  rerun_app.callback([&] { code = rerun(rerun_with); });
-
-  CLI::App& report_app = *app.add_subcommand("report", "The tables of stored results");
-  report_app.add_option("RESULT", report_with.file, "A journal, or what --json wrote")->required();
-  auto* as_other = report_app.add_option_group("format");
-  as_other->add_flag("--md", report_with.markdown, "As Markdown, for a page on GitHub");
-  as_other->add_flag("--csv", report_with.csv, "A line for each cell");
-  as_other->add_flag("--json", report_with.json, "All there is");
-  as_other->require_option(0, 1);
-  report_app.callback([&] { code = report(report_with); });
-
-  CLI::App& compare_app =
-      *app.add_subcommand("compare", "Two stored results, or the kernels of one");
-  compare_app
-      .add_option("RESULT", compare_with.files,
-                  "Journals, or what --json wrote: OLD NEW, or one with --baseline")
-      ->required()
-      ->expected(1, 2);
-  compare_app.add_option("--threshold", compare_with.threshold, "Changes below it are none")
-      ->type_name("PERCENT")
-      ->capture_default_str();
-  compare_app.add_option("--baseline", compare_with.baseline, "Rank one result beside this kernel")
-      ->type_name("NAME");
-  compare_app.add_flag("--force", compare_with.force, "Also of different devices or toolkits");
-  compare_app.add_flag("--md", compare_with.markdown, "As Markdown");
-  compare_app.footer(kExitCodes);
-  compare_app.callback([&] { code = compare(compare_with); });
-
-  CLI::App& check_app = *app.add_subcommand(
-      "check", "Check an experiment file without running it, and show its description");
-  add_common(check_app, check_with);
-  add_experiment(check_app, check_with)->required();
-  add_tier(check_app, check_with);
-  check_app.callback([&] { code = check(check_with); });
-
-  CLI::App& validate_app =
-      *app.add_subcommand("validate", "Every check on one plugin, a line for each");
-  add_common(validate_app, validate_with);
-  validate_app
-      .add_option("PLUGIN", validate_with.plugin, "name, name:variant, or a library's file")
-      ->required();
-  validate_app.add_option("--tier", validate_with.tier, "quick, full or paranoid; default: full")
-      ->type_name("TIER");
-  validate_app.add_option("--device", validate_with.device, "cpu, cuda or cuda:N")
-      ->type_name("NAME");
-  validate_app.add_option("--size", validate_with.size, "The problem at hand: N or MxNxK")
-      ->type_name("SIZE");
-  validate_app.add_option("--dtype", validate_with.dtype, "One element type: f32, f16, bf16, i32")
-      ->type_name("TYPE");
-  validate_app
-      .add_option("--timeout", validate_with.timeout_seconds,
-                  "Seconds for one step, after which it counts as hung; default: 60")
-      ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
-  validate_app.add_option("--json", validate_with.json, "Write the findings as JSON; - for stdout")
-      ->type_name("FILE");
-  validate_app.add_flag("--show-errors", validate_with.show_errors, kShowErrors);
-  validate_app.footer("Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device.");
-  validate_app.callback([&] { code = validate(validate_with); });
-
-  CLI::App& profile_app =
-      *app.add_subcommand("profile", "What Nsight Compute counts while cells of an experiment run");
-  add_profile(profile_app, profile_with);
-  profile_app.callback([&] { code = profile(profile_with); });
-
-  CLI::App& list_app = *app.add_subcommand("list", "The plugins that there are");
-  add_common(list_app, list_with);
-  list_app.callback([&] { code = list(list_with); });
-
-  CLI::App& describe_app = *app.add_subcommand("describe", "All about one plugin");
-  add_common(describe_app, describe_with);
-  describe_app.add_option("PLUGIN", plugin, "Its name, as `runner list` gives it")->required();
-  describe_app.callback([&] { code = describe(describe_with, plugin); });
-
-  CLI::App& devices_app = *app.add_subcommand("devices", "The devices that there are");
-  devices_app.add_flag("--measure", devices_with.measure,
-                       "Measure how fast each is, ten seconds a device, and keep it: what results "
-                       "are held against");
-  devices_app.add_option("--device", devices_with.device, "This one only: cpu, cuda or cuda:N")
-      ->type_name("NAME");
-  devices_app.add_flag("--json", devices_with.json, "All there is, every sample of it");
-  devices_app.callback([&] { code = devices(devices_with); });
+  add_subcommands(app, after_dashes, code);
 
   if (argc <= 1) {
     fmt::print("{}", app.help());
@@ -255,7 +64,7 @@ int command_line(int argc, char** argv) {
   }
   try {
     std::vector<std::string> words = with_default_command(argc, argv, app);
-    if (words[0] == "profile") profile_with.ncu_arguments = taken_after_dashes(words);
+    if (words[0] == "profile") after_dashes = taken_after_dashes(words);
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(words);
   } catch (const CLI::ParseError& e) {

@@ -46,10 +46,10 @@ struct run_options : output_options, experiment_options {
 };
 
 struct profile_options : common_options, experiment_options {
-  std::vector<std::string> cells;  // empty: of the first problem all
-  std::string ncu;                 // "" : where it usually is
-  std::string json, markdown;      // "" : none, "-": stdout
-  std::vector<std::string> ncu_arguments;
+  std::vector<std::string> cells;          // empty: of the first problem all
+  std::string ncu;                         // "" : where it usually is
+  std::string json, markdown;              // "" : none, "-": stdout
+  std::vector<std::string> ncu_arguments;  // after --
 };
 
 struct rerun_options : output_options {
@@ -78,6 +78,10 @@ struct validate_options : common_options {
   bool show_errors = false;
 };
 
+struct describe_options : common_options {
+  std::string plugin;
+};
+
 struct devices_options {
   std::string device;  // "" : all
   bool measure = false, json = false;
@@ -91,7 +95,7 @@ int check(const run_options& options);
 int profile(const profile_options& options);
 int validate(const validate_options& options);
 int list(const common_options& options);
-int describe(const common_options& options, const std::string& plugin);
+int describe(const describe_options& options);
 int devices(const devices_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);

@@ -93,7 +93,8 @@ int list(const common_options& options) {
   return kOk;
 }
 
-int describe(const common_options& options, const std::string& plugin) {
+int describe(const describe_options& options) {
+  const std::string& plugin = options.plugin;
   const run::plugin_discovery plugins = open_catalogue(options);
   const bool colour = report::wants_colour(stdout);
   bool any = false, usable = true;
