@@ -1,6 +1,7 @@
 #pragma once
 // What Nsight Compute counted while one cell ran once.
 
+#include "core/kernel_id.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
@@ -34,13 +35,11 @@ struct counters {
 };
 
 struct profiled {
-  std::string plugin, variant;
+  kernel_id kernel;
   kzoo::problem problem;
   std::optional<counters> found;  // empty when there is a reason
   kzoo::verdict verdict = verdict::pass;
   std::string reason;
-
-  std::string kernel() const { return plugin + ":" + variant; }
 };
 
 struct document {

@@ -20,7 +20,7 @@ using results::document;
 
 class execution {
  public:
-  execution(plan& p, document head, const earlier& before, observer& watch)
+  execution(plan& p, document head, const finished_cells& before, observer& watch)
       : plan_(p),
         document_(std::move(head)),
         before_(before),
@@ -41,7 +41,7 @@ class execution {
   // A cell of the problem at hand, from its place in the document on.
   struct candidate {
     loaded_plugin* who;
-    const entry* what;
+    const selected_variant* what;
     std::size_t agreements_end;  // in the document, of those with the cells before it
     bool taken_over;
   };
@@ -72,7 +72,7 @@ class execution {
     }
     timed_candidates_.clear();
     for (loaded_plugin& c : plan_.plugins) {
-      for (const entry& e : c.entries) judge_one(judge, index, c, e);
+      for (const selected_variant& e : c.entries) judge_one(judge, index, c, e);
       if (c.host) release(*c.host);
     }
     if (!plan_.experiment.timing.enabled) return;
@@ -82,16 +82,16 @@ class execution {
     }
   }
 
-  void judge_one(judging& judge, std::size_t index, loaded_plugin& c, const entry& e) {
+  void judge_one(judging& judge, std::size_t index, loaded_plugin& c, const selected_variant& e) {
     const problem& p = plan_.experiment.problems[index];
-    const std::string& variant = e.description.id;
-    if (const cell* old = before_.find(p, c.record.name, variant)) {
+    const kernel_id kernel{c.record.name, e.description.id};
+    if (const cell* old = before_.find(p, kernel)) {
       document_.cells.push_back(*old);
       document_.cells.back().problem = index;
       candidates_.push_back({&c, &e, document_.agreements.size(), true});
     } else {
       interrupt::check();
-      watch_.starts(p, variant.empty() ? c.record.name : c.record.name + ":" + variant);
+      watch_.starts(p, kernel.name());
       document_.cells.push_back(judge.judge(c, e));
       for (results::agreement& a : judge.compare_newest()) {
         document_.agreements.push_back(std::move(a));
@@ -124,7 +124,7 @@ class execution {
     run_rounds(p, plan_.experiment.timing, timed_candidates_, first_round,
                [&](int round, const cell& c) {
                  interrupt::check();
-                 watch_.times(p, c.kernel(), round);
+                 watch_.times(p, c.kernel.name(), round);
                });
     for (const timed_candidate& r : timed_candidates_) {
       note_hang(*r.cell, p);
@@ -171,7 +171,7 @@ class execution {
   }
 
   void note_hang(const cell& c, const problem& p) {
-    if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel(), problem_name(p));
+    if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel.name(), problem_name(p));
   }
 
   void count_time() {
@@ -181,7 +181,7 @@ class execution {
 
   plan& plan_;
   document document_;
-  const earlier& before_;
+  const finished_cells& before_;
   observer& watch_;
   double seconds_before_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -196,13 +196,13 @@ class execution {
 
 }  // namespace
 
-document execute(plan& p, document head, const earlier& before, observer& watch) {
+document execute(plan& p, document head, const finished_cells& before, observer& watch) {
   return execute(p, std::move(head), before, watch, [&p, i = std::size_t{0}]() mutable {
     return i < p.experiment.problems.size() ? std::optional(i++) : std::nullopt;
   });
 }
 
-document execute(plan& p, document head, const earlier& before, observer& watch,
+document execute(plan& p, document head, const finished_cells& before, observer& watch,
                  const std::function<std::optional<std::size_t>()>& next) {
   return execution(p, std::move(head), before, watch).run(next);
 }

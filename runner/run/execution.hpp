@@ -41,12 +41,13 @@ results::document head_of(const plan& p);
 
 // Adds to `head` what comes of the plan; cells of `before` are taken over and not run. When a
 // signal interrupts it, what is finished is given back.
-results::document execute(plan& p, results::document head, const earlier& before, observer& watch);
+results::document execute(plan& p, results::document head, const finished_cells& before,
+                          observer& watch);
 
 // The same for the problems that `next` gives, by their numbers, until it gives none. What `before`
 // says of a problem may come about while `next` is asked for it.
-results::document execute(plan& p, results::document head, const earlier& before, observer& watch,
-                          const std::function<std::optional<std::size_t>()>& next);
+results::document execute(plan& p, results::document head, const finished_cells& before,
+                          observer& watch, const std::function<std::optional<std::size_t>()>& next);
 
 // As results have it: ISO 8601.
 std::string utc_now();

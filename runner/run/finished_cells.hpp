@@ -4,25 +4,23 @@
 #include "results/document.hpp"
 
 #include <map>
-#include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace kzoo::run {
 
-class earlier {
+class finished_cells {
  public:
-  earlier() = default;
-  explicit earlier(const results::document& d);
+  finished_cells() = default;
+  explicit finished_cells(const results::document& d);
 
   // Null when the cell was not finished.
-  const results::cell* find(const problem& p, const std::string& plugin,
-                            const std::string& variant) const;
+  const results::cell* find(const problem& p, const kernel_id& kernel) const;
   // With `problem` of each as it was then.
   std::vector<results::agreement> agreements_on(const problem& p) const;
 
  private:
-  std::map<std::tuple<problem, std::string, std::string>, results::cell> cells_;
+  std::map<std::pair<problem, kernel_id>, results::cell> cells_;
   std::map<problem, std::vector<results::agreement>> agreements_;
 };
 

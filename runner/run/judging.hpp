@@ -34,11 +34,12 @@ class judging {
         monitor_(monitor) {}
 
   // Its cell, complete but for its times.
-  results::cell judge(loaded_plugin& who, const entry& what);
+  results::cell judge(loaded_plugin& who, const selected_variant& what);
   // The cell that was judged last with those before it.
   std::vector<results::agreement> compare_newest();
   // It passed, and is to be timed.
-  timed_candidate timed_candidate_for(loaded_plugin& who, const entry& what, results::cell& c);
+  timed_candidate timed_candidate_for(loaded_plugin& who, const selected_variant& what,
+                                      results::cell& c);
 
  private:
   // A result that was judged. Kernels that add in the same order have the same bits; then it is
@@ -55,7 +56,7 @@ class judging {
     std::shared_ptr<const outcome> of;
   };
 
-  checks::candidate candidate_of(loaded_plugin& who, const entry& what);
+  checks::candidate candidate_of(loaded_plugin& who, const selected_variant& what);
   void verify(checks::candidate& candidate, results::cell& c);
   std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,
                                             const checks::judged_run& run, kzoo_precision declared);

@@ -16,7 +16,7 @@
 namespace kzoo::run {
 
 // A variant that takes part.
-struct entry {
+struct selected_variant {
   std::uint32_t index = 0;                   // in the plugin's table
   results::variant_description description;  // empty where the plugin could not be asked
 };
@@ -26,7 +26,7 @@ struct loaded_plugin {
   results::plugin_record record;
   std::unique_ptr<host::plugin_host> host;  // null when there is nothing to run
   verdict obstacle{};                       // the verdict of every cell, when host is null
-  std::vector<entry> entries;               // in the plugin's order; an empty one if no host
+  std::vector<selected_variant> entries;    // in the plugin's order; an empty one if no host
 };
 
 // Memory that cannot be freed is nobody's verdict: the next prepare() starts a new worker.

@@ -53,7 +53,7 @@ auto insert(std::vector<T>& all, std::vector<T> some) {
 
 class dispatching {
  public:
-  dispatching(run::plan& p, document head, const run::earlier& before, run::observer& watch)
+  dispatching(run::plan& p, document head, const run::finished_cells& before, run::observer& watch)
       : plan_(p),
         problems_(p.experiment.problems),
         document_(std::move(head)),
@@ -89,15 +89,15 @@ class dispatching {
   static bool is_at_work(const std::unique_ptr<shard>& p) { return p->problem.has_value(); }
 
   // What is known of a problem goes into the document; what is not waits for a device.
-  void take_over(const run::earlier& before, std::size_t index) {
+  void take_over(const run::finished_cells& before, std::size_t index) {
     bool whole = true;
     for (results::agreement& a : before.agreements_on(problems_[index])) {
       document_.agreements.push_back(std::move(a));
       document_.agreements.back().problem = index;
     }
     for (const run::loaded_plugin& c : plan_.plugins) {
-      for (const run::entry& e : c.entries) {
-        const auto* known = before.find(problems_[index], c.record.name, e.description.id);
+      for (const run::selected_variant& e : c.entries) {
+        const auto* known = before.find(problems_[index], {c.record.name, e.description.id});
         whole = whole && known != nullptr;
         if (known == nullptr) continue;
         document_.cells.push_back(*known);
@@ -174,7 +174,7 @@ class dispatching {
       if (c.problem != *p.problem) continue;
       std::vector<results::agreement> with_others;
       for (const results::agreement& a : document_.agreements) {
-        if (a.problem == c.problem && a.b == c.kernel()) with_others.push_back(a);
+        if (a.problem == c.problem && a.b == c.kernel.name()) with_others.push_back(a);
       }
       to.send({{"op", "known"}, {"line", storage::journal_line(document_, c, with_others)}});
     }
@@ -235,7 +235,8 @@ class dispatching {
 
 }  // namespace
 
-document dispatch(run::plan& p, document head, const run::earlier& before, run::observer& watch) {
+document dispatch(run::plan& p, document head, const run::finished_cells& before,
+                  run::observer& watch) {
   return dispatching(p, std::move(head), before, watch).run();
 }
 

@@ -15,7 +15,7 @@ namespace kzoo::shards {
 
 // As run::execute, on all of p.devices. Cells are told in the order in which they finish, problems
 // in that of the experiment. The plan's own workers end: the parts have theirs.
-results::document dispatch(run::plan& p, results::document head, const run::earlier& before,
+results::document dispatch(run::plan& p, results::document head, const run::finished_cells& before,
                            run::observer& watch);
 
 }  // namespace kzoo::shards

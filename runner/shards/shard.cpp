@@ -71,7 +71,8 @@ class reporter final : public run::observer {
 };
 
 // Asks for a problem; `before` gets what is known of it.
-std::optional<std::size_t> ask(process::channel& control, document known, run::earlier& before) {
+std::optional<std::size_t> ask(process::channel& control, document known,
+                               run::finished_cells& before) {
   control.send({{"op", "next"}});
   std::vector<json> lines;
   while (const auto message = next_message(control)) {
@@ -86,7 +87,7 @@ std::optional<std::size_t> ask(process::channel& control, document known, run::e
       known.agreements.insert(known.agreements.end(), read.agreements.begin(),
                               read.agreements.end());
     }
-    before = run::earlier(known);
+    before = run::finished_cells(known);
     return problem;
   }
   return std::nullopt;
@@ -107,7 +108,7 @@ void carry_out(process::channel& control, const plan_factory& make_plan) {
   plan.experiment.verify.show_errors = task->at("show_errors").get<bool>();
   head.experiment = plan.experiment;  // with its problems, which a head does not say
   reporter watch(control);
-  run::earlier before;
+  run::finished_cells before;
   run::execute(plan, head, before, watch, [&] { return ask(control, head, before); });
 }
 

@@ -22,7 +22,7 @@ namespace {
 // One variant of a plugin that is built for the simulator.
 std::vector<std::string> target(const std::filesystem::path& file, std::uint32_t variant = 0) {
   return host::profiled_command(test::runner_program(),
-                                   {file.string(), "cpu", variant, sized(8, 8, 8), 1});
+                                {file.string(), "cpu", variant, sized(8, 8, 8), 1});
 }
 std::vector<std::string> naive() { return target(test::plugin_folder("cpu") / "naive.so"); }
 std::vector<std::string> hostile(const char* name) {
