@@ -59,10 +59,9 @@ clock_probe::clock_probe() {
   tick_kernel<<<1, 1>>>(tick);
   check(cudaGetLastError(), "reading the timer");
   check(cudaMemcpy(&tick_, tick, sizeof tick_, cudaMemcpyDeviceToHost), "reading the timer");
-  int results::device = 0, count = 0;
-  check(cudaGetDevice(&results::device), "cudaGetDevice");
-  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, results::device),
-        "multiprocessors");
+  int device = 0, count = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
   multiprocessors_ = static_cast<unsigned>(count);
 }
 

@@ -30,7 +30,7 @@ struct busy_arguments {
 inline constexpr std::uint32_t kNever = 0x7fc0feedu;
 
 struct busy_kernel {
-  roofline::resource roofline::resource;
+  roofline::resource resource;
   const char* name;
   const void* function;  // __global__ void(busy_arguments)
   int threads;           // of a block
