@@ -126,7 +126,7 @@ microbenchmark copy() {
 
 }  // namespace
 
-std::vector<microbenchmark> cpu() {
+std::vector<microbenchmark> on_cpu() {
   std::vector<microbenchmark> all;
   add_arithmetic<float>(all, resource::fp32);
   add_arithmetic<double>(all, resource::fp64);

@@ -27,8 +27,8 @@ struct microbenchmark {
 
 // Those that the device has. What they share, memory for one, lives as long as any of them.
 std::vector<microbenchmark> all(const results::device& d);
-std::vector<microbenchmark> cpu();
-std::vector<microbenchmark> cuda(
+std::vector<microbenchmark> on_cpu();
+std::vector<microbenchmark> on_cuda(
     const results::device& d);  // devices::absent in a build without CUDA
 
 }  // namespace kzoo::microbenchmarks

@@ -5,7 +5,7 @@
 
 namespace kzoo::microbenchmarks {
 
-std::vector<microbenchmark> cuda(const results::device&) {
+std::vector<microbenchmark> on_cuda(const results::device&) {
   throw devices::absent(devices::why_no_cuda());
 }
 

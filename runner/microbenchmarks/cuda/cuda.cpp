@@ -13,7 +13,7 @@
 namespace kzoo::microbenchmarks {
 namespace {
 
-using cuda::check;
+using devices::cuda::check;
 
 // Long beside the microseconds that a launch costs, short beside how long a GPU takes to heat up.
 constexpr double kSampleSeconds = 0.005;
@@ -43,12 +43,12 @@ class busy_gpu {
     // Sixteen times what the L2 holds is none of its business.
     constexpr std::size_t kTimesL2 = 16, kShare = 4;
     buffer_bytes_ = std::min<std::size_t>(kTimesL2 * std::max(l2_bytes_of(d), std::size_t{1} << 22),
-                                          free_memory(d) / kShare);
+                                          devices::free_memory(d) / kShare);
     from_ = device_memory(buffer_bytes_);
     to_ = device_memory(buffer_bytes_);
     const auto words = std::int64_t(buffer_bytes_ / sizeof(float)) - 2 * data::kRedzone;
     const data::matrix fractions{KZOO_F32, data::content::uniform, 1, words, words, kSeed};
-    check(cuda::enqueue_fill(from_, fractions, nullptr), "filling a buffer");
+    check(devices::cuda::enqueue_fill(from_, fractions, nullptr), "filling a buffer");
     l2_part_bytes_ = l2_bytes_of(d) / 4;
   }
   ~busy_gpu() {
@@ -120,7 +120,7 @@ std::vector<cuda::busy_kernel> tensor_kernels(unsigned compute_capability) {
 
 }  // namespace
 
-std::vector<microbenchmark> cuda(const results::device& d) {
+std::vector<microbenchmark> on_cuda(const results::device& d) {
   const auto gpu = std::make_shared<busy_gpu>(d);
   std::vector<microbenchmark> all;
   for (const auto& kernels : {cuda::arithmetic_kernels(), tensor_kernels(d.abi.compute_capability),
