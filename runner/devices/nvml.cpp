@@ -1,6 +1,6 @@
 #include "devices/nvml.hpp"
 
-#include "core/loader_words.hpp"
+#include "core/loader_message.hpp"
 
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ struct nvml::session {
       library.load(file, dll::load_mode::search_system_folders | dll::load_mode::rtld_now |
                              dll::load_mode::rtld_local);
     } catch (const std::exception& e) {
-      throw std::runtime_error(fmt::format("{}: {}", file, loader_words(e.what(), file)));
+      throw std::runtime_error(fmt::format("{}: {}", file, loader_message(e.what(), file)));
     }
     check(library.get<nvml_result()>("nvmlInit_v2")(), "nvmlInit");
     try {
