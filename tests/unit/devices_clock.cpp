@@ -26,10 +26,10 @@ TEST_CASE("the cpu has times and tells no clock", "[devices]") {
 }
 
 TEST_CASE("work that is not on the stream sets the two clocks apart", "[devices]") {
-  CHECK(devices::clocks{4, 2}.apart());
-  CHECK_FALSE(devices::clocks{3, 2}.apart());        // half as much again can be the wait
-  CHECK_FALSE(devices::clocks{0.45, 0.01}.apart());  // and so can this
-  CHECK_FALSE(devices::clocks{}.apart());            // nobody asked
+  CHECK(devices::clocks{4, 2}.disagree());
+  CHECK_FALSE(devices::clocks{3, 2}.disagree());        // half as much again can be the wait
+  CHECK_FALSE(devices::clocks{0.45, 0.01}.disagree());  // and so can this
+  CHECK_FALSE(devices::clocks{}.disagree());            // nobody asked
 }
 
 TEST_CASE("a GPU's sample has the clock that it ran at", "[devices][.gpu]") {
