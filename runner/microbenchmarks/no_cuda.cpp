@@ -1,4 +1,4 @@
-// In a build without CUDA.
+// The microbenchmarks for CUDA in a build without it.
 
 #include "devices/devices.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
