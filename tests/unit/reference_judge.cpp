@@ -160,7 +160,7 @@ TEST_CASE("poison that was propagated was read", "[reference]") {
       words.put_word(index, data::word(words.matrix(), index) | 0x400000u);  // as x86 quiets it
     }
   }
-  CHECK_THAT(reason(p, words), ContainsSubstring("it reads C although beta = 0"));
+  CHECK_THAT(reason(p, words), ContainsSubstring("the kernel reads C although beta = 0"));
 }
 
 TEST_CASE("infinities are found in every row", "[reference]") {
@@ -276,7 +276,7 @@ TEST_CASE("a NaN from outside an input is traced to where it was read", "[refere
              ContainsSubstring(
                  "propagated from the NaN outside A: the kernel reads 1 past its last element"));
   CHECK_THAT(made_from(o.b, 1000),
-             ContainsSubstring("outside B: it reads 24 before its first element"));
+             ContainsSubstring("outside B: the kernel reads 24 before its first element"));
   CHECK_THAT(made_from(o.b, data::index_of(o.b, 2, o.b.cols)),
-             ContainsSubstring("outside B: it reads in the padding: row 2"));
+             ContainsSubstring("outside B: the kernel reads in the padding: row 2"));
 }
