@@ -2,6 +2,8 @@
 
 #include "cli/commands.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,10 +1,12 @@
 #pragma once
 // The subcommands as the command line has them: names, options, help.
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace kzoo::cli {
 
