@@ -1,0 +1,124 @@
+// How the sources depend on each other, as docs/architecture.md has it.
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file includes its own folder and those before it.
+constexpr std::array<std::string_view, 20> kFolders{
+    "core",             // types and functions that everything shares
+    "timing",           // statistics of samples
+    "reference",        // the expected result, and how far off another may be
+    "roofline",         // measured peaks, and the least time that they allow
+    "results",          // plain records of experiments and their cells: only these four below them
+    "input",            // errors in what a user wrote
+    "storage",          // records as JSON
+    "devices",          // memory, streams and clocks
+    "microbenchmarks",  // kernels that peaks are measured with
+    "experiment",       // TOML to records
+    "process",          // processes, channels and shared memory
+    "worker",           // the process that loads a plugin
+    "host",             // a plugin, as the supervisor uses it
+    "checks",           // what is asked of a kernel
+    "run",              // an experiment from plan to results
+    "shards",           // the same on several GPUs
+    "compare",          // results against results
+    "profile",          // cells under Nsight Compute
+    "report",           // results as text
+    "cli",              // the subcommands
+};
+
+const fs::path kRunner = kzoo::test::source_folder() / "runner";
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  REQUIRE(in);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+struct included {
+  int line;
+  std::string header;  // with its "" or <>
+};
+
+std::vector<included> includes_of(const fs::path& file) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*("[^"]+"|<[^>]+>))");
+  std::vector<included> all;
+  std::istringstream text(text_of(file));
+  std::string line;
+  for (int number = 1; std::getline(text, line); ++number) {
+    std::smatch match;
+    if (std::regex_search(line, match, kInclude)) all.push_back({number, match[1]});
+  }
+  return all;
+}
+
+// C++ and CUDA, without main.cpp, which stands above all folders; relative to runner/.
+std::vector<fs::path> sources_in_folders() {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::recursive_directory_iterator(kRunner)) {
+    constexpr std::array<std::string_view, 4> kKinds{".cpp", ".hpp", ".cu", ".cuh"};
+    const fs::path file = entry.path().lexically_relative(kRunner);
+    if (std::ranges::count(kKinds, file.extension().string()) > 0 && file.has_parent_path()) {
+      all.push_back(file);
+    }
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+std::string first_folder(const fs::path& file) { return file.begin()->string(); }
+
+auto rank_of(std::string_view folder) { return std::ranges::find(kFolders, folder); }
+
+}  // namespace
+
+TEST_CASE("style: dependencies between the runner's folders point one way") {
+  const std::vector<fs::path> sources = sources_in_folders();
+  REQUIRE(sources.size() > kFolders.size());
+  for (const fs::path& file : sources) {
+    const auto own = rank_of(first_folder(file));
+    INFO("runner/" << file.string());
+    REQUIRE(own != kFolders.end());  // else a folder is new, and has no place in the order yet
+    for (const auto& [line, header] : includes_of(kRunner / file)) {
+      if (header.front() != '"') continue;
+      INFO("line " << line << ": #include " << header);
+      const auto other = rank_of(first_folder(header.substr(1, header.size() - 2)));
+      REQUIRE(other != kFolders.end());
+      CHECK(other <= own);
+    }
+  }
+}
+
+TEST_CASE("style: docs/architecture.md has every folder of the runner, and no other") {
+  const std::string page = text_of(kzoo::test::source_folder() / "docs" / "architecture.md");
+  const std::regex row(R"(\n\| `([a-z_]+)` \|)");  // of the table "folder | in one sentence"
+  std::vector<std::string> named;
+  for (std::sregex_iterator match(page.begin(), page.end(), row), end; match != end; ++match) {
+    named.push_back((*match)[1]);
+  }
+  std::vector<std::string> there;
+  for (const auto& entry : fs::directory_iterator(kRunner)) {
+    if (entry.is_directory()) there.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(there);
+  std::ranges::sort(named);
+  CHECK(named == there);
+  CHECK(there.size() == kFolders.size());
+}
