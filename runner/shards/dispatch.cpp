@@ -209,7 +209,7 @@ class dispatching {
     constexpr double kMomentSeconds = 1.0;
     p.process.wait_for_end(kMomentSeconds);
     std::string why = fmt::format("{} takes no further part: its process {}{}", p.device,
-                                  how_it_ended(p.process.end()), p.log.last_words());
+                                  how_it_ended(p.process.end()), p.log.last_line());
     if (p.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*p.problem]));
     const auto problem = p.problem;
     parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(index));

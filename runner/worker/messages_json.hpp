@@ -1,5 +1,5 @@
 #pragma once
-// The messages as JSON.
+// JSON conversions of the worker protocol's messages.
 
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"

@@ -26,7 +26,7 @@ const std::vector<expectation> kOnBoth = {
     {"crashes_on_load", "crashed", {"SIGSEGV", "while the library was loaded"}},
     {"process:crashes_in_supports",
      "crashed",
-     {"SIGABRT", "while the variant was asked whether it does the problem"}},
+     {"SIGABRT", "while the variant was asked whether it supports the problem"}},
     {"launches:crashes_in_destroy", "crashed", {"SIGABRT", "while the variant was destroyed"}},
     {"launches:never_returns", "hung", {"no answer within 5 s", "killed"}},
     {"process:forges_reply", "crashed", {"wrote into the worker's own channel"}},
