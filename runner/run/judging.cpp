@@ -35,9 +35,9 @@ cell judging::judge(loaded_plugin& who, const entry& what) {
     candidate.prepare(problem_);
     verify(candidate, c);
     candidate.finish();
-    if (c.verdict == verdict::pass) make_checks(candidate, c);
-  } catch (const failure& s) {
-    fail(c, s.verdict, s.what());
+    if (c.verdict == verdict::pass) run_checks(candidate, c);
+  } catch (const failure& f) {
+    fail(c, f.verdict, f.what());
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
   }
@@ -107,16 +107,16 @@ std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candid
                                    run.judgement.accuracy, candidate.kept());
 }
 
-void judging::make_checks(checks::candidate& candidate, cell& c) {
+void judging::run_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
   const std::pair about_type{c.kernel(), problem_.dtype};
   if (!memory_.findings.contains(about_type)) {
-    memory_.findings.emplace(about_type, checks::make_checks(t, false, candidate));
+    memory_.findings.emplace(about_type, checks::run_checks(t, false, candidate));
   }
   c.findings = memory_.findings.at(about_type);
   const auto stop = [&] { return std::ranges::find_if(c.findings, results::is_bad); };
   if (stop() == c.findings.end()) {
-    const auto more = checks::make_checks(t, true, candidate);
+    const auto more = checks::run_checks(t, true, candidate);
     c.findings.insert(c.findings.end(), more.begin(), more.end());
   }
   if (const auto bad = stop(); bad != c.findings.end()) {

@@ -59,7 +59,7 @@ class judging {
   void verify(checks::candidate& candidate, results::cell& c);
   std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,
                                             const checks::judged_run& run, kzoo_precision declared);
-  void make_checks(checks::candidate& candidate, results::cell& c);
+  void run_checks(checks::candidate& candidate, results::cell& c);
   const reference::comparison& difference(const outcome& a, const outcome& b);
 
   plan& plan_;

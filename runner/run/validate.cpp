@@ -39,7 +39,7 @@ void validate_variant(host::plugin_host& host, const checks::candidate_descripti
   for (const problem& p : candidates(device, options, who.problem.dtype)) {
     at_hand = p;
     checks::candidate candidate = candidate_at(p);
-    first = checks::make(checks::product{}, candidate);
+    first = checks::run_check(checks::product{}, candidate);
     if (first.outcome != results::outcome::skipped) break;
   }
   add(first);
@@ -51,7 +51,7 @@ void validate_variant(host::plugin_host& host, const checks::candidate_descripti
     const bool hung = std::ranges::any_of(out.findings, [](const results::finding& f) {
       return f.outcome == results::outcome::hung;
     });
-    add(hung ? checks::after_hang(*c) : checks::make(*c, candidate));
+    add(hung ? checks::skipped_after_hang(*c) : checks::run_check(*c, candidate));
   }
 }
 

@@ -99,7 +99,9 @@ TEST_CASE("hostile plugins on the GPU get the verdict that they deserve", "[cli]
   check_each({{"launches:segfault", "error", {"illegal memory access"}},
               {"launches:unchecked", "error", {"launch failed, and the plugin did not say so"}},
               {"cuda_runtime:sticky_error", "error", {"an error was pending before the kernel"}},
-              {"cuda_runtime:other_stream", "wrong", {"works on another stream"}}},
+              {"cuda_runtime:other_stream",
+               "wrong",
+               {"launches work on a stream other than the one it is given"}}},
              "cuda", "sizes = [1024]");
   check_problems("cuda");
 }

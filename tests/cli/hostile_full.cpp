@@ -27,7 +27,8 @@ const std::vector<expectation> kAtFull = {
     {"state:caches_by_pointer", "wrong", {}},  // by what first is where something else was
     {"state:caches_by_instance",
      "wrong",
-     {"new contents: A and B hold other numbers", "bit for bit the old result"}},
+     {"new contents: A and B have new contents at the same addresses",
+      "bit for bit the old result"}},
     {"state:keeps_b", "wrong", {"new addresses: right at first, wrong once B is at a new"}},
     {"state:keeps_c",
      "wrong",
