@@ -34,7 +34,7 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   if (result.judgement.right && result.report.unfinished) {
     result.judgement.right = false;
     result.judgement.reason =
-        "C still changes after the stream of run() is done: work is running elsewhere";
+        "C still changes when run() has returned and the device is idle: does another thread launch work?";
   }
   return result;
 }

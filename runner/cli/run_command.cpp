@@ -79,7 +79,7 @@ void print_where(const document& d, const std::optional<storage::journal>& journ
 }
 
 // Runs what `head` is the head of, and reports.
-int carry_out(run::plan& plan, document head, const run::earlier& before,
+int carry_out(run::plan& plan, document head, const run::finished_cells& before,
               std::optional<storage::journal> journal, exports& files,
               const output_options& options) {
   report::terminal_options terminal;
@@ -162,7 +162,8 @@ int resume(const run_options& told) {
     head.notes.push_back(note_on_break(then, plan));
     journal.resumed(run::utc_now(), head.notes.back());
   }
-  return carry_out(plan, std::move(head), run::earlier(then), std::move(journal), files, options);
+  return carry_out(plan, std::move(head), run::finished_cells(then), std::move(journal), files,
+                   options);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 namespace kzoo::run {
 
-earlier::earlier(const results::document& d) {
+finished_cells::finished_cells(const results::document& d) {
   for (const results::cell& c : d.cells) {
     cells_.emplace(std::tuple(d.problem_of(c), c.plugin, c.variant), c);
   }
@@ -11,13 +11,13 @@ earlier::earlier(const results::document& d) {
   }
 }
 
-const results::cell* earlier::find(const problem& p, const std::string& plugin,
-                                   const std::string& variant) const {
+const results::cell* finished_cells::find(const problem& p, const std::string& plugin,
+                                          const std::string& variant) const {
   const auto found = cells_.find({p, plugin, variant});
   return found == cells_.end() ? nullptr : &found->second;
 }
 
-std::vector<results::agreement> earlier::agreements_on(const problem& p) const {
+std::vector<results::agreement> finished_cells::agreements_on(const problem& p) const {
   const auto found = agreements_.find(p);
   return found == agreements_.end() ? std::vector<results::agreement>{} : found->second;
 }

@@ -25,7 +25,7 @@ cell judging::judge(loaded_plugin& who, const entry& what) {
     fail(c, who.obstacle, who.record.problem);
     return c;
   }
-  // A timeout is long; one per variant is enough to know.
+  // Timeouts are long: a variant that has hung once is not run again.
   if (const auto before = memory_.hung.find(c.kernel()); before != memory_.hung.end()) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
@@ -41,7 +41,7 @@ cell judging::judge(loaded_plugin& who, const entry& what) {
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
   }
-  // What a kernel that fails has left behind, a thread or a spoilt heap, is not the next one's.
+  // Threads or a corrupted heap that a failing kernel leaves must not affect the next one.
   if (is_failure(c.verdict)) who.host->leave();
   return c;
 }

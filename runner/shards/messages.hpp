@@ -1,16 +1,17 @@
 #pragma once
-// What a run on several devices and its parts, a process for each device, say to each other:
+// The messages between a run on several devices and its shards, one process for each device:
 // objects with a key "op".
 //
-//   to a part      task     document: the head of the results; device, show_errors; index of parts
+//   to a shard     task     document: the head of the results; device, show_errors; index, parts:
+//                           which of how many shards this is
 //                  known    line: a cell of the next problem that an interrupted run had finished
 //                  problem  index: run this one
-//   from a part    next     the one before is finished, if there was one
+//   from a shard   next     ready for a problem; the previous one, if any, is finished
 //                  starts   kernel
 //                  times    kernel, round
-//                  cell     line, as the journal has it
+//                  cell     line: a finished cell, in the format of the journal
 //
-// A part has one problem at a time; what it says is about that one.
+// A shard runs one problem at a time; its messages are about that one.
 
 #include "results/document.hpp"
 #include "storage/field.hpp"
@@ -27,7 +28,7 @@ namespace kzoo::shards {
 
 inline constexpr std::string_view kShardCommand = "__part";
 
-// A cell with its agreements, as the journal has them.
+// A cell with its agreements, as in a line of the journal.
 struct finished_cell {
   results::cell cell;
   std::vector<results::agreement> agreements;
@@ -35,7 +36,7 @@ struct finished_cell {
 
 inline finished_cell read_line(const nlohmann::json& line, std::size_t problem) {
   const nlohmann::ordered_json ordered = line;
-  const std::string place = "the message of a part";
+  const std::string place = "a message from a shard";
   const storage::field f(ordered, place);
   finished_cell read{storage::read_cell(f.at("cell")), {}};
   read.cell.problem = problem;

@@ -122,6 +122,6 @@ TEST_CASE("a plugin folder that others may write to gets a warning", "[cli]") {
   CHECK(runner(list).err.empty());
   chmod(folder.path().c_str(), 0777);
   CHECK_THAT(runner(list).err,
-             ContainsSubstring("warning: everybody may write to the plugin folder " +
+             ContainsSubstring("warning: every user can write to the plugin folder " +
                                folder.path().string()));
 }

@@ -128,8 +128,7 @@ TEST_CASE("a part that dies costs its problem, and the run goes on", "[cli][host
   const auto ended = run.wait();
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
-  CHECK_THAT(ended.err,
-             ContainsSubstring("cpu takes no further part: its process was ended by SIGKILL; "));
+  CHECK_THAT(ended.err, ContainsSubstring("cpu is lost: its process was killed by SIGKILL; "));
   CHECK_THAT(ended.err, ContainsSubstring(" f32 is not finished\n"));
   CHECK_THAT(ended.out, ContainsSubstring("2 of 12 cells not run"));
   CHECK_THAT(ended.out, ContainsSubstring("run --resume j.jsonl"));
