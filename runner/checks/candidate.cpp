@@ -34,7 +34,8 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   if (result.judgement.right && result.report.unfinished) {
     result.judgement.right = false;
     result.judgement.reason =
-        "C still changes when run() has returned and the device is idle: does another thread launch work?";
+        "C still changes when run() has returned and the device is idle: does another thread "
+        "launch work?";
   }
   return result;
 }

@@ -19,7 +19,7 @@ std::string rendered(const results::document& d, format f) {
     case format::csv:
       return report::csv(d);
     case format::markdown:
-      return report::whole(d, report::medium::markdown);
+      return report::full_report(d, report::medium::markdown);
   }
   return "";
 }

@@ -22,7 +22,7 @@ namespace {
 // One variant of a plugin that is built for the simulator.
 std::vector<std::string> target(const std::filesystem::path& file, std::uint32_t variant = 0) {
   return host::profiled_command(test::runner_program(),
-                                   {file.string(), "cpu", variant, sized(8, 8, 8), 1});
+                                {file.string(), "cpu", variant, sized(8, 8, 8), 1});
 }
 std::vector<std::string> naive() { return target(test::plugin_folder("cpu") / "naive.so"); }
 std::vector<std::string> hostile(const char* name) {
@@ -137,7 +137,7 @@ TEST_CASE("a cell that goes wrong under ncu says how", "[profile]") {
   const auto ncu = fake_ncu(folder,
                             "run_target \"$@\"\n"
                             "echo '==WARNING== No kernels were profiled.'\n");
-  CHECK_THAT(setback_of(ncu, naive()), ContainsSubstring("error: ncu saw no kernel of it"));
+  CHECK_THAT(setback_of(ncu, naive()), ContainsSubstring("error: ncu saw no kernel launch"));
   CHECK_THAT(setback_of(ncu, hostile("launches", "segfault")),
              ContainsSubstring("crashed: the process ended before the run was over") &&
                  ContainsSubstring("The application returned an error code"));
