@@ -31,7 +31,7 @@ struct pair {
 struct comparison {
   const results::document &before, &after;
   double threshold;         // 0.03: changes below 3 % do not count
-  std::vector<pair> pairs;  // in the order of `after`, then what is gone
+  std::vector<pair> pairs;  // in the order of `after`, then those that are gone
 
   std::size_t count(compare::change c) const;
   // Whether a cell is slower (with its whole interval beyond the threshold) or broken.

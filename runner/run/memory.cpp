@@ -24,7 +24,7 @@ std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e
 }  // namespace
 
 // Device: one worker at a time holds A, B and C. Host: each worker shares its C with the
-// supervisor. Of a C that is too large to be judged whole, it shares the judged rows, and one
+// supervisor. Of a C that is too large to compare every element, it shares the judged rows, and one
 // worker at a time all of C, to locate an error. For the judged rows the supervisor holds expected
 // results in fp64 and fp32, and the result of every variant. Several devices multiply the host's
 // part.

@@ -17,7 +17,7 @@ namespace kzoo::run {
 struct plugin_file {
   std::string name;  // the file's name without .so: what users type
   std::filesystem::path file;
-  kzoo_device_kind kind{};  // by its folder; 0 if only loading it will tell
+  kzoo_device_kind kind{};  // by its folder; 0 if the folder does not say
 };
 
 class plugin_discovery {

@@ -123,11 +123,11 @@ class candidate_timer {
   }
 
   void measure_end_to_end() {
-    const auto whole = who_.candidate->end_to_end(how_.max_seconds, who_.judged);
-    if (!whole.judgement.right) {
-      return fail(whole.judgement, "wrong in memory that was just allocated: ");
+    const auto timed = who_.candidate->end_to_end(how_.max_seconds, who_.judged);
+    if (!timed.judgement.right) {
+      return fail(timed.judgement, "wrong in memory that was just allocated: ");
     }
-    who_.cell->end_to_end = whole.medians;
+    who_.cell->end_to_end = timed.medians;
   }
 
   timing::summary summarised(const kind& k) const {

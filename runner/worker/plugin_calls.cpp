@@ -29,18 +29,18 @@ std::string explained(std::string reason) {
                      double(worker_memory_limit()) / 1e9);
 }
 
-void require_ok(kzoo_status status, const reason_buffer& said) {
+void require_ok(kzoo_status status, const reason_buffer& reason) {
   switch (status) {
     case KZOO_OK:
       return;
     case KZOO_UNSUPPORTED:
-      throw refusal{"unsupported", said.str("the plugin gives no reason")};
+      throw refusal{"unsupported", reason.str("the plugin gives no reason")};
     case KZOO_UNAVAILABLE:
-      throw refusal{"unavailable", said.str("the plugin gives no reason")};
+      throw refusal{"unavailable", reason.str("the plugin gives no reason")};
     case KZOO_ERROR:
     case KZOO_LAUNCH_FAILED:
       throw refusal{"error",
-                    explained(said.str("the plugin reports an error and gives no reason"))};
+                    explained(reason.str("the plugin reports an error and gives no reason"))};
     default:
       throw refusal{"error", fmt::format("the plugin returned {}, which is no status", status)};
   }
@@ -49,22 +49,22 @@ void require_ok(kzoo_status status, const reason_buffer& said) {
 }  // namespace
 
 void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device) {
-  reason_buffer said;
-  require_ok(variant.supports(&variant, &p, &device, &said.text), said);
+  reason_buffer reason;
+  require_ok(variant.supports(&variant, &p, &device, &reason.text), reason);
 }
 
 void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
                       const kzoo_device& device) {
-  reason_buffer said;
+  reason_buffer reason;
   void* instance = nullptr;
-  require_ok(variant.create(&variant, &p, &device, &instance, &said.text), said);
+  require_ok(variant.create(&variant, &p, &device, &instance, &reason.text), reason);
   return instance;
 }
 
 void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments) {
-  reason_buffer said;
+  reason_buffer reason;
   try {
-    require_ok(variant.run(&variant, instance, &arguments, &said.text), said);
+    require_ok(variant.run(&variant, instance, &arguments, &reason.text), reason);
   } catch (const refusal& r) {
     // Once created, an instance can no longer decline: any failure is an error.
     throw refusal{"error", r.reason};
