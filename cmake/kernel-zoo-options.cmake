@@ -15,7 +15,7 @@ foreach(language IN ITEMS CXX CUDA)
 endforeach()
 
 # Files that include much the same are compiled a dozen at a time: kzoo_unity(target).
-option(KZOO_UNITY "Compile the runner's and the tests' files in batches" OFF)
+option(KZOO_UNITY "Compile the runner's and the tests' files in batches" ON)
 function(kzoo_unity target)
   if(KZOO_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)

@@ -56,8 +56,8 @@ int rank_one(const compare_options& options, report::medium medium) {
   if (rankings.empty()) {
     std::vector<std::string> kernels;
     for (const results::cell& c : d.cells) {
-      if (c.time && std::ranges::find(kernels, c.kernel()) == kernels.end()) {
-        kernels.push_back(c.kernel());
+      if (c.time && std::ranges::find(kernels, c.kernel.name()) == kernels.end()) {
+        kernels.push_back(c.kernel.name());
       }
     }
     throw input::invalid(

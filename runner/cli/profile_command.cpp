@@ -4,9 +4,9 @@
 #include "devices/devices.hpp"
 #include "host/profiled.hpp"
 #include "profile/cells.hpp"
-#include "profile/json.hpp"
 #include "profile/metrics.hpp"
 #include "profile/ncu.hpp"
+#include "profile/profile_json.hpp"
 #include "report/profile.hpp"
 #include "report/terminal.hpp"
 #include "storage/results_json.hpp"
@@ -67,8 +67,8 @@ void check_report(const profile::tool& ncu, std::size_t cells) {
 
 profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
                               const profile::cell& c) {
-  profile::profiled p{c.plugin->record.name, c.variant->description.id, *c.at, {}, {}, ""};
-  fmt::print(stderr, "profiling {} on {}\n", p.kernel(), problem_name(p.problem));
+  profile::profiled p{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
+  fmt::print(stderr, "profiling {} on {}\n", p.kernel.name(), problem_name(p.problem));
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   try {
     p.found = profile::collect(

@@ -47,7 +47,7 @@ target target_of_file(const validate_options& options, const file_name& name,
                       const run::host_factory& make_host) {
   if (!std::filesystem::exists(name.file)) refuse(fmt::format("there is no file {}", name.file));
   run::loaded_plugin c = run::enter_file(name.file, make_host);
-  std::erase_if(c.entries, [&](const run::entry& e) {
+  std::erase_if(c.entries, [&](const run::selected_variant& e) {
     return c.host && !matches("*:" + name.variant, c.record.name, e.description.id);
   });
   if (c.entries.empty()) refuse(fmt::format("{} has no variant '{}'", name.file, name.variant));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace kzoo::compare {
@@ -14,11 +13,9 @@ namespace {
 using results::cell;
 using results::document;
 
-using identity = std::tuple<problem, std::string, std::string>;
+using identity = std::pair<problem, kernel_id>;
 
-identity identity_of(const document& d, const cell& c) {
-  return {d.problem_of(c), c.plugin, c.variant};
-}
+identity identity_of(const document& d, const cell& c) { return {d.problem_of(c), c.kernel}; }
 
 change change_of(const timing::ratio& time, double threshold) {
   if (!time.likely) return change::uncertain;

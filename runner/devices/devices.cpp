@@ -3,7 +3,6 @@
 #include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
-#include "microbenchmarks/microbenchmark.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
-#include "microbenchmarks/microbenchmark.hpp"
 
 namespace kzoo::devices {
 

@@ -16,7 +16,7 @@ namespace {
 
 // The part of NVML's ABI that is used here. There is no header where only the driver is installed.
 using nvml_result = int;  // 0 is success
-using nvml_device = struct nvml_device_tag*;
+using nvml_device = void*;
 enum clock_type { kSmClock = 1, kMemoryClock = 2 };
 constexpr int kTemperatureOfGpu = 0;
 

@@ -1,9 +1,9 @@
 #include "host/plugin_host.hpp"
 
-#include "worker/messages_json.hpp"
-
 #include "core/operands.hpp"
 #include "core/printable.hpp"
+#include "worker/messages_json.hpp"
+#include "worker/operations.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -17,6 +17,9 @@
 namespace kzoo::host {
 
 using json = nlohmann::json;
+using worker::operation;
+
+static std::string name(operation op) { return std::string(worker::names_of(op).name); }
 
 json plugin_host::call(const json& request, double timeout_seconds) {
   json reply;
@@ -77,7 +80,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
 
 results::plugin_description plugin_host::open() {
   auto plugin =
-      call_for<opened>({{"op", "open"}, {"file", file_.string()}}, timeout_seconds_).plugin;
+      call_for<opened>({{"op", name(operation::open)}, {"file", file_.string()}}, timeout_seconds_)
+          .plugin;
   opened_ = true;
   for (std::string* text : {&plugin.summary, &plugin.build_info}) *text = printable(*text);
   for (results::variant_description& v : plugin.variants) v.summary = printable(v.summary);
@@ -87,17 +91,18 @@ results::plugin_description plugin_host::open() {
 void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p,
                           int slot) {
   if (!opened_) open();
-  json request{{"op", "ask"}, {"device", device}, {"variant", variant}, {"problem", p}};
+  json request{
+      {"op", name(operation::ask)}, {"device", device}, {"variant", variant}, {"problem", p}};
   call_for<json>(request, timeout_seconds_);
   prepared_[slot] = p;
-  request["op"] = "prepare";
+  request["op"] = name(operation::prepare);
   request["slot"] = slot;
   call_for<json>(request, timeout_seconds_);
 }
 
 void plugin_host::renew(const problem& p, const std::string& move, int slot) {
   prepared_.at(slot) = p;
-  call_for<json>({{"op", "renew"}, {"slot", slot}, {"problem", p}, {"move", move}},
+  call_for<json>({{"op", name(operation::renew)}, {"slot", slot}, {"problem", p}, {"move", move}},
                  timeout_seconds_);
 }
 
@@ -110,20 +115,21 @@ void plugin_host::expect(const worker::output_request& output, const problem& p)
 
 worker::run_report plugin_host::run(const worker::output_request& output, int slot) {
   expect(output, prepared_.at(slot));
-  return call_for<worker::run_report>({{"op", "run"}, {"slot", slot}, {"output", output}},
-                                      timeout_seconds_);
+  return call_for<worker::run_report>(
+      {{"op", name(operation::run)}, {"slot", slot}, {"output", output}}, timeout_seconds_);
 }
 
 void plugin_host::show(int slot) {
   expect({}, prepared_.at(slot));
-  call_for<json>({{"op", "show"}, {"slot", slot}}, timeout_seconds_);
+  call_for<json>({{"op", name(operation::show)}, {"slot", slot}}, timeout_seconds_);
 }
 
 worker::sample_report plugin_host::sample(const worker::sample_request& how) {
   expect(how.output, prepared_.at(0));
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
-  auto report = call_for<worker::sample_report>({{"op", "sample"}, {"slot", 0}, {"how", how}},
-                                                2 * (timeout_seconds_ + how.max_seconds));
+  auto report =
+      call_for<worker::sample_report>({{"op", name(operation::sample)}, {"slot", 0}, {"how", how}},
+                                      2 * (timeout_seconds_ + how.max_seconds));
   if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
       !std::ranges::all_of(report.samples_ms, is_figure) ||
       !std::ranges::all_of(report.sm_mhz, is_figure) || !is_figure(report.seconds) ||
@@ -136,7 +142,7 @@ worker::sample_report plugin_host::sample(const worker::sample_request& how) {
 worker::end_to_end_report plugin_host::end_to_end(const worker::output_request& output) {
   expect(output, prepared_.at(0));
   const auto report = call_for<worker::end_to_end_report>(
-      {{"op", "end_to_end"}, {"slot", 0}, {"output", output}}, timeout_seconds_);
+      {{"op", name(operation::end_to_end)}, {"slot", 0}, {"output", output}}, timeout_seconds_);
   const timing::end_to_end& t = report.times;
   const std::array all{t.allocate_ms, t.to_device_ms, t.kernel_ms, t.to_host_ms};
   if (!std::ranges::all_of(all, is_figure)) refuse_forged();
@@ -144,24 +150,25 @@ worker::end_to_end_report plugin_host::end_to_end(const worker::output_request& 
 }
 
 void plugin_host::profile(int warmup) {
-  call_for<json>({{"op", "profile"}, {"slot", 0}, {"warmup", warmup}}, timeout_seconds_);
+  call_for<json>({{"op", name(operation::profile)}, {"slot", 0}, {"warmup", warmup}},
+                 timeout_seconds_);
 }
 
 std::vector<std::uint64_t> plugin_host::fold(std::uint64_t key, int slot) {
   const problem& p = prepared_.at(slot);
   output_.reserve(folded_bytes(p));
-  call_for<json>({{"op", "fold"}, {"slot", slot}, {"key", key}}, timeout_seconds_);
+  call_for<json>({{"op", name(operation::fold)}, {"slot", slot}, {"key", key}}, timeout_seconds_);
   std::vector<std::uint64_t> sums(static_cast<std::size_t>(p.m));
   std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
   return sums;
 }
 
 void plugin_host::finish(int slot) {
-  call_for<json>({{"op", "finish"}, {"slot", slot}}, timeout_seconds_);
+  call_for<json>({{"op", name(operation::finish)}, {"slot", slot}}, timeout_seconds_);
 }
 
 void plugin_host::release() {
-  if (opened_) call_for<json>({{"op", "release"}}, timeout_seconds_);
+  if (opened_) call_for<json>({{"op", name(operation::release)}}, timeout_seconds_);
 }
 
 void plugin_host::leave() {

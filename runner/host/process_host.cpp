@@ -1,5 +1,6 @@
 #include "host/plugin_host.hpp"
 #include "process/child.hpp"
+#include "worker/operations.hpp"
 #include "worker/worker.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 namespace kzoo::host {
 namespace {
@@ -56,7 +58,8 @@ class process_host final : public plugin_host {
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
     if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd());
-    const auto doing = request.at("op").get<std::string>();
+    const auto op = worker::find_operation(request.at("op").get<std::string>());
+    const std::string_view doing = worker::names_of(op.value()).doing;
     if (!worker_->control().send(request)) give_up_crashed(doing);
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
@@ -66,9 +69,8 @@ class process_host final : public plugin_host {
       // The second test: also when bytes keep arriving that form no reply.
       if (event == process::child::event::deadline || left.count() <= 0) {
         worker_.reset();
-        throw failure(verdict::hung,
-                      fmt::format("no answer within {:g} s while {}, killed{}", timeout_seconds,
-                                  words_for(doing), log_.last_line()));
+        throw failure(verdict::hung, fmt::format("no answer within {:g} s while {}, killed{}",
+                                                 timeout_seconds, doing, log_.last_line()));
       }
       bool closed = event == process::child::event::ended;
       if (!closed) {
@@ -85,7 +87,7 @@ class process_host final : public plugin_host {
   void restart() override { worker_.reset(); }
 
  private:
-  [[noreturn]] void give_up_crashed(const std::string& doing) {
+  [[noreturn]] void give_up_crashed(std::string_view doing) {
     // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
     worker_->wait_for_end(kMomentSeconds);
@@ -93,23 +95,7 @@ class process_host final : public plugin_host {
     worker_.reset();
     const std::string how =
         status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
-    throw failure(verdict::crashed,
-                  fmt::format("{}, while {}{}", how, words_for(doing), log_.last_line()));
-  }
-
-  static const char* words_for(const std::string& op) {
-    if (op == "open") return "the library was loaded";
-    if (op == "ask") return "the variant was asked whether it supports the problem";
-    if (op == "prepare") return "the variant was created";
-    if (op == "renew") return "its matrices were refilled";
-    if (op == "run") return "the kernel ran";
-    if (op == "sample") return "the kernel was timed";
-    if (op == "end_to_end") return "it was timed from end to end";
-    if (op == "profile") return "the kernel was profiled";
-    if (op == "show") return "its result was copied";
-    if (op == "fold") return "its result was summed";
-    if (op == "finish") return "the variant was destroyed";
-    return "its memory was freed";
+    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing, log_.last_line()));
   }
 
   process::output_log log_;

@@ -16,12 +16,13 @@ constexpr const char* kFlag = "--cell";
   throw input::invalid(input::error_text(kFlag, why));
 }
 
-std::string kernel_of(const run::loaded_plugin& c, const run::entry& e) {
-  return fmt::format("{}:{}", c.record.name, e.description.id);
+std::string kernel_of(const run::loaded_plugin& c, const run::selected_variant& e) {
+  return kernel_id{c.record.name, e.description.id}.name();
 }
 
 // The first problem of the size whose element type the variant supports.
-const problem& problem_for(const run::plan& plan, const cell_name& name, const run::entry& e) {
+const problem& problem_for(const run::plan& plan, const cell_name& name,
+                           const run::selected_variant& e) {
   const auto& problems = plan.experiment.problems;
   if (!name.size) return problems.front();
   const problem* of_other_type = nullptr;
@@ -44,8 +45,8 @@ cell find(const run::plan& plan, const cell_name& name) {
     if (c.record.name != plugin) continue;
     if (!c.host) refuse(fmt::format("{} cannot be used: {}", plugin, c.record.problem));
     std::vector<std::string> kernels;
-    const run::entry* found = nullptr;
-    for (const run::entry& e : c.entries) {
+    const run::selected_variant* found = nullptr;
+    for (const run::selected_variant& e : c.entries) {
       if (!matches(name.kernel, plugin, e.description.id)) continue;
       kernels.push_back(kernel_of(c, e));
       found = &e;
@@ -63,7 +64,7 @@ std::vector<cell> first_problem(const run::plan& plan) {
   std::vector<std::string> names;
   const problem& p = plan.experiment.problems.front();
   for (const run::loaded_plugin& c : plan.plugins) {
-    for (const run::entry& e : c.entries) {
+    for (const run::selected_variant& e : c.entries) {
       if (!c.host || e.description.declared(p.dtype) == 0) continue;
       cells.push_back({&c, &e, &p});
       names.push_back(fmt::format("{}@{}", kernel_of(c, e), shape_name(p)));

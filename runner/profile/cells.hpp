@@ -25,7 +25,7 @@ std::vector<cell_name> parse_cells(const std::vector<std::string>& names);
 
 struct cell {
   const run::loaded_plugin* plugin;
-  const run::entry* variant;
+  const run::selected_variant* variant;
   const problem* at;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // The counters that Nsight Compute collected for one run of a cell.
 
+#include "core/kernel_id.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
@@ -35,13 +36,11 @@ struct counters {
 };
 
 struct profiled {
-  std::string plugin, variant;
+  kernel_id kernel;
   kzoo::problem problem;
   std::optional<counters> found;  // empty if profiling failed: see reason
   kzoo::verdict verdict = verdict::pass;
   std::string reason;
-
-  std::string kernel() const { return plugin + ":" + variant; }
 };
 
 struct document {

@@ -14,7 +14,7 @@ using compare::comparison;
 using results::cell;
 using results::document;
 
-style style_of(change c) {
+style style_of_change(change c) {
   switch (c) {
     case change::slower:
     case change::broken:
@@ -72,12 +72,12 @@ std::vector<table::field> row(const compare::pair& p) {
       interval = percent(p.time->likely->low) + " to " + percent(p.time->likely->high);
     }
   }
-  return {{(p.after != nullptr ? p.after : p.before)->kernel()},
+  return {{(p.after != nullptr ? p.after : p.before)->kernel.name()},
           {time_or_verdict(p.before)},
           {time_or_verdict(p.after)},
           {much},
           {interval, style::dim},
-          {std::string(change_name(p.change)), style_of(p.change)}};
+          {std::string(change_name(p.change)), style_of_change(p.change)}};
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ std::string comparison_text(const comparison& c, medium m) {
       if (c.pairs[j].change != change::broken) continue;
       const cell& now = *c.pairs[j].after;
       p.item(verdict_name(now.verdict), style::bad,
-             fmt::format(" {}: {}", now.kernel(), now.reason));
+             fmt::format(" {}: {}", now.kernel.name(), now.reason));
     }
     p.end_section();
   }
@@ -150,7 +150,7 @@ std::string ranking_text(const document& d, const std::string& baseline,
                          : likely->low > 1  ? "faster"
                                             : "slower";
       t.add_row({{fmt::format("{}", t.rows() + 1)},
-                 {each.cell->kernel()},
+                 {each.cell->kernel.name()},
                  {time_text(each.cell->time->median_ms)},
                  {number_text(each.speed.value) + "x"},
                  {each.is_baseline ? "" : interval, style::dim},

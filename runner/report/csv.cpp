@@ -112,8 +112,8 @@ void add_launch(line& l, const cell& c) {
 
 line line_of(const document& d, const cell& c) {
   line l;
-  l.add("plugin", c.plugin);
-  l.add("variant", c.variant);
+  l.add("plugin", c.kernel.plugin);
+  l.add("variant", c.kernel.variant);
   l.add("device", c.device);
   add_problem(l, d.problem_of(c));
   l.add("precision", c.declared == 0 ? "" : precision_name(c.declared));

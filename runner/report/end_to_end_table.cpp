@@ -14,7 +14,7 @@ table end_to_end_table(const results::document& d, std::size_t problem) {
     if (c.problem != problem || !c.end_to_end || !c.time) continue;
     const timing::end_to_end& e = *c.end_to_end;
     const bool gpu = c.time->clock == timing::clock::gpu;
-    t.add_row({{c.kernel()},
+    t.add_row({{c.kernel.name()},
                {time_text(e.allocate_ms)},
                {time_text(e.to_device_ms)},
                {time_text(e.kernel_ms)},

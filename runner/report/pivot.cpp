@@ -35,11 +35,11 @@ std::string coordinate(const document& d, const cell& c, pivot_axis a) {
     case pivot_axis::problem:
       return problem_name(p);
     case pivot_axis::plugin:
-      return c.plugin;
+      return c.kernel.plugin;
     case pivot_axis::variant:
-      return c.variant;
+      return c.kernel.variant;
     case pivot_axis::kernel:
-      return c.kernel();
+      return c.kernel.name();
   }
   return "?";
 }
@@ -52,7 +52,9 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
   if (!on_axis(pivot_axis::kernel)) {
     const bool plugin = !on_axis(pivot_axis::plugin), variant = !on_axis(pivot_axis::variant);
     if (plugin || variant) {
-      open.push_back(plugin && variant ? c.kernel() : plugin ? c.plugin : c.variant);
+      open.push_back(plugin && variant ? c.kernel.name()
+                     : plugin          ? c.kernel.plugin
+                                       : c.kernel.variant);
     }
   }
   if (!on_axis(pivot_axis::problem)) {
@@ -137,7 +139,7 @@ void add_pivot(page& out, const document& d, const pivot& p) {
   std::map<std::string, sheet> sheets;
   bool simulated = false;
   for (const cell& c : d.cells) {
-    if (c.variant.empty()) continue;
+    if (c.kernel.variant.empty()) continue;
     const std::string row = coordinate(d, c, p.rows), column = coordinate(d, c, p.columns);
     std::string title = table_of(d, c, p);
     // Position occupied by a problem of another shape: start another table.

@@ -39,7 +39,7 @@ std::string clock_text(const timing::summary& t) {
 }
 
 std::vector<table::field> row(const document& d, const cell& c) {
-  std::vector<table::field> fields{{c.kernel()},
+  std::vector<table::field> fields{{c.kernel.name()},
                                    {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
   if (c.time) {
     fields.push_back({time_text(c.time->median_ms)});
@@ -126,13 +126,13 @@ std::vector<reason> reasons(const document& d, std::size_t problem) {
   std::vector<reason> found;
   for (const cell& c : d.cells) {
     // Without a variant the plugin could not be loaded, which the report's head says once.
-    const bool in_head = c.verdict == verdict::unavailable && c.variant.empty();
+    const bool in_head = c.verdict == verdict::unavailable && c.kernel.variant.empty();
     if (c.problem != problem || c.verdict == verdict::pass || in_head) continue;
     const auto same = std::ranges::find_if(
         found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
     reason& r =
         same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason, c.errors}) : *same;
-    r.kernels.push_back(c.kernel());
+    r.kernels.push_back(c.kernel.name());
   }
   return found;
 }
@@ -141,7 +141,7 @@ std::vector<throttling> throttled(const document& d, std::size_t problem) {
   std::vector<throttling> found;
   for (const cell& c : d.cells) {
     if (c.problem != problem || !c.time || (c.time->throttled == 0 && !c.time->low_clock)) continue;
-    found.push_back({c.kernel(), throttling_text(c)});
+    found.push_back({c.kernel.name(), throttling_text(c)});
   }
   return found;
 }

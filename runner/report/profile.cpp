@@ -72,7 +72,8 @@ std::vector<std::string> stall_texts(const launch& l) {
 
 // Tells the launches of one cell apart.
 std::string name_of(const profiled& c, std::size_t index) {
-  return c.found->launches.size() == 1 ? c.kernel() : fmt::format("{} #{}", c.kernel(), index + 1);
+  return c.found->launches.size() == 1 ? c.kernel.name()
+                                       : fmt::format("{} #{}", c.kernel.name(), index + 1);
 }
 
 table launch_table() {
@@ -160,18 +161,18 @@ void add_table(page& p, table t, const std::vector<const profiled*>& cells, cons
 void add_remarks(page& p, const profiled& c) {
   if (!c.found) {
     p.item(verdict_name(c.verdict), style_of(c.verdict),
-           fmt::format(" {}: {}", c.kernel(), c.reason));
+           fmt::format(" {}: {}", c.kernel.name(), c.reason));
     return;
   }
   if (!c.found->printed.empty()) {
-    p.item(fmt::format("{}: what ncu printed", c.kernel()));
+    p.item(fmt::format("{}: what ncu printed", c.kernel.name()));
     std::vector<std::string> lines;
     std::istringstream in(c.found->printed);
     for (std::string line; std::getline(in, line);) lines.push_back(line);
     p.verbatim(lines);
   }
   if (!c.found->report.empty())
-    p.item(fmt::format("{}: ncu's report is {}", c.kernel(), c.found->report));
+    p.item(fmt::format("{}: ncu's report is {}", c.kernel.name(), c.found->report));
 }
 
 std::string missing_text(std::vector<std::string> metrics) {
@@ -186,7 +187,8 @@ std::string missing_text(std::vector<std::string> metrics) {
 void add_missing(page& p, const std::vector<const profiled*>& cells) {
   std::map<std::vector<std::string>, std::vector<std::string>> kernels;
   for (const profiled* c : cells) {
-    if (c->found && !c->found->missing.empty()) kernels[c->found->missing].push_back(c->kernel());
+    if (c->found && !c->found->missing.empty())
+      kernels[c->found->missing].push_back(c->kernel.name());
   }
   for (const auto& [metrics, names] : kernels)
     p.item(fmt::format("{}: {}", fmt::join(names, ", "), missing_text(metrics)));

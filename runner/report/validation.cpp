@@ -13,7 +13,7 @@
 namespace kzoo::report {
 namespace {
 
-style style_of(results::outcome o) {
+style style_of_outcome(results::outcome o) {
   return o == results::outcome::pass      ? style::good
          : o == results::outcome::skipped ? style::dim
                                           : style::bad;
@@ -21,7 +21,7 @@ style style_of(results::outcome o) {
 
 // Padded before it is coloured, since colour codes have no width.
 std::string word(results::outcome o, bool colour) {
-  return styled(fmt::format("{:<8}", results::outcome_name(o)), style_of(o), colour);
+  return styled(fmt::format("{:<8}", results::outcome_name(o)), style_of_outcome(o), colour);
 }
 
 }  // namespace

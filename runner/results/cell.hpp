@@ -1,6 +1,7 @@
 #pragma once
 // One variant on one problem: its verdict, its times, and what explains them.
 
+#include "core/kernel_id.hpp"
 #include "core/verdict.hpp"
 #include "reference/reference.hpp"
 #include "results/conditions.hpp"
@@ -19,10 +20,10 @@
 namespace kzoo::results {
 
 struct cell {
-  std::size_t problem = 0;      // index into experiment.problems
-  std::string device;           // the id of the one that it ran on
-  std::string plugin, variant;  // variant is empty where the plugin could not be asked
-  kzoo_precision declared{};    // 0 likewise
+  std::size_t problem = 0;  // index into experiment.problems
+  std::string device;       // the id of the one that it ran on
+  kernel_id kernel;
+  kzoo_precision declared{};  // 0 likewise
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
   std::optional<reference::accuracy> accuracy;
@@ -33,14 +34,12 @@ struct cell {
   results::conditions conditions;                // of the device while it was timed
   std::vector<finding> findings;                 // of the checks that its tier adds
   std::vector<launch> launches;                  // of one run; empty for libraries like cuBLAS
-
-  std::string kernel() const { return variant.empty() ? plugin : plugin + ":" + variant; }
 };
 
 // Two results of one problem, compared with each other.
 struct agreement {
   std::size_t problem = 0;
-  std::string a, b;  // as cell::kernel() has it
+  std::string a, b;  // as kernel_id::name() has it
   reference::comparison difference;
 };
 

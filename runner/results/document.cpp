@@ -25,7 +25,7 @@ std::optional<roofline::floor> document::floor_of(const cell& c) const {
 std::optional<double> document::published_ms(const cell& c, std::size_t column) const {
   const auto& figures = experiment.published.columns.at(column).ms;
   const std::string shape = "@" + shape_name(problem_of(c));
-  for (const std::string& key : {c.kernel() + shape, c.plugin + shape}) {
+  for (const std::string& key : {c.kernel.name() + shape, c.kernel.plugin + shape}) {
     if (const auto found = figures.find(key); found != figures.end()) return found->second;
   }
   return std::nullopt;
@@ -39,7 +39,7 @@ const cell* document::baseline_of(const cell& c, const std::string& selector) co
   if (!c.time) return nullptr;
   const auto found = std::ranges::find_if(cells, [&](const cell& other) {
     return other.problem == c.problem && other.time && other.time->clock == c.time->clock &&
-           matches(selector, other.plugin, other.variant);
+           matches(selector, other.kernel.plugin, other.kernel.variant);
   });
   return found == cells.end() ? nullptr : &*found;
 }

@@ -41,7 +41,7 @@ class execution {
   // A cell of the current problem; candidates_[i] belongs to document_.cells[first_cell_ + i].
   struct candidate {
     loaded_plugin* who;
-    const entry* what;
+    const selected_variant* what;
     std::size_t agreements_end;  // in the document: end of its agreements with earlier cells
     bool taken_over;             // finished by the interrupted run that this one resumes
   };
@@ -72,7 +72,7 @@ class execution {
     }
     timed_candidates_.clear();
     for (loaded_plugin& c : plan_.plugins) {
-      for (const entry& e : c.entries) judge_one(judge, index, c, e);
+      for (const selected_variant& e : c.entries) judge_one(judge, index, c, e);
       if (c.host) release(*c.host);
     }
     if (!plan_.experiment.timing.enabled) return;
@@ -82,16 +82,16 @@ class execution {
     }
   }
 
-  void judge_one(judging& judge, std::size_t index, loaded_plugin& c, const entry& e) {
+  void judge_one(judging& judge, std::size_t index, loaded_plugin& c, const selected_variant& e) {
     const problem& p = plan_.experiment.problems[index];
-    const std::string& variant = e.description.id;
-    if (const cell* old = before_.find(p, c.record.name, variant)) {
+    const kernel_id kernel{c.record.name, e.description.id};
+    if (const cell* old = before_.find(p, kernel)) {
       document_.cells.push_back(*old);
       document_.cells.back().problem = index;
       candidates_.push_back({&c, &e, document_.agreements.size(), true});
     } else {
       interrupt::check();
-      watch_.starts(p, variant.empty() ? c.record.name : c.record.name + ":" + variant);
+      watch_.starts(p, kernel.name());
       document_.cells.push_back(judge.judge(c, e));
       for (results::agreement& a : judge.compare_newest()) {
         document_.agreements.push_back(std::move(a));
@@ -124,7 +124,7 @@ class execution {
     run_rounds(p, plan_.experiment.timing, timed_candidates_, first_round,
                [&](int round, const cell& c) {
                  interrupt::check();
-                 watch_.times(p, c.kernel(), round);
+                 watch_.times(p, c.kernel.name(), round);
                });
     for (const timed_candidate& t : timed_candidates_) {
       note_hang(*t.cell, p);
@@ -171,7 +171,7 @@ class execution {
   }
 
   void note_hang(const cell& c, const problem& p) {
-    if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel(), problem_name(p));
+    if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel.name(), problem_name(p));
   }
 
   void count_time() {

@@ -4,16 +4,15 @@ namespace kzoo::run {
 
 finished_cells::finished_cells(const results::document& d) {
   for (const results::cell& c : d.cells) {
-    cells_.emplace(std::tuple(d.problem_of(c), c.plugin, c.variant), c);
+    cells_.emplace(std::pair(d.problem_of(c), c.kernel), c);
   }
   for (const results::agreement& a : d.agreements) {
     agreements_[d.experiment.problems[a.problem]].push_back(a);
   }
 }
 
-const results::cell* finished_cells::find(const problem& p, const std::string& plugin,
-                                          const std::string& variant) const {
-  const auto found = cells_.find({p, plugin, variant});
+const results::cell* finished_cells::find(const problem& p, const kernel_id& kernel) const {
+  const auto found = cells_.find({p, kernel});
   return found == cells_.end() ? nullptr : &found->second;
 }
 

@@ -4,8 +4,7 @@
 #include "results/document.hpp"
 
 #include <map>
-#include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace kzoo::run {
@@ -16,13 +15,12 @@ class finished_cells {
   explicit finished_cells(const results::document& d);
 
   // Null when the cell was not finished.
-  const results::cell* find(const problem& p, const std::string& plugin,
-                            const std::string& variant) const;
+  const results::cell* find(const problem& p, const kernel_id& kernel) const;
   // `problem` of each is the index in the interrupted run.
   std::vector<results::agreement> agreements_on(const problem& p) const;
 
  private:
-  std::map<std::tuple<problem, std::string, std::string>, results::cell> cells_;
+  std::map<std::pair<problem, kernel_id>, results::cell> cells_;
   std::map<problem, std::vector<results::agreement>> agreements_;
 };
 

@@ -27,7 +27,7 @@ std::vector<std::string> notes_on(const plan& p) {
                                 e.intended_device, p.device.name));
   }
   const auto is_baseline = [&](const loaded_plugin& c) {
-    return c.host && std::ranges::any_of(c.entries, [&](const entry& v) {
+    return c.host && std::ranges::any_of(c.entries, [&](const selected_variant& v) {
              return matches(e.baseline->text, c.record.name, v.description.id);
            });
   };

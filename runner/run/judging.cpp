@@ -14,19 +14,18 @@ void fail(cell& c, verdict v, const std::string& reason) {
 
 }  // namespace
 
-cell judging::judge(loaded_plugin& who, const entry& what) {
+cell judging::judge(loaded_plugin& who, const selected_variant& what) {
   cell c;
   c.problem = index_;
   c.device = plan_.device.id;
-  c.plugin = who.record.name;
-  c.variant = what.description.id;
+  c.kernel = {who.record.name, what.description.id};
   c.declared = what.description.declared(problem_.dtype);
   if (!who.host) {
     fail(c, who.obstacle, who.record.problem);
     return c;
   }
   // Timeouts are long: a variant that has hung once is not run again.
-  if (const auto before = memory_.hung.find(c.kernel()); before != memory_.hung.end()) {
+  if (const auto before = memory_.hung.find(c.kernel.name()); before != memory_.hung.end()) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
@@ -58,8 +57,9 @@ std::vector<results::agreement> judging::compare_newest() {
   return found;
 }
 
-timed_candidate judging::timed_candidate_for(loaded_plugin& who, const entry& what, cell& c) {
-  const auto mine = std::ranges::find(kept_, c.kernel(), &kept::kernel);
+timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_variant& what,
+                                             cell& c) {
+  const auto mine = std::ranges::find(kept_, c.kernel.name(), &kept::kernel);
   const bool native = who.record.description->native;
   const auto& baseline = plan_.experiment.baseline;
   return {&c,
@@ -70,10 +70,10 @@ timed_candidate judging::timed_candidate_for(loaded_plugin& who, const entry& wh
                                              : timing::clock::simulator,
           plan_.device.highest_mhz,
           {mine->of->digest},
-          baseline && matches(baseline->text, c.plugin, c.variant)};
+          baseline && matches(baseline->text, c.kernel.plugin, c.kernel.variant)};
 }
 
-checks::candidate judging::candidate_of(loaded_plugin& who, const entry& what) {
+checks::candidate judging::candidate_of(loaded_plugin& who, const selected_variant& what) {
   return checks::candidate(*who.host,
                            {who.record.file, plan_.device.id, what.index, what.description,
                             problem_, plan_.experiment.verify.show_errors, &monitor_},
@@ -85,7 +85,7 @@ void judging::verify(checks::candidate& candidate, cell& c) {
   for (const kept& k : kept_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
-  kept_.push_back({c.kernel(), outcome_of(candidate, run, c.declared)});
+  kept_.push_back({c.kernel.name(), outcome_of(candidate, run, c.declared)});
   c.launches = run.report.launches;
   c.accuracy = kept_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
@@ -109,7 +109,7 @@ std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candid
 
 void judging::run_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
-  const std::pair about_type{c.kernel(), problem_.dtype};
+  const std::pair about_type{c.kernel.name(), problem_.dtype};
   if (!memory_.findings.contains(about_type)) {
     memory_.findings.emplace(about_type, checks::run_checks(t, false, candidate));
   }

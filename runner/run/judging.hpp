@@ -34,11 +34,12 @@ class judging {
         monitor_(monitor) {}
 
   // Returns the finished cell, without times.
-  results::cell judge(loaded_plugin& who, const entry& what);
+  results::cell judge(loaded_plugin& who, const selected_variant& what);
   // Compares the results judged since the last call with all earlier ones.
   std::vector<results::agreement> compare_newest();
   // What timing needs for a cell that passed.
-  timed_candidate timed_candidate_for(loaded_plugin& who, const entry& what, results::cell& c);
+  timed_candidate timed_candidate_for(loaded_plugin& who, const selected_variant& what,
+                                      results::cell& c);
 
  private:
   // A result that was judged. Kernels that sum in the same order give bit-identical results; such a
@@ -55,7 +56,7 @@ class judging {
     std::shared_ptr<const outcome> of;
   };
 
-  checks::candidate candidate_of(loaded_plugin& who, const entry& what);
+  checks::candidate candidate_of(loaded_plugin& who, const selected_variant& what);
   void verify(checks::candidate& candidate, results::cell& c);
   std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,
                                             const checks::judged_run& run, kzoo_precision declared);

@@ -16,7 +16,7 @@
 namespace kzoo::run {
 
 // A selected variant.
-struct entry {
+struct selected_variant {
   std::uint32_t index = 0;                   // in the plugin's table
   results::variant_description description;  // empty if the plugin could not be loaded
 };
@@ -26,7 +26,7 @@ struct loaded_plugin {
   results::plugin_record record;
   std::unique_ptr<host::plugin_host> host;  // null when the plugin cannot be used
   verdict obstacle{};                       // the verdict of every cell, when host is null
-  std::vector<entry> entries;  // in the plugin's order; one empty entry if host is null
+  std::vector<selected_variant> entries;  // in the plugin's order; one empty entry if host is null
 };
 
 // Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.

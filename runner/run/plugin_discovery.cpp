@@ -50,9 +50,9 @@ void plugin_discovery::check_permissions(const fs::path& folder) {
 void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {
   std::error_code ignored;
   std::vector<plugin_file> found;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".so" && entry.is_regular_file(ignored)) {
-      found.push_back({entry.path().stem().string(), entry.path(), kind});
+  for (const auto& selected_variant : fs::directory_iterator(folder, ignored)) {
+    if (selected_variant.path().extension() == ".so" && selected_variant.is_regular_file(ignored)) {
+      found.push_back({selected_variant.path().stem().string(), selected_variant.path(), kind});
     }
   }
   std::ranges::sort(found, {}, &plugin_file::name);

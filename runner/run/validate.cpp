@@ -65,14 +65,15 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
   for (loaded_plugin& c : plugins) {
     v.plugins.push_back(c.record);
     if (!c.host) continue;
-    for (const entry& e : c.entries) {
+    for (const selected_variant& e : c.entries) {
       for (const results::signature_description& s : e.description.signatures) {
         if (s.dtype == 0) continue;  // mixed types, which no experiment has
         if (options.dtype != 0 && s.dtype != options.dtype) continue;
         checks::candidate_description who{c.record.file, device.id, e.index,
                                           e.description, {},        options.show_errors};
         who.problem.dtype = s.dtype;
-        v.variants.push_back({c.record.name + ":" + e.description.id, s.dtype, s.compute, "", {}});
+        v.variants.push_back(
+            {kernel_id{c.record.name, e.description.id}.name(), s.dtype, s.compute, "", {}});
         watch.starts(v.variants.back());
         validate_variant(*c.host, who, device, options, expected_results, watch, v.variants.back());
       }

@@ -96,8 +96,8 @@ class dispatching {
       document_.agreements.back().problem = index;
     }
     for (const run::loaded_plugin& c : plan_.plugins) {
-      for (const run::entry& e : c.entries) {
-        const auto* known = before.find(problems_[index], c.record.name, e.description.id);
+      for (const run::selected_variant& e : c.entries) {
+        const auto* known = before.find(problems_[index], {c.record.name, e.description.id});
         complete = complete && known != nullptr;
         if (known == nullptr) continue;
         document_.cells.push_back(*known);
@@ -175,7 +175,7 @@ class dispatching {
       if (c.problem != *s.problem) continue;
       std::vector<results::agreement> with_others;
       for (const results::agreement& a : document_.agreements) {
-        if (a.problem == c.problem && a.b == c.kernel()) with_others.push_back(a);
+        if (a.problem == c.problem && a.b == c.kernel.name()) with_others.push_back(a);
       }
       to.send({{"op", "known"}, {"line", storage::journal_line(document_, c, with_others)}});
     }

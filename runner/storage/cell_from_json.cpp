@@ -134,8 +134,8 @@ results::finding read_finding(const field& f) {
 
 results::cell read_cell(const field& f) {
   results::cell c;
-  c.plugin = f.at("plugin").text();
-  c.variant = f.at("variant").text();
+  c.kernel.plugin = f.at("plugin").text();
+  c.kernel.variant = f.at("variant").text();
   c.device = f.at("device").text();
   if (const auto name = f.find("precision")) c.declared = name->one_of(kPrecisions, precision_name);
   c.verdict = f.at("verdict").one_of(kVerdicts, verdict_name);

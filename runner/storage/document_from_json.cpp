@@ -120,7 +120,7 @@ void read_published(const field& f, const results::cell& c, results::document& d
     auto& column = found == columns.end()
                        ? columns.emplace_back(results::published_column{label, {}})
                        : *found;
-    column.ms[c.kernel() + "@" + shape_name(d.problem_of(c))] = ms.number();
+    column.ms[c.kernel.name() + "@" + shape_name(d.problem_of(c))] = ms.number();
   }
 }
 

@@ -165,8 +165,8 @@ json to_json(const results::document& d, const results::cell& c) {
   const std::optional<timing::ratio> speedup = d.speedup(c);
   const auto floor = d.floor_of(c);
   const bool known_precision = std::ranges::find(kPrecisions, c.declared) != kPrecisions.end();
-  json j{{"plugin", c.plugin},
-         {"variant", c.variant},
+  json j{{"plugin", c.kernel.plugin},
+         {"variant", c.kernel.variant},
          {"device", c.device},
          {"problem", to_json(d.problem_of(c))},
          {"precision", known_precision ? json(precision_name(c.declared)) : json()},

@@ -1,6 +1,7 @@
 #include "worker/session.hpp"
 
 #include "worker/messages_json.hpp"
+#include "worker/operations.hpp"
 #include "worker/plugin_calls.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ session::session(process::shared_memory& output) : output_(output) {}
 
 session::~session() {
   try {
-    benches_.clear();
+    kernels_.clear();
   } catch (const std::exception&) {
     // Freeing fails if the CUDA context is broken; the context ends with this process.
   }
@@ -61,34 +62,44 @@ json session::handle(const json& request) {
   }
 }
 
-json session::dispatch(const std::string& op, const json& request) {
-  const phase_range phase(op);
-  if (op == "open") return open(request);
-  if (op == "run") return bench(request).run(request.at("output").get<output_request>());
-  if (op == "sample") return bench(request).sample(request.at("how").get<sample_request>());
-  if (op == "end_to_end")
-    return bench(request).end_to_end(request.at("output").get<output_request>());
-  if (op == "ask") {
-    ask(request);
-  } else if (op == "prepare") {
-    prepare(request);
-  } else if (op == "renew") {
-    bench(request).renew(request.at("problem").get<problem>(),
-                         request.at("move").get<std::string>());
-  } else if (op == "profile") {
-    bench(request).profile(request.at("warmup").get<int>());
-  } else if (op == "show") {
-    bench(request).show();
-  } else if (op == "fold") {
-    bench(request).fold(request.at("key").get<std::uint64_t>());
-  } else if (op == "finish") {
-    ranges_.erase(request.at("slot").get<int>());
-    bench(request).finish();
-  } else if (op == "release") {
-    ranges_.clear();
-    benches_.clear();
-  } else {
-    throw std::invalid_argument("no such request: " + op);
+json session::dispatch(const std::string& name, const json& request) {
+  const auto op = find_operation(name);
+  if (!op) throw std::invalid_argument("no such request: " + name);
+  const phase_range phase(name);
+  switch (*op) {
+    case operation::open:
+      return open(request);
+    case operation::ask:
+      return ask(request);
+    case operation::prepare:
+      return prepare(request);
+    case operation::renew:
+      kernel_in(request).renew(request.at("problem").get<problem>(),
+                               request.at("move").get<std::string>());
+      break;
+    case operation::run:
+      return kernel_in(request).run(request.at("output").get<output_request>());
+    case operation::sample:
+      return kernel_in(request).sample(request.at("how").get<sample_request>());
+    case operation::end_to_end:
+      return kernel_in(request).end_to_end(request.at("output").get<output_request>());
+    case operation::profile:
+      kernel_in(request).profile(request.at("warmup").get<int>());
+      break;
+    case operation::show:
+      kernel_in(request).show();
+      break;
+    case operation::fold:
+      kernel_in(request).fold(request.at("key").get<std::uint64_t>());
+      break;
+    case operation::finish:
+      ranges_.erase(request.at("slot").get<int>());
+      kernel_in(request).finish();
+      break;
+    case operation::release:
+      ranges_.clear();
+      kernels_.clear();
+      break;
   }
   return json::object();
 }
@@ -100,20 +111,22 @@ json session::open(const json& request) {
   return {{"plugin", describe(*library_)}};
 }
 
-void session::ask(const json& request) {
+json session::ask(const json& request) {
   open_device(request);
   ask_support(variant(request), to_abi(request.at("problem").get<problem>()), device_.abi);
+  return json::object();
 }
 
-void session::prepare(const json& request) {
+json session::prepare(const json& request) {
   open_device(request);
   const int slot = request.at("slot").get<int>();
   const auto p = request.at("problem").get<problem>();
   ranges_.erase(slot);
   cell_range range(fmt::format("{}:{}@{}", name_, variant(request).id, shape_name(p)));
-  benches_.try_emplace(slot, *backend_, device_, output_)
+  kernels_.try_emplace(slot, *backend_, device_, output_)
       .first->second.prepare(variant(request), p);
   ranges_.emplace(slot, std::move(range));
+  return json::object();
 }
 
 void session::open_device(const json& request) {
@@ -126,8 +139,8 @@ const kzoo_variant& session::variant(const json& request) const {
   return library_->variant(request.at("variant").get<std::uint32_t>());
 }
 
-prepared_kernel& session::bench(const json& request) {
-  return benches_.at(request.at("slot").get<int>());
+prepared_kernel& session::kernel_in(const json& request) {
+  return kernels_.at(request.at("slot").get<int>());
 }
 
 }  // namespace kzoo::worker

@@ -44,22 +44,22 @@ class session {
   nlohmann::json handle(const nlohmann::json& request);
 
  private:
-  nlohmann::json dispatch(const std::string& op, const nlohmann::json& request);
+  nlohmann::json dispatch(const std::string& name, const nlohmann::json& request);
   nlohmann::json open(const nlohmann::json& request);
-  void ask(const nlohmann::json& request);
-  void prepare(const nlohmann::json& request);
+  nlohmann::json ask(const nlohmann::json& request);
+  nlohmann::json prepare(const nlohmann::json& request);
 
   void open_device(const nlohmann::json& request);
   const kzoo_variant& variant(const nlohmann::json& request) const;
   // What was prepared in the request's slot.
-  prepared_kernel& bench(const nlohmann::json& request);
+  prepared_kernel& kernel_in(const nlohmann::json& request);
 
   process::shared_memory& output_;
   std::optional<library> library_;
   std::string name_;  // of the plugin: the file's name without .so
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
-  std::map<int, prepared_kernel> benches_;  // by slot
+  std::map<int, prepared_kernel> kernels_;  // by slot
   std::map<int, cell_range> ranges_;        // by slot: from prepare() to finish()
 };
 

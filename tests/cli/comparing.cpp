@@ -5,6 +5,8 @@
 #include "support/program.hpp"
 #include "support/rounds_apart.hpp"
 
+#include <nlohmann/json.hpp>
+
 using namespace kzoo;
 using test::ContainsSubstring;
 using test::runner;
@@ -18,7 +20,7 @@ std::string stored(const test::scratch_folder& folder, const std::string& name,
   for (results::cell& c : d.cells) {
     if (!c.time) continue;
     std::vector<double> samples;
-    const double ms = c.time->median_ms * (c.kernel() == kernel ? factor : 1);
+    const double ms = c.time->median_ms * (c.kernel.name() == kernel ? factor : 1);
     for (int i = 0; i < 10; ++i) samples.push_back(ms * (1 + 0.0005 * i));
     c.time = test::rounds_apart(samples);
   }

@@ -12,8 +12,7 @@ inline results::cell made_cell(const char* plugin, std::size_t problem, double m
   results::cell c;
   c.problem = problem;
   c.device = "cuda:0";
-  c.plugin = plugin;
-  c.variant = "8x8_4x4";
+  c.kernel = {plugin, "8x8_4x4"};
   c.declared = KZOO_COMPUTE_FP32;
   c.verdict = verdict::pass;
   c.accuracy = reference::accuracy{1.5e-6, 0.25, 0.125, 0.0625, 3, 4, 1e-7, 6.9, 512};
@@ -77,7 +76,7 @@ inline results::document made_document() {
     results::cell gone;
     gone.problem = problem;
     gone.device = "cuda:0";
-    gone.plugin = "gone";
+    gone.kernel.plugin = "gone";
     gone.verdict = verdict::unavailable;
     gone.reason = d.plugins[2].problem;
     d.cells.push_back(gone);

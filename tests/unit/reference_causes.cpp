@@ -10,8 +10,6 @@ using test::ContainsSubstring;
 
 namespace {
 
-constexpr kzoo_type kTypes[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
-
 problem scaled(kzoo_type type, double alpha, double beta) {
   problem p = sized(24, 40, 33, type);
   p.alpha = alpha;
@@ -50,7 +48,7 @@ double dot(const data::matrix& x, std::int64_t row, const data::matrix& y, std::
 }  // namespace
 
 TEST_CASE("alpha or beta left out", "[referee]") {
-  for (kzoo_type type : kTypes) {
+  for (kzoo_type type : kElementTypes) {
     check_as(scaled(type, 3, 0), scaled(type, 1, 0), "alpha is left out");
     check_as(scaled(type, 3, 2), scaled(type, 1, 2), "alpha is left out");
     check_as(scaled(type, 0, 0), scaled(type, 1, 0), "alpha is left out");
@@ -64,7 +62,7 @@ TEST_CASE("alpha or beta left out", "[referee]") {
 }
 
 TEST_CASE("all zero", "[referee]") {
-  for (kzoo_type type : kTypes) {
+  for (kzoo_type type : kElementTypes) {
     CHECK_THAT(reason_of(scaled(type, 1, 0), [](auto, auto) { return 0; }),
                ContainsSubstring("likely cause: every element is 0"));
   }
@@ -78,7 +76,7 @@ TEST_CASE("all zero", "[referee]") {
 }
 
 TEST_CASE("other matrices than A and B", "[referee]") {
-  for (kzoo_type type : kTypes) {
+  for (kzoo_type type : kElementTypes) {
     const problem p = sized(24, 24, 24, type);
     const operands o = operands_of(p);
     const auto transposed = [&](std::int64_t i, std::int64_t j) { return dot(o.a, j, o.b, i); };

@@ -12,8 +12,6 @@ using test::ContainsSubstring;
 
 namespace {
 
-constexpr kzoo_type kTypes[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
-
 std::string reason(const problem& p, const buffer& words) {
   const reference::judgement j = judged(p, words);
   CHECK(j.right == j.reason.empty());
@@ -30,7 +28,7 @@ problem padded(kzoo_type type = KZOO_F32) {
 }  // namespace
 
 TEST_CASE("a right result is right for every type, alpha and beta", "[referee]") {
-  for (kzoo_type type : kTypes) {
+  for (kzoo_type type : kElementTypes) {
     for (const double alpha : {0.0, 1.0, 3.0}) {
       for (const double beta : {0.0, 1.0, -2.0}) {
         problem p = padded(type);
@@ -44,7 +42,7 @@ TEST_CASE("a right result is right for every type, alpha and beta", "[referee]")
 }
 
 TEST_CASE("every word outside C is watched", "[referee]") {
-  for (kzoo_type type : kTypes) {
+  for (kzoo_type type : kElementTypes) {
     for (const double beta : {0.0, 1.0}) {
       problem p = padded(type);
       p.beta = beta;
@@ -99,7 +97,7 @@ TEST_CASE("poison that survives was not written", "[referee]") {
       {[](std::int64_t row, std::int64_t col) { return (row * 7 + col * 5) % 11 == 9; },
        "the first at row 0, column 4"},
   };
-  for (kzoo_type type : kTypes) {
+  for (kzoo_type type : kElementTypes) {
     const problem p = padded(type);
     for (const auto& c : cases) {
       buffer words = computed(p);
@@ -174,7 +172,7 @@ TEST_CASE("infinities are found in every row", "[referee]") {
 }
 
 TEST_CASE("a single wrong element is found, wherever it is", "[referee]") {
-  for (kzoo_type type : kTypes) {
+  for (kzoo_type type : kElementTypes) {
     const problem p = padded(type);
     const buffer right = computed(p);
     for (std::int64_t at : {0, 29, 300, 570, 599}) {

@@ -1,8 +1,8 @@
 // The tables of a profile.
 #include "report/profile.hpp"
 
-#include "profile/json.hpp"
 #include "profile/metrics.hpp"
+#include "profile/profile_json.hpp"
 #include "support/catch.hpp"
 
 #include <nlohmann/json.hpp>

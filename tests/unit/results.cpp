@@ -10,8 +10,7 @@ namespace {
 
 cell made(const char* plugin, verdict v, std::size_t problem = 0) {
   cell c;
-  c.plugin = plugin;
-  c.variant = "v";
+  c.kernel = {plugin, "v"};
   c.verdict = v;
   c.problem = problem;
   return c;

@@ -19,7 +19,9 @@ using test::scratch_folder;
 
 namespace {
 
-std::string stored(const results::document& d) { return storage::dumped(storage::to_json(d), 1); }
+std::string stored_journal(const results::document& d) {
+  return storage::dumped(storage::to_json(d), 1);
+}
 
 // The document's journal, with each agreement at the later of its two cells.
 void write(journal& j, const results::document& d) {
@@ -27,7 +29,7 @@ void write(journal& j, const results::document& d) {
   for (const results::cell& c : d.cells) {
     std::vector<results::agreement> with_others;
     for (const results::agreement& a : d.agreements) {
-      if (a.problem == c.problem && a.b == c.kernel()) with_others.push_back(a);
+      if (a.problem == c.problem && a.b == c.kernel.name()) with_others.push_back(a);
     }
     j.add(d, c, with_others);
   }
@@ -40,7 +42,7 @@ std::string journal_text(const scratch_folder& folder) {
   return read_text(file);
 }
 
-std::string refusal(const std::string& text) {
+std::string journal_refusal(const std::string& text) {
   try {
     storage::read_journal(text, "j.jsonl");
   } catch (const input::invalid& e) {
@@ -56,10 +58,10 @@ TEST_CASE("a whole journal holds what the results hold", "[journal]") {
   const std::string text = journal_text(folder);
   CHECK(std::count(text.begin(), text.end(), '\n') == 7);
   CHECK(storage::is_journal(text));
-  CHECK_FALSE(storage::is_journal(stored(test::made_document())));
+  CHECK_FALSE(storage::is_journal(stored_journal(test::made_document())));
   CHECK_FALSE(storage::is_journal("title = 'toml'\n"));
   const auto read = storage::read_journal(text, "j.jsonl");
-  CHECK(stored(read.results) == stored(test::made_document()));
+  CHECK(stored_journal(read.results) == stored_journal(test::made_document()));
   CHECK(read.whole_bytes == text.size());
   CHECK(read.results.complete());
 }
@@ -85,14 +87,15 @@ TEST_CASE("a journal that is no whole one is refused with its line", "[journal]"
   const scratch_folder folder;
   const std::string text = journal_text(folder);
   const std::size_t head = text.find('\n') + 1;
-  CHECK_THAT(refusal(text.substr(0, head - 1)), ContainsSubstring("not even its first line"));
-  CHECK_THAT(refusal(text.substr(0, head) + "{\"cell\"\n" + text.substr(head)),
+  CHECK_THAT(journal_refusal(text.substr(0, head - 1)),
+             ContainsSubstring("not even its first line"));
+  CHECK_THAT(journal_refusal(text.substr(0, head) + "{\"cell\"\n" + text.substr(head)),
              ContainsSubstring("j.jsonl:2:"));
-  CHECK_THAT(refusal(text.substr(0, head) + "{\"cell\": {}}\n" + text.substr(head)),
+  CHECK_THAT(journal_refusal(text.substr(0, head) + "{\"cell\": {}}\n" + text.substr(head)),
              ContainsSubstring("j.jsonl:2: error: the key \"agreement\" is missing"));
   std::string newer = text;
   newer.replace(newer.find("journal/1"), 9, "journal/7");
-  CHECK_THAT(refusal(newer), ContainsSubstring("kzoo.journal/1, and not kzoo.journal/7"));
+  CHECK_THAT(journal_refusal(newer), ContainsSubstring("kzoo.journal/1, and not kzoo.journal/7"));
 }
 
 TEST_CASE("problems may be finished in any order, and are read in the experiment's", "[journal]") {
@@ -105,7 +108,7 @@ TEST_CASE("problems may be finished in any order, and are read in the experiment
   }
   REQUIRE_FALSE(first.empty());
   const auto read = storage::read_journal(head + '\n' + second + first, "j.jsonl");
-  CHECK(stored(read.results) == stored(test::made_document()));
+  CHECK(stored_journal(read.results) == stored_journal(test::made_document()));
 }
 
 TEST_CASE("a journal goes on where its whole lines end", "[journal]") {

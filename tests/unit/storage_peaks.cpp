@@ -32,10 +32,10 @@ results::document made_document() {
   return d;
 }
 
-json stored(const results::document& d) { return json::parse(storage::to_json(d).dump()); }
+json stored_peaks_of(const results::document& d) { return json::parse(storage::to_json(d).dump()); }
 
 // What load_ceilings() says of a file with this text.
-std::string refusal(const std::string& text) {
+std::string peaks_refusal(const std::string& text) {
   const test::scratch_folder folder;
   const std::string file = folder.write("c.json", text);
   try {
@@ -60,18 +60,19 @@ TEST_CASE("ceilings come back from their file as they were", "[roofline]") {
 
 TEST_CASE("a file that holds no ceilings is refused, with what to do", "[roofline]") {
   json j = storage::to_json(made_ceilings(), storage::detail::all);
-  CHECK(refusal(j.dump()).empty());
+  CHECK(peaks_refusal(j.dump()).empty());
   for (const char* pointer : {"/ceilings/0/best/rate", "/ceilings/0/samples/1/rate"}) {
     json bad = j;
     bad[json::json_pointer(pointer)] = 0;
-    CHECK_THAT(refusal(bad.dump()), ContainsSubstring("rate: expected a number above 0"));
+    CHECK_THAT(peaks_refusal(bad.dump()), ContainsSubstring("rate: expected a number above 0"));
   }
   j["ceilings"][0]["resource"] = "fp8";
-  CHECK_THAT(refusal(j.dump()), ContainsSubstring("c.json: error: ceilings[0].resource: ") &&
-                                    ContainsSubstring("--measure"));
+  CHECK_THAT(peaks_refusal(j.dump()), ContainsSubstring("c.json: error: ceilings[0].resource: ") &&
+                                          ContainsSubstring("--measure"));
   j["schema"] = "kzoo.ceilings/2";
-  CHECK_THAT(refusal(j.dump()), ContainsSubstring("kzoo.ceilings/1, and not kzoo.ceilings/2"));
-  CHECK_THAT(refusal("{"),
+  CHECK_THAT(peaks_refusal(j.dump()),
+             ContainsSubstring("kzoo.ceilings/1, and not kzoo.ceilings/2"));
+  CHECK_THAT(peaks_refusal("{"),
              ContainsSubstring("c.json:1:2: error: ") && ContainsSubstring("or remove it"));
 }
 
@@ -81,8 +82,8 @@ TEST_CASE("results hold the ceilings that they were judged by", "[roofline]") {
   d.cells[1].verdict = verdict::impossible_time;
   d.cells[1].time.reset();
   d.cells[1].hot_time.reset();
-  const json j = stored(d);
-  CHECK(stored(storage::from_json(j, "r.json")) == j);
+  const json j = stored_peaks_of(d);
+  CHECK(stored_peaks_of(storage::from_json(j, "r.json")) == j);
   CHECK(j.at("ceilings").at("ceilings").at(0).contains("samples") == false);
   CHECK(j.at("cells").at(1).at("verdict") == "impossible time");
   // 2 * 512^3 operations in 1 ms are 0.268 TFLOP/s.
@@ -97,7 +98,7 @@ TEST_CASE("results hold the ceilings that they were judged by", "[roofline]") {
   const results::document then = storage::from_json(old, "r.json");
   CHECK_FALSE(then.peaks);
   CHECK(then.experiment.verify.impossible_time == results::impossible_time::refuse);
-  CHECK(stored(then).at("cells").at(0).at("share_of_peak").is_null());
+  CHECK(stored_peaks_of(then).at("cells").at(0).at("share_of_peak").is_null());
 }
 
 TEST_CASE("a report has the share of the peak, and the floor", "[roofline]") {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostY = 65535;
 
-kzoo_problem problem(std::int64_t m, std::int64_t n) {
+kzoo_problem extents_of(std::int64_t m, std::int64_t n) {
   return {.struct_size = sizeof(kzoo_problem),
           .m = m,
           .n = n,
@@ -91,17 +91,18 @@ bool covers_each_once(int threads) {
 
 TEST_CASE("a grid declines more tiles than gridDim.y can count", "[tile_grid]") {
   using grid = kzoo::tile_grid<16, 8>;
-  CHECK(grid::objection(problem(16 * kMostY, 8 * kMostY + 1)) == nullptr);
-  CHECK(grid::objection(problem(16 * kMostY + 1, 8)) != nullptr);
+  CHECK(grid::objection(extents_of(16 * kMostY, 8 * kMostY + 1)) == nullptr);
+  CHECK(grid::objection(extents_of(16 * kMostY + 1, 8)) != nullptr);
   using transposed = kzoo::transposed_tile_grid<16, 8>;
-  CHECK(transposed::objection(problem(16 * kMostY + 1, 8 * kMostY)) == nullptr);
-  CHECK(transposed::objection(problem(16, 8 * kMostY + 1)) != nullptr);
+  CHECK(transposed::objection(extents_of(16 * kMostY + 1, 8 * kMostY)) == nullptr);
+  CHECK(transposed::objection(extents_of(16, 8 * kMostY + 1)) != nullptr);
 }
 
 TEST_CASE("a variant's grid is asked, and its own supports as well", "[tile_grid]") {
-  CHECK(reason<declines_too>(problem(1, 1)) == "k is 1");
-  CHECK(reason<declines_too>(problem(16 * kMostY + 1, 1)).find("gridDim.y") != std::string::npos);
-  kzoo_problem good = problem(16, 16);
+  CHECK(reason<declines_too>(extents_of(1, 1)) == "k is 1");
+  CHECK(reason<declines_too>(extents_of(16 * kMostY + 1, 1)).find("gridDim.y") !=
+        std::string::npos);
+  kzoo_problem good = extents_of(16, 16);
   good.k = 2;
   good.lda = 2;
   CHECK(reason<declines_too>(good).empty());
@@ -110,7 +111,7 @@ TEST_CASE("a variant's grid is asked, and its own supports as well", "[tile_grid
 TEST_CASE("a variant with a grid and a kernel is launched, in the build that fits", "[tile_grid]") {
   const kzoo_variant v = kzoo::variant<marked>("id", "summary");
   alignas(16) float a[4] = {}, b[8] = {}, c[3 * 8];
-  kzoo_problem p = problem(3, 6);
+  kzoo_problem p = extents_of(3, 6);
   p.lda = 4;
   const auto run = [&](std::int64_t ldc) {
     p.ldb = p.ldc = ldc;

@@ -55,7 +55,8 @@ case $1 in
   --build)
     echo "build ${*:3}" >>"$CALLS"
     mkdir -p build/release/bin
-    printf '#!/usr/bin/env bash\necho "runner $*"\n' >build/release/bin/runner
+    printf '#!/usr/bin/env bash\n%s\necho "runner $*"\n' \
+      "[[ -z '${OLD_DRIVER-}' || \$1 != devices ]] || exit 3" >build/release/bin/runner
     chmod +x build/release/bin/runner
     trap 'exit 1' INT # as ninja does
     [[ -z ${NINJA_SLEEPS-} ]] || { : >"$CALLS.building"; sleep 20; }
@@ -125,6 +126,10 @@ what='with nvcc and GPU'
 zoo "$nvcc" CAPABILITY=9.0 run
 expect calls "$calls" '*build --target runner plugins_cuda'
 expect output "$out" '*leaving out the cpu plugins*'
+what='a driver that is too old'
+zoo "$nvcc" CAPABILITY=9.0 OLD_DRIVER=yes run
+expect calls "$calls" $'*build --target runner plugins_cuda\nbuild --target plugins_cpu'
+expect output "$out" '*cannot use the GPU*'
 what='a GPU that is hidden'
 zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
 expect calls "$calls" '*build --target runner plugins_cpu'

@@ -1,4 +1,4 @@
-#include "profile/json.hpp"
+#include "profile/profile_json.hpp"
 
 #include "core/version.hpp"
 #include "storage/results_json.hpp"
@@ -15,8 +15,8 @@ json to_json(const launch& l) {
 }
 
 json to_json(const profiled& c) {
-  json j{{"plugin", c.plugin},
-         {"variant", c.variant},
+  json j{{"plugin", c.kernel.plugin},
+         {"variant", c.kernel.variant},
          {"problem", problem_name(c.problem)},
          {"verdict", c.found ? "profiled" : verdict_name(c.verdict)},
          {"reason", c.reason},

@@ -1,0 +1,19 @@
+#pragma once
+// Which kernel: a variant of a plugin.
+
+#include <compare>
+#include <string>
+
+namespace kzoo {
+
+struct kernel_id {
+  std::string plugin;   // its file's name: what users type
+  std::string variant;  // empty where the plugin could not be asked for its variants
+
+  // "plugin:variant", or the plugin alone.
+  std::string name() const { return variant.empty() ? plugin : plugin + ":" + variant; }
+
+  auto operator<=>(const kernel_id&) const = default;
+};
+
+}  // namespace kzoo

@@ -1,0 +1,54 @@
+#pragma once
+// The operations of a worker: one list for both ends of its channel.
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace kzoo::worker {
+
+enum class operation {
+  open,        // load the library
+  ask,         // does a variant support a problem?
+  prepare,     // create an instance and its matrices
+  renew,       // other contents, other addresses
+  run,         // once
+  sample,      // timed
+  end_to_end,  // timed with allocation and copies
+  profile,     // once, for a profiler
+  show,        // copy C
+  fold,        // sum C row by row
+  finish,      // destroy the instance
+  release      // free all memory
+};
+
+struct operation_names {
+  operation op;
+  std::string_view name;   // in requests
+  std::string_view doing;  // completes "it crashed while ..."
+};
+inline constexpr std::array kOperations{
+    operation_names{operation::open, "open", "the library was loaded"},
+    operation_names{operation::ask, "ask", "the variant was asked whether it supports the problem"},
+    operation_names{operation::prepare, "prepare", "the variant was created"},
+    operation_names{operation::renew, "renew", "its matrices were refilled"},
+    operation_names{operation::run, "run", "the kernel ran"},
+    operation_names{operation::sample, "sample", "the kernel was timed"},
+    operation_names{operation::end_to_end, "end_to_end", "it was timed from end to end"},
+    operation_names{operation::profile, "profile", "the kernel was profiled"},
+    operation_names{operation::show, "show", "its result was copied"},
+    operation_names{operation::fold, "fold", "its result was summed"},
+    operation_names{operation::finish, "finish", "the variant was destroyed"},
+    operation_names{operation::release, "release", "its memory was freed"}};
+
+constexpr const operation_names& names_of(operation op) {
+  return kOperations[static_cast<std::size_t>(op)];
+}
+
+constexpr std::optional<operation> find_operation(std::string_view name) {
+  for (const operation_names& each : kOperations)
+    if (each.name == name) return each.op;
+  return std::nullopt;
+}
+
+}  // namespace kzoo::worker
