@@ -1,4 +1,4 @@
-// A cell and an agreement, back from JSON. Statistics are worked out again from the samples.
+// Reads a cell and an agreement from JSON. Statistics are recomputed from the samples.
 
 #include "storage/field.hpp"
 #include "storage/results_json.hpp"
@@ -32,7 +32,7 @@ reference::accuracy read_accuracy(const field& f) {
   return a;
 }
 
-// Each sample's clock, and what came of it: of a GPU.
+// The SM clock of each sample, and what throttling did to them; only for a GPU.
 void read_clocks(const field& time, timing::summary& t) {
   const auto clocks = time.find("sm_mhz");
   if (!clocks) return;

@@ -1,5 +1,4 @@
-// A whole run, back from JSON. Figures that follow from others are not read: they are worked out
-// again.
+// Reads a whole run from JSON. Figures that follow from others are not read but recomputed.
 
 #include "storage/field.hpp"
 #include "storage/peaks_json.hpp"
@@ -112,7 +111,7 @@ results::device read_device(const field& f) {
   return d;
 }
 
-// The figures that stand in a cell, back in their columns.
+// Collects the published figures, which JSON keeps in each cell, in their columns.
 void read_published(const field& f, const results::cell& c, results::document& d) {
   auto& columns = d.experiment.published.columns;
   for (const auto& [label, ms] : f.entries()) {
@@ -160,7 +159,7 @@ results::document from_json(const nlohmann::ordered_json& j, const std::string& 
   d.version = root.at("runner").at("version").text();
   d.started = root.at("started").text();
   d.wall_seconds = root.at("wall_seconds").number();
-  // What the first files of this schema do not have; nor have they checks, tiers and ceilings.
+  // The first files of this schema lack these, as they lack checks, tiers and measured peaks.
   if (const auto host = root.find("host")) d.host = host->text();
   if (const auto invoked = root.find("invocation")) {
     d.invoked = {read_texts(invoked->at("plugin_folders")), invoked->at("in_process").flag()};

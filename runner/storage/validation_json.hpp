@@ -1,5 +1,5 @@
 #pragma once
-// The findings of `runner validate` as JSON, schema kzoo.validation/1: docs/results.md.
+// The results of `runner validate` as JSON, schema kzoo.validation/1: docs/results.md.
 
 #include "results/validation.hpp"
 

@@ -52,7 +52,9 @@ class device_matrix {
   // The whole buffer, redzones included.
   void copy_from_host(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
   // Tells a sanitizer, if one is active, whether the redzones may be accessed.
-  void mark_redzones(bool out_of_bounds) { backend_.guard(memory_.get(), spec_, out_of_bounds); }
+  void mark_redzones(bool out_of_bounds) {
+    backend_.mark_redzones(memory_.get(), spec_, out_of_bounds);
+  }
   data::changes changes() const { return backend_.find_changes(memory_.get(), spec_); }
   std::uint64_t digest() const { return backend_.digest(memory_.get(), spec_); }
 
