@@ -60,7 +60,7 @@ TEST_CASE("peaks are read from their file as they were stored", "[roofline]") {
 
 TEST_CASE("a file that is not of measured peaks is refused, with what to do", "[roofline]") {
   json j = storage::to_json(made_peaks(), storage::detail::all);
-  CHECK(refusal(j.dump()).empty());
+  CHECK(peaks_refusal(j.dump()).empty());
   for (const char* pointer : {"/ceilings/0/best/rate", "/ceilings/0/samples/1/rate"}) {
     json bad = j;
     bad[json::json_pointer(pointer)] = 0;
