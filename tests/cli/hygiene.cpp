@@ -28,7 +28,11 @@ namespace {
 class orphanage {
  public:
   orphanage() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-  ~orphanage() { prctl(PR_SET_CHILD_SUBREAPER, 0); }
+  // Those that should not be there are not the next test's.
+  ~orphanage() {
+    for (const int pid : children_of(getpid())) kill(pid, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
   orphanage(const orphanage&) = delete;
   orphanage& operator=(const orphanage&) = delete;
 
