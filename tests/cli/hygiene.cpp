@@ -28,7 +28,11 @@ namespace {
 class orphan_collector {
  public:
   orphan_collector() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-  ~orphan_collector() { prctl(PR_SET_CHILD_SUBREAPER, 0); }
+  // Leaves no orphans to the next test.
+  ~orphan_collector() {
+    for (const int pid : children_of(getpid())) kill(pid, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
   orphan_collector(const orphan_collector&) = delete;
   orphan_collector& operator=(const orphan_collector&) = delete;
 

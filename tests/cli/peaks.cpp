@@ -36,7 +36,7 @@ void set_fp32(const fs::path& folder, double rate) {
 std::string experiment(const scratch_folder& folder, const std::string& verify) {
   return folder.write("e.toml",
                       "plugins = ['serial:ikj', 'native:replays_result', 'smem:16x16']\n"
-                      "[problem]\nsizes = ['64x64x16384']\n[timing]\nrounds = 3\nmin_samples = 3\n"
+                      "[problem]\nsizes = ['64x64x4096']\n[timing]\nrounds = 3\nmin_samples = 3\n"
                       "[verify]\n" +
                           verify);
 }
@@ -90,12 +90,12 @@ TEST_CASE("peaks are measured, stored, shown, and bound the times", "[cli]") {
   CHECK(cells[1].at("time").is_null());
   CHECK(cells[1].at("gflops").is_null());
   CHECK_THAT(cells[1].at("reason").get<std::string>(),
-             ContainsSubstring("is less than the 134 us that 134 MFLOP at the measured 1.00 "
+             ContainsSubstring("is less than the 33.6 us that 33.6 MFLOP at the measured 1.00 "
                                "TFLOP/s"));
   CHECK(cells[2].at("verdict") == "pass");  // a simulator has no peak
   CHECK(cells[2].at("share_of_peak").is_null());
   CHECK_THAT(refused.err, ContainsSubstring("FAILED: 2 pass, 1 impossible time") &&
-                              ContainsSubstring("roofline floor of fp32: 134 us"));
+                              ContainsSubstring("roofline floor of fp32: 33.6 us"));
 
   const auto reported = runner(experiment(work, "impossible_time = 'report'\n") + run, here);
   CHECK(reported.code == 0);
