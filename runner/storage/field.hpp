@@ -2,7 +2,7 @@
 // A value of a result file, and where in the file it is: what is not as it should be is refused
 // with that place.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <concepts>
 #include <cstddef>

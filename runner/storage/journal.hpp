@@ -7,11 +7,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::storage {
 
@@ -20,6 +22,13 @@ inline constexpr const char* kJournalSchema = "kzoo.journal/1";
 // The line of a cell. Problems may come in any order, the cells of each in that of the document.
 nlohmann::ordered_json journal_line(const results::document& d, const results::cell& c,
                                     std::span<const results::agreement> with_others);
+
+// Such a line of a problem, back; `place` is what errors call it: throws experiment::invalid.
+struct finished_cell {
+  results::cell cell;
+  std::vector<results::agreement> agreements;
+};
+finished_cell read_line(const nlohmann::json& line, std::size_t problem, const std::string& place);
 
 // Writes one. Each line is one write and is on the disk before the call returns. Throws
 // experiment::invalid where the file cannot be opened, std::runtime_error where not written.

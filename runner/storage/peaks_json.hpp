@@ -3,7 +3,6 @@
 // results.
 
 #include "roofline/peaks.hpp"
-#include "storage/field.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -17,6 +16,7 @@ inline constexpr const char* kPeaksSchema = "kzoo.ceilings/1";
 enum class detail { all, summary };
 nlohmann::ordered_json to_json(const roofline::peaks& c, detail much);
 // Throws experiment::invalid for anything that to_json() does not write.
+class field;
 roofline::peaks read_peaks(const field& f);
 
 // A file of them. Both throw experiment::invalid, with what to do about it.

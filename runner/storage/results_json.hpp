@@ -20,10 +20,9 @@ std::string dumped(const nlohmann::ordered_json& j, int indent);
 // that to_json() does not write.
 results::document from_json(const nlohmann::ordered_json& j, const std::string& place);
 
-// One cell but for its problem, and one agreement but for its.
-class field;
-results::cell read_cell(const field& f);
-results::agreement read_agreement(const field& f);
+// The same as the text of a file.
+std::string to_text(const results::document& d);
+results::document from_text(const std::string& text, const std::string& file);
 
 // Its parts that other documents have too.
 nlohmann::ordered_json to_json(const results::device& d);
