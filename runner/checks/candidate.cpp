@@ -165,7 +165,7 @@ void candidate::check_tampering(const problem& p, const worker::changes& found,
 
 void candidate::check_clocks(const worker::sample_report& report, reference::judgement& j) {
   const devices::clocks both{report.host_ms, report.stream_ms};
-  if (!j.right || !both.apart()) return;
+  if (!j.right || !both.disagree()) return;
   j.right = false;
   j.reason = fmt::format(
       "works on another stream than the one it is given: {:.3g} ms pass until the device is idle, "

@@ -1,5 +1,5 @@
 #pragma once
-// An open file descriptor, closed when this goes away. Negative: none.
+// Owns an open file descriptor and closes it on destruction. Negative: owns none.
 
 #include <unistd.h>
 

@@ -1,12 +1,13 @@
 #pragma once
-// The names of plugins and variants, which stand in selectors, file names and shells.
+// The names of plugins and variants, which appear in selectors, file names and shell commands.
 
 #include <algorithm>
 #include <string_view>
 
 namespace kzoo {
 
-// Letters, digits, '_', '.' and '-', and what is in `extra`; not empty.
+// Whether the text is not empty and holds only letters, digits, '_', '.', '-' and the characters in
+// `extra`.
 inline bool is_identifier(std::string_view text, std::string_view extra = "") {
   return !text.empty() && std::ranges::all_of(text, [&](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||

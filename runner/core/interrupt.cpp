@@ -13,40 +13,40 @@
 namespace kzoo::interrupt {
 namespace {
 
-std::atomic<int> came{0};
-std::atomic<int> event{-1};
+std::atomic<int> received{0};
+std::atomic<int> event_fd{-1};
 static_assert(std::atomic<int>::is_always_lock_free);  // used in a signal handler
 
-void note(int number) {
+void on_signal(int number) {
   const int saved = errno;
-  came = number;
+  received = number;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(event, &one, sizeof one);
+  [[maybe_unused]] const ssize_t written = write(event_fd, &one, sizeof one);
   errno = saved;
 }
 
 }  // namespace
 
 void catch_signals() {
-  event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (event < 0) throw_errno("eventfd");
+  event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (event_fd < 0) throw_errno("eventfd");
   struct sigaction action {};
-  action.sa_handler = note;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second time it is as ever
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // a second signal has its default action
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};
     sigaction(number, nullptr, &before);
-    // As scripts have it for what they start in the background.
+    // A shell script ignores SIGINT for its background jobs; that stays so.
     if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
 }
 
-int signal_number() { return came; }
+int signal_number() { return received; }
 
 void check() {
-  if (came != 0) throw interrupted{};
+  if (received != 0) throw interrupted{};
 }
 
-int fd() { return event; }
+int fd() { return event_fd; }
 
 }  // namespace kzoo::interrupt

@@ -1,20 +1,21 @@
 #pragma once
-// Ctrl-C and `kill`: the run ends at the next place where it can, with what is finished in order. A
+// SIGINT (Ctrl-C) and SIGTERM: the run stops at the next check() and keeps all finished results. A
 // second signal ends the program at once.
 
 namespace kzoo::interrupt {
 
-// Thrown by check(). No std::exception: what handles failures must not take it for one.
+// Thrown by check(). Not a std::exception, so that no handler of failures catches it.
 class interrupted {};
 
-// From now on SIGINT and SIGTERM are noted instead of ending the program; one that is ignored stays
-// so.
+// From now on SIGINT and SIGTERM are recorded instead of ending the program; a signal that was
+// ignored stays ignored. Throws std::system_error.
 void catch_signals();
-// The signal that came; 0 if none did.
+// The signal that was received last; 0: none.
 int signal_number();
-// Throws interrupted when one came.
+// Throws interrupted if a signal has been received.
 void check();
-// For poll(): readable once a signal has come; -1 before catch_signals(), which poll() ignores.
+// For poll(): readable once a signal has been received; -1 before catch_signals(), which poll()
+// ignores.
 int fd();
 
 }  // namespace kzoo::interrupt

@@ -1,11 +1,11 @@
 #pragma once
-// A place in a file, as an editor wants it.
+// A position in a file, written as compilers write it and editors read it.
 
 #include <string>
 
 namespace kzoo {
 
-// Line and column count from 1; 0 means "no place".
+// Line and column count from 1; 0 means "no position".
 struct location {
   std::string file;
   unsigned line = 0, column = 0;

@@ -1,13 +1,13 @@
 #pragma once
-// What every word of every buffer holds before a kernel runs, as a pure function of its index. The
-// worker fills with it on its device, the reference computes the truth from it, and whatever a
-// kernel must not touch (inputs, row padding, the zones around a matrix) is checked against it, so
-// no copy of the data is ever kept or sent. Same bits on host and device: integer hashing, then
-// exact or correctly rounded conversion. constexpr, so nvcc takes these functions for device code
-// too.
+// What every word of every matrix buffer holds before a kernel runs, as a pure function of its
+// index. The worker fills buffers on its device with it, the reference computes the expected result
+// from it, and memory that a kernel must not write (inputs, row padding, the redzones around a
+// matrix) is checked against it, so no copy of the data is ever kept or sent. The bits are the same
+// on host and device: integer hashing, then exact or correctly rounded conversion. constexpr, so
+// that nvcc compiles these functions for the device too.
 //
-//   index 0        kGuard              kGuard + rows * ld           word_count
-//   | zone of NaN  | rows x ld elements, padding NaN | zone of NaN  |
+//   index 0          kRedzone                          kRedzone + rows * ld   word_count
+//   | redzone of NaN | rows x ld elements, padding NaN | redzone of NaN       |
 
 #include <kzoo/abi.h>
 #include <kzoo/numeric.hpp>
@@ -17,18 +17,18 @@
 
 namespace kzoo::data {
 
-// Elements before and after each matrix that no kernel may write.
+// Size of the redzones before and after each matrix, in elements. No kernel may write to them.
 inline constexpr std::int64_t kRedzone = 1024;
 
 // What the elements of a matrix are.
 enum class content : std::uint32_t {
   uniform,     // fractions in [-1, 1), zero-mean
-  integers,    // whole numbers in [-8, 8]
-  poison,      // signalling NaNs; any word for integers
-  odd,         // odd whole numbers of 12 bits and either sign: fp32 holds them, TF32 does not
+  integers,    // integers in [-8, 8]
+  poison,      // signalling NaNs; random words for integer types
+  odd,         // odd integers of 12 bits and either sign: exact in fp32, not in TF32
   signs,       // -1, 0 and 1
-  thin_signs,  // the same, but 0 in all but one of rows / 512: sums stay small whole numbers
-  hill,        // 1 to 128 in the left half of the columns, -128 to -1 in the right one
+  thin_signs,  // signs, but 0 except in about one of rows / 512 + 1: sums stay small integers
+  hill,        // 1 to 128 in the left half of the columns, -128 to -1 in the right half
   bits         // 0 and 1
 };
 
@@ -59,8 +59,8 @@ constexpr std::uint64_t hash(std::uint64_t key, std::int64_t index) {
   return z ^ (z >> 31);
 }
 
-// A signalling NaN with a random payload (any word, for integers). What was not written keeps it to
-// the last bit; what arithmetic made from it is a quiet NaN, on every device.
+// A signalling NaN with a random payload (for integer types, random bits). A word that is never
+// written keeps exactly these bits; arithmetic on one gives a quiet NaN, on every device.
 constexpr std::uint32_t poison_bits(kzoo_type type, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   switch (type) {
@@ -103,7 +103,7 @@ constexpr double decode(kzoo_type type, std::uint32_t bits) {
   }
 }
 
-// The whole number at `index` that the random bits h choose, for contents that are such.
+// The integer at `index`, for contents that are integers; `h` is hash(x.key, index).
 constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   const int sign = static_cast<int>(bits % 3) - 1;
@@ -139,8 +139,8 @@ constexpr std::uint32_t word(const matrix& x, std::int64_t index) {
   return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
 }
 
-// What a kernel did to a buffer: words that are not what they were, and the least index of each
-// kind.
+// The words of a buffer that a kernel changed, inside and outside the matrix: how many, and the
+// lowest index; -1: none.
 struct changes {
   std::int64_t inside = 0, outside = 0;
   std::int64_t first_inside = -1, first_outside = -1;
@@ -148,22 +148,23 @@ struct changes {
   constexpr bool any() const { return inside + outside > 0; }
 };
 
-// How much is plainly wrong with a result, wherever it is.
+// Errors in a result that show without its expected values: how many, but not where.
 struct survey {
-  std::int64_t outside = 0;     // words changed around it
-  std::int64_t unwritten = 0;   // elements that still hold its own poison
+  std::int64_t outside = 0;     // changed words of redzones and padding
+  std::int64_t unwritten = 0;   // elements that still hold their poison
   std::int64_t not_finite = 0;  // elements
 
   constexpr bool clean() const { return outside + unwritten + not_finite == 0; }
 };
 
-// A buffer's digest is the sum of this over all its words, mod 2^64: equal for equal buffers, and
-// for different ones as good as never.
+// A buffer's digest is the sum of this over all its words, mod 2^64. Equal buffers have equal
+// digests; different buffers practically never do.
 constexpr std::uint64_t digest_term(std::uint32_t bits, std::int64_t index) {
   return hash(bits, index);
 }
 
-// An element as an exact integer: itself where it is whole, else nothing that a right result holds.
+// An element as an exact integer. One that is not an integer gives a hash, which practically never
+// equals the expected integer.
 constexpr std::uint64_t exact_integer(kzoo_type type, std::uint32_t bits) {
   const double value = decode(type, bits);
   constexpr double kLargest = 0x1p53;

@@ -12,7 +12,7 @@ namespace kzoo {
 std::string number_text(double x) {
   if (!std::isfinite(x)) return "-";
   if (x == 0) return "0";
-  // Rounded to three digits first: 9.999 has as many before the point as 10.0 has.
+  // Rounded to three digits first: 9.999 becomes 10.0, with two digits before the point.
   const double rounded = std::strtod(fmt::format("{:.2e}", x).c_str(), nullptr);
   const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(rounded))));
   return fmt::format("{:.{}f}", x, std::clamp(2 - magnitude, 0, 9));
@@ -26,7 +26,7 @@ std::string quantity_text(double x, std::string_view unit) {
 }
 
 std::string time_text(double ms) {
-  // At 999.5 three digits round up to the next unit.
+  // From 999.5 on, three digits would round to 1000.
   if (ms * 1e3 < 999.5) return number_text(ms * 1e3) + " us";
   if (ms < 999.5) return number_text(ms) + " ms";
   return number_text(ms / 1e3) + " s";

@@ -16,9 +16,9 @@ contents contents_of(const problem& p) {
     case fill::signs:
       return {signs, thin_signs, signs};
     case fill::probe:
-      // Integers: products that fp32 holds and sums that it does not. 32 bits: inputs that no
-      // narrower format holds. 16 bits: sums that climb far above 2^11 and come down again, which
-      // no narrower sum follows.
+      // i32: products that are exact in fp32, and sums that are not. f32: inputs that are not exact
+      // in any narrower format. f16, bf16: partial sums that climb far above 2^11 and come down
+      // again, so that accumulators narrower than fp32 lose bits.
       if (is_integer(p.dtype)) return {odd, odd, odd};
       return type_size(p.dtype) == 2 ? contents{hill, bits, signs} : contents{odd, signs, signs};
     default:

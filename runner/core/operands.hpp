@@ -1,5 +1,5 @@
 #pragma once
-// The three matrices of a problem, as matrix_data.hpp describes them.
+// The three matrices of a problem, in the terms of matrix_data.hpp.
 
 #include "core/matrix_data.hpp"
 #include "core/problem.hpp"
@@ -7,10 +7,10 @@
 namespace kzoo {
 
 struct operands {
-  data::matrix a, b, c;  // c as it is before a kernel runs: poison, or the C of beta C
+  data::matrix a, b, c;  // c before a kernel runs: poison, or the C that beta scales
 };
 
-// With beta = 0 all of C is poison, so a word that survives was not written, and one that is read
+// With beta = 0 all of C is poison: an element that still holds it was not written, and reading one
 // turns the result into NaN.
 operands operands_of(const problem& p);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The one type that says what a matrix product is: shapes, element type, scalars, data.
+// A GEMM problem: shape, element type, leading dimensions, alpha, beta and data.
 
 #include <kzoo/abi.h>
 
@@ -24,14 +24,14 @@ inline constexpr std::array<kzoo_precision, 5> kPrecisions{
 std::string_view precision_name(kzoo_precision precision);
 
 // What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type. The others
-// are whole numbers, whose sums fp32 holds exactly, in any order:
-// `integers`: in [-8, 8], up to K = 2^18;
-// `probe`: up to K = 4096, inputs and sums that narrower formats than fp32 do not hold;
-// `signs`: -1, 0 and 1, so few of them that C is exact in every element type at any K.
+// are integers whose sums are exact in fp32, in any order of summation:
+// `integers`: in [-8, 8], exact up to K = 2^18;
+// `probe`: exact up to K = 4096, with inputs and sums that formats narrower than fp32 cannot hold;
+// `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
 enum class fill { uniform, integers, probe, signs };
 inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe, fill::signs};
 std::string_view fill_name(fill f);
-// What a problem holds where nobody says: fractions are no use to an integer type.
+// The fill of a problem that does not name one: integers for integer types, else uniform.
 fill default_fill(kzoo_type type);
 
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
@@ -54,7 +54,7 @@ struct problem {
   auto operator<=>(const problem&) const = default;
 };
 
-// The problem of a size, with what it holds where nobody says.
+// The problem of this size and type, with defaults for everything else.
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, kzoo_type dtype = KZOO_F32);
 
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
@@ -62,7 +62,7 @@ std::string shape_name(const problem& p);
 // "512x512x512 f32", with alpha, beta, padding, fill and seed only where they are not the default.
 std::string problem_name(const problem& p);
 
-// The problem as a plugin sees it.
+// The problem in the form in which plugins receive it.
 kzoo_problem to_abi(const problem& p);
 
 }  // namespace kzoo

@@ -1,5 +1,5 @@
 #pragma once
-// What tells whether a text or a file is still the same; `sha256sum` says the same of a file.
+// SHA-256 of a text or a file, as `sha256sum` prints it: tells whether either has changed.
 
 #include <filesystem>
 #include <string>

@@ -1,5 +1,5 @@
 #pragma once
-// A system call that failed, as an exception.
+// Throws the error of a failed system call.
 
 #include <cerrno>
 #include <system_error>

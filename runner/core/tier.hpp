@@ -1,5 +1,5 @@
 #pragma once
-// How much is asked of a variant before it counts as right: docs/verdicts.md.
+// How thoroughly a variant is checked before it counts as correct: docs/verdicts.md.
 
 #include <array>
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// What came of one cell.
+// The outcome of one cell.
 
 #include <array>
 #include <stdexcept>
@@ -11,7 +11,7 @@ namespace kzoo {
 enum class verdict {
   pass,
   wrong,
-  impossible_time,  // right, and timed as faster than the device can be
+  impossible_time,  // correct, but timed faster than the device's measured peaks allow
   crashed,
   hung,
   error,
@@ -44,13 +44,13 @@ constexpr std::string_view verdict_name(verdict v) {
   return "?";
 }
 
-// Nothing was asked of the kernel: it says so beforehand, or is not there.
+// The kernel did not run: it does not support the problem, or is not built for the device.
 constexpr bool is_declined(verdict v) {
   return v == verdict::unsupported || v == verdict::unavailable;
 }
 constexpr bool is_failure(verdict v) { return v != verdict::pass && !is_declined(v); }
 
-// Why a cell did not get as far as being judged: the plugin declined, failed, crashed or hung.
+// Why a cell has no result to judge: the plugin declined, failed, crashed or hung.
 class failure : public std::runtime_error {
  public:
   failure(kzoo::verdict v, const std::string& reason) : std::runtime_error(reason), verdict(v) {}

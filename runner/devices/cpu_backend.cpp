@@ -11,7 +11,7 @@
 #include <numeric>
 #include <vector>
 
-// There when libasan is in the process: checks/sanitizers.hpp.
+// Defined if libasan is loaded into the process: checks/sanitizers.hpp.
 extern "C" {
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void*, std::size_t);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, std::size_t);
@@ -20,8 +20,8 @@ extern "C" {
 namespace kzoo::devices {
 namespace {
 
-// Kernels run when they are called, so there is no stream, nothing to wait for, and a host clock
-// sees all of it. The caches stay as the previous run left them.
+// Kernels run synchronously when they are called, so there is no stream, nothing to wait for, and
+// the host's clock times all of the work. Caches stay as the previous run left them.
 class cpu_backend final : public backend {
  public:
   void* allocate(std::size_t bytes) override {
@@ -92,13 +92,13 @@ class cpu_backend final : public backend {
     return sums;
   }
 
-  void guard(const void* buffer, const data::matrix& x, bool out_of_bounds) override {
+  void mark_redzones(const void* buffer, const data::matrix& x, bool out_of_bounds) override {
     const auto set = out_of_bounds ? __asan_poison_memory_region : __asan_unpoison_memory_region;
     if (set == nullptr) return;
-    const std::size_t element = is_narrow(x) ? 2 : 4, zone = data::kRedzone * element;
+    const std::size_t element = is_narrow(x) ? 2 : 4, redzone = data::kRedzone * element;
     const auto* bytes = static_cast<const char*>(buffer);
-    set(bytes, zone);
-    set(bytes + static_cast<std::size_t>(data::word_count(x)) * element - zone, zone);
+    set(bytes, redzone);
+    set(bytes + static_cast<std::size_t>(data::word_count(x)) * element - redzone, redzone);
   }
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
@@ -139,7 +139,7 @@ class cpu_backend final : public backend {
   static std::size_t blocks(const data::matrix& x) {
     return static_cast<std::size_t>((data::word_count(x) + kWordsPerBlock - 1) / kWordsPerBlock);
   }
-  // body(index, block) for each word, from all threads; those of one block in order.
+  // Calls body(index, block) for each word, on all threads; the words of one block in order.
   template <class Body>
   static void for_each_word(const data::matrix& x, const Body& body) {
     for_each_block(static_cast<std::int64_t>(blocks(x)), [&](std::int64_t block) {

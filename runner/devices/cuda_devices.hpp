@@ -1,6 +1,6 @@
 #pragma once
-// The CUDA half of devices.hpp: implemented in cuda/ when the build has CUDA, in no_cuda.cpp if
-// not.
+// The CUDA half of devices.hpp: implemented in cuda/ if the build has CUDA, otherwise in
+// no_cuda.cpp.
 
 #include "devices/devices.hpp"
 

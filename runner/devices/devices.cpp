@@ -16,7 +16,7 @@
 namespace kzoo::devices {
 namespace {
 
-// A line "key : value" of a /proc file.
+// The value of a line "key : value" in a /proc file; "": there is none.
 std::string proc_value(const char* file, std::string_view key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -48,7 +48,7 @@ results::device cpu_device() {
   return d;
 }
 
-// N of "cuda:N"; the name has been checked when it comes from a file or a flag.
+// N of "cuda:N". Names from files and flags have already been checked.
 int ordinal_of(const std::string& name) {
   const auto colon = name.find(':');
   int ordinal = 0;
@@ -84,7 +84,7 @@ results::device find(const std::string& name) {
 std::vector<results::device> find_all(const std::string& name) {
   if (name != "cuda:all") return {find(name)};
   std::vector<results::device> all;
-  // What the tests have instead of several GPUs: "cpu,cpu".
+  // For tests on machines without several GPUs: "cpu,cpu".
   if (const char* names = std::getenv("KZOO_ALL_DEVICES")) {
     std::istringstream list(names);
     for (std::string one; std::getline(list, one, ',');) all.push_back(find(one));

@@ -1,5 +1,5 @@
 #pragma once
-// Which devices this machine has, and what they are.
+// Finds and describes the devices of this machine.
 
 #include "results/device.hpp"
 
@@ -12,32 +12,32 @@
 
 namespace kzoo::devices {
 
-// A device that was asked for is not there. what() is two sentences: why, and what to do.
+// A requested device does not exist. what() is two sentences: why, and what to do.
 class absent : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// cpu first, then the GPUs.
+// The CPU, then the GPUs.
 std::vector<results::device> list();
 
-// "cpu", "cuda", "cuda:N", or "auto": the first GPU, else the CPU. "cuda:all" is the first GPU
-// here. Throws absent.
+// `name`: "cpu", "cuda:N", "cuda" and "cuda:all" for the first GPU, "auto" for the first GPU or
+// else the CPU. Throws absent.
 results::device find(const std::string& name);
 
-// All that a run on "cuda:all" is spread over; for any other name the one of find(). Throws absent,
-// and std::invalid_argument where they are of several models.
+// All GPUs for "cuda:all"; for any other name the device of find(). Throws absent, and what
+// check_one_model() throws.
 std::vector<results::device> find_all(const std::string& name);
-// The latter.
+// Throws std::invalid_argument if the devices are of several models.
 void check_one_model(const std::vector<results::device>& all);
 
-// One sentence why there is no CUDA device, one what to do; empty when there is one.
+// Why there is no CUDA device, and what to do, in a sentence each; empty: there is one.
 std::string why_no_cuda();
 
 // Bytes of device memory that can be allocated now.
 std::uint64_t free_memory(const results::device& d);
 
-// "cpu" or "cuda": the folder that a device's plugins are in.
+// "cpu" or "cuda": also the name of the folder with the plugins for this kind of device.
 const char* kind_name(kzoo_device_kind kind);
 
 }  // namespace kzoo::devices

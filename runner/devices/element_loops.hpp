@@ -1,6 +1,6 @@
 #pragma once
-// How a buffer of elements is written and compared, one index at a time: the body that the CPU's
-// loops and the GPU's kernels share.
+// Writes and checks a buffer of elements one index at a time: the loop bodies that the CPU's loops
+// and the GPU's kernels share.
 
 #include "core/matrix_data.hpp"
 
@@ -29,7 +29,7 @@ constexpr bool is_changed(const void* buffer, const data::matrix& x, std::int64_
 }
 
 enum class condition { fine, outside, unwritten, not_finite };
-// Of one word of a result, for data::survey.
+// Classifies one word of a result for data::survey.
 constexpr condition condition_of(const void* buffer, const data::matrix& x, std::int64_t index) {
   const bool inside = data::is_inside(x, index);
   const std::uint32_t bits = word_at(buffer, x, index);

@@ -1,6 +1,6 @@
 #include "devices/nvml.hpp"
 
-#include "core/loader_words.hpp"
+#include "core/loader_message.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@
 namespace kzoo::devices {
 namespace {
 
-// The part of NVML's ABI that is used here. There is no header where only the driver is installed.
+// The part of NVML's ABI that is used here: a machine with the driver alone has no nvml.h.
 using nvml_result = int;  // 0 is success
 using nvml_device = void*;
 enum clock_type { kSmClock = 1, kMemoryClock = 2 };
@@ -59,7 +59,7 @@ struct nvml::session {
       library.load(file, dll::load_mode::search_system_folders | dll::load_mode::rtld_now |
                              dll::load_mode::rtld_local);
     } catch (const std::exception& e) {
-      throw std::runtime_error(fmt::format("{}: {}", file, loader_words(e.what(), file)));
+      throw std::runtime_error(fmt::format("{}: {}", file, loader_message(e.what(), file)));
     }
     check(library.get<nvml_result()>("nvmlInit_v2")(), "nvmlInit");
     try {
@@ -75,7 +75,7 @@ struct nvml::session {
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
-  // What `function` says; nothing where the library does not have it or the device does not tell.
+  // What `function` returns; nothing if the library lacks it or the device does not support it.
   template <class Number, class Function, class... Which>
   std::optional<Number> ask(const char* function, Which... which) const {
     Number number{};
@@ -105,7 +105,7 @@ struct nvml::session {
 
 nvml::nvml(const std::string& pci_bus_id, const std::string& library) {
   if (pci_bus_id.empty()) {
-    absent_ = "the device is no GPU";
+    absent_ = "the device is not a GPU";
     return;
   }
   try {
@@ -126,7 +126,7 @@ results::conditions nvml::read() const {
   constexpr double kWattsPerMilliwatt = 1e-3;
   now.watts = session_->number("nvmlDeviceGetPowerUsage", kWattsPerMilliwatt);
   now.power_limit_watts = session_->number("nvmlDeviceGetEnforcedPowerLimit", kWattsPerMilliwatt);
-  // The same under the name that it had before driver 535.
+  // The second is the name of the function before driver 535.
   for (const char* name :
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
     const auto bits = session_->ask<unsigned long long, get_bits>(name);

@@ -1,4 +1,4 @@
-// The only file that sees toml++.
+// The only file that includes toml++.
 
 #include "experiment/document.hpp"
 
@@ -23,7 +23,7 @@ node_table convert_table(const toml::table& from, const input::diagnostics& repo
   node_table result;
   for (const auto& [key, value] : from)
     result.push_back({std::string(key.str()), place(key.source(), report), convert(value, report)});
-  // toml++ sorts by key.
+  // toml++ sorts by key; back to the order of the file.
   std::ranges::stable_sort(
       result, {}, [](const table_entry& e) { return std::tuple(e.where.line, e.where.column); });
   return result;
@@ -63,8 +63,9 @@ struct describer {
   std::string operator()(date_and_time) const { return "a date or time"; }
 };
 
-// The number of the first line that is longer than it may be, or 0. A key has no more parts than
-// its line has dots, and toml++ wants stack for each; comments have no parts.
+// The number of the first line longer than kLongestLine; 0: none. toml++ recurses once for each
+// part of a dotted key, so the length of a line limits its use of the stack. Comments may be
+// longer.
 unsigned overlong_line(std::string_view text) {
   unsigned number = 1;
   for (std::size_t start = 0; start < text.size(); ++number) {
@@ -80,9 +81,10 @@ unsigned overlong_line(std::string_view text) {
 
 node_table parse_document(std::string_view text, input::diagnostics& report) {
   if (const unsigned line = overlong_line(text); line > 0) {
-    report.error(report.at(line, 1), fmt::format("the line has more than {} characters; break it, "
-                                                 "as lists may be",
-                                                 kLongestLine));
+    report.error(report.at(line, 1),
+                 fmt::format("the line has more than {} characters; a list may be broken into "
+                             "several lines",
+                             kLongestLine));
     return {};
   }
   try {

@@ -1,5 +1,5 @@
 #pragma once
-// A TOML file as a tree of values with their places, in the order of the file.
+// A TOML file as a tree of values with their positions, in the order of the file.
 
 #include "input/diagnostics.hpp"
 
@@ -14,7 +14,7 @@ struct node;
 struct table_entry;
 using node_list = std::vector<node>;
 using node_table = std::vector<table_entry>;
-struct date_and_time {};  // TOML has them; nothing here uses one
+struct date_and_time {};  // part of TOML, but no key here takes one
 
 struct node {
   location where;
@@ -27,7 +27,7 @@ struct table_entry {
   node content;
 };
 
-// A syntax error goes to `report`, and the table is then empty.
+// A syntax error is added to `report`, and the table is then empty.
 node_table parse_document(std::string_view text, input::diagnostics& report);
 
 // For messages: `the string "x"`, "0", "a list", "a table".

@@ -27,7 +27,7 @@ std::vector<fs::path> places(const fs::path& name, const std::vector<fs::path>& 
   return result;
 }
 
-// The experiments there are: path without folder and ".toml".
+// All experiments in the configuration folders: file names without ".toml".
 std::vector<std::string> known_experiments(const std::vector<fs::path>& config_path) {
   std::vector<std::string> result;
   for (const fs::path& folder : config_path) {
@@ -62,7 +62,7 @@ fs::path find_file(const std::string& name, const std::vector<fs::path>& config_
   if (!close.empty())
     hint = fmt::format("\ndid you mean 'experiments/{}.toml'?", close);
   else if (!known.empty())
-    hint = fmt::format("\nexperiments there are: {}", fmt::join(known, ", "));
+    hint = fmt::format("\navailable experiments: {}", fmt::join(known, ", "));
   throw input::invalid(input::error_text(
       name, fmt::format("there is no such experiment file; looked at{}{}", looked, hint)));
 }

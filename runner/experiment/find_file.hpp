@@ -1,5 +1,5 @@
 #pragma once
-// Which experiment file a user means.
+// Finds an experiment file by the name that a user types.
 
 #include <filesystem>
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace kzoo::experiment {
 
-// Where `name` is: itself if it exists, else under each folder of `config_path` in turn, with or
-// without ".toml". Throws input::invalid naming every place looked at.
+// The path of `name`: itself if it exists, else under each folder of `config_path` and its folder
+// experiments/ in turn, with or without ".toml". Throws input::invalid with every path tried.
 std::filesystem::path find_file(const std::string& name,
                                 const std::vector<std::filesystem::path>& config_path);
 

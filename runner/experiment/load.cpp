@@ -79,7 +79,7 @@ void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
     culprit->error("rows and columns are the same; choose two different ones");
   if (const auto value = keys.find("value");
       table.value == results::pivot_value::speedup && !has_baseline)
-    value->error("a speedup is over the baseline, and the file names none; add baseline = \"...\"");
+    value->error("a speedup needs a baseline, and the file names none; add baseline = \"...\"");
   e.pivot_table = table;
 }
 
@@ -137,7 +137,8 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
 
   table_reader file(document, "", report);
   read_top(file, e, report);
-  // Known before the sections are read, so that a key in the wrong one can be told its place.
+  // Looked up before any section is read, so that the error for a key in the wrong section can name
+  // the right one.
   for (const char* section : {"problem", "timing", "verify", "pivot", "published"})
     file.find(section);
   std::vector<problem_set> sets = read_problem_sets(file, report);

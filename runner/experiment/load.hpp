@@ -1,5 +1,5 @@
 #pragma once
-// An experiment file, read and checked as a whole.
+// Loads an experiment file and checks all of it.
 
 #include "results/experiment.hpp"
 
@@ -8,9 +8,9 @@
 
 namespace kzoo::experiment {
 
-// Reads and checks the whole file. Throws input::invalid; never returns half an experiment.
+// Reads and checks the whole file. Throws input::invalid with all errors found.
 results::experiment load(const std::filesystem::path& file, const results::overrides& over = {});
-// The same for a text that was read earlier; `file` is what errors call it.
+// The same for a text that was read earlier; errors refer to it as `file`.
 results::experiment load_text(const std::filesystem::path& file, std::string file_text,
                               const results::overrides& over = {});
 

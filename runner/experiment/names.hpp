@@ -1,6 +1,7 @@
 #pragma once
-// The small languages inside strings: selectors, devices, shapes. Each parser says what is wrong
-// in words that complete "expected ..., found ...", so that files and flags can add the place.
+// The syntax of strings: selectors, devices, shapes, tiers. The k...Form constants complete
+// "expected
+// ..., found ..."; the reader of the file or of the flag adds where.
 
 #include "core/tier.hpp"
 
@@ -27,12 +28,12 @@ inline constexpr std::string_view kSelectorForm =
     "and ?";
 
 bool is_device_name(std::string_view text);
-std::string device_fault(std::string_view text);  // the message for one that is not
+std::string device_fault(std::string_view text);  // the message for a name that is not valid
 inline constexpr std::string_view kDeviceForm =
     "\"auto\", \"cpu\", \"cuda\", \"cuda:all\" or \"cuda:N\" with N a device number from 0";
 
 std::optional<tier> find_tier(std::string_view name);
-std::string tier_fault(std::string_view text);  // the message for one that is not
+std::string tier_fault(std::string_view text);  // the message for a name that is not valid
 
 // One device: "auto", "cpu", "cuda", "cuda:N"; throws input::invalid with `where` otherwise.
 void check_device_name(const std::string& name, const std::string& where);

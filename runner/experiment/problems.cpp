@@ -66,16 +66,15 @@ std::vector<extents> read_shapes(table_reader& keys) {
   return result;
 }
 
-// alpha or beta: what an fp32 scalar holds, and whole where the element type is.
+// alpha or beta: within the range of fp32, and for integer types a 32-bit integer.
 std::optional<double> read_scalar(const value& v, std::string_view key, bool whole) {
   constexpr double kMost = std::numeric_limits<float>::max();
   using i32 = std::numeric_limits<std::int32_t>;
   const auto number = number_in(-kMost, kMost)(v);
   if (!number || !whole) return number;
   if (*number != std::trunc(*number)) {
-    v.report.error(
-        v.content.where,
-        fmt::format("{} = {} is not a whole number, and dtype i32 needs one", key, *number));
+    v.report.error(v.content.where,
+                   fmt::format("{} = {} is not an integer, and dtype i32 needs one", key, *number));
     return {};
   }
   if (*number < i32::min() || *number > i32::max()) {
@@ -100,7 +99,7 @@ problem_set read_set(table_reader& keys, const location& where) {
   keys.read("fill", set.data, one_of(fill_words()));
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
   if (whole && set.data == fill::uniform)
-    keys.find("fill")->error("\"uniform\" are fractions, and dtype i32 needs whole numbers");
+    keys.find("fill")->error("\"uniform\" fills with fractions, and dtype i32 needs integers");
   keys.finish();
   return set;
 }
@@ -147,7 +146,7 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
   for (const problem_set& s : sets) {
     count += combinations(s);
     if (count <= static_cast<double>(kMostProblems)) continue;
-    report.error(s.where, fmt::format("the file comes to {:.0f} problems here; at most {} are "
+    report.error(s.where, fmt::format("the file expands to {:.0f} problems here; at most {} are "
                                       "allowed",
                                       count, kMostProblems));
     return {};

@@ -1,5 +1,5 @@
 #pragma once
-// [problem] and [[problem]]: lists of values whose every combination is one problem.
+// [problem] and [[problem]]: lists of values, each combination of which is a problem.
 
 #include "core/problem.hpp"
 #include "experiment/reader.hpp"
@@ -15,18 +15,18 @@ struct problem_set {
   std::vector<kzoo_type> dtypes = {KZOO_F32};
   std::vector<double> alpha = {1.0}, beta = {0.0};
   std::vector<std::int64_t> padding = {0};
-  std::optional<fill> data;  // nothing: default_fill of each dtype
+  std::optional<fill> data;  // absent: default_fill of each dtype
   std::uint64_t seed = 1;
 };
 
-// In the order of the file. A file without one has one default set.
+// The sets in the order of the file; a file without any has one set of defaults.
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report);
 
 // The shapes of all sets, each once.
 std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets);
 
-// Every combination, each once: sets in order, then dtype, shape, alpha, beta, padding. A file
-// that expands past kMostProblems is reported before anything is expanded.
+// Every combination, each once: sets in order, then dtype, shape, alpha, beta, padding. More than
+// kMostProblems are an error in `report`, and then nothing is expanded.
 std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report);
 
 }  // namespace kzoo::experiment

@@ -58,7 +58,8 @@ void read_column(const node_table& table, const value& column, bool in_gflops,
     const std::string name = fmt::format("{}@{}", key->cell, shape_text(key->size));
     const double time = in_gflops ? milliseconds(*figure, key->size) : *figure;
     if (!ms.emplace(name, time).second)
-      column.report.error(entry.where, fmt::format("{} is there already", input::in_quotes(name)));
+      column.report.error(entry.where,
+                          fmt::format("{} has a figure already", input::in_quotes(name)));
   }
 }
 
@@ -71,7 +72,7 @@ void read_columns(table_reader& columns, bool in_gflops, const std::vector<exten
     if (entry.key.empty())
       content.report.error(entry.where, "a published column needs a label");
     else if (taken)
-      content.report.error(entry.where, fmt::format("the column {} is there already, under ms",
+      content.report.error(entry.where, fmt::format("the column {} already exists, under ms",
                                                     input::in_quotes(entry.key)));
     else if (!table)
       content.expected("a table of figures");

@@ -1,5 +1,5 @@
 #pragma once
-// [published]: figures from elsewhere.
+// [published]: figures that were measured elsewhere, to show beside the results.
 
 #include "experiment/names.hpp"
 #include "experiment/reader.hpp"
@@ -9,8 +9,9 @@
 
 namespace kzoo::experiment {
 
-// `shapes` are those that the file itself asks for, whatever --sizes says: a figure without @MxNxK
-// is about them. Empty when they could not be read.
+// `shapes`: those of the file itself, whatever --sizes says. If there is exactly one, figures
+// without
+// @MxNxK are for it. Empty if they could not be read.
 results::published read_published(table_reader& keys, const std::vector<extents>& shapes);
 
 }  // namespace kzoo::experiment

@@ -1,6 +1,6 @@
 #pragma once
-// Reads tables key by key. A key that is asked for is known; finish() reports all the others. So
-// a new key of the experiment file is one line where it is read, and nothing anywhere else.
+// Reads tables key by key. A key that is looked up is a known key; finish() reports all others. A
+// new key of the experiment file therefore takes one line, where it is read.
 
 #include "experiment/document.hpp"
 
@@ -14,7 +14,7 @@
 
 namespace kzoo::experiment {
 
-// A value and what messages call it.
+// A value with its name in messages.
 struct value {
   const node& content;
   std::string name;  // "timing.samples"
@@ -26,13 +26,13 @@ struct value {
   }
   // NAME: MESSAGE
   void error(std::string_view message) const;
-  // NAME: expected EXPECTED, found WHAT IS THERE
+  // NAME: expected WHAT, found CONTENT HINT
   void expected(std::string_view what, std::string_view hint = {}) const;
-  // A list's elements, or the one value by itself. An empty list is an error.
+  // The elements of a list; of anything else, the value itself. An empty list is an error.
   std::vector<value> elements() const;
 };
 
-// A function that turns a value into a T, or reports why not.
+// A function that converts a value to a T, or reports why it cannot.
 template <class T>
 using read_as = std::function<std::optional<T>(const value&)>;
 
@@ -42,7 +42,7 @@ read_as<std::int64_t> integer_in(std::int64_t least, std::int64_t most);
 read_as<double> number_in(double least, double most);
 read_as<double> number_above_zero(double most);
 
-// One of a few words.
+// The words that a value may be, each with its meaning.
 template <class T>
 using words = std::vector<std::pair<std::string, T>>;
 std::optional<std::size_t> word_index(const value& v, const std::vector<std::string>& known);
@@ -57,25 +57,25 @@ read_as<T> one_of(words<T> meanings) {
   };
 }
 
-// Text that `is_valid`; `form` completes "expected ...".
+// A string for which `is_valid` holds; `form` completes "expected ...".
 read_as<std::string> text_such_that(bool (*is_valid)(std::string_view), std::string_view form);
 
 class table_reader {
  public:
-  // `name` is "" for the whole file. `outer` is where misplaced keys may belong.
+  // `name` is "" for the whole file. `outer` is the table whose known keys hints may name.
   table_reader(const node_table& table, std::string name, input::diagnostics& report,
                const table_reader* outer = nullptr);
 
   std::optional<value> find(std::string_view key);
 
-  // out = the key's value; as it was when the key is missing or wrong.
+  // Sets `out` to the key's value; leaves it unchanged if the key is missing or its value is wrong.
   template <class T, class Read>
   void read(std::string_view key, T& out, const Read& read_value) {
     if (const auto found = find(key))
       if (auto result = read_value(*found)) out = convert<T>(std::move(*result));
   }
 
-  // A list, or one value standing for a list of one.
+  // The same for a list, or for one value instead of a list of one.
   template <class T, class Read>
   void read_list(std::string_view key, std::vector<T>& out, const Read& read_value) {
     const auto found = find(key);
@@ -85,7 +85,7 @@ class table_reader {
       if (auto result = read_value(element)) out.push_back(convert<T>(std::move(*result)));
   }
 
-  // The table under a key: read_table(reader&) is called when it is there, and finished.
+  // The table under a key, if it exists: calls read_contents(table_reader&), then finish().
   template <class Read>
   void read_table(std::string_view key, const Read& read_contents) {
     const auto found = find(key);
@@ -97,14 +97,14 @@ class table_reader {
     inner.finish();
   }
 
-  // Every key with its value, for tables whose keys are the user's own words.
+  // Every key with its value, for tables whose keys the user chooses.
   std::vector<std::pair<const table_entry&, value>> all();
 
-  // Reports the keys that nobody asked for.
+  // Reports the keys that were not looked up.
   void finish();
 
  private:
-  // An enum, an optional or a narrower integer takes what was read and checked.
+  // Converts a checked value to an enum, an optional or a narrower integer.
   template <class T, class From>
   static T convert(From&& from) {
     return static_cast<T>(std::forward<From>(from));

@@ -21,7 +21,7 @@ std::optional<std::vector<std::int64_t>> range(const value& v, const node_table&
     v.error("a range needs 'from', 'to', and one of 'step' (added) or 'times' (multiplied)");
     return {};
   }
-  if (!from || !to || !(step || times)) return {};  // reported where it was read
+  if (!from || !to || !(step || times)) return {};  // already reported
   if (*from > *to) {
     v.error(fmt::format("the range is empty: from = {} is above to = {}", *from, *to));
     return {};

@@ -1,5 +1,5 @@
 #pragma once
-// Sizes and ranges of sizes, as [problem] writes them.
+// Sizes and ranges of sizes in [problem].
 
 #include "experiment/names.hpp"
 #include "experiment/reader.hpp"
@@ -9,7 +9,7 @@
 
 namespace kzoo::experiment {
 
-// A range, or a whole file, that expands to more than this is a mistake.
+// The most problems that a file, or sizes that a range, may expand to.
 inline constexpr std::size_t kMostProblems = 10000;
 
 // One value of m, n or k: an integer, or a range table.

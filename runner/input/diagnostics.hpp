@@ -1,5 +1,5 @@
 #pragma once
-// Collects what is wrong with a file, and reports all of it at once, as a compiler does.
+// Collects the errors in a file and reports all of them at once, as a compiler does.
 
 #include "core/location.hpp"
 #include "input/invalid.hpp"
@@ -12,7 +12,7 @@ namespace kzoo::input {
 
 class diagnostics {
  public:
-  // `text` is what the file holds: the lines that errors quote.
+  // `text` is the file's content, whose lines errors quote; it must outlive this.
   diagnostics(std::string file, std::string_view text);
 
   location at(unsigned line, unsigned column) const { return {file_, line, column}; }
@@ -36,10 +36,10 @@ class diagnostics {
   std::vector<entry> found_;
 };
 
-// "PLACE: error: MESSAGE", for what is not found inside a file.
+// "WHERE: error: MESSAGE", for errors that are not inside a file.
 std::string error_text(std::string_view where, std::string_view message);
 
-// The text in quotes, cut when long and with control characters escaped: safe on a terminal.
+// The text in quotes, shortened if long, with control characters escaped: safe for a terminal.
 std::string in_quotes(std::string_view text, char quote = '"');
 
 // "; did you mean 'x'?", or "" when no known word is close.

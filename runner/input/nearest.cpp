@@ -43,7 +43,7 @@ std::string nearest(std::string_view found, const std::vector<std::string>& know
     std::size_t d = distance(word, other);
     const bool begins = word.size() >= kShortestPrefix && other.starts_with(word);
     if (begins) d = std::min<std::size_t>(d, 1);
-    // A third of the letters may be wrong, and always one unless that leaves nothing.
+    // A third of the letters may be wrong, and in short words one, unless there is only one.
     const std::size_t longest = std::max(word.size(), other.size());
     if (d <= std::max<std::size_t>(longest / 3, longest > 1) && d < best_distance) {
       best = candidate;

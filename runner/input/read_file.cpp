@@ -40,7 +40,7 @@ std::string read_file(const std::filesystem::path& path, const file_kind& kind) 
   if (std::ferror(file.get())) throw cannot();
   if (text.size() > kind.most_mebibytes * kMebibyte) {
     throw refuse(
-        fmt::format("is larger than {} MiB, so it is hardly {}", kind.most_mebibytes, kind.name));
+        fmt::format("is larger than {} MiB, too large for {}", kind.most_mebibytes, kind.name));
   }
   return text;
 }

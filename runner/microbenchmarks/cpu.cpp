@@ -1,4 +1,4 @@
-// The processor's own peak, as the native plugins can reach it; the simulator has none.
+// Microbenchmarks of the CPU: the peaks that native plugins can reach. The simulator has none.
 
 #include "core/parallel.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
@@ -15,12 +15,13 @@ namespace {
 
 using roofline::resource;
 
-// Of each thread, so that one that starts late or is held up leaves its share to the others.
-constexpr int kSlices = 16;
+// Several for each thread, so that others take over the tasks of a thread that starts late or is
+// preempted.
+constexpr int kTasksPerThread = 16;
 constexpr double kSampleSeconds = 0.03;
 
-// Chains of multiply-adds that do not wait for each other; a step of one waits for the one before.
-constexpr int kChains = 12;  // two a cycle, four cycles each, and AVX2 has 16 registers
+// Independent chains of FMAs, each of which is limited by latency.
+constexpr int kChains = 12;  // at 2 FMAs per cycle of latency 4, 8 would do; AVX2 has 16 registers
 constexpr int kSteps = 4096;
 
 template <class T, int kBytes>
@@ -29,10 +30,10 @@ struct vector {
   static constexpr int kLanes = kBytes / int(sizeof(T));
 };
 
-// In one piece with its caller, whose instructions it is to use. The factor is just above -1: x
-// swings about 0 and loses next to nothing in kSteps. Whole numbers take every value there is.
+// Inlined, to be compiled for the instruction set of its caller. The factor is just above -1: x
+// alternates around 0 and hardly shrinks in kSteps. Integers take any value.
 template <class T, int kBytes>
-[[gnu::always_inline]] inline void multiply_add(T* seed) {
+[[gnu::always_inline]] inline void fma_chains(T* seed) {
   using lanes = typename vector<T, kBytes>::type;
   constexpr int kLanes = vector<T, kBytes>::kLanes;
   const lanes factor = lanes{} + seed[0], summand = lanes{} + seed[1];
@@ -46,44 +47,44 @@ template <class T, int kBytes>
   lanes sum{};
 #pragma GCC unroll 12
   for (int c = 0; c < kChains; ++c) sum += x[c];
-  // Somebody might look at it: nothing above can be left out.
+  // The compiler must assume that the sum is read, so it removes nothing above.
   for (int lane = 0; lane < kLanes; ++lane) seed[2] += sum[lane];
   asm volatile("" : : "r"(seed) : "memory");
 }
 
 template <class T>
-using slice = void (*)(T* seed);
+using chain_function = void (*)(T* seed);
 
 template <class T>
 [[gnu::target("avx512f")]] void with_avx512(T* seed) {
-  multiply_add<T, 64>(seed);
+  fma_chains<T, 64>(seed);
 }
 template <class T>
 [[gnu::target("avx2,fma")]] void with_avx2(T* seed) {
-  multiply_add<T, 32>(seed);
+  fma_chains<T, 32>(seed);
 }
 template <class T>
 void with_sse2(T* seed) {
-  multiply_add<T, 16>(seed);
+  fma_chains<T, 16>(seed);
 }
 
-// run(slices) on every thread at once.
+// The time of run(task) for all tasks, on all threads at once.
 template <class Run>
-run_time time_of(std::int64_t slices, const Run& run) {
+run_time time_of(std::int64_t tasks, const Run& run) {
   const auto start = std::chrono::steady_clock::now();
-  for_each_block(slices, run);
+  for_each_block(tasks, run);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return {seconds.count(), 0};
 }
 
 template <class T>
-microbenchmark arithmetic(roofline::resource what, const char* instructions, slice<T> run,
+microbenchmark arithmetic(roofline::resource what, const char* instructions, chain_function<T> run,
                           int bytes) {
-  const std::int64_t slices = std::int64_t{kSlices} * hardware_threads();
+  const std::int64_t tasks = std::int64_t{kTasksPerThread} * hardware_threads();
   const double operations = 2.0 * kSteps * kChains * bytes / double(sizeof(T));
   return {what, fmt::format("{} on {} threads", instructions, hardware_threads()),
-          operations * double(slices), kSampleSeconds, [=](std::int64_t repetitions) {
-            return time_of(slices, [&](std::int64_t) {
+          operations * double(tasks), kSampleSeconds, [=](std::int64_t repetitions) {
+            return time_of(tasks, [&](std::int64_t) {
               T seed[3] = {std::is_integral_v<T> ? T(0x9e3779b1) : T(-0.99993),
                            std::is_integral_v<T> ? T(0x85ebca6b) : T(0.618034), T(0)};
               for (std::int64_t i = 0; i < repetitions; ++i) run(seed);
@@ -103,13 +104,13 @@ void add_arithmetic(std::vector<microbenchmark>& all, roofline::resource what) {
   }
 }
 
-// Far larger than any cache.
+// Copies far more than any cache holds.
 microbenchmark copy() {
   constexpr std::size_t kBytes = std::size_t{512} << 20;
   constexpr std::int64_t kPieces = 512;
   constexpr std::size_t kPiece = kBytes / kPieces;
   const std::shared_ptr<char[]> from(new char[kBytes]), to(new char[kBytes]);
-  // Every page, or a copy would read the one page of zeros that there is.
+  // Writes every page: pages never written all map to the same page of zeros.
   for_each_block(kPieces, [&](std::int64_t i) {
     const std::size_t at = std::size_t(i) * kPiece;
     std::memset(from.get() + at, int(i), kPiece);
@@ -126,7 +127,7 @@ microbenchmark copy() {
 
 }  // namespace
 
-std::vector<microbenchmark> cpu() {
+std::vector<microbenchmark> on_cpu() {
   std::vector<microbenchmark> all;
   add_arithmetic<float>(all, resource::fp32);
   add_arithmetic<double>(all, resource::fp64);

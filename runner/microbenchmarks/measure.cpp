@@ -9,19 +9,19 @@
 namespace kzoo::microbenchmarks {
 namespace {
 
-// So many that a sample takes as long as the load asks for.
-std::int64_t repetitions_of(const microbenchmark& l) {
-  constexpr double kMostGrowth = 10;  // the first samples see a device that wakes up
+// How many repetitions make a sample as long as the microbenchmark asks for.
+std::int64_t repetitions_of(const microbenchmark& b) {
+  constexpr double kMostGrowth = 10;  // the first runs are slow, while the device raises its clocks
   std::int64_t repetitions = 1;
   for (;;) {
-    const double seconds = std::max(l.run(repetitions).seconds, 1e-9);
-    const double growth = l.sample_seconds / seconds;
+    const double seconds = std::max(b.run(repetitions).seconds, 1e-9);
+    const double growth = b.sample_seconds / seconds;
     if (growth <= 1) return repetitions;
     repetitions = std::llround(std::ceil(double(repetitions) * std::min(growth, kMostGrowth)));
   }
 }
 
-// Not the one good moment of a device that others use too.
+// Several samples come close to the best: it is no outlier of a device that others use too.
 bool is_confirmed(const std::vector<roofline::pace>& samples) {
   constexpr std::ptrdiff_t kAgreeing = 3;
   constexpr double kNearly = 0.98;
@@ -33,32 +33,32 @@ bool is_confirmed(const std::vector<roofline::pace>& samples) {
 
 }  // namespace
 
-roofline::measured_peak measure(const microbenchmark& l, const schedule& how) {
-  const std::int64_t repetitions = repetitions_of(l);
-  for (double seconds = 0; seconds < how.warmup_seconds;) seconds += l.run(repetitions).seconds;
+roofline::measured_peak measure(const microbenchmark& b, const schedule& how) {
+  const std::int64_t repetitions = repetitions_of(b);
+  for (double seconds = 0; seconds < how.warmup_seconds;) seconds += b.run(repetitions).seconds;
 
-  roofline::measured_peak c{l.resource, l.kernel, {}, 0, {}};
+  roofline::measured_peak peak{b.resource, b.kernel, {}, 0, {}};
   const int enough = 2 * how.samples, most = 5 * enough;
-  for (int i = 0; i < enough || (i < most && !is_confirmed(c.samples)); ++i) {
+  for (int i = 0; i < enough || (i < most && !is_confirmed(peak.samples)); ++i) {
     if (i >= how.samples) {
       std::this_thread::sleep_for(std::chrono::duration<double>(how.pause_seconds));
     }
-    const run_time t = l.run(repetitions);
-    c.samples.push_back({l.amount * double(repetitions) / t.seconds, t.clock_mhz});
+    const run_time t = b.run(repetitions);
+    peak.samples.push_back({b.amount * double(repetitions) / t.seconds, t.clock_mhz});
   }
-  const auto [slowest, best] = std::ranges::minmax(c.samples, {}, &roofline::pace::rate);
-  c.best = best;
-  c.spread = 1 - slowest.rate / best.rate;
-  return c;
+  const auto [slowest, best] = std::ranges::minmax(peak.samples, {}, &roofline::pace::rate);
+  peak.best = best;
+  peak.spread = 1 - slowest.rate / best.rate;
+  return peak;
 }
 
 roofline::peaks peaks_for(const results::device& d) {
-  roofline::peaks c{d.name, {}, "", {}};
+  roofline::peaks peaks{d.name, {}, "", {}};
   for (const char* key : {"compute_capability", "multiprocessors", "l2_bytes", "max_clock_mhz",
                           "driver", "driver_supports_cuda", "threads"}) {
-    if (const std::string fact = d.fact(key); !fact.empty()) c.facts[key] = fact;
+    if (const std::string fact = d.fact(key); !fact.empty()) peaks.facts[key] = fact;
   }
-  return c;
+  return peaks;
 }
 
 }  // namespace kzoo::microbenchmarks

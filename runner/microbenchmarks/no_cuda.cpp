@@ -1,11 +1,11 @@
-// In a build without CUDA.
+// The microbenchmarks for CUDA in a build without it.
 
 #include "devices/devices.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
 
 namespace kzoo::microbenchmarks {
 
-std::vector<microbenchmark> cuda(const results::device&) {
+std::vector<microbenchmark> on_cuda(const results::device&) {
   throw devices::absent(devices::why_no_cuda());
 }
 

@@ -10,6 +10,6 @@
 namespace kzoo::profile {
 
 nlohmann::ordered_json to_json(const document& d);
-std::string to_text(const document& d);  // of a file
+std::string to_text(const document& d);  // the text of a file
 
 }  // namespace kzoo::profile

@@ -15,7 +15,8 @@ namespace {
 
 std::size_t row_bytes(const problem& p) { return std::size_t(p.n) * type_size(p.dtype); }
 
-// How far apart two values are, in units of what is allowed; infinite when there is no such number.
+// A difference as a multiple of what is allowed; infinite where it is not finite, or where nothing
+// is allowed.
 double distance(double difference, double allowed) {
   if (difference == 0.0) return 0.0;
   if (std::isfinite(difference) && allowed > 0.0) return difference / allowed;
@@ -23,7 +24,7 @@ double distance(double difference, double allowed) {
 }
 
 void worsen(comparison& all, const comparison& later) {
-  // Once NaN, it stays: nothing compares greater.
+  // A NaN stays, because nothing compares greater.
   if (std::isnan(later.max_abs_diff) || later.max_abs_diff > all.max_abs_diff)
     all.max_abs_diff = later.max_abs_diff;
   if (later.worst_of_allowed > all.worst_of_allowed) {
@@ -40,7 +41,7 @@ result keep(const expected_result& t, std::span<const std::byte> words) {
   const data::matrix c = operands_of(p).c;
   const std::size_t bytes = row_bytes(p);
   if (words.size() != std::size_t(data::word_count(c)) * type_size(p.dtype))
-    throw std::invalid_argument("the buffer of C for " + problem_name(p) + " has another size");
+    throw std::invalid_argument("the buffer of C for " + problem_name(p) + " has the wrong size");
   result kept;
   kept.elements.resize(t.rows().size() * bytes);
   for (std::size_t r = 0; r < t.rows().size(); ++r) {
@@ -55,11 +56,12 @@ comparison compare(const expected_result& t, const result& x, kzoo_precision x_d
   const problem& p = t.of();
   const std::size_t bytes = t.rows().size() * row_bytes(p);
   if (x.elements.size() != bytes || y.elements.size() != bytes)
-    throw std::invalid_argument("results of another problem than " + problem_name(p));
+    throw std::invalid_argument("the results are not those of " + problem_name(p));
   const tolerance x_tolerance(p, x_declared), y_tolerance(p, y_declared);
   const word_view x_words(p.dtype, x.elements), y_words(p.dtype, y.elements);
 
-  // Merged in order of rows, so that the worst place does not depend on the number of threads.
+  // Merged in the order of rows, so that the worst element does not depend on the number of
+  // threads.
   constexpr std::int64_t kElementsPerBlock = 1 << 16;
   const std::int64_t rows = std::int64_t(t.rows().size());
   const std::int64_t rows_per_block = std::max<std::int64_t>(1, kElementsPerBlock / p.n);

@@ -42,26 +42,27 @@ numbers column_of(const data::matrix& x, std::int64_t col) {
   return values;
 }
 
-// Everything that a wrong element could have been made from.
+// A wrong element, and all that it could have been computed from.
 struct sample {
   place at;
   double got, c0;
   numbers a, b;  // its row of A and its column of B
 };
 
-// A search along k tries so many explanations that one or two elements fit some by chance, and more
-// of them where much is allowed: it must find exactly one for at least this many.
+// A search along k tries so many hypotheses that one or two elements fit some of them by chance,
+// and more elements do where the tolerance is wide. It needs at least this many wrong elements, and
+// exactly one k that explains all of them.
 constexpr std::size_t kEnoughToSearch = 3;
 
-class detective {
+class cause_search {
  public:
-  detective(const expected_result& t, kzoo_precision declared, const findings& found)
+  cause_search(const expected_result& t, kzoo_precision declared, const findings& found)
       : problem_(t.of()),
         operands_(operands_of(problem_)),
         scalars_(held_scalars(problem_)),
         tolerance_(problem_, declared),
         all_zero_(found.nonzero == 0) {
-    for (const suspect& s : found.suspects) {
+    for (const wrong_element& s : found.wrong_samples) {
       const auto [row, col] = s.at;
       samples_.push_back({s.at, s.got, initial_c(operands_, scalars_, row, col),
                           row_of(operands_.a, row), column_of(operands_.b, col)});
@@ -71,8 +72,8 @@ class detective {
   std::string cause() const {
     if (samples_.empty()) return "";
     for (const auto test :
-         {&detective::other_scalars, &detective::other_factors, &detective::inputs_rounded,
-          &detective::narrow_sums, &detective::terms_dropped, &detective::one_term}) {
+         {&cause_search::other_scalars, &cause_search::other_factors, &cause_search::inputs_rounded,
+          &cause_search::narrow_sums, &cause_search::terms_dropped, &cause_search::one_term}) {
       if (std::string found = (this->*test)(); !found.empty()) return found;
     }
     return "";
@@ -146,7 +147,7 @@ class detective {
   }
 
   std::string terms_dropped() const {
-    std::vector<std::vector<sum>> leading;  // by sample, and the number of terms
+    std::vector<std::vector<sum>> leading;  // [sample][number of terms]
     for (const sample& s : samples_) {
       leading.emplace_back(1);
       for (std::size_t k = 0; k < s.a.size(); ++k) {
@@ -157,7 +158,7 @@ class detective {
     const std::int64_t kept = only_k(
         [&](std::size_t i, std::size_t k) { return fits(samples_[i], scalars_, leading[i][k]); });
     if (kept < 0) return "";
-    if (kept == 0) return "they are 0";      // with beta, other_scalars() has found it
+    if (kept == 0) return "they are 0";      // with beta != 0, other_scalars() found it
     const std::int64_t tile = kept & -kept;  // the largest power of two that divides it
     return fmt::format(
         "only the first {} of {} terms along k are summed{}", kept, problem_.k,
@@ -198,7 +199,7 @@ class detective {
     return "";
   }
 
-  // Sums kept in the 16-bit element type, one term after the other.
+  // Sequential sums, rounded to the 16-bit element type after every term.
   std::string narrow_sums() const {
     if (type_size(problem_.dtype) != 2) return "";
     const auto round = [&](double x) {
@@ -237,7 +238,7 @@ double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
 }
 
 std::string likely_cause(const expected_result& t, kzoo_precision declared, const findings& found) {
-  return detective(t, declared, found).cause();
+  return cause_search(t, declared, found).cause();
 }
 
 }  // namespace kzoo::reference

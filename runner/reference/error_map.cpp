@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kMostLines = 24, kMostColumns = 64;
 constexpr std::size_t kMostListed = 8;
 
-// What one character stands for.
+// The elements that one character stands for.
 struct bin {
   std::int64_t elements = 0, wrong = 0, unwritten = 0, not_finite = 0;
 };
@@ -42,7 +42,7 @@ error_map map_errors(const expected_result& t, kzoo_precision declared,
   map.rows_per_line = per_bin(c.rows, kMostLines);
   map.columns_per_character = per_bin(c.cols, kMostColumns);
 
-  std::size_t known = 0;  // the next of the truth's rows
+  std::size_t known = 0;  // index of the next row of the expected result
   for (std::int64_t top = 0; top < c.rows; top += map.rows_per_line) {
     std::vector<bin> bins(std::size_t(per_bin(c.cols, map.columns_per_character)));
     for (std::int64_t row = top; row < std::min(c.rows, top + map.rows_per_line); ++row) {

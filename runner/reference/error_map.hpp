@@ -1,5 +1,5 @@
 #pragma once
-// A picture of where C is wrong, for people.
+// A map of where C is wrong, drawn in characters.
 
 #include "reference/reference.hpp"
 
@@ -8,8 +8,8 @@
 
 namespace kzoo::reference {
 
-// Of a whole C buffer, as judge() takes it. Rows that the truth does not cover are only searched
-// for what is not written or not finite.
+// Maps a whole C buffer, as judge() takes it. Rows that the expected result does not cover are only
+// searched for elements that are not written or not finite.
 error_map map_errors(const expected_result& t, kzoo_precision declared,
                      std::span<const std::byte> words);
 

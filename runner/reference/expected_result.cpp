@@ -8,17 +8,18 @@
 namespace kzoo::reference {
 namespace {
 
-// The first and the last of m rows, and between them one from each of count - 2 equal stretches.
+// The first and the last of m rows, and a random row from each of count - 2 equal ranges between
+// them.
 std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t seed) {
   std::vector<std::int64_t> rows;
   if (count >= m) {
     for (std::int64_t row = 0; row < m; ++row) rows.push_back(row);
     return rows;
   }
-  const std::int64_t stretches = count - 2, inner = m - 2;
+  const std::int64_t ranges = count - 2, inner = m - 2;
   rows.push_back(0);
-  for (std::int64_t i = 0; i < stretches; ++i) {
-    const std::int64_t begin = 1 + inner * i / stretches, end = 1 + inner * (i + 1) / stretches;
+  for (std::int64_t i = 0; i < ranges; ++i) {
+    const std::int64_t begin = 1 + inner * i / ranges, end = 1 + inner * (i + 1) / ranges;
     const std::uint64_t random = data::hash(seed, i);
     rows.push_back(begin + std::int64_t(random % std::uint64_t(end - begin)));
   }

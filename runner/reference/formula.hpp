@@ -1,13 +1,13 @@
 #pragma once
-// C = alpha AB + beta C0 for one element, in the arithmetic of the truth: fp64, or integers that
-// wrap at 32 bits.
+// C = alpha AB + beta C0 for one element, in the arithmetic of the reference: fp64, or integers
+// that wrap at 32 bits.
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
 
 namespace kzoo::reference {
 
-// alpha and beta as a plugin holds them: float, or a whole number for integer matrices.
+// alpha and beta as a kernel uses them: rounded to float, or integers for integer matrices.
 struct scalars {
   double alpha, beta;
 };
@@ -33,7 +33,7 @@ inline double element(const data::matrix& x, std::int64_t row, std::int64_t col)
   return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
 }
 
-// The C that beta scales; 0 where beta is, so that no poison is ever read.
+// The C that beta scales; 0 where beta is 0, so that no poison is ever read.
 inline double initial_c(const operands& o, const scalars& s, std::int64_t row, std::int64_t col) {
   return s.beta == 0.0 ? 0.0 : element(o.c, row, col);
 }

@@ -11,7 +11,7 @@
 namespace kzoo::reference {
 namespace {
 
-// For each row of x the sum of its elements times the factor of their column.
+// The product of matrix x with a vector of one factor per column, mod 2^64.
 std::vector<std::uint64_t> times(const data::matrix& x, std::span<const std::uint64_t> factors) {
   constexpr std::int64_t kRowsPerBlock = 16;
   std::vector<std::uint64_t> sums(std::size_t(x.rows));

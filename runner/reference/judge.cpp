@@ -21,7 +21,7 @@ std::string share(std::int64_t count, std::int64_t total, const char* what) {
                      100.0 * static_cast<double>(count) / static_cast<double>(total));
 }
 
-// What the sentences need to know: the case and a way to look at the words once more.
+// What the reasons are written from: the findings, and the buffer itself for details.
 struct evidence {
   const expected_result& t;
   kzoo_precision declared;
@@ -37,9 +37,9 @@ struct evidence {
 
 std::string place_name(place at) { return reference::place_name(at.row, at.col); }
 
-// ": rows 3 to 5", or where the first is.
+// The pattern that the marked elements form, or the position of the first.
 template <class Marked>
-std::string located(const evidence& e, const sighting& seen, const Marked& marked) {
+std::string located(const evidence& e, const occurrences& seen, const Marked& marked) {
   if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, marked)) return *pattern;
   return "the first at " + place_name(seen.first);
 }
@@ -53,7 +53,7 @@ std::string outside_reason(const evidence& e) {
 }
 
 std::string unwritten_reason(const evidence& e) {
-  const sighting& seen = e.found.unwritten;
+  const occurrences& seen = e.found.unwritten;
   if (seen.count == e.total())
     return fmt::format("the kernel wrote nothing: all {} elements of C still hold the poison",
                        seen.count);
@@ -64,30 +64,32 @@ std::string unwritten_reason(const evidence& e) {
                      share(seen.count, e.total(), "elements of C"), located(e, seen, poison));
 }
 
-// The NaN around an input that `bits` is made from, where the payload has survived; or "".
+// Which NaN around an input the NaN `bits` was propagated from, if its payload tells; or "".
 std::string nan_source(const evidence& e, std::uint32_t bits) {
   const auto search = [&](const data::matrix& x, std::string_view name) -> std::string {
     for (std::int64_t i = 0; i < data::word_count(x); ++i) {
-      if (i == data::kRedzone && x.ld == x.cols) i += x.rows * x.ld;  // no padding to look into
+      if (i == data::kRedzone && x.ld == x.cols) i += x.rows * x.ld;  // no padding to search
       if (!data::is_inside(x, i) && quieted(x.type, data::word(x, i)) == bits)
-        return fmt::format("made from the NaN outside {}: it reads {}", name,
+        return fmt::format("propagated from the NaN outside {}: the kernel reads {}", name,
                            outside_place(x, name, i));
     }
     return "";
   };
-  // 16 bits have so few payloads that any is found everywhere; and GPUs make every NaN the same.
+  // A 16-bit NaN has so few payloads that each occurs everywhere; and GPUs turn every NaN into the
+  // same one.
   if (type_size(e.o.c.type) == 2 || bits == kGpuNan) return "";
   std::string found = search(e.o.a, "A");
   return found.empty() ? search(e.o.b, "B") : found;
 }
 
 std::string nan_reason(const evidence& e) {
-  const sighting& seen = e.found.nan;
+  const occurrences& seen = e.found.nan;
   const auto is_nan = [&](std::int64_t row, std::int64_t col) {
     return std::isnan(e.words.value(e.index(row, col)));
   };
   std::string cause = nan_source(e, e.words[e.index(seen.first.row, seen.first.col)]);
-  if (e.found.quieted_poison > 0) cause = "made from C's own poison: it reads C although beta = 0";
+  if (e.found.quieted_poison > 0)
+    cause = "propagated from the poison in C: the kernel reads C although beta = 0";
   if (cause.empty()) {
     cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, or outside A or B?"
                                  : "does it read outside A, B or C?";
@@ -100,7 +102,7 @@ std::string nan_reason(const evidence& e) {
 }
 
 std::string infinite_reason(const evidence& e) {
-  const sighting& seen = e.found.infinite;
+  const occurrences& seen = e.found.infinite;
   const auto is_infinite = [&](std::int64_t row, std::int64_t col) {
     return std::isinf(e.words.value(e.index(row, col)));
   };
@@ -120,7 +122,7 @@ std::string error_reason(const evidence& e) {
       "{} {}, the worst at {}: expected {:.9g}, got {:.9g}",
       share(f.out, f.compared, e.t.complete() ? "elements of C" : "checked elements of C"), bound,
       place_name(f.worst), f.worst_expected, f.worst_got);
-  // What is wrong throughout is right here and there by chance.
+  // Where a region is wrong throughout, some of its elements are right by chance.
   constexpr double kMostly = 0.9;
   if (e.t.complete() && f.out > 1 && double(f.out) < kMostly * double(f.compared)) {
     const auto is_out = [&](std::int64_t row, std::int64_t col) {
@@ -156,8 +158,9 @@ accuracy measured(const expected_result& t, const findings& f) {
   a.worst_row = std::max<std::int64_t>(0, f.worst.row);
   a.worst_col = std::max<std::int64_t>(0, f.worst.col);
   if (f.squared_error > 0.0) {
-    a.relative_frobenius = f.squared_truth > 0.0 ? std::sqrt(f.squared_error / f.squared_truth)
-                                                 : std::numeric_limits<double>::infinity();
+    a.relative_frobenius = f.squared_expected > 0.0
+                               ? std::sqrt(f.squared_error / f.squared_expected)
+                               : std::numeric_limits<double>::infinity();
   }
   a.digits = a.relative_frobenius > 0.0
                  ? std::clamp(-std::log10(a.relative_frobenius), 0.0, kMostDigits)

@@ -66,8 +66,7 @@ std::optional<std::string> pattern_of(
   if (some_rows == whole_rows) return name("row", some_rows);
   if (some_cols == whole_cols) return name("column", some_cols) + " of every row";
 
-  std::int64_t outside =
-      count;  // of the marked elements, those in no whole row and no whole column
+  std::int64_t outside = count;  // marked elements in no whole row and no whole column
   for (const std::int64_t row : whole_rows) outside -= in_row[std::size_t(row)];
   for (const std::int64_t col : whole_cols) {
     outside -= in_col[std::size_t(col)];

@@ -10,8 +10,8 @@
 namespace kzoo::reference {
 namespace {
 
-// One task: this much of C, in steps of kDepth along k, so that both packed operands (1 MiB each)
-// stay in the L2 cache, and making their elements costs a fraction of using them 512 times.
+// A task computes this much of C in steps of kDepth along k, so that both packed operands (1 MiB
+// each) stay in the L2 cache and the cost of generating each element is spread over 512 uses.
 constexpr std::int64_t kBlockRows = 512, kBlockCols = 512, kDepth = 256;
 
 constexpr std::int64_t blocks(std::int64_t count, std::int64_t size) {
@@ -26,7 +26,7 @@ range block_of(std::int64_t index, std::int64_t size, std::int64_t count) {
   return {index * size, std::min(count, (index + 1) * size)};
 }
 
-// Tile after tile, each `depth` steps; rows that do not exist are 0.
+// Packs tile after tile, ks.size() steps each; rows and columns past the end are 0.
 void pack(const data::matrix& a, std::span<const std::int64_t> rows, range ks,
           std::vector<a_step>& packed) {
   packed.assign(blocks(std::int64_t(rows.size()), kTileRows) * ks.size(), a_step{});

@@ -1,5 +1,5 @@
 #pragma once
-// Many rows of AB and of |A||B|, in fp64, on every core.
+// Selected rows of AB and of |A||B|, summed in fp64, on all cores.
 
 #include "core/matrix_data.hpp"
 
@@ -9,7 +9,7 @@
 namespace kzoo::reference {
 
 // For the r-th of `rows` of A and each column j of B: adds the sum over k of a b to
-// sums[r * n + j], and that of |a||b| to magnitudes[r * n + j]. Memory: a few MiB a thread.
+// sums[r * n + j], and that of |a||b| to magnitudes[r * n + j]. Memory: a few MiB per thread.
 void add_product(const data::matrix& a, std::span<const std::int64_t> rows, const data::matrix& b,
                  std::span<double> sums, std::span<float> magnitudes);
 

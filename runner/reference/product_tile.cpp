@@ -3,8 +3,8 @@
 namespace kzoo::reference {
 namespace {
 
-// Vectors of g++ and clang: plain + and * on them become SIMD instructions, fused where the
-// function they are inlined into is compiled for a CPU that can.
+// Vector extensions of g++ and clang: + and * become SIMD instructions, contracted to FMAs if the
+// function that they are inlined into is compiled for a CPU with FMA.
 struct bits128 {
   typedef double floats __attribute__((vector_size(16), may_alias));
   typedef std::int64_t words __attribute__((vector_size(16), may_alias));
@@ -18,7 +18,7 @@ struct bits512 {
   typedef std::int64_t words __attribute__((vector_size(64), may_alias));
 };
 
-// Rows x Vectors accumulators at a time: as many as there are registers for.
+// Computes Rows x Vectors accumulators at a time, as many as fit in registers.
 template <class Simd, int Rows, int Vectors>
 [[gnu::always_inline]] inline void sum_tile(const a_step* a, const b_step* b, std::int64_t depth,
                                             tile_sums& out) {

@@ -1,6 +1,6 @@
 #pragma once
-// Judges results against an fp64 truth that it computes itself, on the CPU, from the same
-// generator as the inputs. It never runs plugin code.
+// Judges results against an expected result that it computes itself, in fp64 on the CPU, from the
+// same generator as the inputs. It never runs plugin code.
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
@@ -15,33 +15,34 @@
 
 namespace kzoo::reference {
 
-// How far a result may be from the truth, per element, for u = 2^-24:
+// How far each element of a result may be from the expected one, with u = 2^-24:
 //   |C^ - C| <= u * (kGrowth * sqrt(K) + kSlack) * S     S = |alpha| |A||B| + |beta| |C0|
 //             + u * kWalk * sqrt(K) * |beta| |C0|
-//                                          sums that start from beta C0 round at its size K times
+//                                          accumulators that start at beta C0 round K times at its
+//                                          magnitude
 //             + 2 * u_in * min(1, kWalk / sqrt(K)) * |alpha| |A||B|
 //                                          inputs declared narrower than the element type;
 //                                          TF32: u_in = 2^-10, the low bits are cut off
 //             + u_out * |C|                16-bit C: one rounding to the output type
 //             + tiny                       half the smallest subnormal of that type, twice where
 //                                          beta C0 is a second term
-// Data are zero-mean, so partial sums and the errors of inputs walk randomly. A sequential fp32 sum
-// stays under 6 u S for every K; sums that are cut off, not rounded, at every fourth term (tensor
-// cores) need 0.6 sqrt(K), TF32 inputs half of kWalk. No error at all is allowed where S = 0, for
-// integer types, and for sums of whole numbers (fills other than uniform, whole alpha and beta,
-// S < 2^24), which fp32 holds exactly in any order.
+// Data are zero-mean, so partial sums and the errors of inputs grow like random walks. A sequential
+// fp32 sum stays under 6 u S for every K; sums that are truncated, not rounded, at every fourth
+// term (tensor cores) need 0.6 u sqrt(K) S, and TF32 inputs half of kWalk. No error at all is
+// allowed where S = 0, for integer types, and for sums of integers (fills other than uniform,
+// integer alpha and beta, S < 2^24), which are exact in fp32 in any order.
 inline constexpr double kGrowth = 1.0;
 inline constexpr double kSlack = 6.0;
 inline constexpr double kWalk = 4.0;
 
-// Of one element, all >= 0: |C|, S and |alpha||A||B| in the formula above.
+// The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the formula above.
 struct sizes {
   double value, sum, products;
 };
 
-// The truth of one problem. Above max_products multiply-adds or kMaxElements results only some rows
-// are computed: the first and the last, and others spread evenly between them with a random offset
-// that the seed decides.
+// The expected result of one problem. Above max_products FMAs or kMaxElements elements only some
+// rows are computed: the first, the last, and others spread evenly between them at random offsets
+// that follow from the problem's seed.
 class expected_result {
  public:
   static constexpr double kMaxProducts = 7e10;  // a bit above 4096^3: 2 s on 2 AVX-512 cores
@@ -49,15 +50,15 @@ class expected_result {
 
   explicit expected_result(const problem& p, double max_products = kMaxProducts);
 
-  // How many rows there will be.
+  // How many rows the constructor will compute.
   static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);
 
   const problem& of() const { return problem_; }
-  // The rows that were computed, ascending; all m of them for ordinary sizes.
+  // The indices of the computed rows, ascending; all m of them for ordinary sizes.
   const std::vector<std::int64_t>& rows() const { return rows_; }
   bool complete() const { return std::int64_t(rows_.size()) == problem_.m; }
 
-  // Element (rows()[r], col) of C, and what its bound is made of.
+  // Element (rows()[r], col) of C, and the magnitudes in its error bound.
   double value(std::size_t r, std::int64_t col) const { return value_[at(r, col)]; }
   sizes sizes_of(std::size_t r, std::int64_t col) const;
 
@@ -76,17 +77,17 @@ class expected_result {
 
 struct accuracy {
   double max_abs_error = 0;
-  double max_rho = 0;           // max of |C^ - C| / (u S), for a 16-bit C of the part that one
-                                // rounding to it does not explain; integers: of |C^ - C|
+  double max_rho = 0;           // max of |C^ - C| / (u S), for a 16-bit C without the part that
+                                // one rounding to it explains; integers: of |C^ - C|
   double rho_over_sqrt_k = 0;   // the same over sqrt(K)
   double worst_of_allowed = 0;  // max of |C^ - C| / allowed; <= 1 passes
   std::int64_t worst_row = 0, worst_col = 0;
   double relative_frobenius = 0;  // ||C^ - C||_F / ||C||_F
   double digits = 0;              // -log10 of it, from 0 to 17
-  std::int64_t rows_checked = 0;  // 0: something was not written or not finite, nothing measured
+  std::int64_t rows_checked = 0;  // 0: not measured, as C has unwritten or non-finite elements
 };
 
-// An element that is not what it should be.
+// An element that differs from the expected one.
 struct differing {
   std::int64_t row = 0, col = 0;
   double expected = 0, got = 0;
@@ -104,34 +105,37 @@ struct judgement {
   bool right = false;
   std::string reason;  // a sentence when not right
   reference::accuracy accuracy;
-  std::optional<error_map> errors;  // where somebody wants to see them
+  std::optional<error_map> errors;  // only where requested
 };
 
-// The rows that truth covers, without padding and zones: what agreement compares. About
-// rows * n * element size bytes.
+// The rows that the expected result covers, without padding and redzones, in the problem's element
+// type: what compare() takes. rows * n * element size bytes.
 struct result {
   std::vector<std::byte> elements;
 };
 result keep(const expected_result& t, std::span<const std::byte> words);
 
 // `words`: the whole C buffer after the kernel, data::word_count(operands.c) elements of the
-// problem's type, zones included; another size throws. Checks in this order, the first failure is
-// the reason:
-// 1. words outside the matrix (zones, row padding) are unchanged;
+// problem's type, redzones included; another size throws std::invalid_argument. Checks in this
+// order, and the first failure is the reason:
+// 1. words outside the matrix (redzones, row padding) are unchanged;
 // 2. beta = 0: no poison left inside ("not written: 256 of 65536 elements of C (0.391%) still hold
 //    the poison: column 255 of every row", or "the kernel wrote nothing: ...");
-// 3. every element is finite, in all rows (infinite is right where the truth overflows the type);
-// 4. every element of the rows in `truth` is within allowed().
-// The sentence says how many, where, expected and got, the pattern where there is one, and a likely
-// cause where a few elements prove one: all zero; alpha or beta left out; A A, or a transposed
-// matrix; terms along k dropped; inputs rounded to TF32, fp16 or bf16; sums kept in 16 bits.
+// 3. every element is finite, in all rows (infinity is correct where the expected value overflows
+//    the type);
+// 4. every element of the rows that `t` covers is within tolerance::allowed().
+// The reason says how many elements fail, where, the expected and the actual value, the pattern if
+// they form one, and a likely cause if a few elements prove one: all zero; alpha or beta left out;
+// A A, or a transposed matrix; terms along k dropped; inputs rounded to TF32, fp16 or bf16; sums
+// kept in 16 bits.
 judgement judge(const expected_result& t, kzoo_precision declared,
                 std::span<const std::byte> words);
-// The same of the rows that the truth covers, where the others are known to be written and finite.
+// Judges only the rows that the expected result covers: for a result whose other rows are known to
+// be written and finite.
 judgement judge(const expected_result& t, kzoo_precision declared, const result& rows);
 
 struct comparison {
-  double max_abs_diff = 0;      // NaN or infinite when one side is and the other is not equal
+  double max_abs_diff = 0;  // NaN or infinite if a value on either side is and the other differs
   double worst_of_allowed = 0;  // max of |x - y| / (allowed by x + allowed by y)
   std::int64_t worst_row = 0, worst_col = 0;
   bool agree = false;  // worst_of_allowed <= 1, and no NaN on either side

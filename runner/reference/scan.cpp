@@ -12,9 +12,11 @@
 namespace kzoo::reference {
 namespace {
 
-void keep_lowest(std::vector<suspect>& kept, const suspect& next) {
-  const auto by_order = [](const suspect& x, const suspect& y) { return x.order < y.order; };
-  if (kept.size() == findings::kMostSuspects) {
+void keep_lowest(std::vector<wrong_element>& kept, const wrong_element& next) {
+  const auto by_order = [](const wrong_element& x, const wrong_element& y) {
+    return x.order < y.order;
+  };
+  if (kept.size() == findings::kMaxWrongSamples) {
     if (next.order > kept.back().order) return;
     kept.pop_back();
   }
@@ -37,7 +39,7 @@ void merge(findings& all, const findings& later) {
   all.max_abs_error = std::max(all.max_abs_error, later.max_abs_error);
   all.max_rho = std::max(all.max_rho, later.max_rho);
   all.squared_error += later.squared_error;
-  all.squared_truth += later.squared_truth;
+  all.squared_expected += later.squared_expected;
   if (later.worst_of_allowed > all.worst_of_allowed ||
       (later.worst_of_allowed == all.worst_of_allowed && later.worst_error > all.worst_error)) {
     all.worst_of_allowed = later.worst_of_allowed;
@@ -46,13 +48,13 @@ void merge(findings& all, const findings& later) {
     all.worst_got = later.worst_got;
     all.worst = later.worst;
   }
-  for (const suspect& s : later.suspects) keep_lowest(all.suspects, s);
+  for (const wrong_element& s : later.wrong_samples) keep_lowest(all.wrong_samples, s);
 }
 
 class scanner {
  public:
   scanner(const expected_result& t, kzoo_precision declared, const word_view& words)
-      : truth_(t),
+      : expected_(t),
         operands_(operands_of(t.of())),
         tolerance_(t.of(), declared),
         words_(words),
@@ -66,7 +68,7 @@ class scanner {
     }
   }
 
-  // A row of a whole buffer. `r`: its place in the truth, or -1.
+  // A row of a whole buffer. `r`: its index among the rows of the expected result, or -1.
   void row(std::int64_t row, std::int64_t r, findings& found) const {
     const std::int64_t begin = data::index_of(operands_.c, row, 0);
     elements(row, r, begin, found);
@@ -96,15 +98,15 @@ class scanner {
   }
 
  private:
-  // Any word can be the right integer, and the poison too, once in 2^32 elements.
+  // The poison of an integer type can be the expected integer, once in 2^32 elements.
   bool is_right_by_chance(std::int64_t row, std::int64_t r, std::int64_t col, double got,
                           const findings& found) const {
     if (!integer_) return false;
-    if (r >= 0) return got == truth_.value(std::size_t(r), col);
-    return found.unwritten.count == 0 && got == exact_element(truth_.of(), row, col);
+    if (r >= 0) return got == expected_.value(std::size_t(r), col);
+    return found.unwritten.count == 0 && got == exact_element(expected_.of(), row, col);
   }
 
-  // Not the NaN with all bits set either: that is what GPUs make of every NaN.
+  // The NaN that GPUs turn every NaN into does not count, as it says nothing about its origin.
   bool is_made_from(std::uint32_t poison, std::uint32_t bits, double got) const {
     const std::uint32_t gpu_nan = type_size(operands_.c.type) == 2 ? 0x7fffu : kGpuNan;
     return std::isnan(got) && bits == quieted(operands_.c.type, poison) && bits != gpu_nan;
@@ -113,9 +115,9 @@ class scanner {
   void infinity(std::int64_t row, std::int64_t r, std::int64_t col, double got,
                 findings& found) const {
     if (r < 0) return found.unjudged_infinities.add(row, col);
-    const double value = truth_.value(std::size_t(r), col);
+    const double value = expected_.value(std::size_t(r), col);
     if (std::signbit(value) == std::signbit(got) &&
-        std::abs(value) + tolerance_.allowed(truth_.sizes_of(std::size_t(r), col)) >=
+        std::abs(value) + tolerance_.allowed(expected_.sizes_of(std::size_t(r), col)) >=
             format_of(operands_.c.type).overflow) {
       ++found.right_infinities;
     } else {
@@ -125,13 +127,13 @@ class scanner {
 
   void compare(std::int64_t row, std::size_t r, std::int64_t col, double got,
                findings& found) const {
-    const double value = truth_.value(r, col), error = std::abs(got - value);
-    const sizes size = truth_.sizes_of(r, col);
+    const double value = expected_.value(r, col), error = std::abs(got - value);
+    const sizes size = expected_.sizes_of(r, col);
     const double limit = tolerance_.allowed(size);
     ++found.compared;
     found.nonzero += got != 0.0;
     found.squared_error += error * error;
-    found.squared_truth += value * value;
+    found.squared_expected += value * value;
     found.max_abs_error = std::max(found.max_abs_error, error);
     found.max_rho = std::max(found.max_rho, rho(error, size));
     const double of_allowed = quotient(error, limit);
@@ -146,7 +148,7 @@ class scanner {
     if (error <= limit) return;
     ++found.out;
     const std::uint64_t order = data::hash(~operands_.c.key, row * operands_.c.cols + col);
-    keep_lowest(found.suspects, {{row, col}, got, order});
+    keep_lowest(found.wrong_samples, {{row, col}, got, order});
   }
 
   double rho(double error, const sizes& of) const {
@@ -158,19 +160,19 @@ class scanner {
     return limit > 0.0 ? error / limit : std::numeric_limits<double>::infinity();
   }
 
-  const expected_result& truth_;
+  const expected_result& expected_;
   const operands operands_;
   const tolerance tolerance_;
   const word_view& words_;
   const bool poisoned_, integer_;
 };
 
-// Scans each of `count` rows of so many words, from all threads.
+// Scans `count` rows of `words` words each, on all threads.
 template <class ScanRow>
 void add_rows(findings& all, std::int64_t count, std::int64_t words, const ScanRow& scan_row) {
   constexpr std::int64_t kWordsPerBlock = 1 << 16;
   const std::int64_t rows_per_block = std::max<std::int64_t>(1, kWordsPerBlock / words);
-  // Merged in order of rows, so that the findings do not depend on the number of threads.
+  // Merged in the order of rows, so that the findings do not depend on the number of threads.
   std::vector<findings> parts(std::size_t((count + rows_per_block - 1) / rows_per_block));
   for_each_block(std::int64_t(parts.size()), [&](std::int64_t block) {
     findings part;

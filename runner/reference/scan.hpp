@@ -1,5 +1,5 @@
 #pragma once
-// One pass over the whole C buffer: everything that a judgement is made from.
+// One pass over the whole C buffer, which collects everything that a judgement needs.
 
 #include "reference/reference.hpp"
 #include "reference/words.hpp"
@@ -14,22 +14,22 @@ struct place {
   std::int64_t row = -1, col = -1;
 };
 
-// An element that is not within its allowed error.
-struct suspect {
+// An element whose error is larger than allowed.
+struct wrong_element {
   place at;
   double got = 0;
-  std::uint64_t order = 0;  // random: the lowest ones found are a fair sample
+  std::uint64_t order = 0;  // a hash: those with the lowest are a random sample
 };
 
-// How many elements are so, and the first of them.
-struct sighting {
+// How many elements have some property, and the first of them.
+struct occurrences {
   std::int64_t count = 0;
   place first;
 
   void add(std::int64_t row, std::int64_t col) {
     if (count++ == 0) first = {row, col};
   }
-  void add(const sighting& later) {
+  void add(const occurrences& later) {
     if (count == 0) first = later.first;
     count += later.count;
   }
@@ -37,25 +37,25 @@ struct sighting {
 
 struct findings {
   std::int64_t changed_outside = 0, first_changed = -1;  // words, and an index of matrix_data.hpp
-  sighting unwritten, nan, infinite;
-  std::int64_t quieted_poison = 0;  // NaNs with the payload of C's own poison
-  // Infinities where the truth overflows too, and those in rows whose truth is not known.
+  occurrences unwritten, nan, infinite;
+  std::int64_t quieted_poison = 0;  // NaNs with the payload of the poison in C
+  // Infinities where the expected value overflows too, and those in rows without expected values.
   std::int64_t right_infinities = 0;
-  sighting unjudged_infinities;
+  occurrences unjudged_infinities;
 
-  // Of the finite elements in the rows that the truth covers:
+  // Of the finite elements in the rows that the expected result covers:
   std::int64_t compared = 0, nonzero = 0, out = 0;
-  double max_abs_error = 0, max_rho = 0, squared_error = 0, squared_truth = 0;
+  double max_abs_error = 0, max_rho = 0, squared_error = 0, squared_expected = 0;
   double worst_of_allowed = -1, worst_error = 0, worst_expected = 0, worst_got = 0;
   place worst;
-  std::vector<suspect> suspects;  // at most kMostSuspects, by `order`
+  std::vector<wrong_element> wrong_samples;  // at most kMaxWrongSamples, ascending by `order`
 
-  static constexpr std::size_t kMostSuspects = 8;
+  static constexpr std::size_t kMaxWrongSamples = 8;
 };
 
 // `words` are data::word_count elements of the problem's type.
 findings scan(const expected_result& t, kzoo_precision declared, const word_view& words);
-// `words` are the elements of the truth's rows, and nothing else.
+// `words` are the elements of the expected result's rows, and nothing else.
 findings scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words);
 
 }  // namespace kzoo::reference

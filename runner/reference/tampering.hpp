@@ -1,5 +1,5 @@
 #pragma once
-// Words in sentences: where a kernel wrote what it must not write.
+// Says where a kernel wrote to memory that it must not write to.
 
 #include "core/matrix_data.hpp"
 
@@ -16,7 +16,7 @@ std::string place_name(std::int64_t row, std::int64_t col);
 // columns 0 to 64)": an index outside the matrix.
 std::string outside_place(const data::matrix& x, std::string_view name, std::int64_t index);
 
-// What was written to or around an input, as a reason; "" where nothing was.
+// The reason for a verdict on writes to or around an input; "" if there were none.
 std::string tampering(const data::matrix& x, std::string_view name, const data::changes& found);
 
 }  // namespace kzoo::reference

@@ -6,16 +6,15 @@
 namespace kzoo::reference {
 namespace {
 
-// How much of a value a format keeps: the bits of its significand that are stored, and the largest
-// relative error of bringing a value to it.
+// The precision of an input format: the stored bits of its significand, and the largest relative
+// error of converting a value to it.
 struct input_format {
   int stored_bits;
   double unit;
 };
 input_format declared_inputs(kzoo_precision declared) {
   switch (declared) {
-    case KZOO_COMPUTE_TF32:  // tensor cores drop the low bits, which costs twice as much as
-                             // rounding
+    case KZOO_COMPUTE_TF32:  // tensor cores truncate, with twice the error of rounding
       return {10, 0x1p-10};
     case KZOO_COMPUTE_FP16:
       return {10, 0x1p-11};
@@ -42,12 +41,12 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   const double root_k = std::sqrt(static_cast<double>(p.k));
   per_magnitude_ = kUnit * (kGrowth * root_k + kSlack);
   per_start_ = kUnit * kWalk * root_k;
-  // f16 elements lose nothing as TF32, bf16 elements nothing as f16.
+  // f16 elements lose no bits as TF32, nor bf16 elements as f16.
   const input_format inputs = declared_inputs(declared);
   const bool narrowed = inputs.stored_bits < stored_bits(p.dtype);
   if (narrowed) per_product_ = 2.0 * inputs.unit * std::min(1.0, kWalk / root_k);
-  // Small whole numbers are exact in every input format, and so are their sums below 2^24. Those of
-  // fill::probe are too long for narrower inputs.
+  // Small integers are exact in every input format, and their sums below 2^24 are exact in fp32.
+  // The integers of fill::probe have too many bits for narrower inputs.
   const bool whole_inputs = p.data != fill::uniform && !(p.data == fill::probe && narrowed);
   exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
 }

@@ -1,6 +1,5 @@
 #pragma once
-// The bound of reference.hpp as numbers: what a type's rounding costs, and what a result is
-// allowed.
+// Evaluates the error bound of reference.hpp from the rounding errors of the types involved.
 
 #include "core/problem.hpp"
 #include "reference/reference.hpp"
@@ -32,7 +31,7 @@ class tolerance {
     return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
            per_product_ * of.products + output_(of.value) + tiny_;
   }
-  // Nothing but the rounding of C itself is allowed where S < 2^24.
+  // Where S < 2^24, no error is allowed but the rounding of C itself.
   bool exact_sums() const { return exact_sums_; }
   // The part of an error that one rounding to a 16-bit C does not explain.
   double beyond_output(double error, double value) const {
@@ -45,7 +44,7 @@ class tolerance {
   double output_(double value) const { return output_unit_ * value; }
 
   double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
-  double output_unit_ = 0;  // 0 where C is as wide as the sums
+  double output_unit_ = 0;  // 0 where C is as wide as fp32
   double tiny_ = 0;
   bool exact_sums_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// A buffer of elements as the words of matrix_data.hpp.
+// Reads a buffer of elements as the words of matrix_data.hpp.
 
 #include "core/matrix_data.hpp"
 #include "core/problem.hpp"
@@ -34,10 +34,10 @@ class word_view {
   bool narrow_;
 };
 
-// What GPUs make of every fp32 NaN.
+// The NaN that GPU arithmetic returns for every fp32 NaN operand.
 inline constexpr std::uint32_t kGpuNan = 0x7fffffffu;
 
-// What arithmetic makes of a word of poison where the payload survives, as it does on x86.
+// A word of poison after arithmetic that keeps the payload, as on x86: now a quiet NaN.
 constexpr std::uint32_t quieted(kzoo_type type, std::uint32_t poison) {
   switch (type) {
     case KZOO_F32:

@@ -21,18 +21,18 @@ namespace kzoo::results {
 
 struct cell {
   std::size_t problem = 0;  // index into experiment.problems
-  std::string device;       // the id of the one that it ran on
+  std::string device;       // id of the device that it ran on
   kernel_id kernel;
   kzoo_precision declared{};  // 0 likewise
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
   std::optional<reference::accuracy> accuracy;
-  std::optional<reference::error_map> errors;    // of one that is wrong, where they are asked for
+  std::optional<reference::error_map> errors;    // of a wrong result, if requested
   std::optional<timing::summary> time;           // only of a cell that passed
-  std::optional<timing::summary> hot_time;       // beside a cold one, where both are asked for
-  std::optional<timing::end_to_end> end_to_end;  // likewise, where it is asked for
+  std::optional<timing::summary> hot_time;       // the second time where cold and hot are requested
+  std::optional<timing::end_to_end> end_to_end;  // with allocation and copies, if requested
   results::conditions conditions;                // of the device while it was timed
-  std::vector<finding> findings;                 // of the checks that its tier adds
+  std::vector<finding> findings;                 // of the additional checks of its tier
   std::vector<launch> launches;                  // of one run; empty for libraries like cuBLAS
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The state that a GPU works in, as its driver tells it.
+// The operating conditions of a GPU, as its driver reports them.
 
 #include <optional>
 #include <set>
@@ -7,19 +7,19 @@
 
 namespace kzoo::results {
 
-// What the device does not tell is not there.
+// What the driver does not report is absent.
 struct conditions {
   std::optional<double> sm_mhz, memory_mhz, celsius, watts, power_limit_watts;
-  // Why the clocks are below the highest: nvidia-smi's words for its clocks_event_reasons.
+  // Why the clocks are below the maximum: nvidia-smi's names of its clocks_event_reasons.
   std::set<std::string> clock_reasons;
 
   bool any() const;
-  // The hardware, or the driver for the temperature's sake, holds the clocks down.
+  // The hardware lowers the clocks, or the driver does so for the temperature.
   bool slowed_down() const;
-  // The clocks are what the power limit allows: normal for large problems.
+  // The power limit lowers the clocks, which is normal for large problems.
   bool power_capped() const;
-  // This and a later moment as one: clocks of the later one, the highest temperature and power, all
-  // reasons.
+  // Merges a later reading: its clocks and power limit, the higher temperature and power, and the
+  // reasons of both.
   void add(const conditions& later);
 
   bool operator==(const conditions&) const = default;

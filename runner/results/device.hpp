@@ -1,5 +1,5 @@
 #pragma once
-// A device that experiments run on, as the driver or the kernel describes it.
+// A device that experiments run on, as the driver or the operating system describes it.
 
 #include <kzoo/abi.h>
 
@@ -14,11 +14,11 @@ struct device {
   std::string name;  // "NVIDIA H200"; the processor's own name for cpu
   kzoo_device abi{};
   std::string pci_bus_id;                    // "0000:18:00.0"; "" for cpu
-  std::uint64_t memory_bytes = 0;            // in all
-  double highest_mhz = 0;                    // of a GPU's multiprocessors
-  std::map<std::string, std::string> facts;  // driver, runtime, clocks …: for the record
+  std::uint64_t memory_bytes = 0;            // total
+  double highest_mhz = 0;                    // maximum SM clock of a GPU; 0: not known
+  std::map<std::string, std::string> facts;  // driver, runtime, clocks …
 
-  // "" when it is not known.
+  // A value of `facts`; "": not known.
   std::string fact(const std::string& key) const {
     const auto found = facts.find(key);
     return found == facts.end() ? "" : found->second;

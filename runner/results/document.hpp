@@ -1,5 +1,5 @@
 #pragma once
-// All that one run of an experiment found out. Reports are made from this and nothing else.
+// The results of one run of an experiment. Reports are written from this and nothing else.
 
 #include "core/problem.hpp"
 #include "results/cell.hpp"
@@ -17,7 +17,7 @@
 
 namespace kzoo::results {
 
-// What the command line said apart from the experiment's own overrides.
+// The options of the command line that are not overrides of the experiment.
 struct invocation {
   std::vector<std::string> plugin_folders;  // --plugin-dir, absolute
   bool in_process = false;
@@ -25,14 +25,14 @@ struct invocation {
 
 struct document {
   results::experiment experiment;
-  results::device device;                // the first, where it ran on several of one model
+  results::device device;                // the first, if it ran on several of one model
   std::vector<std::string> devices;      // the ids of all
-  std::optional<roofline::peaks> peaks;  // of the device, where they were known
+  std::optional<roofline::peaks> peaks;  // of the device, if they were measured
   std::vector<plugin_record> plugins;
   std::vector<cell> cells;  // by problem, then in the order of the plugin list
   std::vector<agreement> agreements;
-  std::vector<std::string> notes;  // what a reader must know before believing the figures
-  std::size_t planned = 0;         // cells in all; fewer are there when the run was interrupted
+  std::vector<std::string> notes;  // caveats that a reader of the figures must know
+  std::size_t planned = 0;         // cells of the whole run; an interrupted run has fewer
   std::string version;             // of the runner that ran it
   std::string host;
   invocation invoked;
@@ -43,21 +43,21 @@ struct document {
   const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
-  // Of a cell that was timed, by another clock than the simulator's, where ceilings are known: its
-  // speed over the peak of the precision that it declares, and the least time that it can take.
+  // For a timed cell, if the device's peaks are known and it is not simulated: its speed over the
+  // peak in its declared precision, and its roofline floor.
   std::optional<double> share_of_peak(const cell& c) const;
   std::optional<roofline::floor> floor_of(const cell& c) const;
   // The published time that belongs to the cell, for one column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
-  // The cell that this one is compared with: the experiment's baseline, or the one that a selector
-  // names; same problem, same kind of clock, both timed.
+  // The cell that this one is compared with: of the experiment's baseline, or of the kernel that a
+  // selector names. Same problem, same kind of clock, both timed; null: there is none.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
-  // The baseline's time over the cell's: above 1 is faster.
+  // The baseline's time over the cell's: above 1, the cell is faster.
   std::optional<timing::ratio> speedup(const cell& c) const;
 };
 
-// 0: every cell passed, or was declared unsupported, or has no build for this device; 1 otherwise.
+// 0: every cell passed, or is unsupported, or has no build for this device; 1 otherwise.
 int exit_code(const document& d);
 
 }  // namespace kzoo::results

@@ -1,4 +1,4 @@
-// The words that experiment files use.
+// The names of enumerators in experiment files.
 
 #include "results/experiment.hpp"
 

@@ -17,7 +17,7 @@
 
 namespace kzoo::results {
 
-// One column of figures from elsewhere, shown beside the measured ones and never mixed with them.
+// One column of published figures, shown beside the measured ones and never mixed with them.
 struct published_column {
   std::string label;  // "A100 80G"
   // Keyed "plugin@MxNxK" or "plugin:variant@MxNxK"; milliseconds. The file may leave the shape out
@@ -35,9 +35,9 @@ enum class pivot_axis { m, n, k, shape, dtype, problem, plugin, variant, kernel 
 inline constexpr std::array kPivotAxes{pivot_axis::m,      pivot_axis::n,       pivot_axis::k,
                                        pivot_axis::shape,  pivot_axis::dtype,   pivot_axis::problem,
                                        pivot_axis::plugin, pivot_axis::variant, pivot_axis::kernel};
-std::string_view axis_name(pivot_axis a);  // the word in files
+std::string_view axis_name(pivot_axis a);  // as in experiment files
 
-enum class pivot_value { ms, gflops, speedup };  // the last over the baseline
+enum class pivot_value { ms, gflops, speedup };  // speedup over the baseline
 inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops,
                                          pivot_value::speedup};
 std::string_view value_name(pivot_value v);
@@ -49,7 +49,8 @@ struct pivot {
   pivot_value value = pivot_value::gflops;
 };
 
-// What a kernel finds in the device's caches: nothing of its operands, or what its last run left.
+// What a timed kernel finds in the caches. cold: none of its operands; hot: what its previous run
+// left.
 enum class cache_mode { cold, hot, both };
 inline constexpr std::array kCacheModes{cache_mode::cold, cache_mode::hot, cache_mode::both};
 std::string_view mode_name(cache_mode m);
@@ -57,35 +58,35 @@ std::string_view mode_name(cache_mode m);
 struct timing_options {
   bool enabled = true;
   cache_mode mode = cache_mode::cold;
-  int rounds = 10;       // turns that each kernel takes, at least
+  int rounds = 10;       // turns of each kernel, at least
   int warmup = 3;        // untimed runs at the start of a turn
-  int min_samples = 10;  // over all rounds
-  double max_relative_half_width =
-      0.01;                      // more rounds until the median is known to this, relatively
+  int min_samples = 10;  // per cell, over all rounds
+  // More rounds follow until timing::summary::relative_half_width is no larger than this.
+  double max_relative_half_width = 0.01;
   double max_seconds = 1.0;      // per cell, all its turns together; at least one sample is taken
-  bool end_to_end = false;       // also with allocation and copies
-  bool fresh_processes = false;  // each turn in a worker process of its own
+  bool end_to_end = false;       // also time each cell with allocation and copies
+  bool fresh_processes = false;  // run each turn in a worker process of its own
 
   int samples_per_turn() const { return (min_samples + rounds - 1) / rounds; }
 };
 
-// What becomes of a time below the roofline floor.
+// What to do with a time below the roofline floor.
 enum class impossible_time { refuse, report };
 inline constexpr std::array kImpossibleTimes{impossible_time::refuse, impossible_time::report};
-std::string_view impossible_time_name(impossible_time i);  // the word in files
+std::string_view impossible_time_name(impossible_time i);  // as in experiment files
 
 struct verify_options {
   kzoo::tier tier = kzoo::tier::quick;
-  double timeout_seconds = 60.0;  // for one step of one cell; a plugin past it counts as hung
-  bool show_errors = false;       // from the command line alone
+  double timeout_seconds = 60.0;  // for one step of one cell; a plugin that exceeds it is hung
+  bool show_errors = false;       // only set by the command line
   results::impossible_time impossible_time = impossible_time::refuse;
 };
 
-// The command line's word over the file's.
+// What the command line sets instead of the file.
 struct overrides {
   std::optional<std::string> device;
-  std::vector<std::string> plugins;  // selectors; empty: as the file says
-  std::vector<std::string> sizes;    // "512" or "MxNxK"; empty: as the file says
+  std::vector<std::string> plugins;  // selectors; empty: those of the file
+  std::vector<std::string> sizes;    // "512" or "MxNxK"; empty: those of the file
   std::optional<std::string> tier;   // "quick", "full", "paranoid"
 
   bool operator==(const overrides&) const = default;
@@ -93,13 +94,13 @@ struct overrides {
 
 struct experiment {
   std::filesystem::path file;
-  std::string text;      // as read, for the record
-  overrides overridden;  // what the command line put in its place, likewise
+  std::string text;      // the file's content, kept for the record
+  overrides overridden;  // what the command line replaced, likewise
   std::string title;
   std::string description;
   std::string device = "auto";  // auto, cpu, cuda, cuda:N, cuda:all
   location device_where;
-  std::string intended_device;  // part of the name of the device the file was written for
+  std::string intended_device;  // part of the name of the device that the file was written for
   std::vector<selector> plugins;
   std::optional<selector> baseline;
   std::vector<problem> problems;

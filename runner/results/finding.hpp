@@ -1,5 +1,5 @@
 #pragma once
-// What one check found.
+// The result of one check.
 
 #include "reference/reference.hpp"
 
@@ -18,7 +18,7 @@ std::string_view outcome_name(outcome o);
 struct finding {
   std::string check;
   results::outcome outcome{};
-  std::string detail;  // what was looked at, or what is wrong and where, or why it was skipped
+  std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
 };
 inline bool is_bad(const finding& f) {

@@ -1,5 +1,5 @@
 #pragma once
-// Plugins as they describe themselves, and as an experiment finds them.
+// Plugins: what their descriptors say, and which of them an experiment found.
 
 #include <kzoo/abi.h>
 
@@ -22,7 +22,7 @@ struct variant_description {
   bool nondeterministic = false;
   std::vector<signature_description> signatures;
 
-  // What it promises for the element type; 0 where it does not have it.
+  // The precision that it declares for an element type; 0: it does not support the type.
   kzoo_precision declared(kzoo_type dtype) const {
     for (const signature_description& s : signatures)
       if (s.dtype == dtype) return s.compute;
@@ -30,7 +30,7 @@ struct variant_description {
   }
 };
 
-// A plugin's descriptor.
+// What a plugin's descriptor says.
 struct plugin_description {
   std::string id, summary, build_info;
   kzoo_device_kind device{};
@@ -38,15 +38,16 @@ struct plugin_description {
   std::vector<variant_description> variants;
 };
 
-// A plugin that the experiment names.
+// A plugin that the experiment selects.
 struct plugin_record {
-  std::string name;                               // its file's name: what users type
-  std::filesystem::path file;                     // empty when there is no build for the device
-  std::optional<plugin_description> description;  // of a library that could be loaded
-  std::string problem;                            // why it could not; "" otherwise
-  std::string sha256;                             // of the file; "" when there is none
+  std::string name;                               // of its file: what users type
+  std::filesystem::path file;                     // empty: there is no build for the device
+  std::optional<plugin_description> description;  // present if the library could be loaded
+  std::string problem;                            // why it could not be loaded; "" otherwise
+  std::string sha256;                             // of the file; "": there is none
 
-  // A library is there and cannot be used: somebody's mistake, unlike a build for another device.
+  // The library exists but cannot be used. That is an error; to have no build for the device is
+  // not.
   bool broken() const { return !file.empty() && !description; }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// What came of all checks on one plugin: `runner validate`.
+// The results of all checks on plugins: `runner validate`.
 
 #include "core/tier.hpp"
 #include "results/device.hpp"
@@ -11,12 +11,12 @@
 
 namespace kzoo::results {
 
-// One variant in one of its element types.
+// One variant with one of its element types.
 struct validated_variant {
   std::string kernel;  // plugin:variant
   kzoo_type dtype{};
   kzoo_precision declared{};
-  std::string problem;  // the one at hand; "" where it declines all that it could be
+  std::string problem;  // that it was checked with; "": it supports none of those tried
   std::vector<results::finding> findings;
 };
 
@@ -28,8 +28,8 @@ struct validation {
   double wall_seconds = 0;
 };
 
-// 0: something was checked, no check failed, and no library that is there could not be used; 1
-// otherwise. A plugin without a build for the device is not a failure.
+// 0: at least one variant was checked, no check failed, and every library that exists could be
+// used; 1 otherwise. A plugin without a build for the device is not a failure.
 int exit_code(const validation& v);
 
 }  // namespace kzoo::results

@@ -12,46 +12,46 @@ namespace {
 
 bool is_later(const floor& a, const floor& b) { return a.ms < b.ms; }
 
-floor floor_at(const measured_peak& c, double amount) {
-  return {1e3 * amount / c.best.rate, c.resource, amount, c.best.rate};
+floor floor_at(const measured_peak& peak, double amount) {
+  return {1e3 * amount / peak.best.rate, peak.resource, amount, peak.best.rate};
 }
 
-double l2_bytes(const peaks& c) {
-  const auto found = c.facts.find("l2_bytes");
+double l2_bytes(const peaks& measured) {
+  const auto found = measured.facts.find("l2_bytes");
   double bytes = 0;
-  if (found != c.facts.end()) {
+  if (found != measured.facts.end()) {
     const std::string& text = found->second;
     std::from_chars(text.data(), text.data() + text.size(), bytes);
   }
   return bytes;
 }
 
-double compulsory_bytes(const peaks& c, const problem& p) {
+double compulsory_bytes(const peaks& measured, const problem& p) {
   const double m = double(p.m), n = double(p.n), k = double(p.k);
-  const double written = std::max(0.0, m * n * double(type_size(p.dtype)) - l2_bytes(c));
+  const double written = std::max(0.0, m * n * double(type_size(p.dtype)) - l2_bytes(measured));
   const double elements = m * k + k * n + (p.beta != 0 ? m * n : 0);
   return elements * double(type_size(p.dtype)) + written;
 }
 
-// The faster of the two: reads alone may go beyond what a copy reaches, and the other way round.
-const measured_peak* memory_of(const peaks& c) {
-  const measured_peak *read = c.find(resource::read), *copy = c.find(resource::copy);
+// The higher of the two: on some devices reads alone are faster than a copy, on others a copy is.
+const measured_peak* memory_of(const peaks& measured) {
+  const measured_peak *read = measured.find(resource::read), *copy = measured.find(resource::copy);
   if (read == nullptr || copy == nullptr) return read == nullptr ? copy : read;
   return read->best.rate > copy->best.rate ? read : copy;
 }
 
 }  // namespace
 
-std::optional<floor> floor_of(const peaks& c, const problem& p, kzoo_precision declared,
+std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_precision declared,
                               bool cold_cache) {
   if (p.alpha == 0) return std::nullopt;
   std::optional<floor> highest;
   const auto computes = resource_of(declared);
-  if (const measured_peak* peak = computes ? c.find(*computes) : nullptr) {
+  if (const measured_peak* peak = computes ? measured.find(*computes) : nullptr) {
     highest = floor_at(*peak, p.flops());
   }
-  if (const measured_peak* memory = cold_cache ? memory_of(c) : nullptr) {
-    const floor traffic = floor_at(*memory, compulsory_bytes(c, p));
+  if (const measured_peak* memory = cold_cache ? memory_of(measured) : nullptr) {
+    const floor traffic = floor_at(*memory, compulsory_bytes(measured, p));
     highest = highest ? std::max(*highest, traffic, is_later) : traffic;
   }
   return highest;
@@ -71,9 +71,9 @@ bool is_below(double ms, const floor& f) { return ms < (1 - kTolerance) * f.ms; 
 std::string why_impossible(double ms, const floor& f, kzoo_precision declared) {
   const bool memory = unit_of(f.resource) == "B";
   return fmt::format(
-      "{} is less than the {} that {} take{}: does it do all the work while it is timed? If so, it "
-      "{}, or the ceilings are no longer right: `runner devices --measure`; "
-      "[verify] impossible_time = \"report\" shows it all the same",
+      "{} is less than the {} that {} take{}: does the kernel do all its work while it is timed? If "
+      "so, it {}, or the measured peaks are out of date: `runner devices --measure`; "
+      "[verify] impossible_time = \"report\" accepts the time and adds a note",
       time_text(ms), time_text(f.ms), text_of(f),
       memory ? " from memory" : fmt::format(" in {}", resource_name(f.resource)),
       memory ? "finds A and B in a cache"

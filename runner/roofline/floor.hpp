@@ -1,5 +1,5 @@
 #pragma once
-// The least time that a problem takes under the roof, and times that are below it.
+// The lower bound that the roofline model sets on the time of a problem, and times below it.
 
 #include "core/problem.hpp"
 #include "roofline/peaks.hpp"
@@ -9,19 +9,19 @@
 
 namespace kzoo::roofline {
 
-// max(operations / peak, compulsory bytes / bandwidth), and the greater of the two alone.
+// max(operations / peak, compulsory bytes / bandwidth): the greater of the two.
 struct floor {
   double ms = 0;
-  roofline::resource resource{};  // which takes that long: what computes, or the memory
+  roofline::resource resource{};  // the limiting one: arithmetic or memory
   double amount = 0;              // operations or bytes
-  double rate = 0;                // the ceiling: per second
+  double rate = 0;                // its measured peak: per second
 };
 
-// Of 2 M N K operations in the declared precision, and, where caches are cold, of what has to come
-// from DRAM: A and B, once each, and C where beta is not 0. A C that is written may still be in the
-// L2 when the clock stops: only what exceeds that counts. Nothing where no ceiling applies, or
-// where alpha is 0, which leaves nothing to multiply.
-std::optional<floor> floor_of(const peaks& c, const problem& p, kzoo_precision declared,
+// Counts 2 M N K operations in the declared precision and, where caches are cold, the compulsory
+// DRAM traffic: reading A and B once each, and C where beta is not 0. As much of the written C as
+// fits in the L2 may still be there when timing ends, so only the rest of it counts. Nothing where
+// no peak applies, or where alpha is 0, which leaves nothing to multiply.
+std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_precision declared,
                               bool cold_cache);
 
 // "53.4 TFLOP/s".
@@ -29,11 +29,11 @@ std::string rate_text(resource r, double per_second);
 // "137 GFLOP at the measured 53.4 TFLOP/s".
 std::string text_of(const floor& f);
 
-// Ceilings are measured themselves: so much below a floor a time may be.
+// Peaks are measured and so not exact: a time may be below its floor by this share.
 inline constexpr double kTolerance = 0.02;
 bool is_below(double ms, const floor& f);
 
-// Why a time below the floor is none, for whoever wrote the kernel.
+// Why a time below the floor is refused: the reason that the kernel's author reads.
 std::string why_impossible(double ms, const floor& f, kzoo_precision declared);
 
 }  // namespace kzoo::roofline

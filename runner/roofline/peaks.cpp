@@ -50,8 +50,8 @@ std::optional<resource> resource_of(kzoo_precision precision) {
 
 const measured_peak* peaks::find(resource r) const {
   const measured_peak* best = nullptr;
-  for (const measured_peak& c : all) {
-    if (c.resource == r && (best == nullptr || c.best.rate > best->best.rate)) best = &c;
+  for (const measured_peak& one : all) {
+    if (one.resource == r && (best == nullptr || one.best.rate > best->best.rate)) best = &one;
   }
   return best;
 }

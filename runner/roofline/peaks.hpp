@@ -1,6 +1,6 @@
 #pragma once
-// How fast a device was seen to be, resource by resource: the roof over every kernel on it
-// (Williams, Waterman, Patterson 2009). All of it is measured; no data sheet is asked.
+// The peak rates of a device, resource by resource: the roofs of the roofline model (Williams,
+// Waterman, Patterson 2009). All of them are measured; none comes from a data sheet.
 
 #include <kzoo/abi.h>
 
@@ -13,42 +13,42 @@
 
 namespace kzoo::roofline {
 
-// fp32, fp64, int32: multiply-adds of ordinary cores. tf32, fp16, bf16: tensor cores that take such
-// inputs and sum in fp32. The others are traffic: DRAM that is read, DRAM that is copied (read and
-// written both count), L2 that is read.
+// fp32, fp64, int32: FMAs of the CUDA cores, or of a CPU's vector units. tf32, fp16, bf16: tensor
+// cores with such inputs and fp32 accumulators. The others are memory traffic: reading DRAM,
+// copying within DRAM (bytes read and bytes written both count), reading the L2.
 enum class resource { fp32, fp64, int32, tf32, fp16, bf16, read, copy, l2_read };
 inline constexpr std::array kResources{resource::fp32, resource::fp64, resource::int32,
                                        resource::tf32, resource::fp16, resource::bf16,
                                        resource::read, resource::copy, resource::l2_read};
 std::string_view resource_name(resource r);
-// "FLOP", "OP" or "B": what there is so many of, per second.
+// "FLOP", "OP" or "B": the unit of which a rate has so many per second.
 std::string_view unit_of(resource r);
-// What computes where this is declared; nothing for a precision that is not known.
+// The resource that a kernel of this declared precision computes with; nothing for an unknown one.
 std::optional<resource> resource_of(kzoo_precision precision);
 
-// How fast one sample was. A multiply-add is two operations.
+// The speed of one sample. An FMA is two operations.
 struct pace {
   double rate = 0;       // operations or bytes per second
-  double clock_mhz = 0;  // of the multiprocessors meanwhile; 0 where it is not known
+  double clock_mhz = 0;  // SM clock during the sample; 0: not known
 };
 
 struct measured_peak {
   roofline::resource resource{};
-  std::string kernel;  // what was run, in words
+  std::string kernel;  // what the microbenchmark ran, in words
   pace best;
-  double spread = 0;          // how far below the best the slowest sample is, as a share of it
-  std::vector<pace> samples;  // in the order taken; results do not keep them
+  double spread = 0;          // (best - slowest) / best, over all samples
+  std::vector<pace> samples;  // in the order taken; not stored with results
 };
 
 struct peaks {
   std::string device;                        // its name
-  std::map<std::string, std::string> facts;  // what else must be the same for them to hold
+  std::map<std::string, std::string> facts;  // what must be the same for them to hold
   std::string measured;                      // UTC, ISO 8601
-  std::vector<measured_peak> all;            // a resource may have several, by different kernels
+  std::vector<measured_peak> all;            // several for a resource with several microbenchmarks
 
-  // The highest of a resource; null where it was not measured.
+  // The highest peak of a resource; null: not measured.
   const measured_peak* find(resource r) const;
-  // Of what computes in this precision; nothing where that was not measured.
+  // The highest peak in this precision, in operations per second; nothing: not measured.
   std::optional<double> peak(kzoo_precision precision) const;
 };
 

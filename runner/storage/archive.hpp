@@ -1,29 +1,34 @@
 #pragma once
-// A record and its JSON: one function, map(), names each key once, for both directions.
+// Records as JSON in both directions: for each record a function map() names each key once.
 //
 //   void map(auto& io, is<results::device> auto& d) {
 //     io("id", d.id);
 //     io("memory_bytes", d.memory_bytes);
 //   }
 //
-// `io` is a writer, which makes the keys in this order, or a reader, which fills `d` in and refuses
-// what is missing or of another type, with its place in the file. Both have the same functions:
+// `io` is a writer, which adds the keys in this order, or a reader, which fills `d` and refuses a
+// missing key or a value of another type, with its path in the file. Both have these functions:
 //
-//   io(key, value)              required; an optional value is null where it is empty, and a reader
-//                               takes a missing key for null
-//   io.later(key, value)        a key that older files do not have: the value stays as it was
-//   io.derived(key, value)      follows from the others: written, not read
-//   io.object(key, members)     an object that is no record of its own
-//   io.numbers(key, what, n...) a list of exactly these numbers
-//   io.schema(name)             the key "schema": any other is refused
-//   io.restore(f, value)        f(value) when reading: what is not in the file
-//   io.has(key, present)        whether to go on with a key: written if `present`, read if not null
-//   io.require(ok, message)     refuses what was read; require(key, ok, message) at that key, and
-//                               require_each(key, ok, message) at the element i without ok(i)
+//   io(key, value)             a required key. An optional value is written as null if it is
+//                              empty; when reading, a missing key counts as null
+//   io.later(key, value)       a key that older files lack: missing or null, it leaves the value
+//   io.derived(key, value)     a value that follows from others: written, never read
+//   io.object(key, members)    a nested object without a record of its own: members(io) maps it
+//   io.numbers(key, what, n...)
+//                              a list of exactly these numbers; errors call it `what`
+//   io.schema(name)            the key "schema"; a reader refuses any other name
+//   io.restore(f, value)       a reader calls f(value), to set what the file does not hold
+//   io.has(key, present)       a writer: `present`; a reader: whether the key exists, not null
+//   io.require(ok, message)    a reader refuses the record unless ok
+//   io.require(key, ok, message)
+//                              the same, and the error names the key
+//   io.require_each(key, ok, message)
+//                              the same of the elements of a list: the first i without ok(i)
 //
-// io() and io.later() take a conversion as a third argument: word() for enums, as{} for the rest.
-// map() is in namespace kzoo::storage, where templates find it: no unnamed namespace.
-// For .cpp files only.
+// io() and io.later() take a conversion as an optional third argument: word() for enums, as{} for
+// anything else. A map() that templates call is in namespace kzoo::storage itself, never in an
+// unnamed namespace: argument-dependent lookup would not find it.
+// Include this in .cpp files only, because it includes all of nlohmann/json.
 
 #include "storage/field.hpp"
 
@@ -43,7 +48,7 @@
 
 namespace kzoo::storage {
 
-// The record to read, or the constant one to write.
+// Record is T for a reader, const T for a writer.
 template <class Record, class T>
 concept is = std::same_as<std::remove_const_t<Record>, T>;
 
@@ -98,8 +103,7 @@ void from_value(const field& f, std::vector<T>& list) {
 
 // ---- conversions ----
 
-// How a value stands in JSON: `to` makes the JSON of it, `from` takes a field and the value to
-// fill.
+// How a value is written and read: `to` returns its JSON, `from` takes a field and fills the value.
 template <class To, class From>
 struct as {
   To to;
@@ -112,7 +116,7 @@ inline constexpr as kAsIs{[](const auto& v) { return to_value(v); },
                           [](const field& f, auto& v) { from_value(f, v); }};
 using as_is = std::remove_const_t<decltype(kAsIs)>;
 
-// An enumerator by its name; `all` must outlive the conversion.
+// An enumerator by its name. `all` must outlive the conversion.
 template <class All, class Name>
 auto word(const All& all, Name name_of) {
   return as{[name_of](const auto& v) { return nlohmann::ordered_json(name_of(v)); },

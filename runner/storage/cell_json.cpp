@@ -1,4 +1,4 @@
-// A cell and an agreement as JSON, both ways.
+// Cells and agreements as JSON, in both directions.
 
 #include "storage/cell_json.hpp"
 
@@ -94,8 +94,8 @@ void map(auto& io, is<timing::end_to_end> auto& e) {
   io.derived("total_ms", e.total_ms());
 }
 
-// The figures that follow from the samples.
-void work_out(timing::summary& t) {
+// Recomputes the statistics from the samples.
+void recompute(timing::summary& t) {
   const timing::summary figures = timing::summarise(t.samples_ms, t.rounds);
   t.median_ms = figures.median_ms;
   t.min_ms = figures.min_ms;
@@ -124,7 +124,7 @@ void map(auto& io, is<timing::summary> auto& t) {
       "rounds", [&](auto i) { return i == 0 || t.rounds[i] >= t.rounds[i - 1]; },
       "the rounds are not in order");
   io.require("rounds", t.rounds.size() == ms.size(), "expected one for each sample");
-  io.restore(work_out, t);
+  io.restore(recompute, t);
   if (!io.has("sm_mhz", t.clock == timing::clock::gpu)) return;
   io("sm_mhz", t.sm_mhz);
   io.require_each(
@@ -139,7 +139,7 @@ void map(auto& io, is<roofline::floor> auto& f) {
   io.derived("resource", roofline::resource_name(f.resource));
 }
 
-// Null for a precision that a plugin made up.
+// Null if it is none of the ABI's: a plugin may declare any number.
 constexpr as kPrecision{
     [](kzoo_precision p) {
       const bool known = std::ranges::find(kPrecisions, p) != kPrecisions.end();

@@ -1,5 +1,5 @@
 #pragma once
-// A cell and an agreement, from JSON; results_json.hpp has the other direction.
+// Reads a cell and an agreement from JSON; results_json.hpp writes them.
 
 #include "results/document.hpp"
 
@@ -14,18 +14,18 @@ class field;
 
 using published_figures = std::vector<std::pair<std::string, double>>;  // by column, milliseconds
 
-// What a cell has in JSON, and the rest of the document in memory.
+// What JSON keeps in each cell and a document keeps outside its cells.
 struct cell_context {
   kzoo::problem problem;
   published_figures published_ms;
-  // Written only: they follow from the others.
+  // Follow from the document: written, never read.
   std::optional<double> gflops, share_of_peak;
   std::optional<roofline::floor> floor;
   std::optional<double> speedup;
   std::optional<std::vector<double>> speedup_interval;
 };
 
-// Without the index of its problem: that is the caller's to set.
+// The caller sets cell.problem and agreement.problem, the index of the problem.
 struct stored_cell {
   results::cell cell;
   cell_context context;

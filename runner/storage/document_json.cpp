@@ -1,5 +1,5 @@
-// A whole run as JSON, both ways. Figures that follow from others are worked out again when it is
-// read.
+// A whole run as JSON, in both directions. Figures that follow from others are not read but
+// recomputed.
 
 #include "storage/archive.hpp"
 #include "storage/cell_json.hpp"
@@ -48,7 +48,7 @@ namespace {
 constexpr as kPeaks{[](const roofline::peaks& p) { return to_json(p, detail::summary); },
                     [](const field& f, roofline::peaks& p) { p = read_peaks(f); }};
 
-// The figures that stand in a cell, back in their columns.
+// Collects the published figures, which JSON keeps in each cell, in their columns.
 void add_published(const published_figures& figures, const results::cell& c, results::document& d) {
   auto& columns = d.experiment.published.columns;
   for (const auto& [label, ms] : figures) {
@@ -60,7 +60,7 @@ void add_published(const published_figures& figures, const results::cell& c, res
   }
 }
 
-// The problems are those of the cells, in their order.
+// JSON has no list of problems: they are collected from the cells, in their order.
 void read_cells(const field& f, results::document& d) {
   std::map<problem, std::size_t> known;
   for (const field& element : f.elements()) {
@@ -87,7 +87,7 @@ void read_agreements(const field& f, results::document& d) {
   }
 }
 
-// A list whose elements need the document around them.
+// Cells or agreements as a list.
 template <class T>
 json in_document(const results::document& d, const std::vector<T>& all) {
   json list = json::array();

@@ -1,6 +1,5 @@
 #pragma once
-// A value of a result file, and where in the file it is: what is not as it should be is refused
-// with that place.
+// A value of a result file together with its path in the file, which the errors about it name.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -18,13 +17,13 @@ namespace kzoo::storage {
 
 class field {
  public:
-  // `place` is the file, or the line of it. Both must outlive the field.
+  // `place`: the file, or a line of it, for errors. Both arguments must outlive the field.
   field(const nlohmann::ordered_json& value, const std::string& place)
       : value_(&value), place_(&place) {}
 
-  // The value under a key, which must be there.
+  // The value under a key, which must exist.
   field at(const std::string& key) const;
-  // The same, or nothing where it is null or not there.
+  // The same; nothing if it is null or missing.
   std::optional<field> find(const std::string& key) const;
   std::vector<field> elements() const;
   // Every key with its value.
@@ -32,13 +31,13 @@ class field {
 
   std::string text() const;
   bool flag() const;
-  double number() const;  // null is how JSON has what is not finite: NaN
+  double number() const;  // null, JSON's only way to write a number that is not finite, is NaN
   template <std::integral T>
   T integer() const {
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
     return static_cast<T>(integer_in(std::numeric_limits<T>::is_signed, most));
   }
-  // The one of `all` that has this name.
+  // The element of `all` whose name the value is.
   template <class All, class Name>
   auto one_of(const All& all, const Name& name_of) const {
     std::vector<std::string> known;
@@ -46,7 +45,7 @@ class field {
     return all[index_in(known)];
   }
 
-  // Throws experiment::invalid: PLACE: error: cells[3].time: MESSAGE
+  // Throws input::invalid: PLACE: error: cells[3].time: MESSAGE
   [[noreturn]] void refuse(const std::string& message) const;
 
  private:

@@ -66,7 +66,7 @@ journal journal::create(const fs::path& file) {
   fs::create_directories(folder, fault);
   if (fault) refuse(folder, "cannot be made, for the journal: " + fault.message());
   journal made(file, open_locked(file, O_CREAT | O_EXCL));
-  // The name is on the disk, too, only after this.
+  // Only this puts the directory entry of the new file on disk.
   if (const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
     fsync(fd);
     close(fd);

@@ -8,7 +8,8 @@
 
 namespace kzoo::storage {
 
-// JSON that starts at the beginning of a line of a file; throws experiment::invalid with the place.
+// Parses JSON that begins in a file at `start`; throws input::invalid with the position of the
+// error.
 nlohmann::ordered_json parse(std::string_view text, const location& start);
 
 }  // namespace kzoo::storage

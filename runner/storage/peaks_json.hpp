@@ -1,6 +1,6 @@
 #pragma once
-// Ceilings as JSON, schema kzoo.ceilings/1: docs/ceilings.md. A file of their own, or part of
-// results.
+// Measured peaks as JSON, schema kzoo.ceilings/1: docs/ceilings.md. They are in a file of their own
+// and in results.
 
 #include "roofline/peaks.hpp"
 
@@ -12,16 +12,16 @@ namespace kzoo::storage {
 
 inline constexpr const char* kPeaksSchema = "kzoo.ceilings/1";
 
-// A summary has no samples.
+// `summary` leaves the samples out.
 enum class detail { all, summary };
 nlohmann::ordered_json to_json(const roofline::peaks& c, detail much);
-// Throws experiment::invalid for anything that to_json() does not write.
 class field;
+// Throws input::invalid for anything that to_json() does not write.
 roofline::peaks read_peaks(const field& f);
 
-// A file of them. Both throw experiment::invalid, with what to do about it.
+// A file of peaks. Both throw input::invalid, with what to do about it.
 roofline::peaks load_peaks(const std::filesystem::path& file);
-// Replaces what is there only when the new one is whole; makes the folders above it.
+// Replaces an existing file only once the new one is complete; creates the folders above it.
 void store_peaks(const roofline::peaks& c, const std::filesystem::path& file);
 
 }  // namespace kzoo::storage

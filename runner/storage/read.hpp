@@ -6,8 +6,8 @@
 
 namespace kzoo::storage {
 
-// Stored results: the JSON of a whole run, or a journal. Throws experiment::invalid with file and
-// place for a file that is none.
+// Reads stored results: the JSON of a whole run, or a journal. Throws input::invalid with the
+// position of the error in the file.
 results::document read(const std::filesystem::path& file);
 
 }  // namespace kzoo::storage

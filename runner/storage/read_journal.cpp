@@ -22,7 +22,7 @@ struct line {
   std::uint64_t end;  // in the file, its line break included
 };
 
-// Those that end in a line break; the rest was not written whole.
+// The lines that end in a line break; what follows the last of them is incomplete.
 std::vector<line> whole_lines(std::string_view text) {
   std::vector<line> lines;
   std::size_t at = 0;
@@ -32,8 +32,8 @@ std::vector<line> whole_lines(std::string_view text) {
   return lines;
 }
 
-// One line after the first: a note goes to what the whole run would have stored, a cell to those of
-// its problem. Without a number, the problems are in order.
+// Adds a line after the first to the JSON of the whole run: a note to its notes, a cell to the
+// cells of its problem. Cells without the number of their problem are in order.
 using cell_lines = std::map<std::size_t, std::vector<json>>;
 void add(json& all, cell_lines& cells, const json& content, const std::string& place) {
   const field f(content, place);
@@ -98,7 +98,7 @@ journal_content read_journal(std::string_view text, const std::string& file) {
   content.whole_bytes = lines[0].end;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const unsigned number = static_cast<unsigned>(i + 1);
-    // When a machine stops, the end of a file may hold anything.
+    // After a crash of the machine, the end of a file may hold anything.
     const bool last = i + 1 == lines.size();
     if (last && !json::accept(lines[i].text)) break;
     add(all, cells, parse(lines[i].text, {file, number}), fmt::format("{}:{}", file, number));

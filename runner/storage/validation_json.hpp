@@ -1,5 +1,5 @@
 #pragma once
-// The findings of `runner validate` as JSON, schema kzoo.validation/1: docs/results.md.
+// The results of `runner validate` as JSON, schema kzoo.validation/1: docs/results.md.
 
 #include "results/validation.hpp"
 
@@ -7,7 +7,7 @@
 
 namespace kzoo::storage {
 
-// As the text of a file.
+// The text of a file.
 std::string to_text(const results::validation& v);
 
 }  // namespace kzoo::storage

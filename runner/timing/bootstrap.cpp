@@ -13,16 +13,16 @@ namespace kzoo::timing {
 namespace {
 
 constexpr int kResamples = 2000;
-constexpr double kOutside = 0.025;  // of the truth, on each side of the interval
+constexpr double kTail = 0.025;  // probability that the true value lies beyond one end
 
-// How many of the resamples of `count` values lie on each side of the interval.
-double resamples_outside(std::size_t count) {
+// The share of the resamples of `count` values to leave out beyond each end of the interval.
+double tail_of_resamples(std::size_t count) {
   const auto n = static_cast<double>(count);
-  const double t = quantile(complement(boost::math::students_t(n - 1), kOutside));
+  const double t = quantile(complement(boost::math::students_t(n - 1), kTail));
   return cdf(boost::math::normal(), -std::sqrt(n / (n - 1)) * t);
 }
 
-// The standard fixes the engine's numbers, but not those of its distributions.
+// The standard specifies the output of the engine, but not that of std::uniform_int_distribution.
 std::size_t index_below(std::size_t size, std::mt19937_64& random) {
   return static_cast<std::size_t>(((random() >> 32) * size) >> 32);
 }
@@ -40,14 +40,15 @@ class resampler {
   std::vector<double> drawn_;
 };
 
-// Of what `draw` makes of `count` values drawn again, many times.
+// The interval from many calls of `draw`, each of which resamples `count` values and returns their
+// statistic.
 template <class Draw>
 interval percentiles(std::size_t count, const Draw& draw) {
   std::vector<double> drawn(kResamples);
   for (double& x : drawn) x = draw();
   std::ranges::sort(drawn);
-  const double outside = resamples_outside(count);
-  return {quantile(drawn, outside), quantile(drawn, 1 - outside)};
+  const double tail = tail_of_resamples(count);
+  return {quantile(drawn, tail), quantile(drawn, 1 - tail)};
 }
 
 std::vector<double> turn_medians(const summary& s) {

@@ -1,12 +1,14 @@
 #pragma once
-// How sure a median is, or a ratio of two: percentile bootstraps (Efron 1979) from a seed that
-// never changes, so that the same samples give the same interval. Of few values such an interval is
-// too narrow: of ten it holds the truth 94 times in 100. So it is taken further out, to the
-// percentiles at which that of a mean has the width of Student's interval ("expanded percentile
-// interval": Hesterberg, What Teachers Should Know About the Bootstrap, 2015).
+// Confidence intervals of a median and of a ratio of two medians: percentile bootstraps (Efron
+// 1979) with a fixed seed, so that the same samples give the same interval. With few values such an
+// interval is too narrow: with ten it covers the true value 94 times in 100. It is therefore
+// widened, to the percentiles at which the interval of a mean would be as wide as Student's t
+// interval
+// ("expanded percentile interval": Hesterberg, What Teachers Should Know About the Bootstrap,
+// 2015).
 //
-// What is drawn again is whole turns and not single samples: the samples of one turn have the
-// addresses, the clocks and the neighbours of that turn in common.
+// Whole turns are resampled, not single samples, because the samples of one turn are not
+// independent: they share its memory addresses, its clocks and whatever else ran at that time.
 
 #include "timing/summary.hpp"
 
@@ -16,10 +18,10 @@
 
 namespace kzoo::timing {
 
-// With fewer turns than this on either side no interval means anything.
+// With fewer turns than this, of either kernel, there is no interval.
 inline constexpr std::size_t kFewestTurns = 5;
 
-struct interval {  // 95 %
+struct interval {  // 95 % confidence
   double low, high;
 };
 
@@ -27,18 +29,19 @@ struct ratio {
   double value = 1;
   std::optional<interval> likely;
 
-  // Nobody can tell the two apart.
+  // The two do not differ significantly: the interval contains 1.
   bool tie() const { return likely && likely->low <= 1 && 1 <= likely->high; }
 };
 
 std::optional<interval> interval_of_median(std::span<const double> values);
 
-// `a` over `b`, of the same run: the median of the ratios within the rounds that both took part in.
-// What a round did to both of them, a lower clock say, is in neither the ratio nor its interval.
-// Where they have no round in common it is ratio_of_medians().
+// `a` over `b`, both of the same run: the median of the ratios within each round that both took
+// part in. What slows both of them in a round, a lower clock for example, cancels out of the ratio
+// and of its interval. Without a common round, ratio_of_medians().
 ratio paired_ratio(const summary& a, const summary& b);
 
-// The median of `a` over that of `b`, of two runs. Times of zero leave no interval.
+// The median of `a` over that of `b`, from different runs. There is no interval if any time is
+// zero.
 ratio ratio_of_medians(const summary& a, const summary& b);
 
 }  // namespace kzoo::timing

@@ -1,11 +1,11 @@
 #pragma once
-// What a program pays that has its matrices on the host and wants its result there.
+// The time that a GEMM takes for a program with its matrices on the host, copies included.
 
 #include <vector>
 
 namespace kzoo::timing {
 
-// Milliseconds by the host's clock, each until the device is idle.
+// Milliseconds by the host's clock; each phase ends when the device is idle.
 struct end_to_end {
   double allocate_ms = 0;   // device memory for A, B, C and the workspace
   double to_device_ms = 0;  // A and B; C too where beta is not 0
@@ -15,7 +15,7 @@ struct end_to_end {
   double total_ms() const { return allocate_ms + to_device_ms + kernel_ms + to_host_ms; }
 };
 
-// Part by part; `runs` is not empty.
+// The median of each phase; `runs` is not empty.
 end_to_end medians(const std::vector<end_to_end>& runs);
 
 }  // namespace kzoo::timing

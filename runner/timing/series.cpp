@@ -13,15 +13,15 @@ void series::add(int round, std::span<const double> samples_ms, std::span<const 
   rounds_.resize(samples_ms_.size(), round);
   ++turns_;
   seconds_ += seconds;
-  // A bootstrap costs more than a short kernel's turn: not after each of many.
-  if (turns_ < next_look_) return;
+  // A bootstrap costs more than a short kernel's turn, so most turns do without.
+  if (turns_ < next_bootstrap_) return;
   relative_half_width_ = summarise(samples_ms_, rounds_).relative_half_width;
-  next_look_ = turns_ + 1 + turns_ / 10;
+  next_bootstrap_ = turns_ + 1 + turns_ / 10;
 }
 
 bool series::precise(const stop_rule& rule) const {
   if (turns_ < rule.rounds) return false;
-  // With too few rounds for an interval nobody asked for one.
+  // If fewer rounds are asked for than an interval needs, they are enough.
   return rule.rounds < static_cast<int>(kFewestTurns) ||
          relative_half_width_ <= rule.max_relative_half_width;
 }

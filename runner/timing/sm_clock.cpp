@@ -10,13 +10,13 @@ namespace kzoo::timing {
 
 double sm_clock_mhz(std::span<const clock_stamp> before, std::span<const clock_stamp> after,
                     unsigned long long tick) {
-  constexpr double kCoarsest = 0.02;  // of the time between the stamps
+  constexpr double kCoarsestTick = 0.02;  // as a share of the time between the stamps
   std::vector<double> clocks;
   for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
     const clock_stamp &a = before[i], &b = after[i];
     if (a.nanoseconds == 0 || b.nanoseconds <= a.nanoseconds || b.cycles <= a.cycles) continue;
     const auto elapsed = static_cast<double>(b.nanoseconds - a.nanoseconds);
-    if (static_cast<double>(tick) > kCoarsest * elapsed) continue;
+    if (static_cast<double>(tick) > kCoarsestTick * elapsed) continue;
     constexpr double kMhzPerGhz = 1000;  // a cycle per nanosecond is a GHz
     clocks.push_back(kMhzPerGhz * static_cast<double>(b.cycles - a.cycles) / elapsed);
   }

@@ -1,18 +1,19 @@
 #pragma once
-// The clock that multiprocessors ran at, from what each of them read before and after some work.
+// The SM clock during some work, from two counters that each SM reads before and after it.
 
 #include <span>
 
 namespace kzoo::timing {
 
-// One multiprocessor at one moment; all 0 where it was not read.
+// The counters of one SM at one moment; all 0: not read.
 struct clock_stamp {
-  unsigned long long cycles = 0;       // of its own clock
-  unsigned long long nanoseconds = 0;  // of the GPU's timer
+  unsigned long long cycles = 0;       // the SM's cycle counter, clock64()
+  unsigned long long nanoseconds = 0;  // the GPU's timer, %globaltimer
 };
 
-// Whole MHz: the median over the multiprocessors that are in both, which have the same places in
-// both. 0 where the timer, which advances by `tick` nanoseconds, is too coarse for so short a time.
+// In whole MHz: the median over the SMs that were read both times; an index is the same SM in both
+// spans. 0 where the timer, which advances by `tick` nanoseconds, is too coarse for so short a
+// time.
 double sm_clock_mhz(std::span<const clock_stamp> before, std::span<const clock_stamp> after,
                     unsigned long long tick);
 

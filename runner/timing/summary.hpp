@@ -1,5 +1,5 @@
 #pragma once
-// What a list of samples says.
+// Statistics of the samples of one cell.
 
 #include <array>
 #include <limits>
@@ -9,13 +9,14 @@
 
 namespace kzoo::timing {
 
-// Whose time it is. `simulator` says how long the simulation took and nothing about a GPU.
+// What kind of time was measured. `simulator` is the duration of the simulation and says nothing
+// about a GPU.
 enum class clock { gpu, cpu, simulator };
 inline constexpr std::array kClocks{clock::gpu, clock::cpu, clock::simulator};
 std::string_view clock_name(clock c);
 
-// What the device's caches held when a sample began: nothing of the operands (flushed), whatever
-// there was, or what a run just before had left (back to back).
+// What the device's caches held when a sample began. cold: none of the operands (flushed); warm:
+// not controlled; hot: what the run just before had left (back to back).
 enum class caches { cold, warm, hot };
 inline constexpr std::array kCaches{caches::cold, caches::warm, caches::hot};
 std::string_view caches_name(caches c);
@@ -23,27 +24,29 @@ std::string_view caches_name(caches c);
 struct summary {
   std::vector<double> samples_ms;  // in the order taken
   std::vector<int> rounds;         // of each sample, ascending
-  std::vector<double> sm_mhz;      // of each, 0 where it is not known; empty where none is
+  std::vector<double> sm_mhz;      // SM clock of each sample, 0: not known; empty: none is known
   int throttled = 0;               // samples that were discarded: timing/throttling.hpp
-  bool low_clock = false;          // some of those that count are throttled too
+  bool low_clock = false;          // some of the samples that count are throttled too
   double median_ms = 0, min_ms = 0;
   double spread = 0;  // interquartile range over the median
-  // Half the 95 % interval of the median, over the median; NaN with too few rounds for one.
+  // Half the width of the median's 95 % confidence interval, over the median; NaN with too few
+  // rounds for an interval.
   double relative_half_width = std::numeric_limits<double>::quiet_NaN();
   timing::clock clock = timing::clock::gpu;
   timing::caches caches = timing::caches::warm;
-  bool out_of_time = false;  // the time limit ended it, before all rounds or with too much noise
+  bool out_of_time = false;  // stopped by the time limit, short of rounds or of precision
 };
 
-// Between the two nearest ranks, linearly (Hyndman and Fan 1996, definition 7). Not empty, sorted.
+// Interpolates linearly between the two nearest ranks (Hyndman and Fan 1996, definition 7). The
+// values are ascending and not empty.
 double quantile(const std::vector<double>& sorted, double q);
-// quantile(0.5) of samples in any order, which it changes.
+// The 0.5 quantile of samples in any order, at least one; it reorders them.
 double median(std::vector<double>& samples);
 
-// Of the multiprocessors, over the samples where it is known; 0 where there are none.
+// The median SM clock of the samples whose clock is known; 0: of none.
 double median_mhz(const summary& s);
 
-// What one round has of it: the median of its samples.
+// The samples of one round, as their median.
 struct turn {
   int round;
   double median_ms;

@@ -10,7 +10,7 @@ bool is_throttled(const sample_state& s, double highest_mhz) {
 
 bool throttle_filter::accepts(const sample_state& s) {
   if (!is_throttled(s, highest_mhz_)) return true;
-  if (!patient()) {
+  if (!may_discard()) {
     low_clock_ = true;
     return true;
   }

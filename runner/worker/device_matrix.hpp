@@ -51,7 +51,9 @@ class device_matrix {
   }
   // All words, zones included.
   void receive(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
-  void guard(bool out_of_bounds) { backend_.guard(memory_.get(), spec_, out_of_bounds); }
+  void mark_redzones(bool out_of_bounds) {
+    backend_.mark_redzones(memory_.get(), spec_, out_of_bounds);
+  }
   data::changes changes() const { return backend_.find_changes(memory_.get(), spec_); }
   std::uint64_t digest() const { return backend_.digest(memory_.get(), spec_); }
 

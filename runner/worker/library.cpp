@@ -1,7 +1,7 @@
 #include "worker/library.hpp"
 
 #include "core/identifier.hpp"
-#include "core/loader_words.hpp"
+#include "core/loader_message.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +52,7 @@ library::library(const std::filesystem::path& file) : handle_(*new boost::dll::s
                  dll::load_mode::rtld_now | dll::load_mode::rtld_local);
   } catch (const std::exception& e) {
     throw unusable(fmt::format("cannot be loaded: {}",
-                               loader_words(e.what(), std::filesystem::absolute(file).string())));
+                               loader_message(e.what(), std::filesystem::absolute(file).string())));
   }
   if (!handle_.has(KZOO_PLUGIN_SYMBOL_NAME)) {
     constexpr int kNewestGuess = 16;

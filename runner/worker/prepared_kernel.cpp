@@ -213,7 +213,7 @@ void prepared_kernel::destroy_instance() {
 void prepared_kernel::mark_redzones(bool out_of_bounds) {
   for (device_matrix* x :
        {matrices_.a.get(), matrices_.b.get(), matrices_.c.get(), workspace_.get()}) {
-    if (x != nullptr) x->guard(out_of_bounds);
+    if (x != nullptr) x->mark_redzones(out_of_bounds);
   }
 }
 

@@ -1,4 +1,4 @@
-// Samples of a device that is held back, as a worker that says so would report them.
+// Samples of a throttled device, reported by a fake worker.
 #include "checks/candidate.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
@@ -94,7 +94,7 @@ TEST_CASE("a device that stays slow is measured as it is", "[verify]") {
   CHECK(device.asked_for == std::vector<int>{6, 6, 6, 6});
 }
 
-TEST_CASE("a sample counts when the time is over, however slow the device was", "[verify]") {
+TEST_CASE("a sample counts once the time is over, however slow the device was", "[verify]") {
   slow_device device({1000});
   const sampled timed(device, samples(6, 0.25));
   CHECK(timed.samples_ms == std::vector<double>{3});
@@ -102,7 +102,7 @@ TEST_CASE("a sample counts when the time is over, however slow the device was", 
   CHECK(timed.low_clock);
 }
 
-TEST_CASE("what the driver says of a slowdown throttles at any clock", "[verify]") {
+TEST_CASE("a slowdown that the driver reports throttles samples at any clock", "[verify]") {
   const devices::nvml monitor("0000:18:00.0", test::fake_nvml());
   slow_device device({2000});
   const sampled timed(device, samples(6), &monitor);

@@ -144,7 +144,7 @@ TEST_CASE("the kernels of a problem in the order of their speed", "[compare]") {
   const auto rankings = compare::rank(d, "base");
   REQUIRE(rankings.size() == 1);
   std::vector<std::string> names;
-  for (const auto& p : rankings[0].places) names.push_back(p.cell->plugin);
+  for (const auto& p : rankings[0].places) names.push_back(p.cell->kernel.plugin);
   CHECK(names == std::vector<std::string>{"fast", "base", "twin", "slow"});
   CHECK(rankings[0].places[0].speed.value == Approx(2.0).epsilon(1e-3));
   CHECK(rankings[0].places[1].is_baseline);

@@ -1,4 +1,4 @@
-// Timed runs, and the clock that they had.
+// Timed runs, and the SM clock during them.
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "support/catch.hpp"
@@ -19,20 +19,20 @@ devices::sample filling(devices::backend& on, std::int64_t n) {
 
 }  // namespace
 
-TEST_CASE("the cpu has times and tells no clock", "[devices]") {
+TEST_CASE("the CPU has times but no SM clock", "[devices]") {
   const devices::sample s = filling(*devices::open_cpu(), 512);
   CHECK(s.ms > 0);
   CHECK(s.sm_mhz == 0);
 }
 
-TEST_CASE("work that is not on the stream sets the two clocks apart", "[devices]") {
-  CHECK(devices::clocks{4, 2}.apart());
-  CHECK_FALSE(devices::clocks{3, 2}.apart());        // half as much again can be the wait
-  CHECK_FALSE(devices::clocks{0.45, 0.01}.apart());  // and so can this
-  CHECK_FALSE(devices::clocks{}.apart());            // nobody asked
+TEST_CASE("the two clocks disagree if work is not on the stream", "[devices]") {
+  CHECK(devices::clocks{4, 2}.disagree());
+  CHECK_FALSE(devices::clocks{3, 2}.disagree());        // 1.5 times can be synchronization
+  CHECK_FALSE(devices::clocks{0.45, 0.01}.disagree());  // so can less than 0.5 ms
+  CHECK_FALSE(devices::clocks{}.disagree());            // not measured
 }
 
-TEST_CASE("a GPU's sample has the clock that it ran at", "[devices][.gpu]") {
+TEST_CASE("a sample on a GPU has the SM clock during it", "[devices][.gpu]") {
   test::needs_gpu();
   const results::device gpu = devices::find("cuda:0");
   const auto backend = devices::open(gpu.id);

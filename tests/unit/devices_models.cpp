@@ -1,10 +1,10 @@
-// Which devices one run may be spread over.
+// Which devices may share one run.
 #include "devices/devices.hpp"
 #include "support/catch.hpp"
 
 using namespace kzoo::devices;
 
-TEST_CASE("devices of several models are not for one run", "[devices]") {
+TEST_CASE("devices of several models cannot share one run", "[devices]") {
   kzoo::results::device a, b, c;
   a.id = "cuda:0";
   b.id = "cuda:1";

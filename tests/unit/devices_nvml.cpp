@@ -1,4 +1,4 @@
-// Against a library that stands in for the driver's; the driver's own is asked where there is one.
+// With a fake of the driver's library, and with the real one where there is a GPU.
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "support/catch.hpp"
@@ -17,7 +17,7 @@ constexpr const char* kAddress = "0000:18:00.0";
 
 }  // namespace
 
-TEST_CASE("NVML's numbers have units, its bits have names", "[devices]") {
+TEST_CASE("NVML's values are converted to units, its bits to names", "[devices]") {
   const nvml monitor(kAddress, kzoo::test::fake_nvml());
   CHECK(monitor.absent().empty());
   CHECK(monitor.highest_sm_mhz() == 1980);
@@ -26,14 +26,14 @@ TEST_CASE("NVML's numbers have units, its bits have names", "[devices]") {
   CHECK(now.memory_mhz == 3201);
   CHECK(now.celsius == 91);
   CHECK(now.watts == 512.5);
-  CHECK_FALSE(now.power_limit_watts);  // not told is not 0
+  CHECK_FALSE(now.power_limit_watts);  // not reported: absent, not 0
   CHECK(now.clock_reasons ==
         std::set<std::string>{"hw_slowdown", "hw_thermal_slowdown", "0x10000"});
   CHECK(to_string(now) ==
         "990 MHz, memory 3201 MHz, 91 °C, 512 W, 0x10000, hw_slowdown, hw_thermal_slowdown");
 }
 
-TEST_CASE("NVML is given back", "[devices]") {
+TEST_CASE("NVML is shut down, also after a failure", "[devices]") {
   boost::dll::shared_library library(kzoo::test::fake_nvml());
   const auto& users = library.get<int()>("fake_nvml_users");
   {
@@ -45,7 +45,7 @@ TEST_CASE("NVML is given back", "[devices]") {
   CHECK(users() == 0);
 }
 
-TEST_CASE("where NVML has nothing to say, it says why", "[devices]") {
+TEST_CASE("if nothing can be read through NVML, absent() says why", "[devices]") {
   const nvml no_library(kAddress, "libno-such-nvml.so.1");
   CHECK(no_library.absent() ==
         "NVML cannot be used: libno-such-nvml.so.1: cannot open shared object file: No such file "
@@ -55,7 +55,7 @@ TEST_CASE("where NVML has nothing to say, it says why", "[devices]") {
 
   const nvml no_such_device("0000:19:00.0", kzoo::test::fake_nvml());
   CHECK(no_such_device.absent() == "NVML cannot be used: 0000:19:00.0: Not Found");
-  CHECK(nvml("").absent() == "the device is no GPU");
+  CHECK(nvml("").absent() == "the device is not a GPU");
 }
 
 TEST_CASE("conditions of several moments: the highest, and every reason", "[devices]") {
@@ -69,7 +69,7 @@ TEST_CASE("conditions of several moments: the highest, and every reason", "[devi
   CHECK(all.slowed_down());
 }
 
-TEST_CASE("the driver tells a GPU's conditions", "[devices][.gpu]") {
+TEST_CASE("the driver reports a GPU's conditions", "[devices][.gpu]") {
   kzoo::test::needs_gpu();
   const kzoo::results::device gpu = kzoo::devices::find("cuda:0");
   const nvml monitor(gpu.pci_bus_id);

@@ -1,4 +1,4 @@
-// Files as a whole: defaults, every section, and every error with its place.
+// Whole files: defaults, every section, and every error with its position.
 
 #include "support/catch.hpp"
 #include "unit/experiment_file.hpp"
@@ -92,7 +92,7 @@ value = "ms"
   CHECK(e.pivot_table->value == pivot_value::ms);
 }
 
-TEST_CASE("an error shows the place, what was found, and the line", "[experiment]") {
+TEST_CASE("an error shows the position, what was found, and the line", "[experiment]") {
   CHECK(fault("# a comment\nplugin = ['*']\n") ==
         "t.toml:2:1: error: unknown key 'plugin'; did you mean 'plugins'? (known here: title, "
         "description, device, intended_device, baseline, plugins, problem, timing, verify, pivot, "
@@ -105,19 +105,19 @@ TEST_CASE("an error shows the place, what was found, and the line", "[experiment
         "   | \t              ^");
 }
 
-TEST_CASE("a baseline that is wrong is not one that is missing", "[experiment]") {
+TEST_CASE("an invalid baseline is not reported as a missing one", "[experiment]") {
   const std::string found = fault("baseline = 'cub las'\n[pivot]\nvalue = 'speedup'\n");
   CHECK(found.find("cub las") != std::string::npos);
   CHECK(found.find("names none") == std::string::npos);
 }
 
-TEST_CASE("all GPUs are a device that an experiment may ask for", "[experiment]") {
+TEST_CASE("an experiment may ask for all GPUs", "[experiment]") {
   CHECK(load_text("t.toml", "device = 'cuda:all'\n").device == "cuda:all");
   CHECK_THAT(fault("device = 'cpu:all'\n"),
              kzoo::test::ContainsSubstring("found the string \"cpu:all\""));
 }
 
-TEST_CASE("bad values are refused at their place", "[experiment]") {
+TEST_CASE("invalid values are refused at their position", "[experiment]") {
   struct wrong {
     const char *text, *message;
   };
@@ -169,7 +169,7 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
        "2:9: error: problem.dtype: expected one of \"f32\", \"f16\", \"bf16\", \"i32\", found the "
        "string \"fp32\"; did you mean 'f32'?"},
       {"[problem]\ndtype = ['i32', 'f32']\nalpha = [1, 0.7]",
-       "3:13: error: alpha = 0.7 is not a whole number, and dtype i32 needs one"},
+       "3:13: error: alpha = 0.7 is not an integer, and dtype i32 needs one"},
       {"[problem]\ndtype = 'i32'\nbeta = 2147483648",
        "3:8: error: beta = 2147483648 is not within dtype i32, -2147483648 to 2147483647"},
       {"[problem]\nbeta = inf",
@@ -193,7 +193,7 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
        "2:9: error: pivot.value: expected one of \"ms\", \"gflops\", \"speedup\", found the string "
        "\"gflop\"; did you mean 'gflops'?"},
       {"[pivot]\nvalue = 'speedup'",
-       "2:9: error: pivot.value: a speedup is over the baseline, and the file names none; add "
+       "2:9: error: pivot.value: a speedup needs a baseline, and the file names none; add "
        "baseline = \"...\""},
       {"[timing]\nmax_nois = 1",
        "2:1: error: unknown key 'max_nois' in timing; did you mean 'max_noise'? (known here: "
@@ -213,8 +213,8 @@ TEST_CASE("bad values are refused at their place", "[experiment]") {
   }
 }
 
-TEST_CASE("syntax errors have a place too", "[experiment]") {
-  // The column within the line is the parser's affair.
+TEST_CASE("syntax errors have a position too", "[experiment]") {
+  // The column is chosen by the parser.
   CHECK(fault("title = 'a'\ntitle = 'b'\n").starts_with("t.toml:2:"));
   CHECK(fault("device = 'cpu'\nx = \xff").starts_with("t.toml:2:"));
   const std::string open = fault("[problem\n");
@@ -222,7 +222,7 @@ TEST_CASE("syntax errors have a place too", "[experiment]") {
   CHECK(open.ends_with("\n 1 | [problem\n   |         ^"));
 }
 
-TEST_CASE("a line as no person writes it is refused", "[experiment]") {
+TEST_CASE("an extremely long line is refused", "[experiment]") {
   std::string header = "title = 'T'\n[a";
   for (int i = 0; i < 100000; ++i) header += ".a";
   CHECK(fault(header + "]\n").starts_with("t.toml:2:1: error: the line has more than 10000"));
@@ -231,7 +231,7 @@ TEST_CASE("a line as no person writes it is refused", "[experiment]") {
   CHECK(load_text(sizes + "]\n").problems.size() == 1);
 }
 
-TEST_CASE("all errors of a file are told together, ten at most", "[experiment]") {
+TEST_CASE("all errors of a file are reported together, ten at most", "[experiment]") {
   const std::string two = fault("[timing]\nmin_samples = 0\n[problem]\nsizes = [0]\ntitel = 1\n");
   CHECK(two.find("t.toml:2:15: ") < two.find("t.toml:4:10: "));
   CHECK(two.find("t.toml:4:10: ") < two.find("t.toml:5:1: "));
@@ -257,16 +257,16 @@ TEST_CASE("files that cannot be experiments are refused", "[experiment]") {
   const std::string comment(1 << 20, '#');
   CHECK(fault_of(here.write("full.toml", comment)) == "");
   CHECK(fault_of(here.write("large.toml", comment + "#")) ==
-        "large.toml: error: is larger than 1 MiB, so it is hardly an experiment file");
+        "large.toml: error: is larger than 1 MiB, too large for an experiment file");
   CHECK(fault_of(here.write("a.toml", "") / "b.toml") ==
         "a.toml/b.toml: error: cannot be read: Not a directory");
   const auto secret = here.write("secret.toml", "");
   std::filesystem::permissions(secret, std::filesystem::perms::none);
-  if (geteuid() != 0)  // root reads everything
+  if (geteuid() != 0)  // root may read every file
     CHECK(fault_of(secret) == "secret.toml: error: cannot be read: Permission denied");
 }
 
-TEST_CASE("the command line has the last word", "[experiment]") {
+TEST_CASE("the command line overrides the file", "[experiment]") {
   overrides over;
   over.device = "cpu";
   over.plugins = {"naive:*", "smem"};

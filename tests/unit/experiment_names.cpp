@@ -48,7 +48,7 @@ TEST_CASE("malformed selectors are refused", "[experiment]") {
       first_line(fault("baseline = 'a:b:c'")).starts_with("t.toml:1:12: error: baseline: expect"));
 }
 
-TEST_CASE("the nearest word is found, and only when it is near", "[experiment]") {
+TEST_CASE("the nearest word is found, but only if it is close", "[experiment]") {
   const std::vector<std::string> known = {"title", "plugins", "device", "samples", "m", "f32"};
   CHECK(nearest("plugin", known) == "plugins");
   CHECK(nearest("plguins", known) == "plugins");
@@ -76,7 +76,7 @@ TEST_CASE("device names", "[experiment]") {
       "with N a device number from 0, found \"cudo\"; did you mean 'cuda'?");
 }
 
-TEST_CASE("a place is written as editors want it", "[experiment]") {
+TEST_CASE("a position is written as editors read it", "[experiment]") {
   CHECK(to_string({"a.toml", 3, 7}) == "a.toml:3:7");
   CHECK(to_string({"--sizes"}) == "--sizes");
 }

@@ -6,7 +6,7 @@ using namespace kzoo::results;
 using kzoo::to_string;
 using namespace kzoo::experiment::testing;
 
-TEST_CASE("published figures are milliseconds about a size", "[experiment]") {
+TEST_CASE("published figures become milliseconds for a size", "[experiment]") {
   const auto e = load_text(R"(
 [problem]
 sizes = [64, 128]
@@ -34,7 +34,7 @@ TEST_CASE("columns stay in the order of the file", "[experiment]") {
   CHECK(e.published.columns[2].label == "c");
 }
 
-TEST_CASE("a figure without a size is about the one size of the file", "[experiment]") {
+TEST_CASE("a figure without a size is for the only size of the file", "[experiment]") {
   const std::string text =
       "[problem]\nsizes = ['1x2x4']\ndtype = ['f32', 'f16']\n[published.gflops.A]\nnaive = 1e-6\n";
   const std::map<std::string, double> expected = {{"naive@1x2x4", 16.0}};
@@ -44,7 +44,7 @@ TEST_CASE("a figure without a size is about the one size of the file", "[experim
   CHECK(load_text(text, over).published.columns.at(0).ms == expected);
 }
 
-TEST_CASE("published mistakes are refused at their place", "[experiment]") {
+TEST_CASE("errors in published figures are refused at their position", "[experiment]") {
   const auto at = [](const std::string& text) { return first_line(fault(text)); };
   CHECK(at("[problem]\nsizes = [1, 2]\n[published.gflops.A]\nnaive = 1") ==
         "t.toml:4:1: error: \"naive\" needs a size, as in \"naive@1x1x1\": the experiment has 2");
@@ -52,9 +52,9 @@ TEST_CASE("published mistakes are refused at their place", "[experiment]") {
         "t.toml:2:9: error: published.ms.\"A\".\"naive\": expected a number above 0 and up to "
         "1000000000000, found 0");
   CHECK(at("[published.ms.A]\n\"naive@2\" = 1\n\"naive@2x2x2\" = 2") ==
-        "t.toml:3:1: error: \"naive@2x2x2\" is there already");
+        "t.toml:3:1: error: \"naive@2x2x2\" has a figure already");
   CHECK(at("[published.ms.A]\nx = 1\n[published.gflops.A]\nx = 1") ==
-        "t.toml:3:19: error: the column \"A\" is there already, under ms");
+        "t.toml:3:19: error: the column \"A\" already exists, under ms");
   CHECK(at("[published.ms.A]\n\"naive@2x\" = 1") ==
         "t.toml:2:1: error: after the @ in \"naive@2x\": expected a size such as \"512\" or "
         "\"512x256x128\", each dimension from 1 to 1048576");

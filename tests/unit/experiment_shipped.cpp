@@ -23,7 +23,7 @@ TEST_CASE("every shipped experiment is valid", "[experiment]") {
   CHECK(count >= 3);
 }
 
-TEST_CASE("a100 is the first source's experiment", "[experiment]") {
+TEST_CASE("a100 is the experiment of the published A100 figures", "[experiment]") {
   const auto e = load(find_file("experiments/a100.toml", {kConfigs}));
   CHECK(e.intended_device == "A100");
   CHECK(problem_names(e) == std::vector<std::string>{"1024x1024x1024 f32"});
@@ -43,7 +43,7 @@ TEST_CASE("blocks is the grid of block sizes", "[experiment]") {
         2.0 * 4096 * 4096 * 4096 / 3825e6);
 }
 
-TEST_CASE("a file is found here, then under the configuration folders", "[experiment]") {
+TEST_CASE("a file is looked for here, then under the configuration folders", "[experiment]") {
   const folder first, second;
   first.write("experiments/one.toml", "");
   second.write("experiments/one.toml", "");
@@ -58,7 +58,8 @@ TEST_CASE("a file is found here, then under the configuration folders", "[experi
   CHECK(find_file("/dev/null", path) == "/dev/null");
 }
 
-TEST_CASE("a file that is nowhere: every place, and the nearest name", "[experiment]") {
+TEST_CASE("the error for a missing file has every path tried and the nearest name",
+          "[experiment]") {
   const folder here;
   here.write("experiments/quick.toml", "");
   const std::string at = here.path().string();
@@ -77,6 +78,6 @@ TEST_CASE("a file that is nowhere: every place, and the nearest name", "[experim
                                                       "looked at\n  " +
                                                       at + " (a directory)\n  " + at +
                                                       ".toml\n"
-                                                      "experiments there are: quick");
+                                                      "available experiments: quick");
   CHECK_THROWS_AS(find_file("", {}), kzoo::input::invalid);
 }

@@ -76,11 +76,11 @@ TEST_CASE("fill follows the element type", "[experiment]") {
   CHECK(load_text("[problem]\nfill = 'integers'\nseed = 9").problems.at(0).data ==
         kzoo::fill::integers);
   CHECK(problem_fault("dtype = 'i32'\nfill = 'uniform'") ==
-        "t.toml:3:8: error: problem.fill: \"uniform\" are fractions, and dtype i32 needs "
-        "whole numbers");
+        "t.toml:3:8: error: problem.fill: \"uniform\" fills with fractions, and dtype i32 "
+        "needs integers");
 }
 
-TEST_CASE("dimensions out of range are refused at their place", "[experiment]") {
+TEST_CASE("dimensions out of range are refused at their position", "[experiment]") {
   const std::string range = "expected an integer from 1 to 1048576, found ";
   CHECK(problem_fault("sizes = [8, 0]") == "t.toml:2:13: error: problem.sizes: " + range + "0");
   CHECK(problem_fault("sizes = [-1]") == "t.toml:2:10: error: problem.sizes: " + range + "-1");
@@ -124,12 +124,12 @@ TEST_CASE("malformed ranges are refused", "[experiment]") {
         "here: from, to, step, times)");
 }
 
-TEST_CASE("too many problems are refused before they are made", "[experiment]") {
+TEST_CASE("too many problems are refused before they are expanded", "[experiment]") {
   CHECK(problem_fault("m = {from = 1, to = 1000, step = 1}\nk = {from = 1, to = 11, step = 1}") ==
         "t.toml:2:5: error: problem.m: m, n and k combine to 11000 sizes; at most 10000 are "
         "allowed");
   CHECK(problem_fault("m = {from = 1, to = 1000, step = 1}\npadding = [0,1,2,3,4,5,6,7,8,9,10]") ==
-        "t.toml:1:1: error: the file comes to 11000 problems here; at most 10000 are allowed");
+        "t.toml:1:1: error: the file expands to 11000 problems here; at most 10000 are allowed");
 }
 
 TEST_CASE("sizes exclude m, n and k", "[experiment]") {

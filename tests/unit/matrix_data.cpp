@@ -20,7 +20,7 @@ constexpr data::matrix small(kzoo_type type, data::content inside) {
 
 }  // namespace
 
-TEST_CASE("a matrix lies between two zones, its rows ld apart", "[matrix_data]") {
+TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data]") {
   const data::matrix x = small(KZOO_F32, data::content::uniform);
   CHECK(data::word_count(x) == 3 * 8 + 2 * data::kRedzone);
   CHECK(data::index_of(x, 2, 4) == data::kRedzone + 2 * 8 + 4);
@@ -35,7 +35,7 @@ TEST_CASE("a matrix lies between two zones, its rows ld apart", "[matrix_data]")
   CHECK(inside == 3 * 5);
 }
 
-TEST_CASE("the same words wherever they are computed", "[matrix_data]") {
+TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
   // Worker and reference never exchange data, so these bits are a contract.
   static_assert(data::hash(0, 0) == 0xe220a8397b1dcdafu);  // splitmix64's first output for seed 0
   static_assert(data::decode(KZOO_I32, data::word(small(KZOO_I32, data::content::integers),
@@ -44,7 +44,7 @@ TEST_CASE("the same words wherever they are computed", "[matrix_data]") {
   CHECK(data::hash(0, 1) == 0x6e789e6aa1b965f4u);  // and its second
 }
 
-TEST_CASE("poison is a signalling NaN, everywhere outside and wherever asked for",
+TEST_CASE("poison is a signalling NaN, outside every matrix and inside where requested",
           "[matrix_data]") {
   for (kzoo_type type : kFloats) {
     const std::uint32_t quiet = type == KZOO_F32 ? 0x400000u : type == KZOO_F16 ? 0x200u : 0x40u;
@@ -63,7 +63,7 @@ TEST_CASE("poison is a signalling NaN, everywhere outside and wherever asked for
   }
 }
 
-TEST_CASE("poison spares no part of the payload", "[matrix_data]") {
+TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[matrix_data]") {
   for (kzoo_type type : kFloats) {
     const int size = type == KZOO_F32 ? 32 : 16;
     const std::uint32_t all = data::poison_bits(type, ~std::uint64_t(0));
@@ -97,7 +97,7 @@ TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "
   }
 }
 
-TEST_CASE("integers are all the whole numbers from -8 to 8", "[matrix_data]") {
+TEST_CASE("integers are all those from -8 to 8", "[matrix_data]") {
   for (kzoo_type type : kTypes) {
     const data::matrix x = {type, data::content::integers, 100, 100, 100, 7};
     std::set<double> values;
@@ -110,8 +110,7 @@ TEST_CASE("integers are all the whole numbers from -8 to 8", "[matrix_data]") {
   }
 }
 
-TEST_CASE("contents of whole numbers are what they say, exactly, in the types they are for",
-          "[matrix_data]") {
+TEST_CASE("integer contents are exact in the types that they are meant for", "[matrix_data]") {
   const auto values = [](kzoo_type type, data::content inside, std::int64_t rows) {
     const data::matrix x = {type, inside, rows, 64, 64, 7};
     std::map<double, int> counts;

@@ -1,4 +1,4 @@
-// The likely cause that a judgement names, and its silence where it does not know.
+// The likely cause that a judgement names, and that it names none if it is not sure.
 
 #include "unit/reference_samples.hpp"
 
@@ -17,7 +17,7 @@ problem scaled(kzoo_type type, double alpha, double beta) {
   return p;
 }
 
-// What a kernel writes for another problem than the one it was given.
+// The reason for a kernel that computes another problem than the given one.
 void check_as(const problem& given, const problem& done, const std::string& cause) {
   INFO(problem_name(given));
   buffer words(given);
@@ -47,7 +47,7 @@ double dot(const data::matrix& x, std::int64_t row, const data::matrix& y, std::
 
 }  // namespace
 
-TEST_CASE("alpha or beta left out", "[referee]") {
+TEST_CASE("alpha or beta left out", "[reference]") {
   for (kzoo_type type : kElementTypes) {
     check_as(scaled(type, 3, 0), scaled(type, 1, 0), "alpha is left out");
     check_as(scaled(type, 3, 2), scaled(type, 1, 2), "alpha is left out");
@@ -61,7 +61,7 @@ TEST_CASE("alpha or beta left out", "[referee]") {
   }
 }
 
-TEST_CASE("all zero", "[referee]") {
+TEST_CASE("all zero", "[reference]") {
   for (kzoo_type type : kElementTypes) {
     CHECK_THAT(reason_of(scaled(type, 1, 0), [](auto, auto) { return 0; }),
                ContainsSubstring("likely cause: every element is 0"));
@@ -75,7 +75,7 @@ TEST_CASE("all zero", "[referee]") {
              !ContainsSubstring("every element is 0"));
 }
 
-TEST_CASE("other matrices than A and B", "[referee]") {
+TEST_CASE("wrong or transposed operands", "[reference]") {
   for (kzoo_type type : kElementTypes) {
     const problem p = sized(24, 24, 24, type);
     const operands o = operands_of(p);
@@ -100,7 +100,7 @@ TEST_CASE("other matrices than A and B", "[referee]") {
   }
 }
 
-TEST_CASE("terms along k dropped", "[referee]") {
+TEST_CASE("terms along k dropped", "[reference]") {
   struct {
     std::int64_t k, kept;
     const char* sentence;
@@ -121,7 +121,7 @@ TEST_CASE("terms along k dropped", "[referee]") {
   }
 }
 
-TEST_CASE("one term missing in the middle or added twice", "[referee]") {
+TEST_CASE("one term missing in the middle or added twice", "[reference]") {
   const problem p = sized(32, 32, 512);
   recipe how;
   how.takes = [](std::int64_t k) { return k != 77; };
@@ -136,20 +136,20 @@ TEST_CASE("one term missing in the middle or added twice", "[referee]") {
              ContainsSubstring("likely cause: term 8 along k is added twice"));
 }
 
-TEST_CASE("the pattern of wrong elements", "[referee]") {
+TEST_CASE("the pattern of wrong elements", "[reference]") {
   const problem p = sized(24, 40, 33);
   buffer words = computed(p);
   for (std::int64_t i = 0; i < p.m; ++i) words.put(i, 39, 50);
   CHECK_THAT(judged(p, words).reason, ContainsSubstring("24 of 960 elements of C (2.5%) differ") &&
                                           ContainsSubstring("; all in column 39 of every row"));
-  // Nearly all of some rows: a few are right by chance.
+  // Nearly all elements of some rows: a few are right by chance.
   words = computed(p);
   for (std::int64_t j = 0; j < p.n; ++j)
     if (j != 7) words.put(11, j, 50);
   CHECK_THAT(judged(p, words).reason, ContainsSubstring("; all in row 11"));
 }
 
-TEST_CASE("no cause is made up", "[referee]") {
+TEST_CASE("no cause is named without proof", "[reference]") {
   const problem p = sized(24, 24, 24);
   const auto relative_half_width = [](std::int64_t i, std::int64_t j) {
     return double(data::hash(99, i * 24 + j) % 1000) / 100;
@@ -164,7 +164,7 @@ TEST_CASE("no cause is made up", "[referee]") {
       CHECK_THAT(judged(deep, words).reason, !ContainsSubstring("likely cause"));
     }
   }
-  // Where much is allowed, many k fit even three elements.
+  // With a wide tolerance, many k fit even three elements.
   const problem loose = sized(16, 16, 4096);
   buffer words = computed(loose);
   for (std::int64_t i : {2, 7, 11}) words.put(i, i, words.at(i, i) + 0.2);

@@ -26,7 +26,7 @@ struct bench {
 
 }  // namespace
 
-TEST_CASE("the same bits do not differ", "[referee]") {
+TEST_CASE("the same bits do not differ", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
     problem p = sized(9, 11, 13, type);
     p.padding = 2;
@@ -39,7 +39,7 @@ TEST_CASE("the same bits do not differ", "[referee]") {
   }
 }
 
-TEST_CASE("two right results agree, a wrong one agrees with neither", "[referee]") {
+TEST_CASE("two correct results agree, a wrong one agrees with neither", "[reference]") {
   const problem p = sized(40, 50, 300);
   const bench b(p);
   recipe backwards;
@@ -69,7 +69,7 @@ TEST_CASE("two right results agree, a wrong one agrees with neither", "[referee]
   }
 }
 
-TEST_CASE("a result is compared by what each side declared", "[referee]") {
+TEST_CASE("a result is compared by what each side declared", "[reference]") {
   const problem p = sized(40, 50, 300);
   const reference::expected_result t(p);
   recipe narrow;
@@ -81,7 +81,7 @@ TEST_CASE("a result is compared by what each side declared", "[referee]") {
   CHECK(reference::compare(t, tf32, KZOO_COMPUTE_TF32, fp32, KZOO_COMPUTE_FP32).agree);
 }
 
-TEST_CASE("the worst element is located", "[referee]") {
+TEST_CASE("the worst element is located", "[reference]") {
   const problem p = sized(9, 11, 13, KZOO_I32);
   const bench b(p);
   const buffer x = computed(p);
@@ -95,7 +95,7 @@ TEST_CASE("the worst element is located", "[referee]") {
   CHECK(c.worst_col == 10);
 }
 
-TEST_CASE("NaN agrees with nothing, not even itself", "[referee]") {
+TEST_CASE("NaN agrees with nothing, not even itself", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16}) {
     const problem p = sized(9, 11, 13, type);
     const bench b(p);
@@ -118,7 +118,7 @@ TEST_CASE("NaN agrees with nothing, not even itself", "[referee]") {
   }
 }
 
-TEST_CASE("an infinity agrees with the same infinity only", "[referee]") {
+TEST_CASE("an infinity agrees with the same infinity only", "[reference]") {
   const problem p = sized(4, 4, 4);
   const bench b(p);
   const buffer right = computed(p);
@@ -132,7 +132,7 @@ TEST_CASE("an infinity agrees with the same infinity only", "[referee]") {
   }
 }
 
-TEST_CASE("padding and zones are not kept", "[referee]") {
+TEST_CASE("padding and redzones are not kept", "[reference]") {
   problem p = sized(50, 11, 13);
   p.padding = 5;
   const reference::expected_result all(p), some(p, 4.5 * 11 * 13);
@@ -149,7 +149,7 @@ TEST_CASE("padding and zones are not kept", "[referee]") {
         reference::keep(some, dirty.bytes()).elements);
 }
 
-TEST_CASE("results of different problems are not compared", "[referee]") {
+TEST_CASE("results of different problems are not compared", "[reference]") {
   const bench small(sized(4, 4, 4));
   const bench large(sized(5, 4, 4));
   const reference::result x = reference::keep(small.t, computed(small.p).bytes());

@@ -1,4 +1,4 @@
-// The picture of a wrong C.
+// The map of errors in C.
 #include "reference/error_map.hpp"
 
 #include "support/catch.hpp"
@@ -16,14 +16,14 @@ reference::error_map mapped(const problem& p, const buffer& words) {
 
 }  // namespace
 
-TEST_CASE("a right result is all dots", "[referee]") {
+TEST_CASE("a correct result is all dots", "[reference]") {
   const problem p = sized(5, 7, 9);
   const reference::error_map map = mapped(p, computed(p));
   CHECK(map.picture == std::vector<std::string>(5, "......."));
   CHECK(map.first.empty());
 }
 
-TEST_CASE("what is wrong stands where it is", "[referee]") {
+TEST_CASE("wrong elements are marked at their position", "[reference]") {
   problem p = sized(48, 128, 9);  // two rows and two columns a character
   p.padding = 3;
   buffer words = computed(p);
@@ -49,7 +49,8 @@ TEST_CASE("what is wrong stands where it is", "[referee]") {
   CHECK_THAT(lines.back(), test::ContainsSubstring("not written"));
 }
 
-TEST_CASE("rows that nobody knows are searched for what is plainly wrong", "[referee]") {
+TEST_CASE("rows without expected values are searched for unwritten and non-finite elements",
+          "[reference]") {
   const problem p = sized(20, 8, 16);
   const reference::expected_result some(p, 2.5 * 8 * 16);  // the first row and the last
   buffer words = computed(p);

@@ -18,7 +18,7 @@ struct exact {
   long double value, magnitude, products;
 };
 
-// The definition, one term after the other.
+// C by its definition, one term after the other.
 exact by_hand(const problem& p, std::int64_t row, std::int64_t col) {
   const operands o = operands_of(p);
   const bool whole = is_integer(p.dtype);
@@ -53,7 +53,7 @@ void check_all(const problem& p) {
 
 }  // namespace
 
-TEST_CASE("the truth is the definition", "[referee]") {
+TEST_CASE("the expected result follows the definition", "[reference]") {
   struct {
     std::int64_t m, n, k;
   } shapes[] = {{1, 1, 1},    {1, 7, 3},    {5, 1, 300}, {4, 16, 256},
@@ -73,7 +73,7 @@ TEST_CASE("the truth is the definition", "[referee]") {
   }
 }
 
-TEST_CASE("blocks of the product meet without a seam", "[referee]") {
+TEST_CASE("products of several blocks are complete", "[reference]") {
   // Larger than one block of rows, of columns and of k.
   problem p = sized(530, 540, 270);
   p.beta = 1;
@@ -87,7 +87,7 @@ TEST_CASE("blocks of the product meet without a seam", "[referee]") {
   }
 }
 
-TEST_CASE("alpha and beta are rounded as a plugin holds them", "[referee]") {
+TEST_CASE("alpha and beta are rounded to the float that a plugin uses", "[reference]") {
   problem p = sized(1, 1, 1);
   p.alpha = 0.1;
   const operands o = operands_of(p);
@@ -96,7 +96,7 @@ TEST_CASE("alpha and beta are rounded as a plugin holds them", "[referee]") {
   CHECK(reference::expected_result(p).value(0, 0) != 0.1 * product);
 }
 
-TEST_CASE("integers wrap at 32 bits", "[referee]") {
+TEST_CASE("integers wrap at 32 bits", "[reference]") {
   problem p = sized(8, 8, 64, KZOO_I32);
   p.alpha = 2147483647.0;
   p.beta = -3;
@@ -117,7 +117,7 @@ TEST_CASE("integers wrap at 32 bits", "[referee]") {
   CHECK(wrapped);
 }
 
-TEST_CASE("sampled rows are rows of the complete truth", "[referee]") {
+TEST_CASE("sampled rows equal those of the complete expected result", "[reference]") {
   problem p = sized(97, 33, 20);
   p.beta = 1.3;
   const reference::expected_result all(p);
@@ -128,7 +128,7 @@ TEST_CASE("sampled rows are rows of the complete truth", "[referee]") {
   CHECK(some.rows().back() == 96);
   for (std::size_t r = 0; r < some.rows().size(); ++r) {
     if (r > 0) CHECK(some.rows()[r] > some.rows()[r - 1]);
-    // Spread evenly: each inner row is in its own eighth of the rows between the ends.
+    // Evenly distributed: each inner row is in its own eighth of the rows between the ends.
     if (r > 0 && r < 9) CHECK((some.rows()[r] - 1) * 8 / 95 == std::int64_t(r) - 1);
     const std::size_t row = std::size_t(some.rows()[r]);
     for (std::int64_t j = 0; j < p.n; ++j) {
@@ -146,7 +146,7 @@ TEST_CASE("sampled rows are rows of the complete truth", "[referee]") {
   CHECK(reference::expected_result(p, 1).complete());
 }
 
-TEST_CASE("nothing is allowed where nothing can round", "[referee]") {
+TEST_CASE("no error is allowed where nothing can round", "[reference]") {
   problem p = sized(4, 4, 8);
   p.alpha = 0;
   const reference::expected_result zero(p);

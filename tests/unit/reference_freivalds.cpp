@@ -1,4 +1,4 @@
-// Freivalds' check: exact for right results, and nothing wrong gets past it.
+// Freivalds' check: correct results pass it, and no wrong one does.
 #include "reference/freivalds.hpp"
 
 #include "devices/backend.hpp"
@@ -20,7 +20,7 @@ std::string verdict_on(const problem& p, const buffer& words) {
 
 }  // namespace
 
-TEST_CASE("a right product has the sums that it must have", "[referee]") {
+TEST_CASE("a correct product has the expected row sums", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
     for (const std::int64_t k : {1, 40, 3000}) {
       problem p = sized(37, 29, k, type);
@@ -33,7 +33,7 @@ TEST_CASE("a right product has the sums that it must have", "[referee]") {
   }
 }
 
-TEST_CASE("every way to be wrong by one shows in its rows", "[referee]") {
+TEST_CASE("an error of one in an element shows in its row", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
     const problem p = reference::exact_companion(sized(40, 32, 600, type));
     const buffer right = computed(p);

@@ -1,4 +1,4 @@
-// Each way of being wrong has its own sentence.
+// Each kind of wrong result has its own reason.
 
 #include "unit/reference_samples.hpp"
 
@@ -27,7 +27,7 @@ problem padded(kzoo_type type = KZOO_F32) {
 
 }  // namespace
 
-TEST_CASE("a right result is right for every type, alpha and beta", "[referee]") {
+TEST_CASE("a correct result passes for every type, alpha and beta", "[reference]") {
   for (kzoo_type type : kElementTypes) {
     for (const double alpha : {0.0, 1.0, 3.0}) {
       for (const double beta : {0.0, 1.0, -2.0}) {
@@ -41,7 +41,7 @@ TEST_CASE("a right result is right for every type, alpha and beta", "[referee]")
   }
 }
 
-TEST_CASE("every word outside C is watched", "[referee]") {
+TEST_CASE("every word outside C is checked", "[reference]") {
   for (kzoo_type type : kElementTypes) {
     for (const double beta : {0.0, 1.0}) {
       problem p = padded(type);
@@ -67,7 +67,7 @@ TEST_CASE("every word outside C is watched", "[referee]") {
   }
 }
 
-TEST_CASE("what is outside comes before what is inside", "[referee]") {
+TEST_CASE("a write outside C is reported before errors inside", "[reference]") {
   const problem p = padded();
   buffer words(p);  // nothing written, and then a stray store
   words.put_word(5, 0);
@@ -75,7 +75,7 @@ TEST_CASE("what is outside comes before what is inside", "[referee]") {
   CHECK_THAT(reason(p, words), ContainsSubstring("2 words changed, the first 1019 before"));
 }
 
-TEST_CASE("poison that survives was not written", "[referee]") {
+TEST_CASE("poison that survives was not written", "[reference]") {
   struct {
     bool (*left)(std::int64_t row, std::int64_t col);
     const char* sentence;
@@ -109,7 +109,7 @@ TEST_CASE("poison that survives was not written", "[referee]") {
   }
 }
 
-TEST_CASE("the poison may be the right integer", "[referee]") {
+TEST_CASE("the expected integer may equal the poison", "[reference]") {
   // Once in 2^32 elements; here alpha is chosen so that alpha * product is the poison.
   for (std::uint64_t seed = 1; seed < 100; ++seed) {
     problem p = sized(1, 1, 1, KZOO_I32);
@@ -127,7 +127,7 @@ TEST_CASE("the poison may be the right integer", "[referee]") {
   FAIL("no seed found");
 }
 
-TEST_CASE("NaN never passes", "[referee]") {
+TEST_CASE("NaN never passes", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16}) {
     for (const double beta : {0.0, 1.0}) {
       problem p = padded(type);
@@ -149,7 +149,7 @@ TEST_CASE("NaN never passes", "[referee]") {
   }
 }
 
-TEST_CASE("poison that went through arithmetic was read", "[referee]") {
+TEST_CASE("poison that was propagated was read", "[reference]") {
   const problem p = padded();
   buffer words = computed(p);
   for (std::int64_t i = 0; i < p.m; ++i) {
@@ -158,10 +158,10 @@ TEST_CASE("poison that went through arithmetic was read", "[referee]") {
       words.put_word(index, data::word(words.matrix(), index) | 0x400000u);  // as x86 quiets it
     }
   }
-  CHECK_THAT(reason(p, words), ContainsSubstring("it reads C although beta = 0"));
+  CHECK_THAT(reason(p, words), ContainsSubstring("the kernel reads C although beta = 0"));
 }
 
-TEST_CASE("infinities are found in every row", "[referee]") {
+TEST_CASE("infinities are found in every row", "[reference]") {
   const problem p = padded();
   for (const double value : {INFINITY, -INFINITY}) {
     buffer words = computed(p);
@@ -171,7 +171,7 @@ TEST_CASE("infinities are found in every row", "[referee]") {
   }
 }
 
-TEST_CASE("a single wrong element is found, wherever it is", "[referee]") {
+TEST_CASE("a single wrong element is found, wherever it is", "[reference]") {
   for (kzoo_type type : kElementTypes) {
     const problem p = padded(type);
     const buffer right = computed(p);
@@ -189,7 +189,7 @@ TEST_CASE("a single wrong element is found, wherever it is", "[referee]") {
   }
 }
 
-TEST_CASE("the sentence says what was expected and what came", "[referee]") {
+TEST_CASE("the reason has the expected and the actual value", "[reference]") {
   problem p = sized(4, 4, 3, KZOO_I32);
   buffer words = computed(p);
   const double expected = words.at(1, 2);
@@ -199,7 +199,7 @@ TEST_CASE("the sentence says what was expected and what came", "[referee]") {
             std::to_string(int(expected)) + ", got 12345");
 }
 
-TEST_CASE("exactly zero is demanded where S is zero, of either sign", "[referee]") {
+TEST_CASE("where S is zero, only a zero of either sign is correct", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16}) {
     problem p = sized(3, 3, 5, type);
     p.alpha = 0;
@@ -211,7 +211,8 @@ TEST_CASE("exactly zero is demanded where S is zero, of either sign", "[referee]
   }
 }
 
-TEST_CASE("all rows are searched for what no truth is needed for", "[referee]") {
+TEST_CASE("rows without expected values are still searched for unwritten and non-finite elements",
+          "[reference]") {
   const problem p = sized(101, 16, 8);
   const reference::expected_result t(p, 5.5 * 16 * 8);
   REQUIRE(t.rows().size() == 5);
@@ -235,7 +236,7 @@ TEST_CASE("all rows are searched for what no truth is needed for", "[referee]") 
              ContainsSubstring("1 of 80 checked elements") && ContainsSubstring("row 100"));
 }
 
-TEST_CASE("a buffer of another size is not judged", "[referee]") {
+TEST_CASE("a buffer of another size is not judged", "[reference]") {
   const problem p = sized(4, 4, 4);
   const buffer words(p);
   const reference::expected_result t(p);
@@ -243,7 +244,7 @@ TEST_CASE("a buffer of another size is not judged", "[referee]") {
                   std::invalid_argument);
 }
 
-TEST_CASE("the rows of a truth are judged by themselves", "[referee]") {
+TEST_CASE("the rows of an expected result can be judged by themselves", "[reference]") {
   const problem p = padded();
   const reference::expected_result t(p, 5.5 * double(p.n) * double(p.k));
   REQUIRE(t.rows().size() == 5);
@@ -261,7 +262,7 @@ TEST_CASE("the rows of a truth are judged by themselves", "[referee]") {
   CHECK_FALSE(both());
 }
 
-TEST_CASE("a NaN from around an input is traced to where it was read", "[referee]") {
+TEST_CASE("a NaN from outside an input is traced to where it was read", "[reference]") {
   const problem p = padded();
   const operands o = operands_of(p);
   const auto made_from = [&](const data::matrix& x, std::int64_t index) {
@@ -270,9 +271,10 @@ TEST_CASE("a NaN from around an input is traced to where it was read", "[referee
     return reason(p, words);
   };
   CHECK_THAT(made_from(o.a, data::kRedzone + o.a.rows * o.a.ld),
-             ContainsSubstring("made from the NaN outside A: it reads 1 past its last element"));
+             ContainsSubstring(
+                 "propagated from the NaN outside A: the kernel reads 1 past its last element"));
   CHECK_THAT(made_from(o.b, 1000),
-             ContainsSubstring("outside B: it reads 24 before its first element"));
+             ContainsSubstring("outside B: the kernel reads 24 before its first element"));
   CHECK_THAT(made_from(o.b, data::index_of(o.b, 2, o.b.cols)),
-             ContainsSubstring("outside B: it reads in the padding: row 2"));
+             ContainsSubstring("outside B: the kernel reads in the padding: row 2"));
 }

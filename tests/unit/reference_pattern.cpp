@@ -13,7 +13,7 @@ std::string pattern(const Marked& marked, double filled = 1.0) {
 
 }  // namespace
 
-TEST_CASE("patterns have names", "[referee]") {
+TEST_CASE("patterns have names", "[reference]") {
   CHECK(pattern([](auto, auto) { return false; }) == "none");
   CHECK(pattern([](auto, auto) { return true; }) == "rows 0 to 11");
   CHECK(pattern([](auto r, auto) { return r == 4; }) == "row 4");
@@ -30,7 +30,7 @@ TEST_CASE("patterns have names", "[referee]") {
   CHECK(pattern([](auto r, auto c) { return r == c; }) == "none");
 }
 
-TEST_CASE("a pattern may have holes where that is asked for", "[referee]") {
+TEST_CASE("a pattern may have holes if the caller allows them", "[reference]") {
   const auto holes = [](auto r, auto c) { return r >= 8 && r != c; };
   CHECK(pattern(holes) == "none");
   CHECK(pattern(holes, 0.9) == "rows 8 to 11");

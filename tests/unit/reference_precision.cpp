@@ -1,4 +1,4 @@
-// What the bounds let through and what they do not: orders of summation, TF32, 16 bits.
+// What the error bounds accept and what they do not: orders of summation, TF32, 16 bits.
 
 #include "unit/reference_samples.hpp"
 
@@ -27,7 +27,7 @@ recipe with_inputs(float (*rounded)(float)) {
 
 }  // namespace
 
-TEST_CASE("fp32 sums are right in any order", "[referee]") {
+TEST_CASE("fp32 sums are correct in any order", "[reference]") {
   for (std::int64_t k : kDepths) {
     for (const auto order : {sequential, reversed, pairwise}) {
       for (const double alpha : {1.0, 0.7}) {
@@ -51,7 +51,7 @@ TEST_CASE("fp32 sums are right in any order", "[referee]") {
   }
 }
 
-TEST_CASE("TF32 inputs are wrong where fp32 is declared, right where TF32 is", "[referee]") {
+TEST_CASE("TF32 inputs are wrong where fp32 is declared, correct where TF32 is", "[reference]") {
   for (std::int64_t k : kDepths) {
     for (const auto rounding : {round_to_tf32, truncate_to_tf32}) {
       const problem p = sized(64, 64, k);
@@ -66,13 +66,13 @@ TEST_CASE("TF32 inputs are wrong where fp32 is declared, right where TF32 is", "
   }
 }
 
-TEST_CASE("TF32 inputs do not hide in a deep sum", "[referee]") {
+TEST_CASE("TF32 inputs are found at large K too", "[reference]") {
   const problem p = sized(64, 64, 16384);
   CHECK_FALSE(judged_as(KZOO_COMPUTE_FP32, p, with_inputs(round_to_tf32)).right);
   CHECK(judged_as(KZOO_COMPUTE_FP32, p, {}).right);
 }
 
-TEST_CASE("bf16 inputs are wrong where fp32 or TF32 is declared", "[referee]") {
+TEST_CASE("bf16 inputs are wrong where fp32 or TF32 is declared", "[reference]") {
   for (std::int64_t k : kDepths) {
     const problem p = sized(64, 64, k);
     INFO(problem_name(p));
@@ -85,7 +85,7 @@ TEST_CASE("bf16 inputs are wrong where fp32 or TF32 is declared", "[referee]") {
   }
 }
 
-TEST_CASE("16-bit results of fp32 sums are right", "[referee]") {
+TEST_CASE("16-bit results of fp32 sums are correct", "[reference]") {
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
     for (std::int64_t k : kDepths) {
       for (const double beta : {0.0, 1.3}) {
@@ -95,13 +95,13 @@ TEST_CASE("16-bit results of fp32 sums are right", "[referee]") {
         INFO(problem_name(p) << ": " << j.reason);
         CHECK(j.right);
         CHECK(j.accuracy.worst_of_allowed > 0.1);  // one rounding fills most of the bound
-        CHECK(j.accuracy.max_rho < 6.0);           // and is not counted here
+        CHECK(j.accuracy.max_rho < 6.0);           // and does not count here
       }
     }
   }
 }
 
-TEST_CASE("one step of a 16-bit result beyond its rounding is wrong", "[referee]") {
+TEST_CASE("a 16-bit result one ulp beyond its rounding is wrong", "[reference]") {
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
     const problem p = sized(16, 16, 64, type);
     buffer words = computed(p);
@@ -114,7 +114,7 @@ TEST_CASE("one step of a 16-bit result beyond its rounding is wrong", "[referee]
   }
 }
 
-TEST_CASE("sums kept in 16 bits are wrong and named", "[referee]") {
+TEST_CASE("sums kept in 16 bits are wrong, with that as likely cause", "[reference]") {
   const problem p = sized(32, 32, 256, KZOO_F16);
   recipe how;
   how.sum = [](std::span<const float> terms) {
@@ -127,7 +127,7 @@ TEST_CASE("sums kept in 16 bits are wrong and named", "[referee]") {
   CHECK_THAT(j.reason, test::ContainsSubstring("sums are kept in f16"));
 }
 
-TEST_CASE("whole numbers are exact in every floating type", "[referee]") {
+TEST_CASE("integers are exact in every floating type", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16}) {
     problem p = sized(24, 24, 100, type);
     p.data = fill::integers;
@@ -140,7 +140,7 @@ TEST_CASE("whole numbers are exact in every floating type", "[referee]") {
   }
 }
 
-TEST_CASE("the probe shows inputs that are narrower than declared, at any depth", "[referee]") {
+TEST_CASE("fill::probe detects inputs that are narrower than declared, at any K", "[reference]") {
   for (std::int64_t k : kDepths) {
     problem p = sized(40, 48, k);
     p.data = fill::probe;
@@ -156,7 +156,7 @@ TEST_CASE("the probe shows inputs that are narrower than declared, at any depth"
   }
 }
 
-TEST_CASE("the probe shows 16-bit sums behind 16-bit elements", "[referee]") {
+TEST_CASE("fill::probe detects 16-bit sums of 16-bit elements", "[reference]") {
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
     problem p = sized(24, 24, 2048, type);
     p.data = fill::probe;
@@ -177,7 +177,7 @@ TEST_CASE("the probe shows 16-bit sums behind 16-bit elements", "[referee]") {
   }
 }
 
-TEST_CASE("few signs keep every sum exact in every type", "[referee]") {
+TEST_CASE("fill::signs keeps every sum exact in every type", "[reference]") {
   for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
     problem p = sized(32, 32, 20000, type);
     p.data = fill::signs;
@@ -189,7 +189,7 @@ TEST_CASE("few signs keep every sum exact in every type", "[referee]") {
   }
 }
 
-TEST_CASE("sums may start from beta C, however large that is", "[referee]") {
+TEST_CASE("sums may start from beta C, however large that is", "[reference]") {
   for (const double beta : {1.3, 1e7, 4e7, 1e8, 1e12}) {
     problem p = sized(48, 48, 4096);
     p.data = fill::integers;
@@ -209,7 +209,8 @@ TEST_CASE("sums may start from beta C, however large that is", "[referee]") {
   }
 }
 
-TEST_CASE("a declared format that holds every element widens no bound", "[referee]") {
+TEST_CASE("a declared format that holds every element exactly does not widen the bound",
+          "[reference]") {
   for (const auto& [type, wide] : {std::pair{KZOO_F16, KZOO_COMPUTE_TF32},
                                    {KZOO_BF16, KZOO_COMPUTE_TF32},
                                    {KZOO_BF16, KZOO_COMPUTE_FP16}}) {
@@ -220,7 +221,8 @@ TEST_CASE("a declared format that holds every element widens no bound", "[refere
   }
 }
 
-TEST_CASE("infinity is right exactly where the truth overflows the type", "[referee]") {
+TEST_CASE("infinity is correct exactly where the expected value overflows the type",
+          "[reference]") {
   problem p = sized(8, 8, 16, KZOO_F16);
   p.alpha = 60000;
   buffer words = computed(p);
@@ -241,7 +243,8 @@ TEST_CASE("infinity is right exactly where the truth overflows the type", "[refe
   }
 }
 
-TEST_CASE("in rows without a truth infinities pass only if some truth overflows", "[referee]") {
+TEST_CASE("in rows without expected values infinities pass only if some expected value overflows",
+          "[reference]") {
   problem p = sized(40, 8, 16, KZOO_F16);
   for (const double alpha : {60000.0, 1.0}) {
     p.alpha = alpha;

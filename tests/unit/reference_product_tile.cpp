@@ -1,4 +1,4 @@
-// The truth uses one of these; the others are for other CPUs and get their exercise here.
+// The reference uses one of these functions; those for other CPUs are tested here too.
 
 #include "reference/product_tile.hpp"
 
@@ -10,11 +10,11 @@
 using namespace kzoo;
 using namespace kzoo::reference;
 
-TEST_CASE("every kind of tile sums the same products", "[referee]") {
+TEST_CASE("every kind of tile sums the same products", "[reference]") {
   for (const std::int64_t depth : {1, 2, 255}) {
     std::vector<a_step> a(static_cast<std::size_t>(depth));
     std::vector<b_step> b(static_cast<std::size_t>(depth));
-    // Small whole numbers: every order of summation, fused or not, is exact.
+    // Small integers: every order of summation, fused or not, is exact.
     const auto whole = [](std::int64_t i) { return double(data::hash(5, i) % 17) - 8; };
     for (std::int64_t k = 0; k < depth; ++k) {
       for (int r = 0; r < kTileRows; ++r) a[std::size_t(k)].values[r] = whole(k * 100 + r);

@@ -1,6 +1,6 @@
 #pragma once
-// Results for the reference to judge: right ones, from plain loops over the same inputs, and what a
-// test then does to them.
+// Results for the reference to judge: correct ones, from plain loops over the same inputs, which a
+// test can then change.
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
@@ -80,7 +80,7 @@ inline float pairwise(std::span<const float> terms) {
 
 struct recipe {
   float (*sum)(std::span<const float>) = sequential;
-  float (*input)(float) = [](float x) { return x; };  // what a kernel makes of A and B
+  float (*input)(float) = [](float x) { return x; };  // applied to each element of A and B
   std::function<bool(std::int64_t k)> takes = [](std::int64_t) { return true; };
 };
 

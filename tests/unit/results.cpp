@@ -1,4 +1,4 @@
-// What the program's exit code and the comparison with the baseline are made from.
+// The exit code, and which cells are compared with the baseline.
 #include "results/document.hpp"
 #include "support/catch.hpp"
 
@@ -38,7 +38,7 @@ TEST_CASE("only failures make the exit code 1", "[results]") {
   }
 }
 
-TEST_CASE("a library that cannot be used is a failure, a missing build is none", "[results]") {
+TEST_CASE("a library that cannot be used is a failure, a missing build is not", "[results]") {
   document d;
   results::plugin_record p;
   p.name = "x";

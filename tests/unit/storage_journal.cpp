@@ -1,4 +1,4 @@
-// Journals, as a run writes them and as an interruption leaves them.
+// Journals: complete ones, and those that an interrupted run leaves.
 #include "input/invalid.hpp"
 #include "results/experiment.hpp"
 #include "storage/journal.hpp"
@@ -53,7 +53,7 @@ std::string journal_refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a whole journal holds what the results hold", "[journal]") {
+TEST_CASE("a complete journal holds the same as the results", "[journal]") {
   const scratch_folder folder;
   const std::string text = journal_text(folder);
   CHECK(std::count(text.begin(), text.end(), '\n') == 7);
@@ -66,7 +66,7 @@ TEST_CASE("a whole journal holds what the results hold", "[journal]") {
   CHECK(read.results.complete());
 }
 
-TEST_CASE("wherever a journal ends, its whole lines count", "[journal]") {
+TEST_CASE("a journal that is cut off anywhere keeps its complete lines", "[journal]") {
   const scratch_folder folder;
   const std::string text = journal_text(folder);
   const std::size_t head = text.find('\n') + 1;
@@ -77,13 +77,13 @@ TEST_CASE("wherever a journal ends, its whole lines count", "[journal]") {
     CHECK(read.whole_bytes == torn.rfind('\n') + 1);
     CHECK_FALSE(read.results.complete());
   }
-  // As a file system may leave it.
+  // What a file system may leave after a crash.
   const auto read = storage::read_journal(text + std::string(100, '\0') + '\n', "j.jsonl");
   CHECK(read.results.cells.size() == 6);
   CHECK(read.whole_bytes == text.size());
 }
 
-TEST_CASE("a journal that is no whole one is refused with its line", "[journal]") {
+TEST_CASE("an invalid journal is refused with the number of the line", "[journal]") {
   const scratch_folder folder;
   const std::string text = journal_text(folder);
   const std::size_t head = text.find('\n') + 1;
@@ -98,7 +98,7 @@ TEST_CASE("a journal that is no whole one is refused with its line", "[journal]"
   CHECK_THAT(journal_refusal(newer), ContainsSubstring("kzoo.journal/1, and not kzoo.journal/7"));
 }
 
-TEST_CASE("problems may be finished in any order, and are read in the experiment's", "[journal]") {
+TEST_CASE("problems finished in any order are read in the order of the experiment", "[journal]") {
   const scratch_folder folder;
   std::istringstream in_order(journal_text(folder));
   std::string head, first, second;
@@ -111,7 +111,7 @@ TEST_CASE("problems may be finished in any order, and are read in the experiment
   CHECK(stored_journal(read.results) == stored_journal(test::made_document()));
 }
 
-TEST_CASE("a journal goes on where its whole lines end", "[journal]") {
+TEST_CASE("a resumed journal continues after its last complete line", "[journal]") {
   const scratch_folder folder;
   const std::string text = journal_text(folder);
   const std::size_t whole = text.rfind('\n', text.size() - 2) + 1;

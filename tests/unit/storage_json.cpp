@@ -1,4 +1,4 @@
-// Results on their way to JSON and back.
+// Results written to JSON and read back.
 #include "input/invalid.hpp"
 #include "results/experiment.hpp"
 #include "storage/read.hpp"
@@ -15,10 +15,10 @@ using test::ContainsSubstring;
 
 namespace {
 
-// As it is in a file: what is not finite is null there.
+// As in a file, where numbers that are not finite are null.
 json stored(const results::document& d) { return json::parse(storage::to_json(d).dump()); }
 
-// What read() says of a file with this text.
+// The error of read() for a file with this text; "": none.
 std::string refusal(const std::string& text) {
   const test::scratch_folder folder;
   const std::string file = folder.write("r.json", text);
@@ -38,7 +38,7 @@ std::string refusal_with(const char* pointer, const json& value) {
 
 }  // namespace
 
-TEST_CASE("results come back from JSON as they were", "[results]") {
+TEST_CASE("results are read from JSON as they were written", "[results]") {
   results::document d = test::made_document();
   CHECK(stored(storage::from_json(stored(d), "r.json")) == stored(d));
 
@@ -47,11 +47,11 @@ TEST_CASE("results come back from JSON as they were", "[results]") {
   d.experiment.baseline.reset();
   d.experiment.overridden = {};
   d.experiment.published = {};
-  d.cells[0].declared = 77;  // what a plugin may say
+  d.cells[0].declared = 77;  // a plugin may declare any number
   CHECK(stored(storage::from_json(stored(d), "r.json")) == stored(d));
 }
 
-TEST_CASE("results from before there were tiers are read", "[results]") {
+TEST_CASE("results written before there were tiers can be read", "[results]") {
   json j = stored(test::made_document());
   for (json& cell : j["cells"]) cell.erase("checks");
   j["experiment"]["verify"].erase("tier");
@@ -62,7 +62,7 @@ TEST_CASE("results from before there were tiers are read", "[results]") {
   CHECK(d.cells[0].findings.empty());
 }
 
-TEST_CASE("results from before clocks were read are read", "[results]") {
+TEST_CASE("results written before SM clocks were recorded can be read", "[results]") {
   json j = stored(test::made_document());
   for (json& cell : j["cells"]) {
     cell.erase("conditions");
@@ -85,7 +85,7 @@ TEST_CASE("a missing key is named", "[results]") {
   }
 }
 
-TEST_CASE("a file that holds no results is refused with its place", "[results]") {
+TEST_CASE("a file that is not of results is refused with the position of the error", "[results]") {
   CHECK_THAT(refusal(""), ContainsSubstring("r.json:1:1: error: "));
   CHECK_THAT(refusal("no json\n"), ContainsSubstring("r.json:1:2: error: "));
   CHECK_THAT(refusal("[]"), ContainsSubstring("r.json: error: expected an object, found a list"));

@@ -1,4 +1,4 @@
-// Ceilings in files, in results, and in reports.
+// Measured peaks in files, in results, and in reports.
 #include "input/invalid.hpp"
 #include "storage/peaks_json.hpp"
 
@@ -19,7 +19,7 @@ using test::ContainsSubstring;
 
 namespace {
 
-roofline::peaks made_ceilings() {
+roofline::peaks made_peaks() {
   roofline::peaks c{"Some GPU", {{"driver", "580.1"}}, "2026-01-02T00:00:00Z", {}};
   c.all = {{resource::fp32, "FFMA", {1e12, 1980}, 0.01, {{1e12, 1980}, {0.99e12, 1970}}},
            {resource::read, "loads", {1e11, 0}, 0.02, {}}};
@@ -28,13 +28,13 @@ roofline::peaks made_ceilings() {
 
 results::document made_document() {
   results::document d = test::made_document();
-  d.peaks = made_ceilings();
+  d.peaks = made_peaks();
   return d;
 }
 
 json stored_peaks_of(const results::document& d) { return json::parse(storage::to_json(d).dump()); }
 
-// What load_ceilings() says of a file with this text.
+// The error of load_peaks() for a file with this text; "": none.
 std::string peaks_refusal(const std::string& text) {
   const test::scratch_folder folder;
   const std::string file = folder.write("c.json", text);
@@ -48,19 +48,19 @@ std::string peaks_refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("ceilings come back from their file as they were", "[roofline]") {
+TEST_CASE("peaks are read from their file as they were stored", "[roofline]") {
   const test::scratch_folder folder;
   const auto file = folder.path() / "new" / "c.json";
-  storage::store_peaks(made_ceilings(), file);
+  storage::store_peaks(made_peaks(), file);
   const auto as_json = [](const auto& c) { return storage::to_json(c, storage::detail::all); };
-  CHECK(as_json(storage::load_peaks(file)) == as_json(made_ceilings()));
-  CHECK(as_json(made_ceilings()).at("ceilings").at(0).at("samples").size() == 2);
-  CHECK_THROWS_AS(storage::store_peaks(made_ceilings(), file / "c.json"), input::invalid);
+  CHECK(as_json(storage::load_peaks(file)) == as_json(made_peaks()));
+  CHECK(as_json(made_peaks()).at("ceilings").at(0).at("samples").size() == 2);
+  CHECK_THROWS_AS(storage::store_peaks(made_peaks(), file / "c.json"), input::invalid);
 }
 
-TEST_CASE("a file that holds no ceilings is refused, with what to do", "[roofline]") {
-  json j = storage::to_json(made_ceilings(), storage::detail::all);
-  CHECK(peaks_refusal(j.dump()).empty());
+TEST_CASE("a file that is not of measured peaks is refused, with what to do", "[roofline]") {
+  json j = storage::to_json(made_peaks(), storage::detail::all);
+  CHECK(refusal(j.dump()).empty());
   for (const char* pointer : {"/ceilings/0/best/rate", "/ceilings/0/samples/1/rate"}) {
     json bad = j;
     bad[json::json_pointer(pointer)] = 0;
@@ -76,7 +76,7 @@ TEST_CASE("a file that holds no ceilings is refused, with what to do", "[rooflin
              ContainsSubstring("c.json:1:2: error: ") && ContainsSubstring("or remove it"));
 }
 
-TEST_CASE("results hold the ceilings that they were judged by", "[roofline]") {
+TEST_CASE("results hold the peaks that they were judged by", "[roofline]") {
   results::document d = made_document();
   d.experiment.verify.impossible_time = results::impossible_time::report;
   d.cells[1].verdict = verdict::impossible_time;
@@ -101,7 +101,7 @@ TEST_CASE("results hold the ceilings that they were judged by", "[roofline]") {
   CHECK(stored_peaks_of(then).at("cells").at(0).at("share_of_peak").is_null());
 }
 
-TEST_CASE("a report has the share of the peak, and the floor", "[roofline]") {
+TEST_CASE("a report shows the share of the peak, and the floor", "[roofline]") {
   results::document d = made_document();
   const std::string text = report::whole(d, report::medium::markdown);
   CHECK_THAT(text, ContainsSubstring("% of peak"));

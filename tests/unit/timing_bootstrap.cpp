@@ -11,7 +11,7 @@ using kzoo::test::rounds_apart;
 
 namespace {
 
-// Normal enough: a sum of uniforms, with this mean and deviation.
+// Approximately normal: a sum of uniforms with this mean and standard deviation.
 class source {
  public:
   explicit source(unsigned seed) : random_(seed) {}
@@ -52,7 +52,7 @@ TEST_CASE("the ratio of two runs is that of the medians", "[timing]") {
   CHECK(exact.tie());
 }
 
-TEST_CASE("the interval holds the true ratio about 95 times in 100, and is the same each time",
+TEST_CASE("the interval covers the true ratio about 95 times in 100, and is reproducible",
           "[timing]") {
   int held = 0;
   constexpr int kTrials = 200;
@@ -75,7 +75,7 @@ TEST_CASE("the interval holds the true ratio about 95 times in 100, and is the s
   CHECK(width(ratio_of_medians(many_a, many_b)) < width(ratio_of_medians(a, b)) / 4);
 }
 
-TEST_CASE("an interval of few values is as right as one of many", "[timing]") {
+TEST_CASE("the interval of few values covers the true value as often as that of many", "[timing]") {
   constexpr int kTrials = 1000;
   for (const std::size_t count : {6, 10, 20, 40}) {
     int held = 0;
@@ -92,8 +92,8 @@ TEST_CASE("an interval of few values is as right as one of many", "[timing]") {
   CHECK_FALSE(interval_of_median(std::vector<double>(kFewestTurns - 1, 1.0)));
 }
 
-TEST_CASE("what disturbs a round is not in the ratio of two that took part in it", "[timing]") {
-  // Rounds differ by up to a fifth, two kernels of one round by a thousandth and their ratio.
+TEST_CASE("what slows a whole round cancels out of the ratio of two kernels in it", "[timing]") {
+  // Rounds differ by up to a fifth, the two kernels of a round by their ratio and a thousandth.
   int held = 0;
   constexpr int kTrials = 100, kRounds = 12;
   for (unsigned seed = 0; seed < kTrials; ++seed) {
@@ -120,14 +120,14 @@ TEST_CASE("what disturbs a round is not in the ratio of two that took part in it
   CHECK(held >= kTrials * 92 / 100);
 }
 
-TEST_CASE("only rounds that both took part in are paired", "[timing]") {
+TEST_CASE("only rounds that both kernels took part in are paired", "[timing]") {
   const std::vector<int> even{0, 2, 4, 6, 8, 10}, from_four{4, 5, 6, 7, 8};
   const summary a = summarise({100, 100, 2, 2, 2, 100}, even),
                 b = summarise({1, 50, 1, 50, 1}, from_four);
   const ratio r = paired_ratio(a, b);
   CHECK(r.value == 2);
   CHECK_FALSE(r.likely);  // three rounds are too few
-  // None at all: as if they were of two runs.
+  // No common round: as for two different runs.
   const summary c = summarise({1, 1, 1}, {1, 2, 3});
   CHECK(paired_ratio(b, c).value == ratio_of_medians(b, c).value);
 }

@@ -20,7 +20,7 @@ series after(int turns, double scatter) {
 
 }  // namespace
 
-TEST_CASE("a steady kernel takes the rounds it was told to and no more", "[timing]") {
+TEST_CASE("a steady kernel takes the requested rounds and no more", "[timing]") {
   CHECK_FALSE(after(5, 0).precise(kRule));
   CHECK(after(6, 0).precise(kRule));
   CHECK_FALSE(after(6, 0).summarised(kRule).out_of_time);
@@ -28,7 +28,7 @@ TEST_CASE("a steady kernel takes the rounds it was told to and no more", "[timin
   CHECK(after(6, 0).summarised(kRule).sm_mhz.size() == 12);
 }
 
-TEST_CASE("a noisy one goes on until its time is over", "[timing]") {
+TEST_CASE("a noisy kernel takes more rounds until its time limit", "[timing]") {
   CHECK(after(6, 0.005).precise(kRule));
   CHECK_FALSE(after(9, 0.1).precise(kRule));
   CHECK_FALSE(after(9, 0.1).out_of_time(kRule));
@@ -37,7 +37,8 @@ TEST_CASE("a noisy one goes on until its time is over", "[timing]") {
   CHECK(after(10, 0.1).summarised(kRule).relative_half_width > 0.01);
 }
 
-TEST_CASE("time ends it before its rounds are full, and the summary says so", "[timing]") {
+TEST_CASE("the time limit ends a series before its last round, and the summary says so",
+          "[timing]") {
   const stop_rule hurried{6, 0.01, 3.0};
   CHECK(after(3, 0).out_of_time(hurried));
   CHECK(after(3, 0).summarised(hurried).out_of_time);
@@ -48,7 +49,7 @@ TEST_CASE("fewer rounds than an interval needs are enough when no more were aske
   CHECK(after(2, 0.1).precise({2, 0.01, 10.0}));
 }
 
-TEST_CASE("clocks that nobody knows are not there", "[timing]") {
+TEST_CASE("a summary without any known clock has none", "[timing]") {
   series s;
   s.add(0, std::vector{1.0, 1.0}, std::vector{0.0, 0.0}, 1.0);
   CHECK(s.summarised(kRule).sm_mhz.empty());

@@ -14,7 +14,7 @@ constexpr unsigned long long kNow = 1'800'000'000'000'000'000;
 
 }  // namespace
 
-TEST_CASE("the clock is cycles over time, the median of the multiprocessors", "[timing]") {
+TEST_CASE("the clock is cycles over time, the median over the SMs", "[timing]") {
   const std::vector<clock_stamp> before{{10, kNow}, {5000, kNow + 100}, {77, kNow + 9}};
   const std::vector<clock_stamp> after{{10 + 175'500, kNow + 100'000},
                                        {5000 + 180'000, kNow + 100'100},
@@ -22,7 +22,7 @@ TEST_CASE("the clock is cycles over time, the median of the multiprocessors", "[
   CHECK(sm_clock_mhz(before, after, kTick) == 1755);
 }
 
-TEST_CASE("a multiprocessor that one of the stamps lacks does not count", "[timing]") {
+TEST_CASE("an SM that was not read both times does not count", "[timing]") {
   const std::vector<clock_stamp> before{{}, {1, kNow}, {1, kNow}, {900, kNow}};
   const std::vector<clock_stamp> after{{99, kNow}, {150'001, kNow + 100'000}, {}, {1, kNow + 99}};
   CHECK(sm_clock_mhz(before, after, kTick) == 1500);
@@ -30,7 +30,7 @@ TEST_CASE("a multiprocessor that one of the stamps lacks does not count", "[timi
   CHECK(sm_clock_mhz(before, before, kTick) == 0);
 }
 
-TEST_CASE("what the timer is too coarse for is not known", "[timing]") {
+TEST_CASE("the clock is not known where the timer is too coarse", "[timing]") {
   const std::vector<clock_stamp> before{{1, kNow}}, after{{20'001, kNow + 10'000}};
   CHECK(sm_clock_mhz(before, after, 200) == 2000);
   CHECK(sm_clock_mhz(before, after, 201) == 0);

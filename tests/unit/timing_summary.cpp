@@ -23,7 +23,7 @@ TEST_CASE("the median lies between the middle two, and samples keep their order"
   CHECK(std::abs(s.spread - 1.5 / 2.5) < 1e-12);
 }
 
-TEST_CASE("one outlier moves neither median nor spread", "[timing]") {
+TEST_CASE("one outlier changes neither median nor spread", "[timing]") {
   const timing::summary s = rounds_apart({1, 1, 1, 1, 1, 1, 1, 1000});
   CHECK(s.median_ms == 1);
   CHECK(s.spread == 0);

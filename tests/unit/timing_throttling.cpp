@@ -9,12 +9,13 @@ TEST_CASE("a sample is throttled below three quarters of the highest clock", "[t
   CHECK_FALSE(is_throttled({.sm_mhz = 1980}, 1980));
   CHECK_FALSE(is_throttled({.sm_mhz = 1500}, 2000));
   CHECK(is_throttled({.sm_mhz = 1499}, 2000));
-  // What is not known is not held against it.
+  // An unknown clock does not make a sample throttled.
   CHECK_FALSE(is_throttled({.sm_mhz = 0}, 2000));
   CHECK_FALSE(is_throttled({.sm_mhz = 1}, 0));
 }
 
-TEST_CASE("a slowdown throttles at any clock, the power limit at none", "[timing]") {
+TEST_CASE("a sample is throttled by a slowdown at any clock, by the power limit at none",
+          "[timing]") {
   CHECK(is_throttled({.sm_mhz = 2000, .slowed_down = true}, 2000));
   CHECK(is_throttled({.slowed_down = true}, 0));
   CHECK_FALSE(is_throttled({.sm_mhz = 1000, .power_capped = true}, 2000));
@@ -31,13 +32,13 @@ TEST_CASE("throttled samples are discarded one by one", "[timing]") {
   CHECK_FALSE(filter.low_clock());
 }
 
-TEST_CASE("past half of the wanted samples, throttled ones count", "[timing]") {
+TEST_CASE("once half of the wanted samples were discarded, throttled ones count", "[timing]") {
   throttle_filter filter(2000, 5);
   CHECK_FALSE(filter.accepts({.sm_mhz = 1000}));
   CHECK_FALSE(filter.accepts({.sm_mhz = 1000}));
   CHECK(filter.least_mhz() == 0);
   CHECK(filter.accepts({.sm_mhz = 2000}));
-  CHECK_FALSE(filter.low_clock());  // it recovered
+  CHECK_FALSE(filter.low_clock());  // the device recovered
   CHECK(filter.accepts({.sm_mhz = 1000}));
   CHECK(filter.discarded() == 2);
   CHECK(filter.low_clock());

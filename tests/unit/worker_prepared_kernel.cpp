@@ -39,7 +39,7 @@ class clocked final : public devices::backend {
                                        std::uint64_t key) override {
     return cpu_->fold_rows(of, x, key);
   }
-  void guard(const void*, const data::matrix&, bool) override {}
+  void mark_redzones(const void*, const data::matrix&, bool) override {}
   void copy_to_host(void* to, const void* from, std::size_t bytes) override {
     cpu_->copy_to_host(to, from, bytes);
   }

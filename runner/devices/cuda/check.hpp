@@ -1,5 +1,6 @@
 #pragma once
-// CUDA's answers as exceptions, in CUDA's own words. nvcc reads it too, so there is no fmt in it.
+// CUDA errors as exceptions, with CUDA's own texts. nvcc compiles it too, so it does not include
+// fmt.
 
 #include "devices/backend.hpp"
 
@@ -14,7 +15,7 @@ inline std::string describe(cudaError_t error) {
 
 inline void check(cudaError_t error, const char* doing) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // an error that is not sticky must not be seen twice
+  cudaGetLastError();  // clears it unless sticky, so that it is reported once
   throw failure(std::string(doing) + ": " + describe(error));
 }
 

@@ -1,7 +1,7 @@
 #pragma once
-// The clock that the multiprocessors ran at while some work was done: each of them reads its cycle
-// counter and the GPU's timer before and after it, in a kernel of one warp per multiprocessor. It
-// needs no right and no library, unlike what the driver tells.
+// Measures the SM clock during some work: before and after it, each SM reads its cycle counter and
+// the GPU's timer, in a kernel of one warp per SM. Unlike NVML, this needs no library and no
+// permission.
 
 #include <cuda_runtime_api.h>
 
@@ -11,26 +11,26 @@ struct clock_stamp;
 
 namespace kzoo::devices::cuda {
 
-// On the current device. Not freed: it lives as long as the process.
+// For the current device. Its device memory is never freed: it lives as long as the process.
 class clock_probe {
  public:
   // Throws failure.
   clock_probe();
 
-  // Around the work, on its stream.
+  // Called before and after the work is enqueued, with its stream. They throw failure.
   void enqueue_start(cudaStream_t stream);
   void enqueue_stop(cudaStream_t stream);
-  // Once the stream has been waited for; 0 where the timer is too coarse for so short a time.
+  // The SM clock, MHz; 0: the timer is too coarse for so short a time. The stream must be idle.
   double mhz() const;
 
  private:
-  // Has each multiprocessor note both, from this place on.
+  // Each SM writes its stamp to to[its id].
   void enqueue(timing::clock_stamp* to, cudaStream_t stream) const;
 
-  timing::clock_stamp* start_ = nullptr;  // on the device, a place for each multiprocessor
-  timing::clock_stamp* stop_ = nullptr;   // behind them in the same memory
+  timing::clock_stamp* start_ = nullptr;  // in device memory, an entry per SM id
+  timing::clock_stamp* stop_ = nullptr;   // likewise, in the same allocation
   unsigned long long tick_ = 0;           // nanoseconds by which the timer advances
-  unsigned multiprocessors_ = 0;
+  unsigned sm_count_ = 0;
 };
 
 }  // namespace kzoo::devices::cuda

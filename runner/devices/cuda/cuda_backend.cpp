@@ -17,8 +17,8 @@ class cuda_backend final : public backend {
  public:
   explicit cuda_backend(int ordinal) {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
-    // Not a non-blocking stream: a kernel that a plugin puts on the default stream by mistake is
-    // then still ordered between the two events, and its time is not nothing.
+    // A blocking stream: a kernel that a plugin launches on the default stream by mistake is still
+    // ordered between the two events, so its time is not 0.
     check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -30,8 +30,8 @@ class cuda_backend final : public backend {
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
   }
-  // No destructor: the process that opened the device ends with it, and a context that a kernel
-  // has broken refuses every call.
+  // No destructor: the backend lives as long as its process, and after a kernel has corrupted the
+  // context every call would fail.
 
   void* allocate(std::size_t bytes) override {
     void* memory = nullptr;
@@ -62,7 +62,7 @@ class cuda_backend final : public backend {
 
   std::uint64_t digest(const void* buffer, const data::matrix& x) override {
     return on_device(
-               std::vector<std::uint64_t>(1), "digesting a buffer",
+               std::vector<std::uint64_t>(1), "hashing a buffer",
                [&](std::uint64_t* sum) { return cuda::enqueue_digest(buffer, x, sum, stream_); })
         .front();
   }
@@ -75,8 +75,8 @@ class cuda_backend final : public backend {
                      });
   }
 
-  // compute-sanitizer knows whole allocations only.
-  void guard(const void*, const data::matrix&, bool) override {}
+  // compute-sanitizer checks the bounds of whole allocations only.
+  void mark_redzones(const void*, const data::matrix&, bool) override {}
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
     check(cudaMemcpy(host, memory, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
@@ -96,13 +96,13 @@ class cuda_backend final : public backend {
   void synchronize() override { check(cudaDeviceSynchronize(), "while the kernel ran"); }
 
   sample time_ms(const std::function<void()>& enqueue) override {
-    // The clocks are read outside of what the events enclose, and before the flush: between the
-    // stamps lies time enough for the GPU's timer, and nothing is added to what the host enqueues
-    // while the flush runs.
+    // The clocks are read outside the interval between the events, and the first time before the
+    // flush: the flush makes the time between the stamps long enough for the GPU's timer, and the
+    // host has no more to enqueue while it runs.
     probe_->enqueue_start(stream_);
-    // Writing twice the L2 leaves nothing of A, B or C in it. It also keeps the device busy for
-    // longer than the host needs to enqueue what follows, so that no launch latency lies between
-    // the two events.
+    // Writing twice the size of the L2 evicts A, B and C. It also keeps the device busy for longer
+    // than the host needs to enqueue what follows, so that no launch latency lies between the two
+    // events.
     check(cudaMemsetAsync(flush_, 0, flush_bytes_, stream_), "flushing the L2");
     const double ms = between_events(enqueue, [&] { probe_->enqueue_stop(stream_); });
     return {ms, probe_->mhz()};
@@ -121,14 +121,14 @@ class cuda_backend final : public backend {
   }
 
   std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) override {
-    // So many runs that the launch and the wait for the device's end are little beside them.
+    // Enough runs that launch latency and synchronization are small beside them.
     constexpr double kEnoughMs = 2.0;
     constexpr int kMostRuns = 256, kTries = 3;
     int runs = 1;
     clocks both = time_by_both(enqueue, runs);
     while (both.host_ms < kEnoughMs && runs < kMostRuns) both = time_by_both(enqueue, runs *= 2);
-    // Somebody else's work on the host or the device is in the host's time too, but not each time.
-    for (int i = 1; i < kTries && both.apart(); ++i) {
+    // Other programs on the host or the device can lengthen the host's time, but not every time.
+    for (int i = 1; i < kTries && both.disagree(); ++i) {
       const clocks again = time_by_both(enqueue, runs);
       if (again.host_ms - again.stream_ms < both.host_ms - both.stream_ms) both = again;
     }
@@ -156,7 +156,8 @@ class cuda_backend final : public backend {
     return {host.count(), stream_ms};
   }
 
-  // From when the work before it is done until its own is; returns when the device is idle.
+  // Milliseconds from the end of earlier work on the stream to the end of `enqueue`'s; returns when
+  // the device is idle.
   template <class Enqueue, class EnqueueAfter>
   double between_events(const Enqueue& enqueue, const EnqueueAfter& enqueue_after) {
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
@@ -169,7 +170,7 @@ class cuda_backend final : public backend {
     return ms;
   }
 
-  // `numbers` as `enqueue(pointer to them on the device)` leaves them.
+  // Copies `numbers` to the device, calls enqueue(pointer to them), and returns what they then are.
   template <class T, class Enqueue>
   std::vector<T> on_device(std::vector<T> numbers, const char* doing, const Enqueue& enqueue) {
     const std::size_t bytes = numbers.size() * sizeof(T);

@@ -14,7 +14,7 @@ __global__ void fill_kernel(void* buffer, data::matrix x) {
   for (std::int64_t i = first_index(); i < count; i += kBlocks * kThreads) fill_word(buffer, x, i);
 }
 
-// What atomics take.
+// The 64-bit type that CUDA's atomics take.
 using counter = unsigned long long;
 static_assert(sizeof(counter) == sizeof(std::int64_t));
 template <class T>

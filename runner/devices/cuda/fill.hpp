@@ -1,6 +1,5 @@
 #pragma once
-// The generator on the GPU, and what is read back of a buffer. Plain types only: nvcc compiles the
-// other side.
+// Fills and checks buffers on the GPU. Plain types only, because nvcc compiles the implementation.
 
 #include "core/matrix_data.hpp"
 
@@ -8,10 +7,10 @@
 
 namespace kzoo::devices::cuda {
 
-// All enqueue on the stream.
+// All of these enqueue on the stream and return without waiting. Pointers are to device memory.
 cudaError_t enqueue_fill(void* buffer, const data::matrix& x, cudaStream_t stream);
-// Below, results are in device memory. Adds the changed words to *found; a first index counts as
-// unsigned, so that -1 is above all others.
+// Adds the changed words to *found. First indices are compared as unsigned, so that -1 is above all
+// others.
 cudaError_t enqueue_find_changes(const void* buffer, const data::matrix& x, data::changes* found,
                                  cudaStream_t stream);
 // Adds to *found.

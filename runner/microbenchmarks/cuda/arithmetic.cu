@@ -1,4 +1,4 @@
-// Multiply-adds in registers, on all multiprocessors, as many at a time as there are threads for.
+// FMAs on registers, on all SMs at full occupancy.
 
 #include "microbenchmarks/cuda/device_side.cuh"
 
@@ -8,8 +8,8 @@ namespace kzoo::microbenchmarks::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPairs = 8;   // that do not wait for each other
-constexpr int kSteps = 16;  // of a repetition: the loop around them costs nothing beside
+constexpr int kPairs = 8;   // independent ones in a thread
+constexpr int kSteps = 16;  // per repetition, unrolled: the overhead of the loop is negligible
 
 template <class T>
 __device__ T random_value(const busy_arguments& a, std::uint32_t which) {
@@ -20,10 +20,10 @@ __device__ std::uint32_t random_value(const busy_arguments& a, std::uint32_t whi
   return random_bits(a, which);
 }
 
-// Each pair goes round in a circle, or nearly so: neither number settles or grows, however long.
-// Whole numbers may turn back by anything: no step loses a bit.
+// Each pair (x, y) rotates, nearly on a circle, so neither number converges or grows, however many
+// steps there are. For integers, which wrap, any factors will do: no step loses a bit.
 template <class T>
-__global__ void __launch_bounds__(kThreads) multiply_add_kernel(busy_arguments a) {
+__global__ void __launch_bounds__(kThreads) fma_kernel(busy_arguments a) {
   const stopwatch watch(a.clock);
   T x[kPairs], y[kPairs];
 #pragma unroll
@@ -51,17 +51,17 @@ __global__ void __launch_bounds__(kThreads) multiply_add_kernel(busy_arguments a
 }
 
 template <class T>
-busy_kernel multiply_add(roofline::resource r, const char* name) {
-  return {r, name, reinterpret_cast<const void*>(&multiply_add_kernel<T>), kThreads,
+busy_kernel with_fma(roofline::resource r, const char* name) {
+  return {r, name, reinterpret_cast<const void*>(&fma_kernel<T>), kThreads,
           2.0 * kThreads * kSteps * 2 * kPairs};
 }
 
 }  // namespace
 
 std::vector<busy_kernel> arithmetic_kernels() {
-  return {multiply_add<float>(roofline::resource::fp32, "FFMA"),
-          multiply_add<double>(roofline::resource::fp64, "DFMA"),
-          multiply_add<std::uint32_t>(roofline::resource::int32, "IMAD")};
+  return {with_fma<float>(roofline::resource::fp32, "FFMA"),
+          with_fma<double>(roofline::resource::fp64, "DFMA"),
+          with_fma<std::uint32_t>(roofline::resource::int32, "IMAD")};
 }
 
 }  // namespace kzoo::microbenchmarks::cuda

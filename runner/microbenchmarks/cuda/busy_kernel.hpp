@@ -1,5 +1,5 @@
 #pragma once
-// The kernels behind cuda_loads.cpp. Plain types only: nvcc compiles the other side.
+// The kernels that cuda.cpp launches. Plain types only, because nvcc compiles the kernels.
 
 #include "roofline/peaks.hpp"
 
@@ -10,37 +10,38 @@
 
 namespace kzoo::microbenchmarks::cuda {
 
-// Of one multiprocessor, while the kernel ran.
+// What the counters of one SM advanced by while the kernel ran.
 struct elapsed {
   long long cycles, nanoseconds;
 };
 
-// Every kernel takes these alone.
+// The only parameter of every kernel.
 struct busy_arguments {
   int repetitions;
   std::uint32_t seed;
   elapsed* clock;
-  // Where a thread writes what it computed if that is kNever: so nothing can be left out. It may
-  // happen to be, and then that is what one word holds.
+  // Where a thread writes kNever if its result equals it, so that the compiler cannot remove the
+  // computation. It does no harm if that happens.
   std::uint32_t* sink;
-  const uint4* from;  // of memory alone
+  const uint4* from;  // `from`, `to`, `vectors`: only for memory_kernels()
   uint4* to;
-  std::int64_t vectors;  // in each of the two
+  std::int64_t vectors;  // in each of `from` and `to`
 };
 inline constexpr std::uint32_t kNever = 0x7fc0feedu;
 
 struct busy_kernel {
-  roofline::resource roofline::resource;
+  roofline::resource resource;
   const char* name;
   const void* function;  // __global__ void(busy_arguments)
-  int threads;           // of a block
-  double operations;     // of a block, in one repetition
-  int accesses = 0;      // of each byte in `from` and `to`, in one repetition
+  int threads;           // per block
+  double operations;     // per block and repetition
+  int accesses = 0;      // to memory per byte of a buffer and repetition: 1 reads, 2 copies
 };
 
-// A multiply-add of ordinary cores.
+// FMAs on the CUDA cores.
 std::vector<busy_kernel> arithmetic_kernels();
-// mma.sync: the tensor cores of compute capability 8.x and 12.x, and three fifths of Hopper's.
+// mma.sync: the tensor cores of compute capability 8.x and 12.x. It reaches three fifths of
+// Hopper's peak.
 std::vector<busy_kernel> mma_kernels();
 // wgmma: compute capability 9.0.
 std::vector<busy_kernel> wgmma_kernels();

@@ -13,10 +13,10 @@
 namespace kzoo::microbenchmarks {
 namespace {
 
-using cuda::check;
+using devices::cuda::check;
 
-// Long beside the microseconds that a launch costs, short beside how long a GPU takes to heat up.
-constexpr double kSampleSeconds = 0.005;
+// Much longer than the microseconds of a launch, much shorter than a GPU takes to heat up.
+constexpr double kGpuSampleSeconds = 0.005;
 
 void* device_memory(std::size_t bytes) {
   void* memory = nullptr;
@@ -31,24 +31,24 @@ std::size_t l2_bytes_of(const results::device& d) {
   return bytes;
 }
 
-// A GPU with what the busy kernels need; made current.
+// A GPU with the buffers and events that the kernels need; makes the device current.
 class busy_gpu {
  public:
-  explicit busy_gpu(const results::device& d) : multiprocessors_(int(d.abi.multiprocessors)) {
+  explicit busy_gpu(const results::device& d) : sm_count_(int(d.abi.multiprocessors)) {
     check(cudaSetDevice(d.abi.ordinal), "cudaSetDevice");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
     clock_ = static_cast<cuda::elapsed*>(device_memory(sizeof(cuda::elapsed)));
     sink_ = static_cast<std::uint32_t*>(device_memory(sizeof(std::uint32_t)));
-    // Sixteen times what the L2 holds is none of its business.
+    // With sixteen times the size of the L2, hits in it are negligible.
     constexpr std::size_t kTimesL2 = 16, kShare = 4;
     buffer_bytes_ = std::min<std::size_t>(kTimesL2 * std::max(l2_bytes_of(d), std::size_t{1} << 22),
-                                          free_memory(d) / kShare);
+                                          devices::free_memory(d) / kShare);
     from_ = device_memory(buffer_bytes_);
     to_ = device_memory(buffer_bytes_);
     const auto words = std::int64_t(buffer_bytes_ / sizeof(float)) - 2 * data::kRedzone;
     const data::matrix fractions{KZOO_F32, data::content::uniform, 1, words, words, kSeed};
-    check(cuda::enqueue_fill(from_, fractions, nullptr), "filling a buffer");
+    check(devices::cuda::enqueue_fill(from_, fractions, nullptr), "filling a buffer");
     l2_part_bytes_ = l2_bytes_of(d) / 4;
   }
   ~busy_gpu() {
@@ -62,11 +62,11 @@ class busy_gpu {
   busy_gpu(const busy_gpu&) = delete;
   busy_gpu& operator=(const busy_gpu&) = delete;
 
-  // All that fit at a time.
+  // As many as are resident on the device at once.
   int blocks(const cuda::busy_kernel& k) const {
     int each = 0;
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, k.function, k.threads, 0), k.name);
-    return each * multiprocessors_;
+    return each * sm_count_;
   }
   std::size_t bytes(const cuda::busy_kernel& k) const {
     return k.accesses == 0                             ? 0
@@ -101,7 +101,7 @@ class busy_gpu {
 
  private:
   static constexpr std::uint32_t kSeed = 20260101;
-  int multiprocessors_;
+  int sm_count_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   cuda::elapsed* clock_ = nullptr;
   std::uint32_t* sink_ = nullptr;
@@ -109,8 +109,8 @@ class busy_gpu {
   std::size_t buffer_bytes_ = 0, l2_part_bytes_ = 0;
 };
 
-// None where no kernel here is known to reach what the tensor cores can: a ceiling that is too low
-// would call honest times impossible.
+// None for devices on which no kernel here is known to reach the peak of the tensor cores: with a
+// peak that is too low, correct times would be refused as impossible.
 std::vector<cuda::busy_kernel> tensor_kernels(unsigned compute_capability) {
   const unsigned major = compute_capability / 10;
   if (major == 8 || major == 12) return cuda::mma_kernels();
@@ -120,7 +120,7 @@ std::vector<cuda::busy_kernel> tensor_kernels(unsigned compute_capability) {
 
 }  // namespace
 
-std::vector<microbenchmark> cuda(const results::device& d) {
+std::vector<microbenchmark> on_cuda(const results::device& d) {
   const auto gpu = std::make_shared<busy_gpu>(d);
   std::vector<microbenchmark> all;
   for (const auto& kernels : {cuda::arithmetic_kernels(), tensor_kernels(d.abi.compute_capability),
@@ -128,7 +128,7 @@ std::vector<microbenchmark> cuda(const results::device& d) {
     for (const cuda::busy_kernel& k : kernels) {
       const double amount =
           k.operations * gpu->blocks(k) + double(k.accesses) * double(gpu->bytes(k));
-      all.push_back({k.resource, k.name, amount, kSampleSeconds,
+      all.push_back({k.resource, k.name, amount, kGpuSampleSeconds,
                      [gpu, k](std::int64_t repetitions) { return gpu->run(k, repetitions); }});
     }
   }

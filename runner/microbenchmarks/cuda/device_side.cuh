@@ -1,5 +1,5 @@
 #pragma once
-// What the busy kernels have in common.
+// Device code that the kernels have in common.
 
 #include "microbenchmarks/cuda/busy_kernel.hpp"
 
@@ -14,7 +14,8 @@ __device__ inline long long nanoseconds() {
   return now;
 }
 
-// One thread of the grid looks at both clocks, before and after.
+// One thread of the grid reads the SM's cycle counter and the GPU's timer, at the start and at the
+// end.
 class stopwatch {
  public:
   __device__ explicit stopwatch(elapsed* seen) : seen_(seen) {
@@ -43,7 +44,7 @@ __device__ inline float random_fraction(const busy_arguments& a, std::uint32_t w
   return float(int(random_bits(a, which))) * (1.0f / 2147483648.0f);
 }
 
-// 32 bits of a tensor core's input: one number, or two.
+// 32 bits of a tensor core's operand: one number, or two packed.
 struct tf32 {
   static __device__ std::uint32_t random(const busy_arguments& a, std::uint32_t which) {
     return __float_as_uint(random_fraction(a, which)) & 0xffffe000u;

@@ -1,4 +1,4 @@
-// Reading, and copying, as fast as memory goes. A buffer that the L2 holds measures that.
+// Reads and copies at full memory bandwidth. With a buffer that fits in the L2, the L2's bandwidth.
 
 #include "microbenchmarks/cuda/device_side.cuh"
 
@@ -6,11 +6,11 @@ namespace kzoo::microbenchmarks::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kAhead = 4;  // 16-byte accesses that a thread has under way
+constexpr int kAhead = 4;  // 16-byte accesses in flight per thread
 constexpr std::int64_t kTile = kThreads * kAhead;
 
-// body(v): the first of this thread's vectors in each tile of the block; the block takes others in
-// the next repetition, so that its L1 does not have them.
+// Calls body(index of this thread's first vector) for each tile of the block. The block takes other
+// tiles in the next repetition, so that they are not in its L1.
 template <class Body>
 __device__ void for_each_tile(const busy_arguments& a, int repetition, const Body& body) {
   const std::int64_t first = (std::int64_t(blockIdx.x) + repetition) % gridDim.x;

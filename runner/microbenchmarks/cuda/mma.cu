@@ -1,4 +1,4 @@
-// Tensor cores by mma.sync, a warp at a time, all operands in registers.
+// Tensor cores through mma.sync: warp-wide, with all operands in registers.
 
 #include "microbenchmarks/cuda/device_side.cuh"
 
@@ -6,10 +6,10 @@ namespace kzoo::microbenchmarks::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kSums = 8;  // tiles of a warp that do not wait for each other
+constexpr int kTiles = 8;  // independent accumulator tiles per warp
 constexpr int kTimes = 4;
 
-// 16 x 8 sums, of kK products each. c += a b.
+// c += a b for a tile of 16 x 8 accumulators, with kK products each.
 template <class Format>
 struct mma;
 #define KZOO_MMA(format, k, words)                                                      \
@@ -24,7 +24,7 @@ struct mma;
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])); \
     }                                                                                   \
   };
-// An instruction's name is a literal, which no template can make.
+// A macro, because the name of an instruction must be a string literal.
 KZOO_MMA(tf32, 8, "m16n8k8.row.col.f32.tf32.tf32.f32")
 KZOO_MMA(fp16, 16, "m16n8k16.row.col.f32.f16.f16.f32")
 KZOO_MMA(bf16, 16, "m16n8k16.row.col.f32.bf16.bf16.f32")
@@ -33,7 +33,7 @@ KZOO_MMA(bf16, 16, "m16n8k16.row.col.f32.bf16.bf16.f32")
 template <class Format>
 __global__ void __launch_bounds__(kThreads) mma_kernel(busy_arguments args) {
   const stopwatch watch(args.clock);
-  // What the first A adds, the second takes away: sums stay what they are, however long.
+  // The second A is the negated first, so accumulators do not grow, however many repetitions.
   constexpr std::uint32_t kSigns = mma<Format>::kK == 8 ? 0x80000000u : 0x80008000u;
   std::uint32_t a[2][4], b[4][2];
 #pragma unroll
@@ -43,18 +43,18 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(busy_arguments args) {
     b[i][0] = Format::random(args, 4 + 2 * i);
     b[i][1] = Format::random(args, 5 + 2 * i);
   }
-  float c[kSums][4];
+  float c[kTiles][4];
 #pragma unroll
-  for (int i = 0; i < 4 * kSums; ++i) c[i / 4][i % 4] = random_fraction(args, 64 + i);
+  for (int i = 0; i < 4 * kTiles; ++i) c[i / 4][i % 4] = random_fraction(args, 64 + i);
 #pragma unroll 1
   for (int r = 0; r < args.repetitions; ++r) {
 #pragma unroll
-    for (int i = 0; i < 2 * kTimes * kSums; ++i)
-      mma<Format>::add(c[i % kSums], a[i / kSums % 2], b[i % 4]);
+    for (int i = 0; i < 2 * kTimes * kTiles; ++i)
+      mma<Format>::add(c[i % kTiles], a[i / kTiles % 2], b[i % 4]);
   }
   float sum = 0;
 #pragma unroll
-  for (int i = 0; i < 4 * kSums; ++i) sum += c[i / 4][i % 4];
+  for (int i = 0; i < 4 * kTiles; ++i) sum += c[i / 4][i % 4];
   if (__float_as_uint(sum) == kNever) *args.sink = kNever;
   watch.stop();
 }
@@ -63,7 +63,7 @@ template <class Format>
 busy_kernel with_mma(roofline::resource r, const char* name) {
   constexpr int kWarps = kThreads / 32;
   return {r, name, reinterpret_cast<const void*>(&mma_kernel<Format>), kThreads,
-          2.0 * 16 * 8 * mma<Format>::kK * 2 * kTimes * kSums * kWarps};
+          2.0 * 16 * 8 * mma<Format>::kK * 2 * kTimes * kTiles * kWarps};
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "core/loader_words.hpp"
+#include "core/loader_message.hpp"
 
 namespace kzoo {
 
-std::string loader_words(std::string_view what, const std::string& file) {
+std::string loader_message(std::string_view what, const std::string& file) {
   constexpr std::string_view kBefore = "dlerror system message: ";
   if (const auto at = what.find(kBefore); at != std::string_view::npos) {
     what.remove_prefix(at + kBefore.size());
