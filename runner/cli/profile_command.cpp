@@ -9,10 +9,8 @@
 #include "profile/profile_json.hpp"
 #include "report/profile.hpp"
 #include "report/terminal.hpp"
-#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -127,7 +125,7 @@ int profile(const profile_options& options) try {
   report::page page(report::medium_of(out));
   report::add_profile(page, d);
   fmt::print(out, "{}", page.take());
-  if (json) json->write(storage::dumped(profile::to_json(d), 2) + '\n');
+  if (json) json->write(profile::to_text(d));
   if (markdown) markdown->write(markdown_of(d));
   if (no_more) std::rethrow_exception(no_more);
   return exit_code(d);

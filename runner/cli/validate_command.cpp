@@ -6,11 +6,9 @@
 #include "report/validation.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
-#include "storage/results_json.hpp"
 #include "storage/validation_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -108,7 +106,7 @@ int validate(const validate_options& options) {
                                                 {[&](const auto& variant) { text.starts(variant); },
                                                  [&](const auto& f) { text.found(f); }});
     text.ends(v);
-    if (json) json->write(storage::dumped(storage::to_json(v), 2) + '\n');
+    if (json) json->write(storage::to_text(v));
     return results::exit_code(v);
   } catch (const interrupt::interrupted&) {
     text.is_interrupted();

@@ -5,8 +5,10 @@
 #include "process/child.hpp"
 #include "shards/messages.hpp"
 #include "storage/journal.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -182,7 +184,7 @@ class dispatching {
     to.send({{"op", "problem"}, {"index", *s.problem}});
   }
 
-  void add(finished_cell done) {
+  void add(storage::finished_cell done) {
     const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
     document_.wall_seconds = seconds_before_ + now.count();
     std::span<const results::agreement> with_others;

@@ -13,38 +13,19 @@
 //
 // A shard runs one problem at a time; its messages are about that one.
 
-#include "results/document.hpp"
-#include "storage/field.hpp"
-#include "storage/results_json.hpp"
+#include "storage/journal.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace kzoo::shards {
 
-inline constexpr std::string_view kShardCommand = "__part";
+inline constexpr std::string_view kShardCommand = "__shard";
 
-// A cell with its agreements, as in a line of the journal.
-struct finished_cell {
-  results::cell cell;
-  std::vector<results::agreement> agreements;
-};
-
-inline finished_cell read_line(const nlohmann::json& line, std::size_t problem) {
-  const nlohmann::ordered_json ordered = line;
-  const std::string place = "a message from a shard";
-  const storage::field f(ordered, place);
-  finished_cell read{storage::read_cell(f.at("cell")), {}};
-  read.cell.problem = problem;
-  for (const storage::field& a : f.at("agreement").elements()) {
-    read.agreements.push_back(storage::read_agreement(a));
-    read.agreements.back().problem = problem;
-  }
-  return read;
+inline storage::finished_cell read_line(const nlohmann::json& line, std::size_t problem) {
+  return storage::read_line(line, problem, "a message from a shard");
 }
 
 }  // namespace kzoo::shards

@@ -6,9 +6,11 @@
 #include "run/finished_cells.hpp"
 #include "shards/messages.hpp"
 #include "storage/journal.hpp"
+#include "storage/results_json.hpp"
 #include "worker/worker.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -82,7 +84,7 @@ std::optional<std::size_t> ask(process::channel& control, document known,
     }
     const auto problem = message->at("index").get<std::size_t>();
     for (const json& line : lines) {
-      shards::finished_cell read = shards::read_line(line, problem);
+      storage::finished_cell read = shards::read_line(line, problem);
       known.cells.push_back(std::move(read.cell));
       known.agreements.insert(known.agreements.end(), read.agreements.begin(),
                               read.agreements.end());

@@ -9,7 +9,7 @@ namespace kzoo::worker {
 inline constexpr std::string_view kWorkerCommand = "__worker";
 
 // An environment variable: the number of shards among which host memory for workers is divided.
-inline constexpr const char* kShardsVariable = "KZOO_PARTS";
+inline constexpr const char* kShardsVariable = "KZOO_SHARDS";
 
 // How many bytes of host memory this worker may allocate.
 std::uint64_t worker_memory_limit();
