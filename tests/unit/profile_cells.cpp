@@ -66,8 +66,11 @@ TEST_CASE("without names it is the first problem, and not too much of it", "[pro
   CHECK(cells[1].variant->description.id == "16x16");
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"})
     p.plugins.push_back(made_plugin(name, {"x", "y"}));
-  CHECK_THAT(refusal_of(p, {}), ContainsSubstring("made.toml: error: 18 kernels are many") &&
-                                    ContainsSubstring("naive:8x8@64x64x64"));
+  CHECK_THAT(
+      refusal_of(p, {}),
+      ContainsSubstring(
+          "made.toml: error: 18 kernels are too many to profile, at most 16 without --cell") &&
+          ContainsSubstring("naive:8x8@64x64x64"));
   p.plugins.clear();
   CHECK_THAT(refusal_of(p, {}), ContainsSubstring("none of its plugins has a kernel"));
 }
