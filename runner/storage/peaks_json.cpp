@@ -23,10 +23,6 @@ namespace {
 using json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
-  throw input::invalid(input::error_text(file.string(), why));
-}
-
 }  // namespace
 
 void map(auto& io, is<roofline::pace> auto& p) {
@@ -84,7 +80,8 @@ roofline::peaks load_peaks(const fs::path& path) try {
 void store_peaks(const roofline::peaks& c, const fs::path& file) {
   std::error_code fault;
   fs::create_directories(file.parent_path(), fault);
-  if (fault) refuse(file.parent_path(), "cannot be made, for the ceilings: " + fault.message());
+  if (fault)
+    input::refuse(file.parent_path().string(), "cannot be made, for the peaks: " + fault.message());
   const fs::path part = fmt::format("{}.{}.part", file.string(), getpid());
   std::ofstream out(part);
   out << dumped(to_json(c, detail::all), 2) << '\n';
@@ -92,7 +89,7 @@ void store_peaks(const roofline::peaks& c, const fs::path& file) {
   if (out) fs::rename(part, file, fault);
   if (out && !fault) return;
   fs::remove(part, fault);
-  refuse(file, "cannot be written; KZOO_CEILINGS names another folder");
+  input::refuse(file.string(), "cannot be written; KZOO_CEILINGS names another folder");
 }
 
 }  // namespace kzoo::storage
