@@ -14,16 +14,20 @@ foreach(language IN ITEMS CXX CUDA)
   endif()
 endforeach()
 
-# Files that include much the same are compiled a dozen at a time: kzoo_unity(target).
-option(KZOO_UNITY "Compile the runner's and the tests' files in batches" ON)
-function(kzoo_unity target)
-  if(KZOO_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-    # Newer CMake would put .cu files together as well, and they are compiled for themselves.
-    get_target_property(sources ${target} SOURCES)
-    list(FILTER sources INCLUDE REGEX "\\.cu$")
-    set_property(SOURCE ${sources} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON)
+# Files that include much the same are compiled together, in the same groups in every configuration:
+# kzoo_unity(target REGEX), where the first capture of REGEX in a file's path names its group.
+option(KZOO_UNITY "Compile the runner's and the tests' files in groups" ON)
+function(kzoo_unity target regex)
+  if(NOT KZOO_UNITY)
+    return()
   endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(source MATCHES "\\.cpp$" AND source MATCHES "${regex}")
+      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
 endfunction()
 
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON) # CUDA is seldom in the loader's own folders

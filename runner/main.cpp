@@ -1,7 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "shards/messages.hpp"
 #include "host/profiled.hpp"
+#include "shards/messages.hpp"
 #include "worker/worker.hpp"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// A descriptor below 3 that the caller closed must not become a socket or a result's memory.
+// If the caller closed stdin, stdout or stderr, no socket or shared memory may get its number.
 void fill_standard_descriptors() {
   int fd = 0;
   do {
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   fill_standard_descriptors();
   if (argc > 2 && argv[1] == kzoo::host::kProfiledCommand)
     return kzoo::host::profiled_main(argv[2]);
-  std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would hide how workers end
+  std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
   if (argc > 1 && argv[1] == kzoo::shards::kShardCommand) return kzoo::cli::shard();
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -33,12 +33,14 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   check_tampering(p, result.report.changed, result.judgement);
   if (result.judgement.right && result.report.unfinished) {
     result.judgement.right = false;
-    result.judgement.reason = "C still changes after run() has returned: who waits for that work?";
+    result.judgement.reason =
+        "C still changes when run() has returned and the device is idle: does another thread "
+        "launch work?";
   }
   return result;
 }
 
-void candidate::run_unseen(int slot) {
+void candidate::run_unjudged(int slot) {
   reference::judgement inputs;
   inputs.right = true;
   check_tampering(problem_in(slot), host_.run({{}, false, {}}, slot).changed, inputs);
@@ -47,9 +49,10 @@ void candidate::run_unseen(int slot) {
 
 judged_samples candidate::sample(worker::sample_request how, std::vector<std::uint64_t>& judged,
                                  timing::throttle_filter& filter) {
-  // What differs from run to run is judged each time, up to here; after that only the last one.
-  constexpr std::size_t kMostJudged = 8;
-  constexpr std::chrono::milliseconds kToRecover{50};  // for a device that was throttled
+  // A kernel may give a new result in each run. So many are judged each; then only the last of a
+  // series of samples is.
+  constexpr std::size_t kMaxJudged = 8;
+  constexpr std::chrono::milliseconds kToRecover{50};  // pause after throttling
   const problem& p = problem_in(0);
   how.output = wanted(p);
   judged_samples all;
@@ -57,11 +60,11 @@ judged_samples candidate::sample(worker::sample_request how, std::vector<std::ui
   const int wanted_samples = how.samples;
   for (;;) {
     how.output.known = judged;
-    how.any_output = judged.size() > kMostJudged;
+    how.any_output = judged.size() > kMaxJudged;
     how.least_mhz = filter.least_mhz();
     const worker::sample_report report = host_.sample(how);
     how.max_seconds -= report.seconds;
-    if (all.samples_ms.empty() && how.max_seconds <= 0) filter.accept_all();  // one at least
+    if (all.samples_ms.empty() && how.max_seconds <= 0) filter.accept_all();  // at least one sample
     const bool all_count = add_samples(report, filter, all);
     all.cold_cache = report.cold_cache;
     all.warmup_seconds += report.warmup_seconds;
@@ -78,7 +81,7 @@ judged_samples candidate::sample(worker::sample_request how, std::vector<std::ui
 }
 
 judged_end_to_end candidate::end_to_end(double max_seconds, std::vector<std::uint64_t>& judged) {
-  constexpr int kRuns = 5;  // the first, which finds everything cold, is not the median of so many
+  constexpr int kRuns = 5;  // so that the cold first run does not determine the median
   const problem& p = problem_in(0);
   worker::output_request output = wanted(p);
   judged_end_to_end all;
@@ -137,7 +140,7 @@ reference::judgement candidate::judge_seen(const worker::output_report& seen,
                                            kzoo_precision declared, int slot) {
   rows_only_ = !judged_by_->complete();
   if (rows_only_ && seen.survey.clean()) return reference::judge(*judged_by_, declared, kept());
-  if (rows_only_) host_.show(slot);  // something is plainly wrong: where?
+  if (rows_only_) host_.show(slot);  // the survey found an error: copy all of C to locate it
   rows_only_ = false;
   return reference::judge(*judged_by_, declared, host_.output());
 }
@@ -158,7 +161,7 @@ void candidate::check_tampering(const problem& p, const worker::changes& found,
                                   found.workspace);
   }
   if (reason.empty()) return;
-  // It comes first: a wrong C may be what follows from it.
+  // Reported before a wrong C, which may be a consequence.
   j.reason = j.right ? reason : reason + "; and of C " + j.reason;
   j.right = false;
 }
@@ -168,8 +171,8 @@ void candidate::check_clocks(const worker::sample_report& report, reference::jud
   if (!j.right || !both.disagree()) return;
   j.right = false;
   j.reason = fmt::format(
-      "works on another stream than the one it is given: {:.3g} ms pass until the device is idle, "
-      "{:.3g} ms of them on that stream",
+      "launches work on a stream other than the one it is given: the device is busy for {:.3g} ms, "
+      "that stream for {:.3g} ms",
       both.host_ms, both.stream_ms);
 }
 

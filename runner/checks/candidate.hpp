@@ -1,5 +1,5 @@
 #pragma once
-// One variant of a plugin on a live worker, and the protocol that every run of it goes through.
+// The kernel under test: one variant of a plugin in its worker, and the checks of every single run.
 
 #include "checks/expected_results.hpp"
 #include "devices/nvml.hpp"
@@ -19,46 +19,46 @@
 
 namespace kzoo::checks {
 
-// Which variant, on which device, for which element type and problem.
+// The library, the variant, the device and the problem.
 struct candidate_description {
   std::filesystem::path file;  // the library
   std::string device;
   std::uint32_t variant = 0;  // in the plugin's table
   results::variant_description description;
-  kzoo::problem problem;                   // the one at hand
-  bool show_errors = false;                // a judgement that is wrong comes with a map
+  kzoo::problem problem;                   // that is checked; sweeps take its element type only
+  bool show_errors = false;                // adds an error map to a wrong result
   const devices::nvml* monitor = nullptr;  // of the device; may be null
 };
 
-// One run, judged.
+// The verdict on one run.
 struct judged_run {
   reference::judgement judgement;
   worker::run_report report;
 };
 
-// Many runs, timed, each different result judged.
+// Many timed runs; each distinct result was judged.
 struct judged_samples {
-  reference::judgement judgement;          // the first that is wrong, else the last
-  std::vector<double> samples_ms, sm_mhz;  // those that count
+  reference::judgement judgement;          // the first wrong one, else the last
+  std::vector<double> samples_ms, sm_mhz;  // without those that were throttled
   results::conditions conditions;
   double warmup_seconds = 0;
   bool cold_cache = false;
 };
 
-// The whole way, some times over, each different result judged.
+// Several end-to-end runs; each distinct result was judged.
 struct judged_end_to_end {
-  reference::judgement judgement;  // likewise
+  reference::judgement judgement;  // the first wrong one, else the last
   timing::end_to_end medians;
 };
 
-// Whatever the plugin does wrong to its worker comes out as a failure.
+// Throws failure when the plugin crashes, hangs or reports an error.
 class candidate {
  public:
   candidate(host::plugin_host& host, candidate_description who, expected_results& known)
       : host_(host), who_(std::move(who)), expected_(known) {}
 
-  const problem& at() const { return who_.problem; }
-  kzoo_precision declared() const { return who_.description.declared(at().dtype); }
+  const problem& current_problem() const { return who_.problem; }
+  kzoo_precision declared() const { return who_.description.declared(current_problem().dtype); }
   std::string file() const { return who_.file.string(); }
   const std::string& device() const { return who_.device; }
   const std::string& variant() const { return who_.description.id; }
@@ -68,40 +68,41 @@ class candidate {
     return expected_.of(p);
   }
 
-  // Creates an instance for the problem; see plugin_host for slots.
+  // Creates an instance for the problem. Slots are those of plugin_host.
   void prepare(const problem& p, int slot = 0);
-  // Other contents, other addresses, the same instance.
+  // New contents and addresses for the same instance: see plugin_host::renew().
   void renew(const problem& p, const std::string& move, int slot = 0);
   void finish(int slot = 0) { host_.finish(slot); }
 
-  // Runs what is in the slot, and judges all that one run shows: C, what is around it, the inputs.
-  // A C whose digest is in `judged` has been found right before.
+  // Runs the instance in the slot and judges C, the redzones and whether the inputs are unchanged.
+  // A C whose digest is in `judged` was found right before, and is not compared again.
   judged_run run(int slot = 0, std::vector<std::uint64_t> judged = {});
-  // Runs what is in the slot, leaves C on the device, and judges nothing but the inputs: throws
-  // failure where they were written to.
-  void run_unseen(int slot = 0);
-  // Times what is in slot 0, and judges every output whose digest is not in `judged`, to which it
-  // is added; `how` need not say anything about the output and the clock.
+  // Runs the instance in the slot and leaves C on the device without judging it. Throws failure if
+  // the run wrote to memory that is not its own.
+  void run_unjudged(int slot = 0);
+  // Times the instance in slot 0 and judges every result whose digest is not in `judged`, to which
+  // it is added. `how.output` and `how.least_mhz` are set here.
   judged_samples sample(worker::sample_request how, std::vector<std::uint64_t>& judged,
                         timing::throttle_filter& filter);
-  // Allocation, copies and all, of what is in slot 0; few runs once `max_seconds` are over.
+  // Times slot 0 end to end, with allocation and copies; no further run after `max_seconds`.
   judged_end_to_end end_to_end(double max_seconds, std::vector<std::uint64_t>& judged);
-  // The rows that the truth covers of the C that was judged last.
+  // The C that was judged last: the rows for which expected results exist.
   reference::result kept() const;
 
  private:
   const problem& problem_in(int slot) const { return prepared_.at(slot); }
-  // What the reference needs to see of C: all of it, or the rows that it knows and a survey.
+  // The part of C to copy: all of it, or the rows with expected results and a survey of the rest.
   worker::output_request wanted(const problem& p);
   reference::judgement judge(const problem& p, const worker::output_report& seen, int slot);
   reference::judgement judge_seen(const worker::output_report& seen, kzoo_precision declared,
                                   int slot);
-  // Each makes a right judgement wrong where it finds something.
+  // Sets the judgement to wrong if the run changed memory that is not its own.
   static void check_tampering(const problem& p, const worker::changes& found,
                               reference::judgement& j);
-  // Adds those of the report's samples that count; whether all do.
+  // Adds the samples that the filter accepts; returns whether it accepts all.
   bool add_samples(const worker::sample_report& report, timing::throttle_filter& filter,
                    judged_samples& all) const;
+  // Sets the judgement to wrong if the stream was idle while the device still worked.
   static void check_clocks(const worker::sample_report& report, reference::judgement& j);
 
   host::plugin_host& host_;
@@ -109,7 +110,7 @@ class candidate {
   expected_results& expected_;
   std::map<int, problem> prepared_;  // by slot
   std::shared_ptr<const reference::expected_result> judged_by_;
-  bool rows_only_ = false;  // is what the host's output() has
+  bool rows_only_ = false;  // whether the host's output() holds only the rows with expected results
 };
 
 }  // namespace kzoo::checks

@@ -6,15 +6,15 @@
 
 namespace kzoo::checks {
 
-results::finding make(const check& c, candidate& s) {
+results::finding run_check(const check& which, candidate& c) {
   const auto found = [&](results::outcome o, const std::string& detail) {
-    return results::finding{c.name(), o, detail, {}};
+    return results::finding{which.name(), o, detail, {}};
   };
   try {
-    return found(results::outcome::pass, c.look(s));
+    return found(results::outcome::pass, which.run(c));
   } catch (const failed& f) {
-    s.host().leave();  // what it leaves alive must not be the next one's
-    return {c.name(), results::outcome::fail, f.what(), f.errors};
+    c.host().leave();  // threads it left running must not disturb the next check
+    return {which.name(), results::outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
     return found(results::outcome::skipped, f.what());
   } catch (const failure& f) {
@@ -31,16 +31,17 @@ results::finding make(const check& c, candidate& s) {
   }
 }
 
-results::finding after_hang(const check& c) {
-  return {c.name(), results::outcome::skipped, "not tried: an earlier check hung", {}};
+results::finding skipped_after_hang(const check& which) {
+  return {which.name(), results::outcome::skipped, "not run: an earlier check hung", {}};
 }
 
-std::vector<results::finding> make_checks(tier t, bool about_problem, candidate& s) {
+std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c) {
   std::vector<results::finding> all;
   bool hung = false;
-  for (const check* c : all_checks()) {
-    if (c->from() > t || c->is_about_problem() != about_problem || !c->applies_to(s)) continue;
-    all.push_back(hung ? after_hang(*c) : make(*c, s));
+  for (const check* which : all_checks()) {
+    if (which->from() > t || which->is_about_problem() != about_problem || !which->applies_to(c))
+      continue;
+    all.push_back(hung ? skipped_after_hang(*which) : run_check(*which, c));
     hung = hung || all.back().outcome == results::outcome::hung;
   }
   return all;
@@ -50,23 +51,23 @@ void require(const reference::judgement& j, const std::string& doing) {
   if (!j.right) throw failed(doing + ": " + j.reason, j.errors);
 }
 
-std::string sweep(candidate& s, const std::vector<problem>& problems) {
+std::string sweep(candidate& c, const std::vector<problem>& problems) {
   std::size_t done = 0, declined = 0;
   std::string reason;
   for (const problem& p : problems) {
     try {
-      s.prepare(p);
-    } catch (const failure& b) {
-      if (b.verdict != verdict::unsupported) throw;
+      c.prepare(p);
+    } catch (const failure& f) {
+      if (f.verdict != verdict::unsupported) throw;
       ++declined;
-      reason = b.what();
+      reason = f.what();
       continue;
     }
     try {
-      require(s.run().judgement, problem_name(p));
-      s.finish();
-    } catch (const failure& b) {
-      throw failure(b.verdict, problem_name(p) + ": " + b.what());
+      require(c.run().judgement, problem_name(p));
+      c.finish();
+    } catch (const failure& f) {
+      throw failure(f.verdict, problem_name(p) + ": " + f.what());
     }
     ++done;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// One way in which a kernel can be wrong, and how to find out.
+// The interface of a check: one way in which a kernel can be wrong, and how to detect it.
 
 #include "checks/candidate.hpp"
 #include "core/tier.hpp"
@@ -13,51 +13,52 @@
 
 namespace kzoo::checks {
 
-// The candidate is wrong; what() says where and by how much.
+// The candidate fails the check; what() says where and by how much.
 class failed : public std::runtime_error {
  public:
   explicit failed(const std::string& reason, std::optional<reference::error_map> where = {})
       : std::runtime_error(reason), errors(std::move(where)) {}
   std::optional<reference::error_map> errors;
 };
-// The check says nothing about the candidate; what() says why.
+// The check could not be made; what() says why.
 class skipped : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Checks keep nothing between two calls.
+// A check keeps no state between two calls.
 class check {
  public:
   virtual ~check() = default;
 
   virtual const char* name() const = 0;
+  // The lowest tier that includes the check.
   virtual tier from() const { return tier::full; }
-  // Asked once for each element type, or on each problem of an experiment?
+  // True: run on each problem of an experiment. False: run once for each element type.
   virtual bool is_about_problem() const { return false; }
-  // Where it does not, it is not even mentioned.
+  // A check that does not apply is not reported.
   virtual bool applies_to(const candidate&) const { return true; }
-  // Says what was looked at. Throws failed, skipped, or failure; leaves no instance behind when it
-  // returns.
-  virtual std::string look(candidate& s) const = 0;
+  // Returns a description of what was checked. Throws failed, skipped or failure. No instance is
+  // left when it returns.
+  virtual std::string run(candidate& c) const = 0;
 };
 
-// Every check there is, in the order in which they are made.
+// All checks, in the order in which they run.
 std::span<const check* const> all_checks();
 
-// Makes one check; never throws for what the plugin does.
-results::finding make(const check& c, candidate& s);
-// Of one that is not made any more, because an earlier one hung.
-results::finding after_hang(const check& c);
-// Makes the checks of a tier: those about the problem at hand, or those about the element type.
-// What comes after a hang is skipped.
-std::vector<results::finding> make_checks(tier t, bool about_problem, candidate& s);
+// Runs one check; does not throw when the plugin fails.
+results::finding run_check(const check& which, candidate& c);
+// The finding for a check that is skipped because an earlier one hung.
+results::finding skipped_after_hang(const check& which);
+// Runs the checks of a tier: those about the current problem, or those about the element type.
+// After a hang the rest is skipped.
+std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c);
 
 // Throws failed unless the judgement is right: "DOING: reason".
 void require(const reference::judgement& j, const std::string& doing);
 
-// Prepares, runs and judges each problem, and says how many: "20 problems", "12 problems, 8
+// Prepares, runs and judges each problem. Returns how many: "20 problems", or "12 problems, 8
 // declined: it needs …". Throws skipped when all are declined.
-std::string sweep(candidate& s, const std::vector<problem>& problems);
+std::string sweep(candidate& c, const std::vector<problem>& problems);
 
 }  // namespace kzoo::checks

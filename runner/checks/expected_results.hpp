@@ -1,5 +1,5 @@
 #pragma once
-// The truths of the problems at hand, each computed once.
+// Caches expected results, so that each is computed once.
 
 #include "core/problem.hpp"
 #include "reference/reference.hpp"
@@ -12,7 +12,8 @@ namespace kzoo::checks {
 class expected_results {
  public:
   std::shared_ptr<const reference::expected_result> of(const problem& p);
-  // When another problem is at hand: keeps those of the checks, which come again and again.
+  // Called before the next problem: keeps only the small ones, which the checks use for every
+  // kernel.
   void forget_large();
 
  private:

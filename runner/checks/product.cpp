@@ -4,21 +4,21 @@
 
 namespace kzoo::checks {
 
-std::string product::look(candidate& s) const {
+std::string product::run(candidate& c) const {
   worker::sample_request how;
   how.warmup = 1;
   how.samples = 5;
   how.max_seconds = 1;
   how.compare_clocks = true;
-  s.prepare(s.at());
-  const judged_run first = s.run();
-  require(first.judgement, problem_name(s.at()));
+  c.prepare(c.current_problem());
+  const judged_run first = c.run();
+  require(first.judgement, problem_name(c.current_problem()));
   std::vector judged{first.report.output.digest};
   timing::throttle_filter all_count(0, how.samples);
-  const judged_samples timed = s.sample(how, judged, all_count);
+  const judged_samples timed = c.sample(how, judged, all_count);
   require(timed.judgement, "right when it ran once, wrong when it was timed");
-  s.finish();
-  return fmt::format("{}, error {:.3g} of what is allowed", problem_name(s.at()),
+  c.finish();
+  return fmt::format("{}, error {:.3g} of what is allowed", problem_name(c.current_problem()),
                      first.judgement.accuracy.worst_of_allowed);
 }
 

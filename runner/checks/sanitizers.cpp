@@ -19,29 +19,29 @@ namespace fs = std::filesystem;
 constexpr double kTimeoutSeconds = 300;  // these tools slow a kernel down by up to a hundred times
 constexpr const char* kSize = "129x127x65";
 
-// This program, validating the candidate's variant from `file` in the tool's own process.
-std::vector<std::string> runner_on(const candidate& s, const std::string& file) {
+// The command line that validates the candidate's variant, loaded from `file`, in one process.
+std::vector<std::string> runner_on(const candidate& c, const std::string& file) {
   return {fs::read_symlink("/proc/self/exe").string(),
           "validate",
-          fmt::format("{}:{}", file, s.variant()),
+          fmt::format("{}:{}", file, c.variant()),
           "--in-process",
           "--tier",
           "quick",
           "--device",
-          s.device(),
+          c.device(),
           "--size",
           kSize,
           "--dtype",
-          std::string(type_name(s.at().dtype))};
+          std::string(type_name(c.current_problem().dtype))};
 }
 
-// The first lines of the output that hold one of the words, without what tools put in front.
+// The first lines of the output that contain one of the words, without the tool's prefix.
 std::string lines_with(const std::string& output, std::initializer_list<std::string_view> words) {
-  constexpr int kMost = 3;
+  constexpr int kMaxLines = 3;
   std::istringstream in(output);
   std::string found;
   int count = 0;
-  for (std::string line; std::getline(in, line) && count < kMost;) {
+  for (std::string line; std::getline(in, line) && count < kMaxLines;) {
     for (const std::string_view word : words) {
       if (line.find(word) == std::string::npos) continue;
       line.erase(0, line.find_first_not_of("= 0123456789"));
@@ -57,25 +57,25 @@ std::string judge(const process::command_result& ran, int error_code, const std:
                   std::initializer_list<std::string_view> words) {
   if (ran.hung) {
     throw failure(verdict::hung,
-                  fmt::format("no end within {:g} s under {}, killed", kTimeoutSeconds, tool));
+                  fmt::format("did not end within {:g} s under {}, killed", kTimeoutSeconds, tool));
   }
-  if (ran.code == 0) return fmt::format("{} finds nothing on {}", tool, kSize);
+  if (ran.code == 0) return fmt::format("{} finds no error on {}", tool, kSize);
   const std::string found = lines_with(ran.output, words);
   if (ran.code == error_code || !found.empty()) throw failed(found.empty() ? tool : found);
-  throw skipped(fmt::format("{} ended with code {}: {}", tool, ran.code,
+  throw skipped(fmt::format("{} ended with exit code {}: {}", tool, ran.code,
                             lines_with(ran.output, {"rror", "fail", "wrong", "crashed"})));
 }
 
 }  // namespace
 
-bool compute_sanitizer::applies_to(const candidate& s) const { return s.device() != "cpu"; }
+bool compute_sanitizer::applies_to(const candidate& c) const { return c.device() != "cpu"; }
 
-std::string compute_sanitizer::look(candidate& s) const {
+std::string compute_sanitizer::run(candidate& c) const {
   constexpr int kFound = 86;
   std::vector<std::string> argv{"compute-sanitizer",    "--tool",        tool_, "--error-exitcode",
                                 std::to_string(kFound), "--print-limit", "3"};
-  for (const std::string& word : runner_on(s, s.file())) argv.push_back(word);
-  s.host().release();
+  for (const std::string& word : runner_on(c, c.file())) argv.push_back(word);
+  c.host().release();
   try {
     return judge(process::run_command(argv, {}, kTimeoutSeconds), kFound,
                  fmt::format("compute-sanitizer --tool {}", tool_),
@@ -85,21 +85,21 @@ std::string compute_sanitizer::look(candidate& s) const {
   }
 }
 
-bool address_sanitizer::applies_to(const candidate& s) const { return s.device() == "cpu"; }
+bool address_sanitizer::applies_to(const candidate& c) const { return c.device() == "cpu"; }
 
-std::string address_sanitizer::look(candidate& s) const {
+std::string address_sanitizer::run(candidate& c) const {
   constexpr int kFound = 87;
-  const fs::path own = fs::absolute(s.file());
+  const fs::path own = fs::absolute(c.file());
   const fs::path file = own.parent_path().parent_path() / "cpu-asan" / own.filename();
   if (!fs::exists(file)) {
     throw skipped(fmt::format("there is no {}: build with -D KZOO_ASAN=ON", file.string()));
   }
   const std::string runtime = KZOO_ASAN_RUNTIME;
   if (!fs::exists(runtime)) throw skipped("there is no libasan at " + runtime);
-  s.host().release();
+  c.host().release();
   return judge(
       process::run_command(
-          runner_on(s, file.string()),
+          runner_on(c, file.string()),
           {"LD_PRELOAD=" + runtime,
            fmt::format("ASAN_OPTIONS=exitcode={}:detect_leaks=0:abort_on_error=0", kFound)},
           kTimeoutSeconds),

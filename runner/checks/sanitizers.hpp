@@ -1,5 +1,5 @@
 #pragma once
-// The checks of tier paranoid: this runner once more, under a tool that watches every access.
+// The checks of tier paranoid: start this runner under a tool that checks every memory access.
 
 #include "checks/check.hpp"
 
@@ -15,20 +15,20 @@ class compute_sanitizer final : public sanitizer_check {
  public:
   explicit compute_sanitizer(const char* tool) : tool_(tool) {}
   const char* name() const override { return tool_; }
-  bool applies_to(const candidate& s) const override;
-  std::string look(candidate& s) const override;
+  bool applies_to(const candidate& c) const override;
+  std::string run(candidate& c) const override;
 
  private:
   const char* tool_;
 };
 
-// A build of the plugin with AddressSanitizer, in the folder cpu-asan beside the plugin's own. The
-// zones around A, B, C and the workspace are out of bounds for it, also to reads.
+// Runs a build of the plugin with AddressSanitizer, from the folder cpu-asan beside the plugin's
+// own. It also detects reads from the redzones around A, B, C and the workspace.
 class address_sanitizer final : public sanitizer_check {
  public:
   const char* name() const override { return "AddressSanitizer"; }
-  bool applies_to(const candidate& s) const override;
-  std::string look(candidate& s) const override;
+  bool applies_to(const candidate& c) const override;
+  std::string run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

@@ -1,5 +1,5 @@
 #pragma once
-// The checks that ask whether a run depends on anything but its arguments, on the problem at hand.
+// Checks that a run depends on nothing but its arguments, on the current problem.
 
 #include "checks/check.hpp"
 
@@ -10,35 +10,35 @@ class problem_check : public check {
   bool is_about_problem() const override { return true; }
 };
 
-// Other numbers in the same buffers, the same instance: a kept result is the old one.
+// New contents in the same buffers, with the same instance: finds cached results.
 class new_contents final : public problem_check {
  public:
   const char* name() const override { return "new contents"; }
-  std::string look(candidate& s) const override;
+  std::string run(candidate& c) const override;
 };
 
-// Each matrix and the workspace in turn at another address, the same instance; the old place is
-// full of NaN.
+// Each matrix and the workspace in turn at a new address, with the same instance; the old memory is
+// filled with NaN. Finds cached pointers.
 class new_addresses final : public problem_check {
  public:
   const char* name() const override { return "new addresses"; }
-  std::string look(candidate& s) const override;
+  std::string run(candidate& c) const override;
 };
 
-// Instances for two shapes alive at once, run in turn, then two for one shape; and each while
-// others are destroyed.
+// Several live instances, of two shapes and then also two of the same shape, run in turn and while
+// others are destroyed: finds state that instances share.
 class interleaving final : public problem_check {
  public:
   const char* name() const override { return "interleaving"; }
-  std::string look(candidate& s) const override;
+  std::string run(candidate& c) const override;
 };
 
-// The same run again and again: the same bits, or right each time where it declares that they
-// differ.
+// The same run many times: bit-identical results, or right ones if the variant is declared
+// nondeterministic.
 class repeats final : public problem_check {
  public:
   const char* name() const override { return "repeats"; }
-  std::string look(candidate& s) const override;
+  std::string run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

@@ -1,5 +1,5 @@
 #pragma once
-// The checks that ask for right results on a list of problems, once for each element type.
+// Checks that require right results on a list of problems, once for each element type.
 
 #include "checks/check.hpp"
 
@@ -7,54 +7,54 @@ namespace kzoo::checks {
 
 class sweep_check : public check {
  public:
-  std::string look(candidate& s) const override { return sweep(s, problems(s)); }
+  std::string run(candidate& c) const override { return sweep(c, problems(c)); }
 
  private:
-  virtual std::vector<problem> problems(const candidate& s) const = 0;
+  virtual std::vector<problem> problems(const candidate& c) const = 0;
 };
 
-// One of everything, primes, sizes around and below every tile, odd and even numbers of tiles along
-// k, M, N and K all different, rows further apart than they are long.
+// Extents of 1, primes, sizes around and below every tile, odd and even numbers of k tiles,
+// different M, N and K, leading dimensions larger than the rows.
 class shapes final : public sweep_check {
  public:
   const char* name() const override { return "shapes"; }
 
  private:
-  std::vector<problem> problems(const candidate& s) const override;
+  std::vector<problem> problems(const candidate& c) const override;
 };
 
-// C = alpha A B + beta C for each of three alphas and betas; 0 times NaN is 0 here.
+// C = alpha A B + beta C for three alphas and three betas. With beta = 0 a NaN in C must not count.
 class scalars final : public sweep_check {
  public:
   const char* name() const override { return "alpha and beta"; }
 
  private:
-  std::vector<problem> problems(const candidate& s) const override;
+  std::vector<problem> problems(const candidate& c) const override;
 };
 
-// Sums that fp32 holds exactly in any order: one dropped term shows.
+// Integer sums that fp32 represents exactly in any order: a single dropped term is detected.
 class exact_integers final : public sweep_check {
  public:
   const char* name() const override { return "exact integers"; }
 
  private:
-  std::vector<problem> problems(const candidate& s) const override;
+  std::vector<problem> problems(const candidate& c) const override;
 };
 
-// Other random numbers, each time for a new instance.
+// Other random seeds, each with a new instance.
 class seeds final : public sweep_check {
  public:
   const char* name() const override { return "seeds"; }
 
  private:
-  std::vector<problem> problems(const candidate& s) const override;
+  std::vector<problem> problems(const candidate& c) const override;
 };
 
-// Numbers that the declared precision holds and no narrower one does.
+// Inputs that the declared precision represents exactly and no narrower one does.
 class precision_probe final : public check {
  public:
   const char* name() const override { return "precision probe"; }
-  std::string look(candidate& s) const override;
+  std::string run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

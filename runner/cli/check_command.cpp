@@ -13,8 +13,8 @@ int check(const run_options& options) {
   results::experiment e = load_experiment(options);
   const auto file = e.file.string();
   const double timeout = e.verify.timeout_seconds;
-  // A file can be checked where its device is not: the plugins that it names are looked up for the
-  // CPU then, and the reader is told.
+  // A file can be checked on a machine without its device: then its plugins are looked up for the
+  // CPU, and a note says so.
   std::string missing;
   results::device device;
   try {
@@ -23,7 +23,7 @@ int check(const run_options& options) {
     missing = a.what();
     device = devices::find("cpu");
   }
-  const run::plan plan = run::make_plan(std::move(e), std::move(device), open_catalogue(options),
+  const run::plan plan = run::make_plan(std::move(e), std::move(device), discover_plugins(options),
                                         hosts_for(options, timeout));
   std::size_t variants = 0, unavailable = 0;
   for (const run::loaded_plugin& c : plan.plugins) {

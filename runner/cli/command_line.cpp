@@ -23,7 +23,7 @@ constexpr const char* kDescription =
     "Loads the GEMM kernel plugins that an experiment names, checks each against an fp64\n"
     "reference and all against each other, and compares their times.";
 
-// Takes what stands after -- away from the words.
+// Removes the words from -- on, and returns those after it.
 std::vector<std::string> taken_after_dashes(std::vector<std::string>& words) {
   const auto dashes = std::ranges::find(words, "--");
   if (dashes == words.end()) return {};

@@ -2,7 +2,7 @@
 
 namespace kzoo::cli {
 
-// Reads the command line and does what it says. The exit code of the program.
+// Parses the command line and runs the subcommand. Returns the exit code of the program.
 int command_line(int argc, char** argv);
 
 }  // namespace kzoo::cli

@@ -1,5 +1,5 @@
 #pragma once
-// What each subcommand does. Each gives back the exit code of the program.
+// The subcommands and their options. Each function returns the exit code of the program.
 
 #include <filesystem>
 #include <optional>
@@ -14,15 +14,15 @@ inline constexpr int kSomeCellFailed = 1;
 inline constexpr int kBadInput = 2;  // usage, experiment file
 inline constexpr int kNoSuchDevice = 3;
 inline constexpr int kRegression = 4;
-inline constexpr int kSignalled = 128;  // and the signal's number, as a shell has it
+inline constexpr int kSignalled = 128;  // plus the signal's number, as in a shell
 
-// Of every subcommand.
+// Options of every subcommand that loads plugins.
 struct common_options {
-  std::vector<std::string> plugin_folders;  // --plugin-dir, before the built-in ones
+  std::vector<std::string> plugin_folders;  // --plugin-dir, searched before the built-in ones
   bool in_process = false;
 };
 
-// Of what runs an experiment.
+// Output options of run and rerun.
 struct output_options : common_options {
   std::string json, csv, markdown;  // "" : none, "-": stdout
   std::string journal;              // "" : under results/
@@ -31,23 +31,23 @@ struct output_options : common_options {
   bool show_errors = false;
 };
 
-// An experiment, and what is said over it.
+// An experiment file, and what the command line overrides in it.
 struct experiment_options {
   std::string file;
   std::string device;                // "" : as the file says
   std::vector<std::string> plugins;  // empty: as the file says
-  std::vector<std::string> sizes;    // likewise
+  std::vector<std::string> sizes;    // empty: as the file says
   std::string tier;                  // "" : as the file says
 };
 
-// With `file` "" only with resume: as the interrupted run had it.
+// `file` may be "" with resume only: then it is the interrupted run's.
 struct run_options : output_options, experiment_options {
   std::optional<std::string> resume;  // a journal; "": the newest
 };
 
 struct profile_options : common_options, experiment_options {
-  std::vector<std::string> cells;          // empty: of the first problem all
-  std::string ncu;                         // "" : where it usually is
+  std::vector<std::string> cells;          // empty: all of the first problem
+  std::string ncu;                         // "" : look for it
   std::string json, markdown;              // "" : none, "-": stdout
   std::vector<std::string> ncu_arguments;  // after --
 };
@@ -62,17 +62,17 @@ struct report_options {
 };
 
 struct compare_options {
-  std::vector<std::string> files;  // OLD NEW, or one with a baseline
+  std::vector<std::string> files;  // OLD NEW, or one file with --baseline
   std::string threshold = "3%";
   std::string baseline;
   bool force = false, markdown = false;
 };
 
 struct validate_options : common_options {
-  std::string plugin;       // a name, name:variant or glob, or a library's file, also with :variant
-  std::string size, dtype;  // "" : as it comes
+  std::string plugin;       // name, name:variant or glob; or FILE.so, FILE.so:variant
+  std::string size, dtype;  // "" : default size, all types
   std::string tier = "full";
-  std::string device;  // "" : one that there is a build for
+  std::string device;  // "" : one that the plugin has a build for
   std::string json;    // "" : none, "-": stdout
   double timeout_seconds = 60;
   bool show_errors = false;
@@ -88,7 +88,7 @@ struct devices_options {
 };
 
 int run(const run_options& options);
-// The process of one device of several, at the other end of shards/dispatch.hpp.
+// The hidden subcommand: the process of one shard, see shards/dispatch.hpp.
 int shard();
 int rerun(const rerun_options& options);
 int check(const run_options& options);
@@ -100,8 +100,8 @@ int devices(const devices_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
 
-// The folders that plugins and experiments are looked up in, by the program's own place: the build
-// tree it was built in, or the tree it is installed in. Then the environment's.
+// The folders in which plugins and experiments are looked up: those of the environment, then those
+// of the build tree or the installed tree that the program is in.
 std::vector<std::filesystem::path> plugin_folders();
 std::vector<std::filesystem::path> config_path();
 

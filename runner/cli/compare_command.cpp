@@ -41,8 +41,9 @@ int compare_two(const compare_options& options, report::medium medium) {
   const document before = storage::read(options.files[0]), after = storage::read(options.files[1]);
   const std::string why = compare::incomparable(before, after);
   if (!why.empty() && !options.force) {
-    throw input::invalid(fmt::format("{}: error: cannot be compared with {}: {}; --force does",
-                                     options.files[1], options.files[0], why));
+    throw input::invalid(
+        fmt::format("{}: error: cannot be compared with {}: {}; --force does it anyway",
+                    options.files[1], options.files[0], why));
   }
   const compare::comparison found = compare::compare(before, after, threshold);
   fmt::print("{}", report::comparison_text(found, medium));
@@ -60,7 +61,7 @@ int rank_one(const compare_options& options, report::medium medium) {
       }
     }
     throw input::invalid(
-        fmt::format("--baseline: error: '{}' names nothing that was timed in {}\n  timed: {}",
+        fmt::format("--baseline: error: '{}' matches no kernel that was timed in {}\n  timed: {}",
                     options.baseline, options.files[0], fmt::join(kernels, ", ")));
   }
   fmt::print("{}", report::ranking_text(d, options.baseline, rankings, medium));

@@ -25,8 +25,8 @@ namespace {
 using report::style;
 using report::table;
 
-// Samples of an idle device, before and after it is warm, are closer than this.
-constexpr double kCalm = 0.25;
+// On an otherwise idle device the slowest sample is no further than this below the best.
+constexpr double kMaxIdleSpread = 0.25;
 
 std::vector<results::device> chosen(const devices_options& options) {
   if (options.device.empty()) return devices::list();
@@ -41,11 +41,11 @@ void measure(const results::device& d) {
     fmt::print(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
                l.kernel);
     c.all.push_back(microbenchmarks::measure(l));
-    if (const double spread = c.all.back().spread; spread > kCalm) {
+    if (const double spread = c.all.back().spread; spread > kMaxIdleSpread) {
       fmt::print(
           stderr,
           "warning: the slowest sample is {:.0f}% below the best: is something else running? "
-          "A ceiling that is too low calls honest times impossible.\n",
+          "A peak that is measured too low makes valid times look impossible.\n",
           100 * spread);
     }
   }
@@ -64,9 +64,9 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
     line("now", monitor.absent().empty() ? to_string(monitor.read()) : monitor.absent());
   }
   if (!peaks) {
-    return line("ceilings", "not measured: runner devices --measure --device " + d.id);
+    return line("peaks", "not measured: runner devices --measure --device " + d.id);
   }
-  line("ceilings", fmt::format("measured {}, {}", peaks->measured, peaks_file(d).string()));
+  line("peaks", fmt::format("measured {}, {}", peaks->measured, peaks_file(d).string()));
   table t;
   for (const char* title : {"resource", "ceiling", "spread", "clock"}) {
     t.add_column(title,

@@ -26,7 +26,7 @@ export_file::export_file(std::string flag, std::string name, const fs::path& sou
   };
   std::error_code ignored;
   if (fs::equivalent(name_, source, ignored)) refuse("it is the input file");
-  // Devices and pipes cannot be replaced: they are written to as they are.
+  // Devices and pipes cannot be replaced by renaming: write to them directly.
   const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
   written_ = in_place ? name_ : fmt::format("{}.{}.part", name_, getpid());
   file_ = std::fopen(written_.c_str(), "w");
@@ -40,10 +40,10 @@ export_file::~export_file() {
 
 void export_file::write(const std::string& text) {
   std::FILE* out = file_ == nullptr ? stdout : file_;
-  const bool whole =
+  const bool complete =
       std::fwrite(text.data(), 1, text.size(), out) == text.size() && std::fflush(out) == 0 &&
       (written_ == name_ || written_.empty() || std::rename(written_.c_str(), name_.c_str()) == 0);
-  if (!whole)
+  if (!complete)
     throw std::runtime_error(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
 }
 

@@ -6,13 +6,13 @@
 
 namespace kzoo::cli {
 
-// Where results go that --json, --csv or --md ask for. Opened before anything runs, so that an
-// hour's results do not meet a missing folder; and an older file is replaced only when the new one
-// is whole.
+// The output file of --json, --csv or --md. Opened before anything runs, so that a long run does
+// not fail at its end for want of a folder. An older file is replaced only once the new one is
+// complete.
 class export_file {
  public:
-  // `name` "-" is stdout. Throws experiment::invalid when it cannot be written, or is `source`:
-  // what the results are of.
+  // `name` "-" is stdout. Throws input::invalid if it cannot be written, or is `source`, the input
+  // that must not be overwritten.
   export_file(std::string flag, std::string name, const std::filesystem::path& source);
   ~export_file();
   export_file(const export_file&) = delete;

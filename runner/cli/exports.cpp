@@ -8,18 +8,17 @@
 #include "input/invalid.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace kzoo::cli {
 
 std::string rendered(const results::document& d, format f) {
   switch (f) {
     case format::json:
-      return storage::dumped(storage::to_json(d), 2) + '\n';
+      return storage::to_text(d);
     case format::csv:
       return report::csv(d);
     case format::markdown:
-      return report::whole(d, report::medium::markdown);
+      return report::full_report(d, report::medium::markdown);
   }
   return "";
 }

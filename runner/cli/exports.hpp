@@ -1,5 +1,5 @@
 #pragma once
-// What --json, --csv and --md ask for.
+// Writes the files that --json, --csv and --md ask for.
 
 #include "cli/commands.hpp"
 #include "cli/export_file.hpp"
@@ -19,7 +19,7 @@ class exports {
  public:
   exports(const output_options& options, const std::filesystem::path& source);
 
-  // stdout is one document's alone.
+  // Whether one of them goes to stdout, which then must hold nothing else.
   bool on_stdout() const { return on_stdout_; }
   void write(const results::document& d);
 

@@ -18,12 +18,12 @@ interrupted_run open_journal(const fs::path& file) {
   constexpr input::file_kind kJournal{"a journal", ".jsonl", 1024};
   const std::string text = input::read_file(file, kJournal);
   if (!storage::is_journal(text)) {
-    throw input::invalid(input::error_text(file.string(), "is no journal of a run"));
+    throw input::invalid(input::error_text(file.string(), "is not the journal of a run"));
   }
   return {file, storage::read_journal(text, file.string())};
 }
 
-// Their names begin with the date.
+// The journals' names begin with the date.
 std::vector<fs::path> newest_first() {
   std::vector<fs::path> files;
   std::error_code ignored;
@@ -58,7 +58,7 @@ interrupted_run find_interrupted(const std::string& name, const std::string& exp
       const results::document& d = found.journal.results;
       if (!d.complete() && (wanted.empty() || d.experiment.file.stem() == wanted)) return found;
     } catch (const input::invalid&) {
-      // Something else that ends in .jsonl.
+      // Not a journal, although it ends in .jsonl.
     }
   }
   throw input::invalid(

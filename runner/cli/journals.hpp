@@ -1,5 +1,5 @@
 #pragma once
-// Where journals are, and which of them belongs to an interrupted run.
+// Names new journals, and finds that of an interrupted run.
 
 #include "storage/journal.hpp"
 
@@ -8,10 +8,10 @@
 
 namespace kzoo::cli {
 
-// Of the current directory: where journals go unless --journal says otherwise.
+// In the current directory: where journals are written without --journal.
 inline constexpr const char* kResultsFolder = "results";
 
-// "results/2026-11-20T23-41-07_ladder_cuda0.jsonl", or with a number where that is there already.
+// "results/2026-11-20T23-41-07_ladder_cuda0.jsonl", with a number appended if that exists.
 std::filesystem::path journal_name(const results::document& head);
 
 struct interrupted_run {
@@ -19,8 +19,8 @@ struct interrupted_run {
   storage::journal_content journal;
 };
 
-// The journal `name`; where it is "", the newest under kResultsFolder that has cells left to run,
-// of `experiment` unless that is "". Throws experiment::invalid.
+// The journal `name`; if "", the newest in kResultsFolder that has cells left to run, and is of
+// `experiment` unless that is "". Throws input::invalid.
 interrupted_run find_interrupted(const std::string& name, const std::string& experiment);
 
 }  // namespace kzoo::cli

@@ -22,18 +22,18 @@ using report::table;
 // Long enough to load any library; `list` and `describe` run nothing.
 constexpr double kLoadSeconds = 30;
 
-// What a file says of itself, or why it cannot.
+// A plugin file with its description, or why there is none.
 struct described {
   run::plugin_file file;
   std::optional<results::plugin_description> plugin;
   std::string problem;
 };
 
-described ask(const run::plugin_file& file, const run::host_factory& make_host) {
+described load(const run::plugin_file& file, const run::host_factory& make_host) {
   try {
     return {file, make_host(file.file)->open(), ""};
-  } catch (const failure& s) {
-    return {file, std::nullopt, s.what()};
+  } catch (const failure& f) {
+    return {file, std::nullopt, f.what()};
   }
 }
 
@@ -56,7 +56,7 @@ std::string variants_of(const results::plugin_description& d) {
 }  // namespace
 
 int list(const common_options& options) {
-  const run::plugin_discovery plugins = open_catalogue(options);
+  const run::plugin_discovery plugins = discover_plugins(options);
   if (plugins.files().empty()) {
     fmt::print(stderr, "error: no plugins found; build them, or name a folder with --plugin-dir\n");
     return kBadInput;
@@ -72,7 +72,7 @@ int list(const common_options& options) {
   for (const std::string& name : plugins.names()) {
     for (const run::plugin_file& file : plugins.files()) {
       if (file.name != name) continue;
-      const described d = ask(file, make_host);
+      const described d = load(file, make_host);
       const char* folder_kind = file.kind == 0 ? "?" : devices::kind_name(file.kind);
       if (d.plugin) {
         t.add_row({{name},
@@ -95,13 +95,13 @@ int list(const common_options& options) {
 
 int describe(const describe_options& options) {
   const std::string& plugin = options.plugin;
-  const run::plugin_discovery plugins = open_catalogue(options);
+  const run::plugin_discovery plugins = discover_plugins(options);
   const bool colour = report::wants_colour(stdout);
   bool any = false, usable = true;
   for (const run::plugin_file& file : plugins.files()) {
     if (file.name != plugin) continue;
     any = true;
-    const described d = ask(file, hosts_for(options, kLoadSeconds));
+    const described d = load(file, hosts_for(options, kLoadSeconds));
     fmt::print("{}\n  file      {}\n", report::styled(plugin, style::bold, colour),
                file.file.string());
     if (!d.plugin) {

@@ -9,10 +9,8 @@
 #include "profile/profile_json.hpp"
 #include "report/profile.hpp"
 #include "report/terminal.hpp"
-#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -39,7 +37,7 @@ results::device gpu_for(const std::string& name) {
   }
 }
 
-// The experiment's own kernels, or just the ones that are named.
+// Plans the experiment's plugins, or only those that `names` mention.
 run::plan plan_of(const profile_options& options, const std::vector<profile::cell_name>& names) {
   results::experiment e = load_experiment(options);
   if (!names.empty()) {
@@ -48,19 +46,19 @@ run::plan plan_of(const profile_options& options, const std::vector<profile::cel
   }
   results::device device = gpu_for(e.device);
   const double timeout = e.verify.timeout_seconds;
-  return run::make_plan(std::move(e), std::move(device), open_catalogue(options),
+  return run::make_plan(std::move(e), std::move(device), discover_plugins(options),
                         hosts_for(options, timeout));
 }
 
-// ncu would write one report over the other.
+// Refuses a single report file for several cells, which ncu would overwrite.
 void check_report(const profile::tool& ncu, std::size_t cells) {
-  const bool writes = ncu.is_told("-o") || ncu.is_told("--export");
+  const bool writes = ncu.has_option("-o") || ncu.has_option("--export");
   const bool has_pattern = std::ranges::any_of(
       ncu.arguments, [](const auto& word) { return word.find('%') != std::string::npos; });
   if (cells > 1 && writes && !has_pattern) {
     throw std::invalid_argument(
-        fmt::format("-o is one report, and these are {} cells: name one with --cell, or a file for "
-                    "each, with ncu's %i for a number",
+        fmt::format("-o names one report, but there are {} cells: choose one with --cell, or let "
+                    "ncu number the reports with %i in the name",
                     cells));
   }
 }
@@ -75,14 +73,14 @@ profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
         ncu, profile::metric::all(plan.device.abi.compute_capability),
         host::profiled_command(self, {c.plugin->record.file.string(), plan.device.id,
                                       c.variant->index, p.problem, plan.experiment.timing.warmup}));
-  } catch (const failure& s) {
-    p.verdict = s.verdict;
-    p.reason = s.what();
+  } catch (const failure& f) {
+    p.verdict = f.verdict;
+    p.reason = f.what();
   }
   return p;
 }
 
-// At least one was profiled, and none failed.
+// Ok if at least one cell was profiled and none failed.
 int exit_code(const profile::document& d) {
   const auto profiled = [](const auto& c) { return c.found.has_value(); };
   const auto failed = [](const auto& c) { return !c.found && c.verdict != verdict::unsupported; };
@@ -104,7 +102,7 @@ int profile(const profile_options& options) try {
   const auto cells = profile::choose(plan, names);
   profile::tool ncu = profile::find_tool(options.ncu);
   ncu.arguments = options.ncu_arguments;
-  // Each of some ten passes runs the kernel again.
+  // ncu replays the kernel in about ten passes.
   ncu.timeout_seconds = 10 * plan.experiment.verify.timeout_seconds;
   check_report(ncu, cells.size());
   std::optional<export_file> json, markdown;
@@ -113,7 +111,7 @@ int profile(const profile_options& options) try {
 
   interrupt::catch_signals();
   profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
-  std::exception_ptr no_more;  // what was counted before is shown all the same
+  std::exception_ptr no_more;  // rethrown after the cells profiled before it have been shown
   for (const profile::cell& c : cells) {
     try {
       d.cells.push_back(profile_one(ncu, plan, c));
@@ -127,7 +125,7 @@ int profile(const profile_options& options) try {
   report::page page(report::medium_of(out));
   report::add_profile(page, d);
   fmt::print(out, "{}", page.take());
-  if (json) json->write(storage::dumped(profile::to_json(d), 2) + '\n');
+  if (json) json->write(profile::to_text(d));
   if (markdown) markdown->write(markdown_of(d));
   if (no_more) std::rethrow_exception(no_more);
   return exit_code(d);

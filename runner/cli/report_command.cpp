@@ -14,7 +14,7 @@ int report(const report_options& options) {
   const std::string text = options.json       ? rendered(d, format::json)
                            : options.csv      ? rendered(d, format::csv)
                            : options.markdown ? rendered(d, format::markdown)
-                                              : report::whole(d, report::medium_of(stdout));
+                                              : report::full_report(d, report::medium_of(stdout));
   fmt::print("{}", text);
   return kOk;
 }

@@ -43,10 +43,10 @@ run::plan plan_for(results::experiment e, const output_options& options) {
   }
   if (e.timing.fresh_processes && options.in_process) {
     throw std::invalid_argument(
-        "--in-process: the experiment's timing.fresh_processes wants a process for each turn");
+        "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
   }
   const double timeout = e.verify.timeout_seconds;
-  run::plan plan = run::make_plan(std::move(e), all.front(), open_catalogue(options),
+  run::plan plan = run::make_plan(std::move(e), all.front(), discover_plugins(options),
                                   hosts_for(options, timeout));
   for (const std::string& folder : options.plugin_folders) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
@@ -57,7 +57,7 @@ run::plan plan_for(results::experiment e, const output_options& options) {
   return plan;
 }
 
-// The journal of a run that starts, with its head; none with --no-journal.
+// Creates the journal of a new run and writes its head; none with --no-journal.
 std::optional<storage::journal> new_journal(const output_options& options, const document& head) {
   if (options.no_journal) return std::nullopt;
   auto journal = storage::journal::create(options.journal.empty() ? journal_name(head)
@@ -73,22 +73,22 @@ void print_where(const document& d, const std::optional<storage::journal>& journ
   if (d.complete()) {
     fmt::print(out, "stored in {}\n", file);
   } else {
-    fmt::print(out, "what is finished is in {}; to go on:\n  {} run --resume {}\n", file,
+    fmt::print(out, "finished cells are stored in {}; to continue:\n  {} run --resume {}\n", file,
                program_invocation_name, file);
   }
 }
 
-// Runs what `head` is the head of, and reports.
-int carry_out(run::plan& plan, document head, const run::finished_cells& before,
-              std::optional<storage::journal> journal, exports& files,
-              const output_options& options) {
+// Runs the plan and reports the results. Returns the exit code.
+int run_and_report(run::plan& plan, document head, const run::finished_cells& before,
+                   std::optional<storage::journal> journal, exports& files,
+                   const output_options& options) {
   report::terminal_options terminal;
   terminal.quiet = options.quiet;
   if (files.on_stdout()) terminal.out = stderr;
 
   const auto shown = report::make_terminal(terminal);
   std::optional<run::recorder> recorder;
-  std::vector<run::observer*> watching;  // what is finished is stored before it is shown
+  std::vector<run::observer*> watching;  // the journal first: stored before shown
   if (journal) watching.push_back(&recorder.emplace(*journal));
   watching.push_back(shown.get());
   run::observers watch(std::move(watching));
@@ -107,8 +107,8 @@ int carry_out(run::plan& plan, document head, const run::finished_cells& before,
   return results::exit_code(d);
 }
 
-// What the interrupted run was told, wherever this command line says nothing.
-run_options as_told(const document& then, run_options options) {
+// The options of the interrupted run, wherever this command line gives none.
+run_options with_recorded_options(const document& then, run_options options) {
   const auto& over = then.experiment.overridden;
   if (options.file.empty()) options.file = then.experiment.file.string();
   if (options.device.empty()) options.device = over.device.value_or("");
@@ -120,7 +120,7 @@ run_options as_told(const document& then, run_options options) {
   return options;
 }
 
-// To a reader of the results: what a run in two pieces lacks.
+// A note in the results on what the interruption costs.
 std::string note_on_break(const document& then, const run::plan& plan) {
   const auto per_problem =
       static_cast<std::ptrdiff_t>(plan.cells() / plan.experiment.problems.size());
@@ -138,10 +138,10 @@ std::string note_on_break(const document& then, const run::plan& plan) {
   return note;
 }
 
-int resume(const run_options& told) {
-  const interrupted_run before = find_interrupted(*told.resume, told.file);
+int resume(const run_options& given) {
+  const interrupted_run before = find_interrupted(*given.resume, given.file);
   const document& then = before.journal.results;
-  const run_options options = as_told(then, told);
+  const run_options options = with_recorded_options(then, given);
   run::plan plan = plan_for(load_experiment(options), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
@@ -149,21 +149,21 @@ int resume(const run_options& told) {
   document head = run::head_of(plan);
   if (const auto changes = compare::changes_between(then, head); !changes.empty()) {
     throw input::invalid(
-        fmt::format("{}: error: cannot be continued, since not all is as it was; without --resume "
-                    "everything runs anew\n  {}",
+        fmt::format("{}: error: cannot be continued, since something has changed; without --resume "
+                    "everything runs again\n  {}",
                     before.file.string(), fmt::join(changes, "\n  ")));
   }
   head.started = then.started;
   head.wall_seconds = then.wall_seconds;
   head.notes = then.notes;
-  head.peaks = then.peaks;  // one table, one roof
+  head.peaks = then.peaks;  // all cells of one table relate to the same peaks
   auto journal = storage::journal::reopen(before.file, before.journal.whole_bytes);
   if (!then.complete()) {
     head.notes.push_back(note_on_break(then, plan));
     journal.resumed(run::utc_now(), head.notes.back());
   }
-  return carry_out(plan, std::move(head), run::finished_cells(then), std::move(journal), files,
-                   options);
+  return run_and_report(plan, std::move(head), run::finished_cells(then), std::move(journal), files,
+                        options);
 }
 
 }  // namespace
@@ -174,25 +174,25 @@ int run(const run_options& options) {
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
   const document head = run::head_of(plan);
-  return carry_out(plan, head, {}, new_journal(options, head), files, options);
+  return run_and_report(plan, head, {}, new_journal(options, head), files, options);
 }
 
-int rerun(const rerun_options& told) {
-  const document then = storage::read(told.file);
-  rerun_options options = told;
+int rerun(const rerun_options& given) {
+  const document then = storage::read(given.file);
+  rerun_options options = given;
   if (options.plugin_folders.empty()) options.plugin_folders = then.invoked.plugin_folders;
   options.in_process = options.in_process || then.invoked.in_process;
   const auto& e = then.experiment;
   run::plan plan = plan_for(experiment::load_text(e.file, e.text, e.overridden), options);
   run::check_memory(plan);
-  exports files(options, told.file);
+  exports files(options, given.file);
 
   document head = run::head_of(plan);
   head.notes.push_back("repeats the run of " + then.started);
   for (const std::string& change : compare::changes_between(then, head)) {
     head.notes.push_back("since then: " + change);
   }
-  return carry_out(plan, head, {}, new_journal(options, head), files, options);
+  return run_and_report(plan, head, {}, new_journal(options, head), files, options);
 }
 
 }  // namespace kzoo::cli

@@ -12,7 +12,7 @@
 
 namespace kzoo::cli {
 
-run::plugin_discovery open_catalogue(const common_options& options) {
+run::plugin_discovery discover_plugins(const common_options& options) {
   run::plugin_discovery plugins;
   for (const std::string& folder : options.plugin_folders) plugins.add_folder(folder, true);
   for (const auto& folder : plugin_folders()) plugins.add_folder(folder, false);

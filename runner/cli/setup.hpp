@@ -1,5 +1,5 @@
 #pragma once
-// What several subcommands do first.
+// Set-up that several subcommands share.
 
 #include "cli/commands.hpp"
 #include "results/experiment.hpp"
@@ -8,7 +8,7 @@
 
 namespace kzoo::cli {
 
-run::plugin_discovery open_catalogue(const common_options& options);
+run::plugin_discovery discover_plugins(const common_options& options);
 run::host_factory hosts_for(const common_options& options, double timeout_seconds);
 results::experiment load_experiment(const experiment_options& options);
 

@@ -1,4 +1,4 @@
-// The hidden subcommand that a run on several GPUs starts for each of them.
+// The hidden subcommand that a run on several devices starts for each of them.
 
 #include "cli/setup.hpp"
 #include "devices/devices.hpp"
@@ -9,12 +9,12 @@ namespace kzoo::cli {
 
 int shard() {
   return shards::shard_main([](const results::document& head, const std::string& device) {
-    const results::experiment& told = head.experiment;
-    results::experiment e = experiment::load_text(told.file, told.text, told.overridden);
+    const results::experiment& planned = head.experiment;
+    results::experiment e = experiment::load_text(planned.file, planned.text, planned.overridden);
     common_options options;
     options.plugin_folders = head.invoked.plugin_folders;
     const double timeout = e.verify.timeout_seconds;
-    return run::make_plan(std::move(e), devices::find(device), open_catalogue(options),
+    return run::make_plan(std::move(e), devices::find(device), discover_plugins(options),
                           hosts_for(options, timeout));
   });
 }

@@ -24,7 +24,7 @@ std::string environment(const char* name) {
 fs::path folder() {
   if (const std::string named = environment("KZOO_CEILINGS"); !named.empty()) return named;
   const fs::path below = fs::path("kernel-zoo") / "ceilings";
-  // A relative one is no cache folder, says the XDG Base Directory Specification.
+  // The XDG Base Directory Specification says to ignore a relative path.
   const fs::path cache = environment("XDG_CACHE_HOME");
   return cache.is_absolute() ? cache / below : fs::path(environment("HOME")) / ".cache" / below;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Where the ceilings of this machine's devices are kept.
+// The files in which measured peaks of this machine's devices are stored.
 
 #include "devices/devices.hpp"
 #include "roofline/peaks.hpp"
@@ -10,10 +10,10 @@
 namespace kzoo::cli {
 
 // In $KZOO_CEILINGS, else $XDG_CACHE_HOME/kernel-zoo/ceilings, else ~/.cache/kernel-zoo/ceilings.
-// The name has the device's, and a digest of what else the ceilings hold for.
+// The name consists of the device's and a digest of the facts that the peaks depend on.
 std::filesystem::path peaks_file(const results::device& d);
 
-// Nothing where they were not measured; throws experiment::invalid for a file that holds none.
+// Nothing if they were not measured. Throws input::invalid if the file holds no peaks.
 std::optional<roofline::peaks> known_peaks(const results::device& d);
 
 }  // namespace kzoo::cli

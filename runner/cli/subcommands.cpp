@@ -31,7 +31,7 @@ subcommand<Options> add(CLI::App& runner, const char* name, const char* summary,
 
 void add_plugin_folders(CLI::App& app, common_options& o) {
   app.add_option("--plugin-dir", o.plugin_folders,
-                 "A folder with plugins (.so), before the built-in ones; may be given again")
+                 "A folder with plugins (.so), searched before the built-in ones; repeatable")
       ->type_name("DIR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -40,16 +40,14 @@ void add_plugin_folders(CLI::App& app, common_options& o) {
 void add_common(CLI::App& app, common_options& o) {
   add_plugin_folders(app, o);
   app.add_flag("--in-process", o.in_process,
-               "Load plugins into this process, for debuggers and profilers: a crash ends it");
+               "Load plugins into this process, for debuggers and profilers; a crash ends it");
 }
 
 CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
-  auto* file =
-      app.add_option("FILE", o.file, "Experiment file; looked up under configs/ if it is not here");
-  app.add_option("--device", o.device,
-                 "auto, cpu, cuda, cuda:N or cuda:all; default: as the file says")
+  auto* file = app.add_option("FILE", o.file, "Experiment file; also looked up under configs/");
+  app.add_option("--device", o.device, "auto, cpu, cuda, cuda:N or cuda:all; default: the file's")
       ->type_name("NAME");
-  app.add_option("--plugins", o.plugins, "name, name:variant or globs, separated by commas")
+  app.add_option("--plugins", o.plugins, "Names, name:variant or globs, separated by commas")
       ->type_name("LIST")
       ->delimiter(',');
   app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
@@ -59,26 +57,26 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
 }
 
 void add_tier(CLI::App& app, experiment_options& o) {
-  app.add_option("--verify", o.tier, "quick, full or paranoid: how much is checked")
+  app.add_option("--verify", o.tier, "How much is checked: quick, full or paranoid")
       ->type_name("TIER");
 }
 
 void add_show_errors(CLI::App& app, bool& show_errors) {
   app.add_flag("--show-errors", show_errors,
-               "A map of C for each result that is wrong, and the first elements that differ");
+               "For each wrong result a map of C, and the first elements that differ");
 }
 
 void add_output(CLI::App& app, output_options& o) {
   app.add_option("--json", o.json, "Write the results as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--csv", o.csv, "A line for each cell; likewise")->type_name("FILE");
-  app.add_option("--md", o.markdown, "The tables as Markdown; likewise")->type_name("FILE");
+  app.add_option("--csv", o.csv, "Write one line per cell as CSV; - for stdout")->type_name("FILE");
+  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
+      ->type_name("FILE");
   auto* journal =
-      app.add_option(
-             "--journal", o.journal,
-             "Where results are stored, problem by problem; default: results/DATE_NAME.jsonl")
+      app.add_option("--journal", o.journal,
+                     "Where finished cells are stored at once; default: results/DATE_NAME.jsonl")
           ->type_name("FILE");
-  app.add_flag("--no-journal", o.no_journal, "Store nothing on the way")->excludes(journal);
-  app.add_flag("--quiet", o.quiet, "Only what failed, and the closing line");
+  app.add_flag("--no-journal", o.no_journal, "Do not store finished cells")->excludes(journal);
+  app.add_flag("--quiet", o.quiet, "Print only failures and the closing line");
   add_show_errors(app, o.show_errors);
 }
 
@@ -91,9 +89,8 @@ void add_run(CLI::App& runner, int& code) {
   add_tier(app, o);
   add_output(app, o);
   auto* resume =
-      app.add_option(
-             "--resume", o.resume,
-             "Go on with an interrupted run: a journal, or the newest; FILE may be left out")
+      app.add_option("--resume", o.resume,
+                     "Continue an interrupted run: its journal, default the newest; needs no FILE")
           ->type_name("[JOURNAL]")
           ->expected(0, 1)
           ->default_str("")
@@ -106,34 +103,35 @@ void add_run(CLI::App& runner, int& code) {
 }
 
 void add_rerun(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "rerun", "Run again what stored results are of", rerun, code);
+  auto [app, o] = add(runner, "rerun", "Repeat the run of stored results", rerun, code);
   app.add_option("RESULT", o.file, "A journal, or what --json wrote")->required();
   add_common(app, o);
   add_output(app, o);
 }
 
 void add_report(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "report", "The tables of stored results", report, code);
+  auto [app, o] = add(runner, "report", "Show the tables of stored results", report, code);
   app.add_option("RESULT", o.file, "A journal, or what --json wrote")->required();
   auto* format = app.add_option_group("format");
-  format->add_flag("--md", o.markdown, "As Markdown, for a page on GitHub");
-  format->add_flag("--csv", o.csv, "A line for each cell");
-  format->add_flag("--json", o.json, "All there is");
+  format->add_flag("--md", o.markdown, "As Markdown for GitHub");
+  format->add_flag("--csv", o.csv, "As CSV, one line per cell");
+  format->add_flag("--json", o.json, "As JSON, complete");
   format->require_option(0, 1);
 }
 
 void add_compare(CLI::App& runner, int& code) {
   auto [app, o] =
-      add(runner, "compare", "Two stored results, or the kernels of one", compare, code);
+      add(runner, "compare", "Compare two stored results, or the kernels of one", compare, code);
   app.add_option("RESULT", o.files,
                  "Journals, or what --json wrote: OLD NEW, or one with --baseline")
       ->required()
       ->expected(1, 2);
-  app.add_option("--threshold", o.threshold, "Changes below it are none")
+  app.add_option("--threshold", o.threshold, "Smaller changes do not count")
       ->type_name("PERCENT")
       ->capture_default_str();
-  app.add_option("--baseline", o.baseline, "Rank one result beside this kernel")->type_name("NAME");
-  app.add_flag("--force", o.force, "Also of different devices or toolkits");
+  app.add_option("--baseline", o.baseline, "Rank the kernels of one result against this one")
+      ->type_name("NAME");
+  app.add_flag("--force", o.force, "Compare even different devices or CUDA runtimes");
   app.add_flag("--md", o.markdown, "As Markdown");
   app.footer(kExitCodes);
 }
@@ -149,15 +147,17 @@ void add_check(CLI::App& runner, int& code) {
 
 void add_validate(CLI::App& runner, int& code) {
   auto [app, o] =
-      add(runner, "validate", "Every check on one plugin, a line for each", validate, code);
+      add(runner, "validate", "Run all checks on one plugin, with a line for each", validate, code);
   add_common(app, o);
-  app.add_option("PLUGIN", o.plugin, "name, name:variant, or a library's file")->required();
+  app.add_option("PLUGIN", o.plugin, "name, name:variant, or the file of a library")->required();
   app.add_option("--tier", o.tier, "quick, full or paranoid; default: full")->type_name("TIER");
   app.add_option("--device", o.device, "cpu, cuda or cuda:N")->type_name("NAME");
-  app.add_option("--size", o.size, "The problem at hand: N or MxNxK")->type_name("SIZE");
-  app.add_option("--dtype", o.dtype, "One element type: f32, f16, bf16, i32")->type_name("TYPE");
+  app.add_option("--size", o.size, "Size of the problem for the checks that use one: N or MxNxK")
+      ->type_name("SIZE");
+  app.add_option("--dtype", o.dtype, "Only this element type: f32, f16, bf16 or i32")
+      ->type_name("TYPE");
   app.add_option("--timeout", o.timeout_seconds,
-                 "Seconds for one step, after which it counts as hung; default: 60")
+                 "Seconds after which one step counts as hung; default: 60")
       ->type_name("SECONDS")
       ->check(CLI::PositiveNumber);
   app.add_option("--json", o.json, "Write the findings as JSON; - for stdout")->type_name("FILE");
@@ -166,44 +166,45 @@ void add_validate(CLI::App& runner, int& code) {
 }
 
 void add_profile(CLI::App& runner, const std::vector<std::string>& after_dashes, int& code) {
-  auto [app, o] = add(runner, "profile",
-                      "What Nsight Compute counts while cells of an experiment run", profile, code);
+  auto [app, o] =
+      add(runner, "profile", "Profile cells of an experiment with Nsight Compute", profile, code);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
   app.add_option("--cell", o.cells,
-                 "plugin:variant@MxNxK, one or several, separated by commas; default: all kernels "
+                 "plugin:variant@MxNxK, separated by commas; default: all kernels "
                  "of the first problem, up to 16")
       ->type_name("LIST")
       ->delimiter(',')
       ->excludes("--plugins");
-  app.add_option("--ncu", o.ncu, "Nsight Compute's program, if it is not where it usually is")
+  app.add_option("--ncu", o.ncu, "Path of Nsight Compute's ncu, if it is not found")
       ->type_name("PROGRAM");
   app.add_option("--json", o.json, "Write the counters as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "The tables as Markdown; likewise")->type_name("FILE");
+  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
+      ->type_name("FILE");
   app.footer(
-      "What stands after -- goes to ncu as it is, for example: -- --set full -o report\n"
-      "Exit codes: 0 all were profiled, 1 some were not, 2 bad usage, 3 no such device.");
+      "Arguments after -- are passed to ncu unchanged, for example: -- --set full -o report\n"
+      "Exit codes: 0 all cells were profiled, 1 some were not, 2 bad usage, 3 no such device.");
   app.parse_complete_callback([&after_dashes, &told = o.ncu_arguments] { told = after_dashes; });
 }
 
 void add_list(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "list", "The plugins that there are", list, code);
+  auto [app, o] = add(runner, "list", "List the plugins", list, code);
   add_common(app, o);
 }
 
 void add_describe(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "describe", "All about one plugin", describe, code);
+  auto [app, o] = add(runner, "describe", "Describe one plugin and its variants", describe, code);
   add_common(app, o);
   app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it")->required();
 }
 
 void add_devices(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "devices", "The devices that there are", devices, code);
+  auto [app, o] = add(runner, "devices", "List the devices", devices, code);
   app.add_flag("--measure", o.measure,
-               "Measure how fast each is, ten seconds a device, and keep it: what results "
-               "are held against");
-  app.add_option("--device", o.device, "This one only: cpu, cuda or cuda:N")->type_name("NAME");
-  app.add_flag("--json", o.json, "All there is, every sample of it");
+               "Measure the peaks of each device, ten seconds each, and store them for later "
+               "runs");
+  app.add_option("--device", o.device, "Only this device: cpu, cuda or cuda:N")->type_name("NAME");
+  app.add_flag("--json", o.json, "As JSON, with every sample");
 }
 
 }  // namespace

@@ -6,11 +6,9 @@
 #include "report/validation.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
-#include "storage/results_json.hpp"
 #include "storage/validation_json.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -36,13 +34,13 @@ std::optional<file_name> as_file(const std::string& name) {
   return {};
 }
 
-// What is validated, and where.
+// The plugins to validate, and the device.
 struct target {
   results::device device;
   std::vector<run::loaded_plugin> plugins;
 };
 
-// A library that is named by its file runs on the device that it is built for.
+// A library given by its file runs on the device that it is built for.
 target target_of_file(const validate_options& options, const file_name& name,
                       const run::host_factory& make_host) {
   if (!std::filesystem::exists(name.file)) refuse(fmt::format("there is no file {}", name.file));
@@ -61,11 +59,11 @@ target target_of_file(const validate_options& options, const file_name& name,
   return t;
 }
 
-// A plugin that is named runs on the device asked for, or on any that it has a build for.
+// A plugin given by its name runs on the device asked for, or on one that it has a build for.
 target target_of_name(const validate_options& options, const run::host_factory& make_host) {
   results::experiment e;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
-  const run::plugin_discovery plugins = open_catalogue(options);
+  const run::plugin_discovery plugins = discover_plugins(options);
   std::vector<std::string> devices{options.device};
   if (options.device.empty()) devices = {"auto", "cpu"};
   target t;
@@ -92,7 +90,7 @@ int validate(const validate_options& options) {
   }
   how.dtype = type_from_name(options.dtype);
   if (!options.dtype.empty() && how.dtype == 0)
-    refuse(fmt::format("--dtype: there is no '{}'; f32, f16, bf16 and i32 are", options.dtype));
+    refuse(fmt::format("--dtype: '{}' is not one of f32, f16, bf16 and i32", options.dtype));
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what =
@@ -101,14 +99,14 @@ int validate(const validate_options& options) {
   if (!options.json.empty()) json.emplace("--json", options.json, options.plugin);
   report::validation_text text(options.json == "-" ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);
-  // In this process nothing but a signal ends a kernel.
+  // With --in-process only the signal's default action can end a kernel that hangs.
   if (!options.in_process) interrupt::catch_signals();
   try {
     const results::validation v = run::validate(what.plugins, what.device, how,
                                                 {[&](const auto& variant) { text.starts(variant); },
                                                  [&](const auto& f) { text.found(f); }});
     text.ends(v);
-    if (json) json->write(storage::dumped(storage::to_json(v), 2) + '\n');
+    if (json) json->write(storage::to_text(v));
     return results::exit_code(v);
   } catch (const interrupt::interrupted&) {
     text.is_interrupted();

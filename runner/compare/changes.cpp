@@ -20,7 +20,7 @@ void compare_plugins(const document& then, const document& now, std::vector<std:
   for (const plugin_record& p : then.plugins) {
     const plugin_record* same = find(now, p.name);
     if (same == nullptr) {
-      changes.push_back(fmt::format("the plugin {} no longer takes part", p.name));
+      changes.push_back(fmt::format("the plugin {} is no longer in the run", p.name));
     } else if (same->sha256 != p.sha256) {
       changes.push_back(fmt::format("the file of the plugin {} changed: {}", p.name,
                                     (same->file.empty() ? p.file : same->file).string()));
@@ -28,7 +28,7 @@ void compare_plugins(const document& then, const document& now, std::vector<std:
   }
   for (const plugin_record& p : now.plugins) {
     if (find(then, p.name) == nullptr) {
-      changes.push_back(fmt::format("the plugin {} did not take part", p.name));
+      changes.push_back(fmt::format("the plugin {} was not in the run before", p.name));
     }
   }
 }

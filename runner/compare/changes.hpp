@@ -7,8 +7,8 @@
 
 namespace kzoo::compare {
 
-// In which conditions two runs of one experiment differ, a sentence each: its text and overrides,
-// the device, its driver and runtime, kernel-zoo itself, the plugins' files.
+// One sentence for each difference in the conditions of two runs of an experiment: its text and
+// overrides, the device, driver and CUDA runtime, kernel-zoo's version, the plugins' files.
 std::vector<std::string> changes_between(const results::document& then,
                                          const results::document& now);
 

@@ -35,7 +35,7 @@ pair matched(const cell& before, const cell& after, double threshold) {
     p.time = timing::ratio_of_medians(*after.time, *before.time);
     p.change = change_of(*p.time, threshold);
   } else if (passes) {
-    // Right both times: if nobody timed it, nothing changed.
+    // Both passed: without times in both there is nothing to compare but the verdict.
     p.change = before.time || after.time ? change::uncertain : change::same;
   }
   return p;
@@ -73,7 +73,7 @@ std::size_t comparison::count(compare::change c) const {
 
 comparison compare(const document& before, const document& after, double threshold) {
   comparison result{before, after, threshold, {}};
-  std::map<identity, const cell*> left;  // of `before`, without a partner yet
+  std::map<identity, const cell*> left;  // of `before`, not matched yet
   for (const cell& c : before.cells) {
     if (!is_declined(c.verdict)) left.emplace(identity_of(before, c), &c);
   }
@@ -100,9 +100,10 @@ std::string incomparable(const document& before, const document& after) {
   const auto differ = [](const char* what, const std::string& then, const std::string& now) {
     return then == now ? "" : fmt::format("{}: {} and {}", what, then, now);
   };
-  std::string why = differ("they are of different devices", before.device.name, after.device.name);
+  std::string why =
+      differ("they are from different devices", before.device.name, after.device.name);
   if (why.empty()) {
-    why = differ("they are of different CUDA runtimes", before.device.fact("runtime"),
+    why = differ("they are from different CUDA runtimes", before.device.fact("runtime"),
                  after.device.fact("runtime"));
   }
   return why;

@@ -1,5 +1,5 @@
 #pragma once
-// What changed between two runs.
+// Compares two runs.
 
 #include "results/document.hpp"
 #include "timing/bootstrap.hpp"
@@ -12,16 +12,16 @@
 
 namespace kzoo::compare {
 
-// `uncertain`: the interval reaches over the threshold, or there is none. `broken`, `repaired`: a
-// verdict turned from pass to a failure or back; `failing`: it was one and is one. Where a cell was
-// not run, or was declined, it is not there: `added`, `gone`.
+// `uncertain`: the interval includes the threshold, or there is no interval. `broken`, `repaired`:
+// the verdict changed from pass to a failure, or back. `failing`: a failure in both. `added`,
+// `gone`: only one of the runs has the cell; declined cells do not count.
 enum class change { slower, broken, faster, repaired, uncertain, same, failing, added, gone };
 inline constexpr std::array kChanges{change::slower,   change::broken,    change::faster,
                                      change::repaired, change::uncertain, change::same,
                                      change::failing,  change::added,     change::gone};
 std::string_view change_name(change c);
 
-// One variant on one problem, in either or both.
+// One variant on one problem, in one or both of the runs.
 struct pair {
   const results::cell *before = nullptr, *after = nullptr;
   compare::change change{};
@@ -30,11 +30,11 @@ struct pair {
 
 struct comparison {
   const results::document &before, &after;
-  double threshold;         // 0.03: changes of less than 3 % are none
-  std::vector<pair> pairs;  // in the order of `after`, then what is gone
+  double threshold;         // 0.03: changes below 3 % do not count
+  std::vector<pair> pairs;  // in the order of `after`, then those that are gone
 
   std::size_t count(compare::change c) const;
-  // Something is slower beyond the threshold, and the interval says so, or broke.
+  // Whether a cell is slower (with its whole interval beyond the threshold) or broken.
   bool regressed() const { return count(change::slower) + count(change::broken) > 0; }
   const problem& problem_of(const pair& p) const {
     return p.after != nullptr ? after.problem_of(*p.after) : before.problem_of(*p.before);
@@ -45,7 +45,8 @@ struct comparison {
 comparison compare(const results::document& before, const results::document& after,
                    double threshold);
 
-// Why times of the two cannot be compared: another device, another toolkit. "" if they can.
+// Why times of the two cannot be compared, such as different devices or CUDA runtimes; "" if they
+// can.
 std::string incomparable(const results::document& before, const results::document& after);
 
 }  // namespace kzoo::compare

@@ -1,5 +1,5 @@
 #pragma once
-// Who is fastest on each problem of one run, beside a baseline.
+// Ranks the kernels on each problem of one run, with their speed relative to a baseline.
 
 #include "results/document.hpp"
 #include "timing/bootstrap.hpp"
@@ -22,8 +22,8 @@ struct ranking {
   std::vector<place> places;  // the fastest first
 };
 
-// The problems on which the baseline, a selector, was timed; with it all that were timed by the
-// same clock. Where several match, the first in the order of the run is the baseline.
+// One ranking for each problem on which `baseline`, a selector, was timed, of all cells timed by
+// the same clock. If several cells match the selector, the first in the order of the run counts.
 std::vector<ranking> rank(const results::document& d, const std::string& baseline);
 
 }  // namespace kzoo::compare

@@ -14,7 +14,7 @@ class local_host final : public plugin_host {
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double) override {
-    if (!session_) session_.emplace(output_window());
+    if (!session_) session_.emplace(output_memory());
     return session_->handle(request);
   }
   // The library stays loaded: unloading code that has run is not safe.

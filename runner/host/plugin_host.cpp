@@ -40,13 +40,12 @@ json plugin_host::call(const json& request, double timeout_seconds) {
 }
 
 void plugin_host::give_up(verdict v, const std::string& reason) {
-  // What an error left behind, a broken CUDA context say, must not meet the next cell.
+  // So that the next cell does not inherit, for example, a broken CUDA context.
   leave();
   throw failure(v, reason);
 }
 
-// The reply as what it should be. A worker says nothing else, but a plugin can write to its
-// channel.
+// Converts the reply. A worker always sends a valid one, but a plugin can write to its channel.
 template <class T>
 T plugin_host::call_for(const json& request, double timeout_seconds) {
   try {
@@ -69,7 +68,7 @@ std::size_t folded_bytes(const problem& p) {
   return static_cast<std::size_t>(p.m) * sizeof(std::uint64_t);
 }
 
-// A time or a clock, as a worker may say it.
+// Whether a worker may report this as a time or a clock rate.
 bool is_figure(double x) { return std::isfinite(x) && x >= 0; }
 
 struct opened {

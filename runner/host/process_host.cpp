@@ -17,7 +17,7 @@
 namespace kzoo::host {
 namespace {
 
-// What a signal means to somebody who wrote a kernel.
+// Explains a signal to the author of a kernel.
 std::string signal_words(int number) {
   const char* meaning = "";
   switch (number) {
@@ -57,7 +57,7 @@ class process_host final : public plugin_host {
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
-    if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_window().fd());
+    if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd());
     const auto op = worker::find_operation(request.at("op").get<std::string>());
     const std::string_view doing = worker::names_of(op.value()).doing;
     if (!worker_->control().send(request)) give_up_crashed(doing);
@@ -66,18 +66,18 @@ class process_host final : public plugin_host {
     for (;;) {
       const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
       const process::child::event event = worker_->wait(left.count());
-      // Also where bytes keep coming that are no reply.
+      // The second test: also when bytes keep arriving that form no reply.
       if (event == process::child::event::deadline || left.count() <= 0) {
         worker_.reset();
         throw failure(verdict::hung, fmt::format("no answer within {:g} s while {}, killed{}",
-                                                 timeout_seconds, doing, log_.last_words()));
+                                                 timeout_seconds, doing, log_.last_line()));
       }
       bool closed = event == process::child::event::ended;
       if (!closed) {
         try {
           if (auto reply = worker_->control().receive(closed)) return std::move(*reply);
         } catch (const nlohmann::json::exception&) {
-          closed = true;  // the plugin wrote into the worker's own channel
+          closed = true;  // not JSON: the plugin wrote to the worker's channel
         }
       }
       if (closed) give_up_crashed(doing);
@@ -88,14 +88,14 @@ class process_host final : public plugin_host {
 
  private:
   [[noreturn]] void give_up_crashed(std::string_view doing) {
-    // The channel closes a moment before the process is seen to have ended.
+    // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
     worker_->wait_for_end(kMomentSeconds);
     const std::optional<int> status = worker_->end();
     worker_.reset();
     const std::string how =
         status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
-    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing, log_.last_words()));
+    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing, log_.last_line()));
   }
 
   process::output_log log_;

@@ -25,7 +25,7 @@ void run_profiled(const profiled_cell& cell) {
   host->finish();
 }
 
-// On a line of its own, whatever the plugin has printed before.
+// On a new line, since the plugin's output may not end with a line break.
 void end_with(std::string_view words) {
   fmt::print("\n{}{}\n", kProfiledMark, words);
   std::fflush(stdout);
@@ -58,8 +58,8 @@ int profiled_main(std::string_view cell) {
     run_profiled(nlohmann::json::parse(cell).get<profiled_cell>());
     end_with(kDone);
     return 0;
-  } catch (const failure& s) {
-    end_with(fmt::format("{} {}", verdict_name(s.verdict), printable(s.what())));
+  } catch (const failure& f) {
+    end_with(fmt::format("{} {}", verdict_name(f.verdict), printable(f.what())));
   } catch (const std::exception& e) {
     end_with(fmt::format("{} {}", verdict_name(verdict::error), printable(e.what())));
   }

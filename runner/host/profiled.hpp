@@ -1,6 +1,6 @@
 #pragma once
-// One cell in a process for a profiler: this same executable, started with a hidden first argument.
-// What the profiler is told to watch is one run of the variant and nothing else; its result is not
+// Runs one cell in a process of its own, for a profiler: this same executable, started with a
+// hidden first argument. The profiled range holds exactly one run of the variant; its result is not
 // judged.
 
 #include "core/problem.hpp"
@@ -18,20 +18,20 @@ struct profiled_cell {
   std::string file, device;
   std::uint32_t variant = 0;  // in the plugin's table
   kzoo::problem problem;
-  int warmup = 0;  // runs before the one that is watched
+  int warmup = 0;  // runs before the profiled one
 };
 
-// How to start `program`, a runner.
+// The command line that starts `program`, a runner, for the cell.
 std::vector<std::string> profiled_command(const std::string& program, const profiled_cell& cell);
 
-// The process begins its last line with this.
+// Starts the last line that the process prints.
 inline constexpr std::string_view kProfiledMark = "kernel-zoo profiled: ";
 
-// Throws failure unless the process, by what it has printed, did all that it was to do. `how_ended`
-// is for one that had no last word.
+// Throws failure unless the output shows that the process completed the run. `how_ended` describes
+// a process that ended without printing its last line.
 void check_profiled(const std::string& output, const std::string& how_ended);
 
-// The process. `cell` is the last word of profiled_command().
+// The main function of that process. `cell`: the last argument of profiled_command().
 int profiled_main(std::string_view cell);
 
 }  // namespace kzoo::host

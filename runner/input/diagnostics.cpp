@@ -44,6 +44,10 @@ std::string error_text(std::string_view where, std::string_view message) {
   return fmt::format("{}: error: {}", where, message);
 }
 
+void refuse(std::string_view where, std::string_view message) {
+  throw invalid(error_text(where, message));
+}
+
 std::string in_quotes(std::string_view text, char quote) {
   constexpr std::size_t kLongest = 60;
   std::string result(1, quote);

@@ -38,6 +38,8 @@ class diagnostics {
 
 // "WHERE: error: MESSAGE", for errors that are not inside a file.
 std::string error_text(std::string_view where, std::string_view message);
+// Throws `invalid` with error_text().
+[[noreturn]] void refuse(std::string_view where, std::string_view message);
 
 // The text in quotes, shortened if long, with control characters escaped: safe for a terminal.
 std::string in_quotes(std::string_view text, char quote = '"');

@@ -1,5 +1,5 @@
 #pragma once
-// Messages over a socket: one JSON object a line.
+// Messages over a socket: one JSON object per line.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -10,18 +10,18 @@ namespace kzoo::process {
 
 class channel {
  public:
-  explicit channel(int fd) : fd_(fd) {}  // takes the descriptor over
+  explicit channel(int fd) : fd_(fd) {}  // takes ownership of the descriptor
   ~channel();
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 
   int fd() const { return fd_; }
-  // False when nobody is at the other end.
+  // False when the other end is closed.
   bool send(const nlohmann::json& message);
-  // Reads what is there and gives the next whole message, if there is one. `closed` is set when
-  // the other end is gone. Throws nlohmann::json::exception for what is no JSON.
+  // Reads what has arrived and returns the next complete message, if there is one. Sets `closed`
+  // when the other end has closed. Throws nlohmann::json::exception for a line that is not JSON.
   std::optional<nlohmann::json> receive(bool& closed);
-  // receive() will give one without reading.
+  // Whether receive() would return a message without reading from the socket.
   bool has_message() const { return pending_.find('\n') != std::string::npos; }
 
  private:

@@ -35,7 +35,7 @@ bool poll_until(std::span<pollfd> watched, double seconds) {
   const auto deadline = steady_clock::now() + duration<double>(seconds);
   for (;;) {
     const auto left = ceil<milliseconds>(deadline - steady_clock::now()).count();
-    constexpr std::int64_t kHour = 3600000;  // poll counts in int
+    constexpr std::int64_t kHour = 3600000;  // poll() takes an int of milliseconds
     const int ready = poll(watched.data(), watched.size(),
                            static_cast<int>(std::clamp<std::int64_t>(left, 0, kHour)));
     if (ready > 0) return true;
@@ -46,7 +46,7 @@ bool poll_until(std::span<pollfd> watched, double seconds) {
 
 }  // namespace
 
-child::child(std::string_view command, const output_log& log, std::optional<int> window_fd) {
+child::child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw_errno("socketpair");
@@ -55,7 +55,7 @@ child::child(std::string_view command, const output_log& log, std::optional<int>
   const descriptor its_end(ends[1]);
   std::vector<given_descriptor> given{
       {its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
-  if (window_fd) given.push_back({*window_fd, kWindowFd});
+  if (shared_memory_fd) given.push_back({*shared_memory_fd, kSharedMemoryFd});
   pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given);
   pidfd_ = descriptor(pidfd_open(pid_, 0));
   if (pidfd_.fd() >= 0) return;
@@ -83,7 +83,7 @@ void child::wait_for_end(double seconds) {
 
 std::optional<int> child::end() {
   siginfo_t info{};
-  // Leaves it a zombie, so that its number stays its own until the group has been killed.
+  // WNOWAIT leaves it a zombie, so that its pid is not reused before the group has been killed.
   const bool ended =
       waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
       info.si_pid == pid_;
@@ -91,7 +91,7 @@ std::optional<int> child::end() {
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
-  descendants::gone(pid_);
+  descendants::forget(pid_);
   descendants::kill_strays();
   pidfd_ = {};
   pid_ = 0;

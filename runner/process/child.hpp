@@ -1,5 +1,5 @@
 #pragma once
-// A process of this same executable, started with a hidden first argument: a worker, or a part of
+// A process of this same executable, started with a hidden first argument: a worker, or a shard of
 // a run.
 
 #include "core/descriptor.hpp"
@@ -15,14 +15,14 @@ namespace kzoo::process {
 
 // The descriptors that a child inherits.
 inline constexpr int kControlFd = 3;
-inline constexpr int kWindowFd = 4;
+inline constexpr int kSharedMemoryFd = 4;
 
-// Killed, with all it started, when this goes away.
+// The destructor kills the process and everything that it has started.
 class child {
  public:
-  // It finds its end of control() at kControlFd, `window_fd` at kWindowFd if there is one, and what
-  // it prints goes to `log`.
-  child(std::string_view command, const output_log& log, std::optional<int> window_fd = {});
+  // The child has its end of control() at kControlFd and, if given, `shared_memory_fd` at
+  // kSharedMemoryFd. What it prints goes to `log`.
+  child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd = {});
   ~child();
   child(const child&) = delete;
   child& operator=(const child&) = delete;
@@ -31,13 +31,13 @@ class child {
 
   enum class event { message, ended, deadline };
 
-  // Waits until the process has something to say, or is gone. A child that a plugin has forked may
-  // keep the channel open after the worker's end, so both are watched.
+  // Waits for a message or for the end of the process. A process that a plugin has forked may keep
+  // the channel open after the worker has ended, so both are watched.
   event wait(double seconds);
   void wait_for_end(double seconds);
 
-  // Kills the whole group and what has left it; the status, as waitpid() has it, of a process that
-  // had ended by itself.
+  // Kills the whole process group, and descendants that have left it. Returns the status that
+  // waitpid() reports if the process had already ended by itself.
   std::optional<int> end();
 
  private:

@@ -35,8 +35,8 @@ command_result run_command(const std::vector<std::string>& argv,
     if (result.hung || interrupt::signal_number() != 0) killpg(pid, SIGKILL);
     std::this_thread::sleep_for(milliseconds(20));
   }
-  killpg(pid, SIGKILL);  // what it has left behind
-  descendants::gone(pid);
+  killpg(pid, SIGKILL);  // whatever it left running
+  descendants::forget(pid);
   descendants::kill_strays();
   interrupt::check();
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

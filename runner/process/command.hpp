@@ -1,5 +1,5 @@
 #pragma once
-// Another program, run to its end.
+// Runs another program until it ends.
 
 #include <string>
 #include <vector>
@@ -7,13 +7,13 @@
 namespace kzoo::process {
 
 struct command_result {
-  int code = 0;        // its exit code, or 128 + the signal that ended it
-  bool hung = false;   // it was killed at the deadline
+  int code = 0;        // its exit code, or 128 + the number of the signal that killed it
+  bool hung = false;   // killed at the deadline
   std::string output;  // stdout and stderr
 };
 
 // `argv[0]` is looked up in PATH; `settings` ("NAME=value") are added to the environment. Throws
-// std::system_error where it cannot be started, interrupt::interrupted when a signal came.
+// std::system_error if it cannot be started, interrupt::interrupted when a signal arrives.
 command_result run_command(const std::vector<std::string>& argv,
                            const std::vector<std::string>& settings, double timeout_seconds);
 

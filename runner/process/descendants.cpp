@@ -20,7 +20,7 @@ std::set<pid_t>& known() {
   return pids;
 }
 
-// The parent, from a line "PID (NAME) STATE PARENT …"; a name may hold anything.
+// The parent's pid, from "PID (NAME) STATE PPID …"; NAME may contain spaces and parentheses.
 pid_t parent_of(const std::filesystem::path& process) {
   std::ifstream file(process / "stat");
   std::string line;
@@ -57,13 +57,14 @@ void adopt() {
   static_cast<void>(once);
 }
 
-void ours(pid_t worker) { known().insert(worker); }
-void gone(pid_t worker) { known().erase(worker); }
+void track(pid_t child) { known().insert(child); }
+void forget(pid_t child) { known().erase(child); }
 
 void kill_strays() {
-  // What a stray has started becomes a child in its turn; somebody who starts ever more wins.
-  constexpr int kMostRounds = 100;
-  for (int round = 0; round < kMostRounds; ++round) {
+  // When a stray dies, its own children become children of this process: hence several rounds. A
+  // limit, since a plugin may fork faster than its processes are killed.
+  constexpr int kMaxRounds = 100;
+  for (int round = 0; round < kMaxRounds; ++round) {
     bool any = false;
     for (const pid_t pid : children()) {
       if (known().contains(pid)) continue;

@@ -1,17 +1,18 @@
 #pragma once
-// The processes that this one is the parent of: workers, and what plugins leave behind.
+// The child processes of this one: those that spawn() started, and strays that plugins left behind.
 
 #include <sys/types.h>
 
 namespace kzoo::process::descendants {
 
-// From now on whatever a worker's child starts becomes this process's child when its own parent
-// ends, also where it has left the worker's group. What is a child already is left alone for ever.
+// Makes this process the subreaper of its descendants: from now on an orphan, also one that has
+// left its process group, becomes a child of this process. Children that exist already are never
+// killed.
 void adopt();
-// A worker has started, or has ended and been waited for.
-void ours(pid_t worker);
-void gone(pid_t worker);
-// Kills every child that is neither a worker nor was there before adopt(), and what those leave.
+// `child` is not a stray: call track() once it has started, forget() once it has been waited for.
+void track(pid_t child);
+void forget(pid_t child);
+// Kills every child that is neither tracked nor older than adopt(), and the orphans they leave.
 void kill_strays();
 
 }  // namespace kzoo::process::descendants

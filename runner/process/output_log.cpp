@@ -17,7 +17,7 @@ namespace kzoo::process {
 
 output_log::output_log() : fd_(memfd_create("kzoo-log", MFD_CLOEXEC)) {
   if (fd_ < 0) throw_errno("memfd_create");
-  // Appending: stdout, stderr and a later worker write at the end, each on its own.
+  // With O_APPEND stdout, stderr and the next worker do not overwrite each other.
   fcntl(fd_, F_SETFL, O_APPEND);
 }
 
@@ -37,7 +37,7 @@ std::string output_log::read_from(long offset) const {
 
 std::string output_log::text() const { return read_from(0); }
 
-std::string output_log::last_words() {
+std::string output_log::last_line() {
   const long now = size();
   if (now <= reported_) return "";
   constexpr long kTail = 400;

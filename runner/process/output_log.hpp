@@ -1,6 +1,6 @@
 #pragma once
-// Where a worker's stdout and stderr go: an anonymous file, so that a plugin's printing neither
-// disturbs the report nor leaves anything behind.
+// Where a worker's stdout and stderr go: an anonymous file, so that what a plugin prints neither
+// disturbs the report nor leaves a file behind.
 
 #include <string>
 
@@ -14,11 +14,10 @@ class output_log {
   output_log& operator=(const output_log&) = delete;
 
   int fd() const { return fd_; }
-  // All that was printed.
+  // Everything printed so far.
   std::string text() const;
-  // `; it printed: "…"` with the last line there is, and "" when nothing was printed. Each line is
-  // reported once.
-  std::string last_words();
+  // `; it printed: "…"` with the last line printed since the previous call, or "" if there is none.
+  std::string last_line();
 
  private:
   long size() const;

@@ -9,9 +9,11 @@
 #include <cerrno>
 
 namespace kzoo::process {
-shared_memory::shared_memory() : fd_(memfd_create("kzoo-window", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+
+shared_memory::shared_memory() : fd_(memfd_create("kzoo-output", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (fd_ < 0) throw_errno("memfd_create");
-  // A plugin that finds the descriptor cannot take the pages away under the supervisor.
+  // So that a plugin that finds the descriptor cannot truncate memory that the supervisor has
+  // mapped.
   if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK) != 0) throw_errno("sealing shared memory");
 }
 

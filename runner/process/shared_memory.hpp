@@ -1,26 +1,26 @@
 #pragma once
-// Memory that the supervisor and one worker both see: what a kernel wrote reaches the reference
-// through it without a copy in a message.
+// Memory shared between the supervisor and one worker: through it the supervisor reads what a
+// kernel wrote, instead of receiving it in a message.
 
 #include <cstddef>
 #include <span>
 
 namespace kzoo::process {
 
-// An anonymous file, mapped. The supervisor makes it and sets its size; a worker inherits the
-// descriptor and maps what it finds.
+// A mapped anonymous file. The supervisor creates it and sets its size; a worker inherits the
+// descriptor and maps it.
 class shared_memory {
  public:
-  shared_memory();                 // a new one
-  explicit shared_memory(int fd);  // one that somebody else made; takes the descriptor over
+  shared_memory();                 // creates it
+  explicit shared_memory(int fd);  // an inherited one; takes ownership of the descriptor
   ~shared_memory();
   shared_memory(const shared_memory&) = delete;
   shared_memory& operator=(const shared_memory&) = delete;
 
   int fd() const { return fd_; }
-  // At least `bytes` long from now on. Throws std::system_error when memory does not suffice.
+  // Grows it to at least `bytes`. Throws std::system_error when there is not enough memory.
   void reserve(std::size_t bytes);
-  // The first `bytes` of it; maps again where the other side has made it larger.
+  // The first `bytes` of it; maps it anew if the other side has grown it.
   std::span<std::byte> view(std::size_t bytes);
 
  private:

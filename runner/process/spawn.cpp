@@ -31,7 +31,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
   for (char** variable = environ; *variable != nullptr; ++variable)
     variables.emplace_back(*variable);
 
-  // Copies above every target, so that none is overwritten before its own turn.
+  // First duplicated above all targets, so that no dup2 overwrites a descriptor still to be copied.
   constexpr int kAboveTargets = 16;
   std::vector<descriptor> raised;
   for (const given_descriptor& d : descriptors) {
@@ -58,7 +58,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
   if (error != 0) {
     throw std::system_error(error, std::generic_category(), "starting " + argv.front());
   }
-  descendants::ours(pid);
+  descendants::track(pid);
   return pid;
 }
 

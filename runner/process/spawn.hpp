@@ -1,5 +1,5 @@
 #pragma once
-// How every other process is started.
+// Starts child processes; every child of this program is started here.
 
 #include <span>
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace kzoo::process {
 
-// `from`, here, is `to` in the process that is started.
+// Descriptor `from` of this process becomes `to` in the child.
 struct given_descriptor {
   int from, to;
 };
 
-// Starts a program, found as a shell finds it, as the leader of a process group of its own. It has
-// nothing to read, the descriptors given, and `settings` ("NAME=value") before this environment. It
-// counts as one of ours (offspring.hpp) from then on. Throws std::system_error.
+// Starts a program, looked up in PATH, as the leader of a new process group. Its stdin is
+// /dev/null; it inherits the given descriptors, and `settings` ("NAME=value") precede this
+// environment. It is tracked from then on (descendants.hpp). Throws std::system_error.
 pid_t spawn(const std::string& program, std::vector<std::string> argv,
             std::span<const given_descriptor> descriptors,
             const std::vector<std::string>& settings = {});

@@ -20,7 +20,7 @@ std::string kernel_of(const run::loaded_plugin& c, const run::selected_variant& 
   return kernel_id{c.record.name, e.description.id}.name();
 }
 
-// Of the problems of the size the first that the variant has the element type of.
+// The first problem of the size whose element type the variant supports.
 const problem& problem_for(const run::plan& plan, const cell_name& name,
                            const run::selected_variant& e) {
   const auto& problems = plan.experiment.problems;
@@ -35,7 +35,7 @@ const problem& problem_for(const run::plan& plan, const cell_name& name,
   }
   if (of_other_type != nullptr) return *of_other_type;
   const std::string asked = experiment::shape_text(*name.size);
-  refuse(fmt::format("the experiment has no {}{}; --sizes {} makes one\n  sizes: {}", asked,
+  refuse(fmt::format("the experiment has no problem {}{}; --sizes {} adds it\n  sizes: {}", asked,
                      input::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", ")));
 }
 
@@ -52,10 +52,10 @@ cell find(const run::plan& plan, const cell_name& name) {
       found = &e;
     }
     if (kernels.size() == 1) return {&c, found, &problem_for(plan, name, *found)};
-    refuse(fmt::format("{} has {} variants; which?\n  variants: {}", plugin, kernels.size(),
+    refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin, kernels.size(),
                        fmt::join(kernels, ", ")));
   }
-  // The plan is made of these names, and has refused what names nothing.
+  // Not reached in practice: make_plan() has rejected names that match no plugin.
   refuse(fmt::format("there is no plugin {}", plugin));
 }
 
@@ -72,14 +72,14 @@ std::vector<cell> first_problem(const run::plan& plan) {
   }
   const std::string file = plan.experiment.file.filename().string();
   if (cells.empty()) {
-    throw input::invalid(fmt::format("{}: error: no plugin of it has a kernel for {} on {}", file,
-                                     problem_name(p), plan.device.id));
+    throw input::invalid(fmt::format("{}: error: none of its plugins has a kernel for {} on {}",
+                                     file, problem_name(p), plan.device.id));
   }
-  if (cells.size() > kMostCells) {
+  if (cells.size() > kMaxCells) {
     throw input::invalid(fmt::format(
-        "{}: error: {} kernels are many to profile, and {} the most without --cell; name cells, "
-        "or fewer with --plugins\n  cells: {}",
-        file, cells.size(), kMostCells, fmt::join(names, ", ")));
+        "{}: error: {} kernels are too many to profile, at most {} without --cell; choose cells "
+        "with --cell, or plugins with --plugins\n  cells: {}",
+        file, cells.size(), kMaxCells, fmt::join(names, ", ")));
   }
   return cells;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Which cells of an experiment are profiled.
+// Selects the cells of an experiment that are profiled.
 
 #include "experiment/names.hpp"
 #include "results/experiment.hpp"
@@ -12,15 +12,15 @@
 
 namespace kzoo::profile {
 
-// A cell by its name: plugin:variant@MxNxK. A plugin that has one variant needs no variant, and
-// without a size the experiment's first problem is meant.
+// The name of a cell: plugin:variant@MxNxK. The variant may be left out if the plugin has only one;
+// without a size, the experiment's first problem is meant.
 struct cell_name {
   std::string text;
   std::string kernel;                       // plugin, or plugin:variant
   std::optional<experiment::extents> size;  // after the @
 };
 
-// Throws experiment::invalid for what is no such name.
+// Throws input::invalid for a text that is not the name of a cell.
 std::vector<cell_name> parse_cells(const std::vector<std::string>& names);
 
 struct cell {
@@ -29,10 +29,11 @@ struct cell {
   const problem* at;
 };
 
-inline constexpr std::size_t kMostCells = 16;
+inline constexpr std::size_t kMaxCells = 16;
 
-// The cells of the plan that are named, in that order; without names those of its first problem, at
-// most kMostCells. Throws experiment::invalid, with the nearest there is, for what is not there.
+// The named cells of the plan, in the order of the names; without names all cells of its first
+// problem, at most kMaxCells. Throws input::invalid, with the nearest name, for a cell that does
+// not exist.
 std::vector<cell> choose(const run::plan& plan, const std::vector<cell_name>& names);
 
 }  // namespace kzoo::profile

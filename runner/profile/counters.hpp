@@ -1,5 +1,5 @@
 #pragma once
-// What Nsight Compute counted while one cell ran once.
+// The counters that Nsight Compute collected for one run of a cell.
 
 #include "core/kernel_id.hpp"
 #include "core/problem.hpp"
@@ -29,15 +29,16 @@ struct launch {
 
 struct counters {
   std::vector<launch> launches;
-  std::vector<std::string> missing;  // metrics that this ncu does not know, or not on this GPU
-  std::string report;                // the file that ncu has written, if it says so
-  std::string printed;               // ncu's own output, where it is no table of counters
+  std::vector<std::string>
+      missing;          // metrics that this ncu does not know, or does not have on this GPU
+  std::string report;   // the report file, if ncu says that it wrote one
+  std::string printed;  // ncu's output, if that is not a table of counters
 };
 
 struct profiled {
   kernel_id kernel;
   kzoo::problem problem;
-  std::optional<counters> found;  // empty when there is a reason
+  std::optional<counters> found;  // empty if profiling failed: see reason
   kzoo::verdict verdict = verdict::pass;
   std::string reason;
 };

@@ -1,4 +1,4 @@
-// Which ncu: it is part of the CUDA toolkit, but not always in PATH.
+// Finds ncu, which is part of the CUDA toolkit but not always in PATH.
 
 #include "process/command.hpp"
 #include "profile/ncu.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the order of preference; of several versions in /opt the newest first.
+// In order of preference; of several versions in /opt the newest first.
 std::vector<std::string> usual_places() {
   std::vector<std::string> found;
   std::error_code ignored;
@@ -27,7 +27,7 @@ std::vector<std::string> usual_places() {
   return found;
 }
 
-// What it says of itself; nothing where it cannot be started.
+// The output of --version; nothing if the program cannot be started.
 std::optional<process::command_result> ask(const std::string& program) {
   constexpr double kSeconds = 60;
   try {
@@ -64,7 +64,7 @@ tool find_tool(const std::string& asked) {
   if (!asked.empty()) throw no_counters(fmt::format("{} cannot be started", asked));
   throw no_counters(
       "there is no ncu (Nsight Compute) in PATH, /usr/local/cuda/bin or /opt/nvidia. It comes with "
-      "the CUDA toolkit, as the package nsight-compute; --ncu says where it is.");
+      "the CUDA toolkit, as the package nsight-compute; pass its path with --ncu.");
 }
 
 }  // namespace kzoo::profile

@@ -6,7 +6,7 @@
 namespace kzoo::profile::metric {
 namespace {
 
-// As the metrics spell them. `selected`, a warp that issues, is none.
+// Stall reasons as the metrics spell them, without `selected`: that warp issues.
 constexpr std::array kReasons{"barrier",
                               "branch_resolving",
                               "dispatch_stall",

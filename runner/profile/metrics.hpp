@@ -1,6 +1,6 @@
 #pragma once
-// The counters that explain a matrix product, by Nsight Compute's names. All are there on compute
-// capability 8.0 to 9.0.
+// The metrics that explain the speed of a GEMM kernel, by Nsight Compute's names. All exist on
+// compute capability 8.0 to 9.0.
 
 #include <string>
 #include <utility>
@@ -10,15 +10,15 @@ namespace kzoo::profile::metric {
 
 inline constexpr const char* kTime = "gpu__time_duration.sum";
 
-// A request is a warp's instruction, a sector 32 bytes that it touches, a wavefront what the L1
-// serves of it at once.
+// A request is one warp-level instruction, a sector a 32-byte unit that it accesses, a wavefront
+// the part that the L1 processes in one pass.
 inline constexpr const char* kLoadRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
 inline constexpr const char* kLoadSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
 inline constexpr const char* kLoadWavefronts =
     "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_ld.sum";
 inline constexpr const char* kStoreRequests = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
 inline constexpr const char* kStoreSectors = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
-// cp.async, from global to shared memory: some of the loads.
+// cp.async, from global to shared memory; included in the loads.
 inline constexpr const char* kCopyRequests =
     "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum";
 inline constexpr const char* kCopySectors =
@@ -30,7 +30,7 @@ inline constexpr const char* kLoadConflicts =
 inline constexpr const char* kStoreConflicts =
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum";
 
-// Percent of what the hardware can do.
+// In percent of the hardware's peak.
 inline constexpr const char* kOccupancy = "sm__warps_active.avg.pct_of_peak_sustained_active";
 inline constexpr const char* kFma = "sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active";
 inline constexpr const char* kTensor =
@@ -39,13 +39,13 @@ inline constexpr const char* kL1 = "l1tex__throughput.avg.pct_of_peak_sustained_
 inline constexpr const char* kL2 = "lts__throughput.avg.pct_of_peak_sustained_elapsed";
 inline constexpr const char* kDram = "dram__throughput.avg.pct_of_peak_sustained_elapsed";
 
-// Multiply-adds in fp32, by thread.
+// Number of fp32 FMAs, per thread.
 inline constexpr const char* kFfma = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
 
-// Why warps wait, each as warps that do so for every instruction issued: words, and metric.
+// Warp stall reasons: readable name and metric, in stalled warps per issued instruction.
 const std::vector<std::pair<std::string, std::string>>& stalls();
 
-// All of them that a GPU of this compute capability (90 for 9.0) has.
+// All metrics that a GPU of this compute capability (90 for 9.0) has.
 std::vector<std::string> all(unsigned compute_capability);
 
 }  // namespace kzoo::profile::metric

@@ -16,7 +16,7 @@
 namespace kzoo::profile {
 namespace {
 
-// Numbers as every locale reads them.
+// So that numbers have a decimal point.
 const std::vector<std::string> kSettings{"LC_ALL=C"};
 
 constexpr std::string_view kConnected = "==PROF== Connected to process";
@@ -33,7 +33,7 @@ bool is_complaint(const std::string& line) {
   return line.starts_with("==ERROR==") || line.starts_with("==WARNING==");
 }
 
-// What ncu complains of, in a line; else the last thing that was printed.
+// ncu's errors and warnings in one line; without any, the last line of output.
 std::string complaints_in(const std::string& output) {
   std::vector<std::string> found;
   std::string last = "nothing was printed";
@@ -44,7 +44,8 @@ std::string complaints_in(const std::string& output) {
   return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")));
 }
 
-// Whether a complaint names the metric. ncu makes a pattern of it: "regex:^a__b\.(sum|avg)$".
+// Whether an error or warning names the metric; ncu prints it as a pattern
+// "regex:^a__b\.(sum|avg)$".
 bool complains_of(const std::string& output, const std::string& metric) {
   const std::string base = metric.substr(0, metric.find('.'));
   const auto goes_on = [](char c) {
@@ -67,7 +68,7 @@ void check_access(const std::string& output) {
         "a container with --cap-add=SYS_ADMIN, or have the driver's module loaded with "
         "NVreg_RestrictProfilingToAdminUsers=0: https://developer.nvidia.com/ERR_NVGPUCTRPERM");
   }
-  // Another tool has the counters, or ncu and driver do not fit; no other cell fares better.
+  // Another tool uses the counters, or ncu does not match the driver: every other cell fails too.
   for (const char* words : {"driver resource was unavailable", "driver is not compatible",
                             "failed to connect to the CUDA driver"}) {
     if (output.find(words) != std::string::npos)
@@ -75,7 +76,7 @@ void check_access(const std::string& output) {
   }
 }
 
-// ncu's words without its account of progress and without the target's last line.
+// The output without ncu's progress lines and without the last line of the target.
 std::string printed_in(const std::string& output) {
   std::string text;
   bool any = false;
@@ -94,13 +95,13 @@ std::string report_in(const std::string& output) {
   return "";
 }
 
-// There is no table of counters, and it was not for want of a metric: why?
+// The result of a run that printed no counters, although ncu knows all metrics.
 counters without_table(const tool& ncu, const process::command_result& ran) {
   if (ran.output.find("No kernels were profiled") != std::string::npos) {
-    throw failure(verdict::error, "ncu saw no kernel of it: " + complaints_in(ran.output));
+    throw failure(verdict::error, "ncu saw no kernel launch: " + complaints_in(ran.output));
   }
   if (ran.code != 0 || ncu.arguments.empty()) {
-    throw no_counters(fmt::format("ncu ended with code {} and without counters: {}", ran.code,
+    throw no_counters(fmt::format("ncu ended with exit code {} and no counters: {}", ran.code,
                                   complaints_in(ran.output)));
   }
   counters c;
@@ -111,7 +112,7 @@ counters without_table(const tool& ncu, const process::command_result& ran) {
 
 }  // namespace
 
-bool tool::is_told(const std::string& option) const {
+bool tool::has_option(const std::string& option) const {
   return std::ranges::any_of(arguments, [&](const std::string& word) {
     return word == option || word.starts_with(option + "=");
   });
@@ -121,7 +122,7 @@ std::vector<std::string> command_of(const tool& ncu, const std::vector<std::stri
                                     const std::vector<std::string>& target) {
   std::vector<std::string> words{ncu.program};
   const auto add = [&](const std::vector<std::string>& option) {
-    if (!ncu.is_told(option[0])) words.insert(words.end(), option.begin(), option.end());
+    if (!ncu.has_option(option[0])) words.insert(words.end(), option.begin(), option.end());
   };
   add({"--profile-from-start", "off"});
   add({"--clock-control", "none"});
@@ -141,23 +142,23 @@ counters collect(const tool& ncu, std::vector<std::string> metrics,
     const auto ran =
         process::run_command(command_of(ncu, metrics, target), kSettings, ncu.timeout_seconds);
     if (ran.hung) {
-      throw failure(verdict::hung,
-                    fmt::format("no end within {:g} s under ncu, killed", ncu.timeout_seconds));
+      throw failure(verdict::hung, fmt::format("did not end within {:g} s under ncu, killed",
+                                               ncu.timeout_seconds));
     }
     check_access(ran.output);
     auto page = read_raw_page(ran.output);
     const auto named = std::ranges::find_if(
         metrics, [&](const std::string& m) { return complains_of(ran.output, m); });
-    if (!page && named != metrics.end() && !ncu.is_told("--metrics")) {
+    if (!page && named != metrics.end() && !ncu.has_option("--metrics")) {
       unknown.push_back(*named);
       metrics.erase(named);
       continue;
     }
-    // A cell that fails on the way may have left counters.
+    // Checked even if there are counters: the cell may have failed after its first launches.
     if (ran.output.find(kConnected) != std::string::npos)
       host::check_profiled(ran.output, complaints_in(ran.output));
     if (!page || page->empty()) return without_table(ncu, ran);
-    if (!ncu.is_told("--metrics")) {
+    if (!ncu.has_option("--metrics")) {
       for (const std::string& m : metrics) {
         if (std::ranges::none_of(*page, [&](const launch& l) { return l.metrics.contains(m); }))
           unknown.push_back(m);

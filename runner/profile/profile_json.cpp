@@ -40,4 +40,6 @@ json to_json(const document& d) {
           {"device", storage::to_json(d.device)}, {"cells", std::move(cells)}};
 }
 
+std::string to_text(const document& d) { return storage::dumped(to_json(d), 2) + '\n'; }
+
 }  // namespace kzoo::profile

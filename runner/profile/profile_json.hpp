@@ -5,8 +5,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <string>
+
 namespace kzoo::profile {
 
 nlohmann::ordered_json to_json(const document& d);
+std::string to_text(const document& d);  // the text of a file
 
 }  // namespace kzoo::profile

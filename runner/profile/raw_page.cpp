@@ -20,7 +20,7 @@ row fields_of(const std::string& line) {
   return {fields.begin(), fields.end()};
 }
 
-// The details page has a row for each metric, and other columns.
+// The head of ncu's raw page; the details page has other columns and a row for each metric.
 bool is_head(const row& names) {
   const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
   return has("ID") && has("Kernel Name") && !has("Metric Name");
@@ -47,7 +47,7 @@ std::array<std::uint32_t, 3> extent_in(std::string text) {
   return extent;
 }
 
-// To nanoseconds; 1 for what is no time. Newer versions of ncu use the short names.
+// Factor from a time unit to nanoseconds; 1 for other units. Newer versions of ncu use short names.
 double scale_of(const std::string& unit) {
   static const std::map<std::string, double, std::less<>> kTimes{
       {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"usecond", 1e3}, {"msecond", 1e6}, {"second", 1e9}};
@@ -64,7 +64,7 @@ launch read_launch(const row& names, const row& units, const row& values) {
       l.grid = extent_in(values[i]);
     } else if (names[i] == "Block Size") {
       l.block = extent_in(values[i]);
-    } else if (names[i].find("__") != std::string::npos) {  // as in every metric's name
+    } else if (names[i].find("__") != std::string::npos) {  // every metric's name has it
       if (const auto number = number_in(values[i]))
         l.metrics[names[i]] = *number * scale_of(i < units.size() ? units[i] : "");
     }
@@ -85,7 +85,7 @@ std::optional<std::vector<launch>> read_raw_page(const std::string& output) {
     if (is_head(fields)) {
       names = fields;
       units.clear();
-      launches.clear();  // what came before was the plugin's
+      launches.clear();  // anything like a table before it was printed by the plugin
     } else if (names.empty() || fields.size() != names.size()) {
       continue;
     } else if (fields[0].empty()) {

@@ -1,6 +1,6 @@
 #pragma once
-// What `ncu --csv --page raw` prints: among other lines a row of column names, one of units, and
-// one for each kernel.
+// Parses the output of `ncu --csv --page raw`: among other lines, a row of column names, one of
+// units, and one for each kernel launch.
 
 #include "profile/counters.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace kzoo::profile {
 
-// Nothing where there is no such page. What is no number ("n/a") is no metric of its launch.
+// Nothing if the output has no such page. A value that is not a number ("n/a") is left out.
 std::optional<std::vector<launch>> read_raw_page(const std::string& output);
 
 }  // namespace kzoo::profile

@@ -16,16 +16,16 @@ namespace {
 using results::agreement;
 using results::document;
 
-// Wider than this, a matrix is no longer read; the disagreements are listed all the same.
+// A wider matrix is unreadable and left out; disagreements are listed anyway.
 constexpr std::size_t kLargestMatrix = 32;
-constexpr std::size_t kMostListed = 10;
+constexpr std::size_t kMaxListed = 10;
 
 struct worst {
   double of_allowed = 0;
   bool agree = true;
 
-  void take(const reference::comparison& c) {
-    // A difference that is not a number is worse than any that is one.
+  void add(const reference::comparison& c) {
+    // A NaN difference is worse than any number.
     const double x = std::isnan(c.worst_of_allowed) ? INFINITY : c.worst_of_allowed;
     of_allowed = std::max(of_allowed, x);
     agree = agree && c.agree;
@@ -41,16 +41,16 @@ table::field field_of(const worst& w) {
 void add_disagreements(page& p, const document& d) {
   std::size_t count = 0;
   for (const agreement& a : d.agreements) {
-    if (a.difference.agree || ++count > kMostListed) continue;
+    if (a.difference.agree || ++count > kMaxListed) continue;
     p.item("disagree", style::bad,
            fmt::format(" {} and {} differ by {:.3g} at row {}, column {} of {}", a.a, a.b,
                        a.difference.max_abs_diff, a.difference.worst_row, a.difference.worst_col,
                        problem_name(d.experiment.problems[a.problem])));
   }
-  if (count > kMostListed) p.item(fmt::format("… and {} more pairs", count - kMostListed));
+  if (count > kMaxListed) p.item(fmt::format("… and {} more pairs", count - kMaxListed));
 }
 
-// An entry for each pair of kernels, the kernels in the order of the cells.
+// One entry for each pair of kernels, in the order of the cells.
 table matrix_of(const document& d) {
   std::vector<std::string> names;
   const auto index_of = [&](const std::string& name) {
@@ -62,7 +62,7 @@ table matrix_of(const document& d) {
   std::map<std::pair<std::size_t, std::size_t>, worst> entries;
   for (const agreement& a : d.agreements) {
     const auto [low, high] = std::minmax({index_of(a.a), index_of(a.b)});
-    entries[{low, high}].take(a.difference);
+    entries[{low, high}].add(a.difference);
   }
 
   table t;
@@ -88,12 +88,12 @@ void add_agreement(page& p, const document& d) {
   const table matrix = matrix_of(d);
   if (!p.is_markdown() && matrix.rows() <= kLargestMatrix) {
     p.line("Agreement", style::bold,
-           ", worst over all problems: = bit for bit, else percent of the difference that rounding "
-           "allows, x beyond it");
+           ", worst over all problems: = bit-identical, else the difference in percent of what "
+           "rounding allows, x beyond that");
     p.add(matrix);
   }
   add_disagreements(p, d);
-  p.end_part();
+  p.end_section();
 }
 
 }  // namespace kzoo::report

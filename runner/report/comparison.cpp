@@ -30,7 +30,7 @@ style style_of_change(change c) {
 
 std::string percent(double ratio) { return fmt::format("{:+.1f}%", 100 * (ratio - 1)); }
 
-// The time, or why there is none.
+// The time, or the verdict if there is none.
 std::string time_or_verdict(const cell* c) {
   if (c == nullptr) return "";
   return c->time ? time_text(c->time->median_ms) : std::string(verdict_name(c->verdict));
@@ -85,14 +85,14 @@ std::vector<table::field> row(const compare::pair& p) {
 std::string comparison_text(const comparison& c, medium m) {
   page p(m);
   p.line("Comparison", style::bold,
-         fmt::format(" of times; less than {:g}% is no change", 100 * c.threshold));
+         fmt::format(" of times; changes below {:g}% do not count", 100 * c.threshold));
   add_source(p, "old", c.before);
   add_source(p, "new", c.after);
   if (const std::string why = compare::incomparable(c.before, c.after); !why.empty()) {
     p.item("note: " + why);
   }
   add_simulator_note(p, c.after);
-  p.end_part();
+  p.end_section();
 
   for (std::size_t i = 0; i < c.pairs.size();) {
     const problem& here = c.problem_of(c.pairs[i]);
@@ -107,7 +107,7 @@ std::string comparison_text(const comparison& c, medium m) {
       p.item(verdict_name(now.verdict), style::bad,
              fmt::format(" {}: {}", now.kernel.name(), now.reason));
     }
-    p.end_part();
+    p.end_section();
   }
 
   std::string counts;
@@ -127,10 +127,10 @@ std::string ranking_text(const document& d, const std::string& baseline,
                          const std::vector<compare::ranking>& rankings, medium m) {
   page p(m);
   p.line("Ranking", style::bold,
-         fmt::format(" beside {}; a tie is where the interval holds 1", baseline));
+         fmt::format(" against {}; tie: the 95% interval contains 1", baseline));
   add_source(p, "results", d);
   add_simulator_note(p, d);
-  p.end_part();
+  p.end_section();
   for (const compare::ranking& r : rankings) {
     table t;
     t.add_column("");
@@ -158,7 +158,7 @@ std::string ranking_text(const document& d, const std::string& baseline,
     }
     p.line(problem_name(d.experiment.problems[r.problem]), style::bold);
     p.add(t);
-    p.end_part();
+    p.end_section();
   }
   return p.take();
 }

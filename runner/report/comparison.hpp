@@ -1,5 +1,5 @@
 #pragma once
-// Comparisons and rankings, as people read them.
+// Comparisons and rankings as text.
 
 #include "compare/compare.hpp"
 #include "compare/rank.hpp"

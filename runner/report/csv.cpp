@@ -21,7 +21,7 @@ std::string quoted(std::string_view text) {
   return out + '"';
 }
 
-// The fields of one line, each with the name of its column.
+// One line of the file: values with the names of their columns.
 class line {
  public:
   void add(std::string_view column, std::string_view value) {

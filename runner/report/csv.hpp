@@ -6,8 +6,8 @@
 
 namespace kzoo::report {
 
-// A line for each cell, under a line with the columns' names (RFC 4180, lines as Unix ends them).
-// Numbers are written so that they read back as they were; what is not known is empty.
+// One line for each cell, below a line with the columns' names: RFC 4180, but with \n as line end.
+// Numbers are written with enough digits to be read back exactly; unknown values are empty.
 std::string csv(const results::document& d);
 
 }  // namespace kzoo::report

@@ -1,5 +1,5 @@
 #pragma once
-// From the host's memory to the host's memory, part by part: a row for each kernel that has it.
+// End-to-end times, by phase: a row for each kernel that has them.
 
 #include "report/table.hpp"
 #include "results/document.hpp"
@@ -8,7 +8,7 @@
 
 namespace kzoo::report {
 
-// Has no rows where the experiment does not ask for it.
+// Has no rows if the experiment does not ask for end-to-end times.
 table end_to_end_table(const results::document& d, std::size_t problem);
 
 }  // namespace kzoo::report

@@ -9,7 +9,7 @@ std::string page::shown(std::string_view text, style s) const {
   return styled(text, s, medium_ == medium::terminal);
 }
 
-// In Markdown an empty line ends a block; only items may follow each other without.
+// In Markdown, blocks are separated by an empty line; only items follow each other without one.
 void page::begin(block next) {
   const bool apart = last_ != block::none && !(last_ == block::item && next == block::item);
   if (is_markdown() && apart) text_ += '\n';
@@ -41,7 +41,7 @@ void page::verbatim(const std::vector<std::string>& lines) {
   if (is_markdown()) text_ += "```\n";
 }
 
-void page::end_part() {
+void page::end_section() {
   if (is_markdown() || last_ == block::none) return;
   text_ += '\n';
   last_ = block::none;

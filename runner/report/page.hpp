@@ -1,6 +1,6 @@
 #pragma once
-// What reports are written on: plain text, a terminal, or Markdown as GitHub reads it. The parts of
-// a report say what there is; how it looks is decided here.
+// The output medium of a report: plain text, a terminal, or GitHub's Markdown. The functions that
+// write a report only supply its contents; the page formats them.
 
 #include "report/table.hpp"
 #include "report/text.hpp"
@@ -18,18 +18,18 @@ class page {
   explicit page(medium m) : medium_(m) {}
   bool is_markdown() const { return medium_ == medium::markdown; }
 
-  // A line of its own: a few words that stand out, then the rest.
+  // A line of its own: `words` highlighted, then the rest.
   void line(std::string_view words, style s, std::string_view rest = {});
-  // A remark on what stands above it.
+  // A remark on what precedes it.
   void item(std::string_view text) { item("", style::plain, text); }
   void item(std::string_view words, style s, std::string_view rest);
   void add(const table& t);
-  // Lines that belong to the item above, as they are.
+  // Preformatted lines that belong to the preceding item.
   void verbatim(const std::vector<std::string>& lines);
-  // Nothing more belongs to the last line(); what comes next stands apart.
-  void end_part();
+  // Ends the section that the last line() began; what follows is set apart.
+  void end_section();
 
-  // All that has been written since the last take().
+  // Returns and clears what has been written since the last take().
   std::string take();
 
  private:

@@ -44,8 +44,8 @@ std::string coordinate(const document& d, const cell& c, pivot_axis a) {
   return "?";
 }
 
-// What the axes leave open: the table that a cell belongs to. The three sizes count as one axis, so
-// that a sweep of cubes over n is one table.
+// The title of the table that a cell belongs to: what neither axis fixes. M, N and K count as one
+// axis, so that a sweep over square problems with n as an axis is one table.
 std::string table_of(const document& d, const cell& c, const pivot& p) {
   const auto on_axis = [&](auto... axes) { return ((p.rows == axes || p.columns == axes) || ...); };
   std::vector<std::string> open;
@@ -59,7 +59,7 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
   }
   if (!on_axis(pivot_axis::problem)) {
     std::string name = problem_name(d.problem_of(c));
-    // It starts with the shape.
+    // A problem's name starts with its shape.
     const bool sizes = on_axis(pivot_axis::m, pivot_axis::n, pivot_axis::k, pivot_axis::shape);
     if (sizes) name.erase(0, name.find(' ') + 1);
     open.push_back(name);
@@ -67,7 +67,7 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
   return open.empty() ? "all" : open.size() == 1 ? open[0] : open[0] + ", " + open[1];
 }
 
-// One of the tables: its axes in the order of the cells, and who is where.
+// One of the tables: its rows and columns in the order of the cells, and the cells by position.
 struct sheet {
   std::vector<std::string> rows, columns;
   std::map<std::pair<std::string, std::string>, const cell*> cells;
@@ -83,7 +83,7 @@ table fill(const sheet& s, const pivot& p, const field_maker& field_of) {
   table t;
   t.add_column(std::string(axis_name(p.rows)), table::align::left);
   for (std::string name : s.columns) {
-    std::ranges::replace(name, ' ', '\n');  // long names of problems, one word a line
+    std::ranges::replace(name, ' ', '\n');  // long names of problems: one word per line
     t.add_column(name);
   }
   for (const std::string& r : s.rows) {
@@ -97,7 +97,7 @@ table fill(const sheet& s, const pivot& p, const field_maker& field_of) {
   return t;
 }
 
-// Of a time that may be published: such a one has no speedup here.
+// For measured and published times; only measured ones have a speedup, which is not handled here.
 std::string value_text(const document& d, const cell& c, double ms, pivot_value v) {
   return v == pivot_value::ms ? time_text(ms) : number_text(d.problem_of(c).flops() / (ms * 1e6));
 }
@@ -114,7 +114,7 @@ std::string unit_text(const document& d, pivot_value v) {
   return "speedup over " + d.experiment.baseline->text;
 }
 
-// Where the baseline has no time, on another device for one, there is no speedup to show.
+// GFLOP/s instead of speedup if the baseline was not timed, for example on another device.
 pivot_value shown(const document& d, pivot_value wanted) {
   const bool compared =
       std::ranges::any_of(d.cells, [&](const cell& c) { return d.baseline_of(c) != nullptr; });
@@ -142,7 +142,7 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     if (c.kernel.variant.empty()) continue;
     const std::string row = coordinate(d, c, p.rows), column = coordinate(d, c, p.columns);
     std::string title = table_of(d, c, p);
-    // A place that is taken, by a problem of another shape: a table of its own.
+    // Position occupied by a problem of another shape: start another table.
     if (sheets[title].cells.contains({row, column})) title += ", " + shape_name(d.problem_of(c));
     add_once(titles, title);
     sheet& s = sheets[title];
@@ -159,7 +159,7 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     out.line(title, style::bold,
              fmt::format(": {} by {} and {}", unit, axis_name(p.rows), axis_name(p.columns)));
     out.add(fill(s, p, [&](const cell& c) { return measured(d, c, value); }));
-    // Their ratio to a baseline of ours would say nothing.
+    // A speedup over a baseline measured here would be meaningless for published times.
     const std::size_t published =
         value == pivot_value::speedup ? 0 : d.experiment.published.columns.size();
     for (std::size_t i = 0; i < published; ++i) {
@@ -173,11 +173,11 @@ void add_pivot(page& out, const document& d, const pivot& p) {
       out.item("published, " + d.experiment.published.columns[i].label);
       out.add(t);
     }
-    out.end_part();
+    out.end_section();
   }
   if (simulated) {
-    out.line("* of the simulator: says nothing about the speed of a GPU", style::plain);
-    out.end_part();
+    out.line("* time of the simulator: says nothing about the speed of a GPU", style::plain);
+    out.end_section();
   }
 }
 

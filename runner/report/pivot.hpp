@@ -6,7 +6,7 @@
 
 namespace kzoo::report {
 
-// One table for each combination of what is on neither axis.
+// One table for each combination of the values that are on neither axis.
 void add_pivot(page& out, const results::document& d, const results::pivot& p);
 
 }  // namespace kzoo::report

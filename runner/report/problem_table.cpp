@@ -20,7 +20,7 @@ std::string accuracy_text(const document& d, const cell& c) {
   return number_text(c.accuracy->rho_over_sqrt_k);
 }
 
-// Of a block, static and dynamic together.
+// Shared memory per block, static and dynamic together.
 std::string shared_text(const results::launch& l) {
   const auto bytes = static_cast<double>(l.static_shared + l.dynamic_shared);
   return bytes == 0 ? "0" : number_text(bytes / 1024) + " KiB";
@@ -31,7 +31,7 @@ std::string occupancy_text(const results::launch& l) {
                      l.local_bytes > 0 ? " spills" : "");
 }
 
-// Whose time it is; of a GPU how fast it ran, since nobody takes a GPU's time for something else.
+// On a GPU its clock rate; otherwise whether the time is real CPU time or the simulator's.
 std::string clock_text(const timing::summary& t) {
   if (t.clock != timing::clock::gpu) return std::string(timing::clock_name(t.clock));
   const double mhz = timing::median_mhz(t);
@@ -45,7 +45,7 @@ std::vector<table::field> row(const document& d, const cell& c) {
     fields.push_back({time_text(c.time->median_ms)});
     fields.push_back({fmt::format("±{:.1f}%", 50 * c.time->spread), style::dim});
     fields.push_back({clock_text(*c.time), style::dim});
-    // A simulator has no speed worth a figure.
+    // GFLOP/s of the simulator would be meaningless.
     fields.push_back(
         {c.time->clock == timing::clock::simulator ? "" : number_text(d.gflops(c).value_or(0))});
     const auto share = d.share_of_peak(c);
@@ -125,9 +125,9 @@ std::vector<std::string> floors(const document& d, std::size_t problem) {
 std::vector<reason> reasons(const document& d, std::size_t problem) {
   std::vector<reason> found;
   for (const cell& c : d.cells) {
-    // Without a variant it is the plugin that could not be used: the head says so once.
-    const bool said_already = c.verdict == verdict::unavailable && c.kernel.variant.empty();
-    if (c.problem != problem || c.verdict == verdict::pass || said_already) continue;
+    // Without a variant the plugin could not be loaded, which the report's head says once.
+    const bool in_head = c.verdict == verdict::unavailable && c.kernel.variant.empty();
+    if (c.problem != problem || c.verdict == verdict::pass || in_head) continue;
     const auto same = std::ranges::find_if(
         found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
     reason& r =

@@ -30,7 +30,7 @@ void erase_all(std::string& text, std::string_view word) {
     text.erase(at, word.size());
 }
 
-// Whole numbers to the last digit as long as they can be read.
+// Exact below a million, then rounded with a unit.
 std::string count_text(std::optional<double> count) {
   if (!count) return "";
   constexpr double kMega = 1e6, kGiga = 1e9;
@@ -47,7 +47,7 @@ std::string ratio_text(std::optional<double> over, std::optional<double> under) 
   return over && under && *under > 0 ? fmt::format("{:.2f}", *over / *under) : "";
 }
 
-// "32x16": ones at the end say nothing.
+// "32x16": without trailing ones.
 std::string extent_text(std::span<const std::uint32_t> extent) {
   while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
   return fmt::format("{}", fmt::join(extent, "x"));
@@ -57,7 +57,7 @@ std::string duration_text(std::optional<double> nanoseconds) {
   return nanoseconds ? time_text(*nanoseconds / 1e6) : "";
 }
 
-// Why warps waited most, worst first.
+// The most frequent stall reasons, worst first.
 std::vector<std::string> stall_texts(const launch& l) {
   std::vector<std::pair<double, std::string>> found;
   for (const auto& [words, name] : metric::stalls()) {
@@ -155,7 +155,7 @@ void add_table(page& p, table t, const std::vector<const profiled*>& cells, cons
       t.add_row(row(name_of(*c, i), c->found->launches[i]));
   }
   p.add(t);
-  p.end_part();
+  p.end_section();
 }
 
 void add_remarks(page& p, const profiled& c) {
@@ -176,14 +176,14 @@ void add_remarks(page& p, const profiled& c) {
 }
 
 std::string missing_text(std::vector<std::string> metrics) {
-  constexpr std::size_t kMost = 4;
-  const std::size_t more = metrics.size() - std::min(metrics.size(), kMost);
+  constexpr std::size_t kMaxNamed = 4;
+  const std::size_t more = metrics.size() - std::min(metrics.size(), kMaxNamed);
   metrics.resize(metrics.size() - more);
-  return fmt::format("left out, as this ncu does not have them here: {}{}",
+  return fmt::format("left out, since this ncu does not have them on this GPU: {}{}",
                      fmt::join(metrics, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
-// Each list once, with the kernels that it is of.
+// Each list of missing metrics once, with the kernels that lack them.
 void add_missing(page& p, const std::vector<const profiled*>& cells) {
   std::map<std::vector<std::string>, std::vector<std::string>> kernels;
   for (const profiled* c : cells) {
@@ -199,11 +199,11 @@ void add_missing(page& p, const std::vector<const profiled*>& cells) {
 std::string kernel_text(const std::string& demangled) {
   constexpr std::size_t kLongest = 60;
   std::string text = demangled;
-  for (const char* relative_half_width :
+  for (const char* clutter :
        {"(anonymous namespace)::", "<unnamed>::", "(int)", "(unsigned int)", "(bool)"})
-    erase_all(text, relative_half_width);
+    erase_all(text, clutter);
   if (text.starts_with("void ")) text.erase(0, 5);
-  if (text.ends_with(')')) {  // the parameters, whatever is in them
+  if (text.ends_with(')')) {  // drops the parameter list, which may contain parentheses
     std::size_t at = text.size();
     for (int open = 0; at-- > 0;) {
       open += text[at] == ')' ? 1 : text[at] == '(' ? -1 : 0;
@@ -219,7 +219,7 @@ void add_profile(page& p, const profile::document& d) {
   p.line(std::filesystem::path(d.experiment).filename().string(), style::bold,
          fmt::format(" on {} ({}), kernel-zoo {}, ncu {}", d.device.id, d.device.name, kVersion,
                      d.ncu_version));
-  p.end_part();
+  p.end_section();
   std::vector<problem> problems;
   for (const profiled& c : d.cells) {
     if (std::ranges::find(problems, c.problem) == problems.end()) problems.push_back(c.problem);
@@ -235,7 +235,7 @@ void add_profile(page& p, const profile::document& d) {
     add_table(p, stall_table(), cells, stall_row);
     for (const profiled* c : cells) add_remarks(p, *c);
     add_missing(p, cells);
-    p.end_part();
+    p.end_section();
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The counters of a profile as tables, a line for each kernel that was launched.
+// The counters of a profile as tables, one line for each kernel launch.
 
 #include "profile/counters.hpp"
 #include "report/page.hpp"
@@ -10,7 +10,7 @@ namespace kzoo::report {
 
 void add_profile(page& p, const profile::document& d);
 
-// "void ns::f<(int)8, float>(T1)" as "ns::f<8, float>", and no longer than a table bears.
+// Shortens "void ns::f<(int)8, float>(T1)" to "ns::f<8, float>", and to a length that fits a table.
 std::string kernel_text(const std::string& demangled);
 
 }  // namespace kzoo::report

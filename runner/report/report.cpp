@@ -19,7 +19,7 @@ namespace {
 using results::cell;
 using results::document;
 
-// How the times came about, as far as all cells agree on it.
+// How the times were measured.
 std::string timing_text(const document& d) {
   std::set<std::string> ways;
   for (const cell& c : d.cells) {
@@ -54,7 +54,7 @@ std::string device_text(const document& d) {
   return text;
 }
 
-std::string ceilings_text(const roofline::peaks& c) {
+std::string peaks_text(const roofline::peaks& c) {
   std::string text;
   for (const auto r : roofline::kResources) {
     const roofline::measured_peak* found = c.find(r);
@@ -62,16 +62,16 @@ std::string ceilings_text(const roofline::peaks& c) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", roofline::resource_name(r),
                         rate_text(r, found->best.rate));
   }
-  return fmt::format("ceilings, measured {}: {}", c.measured, text);
+  return fmt::format("peaks, measured {}: {}", c.measured, text);
 }
 
 void add_measured(page& p, const document& d) {
   p.item(fmt::format("measured {}: {}", d.started, device_text(d)));
   p.item(timing_text(d));
-  if (d.peaks) p.item(ceilings_text(*d.peaks));
+  if (d.peaks) p.item(peaks_text(*d.peaks));
 }
 
-// Where the experiment has no [pivot] of its own: the same kernel at several sizes.
+// The experiment's [pivot]; without one, if there are several sizes, kernel by shape.
 std::optional<results::pivot> pivot_of(const document& d) {
   if (d.experiment.pivot_table) return d.experiment.pivot_table;
   std::set<std::string> shapes;
@@ -87,16 +87,16 @@ std::string where(const document& d, std::size_t problem) {
   return d.devices.size() < 2 || first == d.cells.end() ? "" : " on " + first->device;
 }
 
-// What there is to say of one problem, in the order of the page.
-struct part {
+// The contents of one problem's section, in order.
+struct section {
   table times;
-  std::vector<throttling> held_back;
+  std::vector<throttling> throttled_cells;
   table end_to_end;
 };
 
-void add_part(page& p, const document& d, std::size_t problem, const part& what,
-              const std::vector<reason>& why) {
-  if (what.times.rows() == 0 && what.held_back.empty() && what.end_to_end.rows() == 0 &&
+void add_section(page& p, const document& d, std::size_t problem, const section& what,
+                 const std::vector<reason>& why) {
+  if (what.times.rows() == 0 && what.throttled_cells.empty() && what.end_to_end.rows() == 0 &&
       why.empty()) {
     return;
   }
@@ -110,11 +110,11 @@ void add_part(page& p, const document& d, std::size_t problem, const part& what,
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
     if (r.errors) p.verbatim(reference::lines_of(*r.errors));
   }
-  for (const throttling& t : what.held_back) {
+  for (const throttling& t : what.throttled_cells) {
     p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
   }
   p.add(what.end_to_end);
-  p.end_part();
+  p.end_section();
 }
 
 void add_unavailable(page& p, const results::plugin_record& r) {
@@ -148,14 +148,14 @@ void add_head(page& p, const document& d) {
 void add_failures(page& p, const document& d, std::size_t problem) {
   std::vector<reason> failures = reasons(d, problem);
   std::erase_if(failures, [](const reason& r) { return !is_failure(r.verdict); });
-  add_part(p, d, problem, {}, failures);
+  add_section(p, d, problem, {}, failures);
 }
 
 void add_problem(page& p, const document& d, std::size_t problem) {
-  add_part(p, d, problem,
-           {d.experiment.pivot_table ? table() : problem_table(d, problem), throttled(d, problem),
-            end_to_end_table(d, problem)},
-           reasons(d, problem));
+  add_section(p, d, problem,
+              {d.experiment.pivot_table ? table() : problem_table(d, problem),
+               throttled(d, problem), end_to_end_table(d, problem)},
+              reasons(d, problem));
 }
 
 void add_overview(page& p, const document& d) {
@@ -183,11 +183,11 @@ void add_closing(page& p, const document& d) {
                      d.agreements.size(), d.wall_seconds));
 }
 
-std::string whole(const document& d, medium m) {
+std::string full_report(const document& d, medium m) {
   page p(m);
   add_head(p, d);
   add_measured(p, d);
-  p.end_part();
+  p.end_section();
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) add_problem(p, d, i);
   add_overview(p, d);
   add_closing(p, d);

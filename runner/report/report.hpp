@@ -1,5 +1,5 @@
 #pragma once
-// A report, part by part: while a run goes on, or of results that were stored.
+// The sections of a report, for a run in progress and for stored results.
 
 #include "report/page.hpp"
 #include "results/document.hpp"
@@ -9,20 +9,20 @@
 
 namespace kzoo::report {
 
-// What was asked for and where it ran; `d` need not have any cells yet.
+// The experiment and the device; `d` need not have any cells yet.
 void add_head(page& p, const results::document& d);
-// The libraries that are there and cannot be used.
+// The libraries that exist but cannot be used.
 void add_broken(page& p, const results::document& d);
 // The cells of one problem that failed.
 void add_failures(page& p, const results::document& d, std::size_t problem);
-// All that did not pass, below a table; the table is left out where the experiment has a [pivot].
+// The table of one problem, then what did not pass. With a [pivot] the table is left out.
 void add_problem(page& p, const results::document& d, std::size_t problem);
-// What comes after the last problem: tables over several problems, and the agreement.
+// After the last problem: pivot tables and the agreement matrix.
 void add_overview(page& p, const results::document& d);
-// How many of what, in a line.
+// The closing line: how many cells have which verdict.
 void add_closing(page& p, const results::document& d);
 
-// All of it, and how it was measured.
-std::string whole(const results::document& d, medium m);
+// The complete report, including how it was measured.
+std::string full_report(const results::document& d, medium m);
 
 }  // namespace kzoo::report

@@ -55,7 +55,7 @@ std::string table::str(bool colour, std::string_view indent) const {
   for (std::size_t i = 0; i < title_lines; ++i) {
     add_line([&](std::size_t c) {
       const auto& title = columns_[c].title;
-      // Short titles stand right above the rows.
+      // Titles with fewer lines are aligned at the bottom.
       const std::size_t above = title_lines - title.size();
       return field{i < above ? "" : title[i - above], style::dim};
     });

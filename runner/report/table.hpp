@@ -1,5 +1,5 @@
 #pragma once
-// The one writer of text tables.
+// Formats tables as text and as Markdown.
 
 #include "report/text.hpp"
 
@@ -18,12 +18,12 @@ class table {
 
   // A title may have several lines.
   void add_column(std::string title, align a = align::right);
-  // As many fields as there are columns, or fewer: the rest stays empty.
+  // At most as many fields as there are columns; missing ones stay empty.
   void add_row(std::vector<field> fields);
   std::size_t rows() const { return rows_.size(); }
-  // Columns in which no row has anything are left out. Every line starts with `indent`.
+  // Empty columns are left out. Every line starts with `indent`.
   std::string str(bool colour, std::string_view indent = "  ") const;
-  // The same as a table of GitHub's Markdown.
+  // The table in GitHub's Markdown.
   std::string markdown() const;
 
  private:
@@ -31,7 +31,7 @@ class table {
     std::vector<std::string> title;  // its lines
     table::align align;
   };
-  bool used(std::size_t c) const;  // some row has something in column c
+  bool used(std::size_t c) const;  // whether column c is not empty
 
   std::vector<column> columns_;
   std::vector<std::vector<field>> rows_;

@@ -29,7 +29,7 @@ class terminal final : public run::observer {
     } else {
       add_head(page_, d);
     }
-    page_.end_part();
+    page_.end_section();
     print();
   }
 

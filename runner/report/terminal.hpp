@@ -1,5 +1,5 @@
 #pragma once
-// The report that a person watches: tables as problems finish, and one line of progress.
+// The report of a run in progress: tables as problems finish, and a progress line.
 
 #include "report/page.hpp"
 #include "run/execution.hpp"
@@ -10,18 +10,17 @@
 namespace kzoo::report {
 
 struct terminal_options {
-  std::FILE* out = stdout;  // tables
-  std::FILE* progress =
-      stderr;          // one line that is overwritten on a terminal, else a line a problem
-  bool quiet = false;  // only what did not pass, and the closing line
+  std::FILE* out = stdout;       // tables
+  std::FILE* progress = stderr;  // one line, overwritten, on a terminal; else one line per problem
+  bool quiet = false;            // only what did not pass, and the closing line
 };
 
 std::unique_ptr<run::observer> make_terminal(const terminal_options& options);
 
-// What comes after the last problem: pivot tables, agreement, the closing line.
+// After the last problem: pivot tables, agreement, the closing line.
 void print_closing(const results::document& d, const terminal_options& options);
 
-// Colours are for terminals, and not where NO_COLOR is set (no-color.org).
+// True on a terminal, unless NO_COLOR is set (no-color.org).
 bool wants_colour(std::FILE* file);
 medium medium_of(std::FILE* file);
 

@@ -22,7 +22,7 @@ std::string markdown(std::string_view text, style s) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    // Inside a word, as in 8x8_4x4, an underscore is no markup.
+    // Inside a word, as in 8x8_4x4, an underscore needs no escape.
     const bool underscore = c == '_' && !(i > 0 && in_word(i - 1) && in_word(i + 1));
     if (underscore || kMarkup.find(c) != std::string_view::npos) out += '\\';
     out += c == '\n' ? ' ' : c;

@@ -1,5 +1,5 @@
 #pragma once
-// Words as people read them, on a terminal and in Markdown.
+// Text styles, on a terminal and in Markdown.
 
 #include <string>
 #include <string_view>
@@ -11,11 +11,11 @@ enum class style { plain, good, bad, dim, bold };
 // With the terminal's colour codes if `colour`.
 std::string styled(std::string_view text, style s, bool colour);
 
-// The same for Markdown: what would be markup is escaped, line breaks become spaces, and what is
-// bad or bold is bold.
+// The same for Markdown: markup is escaped, line breaks become spaces, and the styles bad and bold
+// are set in bold.
 std::string markdown(std::string_view text, style s = style::plain);
 
-// Columns on the terminal: characters, not bytes.
+// The width on a terminal: characters, not bytes.
 std::size_t width(std::string_view utf8);
 
 }  // namespace kzoo::report

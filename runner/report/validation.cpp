@@ -19,7 +19,7 @@ style style_of_outcome(results::outcome o) {
                                           : style::bad;
 }
 
-// Padded first: colour codes have no width.
+// Padded before it is coloured, since colour codes have no width.
 std::string word(results::outcome o, bool colour) {
   return styled(fmt::format("{:<8}", results::outcome_name(o)), style_of_outcome(o), colour);
 }

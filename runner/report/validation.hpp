@@ -1,5 +1,5 @@
 #pragma once
-// The report of `runner validate`: one line for each check, as it is made.
+// The report of `runner validate`: one line for each check, as it finishes.
 
 #include "results/validation.hpp"
 #include "run/plan.hpp"

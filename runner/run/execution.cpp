@@ -32,21 +32,21 @@ class execution {
     while (const auto problem = next()) {
       const bool interrupted = !run_problem(*problem);
       watch_.finished(document_, *problem);
-      if (interrupted) break;  // what is finished stands
+      if (interrupted) break;  // finished cells are kept
     }
     return std::move(document_);
   }
 
  private:
-  // A cell of the problem at hand, from its place in the document on.
+  // A cell of the current problem; candidates_[i] belongs to document_.cells[first_cell_ + i].
   struct candidate {
     loaded_plugin* who;
     const selected_variant* what;
-    std::size_t agreements_end;  // in the document, of those with the cells before it
-    bool taken_over;
+    std::size_t agreements_end;  // in the document: end of its agreements with earlier cells
+    bool taken_over;             // finished by the interrupted run that this one resumes
   };
 
-  // False when a signal interrupts it.
+  // Returns false when a signal interrupts it.
   bool run_problem(std::size_t index) {
     candidates_.clear();
     finished_ = 0;
@@ -99,7 +99,7 @@ class execution {
       candidates_.push_back({&c, &e, document_.agreements.size(), false});
     }
     note_hang(document_.cells.back(), p);
-    // What need not wait for its time is finished, unless one before it must wait.
+    // Cells that are not timed are finished now, up to the first one that waits to be timed.
     std::size_t ready = finished_;
     while (ready < candidates_.size() && !waits(candidates_[ready])) ++ready;
     finish_until(ready);
@@ -115,7 +115,7 @@ class execution {
 
   void time_all(std::size_t index) {
     const problem& p = plan_.experiment.problems[index];
-    int first_round = 0;  // after those in which an interrupted run has timed some of the cells
+    int first_round = 0;  // follows the rounds in which an interrupted run timed some cells
     for (const candidate& c : candidates_) {
       if (const auto& time = cell_of(c).time) {
         first_round = std::max(first_round, time->rounds.back() + 1);
@@ -126,13 +126,13 @@ class execution {
                  interrupt::check();
                  watch_.times(p, c.kernel.name(), round);
                });
-    for (const timed_candidate& r : timed_candidates_) {
-      note_hang(*r.cell, p);
-      refuse_impossible(*r.cell);
+    for (const timed_candidate& t : timed_candidates_) {
+      note_hang(*t.cell, p);
+      refuse_impossible(*t.cell);
     }
   }
 
-  // Of a time that nothing can take there is none.
+  // A time below the roofline floor is removed, and the cell gets its own verdict.
   void refuse_impossible(cell& c) const {
     using results::impossible_time;
     const auto floor = document_.floor_of(c);
@@ -187,11 +187,11 @@ class execution {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   memory memory_;
   devices::nvml monitor_{plan_.device.pci_bus_id};
-  // Of the problem at hand.
+  // For the current problem:
   std::vector<candidate> candidates_;
   std::vector<timed_candidate> timed_candidates_;
   std::size_t first_cell_ = 0, first_agreement_ = 0;  // in the document
-  std::size_t finished_ = 0;                          // of candidates_, the observer has been told
+  std::size_t finished_ = 0;                          // of candidates_: reported to the observer
 };
 
 }  // namespace

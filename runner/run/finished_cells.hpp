@@ -1,5 +1,5 @@
 #pragma once
-// What an interrupted run had finished: it is taken over and not run again.
+// The cells that an interrupted run had finished: they are taken over, not run again.
 
 #include "results/document.hpp"
 
@@ -16,7 +16,7 @@ class finished_cells {
 
   // Null when the cell was not finished.
   const results::cell* find(const problem& p, const kernel_id& kernel) const;
-  // With `problem` of each as it was then.
+  // `problem` of each is the index in the interrupted run.
   std::vector<results::agreement> agreements_on(const problem& p) const;
 
  private:

@@ -1,4 +1,4 @@
-// What results say before anything has run.
+// The head of the results: what is known before anything runs.
 
 #include "core/version.hpp"
 #include "reference/reference.hpp"
@@ -32,15 +32,15 @@ std::vector<std::string> notes_on(const plan& p) {
            });
   };
   if (e.baseline && std::ranges::none_of(p.plugins, is_baseline)) {
-    notes.push_back(fmt::format("no comparison with the baseline {}: it does not take part here",
-                                e.baseline->text));
+    notes.push_back(
+        fmt::format("no comparison with the baseline {}: it does not run here", e.baseline->text));
   }
   for (const problem& q : e.problems) {
     const std::int64_t rows = reference::expected_result::rows_of(q);
     if (rows == q.m) continue;
     notes.push_back(fmt::format(
-        "{} is too large to compare every element: {} of {} rows are, and all of C is checked "
-        "exactly on whole numbers (Freivalds)",
+        "{} is too large to compare every element: {} of {} rows are compared, and all of C is "
+        "checked exactly with integer inputs (Freivalds)",
         problem_name(q), rows, q.m));
   }
   if (p.peaks && e.verify.impossible_time == results::impossible_time::report) {

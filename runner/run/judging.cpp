@@ -24,7 +24,7 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what) {
     fail(c, who.obstacle, who.record.problem);
     return c;
   }
-  // A timeout is long; one per variant is enough to know.
+  // Timeouts are long: a variant that has hung once is not run again.
   if (const auto before = memory_.hung.find(c.kernel.name()); before != memory_.hung.end()) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
@@ -34,13 +34,13 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what) {
     candidate.prepare(problem_);
     verify(candidate, c);
     candidate.finish();
-    if (c.verdict == verdict::pass) make_checks(candidate, c);
-  } catch (const failure& s) {
-    fail(c, s.verdict, s.what());
+    if (c.verdict == verdict::pass) run_checks(candidate, c);
+  } catch (const failure& f) {
+    fail(c, f.verdict, f.what());
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
   }
-  // What a kernel that fails has left behind, a thread or a spoilt heap, is not the next one's.
+  // Threads or a corrupted heap that a failing kernel leaves must not affect the next one.
   if (is_failure(c.verdict)) who.host->leave();
   return c;
 }
@@ -107,16 +107,16 @@ std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candid
                                    run.judgement.accuracy, candidate.kept());
 }
 
-void judging::make_checks(checks::candidate& candidate, cell& c) {
+void judging::run_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
   const std::pair about_type{c.kernel.name(), problem_.dtype};
   if (!memory_.findings.contains(about_type)) {
-    memory_.findings.emplace(about_type, checks::make_checks(t, false, candidate));
+    memory_.findings.emplace(about_type, checks::run_checks(t, false, candidate));
   }
   c.findings = memory_.findings.at(about_type);
   const auto stop = [&] { return std::ranges::find_if(c.findings, results::is_bad); };
   if (stop() == c.findings.end()) {
-    const auto more = checks::make_checks(t, true, candidate);
+    const auto more = checks::run_checks(t, true, candidate);
     c.findings.insert(c.findings.end(), more.begin(), more.end());
   }
   if (const auto bad = stop(); bad != c.findings.end()) {

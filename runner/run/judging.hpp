@@ -1,5 +1,5 @@
 #pragma once
-// Judges the variants on one problem, each by itself and each with all others.
+// Judges the variants on one problem: each against the reference, and each against all others.
 
 #include "checks/check.hpp"
 #include "devices/nvml.hpp"
@@ -16,10 +16,10 @@
 
 namespace kzoo::run {
 
-// What later problems need to know of earlier ones.
+// What is kept from one problem to the next.
 struct memory {
   std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
-  // By kernel and element type: the checks that are not about one problem.
+  // By kernel and element type: findings of the checks that run once for each type.
   std::map<std::pair<std::string, kzoo_type>, std::vector<results::finding>> findings;
   checks::expected_results expected_results;
 };
@@ -33,17 +33,17 @@ class judging {
         memory_(m),
         monitor_(monitor) {}
 
-  // Its cell, complete but for its times.
+  // Returns the finished cell, without times.
   results::cell judge(loaded_plugin& who, const selected_variant& what);
-  // The cell that was judged last with those before it.
+  // Compares the results judged since the last call with all earlier ones.
   std::vector<results::agreement> compare_newest();
-  // It passed, and is to be timed.
+  // What timing needs for a cell that passed.
   timed_candidate timed_candidate_for(loaded_plugin& who, const selected_variant& what,
                                       results::cell& c);
 
  private:
-  // A result that was judged. Kernels that add in the same order have the same bits; then it is
-  // copied and judged once.
+  // A result that was judged. Kernels that sum in the same order give bit-identical results; such a
+  // result is copied and judged only once.
   struct outcome {
     std::uint64_t digest;
     kzoo_precision declared;
@@ -60,7 +60,7 @@ class judging {
   void verify(checks::candidate& candidate, results::cell& c);
   std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,
                                             const checks::judged_run& run, kzoo_precision declared);
-  void make_checks(checks::candidate& candidate, results::cell& c);
+  void run_checks(checks::candidate& candidate, results::cell& c);
   const reference::comparison& difference(const outcome& a, const outcome& b);
 
   plan& plan_;

@@ -23,10 +23,11 @@ std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e
 
 }  // namespace
 
-// Device: one worker at a time holds A, B and C. Host: each worker shares its C, or, of one too
-// large to be judged whole, rows of it and once all to say what is wrong; and of the rows that are
-// judged there are an fp64 and an fp32 truth and every variant's result. All of that as often as
-// devices work at the same time.
+// Device: one worker at a time holds A, B and C. Host: each worker shares its C with the
+// supervisor. Of a C that is too large to compare every element, it shares the judged rows, and one
+// worker at a time all of C, to locate an error. For the judged rows the supervisor holds expected
+// results in fp64 and fp32, and the result of every variant. Several devices multiply the host's
+// part.
 void check_memory(const plan& p) {
   const auto& problems = p.experiment.problems;
   const auto largest = std::ranges::max_element(problems, {}, matrices_bytes);
@@ -36,12 +37,12 @@ void check_memory(const plan& p) {
   for (const loaded_plugin& c : p.plugins) results += c.entries.size();
   const results::experiment& e = p.experiment;
   const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
-  // Tier full has each matrix in two places at once, and so has a run from end to end.
+  // Tier full holds two copies of each matrix when it moves them, and so does an end-to-end run.
   const double copies = e.verify.tier == tier::quick ? 1 : 2;
   const double on_device = (end_to_end ? 2 : copies) * matrices_bytes(*largest);
   const double judged = static_cast<double>(reference::expected_result::rows_of(*largest)) *
                         static_cast<double>(largest->n);
-  // Tier full judges other numbers too.
+  // Tier full also judges results for other contents.
   const auto per_element = copies * (sizeof(double) + sizeof(float)) +
                            static_cast<double>(results * type_size(largest->dtype));
   const double c_bytes = bytes_of(operands_of(*largest).c);
@@ -52,7 +53,7 @@ void check_memory(const plan& p) {
 
   const auto refuse = [&](const char* where, double needed, double free) {
     throw input::invalid(fmt::format(
-        "{}: error: {} does not fit: it needs {} of {} memory ({} for A, B and C) and {} are free; "
+        "{}: error: {} does not fit: it needs {} of {} memory ({} for A, B and C), and {} is free; "
         "choose smaller sizes{}",
         to_string(p.experiment.problems_where), problem_name(*largest), gigabytes(needed), where,
         gigabytes(on_device), gigabytes(free), results > 1 ? " or fewer plugins" : ""));

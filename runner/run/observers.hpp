@@ -1,5 +1,5 @@
 #pragma once
-// Several that watch one run, and the one that keeps its journal.
+// Observers of a run: one that notifies several others, and one that writes the journal.
 
 #include "run/execution.hpp"
 #include "storage/journal.hpp"
@@ -8,7 +8,7 @@
 
 namespace kzoo::run {
 
-// Each is told in turn.
+// Notifies each in turn.
 class observers final : public observer {
  public:
   explicit observers(std::vector<observer*> all) : all_(std::move(all)) {}
@@ -40,7 +40,7 @@ class observers final : public observer {
   std::vector<observer*> all_;
 };
 
-// `j` has its head already.
+// The journal's head must have been written.
 class recorder final : public observer {
  public:
   explicit recorder(storage::journal& j) : journal_(j) {}

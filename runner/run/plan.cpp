@@ -53,8 +53,8 @@ std::vector<std::string> pick_names(const results::experiment& e,
   return picked;
 }
 
-// Loads the file. False when it turns out to be a build for another device than `kind`, if that is
-// asked for; what else keeps it from being used goes into the contestant.
+// Loads the file. Returns false if it is a build for another device than `kind`; without a `kind`
+// any device will do. Any other reason why it cannot be used is recorded in `c`.
 bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
           const host_factory& make_host) {
   auto host = make_host(file);
@@ -112,7 +112,7 @@ void pick_variants(loaded_plugin& c, const results::experiment& e) {
       if (!matches(s.text, c.record.name, variants[i].id)) continue;
       any = picked[i] = true;
     }
-    // A glob over plugins may well name variants that only some of them have.
+    // With a glob over plugins, some of them may lack the variant.
     const bool glob = s.text.substr(0, s.text.find(':')).find_first_of("*?") != std::string::npos;
     if (!any && !glob) {
       refuse(

@@ -38,13 +38,13 @@ void plugin_discovery::add_folder(const fs::path& folder, bool required) {
 void plugin_discovery::check_permissions(const fs::path& folder) {
   struct stat status {};
   if (stat(folder.c_str(), &status) != 0) return;
-  // A group of one's own, which has the user's number, has nobody else in it.
+  // A user's private group, whose gid equals the uid, has no other members.
   const bool own_group = status.st_gid == getuid() && status.st_uid == getuid();
   const bool others = (status.st_mode & S_IWOTH) != 0;
   if (!others && ((status.st_mode & S_IWGRP) == 0 || own_group)) return;
   warnings_.push_back(fmt::format(
-      "{} may write to the plugin folder {}, and so run code as you; chmod go-w would end that",
-      others ? "everybody" : "its group", folder.string()));
+      "{} can write to the plugin folder {}, and so run code as you; chmod go-w prevents that",
+      others ? "every user" : "its group", folder.string()));
 }
 
 void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {

@@ -13,16 +13,16 @@ namespace {
 
 using results::cache_mode;
 
-// GPU clocks need time under load to come up: before the first turn of all, and where a process was
+// GPU clocks need time under load to ramp up: before the first turn, and after a process was
 // started in between.
 constexpr double kClockWarmupSeconds = 0.1;
-// A kernel that takes longer is as warm as it gets while it runs.
+// A kernel that takes longer needs no warm-up runs.
 constexpr double kWarmsItselfMs = 10;
-// A turn takes some milliseconds before its first sample: so many more make short kernels precise.
+// The set-up of a turn takes milliseconds anyway, so sample short kernels for as long.
 constexpr double kSampledMs = 4;
-constexpr double kMostSamples = 16;
+constexpr double kMaxSamples = 16;
 
-// One racer with the samples that it has so far.
+// Times one candidate over the rounds, and keeps its samples.
 class candidate_timer {
  public:
   candidate_timer(timed_candidate& who, const problem& p, const results::timing_options& how)
@@ -31,7 +31,7 @@ class candidate_timer {
         how_(how),
         rule_{how.rounds, how.max_relative_half_width, how.max_seconds} {
     const bool simulated = who.clock == timing::clock::simulator;
-    // No precision makes a simulation's time that of a GPU, and a process for each turn is dear.
+    // A simulator's times need no precision, and a new process for each turn is expensive.
     if (simulated || how.fresh_processes)
       rule_.max_relative_half_width = std::numeric_limits<double>::infinity();
     const timing::throttle_filter filter(who.highest_mhz, how.min_samples);
@@ -40,7 +40,7 @@ class candidate_timer {
   }
 
   const results::cell& cell() const { return *who_.cell; }
-  // `others`: somebody else takes part in the next round.
+  // Whether it needs another round. `others`: some other candidate does.
   bool takes_part(bool others) const {
     if (cell().verdict != verdict::pass) return false;
     return std::ranges::any_of(kinds_, [&](const kind& k) {
@@ -83,12 +83,12 @@ class candidate_timer {
       who_.candidate->prepare(problem_);
       work();
       who_.candidate->finish();
-    } catch (const failure& s) {
-      fail(s.verdict, s.what());
+    } catch (const failure& f) {
+      fail(f.verdict, f.what());
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
-    // As after judging: what a kernel that fails has left behind is not the next one's.
+    // As after judging: what a failing kernel leaves behind must not affect the next one.
     if (cell().verdict != verdict::pass) return who_.host->leave();
     release(*who_.host);
   }
@@ -107,10 +107,10 @@ class candidate_timer {
     if (!timed.judgement.right) {
       return fail(timed.judgement, "right when it ran once, wrong when it was timed: ");
     }
-    // What a device or a process needs to get going costs nobody his rounds.
-    const bool had_rested = how_.fresh_processes || warmup_seconds > 0;
-    const double to_get_going = had_rested ? std::min(timed.warmup_seconds, took.count()) : 0;
-    k.samples.add(round, timed.samples_ms, timed.sm_mhz, took.count() - to_get_going);
+    // Warm-up of an idle device or a new process does not count against the time limit.
+    const bool was_idle = how_.fresh_processes || warmup_seconds > 0;
+    const double warmup_time = was_idle ? std::min(timed.warmup_seconds, took.count()) : 0;
+    k.samples.add(round, timed.samples_ms, timed.sm_mhz, took.count() - warmup_time);
     k.flushed = timed.cold_cache;
     k.last_ms = timed.samples_ms.back();
     who_.cell->conditions.add(timed.conditions);
@@ -119,15 +119,15 @@ class candidate_timer {
   int samples_for(const kind& k) const {
     const int least = how_.samples_per_turn();
     if (k.last_ms <= 0 || who_.clock == timing::clock::simulator) return least;
-    return std::max(least, static_cast<int>(std::min(kMostSamples, kSampledMs / k.last_ms)));
+    return std::max(least, static_cast<int>(std::min(kMaxSamples, kSampledMs / k.last_ms)));
   }
 
   void measure_end_to_end() {
-    const auto whole = who_.candidate->end_to_end(how_.max_seconds, who_.judged);
-    if (!whole.judgement.right) {
-      return fail(whole.judgement, "wrong in memory that was just allocated: ");
+    const auto timed = who_.candidate->end_to_end(how_.max_seconds, who_.judged);
+    if (!timed.judgement.right) {
+      return fail(timed.judgement, "wrong in memory that was just allocated: ");
     }
-    who_.cell->end_to_end = whole.medians;
+    who_.cell->end_to_end = timed.medians;
   }
 
   timing::summary summarised(const kind& k) const {
@@ -157,13 +157,13 @@ class candidate_timer {
   std::vector<kind> kinds_;
 };
 
-// Those who take part in the next round.
-std::vector<candidate_timer*> starters(std::vector<candidate_timer>& all) {
+// Those that take part in the next round.
+std::vector<candidate_timer*> participants(std::vector<candidate_timer>& all) {
   const bool others =
-      std::ranges::any_of(all, [](const candidate_timer& l) { return l.takes_part(false); });
+      std::ranges::any_of(all, [](const candidate_timer& t) { return t.takes_part(false); });
   std::vector<candidate_timer*> chosen;
-  for (candidate_timer& l : all)
-    if (l.takes_part(others)) chosen.push_back(&l);
+  for (candidate_timer& t : all)
+    if (t.takes_part(others)) chosen.push_back(&t);
   return chosen;
 }
 
@@ -173,21 +173,21 @@ void run_rounds(const problem& p, const results::timing_options& how,
                 std::span<timed_candidate> timed_candidates, int first_round,
                 const turn_observer& watch) {
   std::vector<candidate_timer> timers;
-  for (timed_candidate& r : timed_candidates) timers.emplace_back(r, p, how);
-  // Another order in each run: what an order does to a kernel is not to look like its own speed.
+  for (timed_candidate& t : timed_candidates) timers.emplace_back(t, p, how);
+  // A new order in each round and each run, so that effects of the order average out.
   std::mt19937_64 random(std::random_device{}());
   for (int round = first_round;; ++round) {
-    std::vector<candidate_timer*> now = starters(timers);
+    std::vector<candidate_timer*> now = participants(timers);
     if (now.empty()) break;
     std::ranges::shuffle(now, random);
-    for (candidate_timer* l : now) {
-      watch(round, l->cell());
+    for (candidate_timer* t : now) {
+      watch(round, t->cell());
       const bool gpu = timed_candidates.front().clock == timing::clock::gpu;
-      const bool has_rested = how.fresh_processes || (round == first_round && l == now.front());
-      l->take_turn(round, gpu && has_rested ? kClockWarmupSeconds : 0);
+      const bool is_idle = how.fresh_processes || (round == first_round && t == now.front());
+      t->take_turn(round, gpu && is_idle ? kClockWarmupSeconds : 0);
     }
   }
-  for (candidate_timer& l : timers) l.finish();
+  for (candidate_timer& t : timers) t.finish();
 }
 
 }  // namespace kzoo::run

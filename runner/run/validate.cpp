@@ -9,12 +9,12 @@
 namespace kzoo::run {
 namespace {
 
-// The problem at hand: M, N and K differ and no tile divides them, unless the variant needs that.
-std::vector<problem> candidates(const results::device& device, const validation_options& options,
-                                kzoo_type dtype) {
+// Problems to try, until the variant supports one: first different M, N and K that no tile divides.
+std::vector<problem> problems_to_try(const results::device& device,
+                                     const validation_options& options, kzoo_type dtype) {
   using shape = std::array<std::int64_t, 3>;
-  const shape ragged = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
-  std::vector<shape> shapes{ragged, {128, 256, 64}, {512, 512, 512}};
+  const shape odd = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
+  std::vector<shape> shapes{odd, {128, 256, 64}, {512, 512, 512}};
   if (options.size) shapes = {*options.size};
   std::vector<problem> list;
   for (const auto& [m, n, k] : shapes) list.push_back(sized(m, n, k, dtype));
@@ -34,24 +34,24 @@ void validate_variant(host::plugin_host& host, const checks::candidate_descripti
     out.findings.push_back(f);
     watch.found(f);
   };
-  problem at_hand;
+  problem supported;
   results::finding first;
-  for (const problem& p : candidates(device, options, who.problem.dtype)) {
-    at_hand = p;
+  for (const problem& p : problems_to_try(device, options, who.problem.dtype)) {
+    supported = p;
     checks::candidate candidate = candidate_at(p);
-    first = checks::make(checks::product{}, candidate);
+    first = checks::run_check(checks::product{}, candidate);
     if (first.outcome != results::outcome::skipped) break;
   }
   add(first);
   if (first.outcome == results::outcome::skipped) return;
-  out.problem = problem_name(at_hand);
+  out.problem = problem_name(supported);
   for (const checks::check* c : checks::all_checks()) {
-    checks::candidate candidate = candidate_at(at_hand);
+    checks::candidate candidate = candidate_at(supported);
     if (c->from() > options.tier || !c->applies_to(candidate)) continue;
     const bool hung = std::ranges::any_of(out.findings, [](const results::finding& f) {
       return f.outcome == results::outcome::hung;
     });
-    add(hung ? checks::after_hang(*c) : checks::make(*c, candidate));
+    add(hung ? checks::skipped_after_hang(*c) : checks::run_check(*c, candidate));
   }
 }
 
@@ -67,7 +67,7 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
     if (!c.host) continue;
     for (const selected_variant& e : c.entries) {
       for (const results::signature_description& s : e.description.signatures) {
-        if (s.dtype == 0) continue;  // no experiment has such a problem
+        if (s.dtype == 0) continue;  // mixed types, which no experiment has
         if (options.dtype != 0 && s.dtype != options.dtype) continue;
         checks::candidate_description who{c.record.file, device.id, e.index,
                                           e.description, {},        options.show_errors};

@@ -1,5 +1,5 @@
 #pragma once
-// Every check of a tier on every variant of a plugin, in each of its element types.
+// Runs all checks of a tier on every variant of a plugin, in each of its element types.
 
 #include "core/tier.hpp"
 #include "results/validation.hpp"
@@ -16,11 +16,11 @@ namespace kzoo::run {
 struct validation_options {
   kzoo::tier tier = kzoo::tier::full;
   bool show_errors = false;
-  std::optional<std::array<std::int64_t, 3>> size;  // of the problem at hand; m, n, k
+  std::optional<std::array<std::int64_t, 3>> size;  // of the problem: m, n, k
   kzoo_type dtype = 0;                              // 0: all
 };
 
-// Told of everything as it happens.
+// Called as each step happens.
 struct validation_observer {
   std::function<void(const results::validated_variant&)> starts = [](const auto&) {};
   std::function<void(const results::finding&)> found = [](const auto&) {};

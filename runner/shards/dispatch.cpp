@@ -5,8 +5,10 @@
 #include "process/child.hpp"
 #include "shards/messages.hpp"
 #include "storage/journal.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -32,19 +34,19 @@ struct shard {
   std::string device;
   process::output_log log{};
   process::child process{kShardCommand, log};
-  std::optional<std::size_t> problem{};  // that it is at
+  std::optional<std::size_t> problem{};  // that it is running
 };
 
 std::string how_it_ended(const std::optional<int>& status) {
   if (!status) return "closed its channel";
   if (WIFSIGNALED(*status))
-    return fmt::format("was ended by SIG{}", sigabbrev_np(WTERMSIG(*status)));
+    return fmt::format("was killed by SIG{}", sigabbrev_np(WTERMSIG(*status)));
   return fmt::format("ended with exit code {}", WEXITSTATUS(*status));
 }
 
 double work(const problem& p) { return double(p.m) * double(p.n) * double(p.k); }
 
-// In order of the problems, behind those of the same one.
+// Inserts in the order of problems, after those of the same problem.
 template <class T>
 auto insert(std::vector<T>& all, std::vector<T> some) {
   const auto at = std::ranges::upper_bound(all, some.front().problem, {}, &T::problem);
@@ -59,7 +61,7 @@ class dispatching {
         document_(std::move(head)),
         watch_(watch),
         seconds_before_(document_.wall_seconds),
-        over_(problems_.size()) {
+        done_(problems_.size()) {
     for (run::loaded_plugin& c : plan_.plugins) c.host.reset();
     watch_.begins(document_);
     for (std::size_t i = 0; i < problems_.size(); ++i) take_over(before, i);
@@ -68,29 +70,29 @@ class dispatching {
 
   document run() {
     try {
-      start_parts();
-      show_finished();
-      while (!waiting_.empty() || std::ranges::any_of(parts_, &is_at_work)) {
-        if (parts_.empty()) break;
-        listen();
+      start_shards();
+      report_finished();
+      while (!waiting_.empty() || std::ranges::any_of(shards_, &is_busy)) {
+        if (shards_.empty()) break;
+        handle_messages();
       }
     } catch (const interrupt::interrupted&) {
-      // What is finished stands.
+      // Finished cells are kept.
     }
-    parts_.clear();
-    for (; shown_ < problems_.size(); ++shown_) {
-      if (std::ranges::count(document_.cells, shown_, &results::cell::problem) > 0)
-        watch_.finished(document_, shown_);
+    shards_.clear();
+    for (; reported_ < problems_.size(); ++reported_) {
+      if (std::ranges::count(document_.cells, reported_, &results::cell::problem) > 0)
+        watch_.finished(document_, reported_);
     }
     return std::move(document_);
   }
 
  private:
-  static bool is_at_work(const std::unique_ptr<shard>& p) { return p->problem.has_value(); }
+  static bool is_busy(const std::unique_ptr<shard>& s) { return s->problem.has_value(); }
 
-  // What is known of a problem goes into the document; what is not waits for a device.
+  // Cells that an interrupted run has finished go into the document; an unfinished problem waits.
   void take_over(const run::finished_cells& before, std::size_t index) {
-    bool whole = true;
+    bool complete = true;
     for (results::agreement& a : before.agreements_on(problems_[index])) {
       document_.agreements.push_back(std::move(a));
       document_.agreements.back().problem = index;
@@ -98,90 +100,91 @@ class dispatching {
     for (const run::loaded_plugin& c : plan_.plugins) {
       for (const run::selected_variant& e : c.entries) {
         const auto* known = before.find(problems_[index], {c.record.name, e.description.id});
-        whole = whole && known != nullptr;
+        complete = complete && known != nullptr;
         if (known == nullptr) continue;
         document_.cells.push_back(*known);
         document_.cells.back().problem = index;
         watch_.taken_over(document_, document_.cells.back());
       }
     }
-    over_[index] = whole;
-    if (!whole) waiting_.push_back(index);
+    done_[index] = complete;
+    if (!complete) waiting_.push_back(index);
   }
 
-  void start_parts() {
+  void start_shards() {
     document head = document_;
     head.cells.clear();
     head.agreements.clear();
-    const json said = storage::to_json(head);
+    const json head_json = storage::to_json(head);
     const std::size_t count = std::min(plan_.devices.size(), waiting_.size());
     for (std::size_t i = 0; i < count; ++i) {
-      parts_.push_back(std::unique_ptr<shard>(new shard{plan_.devices[i].id}));
-      parts_.back()->process.control().send({{"op", "task"},
-                                             {"document", said},
-                                             {"device", parts_.back()->device},
-                                             {"index", i},
-                                             {"parts", count},
-                                             {"show_errors", plan_.experiment.verify.show_errors}});
+      shards_.push_back(std::unique_ptr<shard>(new shard{plan_.devices[i].id}));
+      shards_.back()->process.control().send(
+          {{"op", "task"},
+           {"document", head_json},
+           {"device", shards_.back()->device},
+           {"index", i},
+           {"parts", count},
+           {"show_errors", plan_.experiment.verify.show_errors}});
     }
   }
 
-  // Until some part has said something, or a signal comes.
-  void listen() {
+  // Waits for messages from any shard and handles them. Throws when a signal arrives.
+  void handle_messages() {
     std::vector<pollfd> watched;
-    for (const auto& p : parts_) watched.push_back({p->process.control().fd(), POLLIN, 0});
+    for (const auto& s : shards_) watched.push_back({s->process.control().fd(), POLLIN, 0});
     watched.push_back({interrupt::fd(), POLLIN, 0});
     while (poll(watched.data(), watched.size(), -1) < 0) {
       if (errno != EINTR) throw_errno("poll");
     }
-    for (std::size_t i = parts_.size(); i-- > 0;) {
-      if (watched[i].revents != 0 && !hear(*parts_[i])) lose(i);
+    for (std::size_t i = shards_.size(); i-- > 0;) {
+      if (watched[i].revents != 0 && !receive(*shards_[i])) drop_device(i);
     }
     interrupt::check();
   }
 
-  // False when it is gone.
-  bool hear(shard& p) {
-    process::channel& control = p.process.control();
+  // Handles the messages that have arrived. Returns false if the shard has ended.
+  bool receive(shard& s) {
+    process::channel& control = s.process.control();
     do {
       bool closed = false;
       const auto message = control.receive(closed);
       if (closed) return false;
-      if (message) take(p, *message);
+      if (message) handle(s, *message);
     } while (control.has_message());
     return true;
   }
 
-  void take(shard& p, const json& message) {
+  void handle(shard& s, const json& message) {
     const auto op = message.at("op").get<std::string>();
     if (op == "next") {
-      if (p.problem) finish(*std::exchange(p.problem, {}));
-      return hand_out(p);
+      if (s.problem) finish(*std::exchange(s.problem, {}));
+      return assign_problem(s);
     }
-    const problem& at = problems_[p.problem.value()];
-    if (op == "cell") return add(read_line(message.at("line"), *p.problem));
+    const problem& at = problems_[s.problem.value()];
+    if (op == "cell") return add(read_line(message.at("line"), *s.problem));
     const auto kernel = message.at("kernel").get<std::string>();
     if (op == "times") return watch_.times(at, kernel, message.at("round").get<int>());
     watch_.starts(at, kernel);
   }
 
-  void hand_out(shard& p) {
+  void assign_problem(shard& s) {
     if (waiting_.empty()) return;
-    p.problem = waiting_.back();
+    s.problem = waiting_.back();
     waiting_.pop_back();
-    process::channel& to = p.process.control();
+    process::channel& to = s.process.control();
     for (const results::cell& c : document_.cells) {
-      if (c.problem != *p.problem) continue;
+      if (c.problem != *s.problem) continue;
       std::vector<results::agreement> with_others;
       for (const results::agreement& a : document_.agreements) {
         if (a.problem == c.problem && a.b == c.kernel.name()) with_others.push_back(a);
       }
       to.send({{"op", "known"}, {"line", storage::journal_line(document_, c, with_others)}});
     }
-    to.send({{"op", "problem"}, {"index", *p.problem}});
+    to.send({{"op", "problem"}, {"index", *s.problem}});
   }
 
-  void add(finished_cell done) {
+  void add(storage::finished_cell done) {
     const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
     document_.wall_seconds = seconds_before_ + now.count();
     std::span<const results::agreement> with_others;
@@ -193,27 +196,27 @@ class dispatching {
   }
 
   void finish(std::size_t problem) {
-    over_[problem] = true;
-    show_finished();
+    done_[problem] = true;
+    report_finished();
   }
 
-  void show_finished() {
-    for (; shown_ < problems_.size() && over_[shown_]; ++shown_) {
-      watch_.finished(document_, shown_);
+  void report_finished() {
+    for (; reported_ < problems_.size() && done_[reported_]; ++reported_) {
+      watch_.finished(document_, reported_);
     }
   }
 
-  void lose(std::size_t index) {
-    shard& p = *parts_[index];
-    // The channel closes a moment before the process is seen to have ended.
+  void drop_device(std::size_t index) {
+    shard& s = *shards_[index];
+    // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
-    p.process.wait_for_end(kMomentSeconds);
-    std::string why = fmt::format("{} takes no further part: its process {}{}", p.device,
-                                  how_it_ended(p.process.end()), p.log.last_words());
-    if (p.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*p.problem]));
-    const auto problem = p.problem;
-    parts_.erase(parts_.begin() + static_cast<std::ptrdiff_t>(index));
-    if (parts_.empty() && !waiting_.empty()) {
+    s.process.wait_for_end(kMomentSeconds);
+    std::string why = fmt::format("{} is lost: its process {}{}", s.device,
+                                  how_it_ended(s.process.end()), s.log.last_line());
+    if (s.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*s.problem]));
+    const auto problem = s.problem;
+    shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(index));
+    if (shards_.empty() && !waiting_.empty()) {
       why += fmt::format("; no device is left for {} more problem{}", waiting_.size(),
                          waiting_.size() == 1 ? "" : "s");
     }
@@ -227,10 +230,10 @@ class dispatching {
   run::observer& watch_;
   double seconds_before_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<bool> over_;            // by problem: finished, or lost with its device
-  std::vector<std::size_t> waiting_;  // for a device, the largest last
-  std::size_t shown_ = 0;             // problems that the observer has been told of
-  std::vector<std::unique_ptr<shard>> parts_;
+  std::vector<bool> done_;            // by problem: finished, or lost with its device
+  std::vector<std::size_t> waiting_;  // problems without a device, the largest last
+  std::size_t reported_ = 0;          // problems reported to the observer
+  std::vector<std::unique_ptr<shard>> shards_;
 };
 
 }  // namespace

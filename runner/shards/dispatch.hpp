@@ -1,10 +1,10 @@
 #pragma once
-// A run on several devices at once: each problem on one of them, so that its kernels are compared
-// on the same one.
+// Runs an experiment on several devices at once. All kernels of a problem run on the same device,
+// so that their times can be compared.
 //
-// Each device has a process, a part of the run, which is to it what this one is to a run on one
-// device: it keeps workers, judges and times. A part that is free gets the next problem, the
-// largest first. Results come back here, where the journal and the terminal are.
+// Each device has a shard: a process that, like a run on a single device, has its own workers,
+// judges and times. A shard that is idle gets the next problem, the largest first. Results are sent
+// to this process, which writes the journal and the terminal.
 
 #include "results/document.hpp"
 #include "run/execution.hpp"
@@ -13,8 +13,9 @@
 
 namespace kzoo::shards {
 
-// As run::execute, on all of p.devices. Cells are told in the order in which they finish, problems
-// in that of the experiment. The plan's own workers end: the parts have theirs.
+// As run::execute, on all of p.devices. Cells are reported in the order in which they finish,
+// problems in the order of the experiment. Ends the plan's own workers, since the shards start
+// theirs.
 results::document dispatch(run::plan& p, results::document head, const run::finished_cells& before,
                            run::observer& watch);
 

@@ -6,9 +6,11 @@
 #include "run/finished_cells.hpp"
 #include "shards/messages.hpp"
 #include "storage/journal.hpp"
+#include "storage/results_json.hpp"
 #include "worker/worker.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -27,7 +29,7 @@ namespace {
 using nlohmann::json;
 using results::document;
 
-// Nothing when the other end is gone.
+// Nothing when the other end has closed.
 std::optional<json> next_message(process::channel& from) {
   for (bool closed = false; !closed;) {
     if (auto message = from.receive(closed)) return message;
@@ -35,17 +37,17 @@ std::optional<json> next_message(process::channel& from) {
   return std::nullopt;
 }
 
-// Keeps this process and its workers to the `index`-th of `parts` shares of the processors: while
-// one part judges, which takes all that there are, the others time kernels.
-void keep_to_share(std::size_t index, std::size_t parts) {
+// Pins this process and its workers to the `index`-th of `shards` equal sets of CPUs: judging uses
+// all CPUs it may, and must not disturb other shards that are timing kernels.
+void pin_to_share(std::size_t index, std::size_t shards) {
   cpu_set_t all, mine;
   if (sched_getaffinity(0, sizeof all, &all) != 0) return;
   const auto count = static_cast<std::size_t>(CPU_COUNT(&all));
-  if (count < parts) return;
+  if (count < shards) return;
   CPU_ZERO(&mine);
   for (std::size_t cpu = 0, seen = 0; seen < count; ++cpu) {
     if (!CPU_ISSET(cpu, &all)) continue;
-    if (seen++ * parts / count == index) CPU_SET(cpu, &mine);
+    if (seen++ * shards / count == index) CPU_SET(cpu, &mine);
   }
   sched_setaffinity(0, sizeof mine, &mine);
 }
@@ -70,7 +72,7 @@ class reporter final : public run::observer {
   process::channel& to_;
 };
 
-// Asks for a problem; `before` gets what is known of it.
+// Asks for a problem; puts its cells that are finished already into `before`.
 std::optional<std::size_t> ask(process::channel& control, document known,
                                run::finished_cells& before) {
   control.send({{"op", "next"}});
@@ -82,7 +84,7 @@ std::optional<std::size_t> ask(process::channel& control, document known,
     }
     const auto problem = message->at("index").get<std::size_t>();
     for (const json& line : lines) {
-      shards::finished_cell read = shards::read_line(line, problem);
+      storage::finished_cell read = shards::read_line(line, problem);
       known.cells.push_back(std::move(read.cell));
       known.agreements.insert(known.agreements.end(), read.agreements.begin(),
                               read.agreements.end());
@@ -93,20 +95,21 @@ std::optional<std::size_t> ask(process::channel& control, document known,
   return std::nullopt;
 }
 
-void carry_out(process::channel& control, const plan_factory& make_plan) {
+void run_shard(process::channel& control, const plan_factory& make_plan) {
   const auto task = next_message(control);
   if (!task) return;
-  const auto parts = task->at("parts").get<std::size_t>();
-  setenv(worker::kShardsVariable, std::to_string(parts).c_str(), 1);
-  keep_to_share(task->at("index").get<std::size_t>(), parts);
-  const nlohmann::ordered_json said = task->at("document");
-  document head = storage::from_json(said, "the task of a part");
+  const auto shards = task->at("parts").get<std::size_t>();
+  setenv(worker::kShardsVariable, std::to_string(shards).c_str(), 1);
+  pin_to_share(task->at("index").get<std::size_t>(), shards);
+  const nlohmann::ordered_json head_json = task->at("document");
+  document head = storage::from_json(head_json, "the task of a shard");
   run::plan plan = make_plan(head, task->at("device").get<std::string>());
   if (plan.cells() != head.planned) {
-    throw std::runtime_error("the plugins have other variants than a moment ago");
+    throw std::runtime_error(
+        "the plugins changed after the run was planned: they have other variants now");
   }
   plan.experiment.verify.show_errors = task->at("show_errors").get<bool>();
-  head.experiment = plan.experiment;  // with its problems, which a head does not say
+  head.experiment = plan.experiment;  // includes the problems, which a head does not hold
   reporter watch(control);
   run::finished_cells before;
   run::execute(plan, head, before, watch, [&] { return ask(control, head, before); });
@@ -115,11 +118,11 @@ void carry_out(process::channel& control, const plan_factory& make_plan) {
 }  // namespace
 
 int shard_main(const plan_factory& make_plan) try {
-  // Whatever happens to the run, no part of it outlives it.
+  // A shard never outlives the run, even if that is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   fcntl(process::kControlFd, F_SETFD, FD_CLOEXEC);
   process::channel control(process::kControlFd);
-  carry_out(control, make_plan);
+  run_shard(control, make_plan);
   return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "error: {}\n", e.what());

@@ -1,5 +1,5 @@
 #pragma once
-// The process of one device of several, at the other end of shards/dispatch.hpp.
+// The process of one shard: the other end of shards/dispatch.hpp.
 
 #include "results/document.hpp"
 #include "run/plan.hpp"
@@ -9,11 +9,11 @@
 
 namespace kzoo::shards {
 
-// The experiment of a head of results, planned for one device.
+// Plans the experiment in `head` for one device.
 using plan_factory =
     std::function<run::plan(const results::document& head, const std::string& device)>;
 
-// Runs the problems that it is given until there are no more. The exit code of the process.
+// Runs the problems that it receives until there are no more. Returns the exit code of the process.
 int shard_main(const plan_factory& make_plan);
 
 }  // namespace kzoo::shards

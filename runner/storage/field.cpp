@@ -3,6 +3,7 @@
 #include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #pragma once
 // A value of a result file together with its path in the file, which the errors about it name.
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -23,20 +23,17 @@ using json = nlohmann::ordered_json;
 
 std::string errno_words() { return std::generic_category().message(errno); }
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& why) {
-  throw input::invalid(input::error_text(file.string(), why));
-}
-
 int open_locked(const fs::path& file, int flags) {
   constexpr mode_t kForAllToRead = 0644;
   const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, kForAllToRead);
   if (fd < 0 && errno == EEXIST) {
-    refuse(file, "is there already; name another file, or go on with it: --resume FILE");
+    input::refuse(file.string(),
+                  "is there already; name another file, or go on with it: --resume FILE");
   }
-  if (fd < 0) refuse(file, "cannot be opened for writing: " + errno_words());
+  if (fd < 0) input::refuse(file.string(), "cannot be opened for writing: " + errno_words());
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     close(fd);
-    refuse(file, "is being written by another run");
+    input::refuse(file.string(), "is being written by another run");
   }
   return fd;
 }
@@ -64,7 +61,7 @@ journal journal::create(const fs::path& file) {
   std::error_code fault;
   const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
   fs::create_directories(folder, fault);
-  if (fault) refuse(folder, "cannot be made, for the journal: " + fault.message());
+  if (fault) input::refuse(folder.string(), "cannot be made, for the journal: " + fault.message());
   journal made(file, open_locked(file, O_CREAT | O_EXCL));
   // Only this puts the directory entry of the new file on disk.
   if (const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
@@ -77,7 +74,7 @@ journal journal::create(const fs::path& file) {
 journal journal::reopen(const fs::path& file, std::uint64_t whole_bytes) {
   journal opened(file, open_locked(file, 0));
   if (ftruncate(opened.fd_, static_cast<off_t>(whole_bytes)) != 0) {
-    refuse(file, "cannot be continued: " + errno_words());
+    input::refuse(file.string(), "cannot be continued: " + errno_words());
   }
   return opened;
 }

@@ -7,11 +7,13 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::storage {
 
@@ -21,6 +23,14 @@ inline constexpr const char* kJournalSchema = "kzoo.journal/1";
 // the document.
 nlohmann::ordered_json journal_line(const results::document& d, const results::cell& c,
                                     std::span<const results::agreement> with_others);
+
+// Reads the line of a cell of that problem. Throws input::invalid; errors refer to the line as
+// `place`.
+struct finished_cell {
+  results::cell cell;
+  std::vector<results::agreement> agreements;
+};
+finished_cell read_line(const nlohmann::json& line, std::size_t problem, const std::string& place);
 
 // Writes a journal. Each line is one write() and is on disk before the call returns. Throws
 // input::invalid if the file cannot be opened, std::runtime_error if a line cannot be written.

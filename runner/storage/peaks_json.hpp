@@ -3,7 +3,6 @@
 // and in results.
 
 #include "roofline/peaks.hpp"
-#include "storage/field.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,6 +15,7 @@ inline constexpr const char* kPeaksSchema = "kzoo.ceilings/1";
 // `summary` leaves the samples out.
 enum class detail { all, summary };
 nlohmann::ordered_json to_json(const roofline::peaks& c, detail much);
+class field;
 // Throws input::invalid for anything that to_json() does not write.
 roofline::peaks read_peaks(const field& f);
 

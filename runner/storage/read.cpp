@@ -2,10 +2,7 @@
 
 #include "input/read_file.hpp"
 #include "storage/journal.hpp"
-#include "storage/parse.hpp"
 #include "storage/results_json.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <string>
 
@@ -16,7 +13,7 @@ results::document read(const std::filesystem::path& path) {
   const std::string file = path.string();
   const std::string text = input::read_file(path, kResultFile);
   if (is_journal(text)) return read_journal(text, file).results;
-  return from_json(parse(text, {file, 1}), file);
+  return from_text(text, file);
 }
 
 }  // namespace kzoo::storage

@@ -1,4 +1,5 @@
 #include "input/diagnostics.hpp"
+#include "storage/cell_json.hpp"
 #include "storage/field.hpp"
 #include "storage/journal.hpp"
 #include "storage/parse.hpp"
@@ -58,6 +59,18 @@ void add_cells(json& all, const cell_lines& cells) {
 }
 
 }  // namespace
+
+finished_cell read_line(const nlohmann::json& line, std::size_t problem, const std::string& place) {
+  const json ordered = line;
+  const field f(ordered, place);
+  finished_cell read{read_cell(f.at("cell")).cell, {}};
+  read.cell.problem = problem;
+  for (const field& element : f.at("agreement").elements()) {
+    read.agreements.push_back(read_agreement(element).agreement);
+    read.agreements.back().problem = problem;
+  }
+  return read;
+}
 
 bool is_journal(std::string_view text) {
   const json head = json::parse(text.substr(0, text.find('\n')), nullptr, false);

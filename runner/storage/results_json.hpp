@@ -21,10 +21,9 @@ std::string dumped(const nlohmann::ordered_json& j, int indent);
 // write; errors refer to the JSON as `place`.
 results::document from_json(const nlohmann::ordered_json& j, const std::string& place);
 
-// A cell and an agreement, without the index of their problem.
-class field;
-results::cell read_cell(const field& f);
-results::agreement read_agreement(const field& f);
+// The same with the text of a file.
+std::string to_text(const results::document& d);
+results::document from_text(const std::string& text, const std::string& file);
 
 // Parts of a document that validations have too.
 nlohmann::ordered_json to_json(const results::device& d);

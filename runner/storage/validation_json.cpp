@@ -11,7 +11,7 @@ namespace kzoo::storage {
 
 using json = nlohmann::ordered_json;
 
-json to_json(const results::validation& v) {
+std::string to_text(const results::validation& v) {
   json variants = json::array();
   for (const results::validated_variant& one : v.variants) {
     variants.push_back({{"kernel", one.kernel},
@@ -22,10 +22,11 @@ json to_json(const results::validation& v) {
   }
   json plugins = json::array();
   for (const results::plugin_record& p : v.plugins) plugins.push_back(to_json(p));
-  return {{"schema", "kzoo.validation/1"},  {"runner", {{"version", kVersion}}},
-          {"wall_seconds", v.wall_seconds}, {"device", to_json(v.device)},
-          {"tier", tier_name(v.tier)},      {"plugins", std::move(plugins)},
-          {"variants", std::move(variants)}};
+  const json j{{"schema", "kzoo.validation/1"},  {"runner", {{"version", kVersion}}},
+               {"wall_seconds", v.wall_seconds}, {"device", to_json(v.device)},
+               {"tier", tier_name(v.tier)},      {"plugins", std::move(plugins)},
+               {"variants", std::move(variants)}};
+  return dumped(j, 2) + '\n';
 }
 
 }  // namespace kzoo::storage

@@ -3,10 +3,11 @@
 
 #include "results/validation.hpp"
 
-#include <nlohmann/json_fwd.hpp>
+#include <string>
 
 namespace kzoo::storage {
 
-nlohmann::ordered_json to_json(const results::validation& v);
+// The text of a file.
+std::string to_text(const results::validation& v);
 
 }  // namespace kzoo::storage

@@ -1,5 +1,5 @@
 #pragma once
-// Memory on the device, and one matrix in it.
+// Device memory, and a matrix in it with redzones around it.
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
@@ -10,7 +10,7 @@
 
 namespace kzoo::worker {
 
-// Freed with its owner.
+// Freed by the destructor.
 class device_memory {
  public:
   device_memory(devices::backend& on, std::size_t bytes)
@@ -26,7 +26,7 @@ class device_memory {
   void* memory_;
 };
 
-// A matrix with the zones around it, as matrix_data.hpp lays it out.
+// A matrix between redzones, in the layout of matrix_data.hpp.
 class device_matrix {
  public:
   device_matrix(devices::backend& on, const data::matrix& x)
@@ -39,18 +39,19 @@ class device_matrix {
     return static_cast<std::size_t>(data::word_count(spec_)) * type_size(spec_.type);
   }
   const void* words() const { return memory_.get(); }
-  // Element (0, 0), past the zone in front.
+  // Element (0, 0), behind the leading redzone.
   void* first() const { return static_cast<char*>(memory_.get()) + offset_of_first(); }
   std::size_t offset_of_first() const { return data::kRedzone * type_size(spec_.type); }
 
   void refill() { backend_.fill(memory_.get(), spec_); }
-  // With other contents of the same size.
+  // With other contents; the size stays the same.
   void refill(const data::matrix& x) {
     spec_ = x;
     refill();
   }
-  // All words, zones included.
-  void receive(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
+  // The whole buffer, redzones included.
+  void copy_from_host(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
+  // Tells a sanitizer, if one is active, whether the redzones may be accessed.
   void mark_redzones(bool out_of_bounds) {
     backend_.mark_redzones(memory_.get(), spec_, out_of_bounds);
   }

@@ -14,16 +14,16 @@ namespace {
 
 bool is_named(const char* id) { return id != nullptr && is_identifier(id); }
 
-// What keeps a descriptor from being used, or "".
+// Why a descriptor cannot be used; "" if it can.
 std::string flaw_in(const kzoo_plugin& p) {
   if (p.struct_size < sizeof(kzoo_plugin)) {
-    return fmt::format("its kzoo_plugin has {} bytes, version {} has {}", p.struct_size,
-                       KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
+    return fmt::format("its kzoo_plugin has {} bytes, but version {} of the ABI has {}",
+                       p.struct_size, KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
   }
   if (!is_named(p.id)) return "its id is not made of letters, digits, '_', '.' and '-'";
   if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
-  // The fields of version 1.0; later ones count as 0 where a plugin does not have them.
+  // Up to the last field of ABI 1.0; fields added later count as 0 if a plugin lacks them.
   constexpr std::size_t kVariantBytes = offsetof(kzoo_variant, nondeterministic);
   if (p.variant_stride < kVariantBytes) return "its variant_stride is too small";
   std::set<std::string_view> seen;
@@ -31,7 +31,7 @@ std::string flaw_in(const kzoo_plugin& p) {
     const auto& v = *reinterpret_cast<const kzoo_variant*>(
         reinterpret_cast<const char*>(p.variants) + std::size_t(i) * p.variant_stride);
     if (v.struct_size < kVariantBytes) return fmt::format("variant {} is too small", i);
-    if (!is_named(v.id)) return fmt::format("variant {} has no proper id", i);
+    if (!is_named(v.id)) return fmt::format("variant {} has no valid id", i);
     if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
     if (v.signatures == nullptr || v.signature_count == 0) {
       return fmt::format("variant '{}' declares no element types", v.id);

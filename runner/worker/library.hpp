@@ -1,5 +1,5 @@
 #pragma once
-// One plugin's shared library, loaded. Only ever used inside a worker (or with --in-process).
+// The loaded shared library of one plugin. Only used in a worker, or with --in-process.
 
 #include <kzoo/abi.h>
 
@@ -11,7 +11,7 @@
 
 namespace kzoo::worker {
 
-// The library cannot serve as a plugin. what() says why, and what to do about it.
+// The library cannot be used as a plugin. what() says why, and what to do about it.
 class unusable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -28,7 +28,7 @@ class library {
   const kzoo_variant& variant(std::uint32_t index) const;
 
  private:
-  // Never unloaded: code that has run may have left threads, handlers and pointers behind.
+  // Never unloaded: code that has run may have left threads, handlers and pointers into it.
   boost::dll::shared_library& handle_;
   const kzoo_plugin* plugin_ = nullptr;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What the two sides of a worker say to each other, apart from the requests in session.hpp.
+// The arguments and replies of the worker protocol; session.hpp lists the requests.
 
 #include "core/matrix_data.hpp"
 #include "core/problem.hpp"
@@ -12,25 +12,25 @@
 
 namespace kzoo::worker {
 
-// What a kernel changed that is not its own to write.
+// Memory that a kernel changed although it must not write there.
 struct changes {
   data::changes a, b, workspace;
   std::uint64_t workspace_bytes = 0;
 };
 
-// Scratch memory as a matrix of one row, so that there are zones around it too.
+// The workspace as a matrix of one row, so that it has redzones too.
 inline data::matrix workspace_spec(std::uint64_t bytes) {
   constexpr std::uint64_t kKey = 4;
   const auto words = static_cast<std::int64_t>(bytes / 4 + (bytes % 4 != 0));
   return {KZOO_F32, data::content::poison, 1, words, words, kKey};
 }
 
-// What of C goes into the window, unless its digest is one of `known`.
+// Which part of C is copied to shared memory, unless its digest is one of `known`.
 struct output_request {
   std::vector<std::uint64_t> known;
   bool wanted = true;
-  // These rows without padding, and a survey of the rest; if empty, all of the buffer and no
-  // survey.
+  // Only these rows, without padding, and a survey of the whole matrix; if empty, the whole buffer
+  // and no survey.
   std::vector<std::int64_t> rows;
 };
 
@@ -43,17 +43,17 @@ struct output_report {
 struct run_report {
   changes changed;
   output_report output;
-  bool unfinished = false;  // C has changed after everything that is waited for was over
+  bool unfinished = false;                // C changed again after the device had been synchronised
   std::vector<results::launch> launches;  // of plugins that launch through the SDK
 };
 
-// Sampling ends early at a result that is not known, so that it can be judged, unless `any_output`;
-// and at a sample whose clock is known and below `least_mhz`, so that the device can have a moment.
+// Sampling stops early at a result whose digest is not known, so that it can be judged, unless
+// `any_output` is set; and at a sample taken below `least_mhz`, so that the device can recover.
 struct sample_request {
   int warmup = 0, samples = 1;
-  double warmup_seconds = 0;  // at least, where there is any warm-up; with compared clocks
-  double max_seconds = 0;     // for the samples; one is always taken
-  bool hot = false;           // back to back, caches as the run before left them
+  double warmup_seconds = 0;  // at least, if warmup > 0; includes the clock comparison
+  double max_seconds = 0;     // for the samples; at least one is taken
+  bool hot = false;           // runs back to back, without flushing caches
   bool compare_clocks = false;
   output_request output;
   bool any_output = false;
@@ -63,17 +63,17 @@ struct sample_request {
 struct sample_report {
   std::vector<double> samples_ms;
   std::vector<double> sm_mhz;  // of each; 0 where it is not known
-  double seconds = 0;          // all samples together, with what is between them
-  double warmup_seconds = 0;   // what came before them
+  double seconds = 0;          // for all samples, including the time between them
+  double warmup_seconds = 0;   // before the first sample
   bool cold_cache = false;
   output_report output;               // of the last sample
-  double host_ms = 0, stream_ms = 0;  // devices::clocks, 0 where there is one clock or nobody asked
+  double host_ms = 0, stream_ms = 0;  // devices::clocks; 0 if not requested or not available
   changes changed;
 };
 
 struct end_to_end_report {
   timing::end_to_end times;
-  output_report output;  // of the C that came back
+  output_report output;  // of the C that was copied back
 };
 
 }  // namespace kzoo::worker

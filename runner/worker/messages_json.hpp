@@ -1,5 +1,5 @@
 #pragma once
-// The messages as JSON.
+// JSON conversions of the worker protocol's messages.
 
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"
@@ -10,31 +10,7 @@
 
 namespace kzoo {
 
-inline void to_json(nlohmann::json& j, const problem& p) {
-  j = {{"m", p.m},
-       {"n", p.n},
-       {"k", p.k},
-       {"dtype", type_name(p.dtype)},
-       {"alpha", p.alpha},
-       {"beta", p.beta},
-       {"fill", fill_name(p.data)},
-       {"padding", p.padding},
-       {"seed", p.seed}};
-}
-
-inline void from_json(const nlohmann::json& j, problem& p) {
-  j.at("m").get_to(p.m);
-  j.at("n").get_to(p.n);
-  j.at("k").get_to(p.k);
-  p.dtype = type_from_name(j.at("dtype").get<std::string>());
-  j.at("alpha").get_to(p.alpha);
-  j.at("beta").get_to(p.beta);
-  for (const fill f : kFills) {
-    if (j.at("fill") == fill_name(f)) p.data = f;
-  }
-  j.at("padding").get_to(p.padding);
-  j.at("seed").get_to(p.seed);
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed)
 
 }  // namespace kzoo
 

@@ -1,7 +1,7 @@
 #pragma once
-// Names on the timeline of Nsight Systems, and for the filters of Nsight Compute, in the NVTX
-// domain "kernel-zoo". Where no tool is attached a range is two tests of a pointer, and none is
-// inside what is timed; a build without CUDA has none.
+// NVTX ranges in the domain "kernel-zoo", for the timeline of Nsight Systems and the filters of
+// Nsight Compute. Without a tool attached a range costs two tests of a pointer, and no range is
+// inside a timed region. A build without CUDA has none.
 
 #ifdef KZOO_NVTX
 
@@ -13,9 +13,9 @@ struct nvtx_domain {
   static constexpr const char* name = "kernel-zoo";
 };
 
-// To the end of the block; ranges of a thread nest.
+// Until the end of the scope; the ranges of a thread nest.
 using phase_range = nvtx3::scoped_range_in<nvtx_domain>;
-// As long as the object lives, whatever begins or ends meanwhile.
+// As long as the object lives; such ranges may overlap.
 using cell_range = nvtx3::unique_range_in<nvtx_domain>;
 
 }  // namespace kzoo::worker

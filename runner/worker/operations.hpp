@@ -1,5 +1,5 @@
 #pragma once
-// What a worker can be asked to do: the one list of operations, for both ends of its channel.
+// The operations of a worker: one list for both ends of its channel.
 
 #include <array>
 #include <optional>
@@ -29,9 +29,9 @@ struct operation_names {
 };
 inline constexpr std::array kOperations{
     operation_names{operation::open, "open", "the library was loaded"},
-    operation_names{operation::ask, "ask", "the variant was asked whether it does the problem"},
+    operation_names{operation::ask, "ask", "the variant was asked whether it supports the problem"},
     operation_names{operation::prepare, "prepare", "the variant was created"},
-    operation_names{operation::renew, "renew", "its matrices were made"},
+    operation_names{operation::renew, "renew", "its matrices were refilled"},
     operation_names{operation::run, "run", "the kernel ran"},
     operation_names{operation::sample, "sample", "the kernel was timed"},
     operation_names{operation::end_to_end, "end_to_end", "it was timed from end to end"},

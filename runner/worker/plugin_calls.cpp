@@ -10,11 +10,11 @@
 namespace kzoo::worker {
 namespace {
 
-// The caller's buffer for a plugin's sentence.
-struct sentence {
-  sentence() : text{characters.data(), characters.size()} {}
+// The buffer into which a plugin writes its reason.
+struct reason_buffer {
+  reason_buffer() : text{characters.data(), characters.size()} {}
   std::string str(const char* instead) const {
-    // It may have been filled to the last byte.
+    // A plugin may have filled it without a terminating 0.
     const std::string words(characters.data(), strnlen(characters.data(), characters.size()));
     return words.empty() ? instead : words;
   }
@@ -22,25 +22,25 @@ struct sentence {
   kzoo_text text;
 };
 
-// C++ says no more than this.
+// Adds the limit to the bare "std::bad_alloc" that a plugin passes on.
 std::string explained(std::string reason) {
   if (reason != "std::bad_alloc") return reason;
   return fmt::format("std::bad_alloc: no more host memory; a worker may have {:.1f} GB",
                      double(worker_memory_limit()) / 1e9);
 }
 
-void require_ok(kzoo_status status, const sentence& said) {
+void require_ok(kzoo_status status, const reason_buffer& reason) {
   switch (status) {
     case KZOO_OK:
       return;
     case KZOO_UNSUPPORTED:
-      throw refusal{"unsupported", said.str("the plugin gives no reason")};
+      throw refusal{"unsupported", reason.str("the plugin gives no reason")};
     case KZOO_UNAVAILABLE:
-      throw refusal{"unavailable", said.str("the plugin gives no reason")};
+      throw refusal{"unavailable", reason.str("the plugin gives no reason")};
     case KZOO_ERROR:
     case KZOO_LAUNCH_FAILED:
       throw refusal{"error",
-                    explained(said.str("the plugin reports an error and gives no reason"))};
+                    explained(reason.str("the plugin reports an error and gives no reason"))};
     default:
       throw refusal{"error", fmt::format("the plugin returned {}, which is no status", status)};
   }
@@ -49,24 +49,24 @@ void require_ok(kzoo_status status, const sentence& said) {
 }  // namespace
 
 void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device) {
-  sentence said;
-  require_ok(variant.supports(&variant, &p, &device, &said.text), said);
+  reason_buffer reason;
+  require_ok(variant.supports(&variant, &p, &device, &reason.text), reason);
 }
 
 void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
                       const kzoo_device& device) {
-  sentence said;
+  reason_buffer reason;
   void* instance = nullptr;
-  require_ok(variant.create(&variant, &p, &device, &instance, &said.text), said);
+  require_ok(variant.create(&variant, &p, &device, &instance, &reason.text), reason);
   return instance;
 }
 
 void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments) {
-  sentence said;
+  reason_buffer reason;
   try {
-    require_ok(variant.run(&variant, instance, &arguments, &said.text), said);
+    require_ok(variant.run(&variant, instance, &arguments, &reason.text), reason);
   } catch (const refusal& r) {
-    // What has been created can no longer decline.
+    // Once created, an instance can no longer decline: any failure is an error.
     throw refusal{"error", r.reason};
   }
 }

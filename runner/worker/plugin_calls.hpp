@@ -1,5 +1,5 @@
 #pragma once
-// The calls into a plugin that can fail, with its answers as exceptions.
+// Calls into a plugin; a status other than KZOO_OK becomes an exception.
 
 #include <kzoo/abi.h>
 

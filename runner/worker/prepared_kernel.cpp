@@ -16,20 +16,20 @@
 namespace kzoo::worker {
 namespace {
 
-// However many runs are to warm it up: what runs for this long is warm.
+// Warm-up stops after this time, however many warm-up runs were asked for.
 constexpr double kWarmSeconds = 0.002;
 
-// Hot samples last this long, so that neither the events nor the gap before the first launch count.
+// Target length of a hot sample, so that events and the gap before the first launch are negligible.
 constexpr double kHotSampleMs = 1.0;
-constexpr int kMostHotRuns = 256;
+constexpr int kMaxHotRuns = 256;
 
-// How fast a kernel is depends on where its matrices are in physical memory, by more than the
-// noise, and an allocator gives the same places again and again. Unused memory of another size each
-// time makes the next allocation come to lie elsewhere.
+// The speed of a kernel depends measurably on where its matrices are in physical memory, and an
+// allocator tends to return the same addresses again. An unused allocation of random size before
+// each matrix moves it.
 std::unique_ptr<device_memory> random_gap(devices::backend& on) {
-  constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
+  constexpr std::size_t kStep = 64 << 10, kMaxSteps = 128;
   static std::minstd_rand random{std::random_device{}()};
-  return std::make_unique<device_memory>(on, kStep * (1 + random() % kMostSteps));
+  return std::make_unique<device_memory>(on, kStep * (1 + random() % kMaxSteps));
 }
 
 results::launch describe(const kzoo_launch& l) {
@@ -47,9 +47,9 @@ results::launch describe(const kzoo_launch& l) {
 
 void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
   destroy_instance();
-  if (!matrices_.c || matrices_.problem != p || inputs_spoilt_) {
-    matrices_ = {};  // freed before others are allocated
-    inputs_spoilt_ = false;
+  if (!matrices_.c || matrices_.problem != p || inputs_modified_) {
+    matrices_ = {};  // frees the old matrices before new ones are allocated
+    inputs_modified_ = false;
     std::vector<std::unique_ptr<device_memory>> gaps;
     const auto make = [&](const data::matrix& x) {
       gaps.push_back(random_gap(backend_));
@@ -57,7 +57,7 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
     };
     const operands spec = operands_of(p);
     matrices_ = {p, make(spec.a), make(spec.b), make(spec.c), {}};
-    gaps.push_back(random_gap(backend_));  // before the workspace, the plugin's own included
+    gaps.push_back(random_gap(backend_));  // before the workspace or the plugin's allocations
     matrices_.gaps = std::move(gaps);
   }
   const kzoo_problem abi = to_abi(p);
@@ -77,7 +77,8 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
 void prepared_kernel::renew(const problem& p, const std::string& move) {
   const kzoo_problem now = to_abi(matrices_.problem), next = to_abi(p);
   if (std::memcmp(&now, &next, sizeof now) != 0)
-    throw std::invalid_argument("an instance is for one problem, and this is another");
+    throw std::invalid_argument(
+        "an instance serves one problem, and renew() asks for a different one");
   moved_from_.clear();
   const operands spec = operands_of(p);
   const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char name) {
@@ -98,7 +99,7 @@ void prepared_kernel::renew(const problem& p, const std::string& move) {
     moved_from_.push_back(std::exchange(workspace_, std::move(elsewhere)));
   }
   matrices_.problem = p;
-  inputs_spoilt_ = false;
+  inputs_modified_ = false;
 }
 
 run_report prepared_kernel::run(const output_request& output) {
@@ -106,7 +107,7 @@ run_report prepared_kernel::run(const output_request& output) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
   matrices_.c->refill();
-  if (workspace_) workspace_->refill();  // what an earlier run left in it is nobody's
+  if (workspace_) workspace_->refill();  // a run must not rely on what an earlier one left there
   std::array<kzoo_launch, 16> launches{};
   kzoo_launch_list list{
       sizeof(kzoo_launch_list), launches.data(), launches.size(), sizeof(kzoo_launch), 0, 0};
@@ -124,7 +125,7 @@ run_report prepared_kernel::run(const output_request& output) {
   return report;
 }
 
-// Every sample starts from the same C, which with beta != 0 is an input.
+// C is reset before each sample: with beta != 0 it is an input.
 devices::sample prepared_kernel::time_one_sample() {
   matrices_.c->refill();
   return backend_.time_ms([this] { call_plugin(); });
@@ -132,10 +133,10 @@ devices::sample prepared_kernel::time_one_sample() {
 
 devices::sample prepared_kernel::time_hot_sample(double about_ms) {
   matrices_.c->refill();
-  const double runs = std::clamp(std::ceil(kHotSampleMs / about_ms), 1.0, double(kMostHotRuns));
+  const double runs = std::clamp(std::ceil(kHotSampleMs / about_ms), 1.0, double(kMaxHotRuns));
   const devices::sample taken =
       backend_.time_hot_ms([this] { call_plugin(); }, static_cast<int>(runs));
-  if (matrices_.problem.beta != 0) {  // C was added to again and again: once, to be judged
+  if (matrices_.problem.beta != 0) {  // C accumulated over the runs: run once more from C0 to judge
     matrices_.c->refill();
     call_plugin();
     backend_.synchronize();
@@ -150,7 +151,7 @@ sample_report prepared_kernel::sample(const sample_request& how) {
     call_plugin();
     backend_.synchronize();
   }
-  if (how.compare_clocks) {  // its runs warm up, too
+  if (how.compare_clocks) {  // its runs count as warm-up
     const auto both = backend_.compare_clocks([this] { call_plugin(); });
     report.host_ms = both ? both->host_ms : 0;
     report.stream_ms = both ? both->stream_ms : 0;
@@ -235,14 +236,14 @@ void prepared_kernel::call_plugin(kzoo_arguments arguments) {
 
 changes prepared_kernel::find_changes() {
   changes found{matrices_.a->changes(), matrices_.b->changes(), {}, 0};
-  // Its contents are the plugin's own, the zones around it are not.
+  // A plugin may write to its workspace, but not to the redzones around it.
   if (workspace_) {
     found.workspace = workspace_->changes();
     found.workspace.inside = 0;
     found.workspace_bytes = workspace_bytes_;
   }
-  // The next variant must not inherit them.
-  inputs_spoilt_ = inputs_spoilt_ || found.a.any() || found.b.any();
+  // The next variant must not run on modified inputs.
+  inputs_modified_ = inputs_modified_ || found.a.any() || found.b.any();
   return found;
 }
 

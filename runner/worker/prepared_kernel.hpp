@@ -1,5 +1,5 @@
 #pragma once
-// One variant at work on one problem: its instance and the matrices that it computes with.
+// One variant prepared for one problem: its instance and the matrices on the device.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
@@ -15,7 +15,7 @@
 
 namespace kzoo::worker {
 
-// Throws refusal for what the plugin does wrong, devices::failure for what the device does.
+// Throws refusal when the plugin fails, devices::failure when the device does.
 class prepared_kernel {
  public:
   prepared_kernel(devices::backend& backend, const results::device& device,
@@ -25,24 +25,24 @@ class prepared_kernel {
   prepared_kernel(const prepared_kernel&) = delete;
   prepared_kernel& operator=(const prepared_kernel&) = delete;
 
-  // Creates the instance. Matrices of the same problem are there already, unless they were spoilt.
+  // Creates the instance. Matrices of the same problem are reused, unless a kernel modified them.
   void prepare(const kzoo_variant& variant, const problem& p);
-  // Changes what the instance finds at its next run: the contents of `p`, which is the same to a
-  // plugin, and other memory for each matrix in `move` ("abc"). What was moved from becomes poison,
-  // and stays allocated until the next renew() or finish().
+  // Changes what the instance finds at its next run: the contents to those of `p`, which may differ
+  // in seed and fill only, and the address of each matrix in `move` ("abcw", w the workspace). The
+  // old memory is poisoned, and stays allocated until the next renew() or finish().
   void renew(const problem& p, const std::string& move);
   run_report run(const output_request& output);
   sample_report sample(const sample_request& how);
-  // Allocates, sends, runs and fetches as a program does that has its matrices on the host. C is
-  // then what came back.
+  // Allocates, copies to the device, runs and copies back, as a program with its matrices on the
+  // host does. C then holds what was copied back.
   end_to_end_report end_to_end(const output_request& output);
-  // Runs it `warmup` times, and once as what a profiler sees.
+  // Runs it `warmup` times, then once within the range that a profiler watches.
   void profile(int warmup);
-  // Puts all of C as it is into the window.
+  // Copies all of C, as it is, to shared memory.
   void show();
-  // See devices::backend::fold_rows: C's sums are in the window.
+  // Writes the weighted row sums of C to shared memory: see devices::backend::fold_rows.
   void fold(std::uint64_t key);
-  // Ends the cell: what `destroy` does wrong is this variant's and not the next one's.
+  // Destroys the instance and checks for errors, so that they count against this variant.
   void finish();
 
  private:
@@ -59,21 +59,21 @@ class prepared_kernel {
   void call_plugin(kzoo_arguments arguments);
   changes find_changes();
   devices::sample time_one_sample();
-  // `about_ms`: what one run takes.
+  // `about_ms`: the approximate time of one run.
   devices::sample time_hot_sample(double about_ms);
   output_report digest_c(const output_request& output);
-  // Into the window, if it is to be there; adds the survey.
+  // Copies what was requested to shared memory; adds the survey.
   void show(const output_request& output, output_report& report);
 
   devices::backend& backend_;
   const results::device& device_;
   process::shared_memory& output_;
   matrices matrices_;
-  bool inputs_spoilt_ = false;
+  bool inputs_modified_ = false;
   std::vector<std::unique_ptr<device_matrix>> moved_from_;
   std::uint64_t workspace_bytes_ = 0;
   std::unique_ptr<device_matrix> workspace_;
-  std::set<const kzoo_variant*> loaded_;  // have run: a device loads code when it is first wanted
+  std::set<const kzoo_variant*> loaded_;  // have run before: CUDA loads kernels lazily
   const kzoo_variant* variant_ = nullptr;
   void* instance_ = nullptr;
 };

@@ -43,7 +43,7 @@ session::~session() {
   try {
     kernels_.clear();
   } catch (const std::exception&) {
-    // The device refuses to free: its context is broken, and ends with this process.
+    // Freeing fails if the CUDA context is broken; the context ends with this process.
   }
 }
 

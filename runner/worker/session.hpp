@@ -1,6 +1,6 @@
 #pragma once
 // One plugin on one device, answering requests: the worker's side of plugin_host.hpp. Requests and
-// replies are JSON objects, so that a local session and one in another process are the same.
+// replies are JSON objects, so that a session in this process and one in a worker work alike.
 //
 //   {"op": "open", "file"}                                -> {"plugin": {…}}
 //   {"op": "ask", "device", "variant", "problem"}         -> {}
@@ -15,9 +15,9 @@
 //   {"op": "finish", "slot"}                              -> {}
 //   {"op": "release"}                                     -> {}
 //
-// or a status: {"status": "unsupported" | "unavailable" | "error", "reason"}. A slot is a
-// workbench: instances that are alive at the same time are in different ones. The reports are in
-// messages.hpp.
+// or a status: {"status": "unsupported" | "unavailable" | "error", "reason"}. A slot holds one
+// prepared kernel: instances that are alive at the same time are in different slots. messages.hpp
+// has the reports.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
@@ -40,7 +40,7 @@ class session {
   explicit session(process::shared_memory& output);
   ~session();
 
-  // Never throws for what a plugin or a device does wrong: that is a status.
+  // Does not throw when a plugin or a device fails: the reply is then a status.
   nlohmann::json handle(const nlohmann::json& request);
 
  private:
@@ -51,16 +51,16 @@ class session {
 
   void open_device(const nlohmann::json& request);
   const kzoo_variant& variant(const nlohmann::json& request) const;
-  // The one that was prepared.
+  // What was prepared in the request's slot.
   prepared_kernel& kernel_in(const nlohmann::json& request);
 
   process::shared_memory& output_;
   std::optional<library> library_;
-  std::string name_;  // of the plugin, as users type it
+  std::string name_;  // of the plugin: the file's name without .so
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
   std::map<int, prepared_kernel> kernels_;  // by slot
-  std::map<int, cell_range> ranges_;        // likewise, of what is prepared
+  std::map<int, cell_range> ranges_;        // by slot: from prepare() to finish()
 };
 
 }  // namespace kzoo::worker

@@ -4,7 +4,7 @@
 
 namespace kzoo::worker {
 
-// By the host's clock, from when it is made.
+// Time since construction, by the host's clock.
 class stopwatch {
  public:
   double seconds() const {

@@ -26,33 +26,33 @@ void limit(decltype(RLIMIT_CORE) what, rlim_t most) {
 }  // namespace
 
 void set_limits() {
-  // 1 and not 0, which does not keep a core from being piped to a program (core(5)).
+  // 1 instead of 0: a limit of 0 does not stop a core dump that is piped to a program, see core(5).
   limit(RLIMIT_CORE, 1);
-  // What a plugin prints is kept in memory: past this, its writes fail and nothing else happens.
-  constexpr rlim_t kMostPrinted = rlim_t{256} << 20;
-  limit(RLIMIT_FSIZE, kMostPrinted);
+  // What a plugin prints is kept in memory: beyond this limit its writes just fail.
+  constexpr rlim_t kMaxPrinted = rlim_t{256} << 20;
+  limit(RLIMIT_FSIZE, kMaxPrinted);
   std::signal(SIGXFSZ, SIG_IGN);
   limit(RLIMIT_DATA, worker_memory_limit());
 }
 
 std::uint64_t worker_memory_limit() {
-  // Of what nobody uses now. Device memory, and address space that CUDA only reserves, do not
-  // count.
+  // Of the memory that is free now. Device memory does not count, nor address space that CUDA
+  // reserves without using it.
   constexpr double kShare = 0.8;
-  const char* parts = std::getenv(kShardsVariable);
+  const char* shards = std::getenv(kShardsVariable);
   static const auto bytes =
       static_cast<std::uint64_t>(kShare * double(devices::free_memory(devices::find("cpu"))) /
-                                 (parts == nullptr ? 1 : std::max(1, std::atoi(parts))));
+                                 (shards == nullptr ? 1 : std::max(1, std::atoi(shards))));
   return bytes;
 }
 
 int worker_main() {
-  // Whatever happens to the supervisor, no worker outlives it.
+  // A worker never outlives the supervisor, even if that is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   set_limits();
 
   process::channel control(process::kControlFd);
-  process::shared_memory output(process::kWindowFd);
+  process::shared_memory output(process::kSharedMemoryFd);
   session plugin(output);
   for (;;) {
     bool closed = false;
@@ -60,7 +60,7 @@ int worker_main() {
     if (closed) break;
     if (request && !control.send(plugin.handle(*request))) break;
   }
-  // Neither a plugin's static destructors nor a broken device may turn the end into a crash.
+  // Without destructors: those of a plugin, or a broken device, could crash here.
   std::_Exit(0);
 }
 

@@ -8,16 +8,16 @@ namespace kzoo::worker {
 
 inline constexpr std::string_view kWorkerCommand = "__worker";
 
-// An environment variable: among how many parts of a run the workers' host memory is divided.
-inline constexpr const char* kShardsVariable = "KZOO_PARTS";
+// An environment variable: the number of shards among which host memory for workers is divided.
+inline constexpr const char* kShardsVariable = "KZOO_SHARDS";
 
-// Bytes of host memory that this worker may have.
+// How many bytes of host memory this worker may allocate.
 std::uint64_t worker_memory_limit();
 
-// For a process that runs a plugin: no core dumps, and limits to what it may write and allocate.
+// Called in a process that runs a plugin: no core dumps, and limits on printing and host memory.
 void set_limits();
 
-// Answers requests until the supervisor goes away.
+// Answers requests until the supervisor closes the channel.
 int worker_main();
 
 }  // namespace kzoo::worker

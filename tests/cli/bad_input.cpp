@@ -1,4 +1,5 @@
-// What cannot be done: each a clear error with the place and the way out, and exit code 2 or 3.
+// Bad input: each case gets a clear error that names the place and the way out, and exit code 2
+// or 3.
 #include "support/catch.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
@@ -49,7 +50,7 @@ TEST_CASE("a problem that does not fit in memory is refused with the sum", "[cli
           {"bad.toml:2:1: error", "does not fit", "GB"});
 }
 
-TEST_CASE("a missing file is looked for, and said where", "[cli]") {
+TEST_CASE("a missing experiment file is reported with similar names", "[cli]") {
   const auto ran = runner("experiments/a1000.toml");
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("experiments/a1000.toml"));
@@ -66,7 +67,7 @@ TEST_CASE("bad sizes on the command line name the flag", "[cli]") {
   }
 }
 
-TEST_CASE("a number of simulator threads that is none is named", "[cli]") {
+TEST_CASE("a bad number of simulator threads is reported", "[cli]") {
   for (const char* threads : {"abc", "0", "257", ""}) {
     const auto ran = runner("quick --device cpu --sizes 8 --plugins naive:8x8",
                             std::string("KZOO_SIM_THREADS='") + threads + "'");
@@ -84,7 +85,7 @@ TEST_CASE("a bad device name is bad usage", "[cli]") {
   CHECK_THAT(ran.err, ContainsSubstring("cuda"));
 }
 
-TEST_CASE("a device that is not there has an exit code of its own", "[cli]") {
+TEST_CASE("a missing device has its own exit code", "[cli]") {
   const auto ran = runner("experiments/a100.toml --device cuda:63");
   INFO(ran.err);
   CHECK(ran.code == 3);
@@ -105,7 +106,7 @@ TEST_CASE("JSON that cannot be written is refused before anything runs", "[cli]"
   CHECK_THAT(ran.err, ContainsSubstring("/no/such/folder/x.json"));
 }
 
-TEST_CASE("results never replace the experiment, nor an older file before they are whole",
+TEST_CASE("results never replace the experiment, nor an older file before they are complete",
           "[cli]") {
   const scratch_folder folder;
   const std::string text = "plugins = ['serial:ikj']\n[problem]\nsizes = [8]\n";
@@ -118,23 +119,24 @@ TEST_CASE("results never replace the experiment, nor an older file before they a
   CHECK(std::filesystem::file_size(old) == 8);
   CHECK(runner(file + " --device cpu --json " + old).code == 0);
   CHECK(std::filesystem::file_size(old) > 1000);
-  // Nothing is left beside them.
+  // No temporary file is left.
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 2);
 }
 
-TEST_CASE("a plugin folder that is not there is refused", "[cli]") {
+TEST_CASE("a missing plugin folder is refused", "[cli]") {
   const auto ran = runner("list --plugin-dir /no/such/folder");
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("/no/such/folder"));
 }
 
-TEST_CASE("describe knows no other plugins than list", "[cli]") {
+TEST_CASE("describe refuses an unknown plugin and names the nearest", "[cli]") {
   const auto ran = runner("describe naif");
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("naive"));
 }
 
-TEST_CASE("a baseline that names no plugin is refused, one that does not run is said", "[cli]") {
+TEST_CASE("a baseline that names no plugin is refused, one that does not run gets a note",
+          "[cli]") {
   refuses("baseline = 'nosuch'\n[problem]\nsizes = [8]\n", {"bad.toml:1:12: error", "nosuch"});
   const auto ran = runner("experiments/a100.toml --device cpu --sizes 8 --plugins serial");
   CHECK(ran.code == 0);

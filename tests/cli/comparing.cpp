@@ -1,4 +1,4 @@
-// Stored results beside each other.
+// `runner compare` on stored results.
 #include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
@@ -13,7 +13,7 @@ using test::runner;
 
 namespace {
 
-// Ten samples of each cell, the kernel's slowed by `factor`.
+// Writes results with ten samples per cell; those of `kernel` are slower by `factor`.
 std::string stored(const test::scratch_folder& folder, const std::string& name,
                    const std::string& kernel = "", double factor = 1) {
   results::document d = test::made_document();
@@ -29,7 +29,7 @@ std::string stored(const test::scratch_folder& folder, const std::string& name,
 
 }  // namespace
 
-TEST_CASE("compare finds the kernel that became slower, with an exit code of its own", "[cli]") {
+TEST_CASE("compare reports a slower kernel, with its own exit code", "[cli]") {
   const test::scratch_folder folder;
   const std::string old_file = stored(folder, "old.json");
   const auto same = runner("compare " + old_file + " " + old_file);
@@ -60,7 +60,7 @@ TEST_CASE("compare refuses what it cannot compare", "[cli]") {
   CHECK_THAT(refused.err, ContainsSubstring("different devices: Some GPU and Other GPU; --force"));
   const auto forced = runner("compare --force " + here + " " + there);
   CHECK(forced.code == 0);
-  CHECK_THAT(forced.out, ContainsSubstring("note: they are of different devices"));
+  CHECK_THAT(forced.out, ContainsSubstring("note: they are from different devices"));
 
   for (const std::string& words :
        {here, here + " " + here + " --baseline base", here + " gone.json",
@@ -74,7 +74,7 @@ TEST_CASE("compare refuses what it cannot compare", "[cli]") {
   }
 }
 
-TEST_CASE("compare ranks one result beside a baseline", "[cli]") {
+TEST_CASE("compare ranks one result against a baseline", "[cli]") {
   const test::scratch_folder folder;
   const std::string file = stored(folder, "r.json");
   const auto ranked = runner("compare " + file + " --baseline base");
@@ -82,7 +82,7 @@ TEST_CASE("compare ranks one result beside a baseline", "[cli]") {
   CHECK(ranked.code == 0);
   CHECK_THAT(ranked.out, ContainsSubstring("1  fast:8x8_4x4"));
   CHECK_THAT(ranked.out, ContainsSubstring("2.00x"));
-  const auto nobody = runner("compare " + file + " --baseline nobody");
-  CHECK(nobody.code == 2);
-  CHECK_THAT(nobody.err, ContainsSubstring("fast:8x8_4x4"));
+  const auto unknown = runner("compare " + file + " --baseline unknown");
+  CHECK(unknown.code == 2);
+  CHECK_THAT(unknown.err, ContainsSubstring("fast:8x8_4x4"));
 }

@@ -1,4 +1,4 @@
-// Allocation, copies and all: [timing] end_to_end.
+// End-to-end times, with allocation and copies: [timing] end_to_end.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -37,7 +37,7 @@ void check_parts(const nlohmann::json& results, std::size_t cells) {
 
 }  // namespace
 
-TEST_CASE("each part of the way from host to host is timed", "[cli]") {
+TEST_CASE("each phase of an end-to-end run is timed", "[cli]") {
   const scratch_folder folder;
   const std::string file = experiment_in(folder, "'naive:8x8', 'serial:ikj'");
   const auto ran = runner(file + " --device cpu --json -");
@@ -47,14 +47,14 @@ TEST_CASE("each part of the way from host to host is timed", "[cli]") {
   CHECK_THAT(ran.err, ContainsSubstring("end to end  allocate  to device"));
 }
 
-TEST_CASE("nobody pays for end to end who does not ask", "[cli]") {
+TEST_CASE("end-to-end times are only measured on request", "[cli]") {
   const auto ran = runner("quick --device cpu --sizes 16 --plugins serial:ikj --json -");
   REQUIRE(ran.code == 0);
   for (const auto& cell : ran.json().at("cells")) CHECK_FALSE(cell.contains("end_to_end"));
 }
 
-// It writes to the C that it met first, wherever C is later.
-TEST_CASE("the C that comes back is judged", "[cli][hostile]") {
+// The variant always writes to the C of its first call.
+TEST_CASE("the C that is copied back is judged", "[cli][hostile]") {
   const scratch_folder folder;
   const std::string file = experiment_in(folder, "'state:keeps_c'");
   const auto ran =
@@ -70,7 +70,7 @@ TEST_CASE("the C that comes back is judged", "[cli][hostile]") {
   }
 }
 
-TEST_CASE("on a GPU, too", "[cli][.gpu]") {
+TEST_CASE("end-to-end times are measured on a GPU, too", "[cli][.gpu]") {
   kzoo::test::needs_gpu();
   const scratch_folder folder;
   const auto ran =

@@ -1,4 +1,4 @@
-// The runner's times beside those of a loop that shares none of its code. Built with CUDA only.
+// Compares the runner's times with those of an independent timing loop. Built with CUDA only.
 #include "devices/devices.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 void check(cudaError_t status) { REQUIRE(status == cudaSuccess); }
 
-// Device memory with zero-mean numbers in it; gone with the process.
+// Device memory with zero-mean random numbers; never freed.
 float* random_matrix(int n) {
   std::mt19937 random(7);
   std::vector<float> host(std::size_t(n) * std::size_t(n));
@@ -50,7 +50,7 @@ const kzoo_variant& find_variant(const char* plugin, std::string_view id) {
   return *p->variants;
 }
 
-// The median of samples between events, twice the L2 written before each.
+// The median of samples between events, with twice the size of the L2 written before each.
 double median_ms(const char* plugin, const char* id, int n) {
   const kzoo_variant& v = find_variant(plugin, id);
   const kzoo_device device = kzoo::devices::find("cuda").abi;
@@ -99,7 +99,7 @@ double median_ms(const char* plugin, const char* id, int n) {
 
 }  // namespace
 
-TEST_CASE("times are those of an independent loop of events", "[cli][.gpu]") {
+TEST_CASE("times agree with those of an independent loop of CUDA events", "[cli][.gpu]") {
   kzoo::test::needs_gpu();
   constexpr double kWithin = 0.02;
   // Not cuBLAS: at 512^3 its time differs by 5 % from one process to the next.

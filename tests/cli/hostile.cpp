@@ -1,5 +1,5 @@
-// Plugins that misbehave on purpose: each costs its own cells their verdict, with a reason that a
-// person understands, and the others finish.
+// Plugins that misbehave on purpose: each gets its verdict, with a reason that its author
+// understands, and the other plugins finish.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -26,7 +26,7 @@ const std::vector<expectation> kOnBoth = {
     {"crashes_on_load", "crashed", {"SIGSEGV", "while the library was loaded"}},
     {"process:crashes_in_supports",
      "crashed",
-     {"SIGABRT", "while the variant was asked whether it does the problem"}},
+     {"SIGABRT", "while the variant was asked whether it supports the problem"}},
     {"launches:crashes_in_destroy", "crashed", {"SIGABRT", "while the variant was destroyed"}},
     {"launches:never_returns", "hung", {"no answer within 5 s", "killed"}},
     {"process:forges_reply", "crashed", {"wrote into the worker's own channel"}},
@@ -60,7 +60,7 @@ const std::vector<expectation> kOnBoth = {
     {"memory:honest", "pass", {}},
 };
 
-// What shows on certain problems only.
+// Defects that appear on certain problems only.
 void check_problems(const std::string& device) {
   check_each(
       {{"wrong_results:only_tiles", "wrong", {"not written: 129 of 4225", "row 64 and column 64"}},
@@ -83,7 +83,7 @@ void check_problems(const std::string& device) {
 
 }  // namespace
 
-TEST_CASE("hostile plugins on the cpu get the verdict that they deserve", "[cli][hostile]") {
+TEST_CASE("hostile plugins on the cpu get the right verdicts", "[cli][hostile]") {
   check_each(kOnBoth, "cpu", kSmallSizes, kSoon);
   check_each({{"launches:segfault", "crashed", {"SIGSEGV", "memory that is not there"}},
               {"launches:unchecked", "wrong", {"wrote nothing"}},
@@ -93,19 +93,21 @@ TEST_CASE("hostile plugins on the cpu get the verdict that they deserve", "[cli]
   check_problems("cpu");
 }
 
-TEST_CASE("hostile plugins on the GPU get the verdict that they deserve", "[cli][hostile][.gpu]") {
+TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.gpu]") {
   needs_gpu();
   check_each(kOnBoth, "cuda", kSmallSizes, kSoon);
   check_each({{"launches:segfault", "error", {"illegal memory access"}},
               {"launches:unchecked", "error", {"launch failed, and the plugin did not say so"}},
               {"cuda_runtime:sticky_error", "error", {"an error was pending before the kernel"}},
-              {"cuda_runtime:other_stream", "wrong", {"works on another stream"}}},
+              {"cuda_runtime:other_stream",
+               "wrong",
+               {"launches work on a stream other than the one it is given"}}},
              "cuda", "sizes = [1024]");
   check_problems("cuda");
 }
 
-// 80 rows, of which the reference computes 66; row 39 is none of them.
-TEST_CASE("what is too large to compare is checked all the same", "[cli][hostile]") {
+// The reference computes 66 of 80 rows; row 39 is not one of them.
+TEST_CASE("a C that is too large to compare is checked completely", "[cli][hostile]") {
   const scratch_folder folder;
   const auto file = folder.write("large.toml",
                                  "plugins = ['serial:ikj', 'native:wrong_row', "
@@ -117,7 +119,7 @@ TEST_CASE("what is too large to compare is checked all the same", "[cli][hostile
   CHECK(ran.code == 1);
   const auto results = ran.json();
   CHECK_THAT(results.at("notes").dump(),
-             ContainsSubstring("66 of 80 rows are") && ContainsSubstring("Freivalds"));
+             ContainsSubstring("66 of 80 rows are compared") && ContainsSubstring("Freivalds"));
   const auto& cells = results.at("cells");
   REQUIRE(cells.size() == 3);
   CHECK(cells[0].at("verdict") == "pass");
@@ -133,7 +135,7 @@ TEST_CASE("what is too large to compare is checked all the same", "[cli][hostile
                  ContainsSubstring("row 79, column 1048575"));
 }
 
-TEST_CASE("a map shows where C is wrong to who wants to see it", "[cli][hostile]") {
+TEST_CASE("--show-errors shows a map of where C is wrong", "[cli][hostile]") {
   const std::string where = " --device cpu --plugin-dir " + hostile_folder();
   const std::string run = "quick --sizes 8x9x10 --plugins wrong_results:drops_last_column" + where;
   const auto shown = runner(run + " --show-errors");
@@ -147,7 +149,7 @@ TEST_CASE("a map shows where C is wrong to who wants to see it", "[cli][hostile]
              ContainsSubstring("o not written"));
 }
 
-TEST_CASE("a plugin that hangs is not waited for again", "[cli][hostile]") {
+TEST_CASE("a plugin that has hung is not run again", "[cli][hostile]") {
   const scratch_folder folder;
   const auto file = folder.write("hang.toml",
                                  "plugins = ['launches:never_returns']\n[problem]\nsizes = [8, 9]\n"
@@ -160,7 +162,7 @@ TEST_CASE("a plugin that hangs is not waited for again", "[cli][hostile]") {
   CHECK_THAT(cells[1].at("reason").get<std::string>(), ContainsSubstring("not tried again"));
 }
 
-TEST_CASE("what one variant spoils is not blamed on the next", "[cli][hostile]") {
+TEST_CASE("inputs that one variant modifies do not affect the next", "[cli][hostile]") {
   const auto ran = runner(
       "quick --device cpu --plugins memory:writes_input_later,memory:honest --sizes 20 --json - "
       "--plugin-dir " +

@@ -1,4 +1,4 @@
-// Plugins that misbehave on purpose, and where one run on one problem does not show it.
+// Plugins that misbehave on purpose in ways that one run on one problem does not reveal.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -17,17 +17,18 @@ namespace {
 
 const char* const kFull = "tier = 'full'";
 
-// What one run on one problem does not show.
+// Defects that tier full detects.
 const std::vector<expectation> kAtFull = {
     {"wrong_results:even_tiles", "wrong", {"shapes: 127x1x65 f32", "terms along k are summed"}},
     {"wrong_results:only_tiles", "wrong", {"shapes: 1x1x1 f32", "the kernel wrote nothing"}},
     {"wrong_results:ignores_alpha", "wrong", {"alpha and beta:", "alpha=0"}},
     {"wrong_results:ignores_beta", "wrong", {"alpha and beta:", "beta=1"}},
     {"state:caches_by_shape", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
-    {"state:caches_by_pointer", "wrong", {}},  // by what first is where something else was
+    {"state:caches_by_pointer", "wrong", {}},  // whichever check first reuses an address
     {"state:caches_by_instance",
      "wrong",
-     {"new contents: A and B hold other numbers", "bit for bit the old result"}},
+     {"new contents: A and B have new contents at the same addresses",
+      "bit for bit the old result"}},
     {"state:keeps_b", "wrong", {"new addresses: right at first, wrong once B is at a new"}},
     {"state:keeps_c",
      "wrong",
@@ -52,7 +53,7 @@ const std::vector<expectation> kAtFull = {
      {"repeats: run ", "differs from the first", "not declared nondeterministic"}},
 };
 
-// That one check finds out each variant, whatever others find first.
+// Requires that the named check fails for each variant, whatever other checks find.
 void check_validation(const std::string& selector, int variants, const std::string& check,
                       const std::string& words) {
   const auto ran = runner(fmt::format("validate '{}' --device cpu --json - --plugin-dir {}",
@@ -75,29 +76,29 @@ void check_validation(const std::string& selector, int variants, const std::stri
 
 }  // namespace
 
-TEST_CASE("hostile plugins on the cpu are found out at tier full", "[cli][hostile]") {
+TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
   check_each(kAtFull, "cpu", "sizes = [64]", kFull);
   check_each({{"launches:race", "wrong", {"repeats: run ", "the first was right: a race?"}}}, "cpu",
              "sizes = [64]", kFull);
 }
 
-TEST_CASE("integers that are narrower than declared are found out", "[cli][hostile]") {
+TEST_CASE("integer arithmetic narrower than declared is detected", "[cli][hostile]") {
   check_validation("precision:int32_*", 2, "precision probe",
                    "declares int32, but products of 12-bit numbers");
 }
 
-TEST_CASE("whatever a cached result is kept by, it is named when contents change in place",
+TEST_CASE("cached results are detected when contents change in place, whatever the cache key",
           "[cli][hostile]") {
   check_validation("state:caches_*", 3, "new contents", "bit for bit the old result");
 }
 
-TEST_CASE("hostile plugins on the GPU are found out at tier full", "[cli][hostile][.gpu]") {
+TEST_CASE("tier full detects hostile plugins on the GPU", "[cli][hostile][.gpu]") {
   needs_gpu();
   check_each(kAtFull, "cuda", "sizes = [64]", kFull);
   check_each({{"launches:race", "wrong", {}}}, "cuda", "sizes = [1024]", kFull);
 }
 
-TEST_CASE("what differs from run to run is right where that is declared", "[cli][hostile]") {
+TEST_CASE("results may differ between runs if that is declared", "[cli][hostile]") {
   const auto ran = runner(
       "quick --device cpu --plugins precision:drifts_as_declared --sizes 20 --verify full "
       "--json - --plugin-dir " +

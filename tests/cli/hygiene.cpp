@@ -1,8 +1,8 @@
-// What is left when a run is over: nothing.
+// A run leaves no process and no file behind.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/process_log.hpp"
 #include "support/program.hpp"
-#include "support/told.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,16 +23,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Processes that lose their parent become children of this one while this lives, wherever they have
-// gone; so they are found without a look at anything else that runs on the machine.
-class orphanage {
+// While it exists, this process is a subreaper: orphans become its children, even from other
+// process groups and sessions. So they are found without searching all processes of the machine.
+class orphan_collector {
  public:
-  orphanage() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
-  ~orphanage() { prctl(PR_SET_CHILD_SUBREAPER, 0); }
-  orphanage(const orphanage&) = delete;
-  orphanage& operator=(const orphanage&) = delete;
+  orphan_collector() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  // Leaves no orphans to the next test.
+  ~orphan_collector() {
+    for (const int pid : children_of(getpid())) kill(pid, SIGKILL);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+  orphan_collector(const orphan_collector&) = delete;
+  orphan_collector& operator=(const orphan_collector&) = delete;
 
-  // To be asked when no child of this process is waited for elsewhere.
+  // Reaps ended children, so call it only when nothing else waits for a child.
   bool is_empty() const {
     while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
     return children_of(getpid()).empty();
@@ -44,8 +48,8 @@ bool has_ended(int pid) { return kill(pid, 0) != 0; }
 }  // namespace
 
 TEST_CASE("a process that a plugin detaches ends with the run", "[cli][hostile]") {
-  const orphanage orphans;
-  const told strays;
+  const orphan_collector orphans;
+  const process_log strays;
   const auto ran =
       runner("quick --device cpu --sizes 8 --plugins native:leaves_child --plugin-dir " +
              hostile_folder());
@@ -57,32 +61,32 @@ TEST_CASE("a process that a plugin detaches ends with the run", "[cli][hostile]"
 }
 
 TEST_CASE("workers do not outlive a supervisor that is killed", "[cli][hostile]") {
-  const orphanage orphans;
-  const told hanging;
+  const orphan_collector orphans;
+  const process_log hanging;
   const scratch_folder folder;
-  running run({"quick", "--device", "cpu", "--sizes", "8", "--plugins",
-               "launches:never_returns,naive", "--plugin-dir", hostile_folder()},
-              folder.path());
-  REQUIRE(hanging.comes());
+  background_run run({"quick", "--device", "cpu", "--sizes", "8", "--plugins",
+                      "launches:never_returns,naive", "--plugin-dir", hostile_folder()},
+                     folder.path());
+  REQUIRE(hanging.wait_for_entry());
   const std::vector<int> workers = descendants_of(run.pid());
   CHECK(workers.size() == 2);  // one for each plugin
-  // What they share with the supervisor has no name that could stay behind.
+  // Memory shared with the supervisor must be anonymous, so that no file can be left behind.
   for (const int worker : workers) {
     for (const auto& open : fs::directory_iterator(fmt::format("/proc/{}/fd", worker)))
       CHECK_THAT(fs::read_symlink(open).string(), !ContainsSubstring("/dev/shm/"));
   }
   run.send(SIGKILL);
   run.wait();
-  CHECK(comes_true([&] { return orphans.is_empty(); }));
+  CHECK(eventually([&] { return orphans.is_empty(); }));
 }
 
 TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
-  const told hanging;
+  const process_log hanging;
   const scratch_folder folder;
-  running run({"validate", "launches:never_returns", "--device", "cpu", "--timeout", "600",
-               "--plugin-dir", hostile_folder()},
-              folder.path());
-  REQUIRE(hanging.comes());
+  background_run run({"validate", "launches:never_returns", "--device", "cpu", "--timeout", "600",
+                      "--plugin-dir", hostile_folder()},
+                     folder.path());
+  REQUIRE(hanging.wait_for_entry());
   const std::vector<int> workers = children_of(run.pid());
   CHECK(workers.size() == 1);
   run.send(SIGINT);
@@ -93,8 +97,8 @@ TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
   for (const int worker : workers) CHECK(has_ended(worker));
 }
 
-TEST_CASE("run after run leaves no process, no file and the same verdicts", "[cli][hostile]") {
-  const orphanage orphans;
+TEST_CASE("repeated runs give the same verdicts and leave no process or file", "[cli][hostile]") {
+  const orphan_collector orphans;
   const scratch_folder folder, temporary;
   const auto file = folder.write("again.toml",
                                  "plugins = ['launches:segfault', 'launches:never_returns', "
@@ -122,6 +126,6 @@ TEST_CASE("a plugin folder that others may write to gets a warning", "[cli]") {
   CHECK(runner(list).err.empty());
   chmod(folder.path().c_str(), 0777);
   CHECK_THAT(runner(list).err,
-             ContainsSubstring("warning: everybody may write to the plugin folder " +
+             ContainsSubstring("warning: every user can write to the plugin folder " +
                                folder.path().string()));
 }

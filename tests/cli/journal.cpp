@@ -1,8 +1,8 @@
-// Runs that are interrupted, continued and repeated.
+// Runs that are interrupted, resumed and repeated.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/process_log.hpp"
 #include "support/program.hpp"
-#include "support/told.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Two problems of three cells; the second cell hangs for `timeout` seconds. Without times each cell
-// is finished at once.
+// Two problems of three cells, of which the second hangs until the timeout. If cells are not timed,
+// each is finished as soon as it is judged.
 std::string hanging(double timeout, bool timed = false) {
   return fmt::format(
       "plugins = ['serial:ikj', 'launches:never_returns', 'naive:8x8']\n[problem]\nsizes = [8, 16]\n"
@@ -46,7 +46,7 @@ void keep_lines(const fs::path& file, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) out << lines.at(i) << '\n';
 }
 
-// "plugin:variant on problem" of each line that is a cell.
+// "plugin:variant on problem" for each line that holds a cell.
 std::vector<std::string> cells_of(const fs::path& file) {
   std::vector<std::string> cells;
   for (const std::string& line : lines_of(file)) {
@@ -59,9 +59,9 @@ std::vector<std::string> cells_of(const fs::path& file) {
   return cells;
 }
 
-// A run that hangs in its second cell, once the first is stored; gives the journal.
+// Waits until the first cell is stored, while the second one hangs; returns the journal.
 fs::path wait_for_first_cell(const scratch_folder& folder) {
-  REQUIRE(comes_true([&] {
+  REQUIRE(eventually([&] {
     const auto files = journals(folder);
     return !files.empty() && lines_of(files[0]).size() == 2;
   }));
@@ -70,8 +70,7 @@ fs::path wait_for_first_cell(const scratch_folder& folder) {
 
 }  // namespace
 
-TEST_CASE("each run keeps a journal with a readable name, and the report of it is the run's",
-          "[cli]") {
+TEST_CASE("each run writes a journal with a readable name, whose report is the run's", "[cli]") {
   const scratch_folder folder;
   folder.write("small.toml", kQuick);
   const auto ran =
@@ -94,7 +93,7 @@ TEST_CASE("each run keeps a journal with a readable name, and the report of it i
   }
   CHECK(runner("report --md --csv r.json", in(folder)).code == 2);
 
-  // What is needed to repeat it.
+  // The journal holds what is needed to repeat the run.
   const json head = json::parse(lines_of(journal)[0]);
   CHECK(head.at("schema") == "kzoo.journal/1");
   CHECK(head.at("experiment").at("text") == kQuick);
@@ -105,7 +104,7 @@ TEST_CASE("each run keeps a journal with a readable name, and the report of it i
   }
 }
 
-TEST_CASE("journals go where they are told to, and replace nothing", "[cli]") {
+TEST_CASE("a journal is written where asked, and replaces no file", "[cli]") {
   const scratch_folder folder;
   folder.write("small.toml", kQuick);
   CHECK(runner("small.toml --device cpu --no-journal", in(folder)).code == 0);
@@ -124,19 +123,19 @@ TEST_CASE("journals go where they are told to, and replace nothing", "[cli]") {
   CHECK_THAT(both.err, ContainsSubstring("stdout"));
 }
 
-TEST_CASE("Ctrl-C ends the workers, keeps what is finished and says how to go on", "[cli]") {
+TEST_CASE("Ctrl-C ends the workers, keeps finished cells and says how to resume", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", hanging(60));
   const std::vector<std::string> words{"e.toml",         "--device", "cpu",   "--plugin-dir",
                                        hostile_folder(), "--json",   "r.json"};
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}}) {
     fs::remove_all(folder.path() / "results");
-    running run(words, folder.path());
+    background_run run(words, folder.path());
     const fs::path journal = wait_for_first_cell(folder);
     const std::vector<int> workers = children_of(run.pid());
     CHECK(workers.size() >= 2);
     run.send(signal);
-    const ending ended = run.wait();
+    const run_result ended = run.wait();
     INFO(ended.out << ended.err);
     CHECK(ended.code == code);
     for (const int worker : workers) CHECK(kill(worker, 0) != 0);
@@ -151,15 +150,16 @@ TEST_CASE("Ctrl-C ends the workers, keeps what is finished and says how to go on
   }
 }
 
-TEST_CASE("a cell that waits for its time is not finished", "[cli]") {
+TEST_CASE("a cell that still has to be timed is not finished", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", hanging(60, true));
   {
-    const told hanging;
-    running run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder()}, folder.path());
-    REQUIRE(hanging.comes());  // so the first cell is judged
+    const process_log hanging;
+    background_run run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder()},
+                       folder.path());
+    REQUIRE(hanging.wait_for_entry());  // so the first cell is judged
     run.send(SIGINT);
-    const ending ended = run.wait();
+    const run_result ended = run.wait();
     CHECK(ended.code == 130);
     CHECK_THAT(ended.out, ContainsSubstring("INTERRUPTED: 0 pass, 6 of 6 cells not run"));
   }
@@ -167,7 +167,7 @@ TEST_CASE("a cell that waits for its time is not finished", "[cli]") {
   CHECK(cells_of(journals(folder)[0]).empty());
   CHECK_THAT(runner("report results/*", in(folder)).out, ContainsSubstring("INTERRUPTED: 0 pass"));
 
-  // A wrong one need not wait, unless one before it must.
+  // A wrong cell is stored at once, unless an earlier cell still has to be timed.
   const auto ran = runner(
       "e.toml --device cpu --sizes 8 --plugins launches:never_returns,serial:ikj,wrong_results:one_unwritten "
       "--journal j.jsonl --plugin-dir " +
@@ -180,18 +180,19 @@ TEST_CASE("a cell that waits for its time is not finished", "[cli]") {
                                  "wrong_results:one_unwritten on 8x8x8 f32"});
 }
 
-TEST_CASE("a run that was killed goes on, and no finished cell is run again", "[cli]") {
+TEST_CASE("a killed run can be resumed, and no finished cell is run again", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", hanging(2));
   fs::path journal;
   {
-    running run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder()}, folder.path());
+    background_run run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder()},
+                       folder.path());
     journal = wait_for_first_cell(folder);
     run.send(SIGKILL);
     CHECK(run.wait().code == 128 + SIGKILL);
   }
   const std::string before = read_text(journal);
-  std::ofstream(journal, std::ios::app) << "{\"cell\": {\"plugin\": \"nev";  // torn
+  std::ofstream(journal, std::ios::app) << "{\"cell\": {\"plugin\": \"nev";  // a torn line
 
   const auto on = runner("--resume --json r.json", in(folder));
   INFO(on.out << on.err);
@@ -226,7 +227,7 @@ TEST_CASE("times from before and after an interruption are not paired", "[cli]")
   CHECK(cells.back().at("time").at("rounds").front() == 0);  // of the next problem
 }
 
-TEST_CASE("an interrupted run does not go on where things have changed", "[cli]") {
+TEST_CASE("an interrupted run cannot be resumed after relevant changes", "[cli]") {
   const scratch_folder folder;
   const fs::path plugin = folder.path() / "plugins" / "mine.so";
   fs::create_directory(plugin.parent_path());
@@ -273,7 +274,7 @@ TEST_CASE("an interrupted run does not go on where things have changed", "[cli]"
   CHECK(runner("--resume e.toml", in(folder)).code == 2);
 }
 
-TEST_CASE("an interrupted run goes on at the tier that it was told", "[cli]") {
+TEST_CASE("a resumed run keeps its tier", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", kQuick);
   REQUIRE(
@@ -290,7 +291,7 @@ TEST_CASE("an interrupted run goes on at the tier that it was told", "[cli]") {
   for (const json& cell : results.at("cells")) CHECK(cell.at("checks").size() == 9);
 }
 
-TEST_CASE("rerun repeats what was stored, without the experiment's file", "[cli]") {
+TEST_CASE("rerun repeats stored results, without the experiment's file", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", kQuick);
   REQUIRE(runner("e.toml --device cpu --sizes 5,7 --plugins serial --verify full --json r.json "

@@ -1,4 +1,4 @@
-// Libraries that are no plugins, or none for the device.
+// Libraries that are not plugins, or not for the device.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -13,7 +13,7 @@
 
 using namespace kzoo::test;
 
-TEST_CASE("libraries that are no plugins are unavailable, with the reason", "[cli][hostile]") {
+TEST_CASE("libraries that are not plugins are unavailable, with the reason", "[cli][hostile]") {
   const scratch_folder folder;
   folder.write("notes.so", std::string(200, '#') + " a text file\n");
   folder.write("empty.so", "");
@@ -56,7 +56,7 @@ TEST_CASE("a plugin for another device is unavailable, and that is no failure", 
   CHECK_THAT(cells.back().at("reason").get<std::string>(), ContainsSubstring("no cpu build"));
 }
 
-TEST_CASE("a loose library for another device gives way to the right one", "[cli]") {
+TEST_CASE("a library for another device is skipped in favour of the right one", "[cli]") {
   const scratch_folder folder;
   for (const char* name : {"naive.so", "gpu_only.so"})
     std::filesystem::copy(hostile_plugin("cpu", "other_device"), folder.path() / name);

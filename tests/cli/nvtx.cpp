@@ -1,4 +1,4 @@
-// The names that a profiler sees: tests/nvtx/recorder.cpp stands for one.
+// The NVTX ranges that a profiler sees, recorded by tests/nvtx/recorder.cpp.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -11,7 +11,7 @@ using kzoo::test::read_text;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 
-TEST_CASE("a worker names its cells and what it does with them", "[cli][.nvtx]") {
+TEST_CASE("a worker marks its cells and requests with NVTX ranges", "[cli][.nvtx]") {
   const std::string recorder = kzoo::test::nvtx_recorder();
   if (recorder.empty()) kzoo::test::skip("a build without CUDA has no NVTX ranges");
   const scratch_folder folder;

@@ -1,4 +1,4 @@
-// `runner profile`: what it refuses everywhere, and the whole way where there is a GPU.
+// `runner profile`: what it refuses on any machine, and complete runs on a GPU.
 #include "support/catch.hpp"
 #include "support/fake_ncu.hpp"
 #include "support/program.hpp"

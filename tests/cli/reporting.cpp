@@ -1,4 +1,4 @@
-// Stored results, shown again.
+// `runner report` on stored results.
 #include "support/catch.hpp"
 #include "support/program.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kSmall = " --device cpu --plugins naive:8x8,smem:*,serial,cublas ";
 
-// Without the lines that only a report has: how it was measured.
+// Without the lines on how the results were measured, which only a report has.
 std::string tables_of(const std::string& report) {
   std::istringstream in(report);
   std::string out;
@@ -52,7 +52,7 @@ TEST_CASE("several sizes get a table of kernel by size", "[cli]") {
   CHECK(one.out.find("by kernel and shape") == std::string::npos);
 }
 
-TEST_CASE("a file that holds no results is bad input", "[cli]") {
+TEST_CASE("a file without results is bad input", "[cli]") {
   const scratch_folder folder;
   const auto empty = folder.write("r.json", "{\"schema\": \"kzoo.results/9\"}");
   for (const std::string& file : {empty, std::string("/no/such/r.json")}) {

@@ -1,9 +1,9 @@
-// Experiments that go well.
+// Experiments that succeed.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/process_log.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
-#include "support/told.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -31,7 +31,7 @@ TEST_CASE("an experiment runs, all pass and all agree", "[cli]") {
   CHECK(ran.err.find('\r') == std::string::npos);
 }
 
-TEST_CASE("FILE alone means run FILE, and a name is looked up under configs", "[cli]") {
+TEST_CASE("runner FILE means run FILE, and names are looked up under configs", "[cli]") {
   for (const char* file : {"quick", "quick.toml", "experiments/quick", "experiments/quick.toml"}) {
     INFO(file);
     CHECK(runner(std::string(file) + kSmall + "--quiet").code == 0);
@@ -90,7 +90,7 @@ TEST_CASE("on a GPU each sample has its clock, each cell its conditions", "[cli]
   }
 }
 
-TEST_CASE("JSON can go to a file, with the tables where they always are", "[cli]") {
+TEST_CASE("with JSON in a file, stdout still has the tables", "[cli]") {
   const scratch_folder folder;
   const auto file = (folder.path() / "results.json").string();
   const auto ran = runner("quick --json " + file + kSmall);
@@ -99,7 +99,7 @@ TEST_CASE("JSON can go to a file, with the tables where they always are", "[cli]
   CHECK(std::filesystem::file_size(file) > 1000);
 }
 
-TEST_CASE("quiet leaves the closing line", "[cli]") {
+TEST_CASE("--quiet leaves only the closing line", "[cli]") {
   const auto ran = runner(std::string("quick --quiet") + " --device cpu --sizes 5 --plugins smem");
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("ok: 9 pass"));
@@ -107,7 +107,7 @@ TEST_CASE("quiet leaves the closing line", "[cli]") {
   CHECK(ran.err.empty());
 }
 
-TEST_CASE("quiet says what failed, and not what was declined", "[cli]") {
+TEST_CASE("--quiet reports failures, but not declined cells", "[cli]") {
   const scratch_folder folder;
   folder.write("no_plugin.so", "");
   const auto ran = runner(
@@ -121,11 +121,11 @@ TEST_CASE("quiet says what failed, and not what was declined", "[cli]") {
                           !ContainsSubstring("unsupported wmma"));
 }
 
-TEST_CASE("each turn has a process of its own when asked to", "[cli][hostile]") {
+TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][hostile]") {
   const scratch_folder folder;
-  // How many processes it was judged and timed in, and how many turns it had.
+  // The number of processes in which the variant was judged and timed, and its number of turns.
   const auto processes_and_turns = [&](const char* fresh) {
-    const told runs;
+    const process_log runs;
     const auto file = folder.write("turns.toml",
                                    "plugins = ['native:tells_process']\n[problem]\nsizes = [8]\n"
                                    "[timing]\nrounds = 6\nmin_samples = 6\nmax_noise = 1\n"
@@ -145,7 +145,7 @@ TEST_CASE("each turn has a process of its own when asked to", "[cli][hostile]") 
   CHECK(one == 1);
   const auto [fresh, fresh_turns] = processes_and_turns("true");
   CHECK(fresh_turns >= 6);
-  CHECK(fresh == 1 + fresh_turns);  // it was judged in the first
+  CHECK(fresh == 1 + fresh_turns);  // the first one judged it
 
   const auto refused = runner((folder.path() / "turns.toml").string() +
                               " --device cpu --in-process --plugin-dir " + hostile_folder());
@@ -154,7 +154,7 @@ TEST_CASE("each turn has a process of its own when asked to", "[cli][hostile]") 
              ContainsSubstring("--in-process") && ContainsSubstring("fresh_processes"));
 }
 
-TEST_CASE("plugins run in the runner's own process when asked to", "[cli]") {
+TEST_CASE("--in-process runs plugins in the runner's own process", "[cli]") {
   const auto ran = runner(std::string("quick --in-process") + kSmall);
   INFO(ran.err);
   CHECK(ran.code == 0);
@@ -183,13 +183,13 @@ TEST_CASE("list shows every plugin with its variants", "[cli]") {
   }
 }
 
-TEST_CASE("devices shows the CPU, and says why there is no GPU if there is none", "[cli]") {
+TEST_CASE("devices lists the CPU, and says why there is no GPU", "[cli]") {
   const auto shown = runner("devices", kNoGpu);
   CHECK(shown.code == 0);
   CHECK_THAT(shown.out, ContainsSubstring("cpu") && ContainsSubstring("--device cpu"));
 }
 
-TEST_CASE("devices shows the GPUs", "[cli][.gpu]") {
+TEST_CASE("devices lists the GPUs", "[cli][.gpu]") {
   needs_gpu();
   const auto shown = runner("devices");
   CHECK(shown.code == 0);
@@ -202,7 +202,7 @@ TEST_CASE("check counts the cells and runs none", "[cli]") {
   CHECK_THAT(checked.out, ContainsSubstring("3 variants of 1 plugin on 3 problems = 9 cells"));
 }
 
-TEST_CASE("published figures stand beside the measured ones of their size only", "[cli]") {
+TEST_CASE("published figures are shown only beside results of the same size", "[cli]") {
   const scratch_folder folder;
   const auto file = folder.write("e.toml",
                                  "plugins = ['naive:8x8']\n[problem]\nsizes = [8, 16]\n"
@@ -217,7 +217,7 @@ TEST_CASE("published figures stand beside the measured ones of their size only",
   CHECK_THAT(ran.err, ContainsSubstring("Some GPU"));
 }
 
-TEST_CASE("an experiment written for another device says so", "[cli]") {
+TEST_CASE("an experiment written for another device gets a note", "[cli]") {
   const auto ran =
       runner("experiments/a100.toml --device cpu --sizes 16 --plugins serial --json -");
   CHECK(ran.code == 0);

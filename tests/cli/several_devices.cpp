@@ -1,4 +1,4 @@
-// One run on several devices. The tests' own are the cpu twice: the same mechanism, without GPUs.
+// One run on several devices. Most tests use the cpu as two devices, so that they need no GPU.
 #include "devices/devices.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
@@ -22,13 +22,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What "cuda:all" is while this lives.
+// Sets the devices that "cuda:all" means.
 class all_devices : environment {
  public:
   explicit all_devices(const char* names) : environment("KZOO_ALL_DEVICES", names) {}
 };
 
-// Four problems of three cells, the second of which hangs. Without times, each is stored at once.
+// Four problems of three cells, of which the second hangs. Without timing each is stored when
+// judged.
 std::string hanging(double timeout) {
   return fmt::format(
       "device = 'cuda:all'\nplugins = ['serial:ikj', 'launches:never_returns', 'naive:8x8']\n"
@@ -39,7 +40,7 @@ std::string hanging(double timeout) {
 
 std::string in(const scratch_folder& folder) { return "cd '" + folder.path().string() + "' &&"; }
 
-// Of each cell after the first line, in the order of the journal.
+// M of each cell, in the order of the journal.
 std::vector<int> sizes_in(const fs::path& journal) {
   std::vector<int> sizes;
   for (const std::string& line : lines_of(journal)) {
@@ -49,12 +50,12 @@ std::vector<int> sizes_in(const fs::path& journal) {
   return sizes;
 }
 
-// Its first cells are stored, one of each part, and both hang in the next.
+// Waits until each shard has stored its first cell and hangs in the second.
 void wait_for_both(const fs::path& journal, std::size_t lines) {
-  REQUIRE(comes_true([&] { return fs::exists(journal) && lines_of(journal).size() == lines; }));
+  REQUIRE(eventually([&] { return fs::exists(journal) && lines_of(journal).size() == lines; }));
 }
 
-// That it may run on, as the kernel lists them.
+// The CPUs that the process may run on, as Linux lists them.
 std::string processors_of(int pid) {
   for (const std::string& line : lines_of(fmt::format("/proc/{}/status", pid))) {
     if (line.starts_with("Cpus_allowed_list:")) return line;
@@ -75,8 +76,7 @@ std::string verdicts_of(const json& results) {
 
 }  // namespace
 
-TEST_CASE("problems are spread, the largest first, and reported in the experiment's order",
-          "[cli]") {
+TEST_CASE("problems are dispatched largest first and reported in the experiment's order", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml",
                "baseline = 'serial:ikj'\nplugins = ['serial', 'naive:8x8']\n[problem]\n"
@@ -98,7 +98,7 @@ TEST_CASE("problems are spread, the largest first, and reported in the experimen
 
   const std::vector<int> sizes = sizes_in(folder.path() / "j.jsonl");
   REQUIRE(sizes.size() == 12);
-  // Of three cells each: 16 begins when one of the larger is done, and 8 when two are.
+  // Each problem has three cells: 16 starts when one larger problem is done, 8 when two are.
   const auto first = [&](int size) { return std::ranges::find(sizes, size) - sizes.begin(); };
   CHECK(sizes.front() > 16);
   CHECK(first(16) >= 3);
@@ -110,26 +110,26 @@ TEST_CASE("problems are spread, the largest first, and reported in the experimen
   CHECK(again.json().at("devices").size() == 2);
 }
 
-TEST_CASE("a part that dies costs its problem, and the run goes on", "[cli][hostile]") {
+TEST_CASE("if a shard dies, only its current problem is lost", "[cli][hostile]") {
   const scratch_folder folder;
   const all_devices two("cpu,cpu");
   folder.write("e.toml", hanging(4));
   const fs::path journal = folder.path() / "j.jsonl";
-  running run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"}, folder.path());
+  background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
+                     folder.path());
   wait_for_both(journal, 3);
-  const std::vector<int> parts = children_of(run.pid());
-  REQUIRE(parts.size() == 2);
-  CHECK((processors_of(parts[0]) != processors_of(parts[1]) ||
+  const std::vector<int> shards = children_of(run.pid());
+  REQUIRE(shards.size() == 2);
+  CHECK((processors_of(shards[0]) != processors_of(shards[1]) ||
          std::thread::hardware_concurrency() < 2));
-  const std::vector<int> workers = descendants_of(parts[0]);
+  const std::vector<int> workers = descendants_of(shards[0]);
   CHECK(workers.size() == 3);
-  kill(parts[0], SIGKILL);
-  CHECK(comes_true([&] { return std::ranges::all_of(workers, is_gone); }));
+  kill(shards[0], SIGKILL);
+  CHECK(eventually([&] { return std::ranges::all_of(workers, is_gone); }));
   const auto ended = run.wait();
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
-  CHECK_THAT(ended.err,
-             ContainsSubstring("cpu takes no further part: its process was ended by SIGKILL; "));
+  CHECK_THAT(ended.err, ContainsSubstring("cpu is lost: its process was killed by SIGKILL; "));
   CHECK_THAT(ended.err, ContainsSubstring(" f32 is not finished\n"));
   CHECK_THAT(ended.out, ContainsSubstring("2 of 12 cells not run"));
   CHECK_THAT(ended.out, ContainsSubstring("run --resume j.jsonl"));
@@ -148,15 +148,16 @@ TEST_CASE("a part that dies costs its problem, and the run goes on", "[cli][host
   CHECK(runner("report --json j.jsonl", in(folder)).out == resumed.out);
 }
 
-TEST_CASE("an interrupted run ends its parts, and goes on with all of them", "[cli][hostile]") {
+TEST_CASE("an interrupted run ends its shards, and can be resumed on all devices",
+          "[cli][hostile]") {
   const scratch_folder folder;
   const all_devices two("cpu,cpu");
   folder.write("e.toml", hanging(4));
   const fs::path journal = folder.path() / "j.jsonl";
   std::vector<int> started;
   {
-    running run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
-                folder.path());
+    background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
+                       folder.path());
     wait_for_both(journal, 3);
     started = descendants_of(run.pid());
     CHECK(started.size() == 2 * (1 + 3));
@@ -177,19 +178,20 @@ TEST_CASE("an interrupted run ends its parts, and goes on with all of them", "[c
   CHECK_THAT(notes, ContainsSubstring("24x24x24 f32, 32x32x32 f32, results from before"));
 }
 
-TEST_CASE("no part outlives a run that is killed", "[cli][hostile]") {
+TEST_CASE("no shard outlives a killed run", "[cli][hostile]") {
   const scratch_folder folder;
   const all_devices two("cpu,cpu");
   folder.write("e.toml", hanging(60));
-  running run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"}, folder.path());
+  background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
+                     folder.path());
   wait_for_both(folder.path() / "j.jsonl", 3);
   const std::vector<int> started = descendants_of(run.pid());
   CHECK(started.size() == 2 * (1 + 3));
   run.send(SIGKILL);
-  CHECK(comes_true([&] { return std::ranges::all_of(started, is_gone); }));
+  CHECK(eventually([&] { return std::ranges::all_of(started, is_gone); }));
 }
 
-TEST_CASE("several devices are not for one process", "[cli]") {
+TEST_CASE("--in-process is refused for several devices", "[cli]") {
   const all_devices two("cpu,cpu");
   const auto ran = runner("quick --device cuda:all --in-process --no-journal");
   CHECK(ran.code == 2);
@@ -197,11 +199,11 @@ TEST_CASE("several devices are not for one process", "[cli]") {
   CHECK(runner("validate naive --device cuda:all").code == 2);
 }
 
-TEST_CASE("all GPUs are asked for where there is none", "[cli]") {
+TEST_CASE("--device cuda:all without a GPU has the exit code of a missing device", "[cli]") {
   CHECK(runner("quick --device cuda:all --no-journal", kNoGpu).code == 3);
 }
 
-TEST_CASE("all GPUs of a host take part", "[cli][.gpu]") {
+TEST_CASE("cuda:all uses all GPUs of a host", "[cli][.gpu]") {
   needs_gpu();
   const auto run_on = [](const char* device) {
     const auto ran =

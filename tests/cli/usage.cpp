@@ -1,4 +1,4 @@
-// The command line itself: help, version, and what is no usage.
+// The command line itself: help, version and bad usage.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -52,7 +52,7 @@ TEST_CASE("bad usage is refused with the way out", "[cli]") {
   }
 }
 
-TEST_CASE("a plugin may be called like a command", "[cli]") {
+TEST_CASE("a plugin may have the name of a command", "[cli]") {
   const auto ran = runner("quick --device cpu --plugins list");
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("'list' names no plugin"));

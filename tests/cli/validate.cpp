@@ -1,4 +1,4 @@
-// `runner validate`: every check on one plugin, a line for each.
+// `runner validate`: all checks on one plugin.
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -23,12 +23,12 @@ namespace {
 std::string outcome_of(const nlohmann::json& document, const std::string& check) {
   for (const auto& f : document.at("variants").at(0).at("checks"))
     if (f.at("check") == check) return f.at("outcome");
-  return "not made";
+  return "not run";
 }
 
 }  // namespace
 
-TEST_CASE("a right plugin passes every check, with a line for each", "[cli]") {
+TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") {
   const auto ran = runner("validate naive:16x16 --device cpu");
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
@@ -42,7 +42,7 @@ TEST_CASE("a right plugin passes every check, with a line for each", "[cli]") {
   CHECK_THAT(ran.out, ContainsSubstring("ok: 20 pass"));
 }
 
-TEST_CASE("a library is validated by its file, on the device that it is for", "[cli]") {
+TEST_CASE("a library given by its file is validated on the device that it is built for", "[cli]") {
   const auto file = (plugin_folder("cpu") / "serial.so").string();
   const auto ran = runner("validate " + file + " --tier quick --json -");
   INFO(ran.err);
@@ -62,7 +62,7 @@ TEST_CASE("a library is validated by its file, on the device that it is for", "[
   CHECK(runner("validate /nowhere/x.so").code == 2);
 }
 
-TEST_CASE("findings do not replace the library that they are about", "[cli]") {
+TEST_CASE("--json does not overwrite the validated library", "[cli]") {
   const scratch_folder folder;
   const auto file = (folder.path() / "mine.so").string();
   std::filesystem::copy(plugin_folder("cpu") / "serial.so", file);
@@ -74,7 +74,7 @@ TEST_CASE("findings do not replace the library that they are about", "[cli]") {
   CHECK(std::filesystem::file_size(file) == size);
 }
 
-TEST_CASE("what is wrong, crashes or hangs is called so, and the other checks are made",
+TEST_CASE("wrong results, crashes and hangs are told apart, and the other checks still run",
           "[cli][hostile]") {
   const std::string where = " --device cpu --json - --plugin-dir " + hostile_folder();
   const auto wrong = runner("validate state:keeps_b" + where);
@@ -98,7 +98,7 @@ TEST_CASE("what is wrong, crashes or hangs is called so, and the other checks ar
   CHECK_THAT(none.out, ContainsSubstring("no symbol kzoo_plugin_v1"));
 }
 
-TEST_CASE("mistakes on validate's command line are told", "[cli]") {
+TEST_CASE("bad arguments of validate are reported", "[cli]") {
   const auto unknown = runner("validate naiv");
   CHECK(unknown.code == 2);
   CHECK_THAT(unknown.err, ContainsSubstring("did you mean 'naive'?"));
@@ -130,7 +130,7 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   CHECK(runner(file + " --device cpu --verify much").code == 2);
 }
 
-TEST_CASE("tier paranoid finds what only a sanitizer sees", "[cli][hostile]") {
+TEST_CASE("tier paranoid finds what only a sanitizer detects", "[cli][hostile]") {
   const std::string where = " --tier paranoid --device cpu --plugin-dir " + hostile_folder();
   const auto found = runner("validate memory:reads_outside_unused --json -" + where);
   INFO(found.err);
@@ -150,13 +150,13 @@ TEST_CASE("tier paranoid finds what only a sanitizer sees", "[cli][hostile]") {
   INFO(right.err);
   CHECK(right.code == 0);
   CHECK(outcome_of(right.json(), "AddressSanitizer") == "pass");
-  // The project's own plugins have such a build only where it is asked for.
+  // The project's own plugins have such a build only with -D KZOO_ASAN=ON.
   const auto other = runner("validate naive:8x8 --dtype f32 --tier paranoid --device cpu --json -");
   CHECK(other.code == 0);
   CHECK(outcome_of(other.json(), "AddressSanitizer") != "fail");
 }
 
-TEST_CASE("one size, one type and one variant of a file are validated where asked for", "[cli]") {
+TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
   const auto file = (plugin_folder("cpu") / "smem.so").string();
   const auto ran = runner("validate " + file + ":16x16 --size 20x30x40 --dtype i32 --json -");
   CHECK(ran.code == 0);

@@ -1,4 +1,4 @@
-// A plugin of the next major version: all that this version may know of it is its symbol's name.
+// A plugin for the next major ABI version, of which this version may know the symbol's name only.
 #include <cstdint>
 
 struct plugin_of_version_2 {

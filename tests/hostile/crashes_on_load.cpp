@@ -3,7 +3,7 @@
 
 namespace {
 
-volatile int* volatile nowhere = nullptr;  // volatile twice, or the optimiser saves us
+volatile int* volatile nowhere = nullptr;  // volatile twice, so that the optimiser keeps the access
 [[maybe_unused]] const int crash = *nowhere;
 
 struct crashes_on_load {
@@ -13,5 +13,5 @@ struct crashes_on_load {
 
 }  // namespace
 
-KZOO_PLUGIN("crashes_on_load", "Cannot be loaded alive",
-            kzoo::variant<crashes_on_load>("only", "never gets as far as this"));
+KZOO_PLUGIN("crashes_on_load", "Crashes while it is loaded",
+            kzoo::variant<crashes_on_load>("only", "never reached"));

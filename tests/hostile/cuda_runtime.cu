@@ -1,4 +1,4 @@
-// Misuse of the CUDA runtime, which the simulator has none of.
+// Misuse of the CUDA runtime, which the simulator does not have.
 #include "hostile.hpp"
 
 namespace {
@@ -6,14 +6,14 @@ namespace {
 using hostile::gemm;
 using hostile::honest;
 
-// A launch fails while the variant is created, and the error is not collected.
+// A launch fails in create, and the error is not fetched with cudaGetLastError.
 struct sticky_error : honest {
   sticky_error(const kzoo_problem&, const kzoo_device&) {
     hostile::per_element_kernel<honest><<<1, 2048>>>({});
   }
 };
 
-// The product is computed on a stream of its own: events on the runner's see nothing of it.
+// Computes on a stream of its own, so that events on the runner's stream measure nothing.
 struct other_stream : honest {
   other_stream(const kzoo_problem&, const kzoo_device&) {
     cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
@@ -27,4 +27,4 @@ struct other_stream : honest {
 
 KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
             kzoo::variant<sticky_error>("sticky_error", "leaves an error in create"),
-            kzoo::variant<other_stream>("other_stream", "a time of next to nothing"));
+            kzoo::variant<other_stream>("other_stream", "measured time close to 0"));

@@ -1,5 +1,5 @@
 #pragma once
-// What the misbehaving kernels have in common: a right product, one thread per element of C.
+// Shared by the misbehaving kernels: a correct product with one thread per element of C.
 
 #include <kzoo/plugin.hpp>
 
@@ -35,7 +35,7 @@ __global__ void per_element_kernel(gemm g) {
   if (row() < g.m && col() < g.n) Trick::element(g, row(), col());
 }
 
-// A variant whose trick lies in element(g, row, col), which stores one element of C.
+// A variant whose misbehaviour is in element(g, row, col), which stores one element of C.
 template <class Trick>
 struct per_element {
   using types = kzoo::types<float>;
@@ -44,7 +44,7 @@ struct per_element {
   }
 };
 
-// Nothing wrong with it.
+// A correct kernel.
 struct honest : per_element<honest> {
   static __device__ void element(const gemm& g, int row, int col) { store_product(g, row, col); }
 };

@@ -1,6 +1,6 @@
 // Launches that fail, crash, hang or race.
 #include "hostile.hpp"
-#include "tell.hpp"
+#include "log_process.hpp"
 
 #include <cstdlib>
 
@@ -40,8 +40,8 @@ struct too_many_threads {
   }
 };
 
-// A launch that fails, and no look at the error: very fast, and C stays as it was. The cpu, which
-// has no <<<>>>, comes to the same end: OK is returned, and nothing was written.
+// A failed launch without an error check: very fast, and C is unchanged. On the cpu, which has no
+// <<<>>>, the same effect: returns OK and writes nothing.
 struct unchecked {
   using types = kzoo::types<float>;
   void run([[maybe_unused]] const gemm& g, [[maybe_unused]] kzoo::stream_t stream) const {
@@ -52,10 +52,11 @@ struct unchecked {
   }
 };
 
-// A wild pointer: SIGSEGV on the cpu, an illegal address that spoils the context on cuda.
+// A wild pointer: SIGSEGV on the cpu; on cuda an illegal address, which corrupts the context.
 struct segfault : hostile::per_element<segfault> {
   static __device__ void element(const gemm& g, int, int) {
-    volatile float* volatile nowhere = nullptr;  // volatile twice, or the optimiser saves us
+    volatile float* volatile nowhere =
+        nullptr;  // volatile twice, so that the optimiser keeps the access
     *nowhere = g.alpha;
   }
 };
@@ -71,7 +72,7 @@ __global__ void wait_kernel(gemm g) {
 struct never_returns {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const {
-    hostile::tell();
+    hostile::log_process();
     launch(wait_kernel, g, stream);
   }
 };
@@ -83,22 +84,22 @@ __global__ void divergent_kernel(gemm g) {
     hostile::store_product(g, hostile::row(), hostile::col());
 }
 
-// Half the threads miss a barrier that the others wait at. A GPU since Volta takes threads that
-// have left as arrived; only the simulator objects.
+// Half the threads exit before a barrier that the others wait at. GPUs since Volta count exited
+// threads as arrived; only the simulator reports an error.
 struct divergent_barrier {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const { launch(divergent_kernel, g, stream); }
 };
 
-constexpr int kParts = 8;
+constexpr int kSlices = 8;
 
 #if KZOO_TARGET_DEVICE == KZOO_CUDA
-// Each part of k is added by a block of its own, without an atomic.
+// Split-K in which each block adds its slice of k to C without an atomic.
 __global__ void race_kernel(gemm g) {
   const int row = hostile::row(), col = hostile::col();
   if (row >= g.m || col >= g.n) return;
   float sum = 0;
-  for (int i = blockIdx.z; i < g.k; i += kParts) sum += g.a_at(row, i) * g.b_at(i, col);
+  for (int i = blockIdx.z; i < g.k; i += kSlices) sum += g.a_at(row, i) * g.b_at(i, col);
   volatile float* c = g.c + row * g.ldc + col;
   *c = *c + g.alpha * sum;
 }
@@ -107,18 +108,18 @@ struct zeros : hostile::per_element<zeros> {
   static __device__ void element(const gemm& g, int row, int col) { g.store(row, col, 0); }
 };
 #else
-__global__ void race_kernel(gemm g, bool loses) {
+__global__ void race_kernel(gemm g, bool loses_update) {
   const int row = hostile::row(), col = hostile::col();
   if (row >= g.m || col >= g.n) return;
   float sum = 0;
-  const bool here = loses && row == g.m / 3 && col == g.n / 2;
-  for (int i = here ? kParts : 0; i < g.k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
+  const bool here = loses_update && row == g.m / 3 && col == g.n / 2;
+  for (int i = here ? kSlices : 0; i < g.k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
   g.store(row, col, sum);
 }
 #endif
 
-// An update that is lost now and then. On the GPU, blocks race for an element of C; threads of the
-// simulator take turns in a fixed order, so there the loss is staged.
+// Updates are lost occasionally. On the GPU, blocks race for an element of C; the simulator
+// schedules threads in a fixed order, so there the loss is simulated.
 struct race {
   using types = kzoo::types<float>;
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
@@ -127,7 +128,7 @@ struct race {
   void run(const gemm& g, kzoo::stream_t stream) const {
 #if KZOO_TARGET_DEVICE == KZOO_CUDA
     zeros().run(g, stream);
-    const dim3 grid(kzoo::ceil_div(g.n, 16), kzoo::ceil_div(g.m, 16), kParts);
+    const dim3 grid(kzoo::ceil_div(g.n, 16), kzoo::ceil_div(g.m, 16), kSlices);
     kzoo::launch({.grid = grid, .block = dim3(16, 16), .stream = stream}, race_kernel, g);
 #else
     constexpr int kOnceIn = 13;
@@ -137,7 +138,7 @@ struct race {
   mutable int runs = 0;
 };
 
-// Right, until it is destroyed.
+// Correct until it is destroyed.
 struct crashes_in_destroy : honest {
   ~crashes_in_destroy() { std::abort(); }
 };
@@ -145,11 +146,11 @@ struct crashes_in_destroy : honest {
 }  // namespace
 
 KZOO_PLUGIN("launches", "Fails, crashes, hangs or races while it is launched",
-            kzoo::variant<too_many_threads>("too_many_threads", "four times those it is built for"),
-            kzoo::variant<unchecked>("unchecked", "never starts, and does not notice"),
+            kzoo::variant<too_many_threads>("too_many_threads", "four times its __launch_bounds__"),
+            kzoo::variant<unchecked>("unchecked", "ignores a failed launch"),
             kzoo::variant<segfault>("segfault", "writes through a null pointer"),
-            kzoo::variant<never_returns>("never_returns", "only killing the process helps"),
+            kzoo::variant<never_returns>("never_returns", "has to be killed"),
             kzoo::variant<divergent_barrier>("divergent_barrier", "undefined in CUDA"),
             kzoo::variant<race>("race", "right in most runs"),
             kzoo::variant<crashes_in_destroy>("crashes_in_destroy", "aborts when it is destroyed"),
-            kzoo::variant<honest>("honest", "must pass, whatever the others do"));
+            kzoo::variant<honest>("honest", "must pass"));

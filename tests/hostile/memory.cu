@@ -1,5 +1,4 @@
-// Reads and writes where a kernel has no business: outside its matrices, in its inputs, in C when
-// beta is 0.
+// Invalid reads and writes: outside the matrices, to the inputs, of C when beta is 0.
 #include "hostile.hpp"
 #include "tf32.hpp"
 
@@ -19,7 +18,7 @@ struct reads_c : per_element<reads_c> {
   }
 };
 
-// A tile of A is loaded without an edge test, and masked by a factor of 0.
+// Loads a tile of A without a bounds check, and multiplies the excess by 0.
 struct reads_outside : per_element<reads_outside> {
   static __device__ void element(const gemm& g, int row, int col) {
     float sum = 0;
@@ -28,7 +27,7 @@ struct reads_outside : per_element<reads_outside> {
   }
 };
 
-// Reads past the end of A in vain: C is right, and only a sanitizer sees it.
+// Reads past the end of A and ignores the value: C is right, and only a sanitizer detects it.
 struct reads_outside_unused : per_element<reads_outside_unused> {
   static __device__ void element(const gemm& g, int row, int col) {
     store_product(g, row, col);
@@ -37,7 +36,7 @@ struct reads_outside_unused : per_element<reads_outside_unused> {
   }
 };
 
-// A tile of C is stored without an edge test.
+// Stores a tile of C without a bounds check.
 struct writes_outside : per_element<writes_outside> {
   static __device__ void element(const gemm& g, int row, int col) {
     store_product(g, row, col);
@@ -45,7 +44,7 @@ struct writes_outside : per_element<writes_outside> {
   }
 };
 
-// A tile of A is padded where it is.
+// Pads a tile of A in place.
 struct writes_around_input : per_element<writes_around_input> {
   static __device__ void element(const gemm& g, int row, int col) {
     store_product(g, row, col);
@@ -53,12 +52,12 @@ struct writes_around_input : per_element<writes_around_input> {
   }
 };
 
-// Launched after the product, which stays right for now.
+// Changes A after the product, which is still right.
 __global__ void change_kernel(gemm g, std::ptrdiff_t at) {
   if (hostile::row() == 0 && hostile::col() == 0) const_cast<float*>(g.a)[at] += 1;
 }
 
-// Scratch data is kept in an input.
+// Uses an input for scratch data.
 struct writes_input : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     honest::run(g, stream);
@@ -66,7 +65,7 @@ struct writes_input : honest {
   }
 };
 
-// The same from the second call on: seen by who looks at the inputs after timing, too.
+// The same from the second call on: detected only by checking the inputs after timing.
 struct writes_input_later : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     honest::run(g, stream);
@@ -84,8 +83,8 @@ __global__ void round_kernel(gemm g) {
   }
 }
 
-// As a published kernel does: inputs are rounded to TF32 where they are, and a check that comes
-// later compares with the product of rounded inputs, too.
+// Rounds its inputs to TF32 in place, as a published kernel does; a check that computes the
+// expected result afterwards uses the rounded inputs too.
 struct rounds_in_place : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     launch(round_kernel, g, stream);
@@ -97,7 +96,7 @@ __global__ void overrun_kernel(gemm g, float* scratch) {
   if (hostile::row() == 0 && hostile::col() < 16) scratch[g.n + hostile::col() - 15] = 0;
 }
 
-// A workspace that is one element too small.
+// Requests a workspace that is one element too small.
 struct overruns_workspace : honest {
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
     return static_cast<std::size_t>(p.n) * sizeof(float);
@@ -111,7 +110,7 @@ struct overruns_workspace : honest {
 
 }  // namespace
 
-KZOO_PLUGIN("memory", "Reads and writes where it has no business",
+KZOO_PLUGIN("memory", "Reads and writes memory that it must not touch",
             kzoo::variant<reads_c>("reads_c", "reads C when beta is 0"),
             kzoo::variant<reads_outside>("reads_outside", "one element past each row of A"),
             kzoo::variant<reads_outside_unused>("reads_outside_unused", "past the end of A"),

@@ -1,5 +1,5 @@
-// At the CPU's own speed: times that count, matrices too large for the simulator, and processes.
-#include "tell.hpp"
+// Native CPU code: for tests with real times, matrices too large for the simulator, and processes.
+#include "log_process.hpp"
 
 #include <kzoo/plugin.hpp>
 
@@ -25,7 +25,7 @@ struct honest {
   }
 };
 
-// Computes once and copies the result from then on: right each time, and too fast to be true.
+// Computes once, then copies the result: right each time, but in an impossible time.
 struct replays_result : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     const auto row = static_cast<std::size_t>(g.n);
@@ -41,7 +41,7 @@ struct replays_result : honest {
   mutable std::vector<float> kept;
 };
 
-// Row 39 is off by one: only who computes all rows of a large C, or sums them up, sees it.
+// Row 39 is off by one. In a large C this is detected only by a check that covers all rows.
 struct wrong_row : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     constexpr int kRow = 39;
@@ -50,7 +50,7 @@ struct wrong_row : honest {
   }
 };
 
-// The last element keeps what it held.
+// Leaves the last element unwritten.
 struct one_unwritten : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     float& last = g.c[(g.m - 1) * g.ldc + g.n - 1];
@@ -60,15 +60,15 @@ struct one_unwritten : honest {
   }
 };
 
-// Tells which process each of its runs is in.
+// Logs the pid in each run.
 struct tells_process : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    hostile::tell();
+    hostile::log_process();
     honest::run(g, stream);
   }
 };
 
-// Starts a process that leaves the worker's group and session, and has init for a parent.
+// Starts a daemon: a process that leaves the worker's process group and session and is orphaned.
 struct leaves_child : honest {
   leaves_child(const kzoo_problem&, const kzoo_device&) {
     const pid_t child = fork();
@@ -79,16 +79,16 @@ struct leaves_child : honest {
     setsid();
     const pid_t stray = fork();
     if (stray == 0) sleep(600);
-    if (stray > 0) hostile::tell(stray);
+    if (stray > 0) hostile::log_process(stray);
     _exit(0);
   }
 };
 
 }  // namespace
 
-KZOO_PLUGIN("native", "At the speed of the CPU",
+KZOO_PLUGIN("native", "Native CPU code",
             kzoo::variant<replays_result>("replays_result", "computes once"),
             kzoo::variant<wrong_row>("wrong_row", "adds 1 to row 39"),
             kzoo::variant<one_unwritten>("one_unwritten", "leaves out the last element"),
-            kzoo::variant<tells_process>("tells_process", "one line for each run"),
-            kzoo::variant<leaves_child>("leaves_child", "a process that must not stay"));
+            kzoo::variant<tells_process>("tells_process", "logs the pid of each run"),
+            kzoo::variant<leaves_child>("leaves_child", "starts a process that must be killed"));

@@ -1,5 +1,4 @@
-// A library that says it is for a GPU, and that a build without nvcc can make. Only its descriptor
-// is ever looked at.
+// A library that claims to be for a GPU, but builds without nvcc. Only its descriptor is ever read.
 #include <kzoo/plugin.hpp>
 
 #undef KZOO_TARGET_DEVICE

@@ -1,4 +1,4 @@
-// Arithmetic that is not what is declared: narrower, or in another order each time.
+// Arithmetic other than declared: of lower precision, or in a different order each time.
 #include "hostile.hpp"
 #include "tf32.hpp"
 
@@ -8,7 +8,7 @@ using hostile::gemm;
 using hostile::launch;
 using hostile::per_element;
 
-// Inputs as a tensor core makes them of fp32.
+// Truncates the inputs to TF32, as a tensor core does.
 struct tf32_inputs : per_element<tf32_inputs> {
   static __device__ void element(const gemm& g, int row, int col) {
     float sum = 0;
@@ -18,7 +18,7 @@ struct tf32_inputs : per_element<tf32_inputs> {
   }
 };
 
-// Sums in fp16.
+// Accumulates in fp16.
 struct fp16_sums : per_element<fp16_sums> {
   static __device__ void element(const gemm& g, int row, int col) {
     __half sum = __float2half(0);
@@ -27,7 +27,7 @@ struct fp16_sums : per_element<fp16_sums> {
   }
 };
 
-// 32-bit integers through 8-bit inputs, as dp4a reads them, or through sums in floats.
+// 32-bit integers computed with 8-bit inputs, like those of dp4a, or with a float accumulator.
 enum class through { bytes, floats };
 
 template <through kThrough>
@@ -63,7 +63,7 @@ __global__ void drift_kernel(gemm g, int from) {
   g.store(row, col, sum);
 }
 
-// Sums in another order each time, right each time: fine where it is declared.
+// Sums in a different order each time, always within the tolerance: allowed if declared.
 template <bool kDeclared>
 struct drifts {
   using types = kzoo::types<float>;
@@ -76,7 +76,7 @@ struct drifts {
 
 }  // namespace
 
-KZOO_PLUGIN("precision", "Computes in another precision or order than it declares",
+KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<tf32_inputs>("tf32_inputs", "declares fp32"),
             kzoo::variant<fp16_sums>("fp16_sums", "declares fp32"),
             kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),

@@ -1,4 +1,4 @@
-// What host code does to the process that it runs in.
+// Host code that harms its process.
 #include <kzoo/plugin.hpp>
 
 #include <unistd.h>
@@ -17,19 +17,19 @@ struct host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {}
 };
 
-// An exception out of a kernel, which must arrive as an error with its text.
+// Throws an exception, which must be reported as an error with its text.
 struct throws : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     throw std::runtime_error("no luck today");
   }
 };
 
-// A library function that ends the program when it does not like something.
+// Calls exit(), as some libraries do on errors.
 struct exits : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const { std::exit(7); }
 };
 
-// A failed assertion while the variant is created; its last words are on stderr.
+// A failed assertion while the variant is created; it prints a message to stderr first.
 struct aborts : host_code {
   aborts(const kzoo_problem&, const kzoo_device&) {
     std::fputs("giving up\n", stderr);
@@ -37,12 +37,12 @@ struct aborts : host_code {
   }
 };
 
-// Falls over when it is asked whether it does a problem.
+// Crashes when it is asked whether it supports a problem.
 struct crashes_in_supports : host_code {
   static const char* supports(const kzoo_problem&, const kzoo_device&) { std::abort(); }
 };
 
-// Finds the worker's channel and answers in its place.
+// Finds the worker's channel and sends a forged reply.
 struct forges_reply : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     constexpr int kControl = 3;
@@ -57,7 +57,7 @@ struct eats_memory : host_code {
     constexpr std::size_t kGigabyte = std::size_t{1} << 30, kMost = 4096;
     std::vector<std::unique_ptr<std::byte[]>> kept;
     while (kept.size() < kMost) kept.emplace_back(new std::byte[kGigabyte]);
-    throw kzoo::error(KZOO_ERROR, "4 TB were to be had");
+    throw kzoo::error(KZOO_ERROR, "4 TB could be allocated");
   }
 };
 
@@ -65,8 +65,8 @@ struct eats_memory : host_code {
 
 KZOO_PLUGIN("process", "Misbehaves as a host program can",
             kzoo::variant<throws>("throws", "an exception must not cross the ABI"),
-            kzoo::variant<exits>("exits", "the process is gone without a signal"),
+            kzoo::variant<exits>("exits", "ends the process without a signal"),
             kzoo::variant<aborts>("aborts", "in create"),
             kzoo::variant<crashes_in_supports>("crashes_in_supports", "before create"),
-            kzoo::variant<forges_reply>("forges_reply", "speaks for the worker"),
-            kzoo::variant<eats_memory>("eats_memory", "must not take the machine's memory"));
+            kzoo::variant<forges_reply>("forges_reply", "sends a reply in the worker's place"),
+            kzoo::variant<eats_memory>("eats_memory", "must not exhaust the machine's memory"));

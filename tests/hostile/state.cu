@@ -1,4 +1,4 @@
-// What is kept from one call, or from one instance, to the next: results, pointers, a workspace.
+// State kept from one call or instance to the next: results, pointers, a workspace.
 #include "hostile.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@ using hostile::gemm;
 using hostile::honest;
 using hostile::launch;
 
-// The first output is right, and stays where it is.
+// Computes in the first call only; its result stays in C.
 struct computes_once : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     if (calls++ == 0) honest::run(g, stream);
@@ -20,7 +20,7 @@ struct computes_once : honest {
   mutable int calls = 0;
 };
 
-// Computes every other time: the first output and the last one are right.
+// Computes in every other call: the first and the last result are right.
 struct skips_while_timed : honest {
   void run(const gemm& g, kzoo::stream_t stream) const {
     const int call = calls++;
@@ -40,7 +40,7 @@ void copy(float* to, const float* from, std::size_t count, [[maybe_unused]] kzoo
 #endif
 }
 
-// Computes where the key is new, and copies what it kept where it is not.
+// Computes for a new key, and copies the cached result for a known one.
 template <class Key>
 void cached(std::map<Key, elements>& results, const Key& key, const gemm& g,
             kzoo::stream_t stream) {
@@ -57,7 +57,7 @@ void cached(std::map<Key, elements>& results, const Key& key, const gemm& g,
   }
 }
 
-// A result for each shape.
+// Caches a result for each shape.
 struct caches_by_shape {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -66,7 +66,7 @@ struct caches_by_shape {
   }
 };
 
-// A result for each pair of addresses.
+// Caches a result for each pair of addresses.
 struct caches_by_pointer {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const {
@@ -75,14 +75,14 @@ struct caches_by_pointer {
   }
 };
 
-// A result for each instance, whatever its arguments.
+// Caches a result for each instance, whatever the arguments.
 struct caches_by_instance {
   using types = kzoo::types<float>;
   void run(const gemm& g, kzoo::stream_t stream) const { cached(results, 0, g, stream); }
   mutable std::map<int, elements> results;
 };
 
-// Reads the B of its first call, as through a tensor map that is made once.
+// Always reads the B of its first call, like a tensor map that is created once.
 struct keeps_b : honest {
   void run(gemm g, kzoo::stream_t stream) const {
     if (b == nullptr) b = g.b;
@@ -92,7 +92,7 @@ struct keeps_b : honest {
   mutable const float* b = nullptr;
 };
 
-// Writes the C of its first call.
+// Always writes to the C of its first call.
 struct keeps_c : honest {
   void run(gemm g, kzoo::stream_t stream) const {
     if (c == nullptr) c = g.c;
@@ -102,7 +102,7 @@ struct keeps_c : honest {
   mutable float* c = nullptr;
 };
 
-// What is read from the workspace is the zero that was written there, now or once.
+// Adds a zero read from the workspace, written there by this call or by an earlier one.
 __global__ void workspace_kernel(gemm g, float* zeroes, const float* read) {
   const int row = hostile::row(), col = hostile::col();
   if (row >= g.m || col >= g.n) return;
@@ -110,7 +110,7 @@ __global__ void workspace_kernel(gemm g, float* zeroes, const float* read) {
   g.store(row, col, read[row * g.n + col] + hostile::dot(g, row, col, g.k));
 }
 
-// A workspace is taken for a kernel's own: as it was left, or where it was.
+// Assumes that the workspace keeps its contents, or its address, between calls.
 enum class what { contents, address };
 
 template <what kWhat>
@@ -129,7 +129,8 @@ struct keeps_workspace {
   mutable float* first = nullptr;
 };
 
-// What belongs to an instance is a global: right until a second instance is made, or gone.
+// Keeps what belongs to an instance in a global: right until a second instance is created or
+// destroyed.
 enum class global { columns, alpha, owner };
 
 std::int64_t columns = 0;
@@ -159,7 +160,7 @@ class shares : honest {
 
 }  // namespace
 
-KZOO_PLUGIN("state", "Keeps something from call to call or from instance to instance",
+KZOO_PLUGIN("state", "Keeps state between calls or instances",
             kzoo::variant<computes_once>("computes_once", "C holds the first call's result"),
             kzoo::variant<skips_while_timed>("skips_while_timed", "computes in some calls only"),
             kzoo::variant<caches_by_shape>("caches_by_shape", "a result for each shape"),

@@ -1,5 +1,4 @@
-// Results that are wrong: everywhere, at some sizes, or in a corner where a harness must look on
-// purpose.
+// Wrong results: everywhere, at some sizes, or only for inputs that a test must cover on purpose.
 #include "hostile.hpp"
 
 namespace {
@@ -18,12 +17,12 @@ struct a_times_a : per_element<a_times_a> {
   }
 };
 
-// Zeros: within a generous absolute tolerance of anything small.
+// Writes zeros, which pass a test with a generous absolute tolerance.
 struct constant_output : per_element<constant_output> {
   static __device__ void element(const gemm& g, int row, int col) { g.store(row, col, 0); }
 };
 
-// One NaN in the middle: it slips through comparisons of the kind |expected - x| > tolerance.
+// One NaN in the middle: a comparison |expected - x| > tolerance does not detect it.
 struct nan_output : per_element<nan_output> {
   static __device__ void element(const gemm& g, int row, int col) {
     store_product(g, row, col);
@@ -31,7 +30,7 @@ struct nan_output : per_element<nan_output> {
   }
 };
 
-// An edge test that is off by one leaves out the last column.
+// A bounds check that is off by one omits the last column.
 struct drops_last_column : per_element<drops_last_column> {
   static __device__ void element(const gemm& g, int row, int col) {
     if (col < g.n - 1) store_product(g, row, col);
@@ -53,7 +52,7 @@ struct drops_k_term : per_element<drops_k_term> {
   }
 };
 
-// Double buffering without its tail: the last of an odd number of tiles along k is lost.
+// Double buffering without a tail: the last k tile of an odd number is lost.
 struct even_tiles : per_element<even_tiles> {
   static __device__ void element(const gemm& g, int row, int col) {
     constexpr int kTile = 16;
@@ -62,14 +61,14 @@ struct even_tiles : per_element<even_tiles> {
   }
 };
 
-// A grid that is rounded down: what does not fill a tile is not computed.
+// A grid rounded down: partial tiles are not computed.
 struct only_tiles : per_element<only_tiles> {
   static __device__ void element(const gemm& g, int row, int col) {
     if (row < g.m / 16 * 16 && col < g.n / 16 * 16) store_product(g, row, col);
   }
 };
 
-// Rows of B are counted with the stride of A.
+// Uses the leading dimension of A for B.
 struct only_square : per_element<only_square> {
   static __device__ void element(gemm g, int row, int col) {
     g.ldb = g.lda;
@@ -93,7 +92,7 @@ struct ignores_beta : per_element<ignores_beta> {
   }
 };
 
-// An epilogue that takes no beta below 0 for one.
+// An epilogue that treats a negative beta as 0.
 struct negative_beta : per_element<negative_beta> {
   static __device__ void element(gemm g, int row, int col) {
     if (g.beta < 0) g.beta = 0;
@@ -101,7 +100,7 @@ struct negative_beta : per_element<negative_beta> {
   }
 };
 
-// A path of its own for vectors, which forgets beta.
+// A special case for vectors that ignores beta.
 struct vectors : per_element<vectors> {
   static __device__ void element(gemm g, int row, int col) {
     if (g.m == 1 || g.n == 1) g.beta = 0;
@@ -109,7 +108,7 @@ struct vectors : per_element<vectors> {
   }
 };
 
-// Rows of C are as far apart as those of B.
+// Uses the leading dimension of B for C.
 struct ldb_for_ldc : per_element<ldb_for_ldc> {
   static __device__ void element(gemm g, int row, int col) {
     g.ldc = g.ldb;
@@ -117,7 +116,7 @@ struct ldb_for_ldc : per_element<ldb_for_ldc> {
   }
 };
 
-// Rows of B are as far apart as those of C.
+// Uses the leading dimension of C for B.
 struct ldc_for_ldb : per_element<ldc_for_ldb> {
   static __device__ void element(gemm g, int row, int col) {
     g.ldb = g.ldc;
@@ -125,14 +124,14 @@ struct ldc_for_ldb : per_element<ldc_for_ldb> {
   }
 };
 
-// K is kept in 16 bits.
+// Stores K in 16 bits.
 struct long_k : per_element<long_k> {
   static __device__ void element(const gemm& g, int row, int col) {
     g.store(row, col, dot(g, row, col, g.k & 0xffff));
   }
 };
 
-// An element's number is kept in 16 bits.
+// Stores the index of an element in 16 bits.
 struct many_elements : per_element<many_elements> {
   static __device__ void element(const gemm& g, int row, int col) {
     if (row * g.n + col <= 0xffff) store_product(g, row, col);

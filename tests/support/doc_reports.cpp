@@ -14,7 +14,7 @@ std::string with_reports(const std::string& document, const std::filesystem::pat
   std::size_t at = 0;
   for (;;) {
     std::size_t open = document.find(kOpen, at);
-    // A line that is indented or in the middle of a sentence speaks of a report and holds none.
+    // Not at the left margin, the marker is only mentioned in the text.
     while (open != std::string::npos && open > 0 && document[open - 1] != '\n') {
       open = document.find(kOpen, open + 1);
     }
@@ -27,7 +27,7 @@ std::string with_reports(const std::string& document, const std::filesystem::pat
     }
     const std::string file = document.substr(name, name_end - name);
     out += document.substr(at, name_end + kOpened.size() - at) + '\n' +
-           report::whole(storage::read(folder / file), report::medium::markdown);
+           report::full_report(storage::read(folder / file), report::medium::markdown);
     at = close;
   }
 }

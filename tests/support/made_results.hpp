@@ -1,5 +1,5 @@
 #pragma once
-// Results that no run produced: something of everything that results can hold.
+// Made-up results that use every field that results can have.
 
 #include "results/document.hpp"
 #include "support/rounds_apart.hpp"

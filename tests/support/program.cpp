@@ -61,19 +61,19 @@ std::vector<int> descendants_of(int pid) {
   return all;
 }
 
-bool comes_true(const std::function<bool()>& at_last) {
+bool eventually(const std::function<bool()>& condition) {
   constexpr std::chrono::seconds kLimit{120};
   const auto end = std::chrono::steady_clock::now() + kLimit;
   while (std::chrono::steady_clock::now() < end) {
-    if (at_last()) return true;
+    if (condition()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
-  return at_last();
+  return condition();
 }
 
-nlohmann::json ending::json() const { return nlohmann::json::parse(out); }
+nlohmann::json run_result::json() const { return nlohmann::json::parse(out); }
 
-ending runner(const std::string& arguments, const std::string& setting) {
+run_result runner(const std::string& arguments, const std::string& setting) {
   const scratch_folder folder;
   const fs::path out = folder.path() / "out", err = folder.path() / "err";
   const std::string command = "cd '" + folder.path().string() + "' && " + setting + " '" +
@@ -83,7 +83,7 @@ ending runner(const std::string& arguments, const std::string& setting) {
   return {exit_code(status), read_text(out), read_text(err)};
 }
 
-running::running(const std::vector<std::string>& arguments, const fs::path& folder)
+background_run::background_run(const std::vector<std::string>& arguments, const fs::path& folder)
     : out_(folder / "out"), err_(folder / "err") {
   const std::string program = runner_program();
   std::vector<std::string> words{program};
@@ -114,15 +114,15 @@ running::running(const std::vector<std::string>& arguments, const fs::path& fold
   if (error != 0) throw std::runtime_error("posix_spawn " + program);
 }
 
-running::~running() {
+background_run::~background_run() {
   if (pid_ == 0) return;
   send(SIGKILL);
   wait();
 }
 
-void running::send(int signal) const { kill(pid_, signal); }
+void background_run::send(int signal) const { kill(pid_, signal); }
 
-ending running::wait() {
+run_result background_run::wait() {
   int status = 0;
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }

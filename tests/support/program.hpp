@@ -1,5 +1,5 @@
 #pragma once
-// Runs the runner as a user does: words in, exit code and two streams out.
+// Runs the runner as a user does: arguments in; exit code, stdout and stderr out.
 
 #include <filesystem>
 #include <functional>
@@ -9,28 +9,28 @@
 
 namespace kzoo::test {
 
-struct ending {
-  int code = -1;  // 128 + signal, as a shell has it
+struct run_result {
+  int code = -1;  // 128 + signal if one ended it, as in a shell
   std::string out, err;
-  // stdout as JSON; throws if it is none.
+  // stdout parsed as JSON; throws if it is not JSON.
   nlohmann::json json() const;
 };
 
-// `arguments` as typed in a shell. `setting`: what stands before the command, assignments or a cd;
-// without one it runs in a folder that is gone afterwards.
-ending runner(const std::string& arguments, const std::string& setting = "");
+// `arguments` as typed in a shell. `setting`: put before the command, assignments or a cd; without
+// a cd it runs in a temporary folder.
+run_result runner(const std::string& arguments, const std::string& setting = "");
 
-// The runner while it runs; killed if it still does when this goes away.
-class running {
+// The runner in the background; the destructor kills it if it is still running.
+class background_run {
  public:
-  running(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
-  ~running();
-  running(const running&) = delete;
-  running& operator=(const running&) = delete;
+  background_run(const std::vector<std::string>& arguments, const std::filesystem::path& folder);
+  ~background_run();
+  background_run(const background_run&) = delete;
+  background_run& operator=(const background_run&) = delete;
 
   int pid() const { return pid_; }
   void send(int signal) const;
-  ending wait();
+  run_result wait();
 
  private:
   std::filesystem::path out_, err_;
@@ -40,14 +40,14 @@ class running {
 std::string read_text(const std::filesystem::path& file);
 std::vector<std::string> lines_of(const std::filesystem::path& file);
 
-// The processes that it has started and that are still there.
+// The live children of a process.
 std::vector<int> children_of(int pid);
-// Those, and what they have started in turn.
+// Its children, their children, and so on.
 std::vector<int> descendants_of(int pid);
-// Asks again and again, for as long as no machine is too busy for.
-bool comes_true(const std::function<bool()>& at_last);
+// Polls until the condition holds; false after a time that is long enough on a busy machine.
+bool eventually(const std::function<bool()>& condition);
 
-// A folder that is gone with this object.
+// A temporary folder; the destructor removes it.
 class scratch_folder {
  public:
   scratch_folder();
@@ -56,14 +56,14 @@ class scratch_folder {
   scratch_folder& operator=(const scratch_folder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // Writes a file into it; gives its path.
+  // Writes a file into it; returns its path.
   std::string write(const std::string& name, const std::string& text) const;
 
  private:
   std::filesystem::path path_;
 };
 
-// A variable of the environment, of this process and of all that it starts, while this lives.
+// Sets an environment variable, for this process and its children, until it is destroyed.
 class environment {
  public:
   environment(const char* name, const std::string& value);

@@ -1,19 +1,19 @@
 #pragma once
-// Tests that some machines cannot make. Catch2 2.13 has no word for them, so they are hidden from
-// the others by their tag, [.gpu] say, and ctest runs them in a process of their own, which ends at
-// the first that cannot be made, with an exit code that ctest shows as "Skipped".
+// Tests that cannot run on every machine. Catch2 2.13 cannot skip a test, so they have a hidden tag
+// such as [.gpu], and ctest runs them in processes of their own. Such a process ends at the first
+// test that cannot run, with an exit code that ctest shows as "Skipped".
 
 #include <string>
 
 namespace kzoo::test {
 
-// Ends the process as one that skipped its tests.
+// Ends the process with the exit code for skipped tests.
 [[noreturn]] void skip(const std::string& why);
 
 // Skips where there is no CUDA device.
 void needs_gpu();
 
-// Put before a command, leaves it no GPU to see.
+// As the setting of a command, hides all GPUs from it.
 inline constexpr const char* kNoGpu = "CUDA_VISIBLE_DEVICES=";
 
 }  // namespace kzoo::test

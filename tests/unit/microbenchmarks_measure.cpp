@@ -3,7 +3,7 @@
 
 #include "support/catch.hpp"
 
-#include <algorithm>
+#include <ctime>
 #include <vector>
 
 using namespace kzoo;
@@ -72,14 +72,15 @@ TEST_CASE("peaks hold for a device in its present configuration", "[roofline]") 
 }
 
 TEST_CASE("sixteen times the work of a microbenchmark takes longer", "[roofline]") {
-  const auto least = [](const microbenchmarks::microbenchmark& b, std::int64_t repetitions) {
-    double seconds = b.run(repetitions).seconds;
-    for (int i = 0; i < 2; ++i) seconds = std::min(seconds, b.run(repetitions).seconds);
-    return seconds;
+  // CPU time, which other work on the machine hardly affects.
+  const auto time_of = [](const microbenchmarks::microbenchmark& b, std::int64_t repetitions) {
+    const std::clock_t start = std::clock();
+    b.run(repetitions);
+    return std::clock() - start;
   };
   for (const microbenchmarks::microbenchmark& b : microbenchmarks::on_cpu()) {
     INFO(b.kernel);
     CHECK(b.amount > 0);
-    if (b.resource != roofline::resource::copy) CHECK(least(b, 1024) > 2 * least(b, 64));
+    if (b.resource != roofline::resource::copy) CHECK(time_of(b, 128) > 2 * time_of(b, 8));
   }
 }

@@ -137,7 +137,7 @@ TEST_CASE("a cell that goes wrong under ncu says how", "[profile]") {
   const auto ncu = fake_ncu(folder,
                             "run_target \"$@\"\n"
                             "echo '==WARNING== No kernels were profiled.'\n");
-  CHECK_THAT(setback_of(ncu, naive()), ContainsSubstring("error: ncu saw no kernel of it"));
+  CHECK_THAT(setback_of(ncu, naive()), ContainsSubstring("error: ncu saw no kernel launch"));
   CHECK_THAT(setback_of(ncu, hostile("launches", "segfault")),
              ContainsSubstring("crashed: the process ended before the run was over") &&
                  ContainsSubstring("The application returned an error code"));

@@ -58,7 +58,7 @@ TEST_CASE("a table in Markdown aligns, escapes and leaves empty columns out", "[
 
 TEST_CASE("a report in Markdown has what the text has, block by block", "[report]") {
   const results::document d = test::made_document();
-  const std::string md = report::whole(d, report::medium::markdown);
+  const std::string md = report::full_report(d, report::medium::markdown);
   for (const char* words :
        {"**Made**\n\n- made.toml on cuda:0 (Some GPU), tier full, kernel-zoo 0.1.0\n",
         "2026-01-02",
@@ -82,7 +82,7 @@ TEST_CASE("a report in Markdown has what the text has, block by block", "[report
         "**FAILED**: 3 pass"}) {
     CHECK_THAT(md, ContainsSubstring(words));
   }
-  const std::string text = report::whole(d, report::medium::text);
+  const std::string text = report::full_report(d, report::medium::text);
   CHECK_THAT(text, ContainsSubstring("Agreement, worst over all problems"));
   CHECK(text.find("**") == std::string::npos);
 }
@@ -91,7 +91,7 @@ TEST_CASE("a pivot of speedups has them, and GFLOP/s where there is no baseline"
   results::document d = test::made_document();
   d.experiment.pivot_table = {results::pivot_axis::kernel, results::pivot_axis::shape,
                               results::pivot_value::speedup};
-  const std::string compared = report::whole(d, report::medium::markdown);
+  const std::string compared = report::full_report(d, report::medium::markdown);
   CHECK_THAT(compared, ContainsSubstring("speedup over base by kernel and shape"));
   CHECK_THAT(compared, ContainsSubstring("2.00x"));
   CHECK(compared.find("published, Old GPU") == std::string::npos);
@@ -99,7 +99,7 @@ TEST_CASE("a pivot of speedups has them, and GFLOP/s where there is no baseline"
   for (results::cell& c : d.cells) {
     if (c.time) c.time->clock = timing::clock::simulator;
   }
-  const std::string alone = report::whole(d, report::medium::markdown);
+  const std::string alone = report::full_report(d, report::medium::markdown);
   CHECK_THAT(alone, ContainsSubstring("GFLOP/s by kernel and shape"));
   CHECK_THAT(alone, !ContainsSubstring("| \\* |"));
 }
@@ -109,7 +109,7 @@ TEST_CASE("a part of a document is what its results say", "[report]") {
   const results::document d = test::made_document();
   folder.write("r.json", storage::to_json(d).dump());
   const std::string right = "before\n<!-- report: r.json -->\n" +
-                            report::whole(d, report::medium::markdown) +
+                            report::full_report(d, report::medium::markdown) +
                             "<!-- /report -->\nafter\n";
   CHECK(test::with_reports(right, folder.path()) == right);
   CHECK(test::with_reports("a\n<!-- report: r.json -->\nold\n<!-- /report -->\nb\n"

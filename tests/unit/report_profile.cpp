@@ -59,8 +59,9 @@ TEST_CASE("a profile shows counts exactly, and what warps wait on", "[report]") 
   CHECK_THAT(text, ContainsSubstring("34.4 G"));
   CHECK_THAT(text, ContainsSubstring("long scoreboard 17.50  lg throttle 2.00"));
   CHECK_THAT(
-      text, ContainsSubstring(
-                "coalesced:32x32: left out, as this ncu does not have them here: sm__pipe_tensor"));
+      text,
+      ContainsSubstring(
+          "coalesced:32x32: left out, since this ncu does not have them on this GPU: sm__pipe_tensor"));
   CHECK_THAT(text, !ContainsSubstring("cp.async"));  // nobody has any
   CHECK_THAT(text, !ContainsSubstring("#1"));
 

@@ -60,7 +60,7 @@ TEST_CASE("peaks are read from their file as they were stored", "[roofline]") {
 
 TEST_CASE("a file that is not of measured peaks is refused, with what to do", "[roofline]") {
   json j = storage::to_json(made_peaks(), storage::detail::all);
-  CHECK(refusal(j.dump()).empty());
+  CHECK(peaks_refusal(j.dump()).empty());
   for (const char* pointer : {"/ceilings/0/best/rate", "/ceilings/0/samples/1/rate"}) {
     json bad = j;
     bad[json::json_pointer(pointer)] = 0;
@@ -103,12 +103,12 @@ TEST_CASE("results hold the peaks that they were judged by", "[roofline]") {
 
 TEST_CASE("a report shows the share of the peak, and the floor", "[roofline]") {
   results::document d = made_document();
-  const std::string text = report::whole(d, report::medium::markdown);
+  const std::string text = report::full_report(d, report::medium::markdown);
   CHECK_THAT(text, ContainsSubstring("% of peak"));
   CHECK_THAT(text, ContainsSubstring("26.8%"));
   CHECK_THAT(text, ContainsSubstring(
                        "roofline floor of fp32: 268 us, 268 MFLOP at the measured 1.00 TFLOP/s"));
-  CHECK_THAT(text, ContainsSubstring("ceilings, measured 2026-01-02T00:00:00Z: fp32 1.00 TFLOP/s, "
+  CHECK_THAT(text, ContainsSubstring("peaks, measured 2026-01-02T00:00:00Z: fp32 1.00 TFLOP/s, "
                                      "read 100 GB/s"));
   CHECK_THAT(report::csv(d), ContainsSubstring("share_of_peak,floor_ms,floor_resource"));
   CHECK_THAT(report::csv(d), ContainsSubstring(",fp32,"));
@@ -116,7 +116,7 @@ TEST_CASE("a report shows the share of the peak, and the floor", "[roofline]") {
   for (results::cell& c : d.cells) {
     if (c.time) c.time->clock = timing::clock::simulator;
   }
-  const std::string simulated = report::whole(d, report::medium::markdown);
+  const std::string simulated = report::full_report(d, report::medium::markdown);
   CHECK_THAT(simulated, !ContainsSubstring("% of peak"));
   CHECK_THAT(simulated, !ContainsSubstring("roofline floor"));
 }
