@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 20> kFolders{
     "timing",           // statistics of samples
     "reference",        // the expected result, and how far off another may be
     "roofline",         // measured peaks, and the least time that they allow
-    "results",          // plain records of experiments and their cells: only these four below them
+    "results",          // plain records of experiments and cells, made of the four above
     "input",            // errors in what a user wrote
     "storage",          // records as JSON
     "devices",          // memory, streams and clocks
@@ -85,6 +85,19 @@ std::vector<fs::path> sources_in_folders() {
 
 std::string first_folder(const fs::path& file) { return file.begin()->string(); }
 
+// Whether a file of runner/ includes the JSON library, itself or through others of runner/.
+bool includes_json(const fs::path& file, std::map<fs::path, bool>& known) {
+  const auto [entry, is_new] = known.try_emplace(file, false);
+  if (!is_new || !fs::exists(kRunner / file)) return entry->second;  // version.hpp is generated
+  for (const auto& [line, header] : includes_of(kRunner / file)) {
+    const bool found =
+        header == "<nlohmann/json.hpp>" ||
+        (header.front() == '"' && includes_json(header.substr(1, header.size() - 2), known));
+    if (found) return entry->second = true;
+  }
+  return false;
+}
+
 auto rank_of(std::string_view folder) { return std::ranges::find(kFolders, folder); }
 
 }  // namespace
@@ -104,6 +117,27 @@ TEST_CASE("style: dependencies between the runner's folders point one way") {
       CHECK(other <= own);
     }
   }
+}
+
+// The library's header alone takes a compiler longer than most files of the runner.
+TEST_CASE("style: few files of the runner include the JSON library") {
+  constexpr std::size_t kMost = 20;
+  std::map<fs::path, bool> known;
+  std::vector<std::string> files;
+  for (const fs::path& file : sources_in_folders()) {
+    if (!includes_json(file, known)) continue;
+    INFO("runner/" << file.string());
+    if (file.extension() == ".cpp") files.push_back(file.string());
+    if (file.extension() == ".hpp") {
+      const std::string folder = first_folder(file);
+      CHECK((folder == "storage" || folder == "worker" || folder == "shards"));
+    }
+  }
+  std::ostringstream list;
+  for (const std::string& file : files) list << "\n  runner/" << file;
+  INFO("files that include <nlohmann/json.hpp>:" << list.str());
+  CHECK(files.size() <= kMost);
+  CHECK(files.size() > 0);
 }
 
 TEST_CASE("style: docs/architecture.md has every folder of the runner, and no other") {
