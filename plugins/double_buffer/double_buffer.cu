@@ -1,5 +1,5 @@
-// The next tiles are loaded while these are multiplied. The kernel is in double_buffer.hpp, because
-// warp_tiles has the same one with other thread coordinates.
+// The next tiles are loaded while the current ones are multiplied. The kernel is in
+// double_buffer.hpp, because warp_tiles uses it too, with other thread coordinates.
 
 #include "double_buffer.hpp"
 

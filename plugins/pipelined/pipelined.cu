@@ -1,8 +1,9 @@
-// A software pipeline in which nothing waits. k tiles (BK steps along K) arrive by asynchronous
-// copies, several ahead, in stages of shared memory that are used in turn; fragments are read from
-// shared memory one step ahead; and the copies are spread over the steps, two or three at a time,
-// so that they do not hold up the reads. With stream-K the last wave is as busy as the others
-// (schedule.hpp); with sliced-K the warps of a block share the steps of a small tile.
+// A software pipeline that hardly waits for memory. k tiles (BK steps along K) arrive by
+// asynchronous copies, several ahead, in stages of shared memory that are used in turn; fragments
+// are read from shared memory one step ahead; and the copies are spread over the steps, two or
+// three at a time, so that they do not hold up the reads. Stream-K, where it pays, keeps all SMs
+// busy in the last wave (schedule.hpp); with sliced-K the warps of a block share the steps of a
+// small tile.
 
 #include <common/fragments.hpp>
 #include <common/outer_product.hpp>
@@ -17,8 +18,9 @@
 namespace pipelined {
 
 // Tiling: a common::warp_tiling. Stages: k tiles in shared memory at a time. Slices: sliced-K; a
-// block has so many groups of Tiling::kThreads threads, and each group does its slice of every k
-// tile for the same tile of C. That is more threads for a small tile, each with many accumulators.
+// block has that many groups of Tiling::kThreads threads, and each group multiplies its slice of
+// every k tile for the same tile of C. That is more threads for a small tile, each with many
+// accumulators.
 template <class Tiling, int Stages, int Slices, int BlocksPerSm>
 struct pipeline : Tiling {
   using layout = common::padded<Tiling>;

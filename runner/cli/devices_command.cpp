@@ -68,7 +68,7 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
   }
   line("peaks", fmt::format("measured {}, {}", peaks->measured, peaks_file(d).string()));
   table t;
-  for (const char* title : {"resource", "ceiling", "spread", "clock"}) {
+  for (const char* title : {"resource", "peak", "spread", "clock"}) {
     t.add_column(title,
                  title == std::string_view("resource") ? table::align::left : table::align::right);
   }

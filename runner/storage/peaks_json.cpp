@@ -66,13 +66,13 @@ roofline::peaks read_peaks(const field& f) {
 }
 
 roofline::peaks load_peaks(const fs::path& path) try {
-  constexpr input::file_kind kCeilings{"a file of ceilings", ".json", 1};
+  constexpr input::file_kind kPeaksFile{"a file of peaks", ".json", 1};
   const std::string file = path.string();
-  const json content = parse(input::read_file(path, kCeilings), {file, 1});
+  const json content = parse(input::read_file(path, kPeaksFile), {file, 1});
   return read_peaks(field(content, file));
 } catch (const input::invalid& e) {
   throw input::invalid(fmt::format(
-      "{}\n  It holds the ceilings of this device: measure them again with `runner devices "
+      "{}\n  It holds the measured peaks of this device: measure them again with `runner devices "
       "--measure`, or remove it.",
       e.what()));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Measured peaks as JSON, schema kzoo.ceilings/1: docs/ceilings.md. They are in a file of their own
+// Measured peaks as JSON, schema kzoo.ceilings/1: docs/peaks.md. They are in a file of their own
 // and in results.
 
 #include "roofline/peaks.hpp"

@@ -41,7 +41,7 @@ std::string reason_of(const problem& p, const Value& value) {
 
 double dot(const data::matrix& x, std::int64_t row, const data::matrix& y, std::int64_t col) {
   double sum = 0;
-  for (std::int64_t k = 0; k < x.cols; ++k) sum += element(x, row, k) * element(y, k, col);
+  for (std::int64_t k = 0; k < x.cols; ++k) sum += value_at(x, row, k) * value_at(y, k, col);
   return sum;
 }
 
@@ -84,12 +84,12 @@ TEST_CASE("wrong or transposed operands", "[reference]") {
     const auto b_b = [&](std::int64_t i, std::int64_t j) { return dot(o.b, i, o.b, j); };
     const auto a_bt = [&](std::int64_t i, std::int64_t j) {
       double sum = 0;
-      for (std::int64_t k = 0; k < 24; ++k) sum += element(o.a, i, k) * element(o.b, j, k);
+      for (std::int64_t k = 0; k < 24; ++k) sum += value_at(o.a, i, k) * value_at(o.b, j, k);
       return sum;
     };
     const auto at_b = [&](std::int64_t i, std::int64_t j) {
       double sum = 0;
-      for (std::int64_t k = 0; k < 24; ++k) sum += element(o.a, k, i) * element(o.b, k, j);
+      for (std::int64_t k = 0; k < 24; ++k) sum += value_at(o.a, k, i) * value_at(o.b, k, j);
       return sum;
     };
     CHECK_THAT(reason_of(p, transposed), ContainsSubstring("A B is stored transposed"));
@@ -131,7 +131,7 @@ TEST_CASE("one term missing in the middle or added twice", "[reference]") {
   const buffer right = computed(p);
   CHECK_THAT(reason_of(p,
                        [&](std::int64_t i, std::int64_t j) {
-                         return right.at(i, j) + element(o.a, i, 8) * element(o.b, 8, j);
+                         return right.at(i, j) + value_at(o.a, i, 8) * value_at(o.b, 8, j);
                        }),
              ContainsSubstring("likely cause: term 8 along k is added twice"));
 }

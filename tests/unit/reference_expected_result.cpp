@@ -26,11 +26,11 @@ exact by_hand(const problem& p, std::int64_t row, std::int64_t col) {
   const long double beta = whole ? p.beta : double(float(p.beta));
   long double sum = 0, magnitude = 0;
   for (std::int64_t k = 0; k < p.k; ++k) {
-    const long double term = (long double)(element(o.a, row, k)) * element(o.b, k, col);
+    const long double term = (long double)(value_at(o.a, row, k)) * value_at(o.b, k, col);
     sum += term;
     magnitude += std::abs(term);
   }
-  const long double c0 = p.beta == 0 ? 0.0L : element(o.c, row, col);
+  const long double c0 = p.beta == 0 ? 0.0L : value_at(o.c, row, col);
   const long double products = std::abs(alpha) * magnitude;
   return {alpha * sum + beta * c0, products + std::abs(beta * c0), products};
 }
@@ -91,7 +91,7 @@ TEST_CASE("alpha and beta are rounded to the float that a plugin uses", "[refere
   problem p = sized(1, 1, 1);
   p.alpha = 0.1;
   const operands o = operands_of(p);
-  const double product = element(o.a, 0, 0) * element(o.b, 0, 0);
+  const double product = value_at(o.a, 0, 0) * value_at(o.b, 0, 0);
   CHECK(reference::expected_result(p).value(0, 0) == double(0.1f) * product);
   CHECK(reference::expected_result(p).value(0, 0) != 0.1 * product);
 }
@@ -107,8 +107,8 @@ TEST_CASE("integers wrap at 32 bits", "[reference]") {
     for (std::int64_t j = 0; j < p.n; ++j) {
       std::int64_t sum = 0;
       for (std::int64_t k = 0; k < p.k; ++k)
-        sum += std::int64_t(element(o.a, i, k)) * std::int64_t(element(o.b, k, j));
-      const std::int64_t full = 2147483647 * sum - 3 * std::int64_t(element(o.c, i, j));
+        sum += std::int64_t(value_at(o.a, i, k)) * std::int64_t(value_at(o.b, k, j));
+      const std::int64_t full = 2147483647 * sum - 3 * std::int64_t(value_at(o.c, i, j));
       REQUIRE(t.value(std::size_t(i), j) == double(std::int32_t(std::uint32_t(full))));
       REQUIRE(allowed(t, std::size_t(i), j, KZOO_COMPUTE_INT32) == 0.0);
       wrapped |= full > INT32_MAX || full < INT32_MIN;

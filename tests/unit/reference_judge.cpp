@@ -117,7 +117,7 @@ TEST_CASE("the expected integer may equal the poison", "[reference]") {
     p.alpha = 0;
     const operands o = operands_of(p);
     const buffer words(p);
-    const double product = element(o.a, 0, 0) * element(o.b, 0, 0);
+    const double product = value_at(o.a, 0, 0) * value_at(o.b, 0, 0);
     if (product == 0 || std::fmod(words.at(0, 0), product) != 0) continue;
     CHECK_THAT(reason(p, words), ContainsSubstring("wrote nothing"));
     p.alpha = words.at(0, 0) / product;

@@ -200,7 +200,7 @@ TEST_CASE("sums may start from beta C, however large that is", "[reference]") {
       for (std::int64_t j = 0; j < p.n; ++j) {
         float sum = float(beta) * float(words.at(i, j));
         for (std::int64_t k = 0; k < p.k; ++k)
-          sum += float(element(o.a, i, k)) * float(element(o.b, k, j));
+          sum += float(value_at(o.a, i, k)) * float(value_at(o.b, k, j));
         words.put(i, j, sum);
       }
     }

@@ -16,7 +16,7 @@
 
 namespace kzoo::samples {
 
-inline double element(const data::matrix& x, std::int64_t row, std::int64_t col) {
+inline double value_at(const data::matrix& x, std::int64_t row, std::int64_t col) {
   return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
 }
 
@@ -90,9 +90,9 @@ inline buffer computed(const problem& p, const recipe& how = {}) {
   buffer result(p);
   std::vector<float> a, b, terms;
   for (std::int64_t i = 0; i < p.m; ++i)
-    for (std::int64_t k = 0; k < p.k; ++k) a.push_back(how.input(float(element(o.a, i, k))));
+    for (std::int64_t k = 0; k < p.k; ++k) a.push_back(how.input(float(value_at(o.a, i, k))));
   for (std::int64_t j = 0; j < p.n; ++j)
-    for (std::int64_t k = 0; k < p.k; ++k) b.push_back(how.input(float(element(o.b, k, j))));
+    for (std::int64_t k = 0; k < p.k; ++k) b.push_back(how.input(float(value_at(o.b, k, j))));
   for (std::int64_t i = 0; i < p.m; ++i) {
     for (std::int64_t j = 0; j < p.n; ++j) {
       const float* const x = a.data() + i * p.k;

@@ -11,8 +11,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
+#include <string>
 #include <vector>
 
 using namespace kzoo;
@@ -31,6 +34,30 @@ std::vector<fs::path> documents() {
     }
   }
   return found;
+}
+
+using table_row = std::vector<std::string>;
+
+// The first Markdown table after `start`, its header first and without the line of dashes.
+std::vector<table_row> table_after(const std::string& document, const std::string& start) {
+  std::vector<table_row> rows;
+  std::istringstream text(document.substr(document.find(start)));
+  for (std::string line; std::getline(text, line);) {
+    if (!line.starts_with("| ")) {
+      if (!rows.empty() && !line.starts_with("|")) break;
+      continue;
+    }
+    if (line.find_first_not_of("|-: ") == std::string::npos) continue;
+    table_row& row = rows.emplace_back();
+    std::istringstream cells(line.substr(1));
+    for (std::string cell; std::getline(cells, cell, '|');) {
+      const auto first = cell.find_first_not_of(' ');
+      row.push_back(first == std::string::npos
+                        ? ""
+                        : cell.substr(first, cell.find_last_not_of(' ') - first + 1));
+    }
+  }
+  return rows;
 }
 
 }  // namespace
@@ -135,5 +162,24 @@ TEST_CASE("the reports in the documents are what their results say", "[report]")
     INFO(file << " holds a report that is not what its results say;"
               << " KZOO_UPDATE_DOCS=1 ./zoo test -R markdown writes it anew");
     CHECK(right == text);
+  }
+}
+
+TEST_CASE("the table in README.md is an excerpt of the ladder's report", "[report]") {
+  const fs::path root = test::source_folder();
+  const auto excerpt = table_after(input::read_file(root / "README.md"), "| 4096");
+  const auto report = table_after(input::read_file(root / "docs" / "ladder.md"),
+                                  "<!-- report: results/h200-ladder.json -->");
+  REQUIRE(excerpt.size() > 2);
+  for (std::size_t i = 1; i < excerpt.size(); ++i) {
+    INFO(excerpt[i][0]);
+    const auto full =
+        std::ranges::find(report, excerpt[i][0], [](const table_row& r) { return r.front(); });
+    REQUIRE(full != report.end());
+    for (std::size_t column = 1; column < excerpt[i].size(); ++column) {
+      const auto named = std::ranges::find(report[0], excerpt[0][column]);
+      REQUIRE(named != report[0].end());
+      CHECK(excerpt[i][column] == (*full)[std::size_t(named - report[0].begin())]);
+    }
   }
 }
