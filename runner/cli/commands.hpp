@@ -90,7 +90,7 @@ struct devices_options {
 int run(const run_options& options);
 // The hidden subcommand: the process of one shard, see shards/dispatch.hpp.
 int shard();
-int rerun(const rerun_options& options);
+int rerun(const rerun_options& given);
 int check(const run_options& options);
 int profile(const profile_options& options);
 int validate(const validate_options& options);

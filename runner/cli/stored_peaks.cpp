@@ -33,8 +33,9 @@ fs::path folder() {
 
 fs::path peaks_file(const results::device& d) {
   std::string facts = storage::kPeaksSchema;
-  for (const auto& [name, fact] : microbenchmarks::peaks_for(d).facts)
-    facts += name + '=' + fact + '\n';
+  for (const auto& [name, fact] : microbenchmarks::peaks_for(d).facts) {
+    facts += fmt::format("{}={}\n", name, fact);
+  }
   constexpr std::size_t kDigits = 8;
   return folder() /
          fmt::format("{}-{}.json", file_name_from(d.name), sha256(facts).substr(0, kDigits));

@@ -9,9 +9,9 @@
 namespace kzoo::experiment {
 
 // Reads and checks the whole file. Throws input::invalid with all errors found.
-results::experiment load(const std::filesystem::path& file, const results::overrides& over = {});
-// The same for a text that was read earlier; errors refer to it as `file`.
-results::experiment load_text(const std::filesystem::path& file, std::string file_text,
+results::experiment load(const std::filesystem::path& path, const results::overrides& over = {});
+// The same for a text that was read earlier; errors refer to it as `path`.
+results::experiment load_text(const std::filesystem::path& path, std::string file_text,
                               const results::overrides& over = {});
 
 }  // namespace kzoo::experiment

@@ -24,10 +24,10 @@ template <class Simd, int Rows, int Vectors>
                                             tile_sums& out) {
   using floats = typename Simd::floats;
   using words = typename Simd::words;
-  constexpr int kLanes = sizeof(floats) / sizeof(double);
+  constexpr std::ptrdiff_t kLanes = sizeof(floats) / sizeof(double);
   const words no_sign = words{} + INT64_MAX;
   for (int row = 0; row < kTileRows; row += Rows) {
-    for (int col = 0; col < kTileCols; col += Vectors * kLanes) {
+    for (std::ptrdiff_t col = 0; col < kTileCols; col += Vectors * kLanes) {
       floats sums[Rows][Vectors] = {}, magnitudes[Rows][Vectors] = {};
       for (std::int64_t k = 0; k < depth; ++k) {
         floats x[Vectors], abs_x[Vectors];
@@ -51,7 +51,7 @@ template <class Simd, int Rows, int Vectors>
       for (int r = 0; r < Rows; ++r) {
 #pragma GCC unroll 4
         for (int v = 0; v < Vectors; ++v) {
-          const int at = col + v * kLanes;
+          const std::ptrdiff_t at = col + v * kLanes;
           *reinterpret_cast<floats*>(out.values[row + r] + at) = sums[r][v];
           *reinterpret_cast<floats*>(out.magnitudes[row + r] + at) = magnitudes[r][v];
         }

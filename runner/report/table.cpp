@@ -15,7 +15,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 }  // namespace
 
-void table::add_column(std::string title, align a) { columns_.push_back({lines_of(title), a}); }
+void table::add_column(const std::string& title, align a) {
+  columns_.push_back({lines_of(title), a});
+}
 
 void table::add_row(std::vector<field> fields) {
   fields.resize(columns_.size());

@@ -17,7 +17,7 @@ class table {
   };
 
   // A title may have several lines.
-  void add_column(std::string title, align a = align::right);
+  void add_column(const std::string& title, align a = align::right);
   // At most as many fields as there are columns; missing ones stay empty.
   void add_row(std::vector<field> fields);
   std::size_t rows() const { return rows_.size(); }

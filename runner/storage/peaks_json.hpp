@@ -20,7 +20,7 @@ class field;
 roofline::peaks read_peaks(const field& f);
 
 // A file of peaks. Both throw input::invalid, with what to do about it.
-roofline::peaks load_peaks(const std::filesystem::path& file);
+roofline::peaks load_peaks(const std::filesystem::path& path);
 // Replaces an existing file only once the new one is complete; creates the folders above it.
 void store_peaks(const roofline::peaks& c, const std::filesystem::path& file);
 

@@ -8,6 +8,6 @@ namespace kzoo::storage {
 
 // Reads stored results: the JSON of a whole run, or a journal. Throws input::invalid with the
 // position of the error in the file.
-results::document read(const std::filesystem::path& file);
+results::document read(const std::filesystem::path& path);
 
 }  // namespace kzoo::storage

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <random>
 #include <stdexcept>
@@ -76,9 +78,11 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
 
 void prepared_kernel::renew(const problem& p, const std::string& move) {
   const kzoo_problem now = to_abi(matrices_.problem), next = to_abi(p);
-  if (std::memcmp(&now, &next, sizeof now) != 0)
+  using bytes = std::array<std::byte, sizeof(kzoo_problem)>;
+  if (std::bit_cast<bytes>(now) != std::bit_cast<bytes>(next)) {
     throw std::invalid_argument(
         "an instance serves one problem, and renew() asks for a different one");
+  }
   moved_from_.clear();
   const operands spec = operands_of(p);
   const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char name) {

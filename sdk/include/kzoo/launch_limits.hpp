@@ -15,8 +15,9 @@ struct launch_limits {
   unsigned block_z = 64;
   unsigned grid_x = 2147483647;
   unsigned grid_yz = 65535;
-  std::size_t shared = 48 * 1024;          // bytes a kernel may use without asking
-  std::size_t shared_opt_in = 227 * 1024;  // bytes it may use after allow_dynamic_shared
+  std::size_t shared = std::size_t{48} * 1024;  // bytes a kernel may use without asking
+  std::size_t shared_opt_in =
+      std::size_t{227} * 1024;  // bytes it may use after allow_dynamic_shared
 };
 
 namespace detail {

@@ -283,6 +283,7 @@ void run_as(const instance<V>& i, const kzoo_arguments& args) {
   } else if constexpr (requires { V::template kernel<T>; }) {
     V::grid::launch(V::template kernel<T>, g, stream);
   } else if constexpr (requires { V::template kernel<true>; }) {
+    // NOLINTNEXTLINE(misc-redundant-expression): they are two kernels
     V::grid::launch(V::grid::aligned(g) ? V::template kernel<true> : V::template kernel<false>, g,
                     stream);
   } else {

@@ -6,8 +6,8 @@
 
 namespace kzoo::sim {
 
-inline constexpr std::size_t kStackBytes =
-    128 * 1024;  // address space; pages are taken when touched
+// Address space; pages are taken when touched.
+inline constexpr std::size_t kStackBytes = std::size_t{128} * 1024;
 
 class stack_pool {
  public:

@@ -46,6 +46,7 @@ bool in(unsigned mask, unsigned lane) { return lane < 32 && (mask >> lane & 1u) 
 static void work_together(const warp_work& work, thread* lanes) {
   std::array<void*, 32> brought{};
   for (unsigned lane = 0; lane < 32; ++lane) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the lane brought a pointer, as a number
     brought[lane] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(lanes[lane].value));
   }
   work.run(brought.data());
@@ -94,7 +95,7 @@ static void work_out(const warp_group& group, thread* lanes) {
 }
 
 void block_runner::complete(thread& t, unsigned warp, const warp_group& group) {
-  thread* lanes = &threads_[warp * 32];
+  thread* lanes = &threads_[std::size_t{warp} * 32];
   if (group.op == warp_op::together) {
     work_together(*group.work, lanes);
   } else {
@@ -117,7 +118,7 @@ std::uint64_t block_runner::collective(thread& t, warp_op op, unsigned mask, std
                   static_cast<unsigned>(where.line()), mask);
     fail(t, text);
   }
-  const std::size_t present = threads_.size() - t.linear / 32 * 32;
+  const std::size_t present = threads_.size() - (t.linear - t.linear % 32);
   if (present < 32) mask &= (1u << present) - 1;
 
   t.value = value;
@@ -128,7 +129,7 @@ std::uint64_t block_runner::collective(thread& t, warp_op op, unsigned mask, std
 
 void block_runner::together(thread& t, const warp_work& work, void* mine,
                             std::source_location where) {
-  const std::size_t present = threads_.size() - t.linear / 32 * 32;
+  const std::size_t present = threads_.size() - (t.linear - t.linear % 32);
   if (present < 32) {
     char text[160];
     std::snprintf(text, sizeof text,

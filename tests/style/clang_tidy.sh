@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs clang-tidy with the checks of .clang-tidy on what a CMake target would compile, two files at a
+# time; a finding is a failure.
+# usage: clang_tidy.sh SOURCE_FOLDER BUILD_FOLDER TARGET    exit code 77: no clang-tidy is installed
+set -euo pipefail
+
+# Version 18 is the first that takes this C++20, and libstdc++'s.
+least=18
+find_tool() {
+  local tool
+  for tool in "${CLANG_TIDY-}" clang-tidy clang-tidy-{22..18}; do
+    command -v "$tool" >/dev/null || continue
+    (($("$tool" --version | sed -n 's/.*LLVM version \([0-9]*\).*/\1/p') < least)) || {
+      echo "$tool"
+      return
+    }
+  done
+}
+
+tool=$(find_tool)
+if [[ -z $tool ]]; then
+  echo "skipped: clang-tidy $least or later is not installed; CLANG_TIDY can name one"
+  exit 77
+fi
+source=$1 build=$2 target=$3
+mapfile -t files < <(sed -n "s|^ *\"file\": \"\(.*/$target\.dir/.*\)\",*$|\1|p" \
+  "$build/compile_commands.json")
+((${#files[@]})) || {
+  echo "$build/compile_commands.json has no file of $target"
+  exit 1
+}
+"$tool" --version | sed -n 's/.*LLVM version/clang-tidy/p'
+printf '%s\0' "${files[@]}" |
+  xargs -0 -P 2 -n 1 "$tool" -p "$build" --quiet --header-filter="^$source/(runner|sdk)/"
