@@ -62,6 +62,7 @@ class candidate {
   std::string file() const { return who_.file.string(); }
   const std::string& device() const { return who_.device; }
   const std::string& variant() const { return who_.description.id; }
+  // Whether its results may differ from run to run, within the bound.
   bool nondeterministic() const { return who_.description.nondeterministic; }
   host::plugin_host& host() { return host_; }
   std::shared_ptr<const reference::expected_result> expected(const problem& p) {
@@ -94,6 +95,8 @@ class candidate {
   // The part of C to copy: all of it, or the rows with expected results and a survey of the rest.
   worker::output_request wanted(const problem& p);
   reference::judgement judge(const problem& p, const worker::output_report& seen, int slot);
+  // Judges a result of slot 0 that differs from the ones judged before.
+  reference::judgement judge_again(const problem& p, const worker::output_report& seen);
   reference::judgement judge_seen(const worker::output_report& seen, kzoo_precision declared,
                                   int slot);
   // Sets the judgement to wrong if the run changed memory that is not its own.
@@ -102,8 +105,9 @@ class candidate {
   // Adds the samples that the filter accepts; returns whether it accepts all.
   bool add_samples(const worker::sample_report& report, timing::throttle_filter& filter,
                    judged_samples& all) const;
-  // Sets the judgement to wrong if the stream was idle while the device still worked.
-  static void check_clocks(const worker::sample_report& report, reference::judgement& j);
+  // Finds a better reason for a wrong run by running it again: is it right on an idle device, and
+  // what is wrong where no signs are changed?
+  void explain(reference::judgement& wrong, worker::run_request how, int slot);
 
   host::plugin_host& host_;
   candidate_description who_;

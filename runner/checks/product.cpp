@@ -9,7 +9,6 @@ std::string product::run(candidate& c) const {
   how.warmup = 1;
   how.samples = 5;
   how.max_seconds = 1;
-  how.compare_clocks = true;
   c.prepare(c.current_problem());
   const judged_run first = c.run();
   require(first.judgement, problem_name(c.current_problem()));

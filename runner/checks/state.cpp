@@ -51,19 +51,9 @@ std::string new_contents::run(candidate& c) const {
   const problem& p = c.current_problem();
   c.prepare(p);
   run_right(c, "the first run");
-  std::vector<std::byte> before = c.kept().elements;
   for (const std::uint64_t seed : {p.seed + 1, p.seed}) {
-    const problem next = with_seed(p, seed);
-    c.renew(next, "");
-    const judged_run now = c.run();
-    std::vector<std::byte> after = c.kept().elements;
-    if (!now.judgement.right && after == before) {
-      throw failed(
-          "A and B have new contents at the same addresses, and C is bit for bit the old "
-          "result: was it cached by an earlier call?");
-    }
-    require(now.judgement, "right at first, wrong once A and B have new contents");
-    before = std::move(after);
+    c.renew(with_seed(p, seed), "");
+    run_right(c, "right at first, wrong once A and B have new contents");
   }
   c.finish();
   return "contents changed twice in the same buffers";
@@ -122,7 +112,7 @@ std::string repeats::run(candidate& c) const {
   const reference::result kept = c.kept();
   for (int run = 2; run <= kRuns; ++run) {
     const judged_run again = c.run(0, {first});
-    const std::string which = fmt::format("run {} of {} on the same data", run, kRuns);
+    const std::string which = fmt::format("run {} of {}", run, kRuns);
     require(again.judgement, which + " is wrong, the first was right: a race?");
     if (again.report.output.digest == first || c.nondeterministic()) continue;
     const reference::comparison difference = reference::compare(

@@ -32,18 +32,44 @@ enum class content : std::uint32_t {
   bits         // 0 and 1
 };
 
+// Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
+// C0, negates that row or column of A B + C0, bit for bit, since rounding is symmetric. So each run
+// of a kernel can be given another problem with a known result. 0: no rows, or no columns, are.
+struct negation {
+  std::uint64_t rows = 0, cols = 0;  // keys
+  // One of the rows and one of the columns are not as the keys say, but the opposite: see late().
+  bool without_late = false;
+
+  constexpr bool operator==(const negation&) const = default;
+};
+
 struct matrix {
   kzoo_type type;
   content inside;  // of the rows x cols elements; all other words are always poison
   std::int64_t rows, cols, ld;
   std::uint64_t key;  // different for each matrix and seed
+  negation negated{};
 };
 
 constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kRedzone; }
 
+struct coordinates {
+  std::int64_t row, col;  // col >= cols: padding
+};
+
+// Where in the rows x ld elements `index` is, which must not be in a redzone.
+constexpr coordinates coordinates_of(const matrix& x, std::int64_t index) {
+  const std::int64_t i = index - kRedzone;
+  if (x.rows * x.ld <= INT32_MAX) {  // a GPU divides 32-bit numbers several times faster
+    const auto i32 = static_cast<std::uint32_t>(i), ld = static_cast<std::uint32_t>(x.ld);
+    return {i32 / ld, i32 % ld};
+  }
+  return {i / x.ld, i % x.ld};
+}
+
 constexpr bool is_inside(const matrix& x, std::int64_t index) {
   const std::int64_t i = index - kRedzone;
-  return i >= 0 && i < x.rows * x.ld && i % x.ld < x.cols;
+  return i >= 0 && i < x.rows * x.ld && coordinates_of(x, index).col < x.cols;
 }
 
 // Index of element (row, col).
@@ -57,6 +83,27 @@ constexpr std::uint64_t hash(std::uint64_t key, std::int64_t index) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
+}
+
+// The row (or column) of `count` that changes sign last, on the plugin's stream just before the
+// kernel: a kernel that does not wait for its stream finds it unchanged.
+constexpr std::int64_t late(std::uint64_t key, std::int64_t count) {
+  return static_cast<std::int64_t>(hash(key, -1) % static_cast<std::uint64_t>(count));
+}
+
+// Whether the key negates row (or column) i of `count`: about 32 of them, or half of fewer than 64.
+constexpr bool is_negated(std::uint64_t key, bool without_late, std::int64_t i,
+                          std::int64_t count) {
+  if (key == 0) return false;
+  const std::uint64_t below =
+      count < 64 ? 0x80000000u : (32ull << 32) / static_cast<std::uint64_t>(count);
+  return (hash(key, i) >> 32 < below) != (without_late && i == late(key, count));
+}
+constexpr bool is_row_negated(const matrix& x, std::int64_t row) {
+  return is_negated(x.negated.rows, x.negated.without_late, row, x.rows);
+}
+constexpr bool is_column_negated(const matrix& x, std::int64_t col) {
+  return is_negated(x.negated.cols, x.negated.without_late, col, x.cols);
 }
 
 // A signalling NaN with a random payload (for integer types, random bits). A word that is never
@@ -103,6 +150,32 @@ constexpr double decode(kzoo_type type, std::uint32_t bits) {
   }
 }
 
+// The opposite number. A zero has no sign, and a NaN stays as it is.
+constexpr std::uint32_t opposite(kzoo_type type, std::uint32_t bits) {
+  const auto flip = [bits](std::uint32_t sign, std::uint32_t infinity) {
+    const std::uint32_t magnitude = bits & (sign - 1);
+    return magnitude == 0 || magnitude > infinity ? bits : bits ^ sign;
+  };
+  switch (type) {
+    case KZOO_F32:
+      return flip(0x80000000u, 0x7f800000u);
+    case KZOO_F16:
+      return flip(0x8000u, 0x7c00u);
+    case KZOO_BF16:
+      return flip(0x8000u, 0x7f80u);
+    default:
+      return 0u - bits;
+  }
+}
+
+// A zero without its sign: -0 becomes +0, in any type but integers.
+constexpr std::uint32_t unsigned_zero(kzoo_type type, std::uint32_t bits) {
+  const bool is_minus_zero = bits == (type == KZOO_F32   ? 0x80000000u
+                                      : type == KZOO_I32 ? 0u
+                                                         : 0x8000u);
+  return is_minus_zero ? 0u : bits;
+}
+
 // The integer at `index`, for contents that are integers; `h` is hash(x.key, index).
 constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
@@ -127,16 +200,31 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
   }
 }
 
-// The word at `index`, in the low bits for 16-bit types.
-constexpr std::uint32_t word(const matrix& x, std::int64_t index) {
+// An element as generated, before any row or column is negated; not for content::poison.
+constexpr std::uint32_t generated(const matrix& x, std::int64_t index) {
   const std::uint64_t h = hash(x.key, index);
-  if (x.inside == content::poison || !is_inside(x, index)) return poison_bits(x.type, h);
   if (x.inside != content::uniform || x.type == KZOO_I32) {
     return encode(x.type, static_cast<float>(whole_number(x, index, h)));
   }
   // 24 bits: every value is exact in fp32.
   const auto fraction = static_cast<std::int32_t>(h >> 40) - (1 << 23);
   return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
+}
+
+// The word at `index`, in the low bits for 16-bit types.
+constexpr std::uint32_t word(const matrix& x, std::int64_t index) {
+  if (x.inside == content::poison || !is_inside(x, index))
+    return poison_bits(x.type, hash(x.key, index));
+  const std::uint32_t bits = generated(x, index);
+  if (x.negated == negation{}) return bits;
+  const coordinates at = coordinates_of(x, index);
+  return is_row_negated(x, at.row) != is_column_negated(x, at.col) ? opposite(x.type, bits) : bits;
+}
+
+// Changes the sign of an element, which may be of a result: what still holds its poison stays.
+constexpr std::uint32_t negate(const matrix& x, std::int64_t index, std::uint32_t bits) {
+  if (x.inside == content::poison && bits == word(x, index)) return bits;
+  return opposite(x.type, bits);
 }
 
 // The words of a buffer that a kernel changed, inside and outside the matrix: how many, and the
@@ -157,10 +245,13 @@ struct survey {
   constexpr bool clean() const { return outside + unwritten + not_finite == 0; }
 };
 
-// A buffer's digest is the sum of this over all its words, mod 2^64. Equal buffers have equal
-// digests; different buffers practically never do.
-constexpr std::uint64_t digest_term(std::uint32_t bits, std::int64_t index) {
-  return hash(bits, index);
+// A buffer's digest is the sum of this over all its words, mod 2^64, with the signs of negated rows
+// and columns restored and zeros without sign. Equal buffers have equal digests; different buffers
+// practically never do. `negated`: whether the word belongs to an element that is.
+constexpr std::uint64_t digest_term(const matrix& x, std::int64_t index, std::uint32_t bits,
+                                    bool negated) {
+  if (negated) bits = negate(x, index, bits);
+  return hash(is_inside(x, index) ? unsigned_zero(x.type, bits) : bits, index);
 }
 
 // An element as an exact integer. One that is not an integer gives a hash, which practically never

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -21,23 +20,27 @@ class failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The time of the same runs by two clocks, in milliseconds: the host's clock, from the first launch
-// until the device is idle, and events on the stream. Only the host's includes work on other
-// streams.
-struct clocks {
-  double host_ms = 0, stream_ms = 0;
-
-  // Some of the work was not on the stream. The limits leave room for the launch and the final
-  // synchronization, which only the host's time includes.
-  bool disagree() const {
-    constexpr double kMostRatio = 1.5, kLeastExtraMs = 0.5;
-    return host_ms > kMostRatio * stream_ms && host_ms - stream_ms >= kLeastExtraMs;
-  }
+// What a run finds on the device when it starts.
+enum class start {
+  cold,  // caches flushed, if cold_cache()
+  hot,   // caches as an identical run left them
+  idle   // nothing: the device is synchronized before and after, whatever stream the work is on
 };
 
-// One timed run. 0 MHz: the SM clock is not known, or cannot be measured over so short a time.
-struct sample {
-  double ms = 0, sm_mhz = 0;
+// One run of a kernel. All steps enqueue their work on stream() and return.
+struct run_steps {
+  std::function<void()> fill;  // writes the matrices
+  std::function<void()>
+      fill_late;               // changes a few elements; only stream order makes it precede call
+  std::function<void()> call;  // the kernel
+  const void* output;          // the result, and what it is:
+  const data::matrix& output_spec;  // read after fill_late
+};
+
+struct finished_run {
+  double ms = 0;             // of `call`
+  double sm_mhz = 0;         // 0: not known, or not measurable over so short a time
+  std::uint64_t digest = 0;  // of the output at the moment when the stream had done its work
 };
 
 class backend {
@@ -48,15 +51,19 @@ class backend {
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) = 0;
 
-  // Fills a buffer of data::word_count(x) elements with what x describes; returns when done.
+  // Fills a buffer of data::word_count(x) elements with what x describes: enqueues it on stream().
   virtual void fill(void* buffer, const data::matrix& x) = 0;
+  // Changes a buffer so that `to` tells its negated rows and columns, instead of x.negated:
+  // enqueues it on stream(). Elements that still hold their poison stay as they are.
+  virtual void negate(void* buffer, const data::matrix& x, const data::negation& to) = 0;
   // The words that no longer hold what fill() wrote.
   virtual data::changes find_changes(const void* buffer, const data::matrix& x) = 0;
   // Surveys a result that a kernel wrote into a buffer filled by fill().
   virtual data::survey survey(const void* buffer, const data::matrix& x) = 0;
-  // A hash of the buffer: the same for the same words, on every device.
+  // A hash of the buffer (data::digest_term): the same for the same words, on every device.
   virtual std::uint64_t digest(const void* buffer, const data::matrix& x) = 0;
-  // For each row the sum of its elements, as exact integers, times hash(key, column), mod 2^64.
+  // For each row the sum of its elements, their signs restored, as exact integers, times hash(key,
+  // column), mod 2^64.
   virtual std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
                                                std::uint64_t key) = 0;
   // Under AddressSanitizer, marks the redzones around a buffer as out of bounds, or as in bounds
@@ -72,15 +79,11 @@ class backend {
   // Waits for all work on the device. Throws failure.
   virtual void synchronize() = 0;
 
-  // The time that the work of `enqueue` takes on the device, with cold caches if cold_cache(), and
-  // the SM clock during it.
-  virtual sample time_ms(const std::function<void()>& enqueue) = 0;
+  // The one way in which a kernel is run, judged or timed. Holds the stream back until the host has
+  // enqueued everything, so that neither launch latency nor work that is not on the stream can look
+  // like the kernel. Throws failure.
+  virtual finished_run run(const run_steps& steps, start from) = 0;
   virtual bool cold_cache() const = 0;
-  // The mean time of `runs` runs back to back, after an untimed one that warms the caches.
-  virtual sample time_hot_ms(const std::function<void()>& enqueue, int runs) = 0;
-  // Times the work by both clocks, repeated until it takes some milliseconds; nothing where there
-  // is only one clock.
-  virtual std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) = 0;
   // Runs the work to its end between cudaProfilerStart and cudaProfilerStop, so that a profiler can
   // record it alone.
   virtual void profile(const std::function<void()>& enqueue) = 0;

@@ -37,6 +37,12 @@ class cpu_backend final : public backend {
     for_each_word(x, [&](std::int64_t i, std::int64_t) { fill_word(buffer, x, i); });
   }
 
+  void negate(void* buffer, const data::matrix& x, const data::negation& to) override {
+    for_each_sign(x, to, [&](std::int64_t index, std::int64_t, bool changes) {
+      if (changes) negate_word(buffer, x, index);
+    });
+  }
+
   data::changes find_changes(const void* buffer, const data::matrix& x) override {
     std::vector<data::changes> parts(blocks(x));
     for_each_word(x, [&](std::int64_t i, std::int64_t block) {
@@ -75,10 +81,15 @@ class cpu_backend final : public backend {
   }
 
   std::uint64_t digest(const void* buffer, const data::matrix& x) override {
-    std::vector<std::uint64_t> parts(blocks(x));
-    for_each_word(x, [&](std::int64_t i, std::int64_t block) {
-      parts[std::size_t(block)] += data::digest_term(word_at(buffer, x, i), i);
+    std::vector<std::uint64_t> parts(static_cast<std::size_t>(x.rows) + 1);
+    const auto term = [&](std::int64_t index, bool negated) {
+      return data::digest_term(x, index, word_at(buffer, x, index), negated);
+    };
+    for_each_sign(x, {}, [&](std::int64_t index, std::int64_t row, bool negated) {
+      parts[std::size_t(row)] += term(index, negated);
     });
+    for (std::int64_t i = 0; i < data::kRedzone; ++i)
+      parts.back() += term(i, false) + term(data::word_count(x) - 1 - i, false);
     return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
   }
 
@@ -112,18 +123,14 @@ class cpu_backend final : public backend {
   std::string pending_error() override { return {}; }
   void synchronize() override {}
 
-  sample time_ms(const std::function<void()>& enqueue) override {
-    return {milliseconds(enqueue), 0};
+  finished_run run(const run_steps& steps, start from) override {
+    if (from == start::hot) steps.call();
+    steps.fill();
+    steps.fill_late();
+    const double ms = milliseconds(steps.call);
+    return {ms, 0, digest(steps.output, steps.output_spec)};
   }
   bool cold_cache() const override { return false; }
-  sample time_hot_ms(const std::function<void()>& enqueue, int runs) override {
-    enqueue();
-    const double all = milliseconds([&] {
-      for (int i = 0; i < runs; ++i) enqueue();
-    });
-    return {all / runs, 0};
-  }
-  std::optional<clocks> compare_clocks(const std::function<void()>&) override { return {}; }
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
  private:
@@ -138,6 +145,24 @@ class cpu_backend final : public backend {
   static constexpr std::int64_t kWordsPerBlock = 1 << 16;
   static std::size_t blocks(const data::matrix& x) {
     return static_cast<std::size_t>((data::word_count(x) + kWordsPerBlock - 1) / kWordsPerBlock);
+  }
+  // Calls body(index, row, whether x and `to` differ in the element's sign) for each word but the
+  // redzones', on all threads; the words of one row in order.
+  template <class Body>
+  static void for_each_sign(const data::matrix& x, const data::negation& to, const Body& body) {
+    const data::matrix other = with(x, to);
+    std::vector<char> columns(static_cast<std::size_t>(x.cols));
+    for (std::int64_t col = 0; col < x.cols; ++col)
+      columns[std::size_t(col)] =
+          data::is_column_negated(x, col) != data::is_column_negated(other, col);
+    for_each_block(x.rows, [&](std::int64_t row) {
+      const bool negated = data::is_row_negated(x, row) != data::is_row_negated(other, row);
+      for (std::int64_t col = 0; col < x.ld; ++col) {
+        const bool is_element = col < x.cols;
+        body(data::index_of(x, row, col), row,
+             is_element && negated != (columns[std::size_t(col)] != 0));
+      }
+    });
   }
   // Calls body(index, block) for each word, on all threads; the words of one block in order.
   template <class Body>

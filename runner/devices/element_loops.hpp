@@ -10,13 +10,17 @@ constexpr bool is_narrow(const data::matrix& x) {
   return x.type == KZOO_F16 || x.type == KZOO_BF16;
 }
 
-constexpr void fill_word(void* buffer, const data::matrix& x, std::int64_t index) {
-  const std::uint32_t bits = data::word(x, index);
+constexpr void put_word(void* buffer, const data::matrix& x, std::int64_t index,
+                        std::uint32_t bits) {
   if (is_narrow(x)) {
     static_cast<std::uint16_t*>(buffer)[index] = static_cast<std::uint16_t>(bits);
   } else {
     static_cast<std::uint32_t*>(buffer)[index] = bits;
   }
+}
+
+constexpr void fill_word(void* buffer, const data::matrix& x, std::int64_t index) {
+  put_word(buffer, x, index, data::word(x, index));
 }
 
 constexpr std::uint32_t word_at(const void* buffer, const data::matrix& x, std::int64_t index) {
@@ -26,6 +30,16 @@ constexpr std::uint32_t word_at(const void* buffer, const data::matrix& x, std::
 
 constexpr bool is_changed(const void* buffer, const data::matrix& x, std::int64_t index) {
   return word_at(buffer, x, index) != data::word(x, index);
+}
+
+constexpr void negate_word(void* buffer, const data::matrix& x, std::int64_t index) {
+  put_word(buffer, x, index, data::negate(x, index, word_at(buffer, x, index)));
+}
+
+// The matrix with other rows and columns negated.
+constexpr data::matrix with(data::matrix x, const data::negation& negated) {
+  x.negated = negated;
+  return x;
 }
 
 enum class condition { fine, outside, unwritten, not_finite };
@@ -42,10 +56,13 @@ constexpr condition condition_of(const void* buffer, const data::matrix& x, std:
   return value - value == 0 ? condition::fine : condition::not_finite;
 }
 
-// One term of backend::fold_rows.
+// One term of backend::fold_rows, with the element's sign restored.
 constexpr std::uint64_t fold_term(const void* buffer, const data::matrix& x, std::uint64_t key,
                                   std::int64_t row, std::int64_t col) {
-  return data::exact_integer(x.type, word_at(buffer, x, data::index_of(x, row, col))) *
+  const std::int64_t index = data::index_of(x, row, col);
+  const std::uint32_t bits = word_at(buffer, x, index);
+  const bool negated = data::is_row_negated(x, row) != data::is_column_negated(x, col);
+  return data::exact_integer(x.type, negated ? data::negate(x, index, bits) : bits) *
          data::hash(key, col);
 }
 

@@ -113,10 +113,10 @@ void plugin_host::expect(const worker::output_request& output, const problem& p)
   output_.reserve(output_bytes_);
 }
 
-worker::run_report plugin_host::run(const worker::output_request& output, int slot) {
-  expect(output, prepared_.at(slot));
-  return call_for<worker::run_report>(
-      {{"op", name(operation::run)}, {"slot", slot}, {"output", output}}, timeout_seconds_);
+worker::run_report plugin_host::run(const worker::run_request& how, int slot) {
+  expect(how.output, prepared_.at(slot));
+  return call_for<worker::run_report>({{"op", name(operation::run)}, {"slot", slot}, {"how", how}},
+                                      timeout_seconds_);
 }
 
 void plugin_host::show(int slot) {

@@ -37,7 +37,7 @@ class plugin_host {
   // memory is poisoned.
   void renew(const problem& p, const std::string& move, int slot = 0);
   // Runs it once; output() then holds the requested part of C.
-  worker::run_report run(const worker::output_request& output = {}, int slot = 0);
+  worker::run_report run(const worker::run_request& how = {}, int slot = 0);
   // Times repeated runs; output() then holds the last result, unless its digest is known.
   worker::sample_report sample(const worker::sample_request& how);
   // Times one run with allocation and copies from and to the host; output() is as after run().

@@ -100,7 +100,6 @@ class candidate_timer {
     how.samples = samples_for(k);
     how.max_seconds = how_.max_seconds / how_.rounds;
     how.hot = k.hot;
-    how.compare_clocks = k.samples.empty();
     const auto start = std::chrono::steady_clock::now();
     const checks::judged_samples timed = who_.candidate->sample(how, who_.judged, k.filter);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

@@ -49,6 +49,12 @@ class device_matrix {
     spec_ = x;
     refill();
   }
+  // Changes which rows and columns are negated; see data::negation.
+  void negate(const data::negation& to) {
+    if (to == spec_.negated) return;
+    backend_.negate(memory_.get(), spec_, to);
+    spec_.negated = to;
+  }
   // The whole buffer, redzones included.
   void copy_from_host(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
   // Tells a sanitizer, if one is active, whether the redzones may be accessed.

@@ -40,10 +40,16 @@ struct output_report {
   data::survey survey;
 };
 
+struct run_request {
+  output_request output;
+  bool idle_device = false;  // wait for the device before and after, whatever stream the work is on
+  bool plain = false;        // no rows or columns negated
+};
+
 struct run_report {
   changes changed;
-  output_report output;
-  bool unfinished = false;                // C changed again after the device had been synchronised
+  output_report output;                   // as the stream left it, when it had done its work
+  bool unfinished = false;                // C changed after that
   std::vector<results::launch> launches;  // of plugins that launch through the SDK
 };
 
@@ -51,10 +57,9 @@ struct run_report {
 // `any_output` is set; and at a sample taken below `least_mhz`, so that the device can recover.
 struct sample_request {
   int warmup = 0, samples = 1;
-  double warmup_seconds = 0;  // at least, if warmup > 0; includes the clock comparison
+  double warmup_seconds = 0;  // at least, if warmup > 0
   double max_seconds = 0;     // for the samples; at least one is taken
-  bool hot = false;           // runs back to back, without flushing caches
-  bool compare_clocks = false;
+  bool hot = false;           // caches as an identical run left them, instead of flushed
   output_request output;
   bool any_output = false;
   double least_mhz = 0;
@@ -66,8 +71,7 @@ struct sample_report {
   double seconds = 0;          // for all samples, including the time between them
   double warmup_seconds = 0;   // before the first sample
   bool cold_cache = false;
-  output_report output;               // of the last sample
-  double host_ms = 0, stream_ms = 0;  // devices::clocks; 0 if not requested or not available
+  output_report output;  // of the last sample
   changes changed;
 };
 

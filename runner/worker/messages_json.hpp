@@ -44,11 +44,12 @@ namespace kzoo::worker {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b, workspace, workspace_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_request, known, wanted, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, output, idle_device, plain)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, unfinished, launches)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, warmup_seconds, max_seconds,
-                                   hot, compare_clocks, output, any_output, least_mhz)
+                                   hot, output, any_output, least_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, warmup_seconds,
-                                   cold_cache, output, host_ms, stream_ms, changed)
+                                   cold_cache, output, changed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
 
 }  // namespace kzoo::worker

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <random>
@@ -20,10 +19,6 @@ namespace {
 
 // Warm-up stops after this time, however many warm-up runs were asked for.
 constexpr double kWarmSeconds = 0.002;
-
-// Target length of a hot sample, so that events and the gap before the first launch are negligible.
-constexpr double kHotSampleMs = 1.0;
-constexpr int kMaxHotRuns = 256;
 
 // The speed of a kernel depends measurably on where its matrices are in physical memory, and an
 // allocator tends to return the same addresses again. An unused allocation of random size before
@@ -106,77 +101,76 @@ void prepared_kernel::renew(const problem& p, const std::string& move) {
   inputs_modified_ = false;
 }
 
-run_report prepared_kernel::run(const output_request& output) {
+run_report prepared_kernel::run(const run_request& how) {
   if (const std::string left = backend_.pending_error(); !left.empty()) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
-  matrices_.c->refill();
-  if (workspace_) workspace_->refill();  // a run must not rely on what an earlier one left there
-  std::array<kzoo_launch, 16> launches{};
-  kzoo_launch_list list{
-      sizeof(kzoo_launch_list), launches.data(), launches.size(), sizeof(kzoo_launch), 0, 0};
-  call_plugin(&list);
-  backend_.synchronize();
+  const devices::finished_run done =
+      run_once(how.idle_device ? devices::start::idle : devices::start::cold,
+               how.plain ? data::negation{} : random_negation());
   loaded_.insert(variant_);
   run_report report;
   report.changed = find_changes();
-  report.output = digest_c(output);
-  show(output, report.output);
-  report.unfinished = matrices_.c->digest() != report.output.digest;
-  for (std::uint32_t i = 0; i < std::min(list.count, list.capacity); ++i) {
-    report.launches.push_back(describe(launches[i]));
+  report.output = report_on(done.digest, how.output);
+  report.unfinished = matrices_.c->digest() != done.digest;
+  show(how.output, report.output);
+  for (std::uint32_t i = 0; i < std::min(launch_list_.count, launch_list_.capacity); ++i) {
+    report.launches.push_back(describe(launches_[i]));
   }
   return report;
 }
 
-// C is reset before each sample: with beta != 0 it is an input.
-devices::sample prepared_kernel::time_one_sample() {
-  matrices_.c->refill();
-  return backend_.time_ms([this] { call_plugin(); });
+devices::finished_run prepared_kernel::run_once(devices::start from, const data::negation& next) {
+  return backend_.run({.fill =
+                           [&] {
+                             fill(next);
+                             if (workspace_) workspace_->refill();
+                           },
+                       .fill_late = [this] { fill_late(); },
+                       .call = [this] { call_plugin(); },
+                       .output = matrices_.c->words(),
+                       .output_spec = matrices_.c->spec()},
+                      from);
 }
 
-devices::sample prepared_kernel::time_hot_sample(double about_ms) {
-  matrices_.c->refill();
-  const double runs = std::clamp(std::ceil(kHotSampleMs / about_ms), 1.0, double(kMaxHotRuns));
-  const devices::sample taken =
-      backend_.time_hot_ms([this] { call_plugin(); }, static_cast<int>(runs));
-  if (matrices_.problem.beta != 0) {  // C accumulated over the runs: run once more from C0 to judge
-    matrices_.c->refill();
-    call_plugin();
-    backend_.synchronize();
+data::negation prepared_kernel::random_negation() { return {random_() | 1, random_() | 1, true}; }
+
+void prepared_kernel::fill(const data::negation& negated) {
+  matrices_.a->negate({negated.rows, 0, negated.without_late});
+  matrices_.b->negate({0, negated.cols, negated.without_late});
+  data::matrix c = matrices_.c->spec();
+  c.negated = negated;
+  matrices_.c->refill(c);
+}
+
+void prepared_kernel::fill_late() {
+  for (device_matrix* x : {matrices_.a.get(), matrices_.b.get(), matrices_.c.get()}) {
+    data::negation all = x->spec().negated;
+    all.without_late = false;
+    x->negate(all);
   }
-  return taken;
 }
 
 sample_report prepared_kernel::sample(const sample_request& how) {
+  const devices::start from = how.hot ? devices::start::hot : devices::start::cold;
   sample_report report;
   const stopwatch warmup;
-  if (loaded_.insert(variant_).second) {
-    call_plugin();
-    backend_.synchronize();
-  }
-  if (how.compare_clocks) {  // its runs count as warm-up
-    const auto both = backend_.compare_clocks([this] { call_plugin(); });
-    report.host_ms = both ? both->host_ms : 0;
-    report.stream_ms = both ? both->stream_ms : 0;
-  }
+  if (loaded_.insert(variant_).second) run_once(from, random_negation());
   const double enough = std::max(kWarmSeconds, how.warmup_seconds);
-  double warm_ms = 0;
   for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
     if (how.warmup == 0 || warmup.seconds() > enough) break;
-    warm_ms = time_one_sample().ms;
+    run_once(from, random_negation());
   }
-  if (how.hot && warm_ms <= 0) warm_ms = time_one_sample().ms;
   report.cold_cache = !how.hot && backend_.cold_cache();
   report.warmup_seconds = warmup.seconds();
   const stopwatch sampling;
   bool low_clock = false;
   do {
-    const devices::sample one = how.hot ? time_hot_sample(warm_ms) : time_one_sample();
+    const devices::finished_run one = run_once(from, random_negation());
     report.samples_ms.push_back(one.ms);
     report.sm_mhz.push_back(one.sm_mhz);
     low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
-    report.output = digest_c(how.output);
+    report.output = report_on(one.digest, how.output);
     report.seconds = sampling.seconds();
   } while (report.samples_ms.size() < std::size_t(how.samples) &&
            report.seconds < how.max_seconds && !low_clock &&
@@ -187,8 +181,9 @@ sample_report prepared_kernel::sample(const sample_request& how) {
 }
 
 void prepared_kernel::profile(int warmup) {
-  for (int i = 0; i < warmup; ++i) time_one_sample();
-  matrices_.c->refill();
+  for (int i = 0; i < warmup; ++i) run_once(devices::start::cold, random_negation());
+  fill(random_negation());
+  fill_late();
   backend_.profile([this] { call_plugin(); });
 }
 
@@ -222,16 +217,17 @@ void prepared_kernel::mark_redzones(bool out_of_bounds) {
   }
 }
 
-void prepared_kernel::call_plugin(kzoo_launch_list* launches) {
+void prepared_kernel::call_plugin() {
   mark_redzones(true);
   call_plugin({sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(),
-               matrices_.c->first(), workspace_ ? workspace_->first() : nullptr, nullptr,
-               launches});
+               matrices_.c->first(), workspace_ ? workspace_->first() : nullptr, nullptr, nullptr});
   mark_redzones(false);
 }
 
 void prepared_kernel::call_plugin(kzoo_arguments arguments) {
   arguments.stream = backend_.stream();
+  launch_list_.count = 0;
+  arguments.launches = &launch_list_;
   run_instance(*variant_, instance_, arguments);
   if (const std::string error = backend_.pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
@@ -251,22 +247,24 @@ changes prepared_kernel::find_changes() {
   return found;
 }
 
-output_report prepared_kernel::digest_c(const output_request& output) {
+output_report prepared_kernel::report_on(std::uint64_t digest, const output_request& output) {
   output_report report;
-  report.digest = matrices_.c->digest();
-  report.known = std::ranges::find(output.known, report.digest) != output.known.end();
+  report.digest = digest;
+  report.known = std::ranges::find(output.known, digest) != output.known.end();
   return report;
 }
 
 void prepared_kernel::show() {
-  const device_matrix& c = *matrices_.c;
+  device_matrix& c = *matrices_.c;
+  c.negate({});  // what is shown, and judged, is the result of the problem itself
   backend_.copy_to_host(output_.view(c.bytes()).data(), c.words(), c.bytes());
 }
 
 void prepared_kernel::show(const output_request& output, output_report& report) {
   if (!output.wanted || report.known) return;
   if (output.rows.empty()) return show();
-  const device_matrix& c = *matrices_.c;
+  device_matrix& c = *matrices_.c;
+  c.negate({});
   const std::size_t element = type_size(c.spec().type);
   const std::size_t row_bytes = static_cast<std::size_t>(c.spec().cols) * element;
   std::byte* to = output_.view(output.rows.size() * row_bytes).data();

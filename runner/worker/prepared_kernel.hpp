@@ -7,8 +7,10 @@
 #include "worker/device_matrix.hpp"
 #include "worker/messages.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,7 +33,7 @@ class prepared_kernel {
   // in seed and fill only, and the address of each matrix in `move` ("abcw", w the workspace). The
   // old memory is poisoned, and stays allocated until the next renew() or finish().
   void renew(const problem& p, const std::string& move);
-  run_report run(const output_request& output);
+  run_report run(const run_request& how);
   sample_report sample(const sample_request& how);
   // Allocates, copies to the device, runs and copies back, as a program with its matrices on the
   // host does. C then holds what was copied back.
@@ -55,13 +57,18 @@ class prepared_kernel {
 
   void destroy_instance();
   void mark_redzones(bool out_of_bounds);
-  void call_plugin(kzoo_launch_list* launches = nullptr);
+  // Every run, judged or timed, goes through here: C and the workspace hold their initial contents,
+  // A, B and C0 have these rows and columns negated.
+  devices::finished_run run_once(devices::start from, const data::negation& next);
+  // A, B and C as their specification says, with these rows and columns negated.
+  void fill(const data::negation& negated);
+  // Changes the signs of the late row and column.
+  void fill_late();
+  data::negation random_negation();
+  void call_plugin();
   void call_plugin(kzoo_arguments arguments);
   changes find_changes();
-  devices::sample time_one_sample();
-  // `about_ms`: the approximate time of one run.
-  devices::sample time_hot_sample(double about_ms);
-  output_report digest_c(const output_request& output);
+  output_report report_on(std::uint64_t digest, const output_request& output);
   // Copies what was requested to shared memory; adds the survey.
   void show(const output_request& output, output_report& report);
 
@@ -76,6 +83,12 @@ class prepared_kernel {
   std::set<const kzoo_variant*> loaded_;  // have run before: CUDA loads kernels lazily
   const kzoo_variant* variant_ = nullptr;
   void* instance_ = nullptr;
+  std::mt19937_64 random_{std::random_device{}()};
+  // Of the last run. Every run gets the same list, so that no run can be told from another by it.
+  static constexpr std::uint32_t kMaxLaunches = 16;
+  std::array<kzoo_launch, kMaxLaunches> launches_{};
+  kzoo_launch_list launch_list_{
+      sizeof(kzoo_launch_list), launches_.data(), kMaxLaunches, sizeof(kzoo_launch), 0, 0};
 };
 
 }  // namespace kzoo::worker

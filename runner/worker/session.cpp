@@ -78,7 +78,7 @@ json session::dispatch(const std::string& name, const json& request) {
                                request.at("move").get<std::string>());
       break;
     case operation::run:
-      return kernel_in(request).run(request.at("output").get<output_request>());
+      return kernel_in(request).run(request.at("how").get<run_request>());
     case operation::sample:
       return kernel_in(request).sample(request.at("how").get<sample_request>());
     case operation::end_to_end:

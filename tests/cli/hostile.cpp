@@ -96,13 +96,12 @@ TEST_CASE("hostile plugins on the cpu get the right verdicts", "[cli][hostile]")
 TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.gpu]") {
   needs_gpu();
   check_each(kOnBoth, "cuda", kSmallSizes, kSoon);
-  check_each({{"launches:segfault", "error", {"illegal memory access"}},
-              {"launches:unchecked", "error", {"launch failed, and the plugin did not say so"}},
-              {"cuda_runtime:sticky_error", "error", {"an error was pending before the kernel"}},
-              {"cuda_runtime:other_stream",
-               "wrong",
-               {"launches work on a stream other than the one it is given"}}},
-             "cuda", "sizes = [1024]");
+  check_each(
+      {{"launches:segfault", "error", {"illegal memory access"}},
+       {"launches:unchecked", "error", {"launch failed, and the plugin did not say so"}},
+       {"cuda_runtime:sticky_error", "error", {"an error was pending before the kernel"}},
+       {"cuda_runtime:other_stream", "wrong", {"does not work on the stream that it is given"}}},
+      "cuda", "sizes = [1024]");
   check_problems("cuda");
 }
 

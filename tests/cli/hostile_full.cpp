@@ -23,12 +23,9 @@ const std::vector<expectation> kAtFull = {
     {"wrong_results:only_tiles", "wrong", {"shapes: 1x1x1 f32", "the kernel wrote nothing"}},
     {"wrong_results:ignores_alpha", "wrong", {"alpha and beta:", "alpha=0"}},
     {"wrong_results:ignores_beta", "wrong", {"alpha and beta:", "beta=1"}},
-    {"state:caches_by_shape", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
+    {"state:caches_by_shape", "wrong", {"shapes: 64x64x64 f32", "kept from an earlier call"}},
     {"state:caches_by_pointer", "wrong", {}},  // whichever check first reuses an address
-    {"state:caches_by_instance",
-     "wrong",
-     {"new contents: A and B have new contents at the same addresses",
-      "bit for bit the old result"}},
+    {"state:caches_by_instance", "wrong", {"new contents: right at first"}},
     {"state:keeps_b", "wrong", {"new addresses: right at first, wrong once B is at a new"}},
     {"state:keeps_c",
      "wrong",
@@ -87,9 +84,9 @@ TEST_CASE("integer arithmetic narrower than declared is detected", "[cli][hostil
                    "declares int32, but products of 12-bit numbers");
 }
 
-TEST_CASE("cached results are detected when contents change in place, whatever the cache key",
+TEST_CASE("cached results are detected when it is timed, whatever the cache key",
           "[cli][hostile]") {
-  check_validation("state:caches_*", 3, "new contents", "bit for bit the old result");
+  check_validation("state:caches_*", 3, "product", "a result kept from an earlier call");
 }
 
 TEST_CASE("tier full detects hostile plugins on the GPU", "[cli][hostile][.gpu]") {

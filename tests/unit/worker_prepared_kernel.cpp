@@ -2,9 +2,7 @@
 #include "support/catch.hpp"
 #include "worker/prepared_kernel.hpp"
 
-#include <chrono>
 #include <deque>
-#include <thread>
 
 using namespace kzoo;
 
@@ -15,15 +13,19 @@ class clocked final : public devices::backend {
  public:
   explicit clocked(std::deque<double> clocks) : clocks_(std::move(clocks)) {}
 
-  devices::sample time_ms(const std::function<void()>& enqueue) override {
-    const devices::sample s{cpu_->time_ms(enqueue).ms, clocks_.front()};
+  devices::finished_run run(const devices::run_steps& steps, devices::start from) override {
+    devices::finished_run done = cpu_->run(steps, from);
+    done.sm_mhz = clocks_.front();
     if (clocks_.size() > 1) clocks_.pop_front();
-    return s;
+    return done;
   }
 
   void* allocate(std::size_t bytes) override { return cpu_->allocate(bytes); }
   void release(void* memory) override { cpu_->release(memory); }
   void fill(void* to, const data::matrix& x) override { cpu_->fill(to, x); }
+  void negate(void* in, const data::matrix& x, const data::negation& to) override {
+    cpu_->negate(in, x, to);
+  }
   data::changes find_changes(const void* in, const data::matrix& x) override {
     return cpu_->find_changes(in, x);
   }
@@ -51,22 +53,12 @@ class clocked final : public devices::backend {
   void synchronize() override {}
   bool cold_cache() const override { return false; }
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
-  devices::sample time_hot_ms(const std::function<void()>& enqueue, int) override {
-    return time_ms(enqueue);
-  }
-  std::optional<devices::clocks> compare_clocks(const std::function<void()>& enqueue) override {
-    enqueue();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    return devices::clocks{5, 4};
-  }
 
  private:
   std::unique_ptr<devices::backend> cpu_ = devices::open_cpu();
   std::deque<double> clocks_;
   std::uint64_t digests_ = 0;
 };
-
-int runs = 0;  // of the variant
 
 // Writes nothing, so that C stays as it is and every result is the same.
 kzoo_variant idle_variant() {
@@ -79,7 +71,6 @@ kzoo_variant idle_variant() {
     return kzoo_status{KZOO_OK};
   };
   v.run = [](const kzoo_variant*, void*, const kzoo_arguments*, kzoo_text*) {
-    ++runs;
     return kzoo_status{KZOO_OK};
   };
   v.destroy = [](const kzoo_variant*, void*) {};
@@ -109,27 +100,10 @@ std::vector<double> clocks_of(std::deque<double> clocks, double least_mhz) {
 }  // namespace
 
 TEST_CASE("a worker ends its samples at a low clock", "[workers]") {
-  CHECK(clocks_of({1900, 1400, 1900}, 1500) == std::vector<double>{1900, 1400});
-  CHECK(clocks_of({1900, 1400, 1900}, 0) == std::vector<double>{1900, 1400, 1900, 1900, 1900});
+  CHECK(clocks_of({0, 1900, 1400, 1900}, 1500) == std::vector<double>{1900, 1400});
+  CHECK(clocks_of({0, 1900, 1400, 1900}, 0) == std::vector<double>{1900, 1400, 1900, 1900, 1900});
   // A clock that is not known is not low.
   CHECK(clocks_of({0}, 1500) == std::vector<double>(5, 0.0));
-}
-
-TEST_CASE("the runs that compare two clocks are the warm-up where they are long enough",
-          "[workers]") {
-  const auto runs_with = [](bool compare) {
-    worker::sample_request how;
-    how.warmup = 3;
-    how.compare_clocks = compare;
-    runs = 0;
-    const worker::sample_report report = sampled({0}, how);
-    CHECK(report.host_ms == (compare ? 5 : 0));
-    CHECK(report.stream_ms == (compare ? 4 : 0));
-    return runs;
-  };
-  // The first run of all loads the kernel's code.
-  CHECK(runs_with(false) > 1 + 5);
-  CHECK(runs_with(true) == 1 + 1 + 5);
 }
 
 TEST_CASE("a result that changes after its run is seen to", "[workers]") {
@@ -141,8 +115,8 @@ TEST_CASE("a result that changes after its run is seen to", "[workers]") {
     worker::prepared_kernel bench(backend, device, output);
     const kzoo_variant variant = idle_variant();
     bench.prepare(variant, problem{4, 4, 4});
-    worker::output_request unseen;
-    unseen.wanted = false;
+    worker::run_request unseen;
+    unseen.output.wanted = false;
     CHECK(bench.run(unseen).unfinished == changes);
   }
 }

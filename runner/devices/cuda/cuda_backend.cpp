@@ -5,7 +5,6 @@
 #include <cuda_profiler_api.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <optional>
 
 namespace kzoo::devices {
@@ -17,9 +16,15 @@ class cuda_backend final : public backend {
  public:
   explicit cuda_backend(int ordinal) {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
-    // A blocking stream: a kernel that a plugin launches on the default stream by mistake is still
-    // ordered between the two events, so its time is not 0.
-    check(cudaStreamCreate(&stream_), "cudaStreamCreate");
+    // Streams that do not wait for the default stream, nor it for them: a kernel that a plugin
+    // launches there by mistake is ordered neither after the filling of its matrices nor before the
+    // digest of C.
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaStreamCreateWithFlags(&own_stream_, cudaStreamNonBlocking), "cudaStreamCreate");
+    check(cudaHostAlloc(reinterpret_cast<void**>(const_cast<unsigned**>(&gate_)), sizeof *gate_,
+                        cudaHostAllocMapped),
+          "cudaHostAlloc");
+    *gate_ = 0;
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
     probe_.emplace();
@@ -29,6 +34,7 @@ class cuda_backend final : public backend {
     check(cudaMalloc(&flush_, flush_bytes_), "cudaMalloc for the L2 flush");
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
+    check(cudaMalloc(&digest_, sizeof *digest_), "cudaMalloc");
   }
   // No destructor: the backend lives as long as its process, and after a kernel has corrupted the
   // context every call would fail.
@@ -42,7 +48,10 @@ class cuda_backend final : public backend {
 
   void fill(void* buffer, const data::matrix& x) override {
     check(cuda::enqueue_fill(buffer, x, stream_), "filling a buffer");
-    synchronize();
+  }
+
+  void negate(void* buffer, const data::matrix& x, const data::negation& to) override {
+    check(cuda::enqueue_negate(buffer, x, to, stream_), "changing signs");
   }
 
   data::changes find_changes(const void* buffer, const data::matrix& x) override {
@@ -79,10 +88,12 @@ class cuda_backend final : public backend {
   void mark_redzones(const void*, const data::matrix&, bool) override {}
 
   void copy_to_host(void* host, const void* memory, std::size_t bytes) override {
+    synchronize();
     check(cudaMemcpy(host, memory, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy to the host");
   }
 
   void copy_to_device(void* memory, const void* host, std::size_t bytes) override {
+    synchronize();
     check(cudaMemcpy(memory, host, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device");
   }
 
@@ -95,45 +106,34 @@ class cuda_backend final : public backend {
 
   void synchronize() override { check(cudaDeviceSynchronize(), "while the kernel ran"); }
 
-  sample time_ms(const std::function<void()>& enqueue) override {
+  finished_run run(const run_steps& steps, start from) override {
+    if (from == start::hot) steps.call();
+    steps.fill();
     // The clocks are read outside the interval between the events, and the first time before the
-    // flush: the flush makes the time between the stamps long enough for the GPU's timer, and the
-    // host has no more to enqueue while it runs.
+    // flush: the flush makes the time between the stamps long enough for the GPU's timer.
     probe_->enqueue_start(stream_);
-    // Writing twice the size of the L2 evicts A, B and C. It also keeps the device busy for longer
-    // than the host needs to enqueue what follows, so that no launch latency lies between the two
-    // events.
-    check(cudaMemsetAsync(flush_, 0, flush_bytes_, stream_), "flushing the L2");
-    const double ms = between_events(enqueue, [&] { probe_->enqueue_stop(stream_); });
-    return {ms, probe_->mhz()};
+    // Writing twice the size of the L2 evicts A, B and C.
+    if (from == start::cold)
+      check(cudaMemsetAsync(flush_, 0, flush_bytes_, stream_), "flushing the L2");
+    const closed_gate gate(*this, from == start::idle);
+    steps.fill_late();
+    if (from == start::idle) synchronize();
+    check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    steps.call();
+    if (from == start::idle) synchronize();
+    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    probe_->enqueue_stop(stream_);
+    gate.open();
+    finished_run done;
+    done.digest = digest_after_stop(steps);
+    synchronize();
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+    done.ms = ms;
+    done.sm_mhz = probe_->mhz();
+    return done;
   }
   bool cold_cache() const override { return true; }
-
-  sample time_hot_ms(const std::function<void()>& enqueue, int runs) override {
-    probe_->enqueue_start(stream_);
-    enqueue();
-    const double all = between_events(
-        [&] {
-          for (int i = 0; i < runs; ++i) enqueue();
-        },
-        [&] { probe_->enqueue_stop(stream_); });
-    return {all / runs, probe_->mhz()};
-  }
-
-  std::optional<clocks> compare_clocks(const std::function<void()>& enqueue) override {
-    // Enough runs that launch latency and synchronization are small beside them.
-    constexpr double kEnoughMs = 2.0;
-    constexpr int kMostRuns = 256, kTries = 3;
-    int runs = 1;
-    clocks both = time_by_both(enqueue, runs);
-    while (both.host_ms < kEnoughMs && runs < kMostRuns) both = time_by_both(enqueue, runs *= 2);
-    // Other programs on the host or the device can lengthen the host's time, but not every time.
-    for (int i = 1; i < kTries && both.disagree(); ++i) {
-      const clocks again = time_by_both(enqueue, runs);
-      if (again.host_ms - again.stream_ms < both.host_ms - both.stream_ms) both = again;
-    }
-    return both;
-  }
 
   void profile(const std::function<void()>& enqueue) override {
     synchronize();
@@ -144,30 +144,37 @@ class cuda_backend final : public backend {
   }
 
  private:
-  clocks time_by_both(const std::function<void()>& enqueue, int runs) {
-    synchronize();
-    const auto start = std::chrono::steady_clock::now();
-    const double stream_ms = between_events(
-        [&] {
-          for (int i = 0; i < runs; ++i) enqueue();
-        },
-        [] {});
-    const std::chrono::duration<double, std::milli> host = std::chrono::steady_clock::now() - start;
-    return {host.count(), stream_ms};
-  }
+  // Holds the stream until open(), or the end of the scope, or for 2 ms: run() of a plugin that
+  // waits for its stream, which it should not, must not hang.
+  class closed_gate {
+   public:
+    closed_gate(cuda_backend& of, bool open) : of_(of) {
+      constexpr unsigned long long kMostNs = 2'000'000;
+      if (!open)
+        check(cuda::enqueue_gate(const_cast<const unsigned*>(of_.gate_), ++of_.ticket_, kMostNs,
+                                 of_.stream_),
+              "holding the stream");
+    }
+    ~closed_gate() { open(); }
+    closed_gate(const closed_gate&) = delete;
+    closed_gate& operator=(const closed_gate&) = delete;
 
-  // Milliseconds from the end of earlier work on the stream to the end of `enqueue`'s; returns when
-  // the device is idle.
-  template <class Enqueue, class EnqueueAfter>
-  double between_events(const Enqueue& enqueue, const EnqueueAfter& enqueue_after) {
-    check(cudaEventRecord(start_, stream_), "cudaEventRecord");
-    enqueue();
-    check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
-    enqueue_after();
-    synchronize();
-    float ms = 0;
-    check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
-    return ms;
+    void open() const { *of_.gate_ = of_.ticket_; }
+
+   private:
+    cuda_backend& of_;
+  };
+
+  // On a stream of its own, which waits for the stop event and nothing else.
+  std::uint64_t digest_after_stop(const run_steps& steps) {
+    std::uint64_t sum = 0;
+    check(cudaStreamWaitEvent(own_stream_, stop_, 0), "cudaStreamWaitEvent");
+    check(cudaMemsetAsync(digest_, 0, sizeof sum, own_stream_), "cudaMemset");
+    check(cuda::enqueue_digest(steps.output, steps.output_spec, digest_, own_stream_),
+          "hashing a result");
+    check(cudaMemcpyAsync(&sum, digest_, sizeof sum, cudaMemcpyDefault, own_stream_), "cudaMemcpy");
+    check(cudaStreamSynchronize(own_stream_), "while the kernel ran");
+    return sum;
   }
 
   // Copies `numbers` to the device, calls enqueue(pointer to them), and returns what they then are.
@@ -190,6 +197,10 @@ class cuda_backend final : public backend {
   }
 
   cudaStream_t stream_ = nullptr;
+  cudaStream_t own_stream_ = nullptr;
+  volatile unsigned* gate_ = nullptr;  // in host memory, mapped to the device
+  unsigned ticket_ = 0;                // the number that opens the gate of the newest run
+  std::uint64_t* digest_ = nullptr;
   std::optional<cuda::clock_probe> probe_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   void* flush_ = nullptr;

@@ -53,12 +53,93 @@ __global__ void survey_kernel(const void* buffer, data::matrix x, data::survey* 
   add_warp_sum(as_counter(&found->not_finite), not_finite);
 }
 
+// Calls body(index, row, col) for the words of a matrix, padding included and redzones not, by
+// tiles of kThreads columns. Before each tile all threads call begin_tile(first row, rows, col).
+constexpr int kTileRows = 64;
+template <class BeginTile, class Body>
+__device__ void for_each_tile(const data::matrix& x, const BeginTile& begin_tile,
+                              const Body& body) {
+  const std::int64_t across = (x.ld + kThreads - 1) / kThreads;
+  const std::int64_t tiles = across * ((x.rows + kTileRows - 1) / kTileRows);
+  for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const std::int64_t first = tile / across * kTileRows;
+    const std::int64_t col = tile % across * kThreads + threadIdx.x;
+    const int rows = static_cast<int>(min(std::int64_t{kTileRows}, x.rows - first));
+    begin_tile(first, rows, col);
+    if (col >= x.ld) continue;
+    for (int r = 0; r < rows; ++r) body(data::index_of(x, first + r, col), r, col);
+  }
+}
+
+// For each row of a tile whether it is negated, and the same for this thread's column.
+struct tile_signs {
+  bool* rows;  // kTileRows, in shared memory
+  bool column = false;
+
+  // `negates_row` and `negates_column`: functions of an index.
+  template <class NegatesRow, class NegatesColumn>
+  __device__ void begin(std::int64_t first, int count, std::int64_t col, std::int64_t cols,
+                        const NegatesRow& negates_row, const NegatesColumn& negates_column) {
+    __syncthreads();  // the tile before is done
+    if (threadIdx.x < count) rows[threadIdx.x] = negates_row(first + threadIdx.x);
+    column = col < cols && negates_column(col);
+    __syncthreads();
+  }
+};
+
 __global__ void digest_kernel(const void* buffer, data::matrix x, std::uint64_t* sum) {
-  const std::int64_t count = data::word_count(x);
+  __shared__ bool negated_rows[kTileRows];
+  tile_signs signs{negated_rows};
   counter part = 0;
-  for (std::int64_t i = first_index(); i < count; i += kBlocks * kThreads)
-    part += data::digest_term(word_at(buffer, x, i), i);
+  for_each_tile(
+      x,
+      [&](std::int64_t first, int rows, std::int64_t col) {
+        signs.begin(
+            first, rows, col, x.cols, [&](std::int64_t i) { return data::is_row_negated(x, i); },
+            [&](std::int64_t i) { return data::is_column_negated(x, i); });
+      },
+      [&](std::int64_t index, int row, std::int64_t col) {
+        const bool negated = col < x.cols && signs.rows[row] != signs.column;
+        part += data::digest_term(x, index, word_at(buffer, x, index), negated);
+      });
+  const std::int64_t end = data::word_count(x);
+  for (std::int64_t i = first_index(); i < data::kRedzone; i += kBlocks * kThreads) {
+    for (const std::int64_t index : {i, end - 1 - i})
+      part += data::digest_term(x, index, word_at(buffer, x, index), false);
+  }
   add_warp_sum(as_counter(sum), part);
+}
+
+__global__ void negate_kernel(void* buffer, data::matrix x, data::matrix to) {
+  __shared__ bool negated_rows[kTileRows];
+  tile_signs signs{negated_rows};
+  for_each_tile(
+      x,
+      [&](std::int64_t first, int rows, std::int64_t col) {
+        signs.begin(
+            first, rows, col, x.cols,
+            [&](std::int64_t i) {
+              return data::is_row_negated(x, i) != data::is_row_negated(to, i);
+            },
+            [&](std::int64_t i) {
+              return data::is_column_negated(x, i) != data::is_column_negated(to, i);
+            });
+      },
+      [&](std::int64_t index, int row, std::int64_t col) {
+        if (col < x.cols && signs.rows[row] != signs.column) negate_word(buffer, x, index);
+      });
+}
+
+// Keeps the stream busy until the host sets *open, but at most for about `most` nanoseconds.
+__global__ void gate_kernel(const volatile unsigned* open, unsigned ticket,
+                            unsigned long long most) {
+  const auto now = [] {
+    unsigned long long t;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
+    return t;
+  };
+  const unsigned long long start = now();
+  while (*open != ticket && now() - start < most) __nanosleep(100);
 }
 
 __global__ void fold_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
@@ -93,6 +174,18 @@ cudaError_t enqueue_survey(const void* buffer, const data::matrix& x, data::surv
 cudaError_t enqueue_digest(const void* buffer, const data::matrix& x, std::uint64_t* sum,
                            cudaStream_t stream) {
   digest_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, sum);
+  return cudaGetLastError();
+}
+
+cudaError_t enqueue_negate(void* buffer, const data::matrix& x, const data::negation& to,
+                           cudaStream_t stream) {
+  negate_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, with(x, to));
+  return cudaGetLastError();
+}
+
+cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, unsigned long long most_ns,
+                         cudaStream_t stream) {
+  gate_kernel<<<1, 1, 0, stream>>>(open, ticket, most_ns);
   return cudaGetLastError();
 }
 

@@ -19,6 +19,13 @@ cudaError_t enqueue_survey(const void* buffer, const data::matrix& x, data::surv
 // Adds the digest to *sum.
 cudaError_t enqueue_digest(const void* buffer, const data::matrix& x, std::uint64_t* sum,
                            cudaStream_t stream);
+// Negates in place the rows and columns that `to` negates and x.negated does not, or the reverse.
+cudaError_t enqueue_negate(void* buffer, const data::matrix& x, const data::negation& to,
+                           cudaStream_t stream);
+// Holds the stream until the host stores `ticket` in *open, host memory that is mapped to the
+// device; at most for about `most_ns`.
+cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, unsigned long long most_ns,
+                         cudaStream_t stream);
 // Adds to sums[row], for each row.
 cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
                               std::uint64_t* sums, cudaStream_t stream);

@@ -123,7 +123,7 @@ typedef struct kzoo_arguments {
   void* c;
   void* workspace; /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
   void* stream;    /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
-  kzoo_launch_list* launches; /* NULL: not wanted. Where it is set, `run` is not being timed */
+  kzoo_launch_list* launches; /* NULL: not wanted. Runs that are timed may get a list too */
 } kzoo_arguments;
 
 /* The element types and the precision of one kind of problem that a variant computes. */
