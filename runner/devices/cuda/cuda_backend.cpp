@@ -21,9 +21,9 @@ class cuda_backend final : public backend {
     // digest of C.
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaStreamCreateWithFlags(&own_stream_, cudaStreamNonBlocking), "cudaStreamCreate");
-    check(cudaHostAlloc(reinterpret_cast<void**>(const_cast<unsigned**>(&gate_)), sizeof *gate_,
-                        cudaHostAllocMapped),
-          "cudaHostAlloc");
+    void* gate = nullptr;
+    check(cudaHostAlloc(&gate, sizeof *gate_, cudaHostAllocMapped), "cudaHostAlloc");
+    gate_ = static_cast<volatile unsigned*>(gate);
     *gate_ = 0;
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -34,7 +34,7 @@ class cuda_backend final : public backend {
     check(cudaMalloc(&flush_, flush_bytes_), "cudaMalloc for the L2 flush");
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
-    check(cudaMalloc(&digest_, sizeof *digest_), "cudaMalloc");
+    digest_ = static_cast<std::uint64_t*>(allocate(sizeof *digest_));
   }
   // No destructor: the backend lives as long as its process, and after a kernel has corrupted the
   // context every call would fail.
