@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace kzoo::checks {
@@ -85,6 +86,36 @@ std::vector<problem> seeds::problems(const candidate& c) const {
   for (const std::uint64_t seed : {2, 3, 5, 7}) {
     list.push_back(sized(c.current_problem().dtype, {97, 89, 101}));
     list.back().seed = seed;
+  }
+  return list;
+}
+
+std::vector<problem> near_size::problems(const candidate& c) const {
+  const problem& own = c.current_problem();
+  const bool integer = is_integer(own.dtype);
+  std::vector<problem> list;
+  const auto add = [&](std::int64_t more_m, std::int64_t more_n, std::int64_t more_k) -> problem& {
+    problem p = own;
+    p.m = std::max<std::int64_t>(1, p.m + more_m);
+    p.n = std::max<std::int64_t>(1, p.n + more_n);
+    p.k = std::max<std::int64_t>(1, p.k + more_k);
+    p.alpha = integer ? -3.0 : -0.7;
+    p.beta = integer ? -2.0 : -1.3;
+    return list.emplace_back(p);
+  };
+  add(0, 0, 0);
+  add(0, 0, 0).padding += 8;
+  add(1, 1, 1);
+  add(-1, -1, -1);
+  add(0, 0, 1).beta = 0;
+  problem& integers = add(0, 0, 0);
+  integers.data = fill::integers;
+  integers.alpha = integers.beta = 1;
+  if (!integer && (own.dtype != KZOO_F32 || c.declared() == KZOO_COMPUTE_FP32)) {
+    problem& probe = add(0, 0, 0);
+    probe.data = fill::probe;
+    probe.alpha = 1;
+    probe.beta = 0;
   }
   return list;
 }

@@ -50,6 +50,17 @@ class seeds final : public sweep_check {
   std::vector<problem> problems(const candidate& c) const override;
 };
 
+// Scalars, padding, tails, small integers and the precision probe at the problem's own size, since
+// kernels choose their path by it.
+class near_size final : public sweep_check {
+ public:
+  const char* name() const override { return "near its size"; }
+  bool is_about_problem() const override { return true; }
+
+ private:
+  std::vector<problem> problems(const candidate& c) const override;
+};
+
 // Inputs that the declared precision represents exactly and no narrower one does.
 class precision_probe final : public check {
  public:

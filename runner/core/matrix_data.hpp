@@ -27,7 +27,7 @@ enum class content : std::uint32_t {
   poison,      // signalling NaNs; random words for integer types
   odd,         // odd integers of 12 bits and either sign: exact in fp32, not in TF32
   signs,       // -1, 0 and 1
-  thin_signs,  // signs, but 0 except in about one of rows / 512 + 1: sums stay small integers
+  thin_signs,  // signs, but 0 except in about one of rows / 512 + 1, so that sums stay small
   hill,        // 1 to 128 in the left half of the columns, -128 to -1 in the right half
   bits         // 0 and 1
 };
@@ -247,11 +247,25 @@ struct survey {
 
 // A buffer's digest is the sum of this over all its words, mod 2^64, with the signs of negated rows
 // and columns restored and zeros without sign. Equal buffers have equal digests; different buffers
-// practically never do. `negated`: whether the word belongs to an element that is.
+// practically never do. The term of an element, which may be negated:
 constexpr std::uint64_t digest_term(const matrix& x, std::int64_t index, std::uint32_t bits,
                                     bool negated) {
-  if (negated) bits = negate(x, index, bits);
-  return hash(is_inside(x, index) ? unsigned_zero(x.type, bits) : bits, index);
+  return hash(unsigned_zero(x.type, negated ? negate(x, index, bits) : bits), index);
+}
+// The term of any other word:
+constexpr std::uint64_t digest_term(std::uint32_t bits, std::int64_t index) {
+  return hash(bits, index);
+}
+
+// Two weighted sums over a row of a matrix.
+struct row_sums {
+  std::uint64_t exact = 0;  // of exact_integer() times hash(key, column), mod 2^64
+  double rounded = 0;       // of the elements times sign_of(key, column)
+};
+
+// -1 or 1.
+constexpr double sign_of(std::uint64_t key, std::int64_t col) {
+  return hash(key, col) >> 63 != 0 ? -1.0 : 1.0;
 }
 
 // An element as an exact integer. One that is not an integer gives a hash, which practically never

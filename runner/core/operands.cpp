@@ -20,7 +20,8 @@ contents contents_of(const problem& p) {
       // in any narrower format. f16, bf16: partial sums that climb far above 2^11 and come down
       // again, so that accumulators narrower than fp32 lose bits.
       if (is_integer(p.dtype)) return {odd, odd, odd};
-      return type_size(p.dtype) == 2 ? contents{hill, bits, signs} : contents{odd, signs, signs};
+      return type_size(p.dtype) == 2 ? contents{hill, bits, signs}
+                                     : contents{odd, thin_signs, signs};
     default:
       return {uniform, uniform, uniform};
   }

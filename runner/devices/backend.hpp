@@ -62,10 +62,9 @@ class backend {
   virtual data::survey survey(const void* buffer, const data::matrix& x) = 0;
   // A hash of the buffer (data::digest_term): the same for the same words, on every device.
   virtual std::uint64_t digest(const void* buffer, const data::matrix& x) = 0;
-  // For each row the sum of its elements, their signs restored, as exact integers, times hash(key,
-  // column), mod 2^64.
-  virtual std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
-                                               std::uint64_t key) = 0;
+  // The sums of each row, with the signs of its elements restored.
+  virtual std::vector<data::row_sums> fold_rows(const void* buffer, const data::matrix& x,
+                                                std::uint64_t key) = 0;
   // Under AddressSanitizer, marks the redzones around a buffer as out of bounds, or as in bounds
   // again.
   virtual void mark_redzones(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;

@@ -38,8 +38,18 @@ class cpu_backend final : public backend {
   }
 
   void negate(void* buffer, const data::matrix& x, const data::negation& to) override {
-    for_each_sign(x, to, [&](std::int64_t index, std::int64_t, bool changes) {
-      if (changes) negate_word(buffer, x, index);
+    const data::matrix other = with(x, to);
+    std::vector<std::int64_t> columns;
+    for (std::int64_t col = 0; col < x.cols; ++col)
+      if (data::is_column_negated(x, col) != data::is_column_negated(other, col))
+        columns.push_back(col);
+    for_each_block(x.rows, [&](std::int64_t row) {
+      const auto negate_at = [&](std::int64_t col) {
+        negate_word(buffer, x, data::index_of(x, row, col));
+      };
+      for (const std::int64_t col : columns) negate_at(col);
+      if (data::is_row_negated(x, row) == data::is_row_negated(other, row)) return;
+      for (std::int64_t col = 0; col < x.cols; ++col) negate_at(col);  // twice is not at all
     });
   }
 
@@ -81,24 +91,32 @@ class cpu_backend final : public backend {
   }
 
   std::uint64_t digest(const void* buffer, const data::matrix& x) override {
+    std::vector<char> columns(static_cast<std::size_t>(x.cols));
+    for (std::int64_t col = 0; col < x.cols; ++col)
+      columns[std::size_t(col)] = data::is_column_negated(x, col);
     std::vector<std::uint64_t> parts(static_cast<std::size_t>(x.rows) + 1);
-    const auto term = [&](std::int64_t index, bool negated) {
-      return data::digest_term(x, index, word_at(buffer, x, index), negated);
-    };
-    for_each_sign(x, {}, [&](std::int64_t index, std::int64_t row, bool negated) {
-      parts[std::size_t(row)] += term(index, negated);
+    const auto bits = [&](std::int64_t index) { return word_at(buffer, x, index); };
+    for_each_block(x.rows, [&](std::int64_t row) {
+      const bool negated = data::is_row_negated(x, row);
+      std::uint64_t& sum = parts[std::size_t(row)];
+      std::int64_t i = data::index_of(x, row, 0);
+      for (std::int64_t col = 0; col < x.cols; ++col, ++i)
+        sum += data::digest_term(x, i, bits(i), negated != (columns[std::size_t(col)] != 0));
+      for (std::int64_t col = x.cols; col < x.ld; ++col, ++i) sum += data::digest_term(bits(i), i);
     });
-    for (std::int64_t i = 0; i < data::kRedzone; ++i)
-      parts.back() += term(i, false) + term(data::word_count(x) - 1 - i, false);
+    for (std::int64_t i = 0; i < data::kRedzone; ++i) {
+      const std::int64_t after = data::word_count(x) - 1 - i;
+      parts.back() += data::digest_term(bits(i), i) + data::digest_term(bits(after), after);
+    }
     return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
   }
 
-  std::vector<std::uint64_t> fold_rows(const void* buffer, const data::matrix& x,
-                                       std::uint64_t key) override {
-    std::vector<std::uint64_t> sums(static_cast<std::size_t>(x.rows));
+  std::vector<data::row_sums> fold_rows(const void* buffer, const data::matrix& x,
+                                        std::uint64_t key) override {
+    std::vector<data::row_sums> sums(static_cast<std::size_t>(x.rows));
     for_each_block(x.rows, [&](std::int64_t row) {
       for (std::int64_t col = 0; col < x.cols; ++col)
-        sums[std::size_t(row)] += fold_term(buffer, x, key, row, col);
+        add_to_row(sums[std::size_t(row)], buffer, x, key, row, col);
     });
     return sums;
   }
@@ -145,24 +163,6 @@ class cpu_backend final : public backend {
   static constexpr std::int64_t kWordsPerBlock = 1 << 16;
   static std::size_t blocks(const data::matrix& x) {
     return static_cast<std::size_t>((data::word_count(x) + kWordsPerBlock - 1) / kWordsPerBlock);
-  }
-  // Calls body(index, row, whether x and `to` differ in the element's sign) for each word but the
-  // redzones', on all threads; the words of one row in order.
-  template <class Body>
-  static void for_each_sign(const data::matrix& x, const data::negation& to, const Body& body) {
-    const data::matrix other = with(x, to);
-    std::vector<char> columns(static_cast<std::size_t>(x.cols));
-    for (std::int64_t col = 0; col < x.cols; ++col)
-      columns[std::size_t(col)] =
-          data::is_column_negated(x, col) != data::is_column_negated(other, col);
-    for_each_block(x.rows, [&](std::int64_t row) {
-      const bool negated = data::is_row_negated(x, row) != data::is_row_negated(other, row);
-      for (std::int64_t col = 0; col < x.ld; ++col) {
-        const bool is_element = col < x.cols;
-        body(data::index_of(x, row, col), row,
-             is_element && negated != (columns[std::size_t(col)] != 0));
-      }
-    });
   }
   // Calls body(index, block) for each word, on all threads; the words of one block in order.
   template <class Body>

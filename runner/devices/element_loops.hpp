@@ -56,14 +56,15 @@ constexpr condition condition_of(const void* buffer, const data::matrix& x, std:
   return value - value == 0 ? condition::fine : condition::not_finite;
 }
 
-// One term of backend::fold_rows, with the element's sign restored.
-constexpr std::uint64_t fold_term(const void* buffer, const data::matrix& x, std::uint64_t key,
-                                  std::int64_t row, std::int64_t col) {
+// Adds an element, its sign restored, to the sums of its row.
+constexpr void add_to_row(data::row_sums& sums, const void* buffer, const data::matrix& x,
+                          std::uint64_t key, std::int64_t row, std::int64_t col) {
   const std::int64_t index = data::index_of(x, row, col);
-  const std::uint32_t bits = word_at(buffer, x, index);
-  const bool negated = data::is_row_negated(x, row) != data::is_column_negated(x, col);
-  return data::exact_integer(x.type, negated ? data::negate(x, index, bits) : bits) *
-         data::hash(key, col);
+  std::uint32_t bits = word_at(buffer, x, index);
+  if (data::is_row_negated(x, row) != data::is_column_negated(x, col))
+    bits = data::negate(x, index, bits);
+  sums.exact += data::exact_integer(x.type, bits) * data::hash(key, col);
+  sums.rounded += data::decode(x.type, bits) * data::sign_of(key, col);
 }
 
 }  // namespace kzoo::devices

@@ -26,7 +26,7 @@ json plugin_host::call(const json& request, double timeout_seconds) {
   try {
     reply = exchange(request, timeout_seconds);
   } catch (const failure&) {
-    opened_ = false;
+    opened_ = used_ = false;
     throw;
   } catch (const std::system_error& e) {
     give_up(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
@@ -65,7 +65,7 @@ std::size_t c_bytes(const problem& p) {
   return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype);
 }
 std::size_t folded_bytes(const problem& p) {
-  return static_cast<std::size_t>(p.m) * sizeof(std::uint64_t);
+  return static_cast<std::size_t>(p.m) * sizeof(data::row_sums);
 }
 
 // Whether a worker may report this as a time or a clock rate.
@@ -95,6 +95,7 @@ void plugin_host::prepare(const std::string& device, std::uint32_t variant, cons
       {"op", name(operation::ask)}, {"device", device}, {"variant", variant}, {"problem", p}};
   call_for<json>(request, timeout_seconds_);
   prepared_[slot] = p;
+  used_ = true;
   request["op"] = name(operation::prepare);
   request["slot"] = slot;
   call_for<json>(request, timeout_seconds_);
@@ -133,7 +134,7 @@ worker::sample_report plugin_host::sample(const worker::sample_request& how) {
   if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
       !std::ranges::all_of(report.samples_ms, is_figure) ||
       !std::ranges::all_of(report.sm_mhz, is_figure) || !is_figure(report.seconds) ||
-      !is_figure(report.warmup_seconds)) {
+      !is_figure(report.warmup_seconds) || !is_figure(report.total_seconds)) {
     refuse_forged();
   }
   return report;
@@ -154,11 +155,11 @@ void plugin_host::profile(int warmup) {
                  timeout_seconds_);
 }
 
-std::vector<std::uint64_t> plugin_host::fold(std::uint64_t key, int slot) {
+std::vector<data::row_sums> plugin_host::fold(std::uint64_t key, int slot) {
   const problem& p = prepared_.at(slot);
   output_.reserve(folded_bytes(p));
   call_for<json>({{"op", name(operation::fold)}, {"slot", slot}, {"key", key}}, timeout_seconds_);
-  std::vector<std::uint64_t> sums(static_cast<std::size_t>(p.m));
+  std::vector<data::row_sums> sums(static_cast<std::size_t>(p.m));
   std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
   return sums;
 }
@@ -173,7 +174,7 @@ void plugin_host::release() {
 
 void plugin_host::leave() {
   restart();
-  opened_ = false;
+  opened_ = used_ = false;
 }
 
 std::span<const std::byte> plugin_host::output() { return output_.view(output_bytes_); }

@@ -46,14 +46,16 @@ class plugin_host {
   void profile(int warmup);
   // output() then holds all of C, as the last run left it.
   void show(int slot = 0);
-  // For each row of C, as the last run left it: the sum of its elements times hash(key, column).
-  std::vector<std::uint64_t> fold(std::uint64_t key, int slot = 0);
+  // The sums of each row of C, as the last run left it.
+  std::vector<data::row_sums> fold(std::uint64_t key, int slot = 0);
   // Destroys the instance that prepare() created.
   void finish(int slot = 0);
   // Frees the memory of all problems, keeps the library.
   void release();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();
+  // Whether anything has been prepared in this session: may have left something behind.
+  bool is_used() const { return used_; }
 
   // What the last run(), sample(), end_to_end() or show() copied: the C buffer with its redzones,
   // or rows of it. Valid until the next call.
@@ -88,6 +90,7 @@ class plugin_host {
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
+  bool used_ = false;
 };
 
 // In a worker process: a crash or a hang affects this plugin's cells only.

@@ -10,7 +10,7 @@ namespace {
 
 // The first and the last of m rows, and a random row from each of count - 2 equal ranges between
 // them.
-std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t seed) {
+std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t key) {
   std::vector<std::int64_t> rows;
   if (count >= m) {
     for (std::int64_t row = 0; row < m; ++row) rows.push_back(row);
@@ -20,7 +20,7 @@ std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::u
   rows.push_back(0);
   for (std::int64_t i = 0; i < ranges; ++i) {
     const std::int64_t begin = 1 + inner * i / ranges, end = 1 + inner * (i + 1) / ranges;
-    const std::uint64_t random = data::hash(seed, i);
+    const std::uint64_t random = data::hash(key, i);
     rows.push_back(begin + std::int64_t(random % std::uint64_t(end - begin)));
   }
   rows.push_back(m - 1);
@@ -29,11 +29,11 @@ std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::u
 
 }  // namespace
 
-expected_result::expected_result(const problem& p, double max_products)
+expected_result::expected_result(const problem& p, double max_products, std::uint64_t key)
     : problem_(p),
       operands_(operands_of(p)),
       scalars_(held_scalars(p)),
-      rows_(choose_rows(p.m, rows_of(p, max_products), p.seed)) {
+      rows_(choose_rows(p.m, rows_of(p, max_products), key)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
   const std::size_t count = rows_.size() * std::size_t(p.n);

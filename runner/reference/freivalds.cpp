@@ -2,11 +2,14 @@
 
 #include "core/operands.hpp"
 #include "core/parallel.hpp"
+#include "reference/formula.hpp"
 #include "reference/pattern.hpp"
+#include "reference/tolerance.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace kzoo::reference {
 namespace {
@@ -31,6 +34,39 @@ std::vector<std::uint64_t> times(const data::matrix& x, std::span<const std::uin
   return sums;
 }
 
+// Sums over one row of a matrix: of its elements with signs, of their magnitudes, of their squares.
+struct vector_sums {
+  double value = 0, magnitude = 0, squares = 0;
+};
+
+// `element(row, col)` is multiplied by signs[col].
+template <class Element>
+std::vector<vector_sums> for_each_row(std::int64_t rows, const Element& element,
+                                      std::span<const double> signs) {
+  std::vector<vector_sums> sums(static_cast<std::size_t>(rows));
+  for_each_block(rows, [&](std::int64_t row) {
+    vector_sums& of = sums[std::size_t(row)];
+    for (std::size_t col = 0; col < signs.size(); ++col) {
+      const double x = element(row, std::int64_t(col));
+      of.value += x * signs[col];
+      of.magnitude += std::abs(x);
+      of.squares += x * x;
+    }
+  });
+  return sums;
+}
+
+// "3 of 4096 rows of C <are wrong>: rows 64 to 66", or "".
+template <class IsWrong>
+std::string wrong_rows(std::int64_t rows, const std::string& are_wrong, const IsWrong& is_wrong) {
+  std::int64_t count = 0;
+  for (std::int64_t row = 0; row < rows; ++row) count += is_wrong(std::size_t(row));
+  if (count == 0) return "";
+  const auto differs = [&](std::int64_t row, std::int64_t) { return is_wrong(std::size_t(row)); };
+  return fmt::format("{} of {} rows of C {}{}", count, rows, are_wrong,
+                     count == rows ? "" : ": " + pattern_of(rows, 1, differs).value_or(""));
+}
+
 }  // namespace
 
 problem exact_companion(problem p) {
@@ -40,24 +76,63 @@ problem exact_companion(problem p) {
   return p;
 }
 
-std::vector<std::uint64_t> fold_of_product(const problem& p, std::uint64_t key) {
+std::vector<std::uint64_t> exact_sums(const problem& p, std::uint64_t key) {
   const operands o = operands_of(p);
   std::vector<std::uint64_t> x;
   for (std::int64_t col = 0; col < p.n; ++col) x.push_back(data::hash(key, col));
   return times(o.a, times(o.b, x));
 }
 
-std::string compare_folds(std::span<const std::uint64_t> expected,
-                          std::span<const std::uint64_t> got) {
-  const auto rows = static_cast<std::int64_t>(expected.size());
-  const auto differs = [&](std::int64_t row, std::int64_t) {
-    return expected[std::size_t(row)] != got[std::size_t(row)];
-  };
-  std::int64_t count = 0;
-  for (std::int64_t row = 0; row < rows; ++row) count += differs(row, 0);
-  if (count == 0) return "";
-  return fmt::format("{} of {} rows of C are not exact{}", count, rows,
-                     count == rows ? "" : ": " + pattern_of(rows, 1, differs).value_or(""));
+std::vector<row_sum> rounded_sums(const problem& p, std::uint64_t key) {
+  const operands o = operands_of(p);
+  const scalars s = held_scalars(p);
+  std::vector<double> signs;
+  for (std::int64_t col = 0; col < p.n; ++col) signs.push_back(data::sign_of(key, col));
+  const std::vector<vector_sums> b = for_each_row(
+      p.k, [&](std::int64_t row, std::int64_t col) { return element(o.b, row, col); }, signs);
+  std::vector<vector_sums> c0(std::size_t(p.m));
+  if (s.beta != 0.0) {
+    c0 = for_each_row(
+        p.m, [&](std::int64_t row, std::int64_t col) { return element(o.c, row, col); }, signs);
+  }
+  std::vector<row_sum> sums(std::size_t(p.m));
+  for_each_block(p.m, [&](std::int64_t row) {
+    vector_sums products;
+    for (std::int64_t k = 0; k < p.k; ++k) {
+      const double a = element(o.a, row, k);
+      const vector_sums& of_b = b[std::size_t(k)];
+      products.value += a * of_b.value;
+      products.magnitude += std::abs(a) * of_b.magnitude;
+      products.squares += a * a * of_b.squares;
+    }
+    const vector_sums& start = c0[std::size_t(row)];
+    const double squares = s.alpha * s.alpha * products.squares + s.beta * s.beta * start.squares;
+    const double of_products = std::abs(s.alpha) * products.magnitude;
+    const double all = of_products + std::abs(s.beta) * start.magnitude;
+    const double of_c = 2 * std::sqrt(static_cast<double>(p.n) * squares);  // Cauchy and Schwarz
+    sums[std::size_t(row)] = {s.alpha * products.value + s.beta * start.value,
+                              {std::min(of_c, all), all, of_products}};
+  });
+  return sums;
+}
+
+std::string compare_exact(std::span<const std::uint64_t> expected,
+                          std::span<const data::row_sums> got) {
+  return wrong_rows(std::int64_t(expected.size()), "are not exact",
+                    [&](std::size_t row) { return expected[row] != got[row].exact; });
+}
+
+std::string compare_rounded(const problem& p, kzoo_precision declared,
+                            std::span<const row_sum> expected,
+                            std::span<const data::row_sums> got) {
+  const tolerance within(p, declared);
+  return wrong_rows(
+      std::int64_t(expected.size()),
+      fmt::format("have a sum that differs by more than {} allows", precision_name(declared)),
+      [&](std::size_t row) {
+        const double error = std::abs(got[row].rounded - expected[row].value);
+        return !(error <= within.allowed(expected[row].magnitudes));
+      });
 }
 
 }  // namespace kzoo::reference

@@ -1,9 +1,12 @@
 #pragma once
 // Checks all of C at the cost of reading it once (Freivalds 1977): for a random vector x,
-// C x = A (B x) if C = A B, and otherwise only with a probability of 2^-38. On integers both sides
-// are exact mod 2^64, so any row that differs is wrong, however small the error.
+// C x = A (B x) if C = A B. On integers both sides are exact mod 2^64, so that a row that differs,
+// by however little, passes with a probability of 2^-38. On real numbers, with an x of -1 and 1, a
+// row passes that differs by less than rounding errors could.
 
+#include "core/matrix_data.hpp"
 #include "core/problem.hpp"
+#include "reference/reference.hpp"
 
 #include <cstdint>
 #include <span>
@@ -16,12 +19,24 @@ namespace kzoo::reference {
 // fill::signs.
 problem exact_companion(problem p);
 
-// A (B x) mod 2^64, one value per row, with x[column] = hash(key, column): what
-// devices::backend::fold_rows returns for a correct C. `p` is an exact_companion().
-std::vector<std::uint64_t> fold_of_product(const problem& p, std::uint64_t key);
+// A (B x) mod 2^64, one value per row, with x[column] = hash(key, column): the row_sums::exact of a
+// correct C. `p` is an exact_companion().
+std::vector<std::uint64_t> exact_sums(const problem& p, std::uint64_t key);
+
+// The sum of one row of C with x[column] = sign_of(key, column), and the sums over the row of the
+// magnitudes in the error bound. That of |C| is estimated as twice what it is for zero-mean data.
+struct row_sum {
+  double value = 0;
+  sizes magnitudes{};
+};
+// One per row, for a floating type: the row_sums::rounded of a C without rounding errors.
+std::vector<row_sum> rounded_sums(const problem& p, std::uint64_t key);
 
 // "128 of 4096 rows of C are not exact: rows 64 to 191", or "".
-std::string compare_folds(std::span<const std::uint64_t> expected,
-                          std::span<const std::uint64_t> got);
+std::string compare_exact(std::span<const std::uint64_t> expected,
+                          std::span<const data::row_sums> got);
+// "... of 4096 rows of C have a sum that differs by more than fp32 allows: ...", or "".
+std::string compare_rounded(const problem& p, kzoo_precision declared,
+                            std::span<const row_sum> expected, std::span<const data::row_sums> got);
 
 }  // namespace kzoo::reference

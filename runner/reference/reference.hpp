@@ -41,14 +41,15 @@ struct sizes {
 };
 
 // The expected result of one problem. Above max_products FMAs or kMaxElements elements only some
-// rows are computed: the first, the last, and others spread evenly between them at random offsets
-// that follow from the problem's seed.
+// rows are computed: the first, the last, and others spread evenly between them at random offsets.
 class expected_result {
  public:
   static constexpr double kMaxProducts = 7e10;  // a bit above 4096^3: 2 s on 2 AVX-512 cores
   static constexpr double kMaxElements = 7e7;   // 800 MB
 
-  explicit expected_result(const problem& p, double max_products = kMaxProducts);
+  // `key`: which rows are computed where not all are.
+  explicit expected_result(const problem& p, double max_products = kMaxProducts,
+                           std::uint64_t key = 0);
 
   // How many rows the constructor will compute.
   static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);

@@ -110,6 +110,13 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
            fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
     if (r.errors) p.verbatim(reference::lines_of(*r.errors));
   }
+  for (const cell& c : d.cells) {
+    if (c.problem != problem) continue;
+    for (const results::finding& f : c.findings) {
+      if (f.check == results::kOwnWorker)
+        p.item("suspect", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
+    }
+  }
   for (const throttling& t : what.throttled_cells) {
     p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
   }

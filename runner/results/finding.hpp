@@ -21,6 +21,10 @@ struct finding {
   std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
 };
+// The name of a finding that excuses a cell: it failed in a worker where another kernel had run,
+// and passes in one of its own. Names that kernel.
+inline constexpr std::string_view kOwnWorker = "own worker";
+
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;
 }

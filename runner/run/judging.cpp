@@ -1,5 +1,7 @@
 #include "run/judging.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace kzoo::run {
@@ -14,12 +16,17 @@ void fail(cell& c, verdict v, const std::string& reason) {
 
 }  // namespace
 
-cell judging::judge(loaded_plugin& who, const selected_variant& what) {
+cell judging::new_cell(const loaded_plugin& who, const selected_variant& what) const {
   cell c;
   c.problem = index_;
   c.device = plan_.device.id;
   c.kernel = {who.record.name, what.description.id};
   c.declared = what.description.declared(problem_.dtype);
+  return c;
+}
+
+cell judging::judge(loaded_plugin& who, const selected_variant& what) {
+  cell c = new_cell(who, what);
   if (!who.host) {
     fail(c, who.obstacle, who.record.problem);
     return c;
@@ -29,6 +36,14 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
+  const std::string before = who.host->is_used() ? memory_.last[who.host.get()] : "";
+  judge(who, what, c);
+  if (is_failure(c.verdict) && !before.empty()) judge_alone(who, what, before, c);
+  memory_.last[who.host.get()] = fmt::format("{} at {}", c.kernel.name(), shape_name(problem_));
+  return c;
+}
+
+void judging::judge(loaded_plugin& who, const selected_variant& what, cell& c) {
   checks::candidate candidate = candidate_of(who, what);
   try {
     candidate.prepare(problem_);
@@ -42,7 +57,43 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what) {
   }
   // Threads or a corrupted heap that a failing kernel leaves must not affect the next one.
   if (is_failure(c.verdict)) who.host->leave();
-  return c;
+}
+
+void judging::judge_alone(loaded_plugin& who, const selected_variant& what,
+                          const std::string& before, cell& c) {
+  const cell failed = c;
+  c = new_cell(who, what);
+  std::erase_if(kept_, [&](const kept& k) { return k.kernel == c.kernel.name(); });
+  memory_.findings.erase({c.kernel.name(), problem_.dtype});
+  judge(who, what, c);
+  if (c.verdict != verdict::pass) return;
+  checks::candidate candidate = candidate_of(who, what);
+  require_repeatable(candidate, c);
+  if (c.verdict != verdict::pass) return who.host->leave();
+  c.findings.push_back(
+      {std::string(results::kOwnWorker),
+       results::outcome::pass,
+       fmt::format(
+           "passes in a process of its own; after {} in the same process it was {} ({}), so "
+           "that one is suspect",
+           before, verdict_name(failed.verdict), failed.reason),
+       {}});
+}
+
+// A kernel that fails now and then is not excused by what ran before it.
+void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
+  constexpr int kRuns = 20;
+  const std::uint64_t judged = kept_.back().of->digest;
+  try {
+    candidate.prepare(problem_);
+    for (int i = 0; i < kRuns && c.verdict == verdict::pass; ++i) {
+      const checks::judged_run again = candidate.run(0, {judged});
+      if (!again.judgement.right) fail(c, verdict::wrong, again.judgement.reason);
+    }
+    candidate.finish();
+  } catch (const failure& f) {
+    fail(c, f.verdict, f.what());
+  }
 }
 
 std::vector<results::agreement> judging::compare_newest() {

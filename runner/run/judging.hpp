@@ -18,7 +18,8 @@ namespace kzoo::run {
 
 // What is kept from one problem to the next.
 struct memory {
-  std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
+  std::map<std::string, std::string> hung;               // kernel -> the problem at which it hung
+  std::map<const host::plugin_host*, std::string> last;  // what a worker judged last
   // By kernel and element type: findings of the checks that run once for each type.
   std::map<std::pair<std::string, kzoo_type>, std::vector<results::finding>> findings;
   checks::expected_results expected_results;
@@ -33,7 +34,8 @@ class judging {
         memory_(m),
         monitor_(monitor) {}
 
-  // Returns the finished cell, without times.
+  // Returns the finished cell, without times. A kernel that fails where another one has run before
+  // in its worker gets a second chance in a new one.
   results::cell judge(loaded_plugin& who, const selected_variant& what);
   // Compares the results judged since the last call with all earlier ones.
   std::vector<results::agreement> compare_newest();
@@ -56,6 +58,13 @@ class judging {
     std::shared_ptr<const outcome> of;
   };
 
+  results::cell new_cell(const loaded_plugin& who, const selected_variant& what) const;
+  // Judges in the worker as it is.
+  void judge(loaded_plugin& who, const selected_variant& what, results::cell& c);
+  // Replaces a failed cell by what it is in a worker of its own.
+  void judge_alone(loaded_plugin& who, const selected_variant& what, const std::string& before,
+                   results::cell& c);
+  void require_repeatable(checks::candidate& candidate, results::cell& c) const;
   checks::candidate candidate_of(loaded_plugin& who, const selected_variant& what);
   void verify(checks::candidate& candidate, results::cell& c);
   std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,

@@ -25,10 +25,13 @@ constexpr double kMaxSamples = 16;
 // Times one candidate over the rounds, and keeps its samples.
 class candidate_timer {
  public:
-  candidate_timer(timed_candidate& who, const problem& p, const results::timing_options& how)
+  // `clock_round`: in which the two clocks are compared.
+  candidate_timer(timed_candidate& who, const problem& p, const results::timing_options& how,
+                  int clock_round)
       : who_(who),
         problem_(p),
         how_(how),
+        clock_round_(clock_round),
         rule_{how.rounds, how.max_relative_half_width, how.max_seconds} {
     const bool simulated = who.clock == timing::clock::simulator;
     // A simulator's times need no precision, and a new process for each turn is expensive.
@@ -55,12 +58,16 @@ class candidate_timer {
         if (cell().verdict == verdict::pass && !k.samples.out_of_time(rule_))
           sample(k, round, warmup_seconds);
       }
+      if (round == clock_round_) compare_clocks();
     });
   }
 
   void finish() {
-    if (cell().verdict == verdict::pass && how_.end_to_end) {
-      while_prepared([&] { measure_end_to_end(); });
+    if (cell().verdict == verdict::pass && (how_.end_to_end || !clocks_compared_)) {
+      while_prepared([&] {
+        if (!clocks_compared_) compare_clocks();
+        if (how_.end_to_end && cell().verdict == verdict::pass) measure_end_to_end();
+      });
     }
     if (cell().verdict != verdict::pass) return;
     who_.cell->time = summarised(kinds_.front());
@@ -115,6 +122,14 @@ class candidate_timer {
     who_.cell->conditions.add(timed.conditions);
   }
 
+  void compare_clocks() {
+    clocks_compared_ = true;
+    const kind& k = kinds_.back();
+    if (cell().verdict != verdict::pass || who_.clock == timing::clock::simulator) return;
+    const reference::judgement same = who_.candidate->compare_clocks(k.hot);
+    if (!same.right) fail(same, "");
+  }
+
   int samples_for(const kind& k) const {
     const int least = how_.samples_per_turn();
     if (k.last_ms <= 0 || who_.clock == timing::clock::simulator) return least;
@@ -152,6 +167,8 @@ class candidate_timer {
   timed_candidate& who_;
   const problem& problem_;
   const results::timing_options& how_;
+  int clock_round_;
+  bool clocks_compared_ = false;
   timing::stop_rule rule_;
   std::vector<kind> kinds_;
 };
@@ -171,10 +188,11 @@ std::vector<candidate_timer*> participants(std::vector<candidate_timer>& all) {
 void run_rounds(const problem& p, const results::timing_options& how,
                 std::span<timed_candidate> timed_candidates, int first_round,
                 const turn_observer& watch) {
-  std::vector<candidate_timer> timers;
-  for (timed_candidate& t : timed_candidates) timers.emplace_back(t, p, how);
   // A new order in each round and each run, so that effects of the order average out.
   std::mt19937_64 random(std::random_device{}());
+  std::uniform_int_distribution<int> clock_round(first_round, first_round + how.rounds - 1);
+  std::vector<candidate_timer> timers;
+  for (timed_candidate& t : timed_candidates) timers.emplace_back(t, p, how, clock_round(random));
   for (int round = first_round;; ++round) {
     std::vector<candidate_timer*> now = participants(timers);
     if (now.empty()) break;

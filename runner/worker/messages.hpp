@@ -70,6 +70,7 @@ struct sample_report {
   std::vector<double> sm_mhz;  // of each; 0 where it is not known
   double seconds = 0;          // for all samples, including the time between them
   double warmup_seconds = 0;   // before the first sample
+  double total_seconds = 0;    // for the whole request
   bool cold_cache = false;
   output_report output;  // of the last sample
   changes changed;

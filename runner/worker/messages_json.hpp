@@ -49,7 +49,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, unfinished, laun
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, warmup_seconds, max_seconds,
                                    hot, output, any_output, least_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, warmup_seconds,
-                                   cold_cache, output, changed)
+                                   total_seconds, cold_cache, output, changed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
 
 }  // namespace kzoo::worker

@@ -154,7 +154,7 @@ void prepared_kernel::fill_late() {
 sample_report prepared_kernel::sample(const sample_request& how) {
   const devices::start from = how.hot ? devices::start::hot : devices::start::cold;
   sample_report report;
-  const stopwatch warmup;
+  const stopwatch total, warmup;
   if (loaded_.insert(variant_).second) run_once(from, random_negation());
   const double enough = std::max(kWarmSeconds, how.warmup_seconds);
   for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
@@ -177,6 +177,7 @@ sample_report prepared_kernel::sample(const sample_request& how) {
            (report.output.known || how.any_output));
   show(how.output, report.output);
   report.changed = find_changes();
+  report.total_seconds = total.seconds();
   return report;
 }
 
@@ -188,7 +189,7 @@ void prepared_kernel::profile(int warmup) {
 }
 
 void prepared_kernel::fold(std::uint64_t key) {
-  const std::vector<std::uint64_t> sums =
+  const std::vector<data::row_sums> sums =
       backend_.fold_rows(matrices_.c->words(), matrices_.c->spec(), key);
   const std::size_t bytes = sums.size() * sizeof(sums[0]);
   std::memcpy(output_.view(bytes).data(), sums.data(), bytes);

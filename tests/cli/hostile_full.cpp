@@ -50,6 +50,12 @@ const std::vector<expectation> kAtFull = {
      {"repeats: run ", "differs from the first", "not declared nondeterministic"}},
 };
 
+// Paths that a kernel chooses by size.
+const std::vector<expectation> kLarge = {
+    {"native:large_without_beta", "wrong", {"near its size: 272x264x40", "beta C is left out"}},
+    {"native:large_without_tail", "wrong", {"near its size: 273x265x41", "terms along k"}},
+    {"native:large_in_bf16", "wrong", {"near its size: 272x264x40 f32 fill=probe", "not exact"}}};
+
 // Requires that the named check fails for each variant, whatever other checks find.
 void check_validation(const std::string& selector, int variants, const std::string& check,
                       const std::string& words) {
@@ -77,6 +83,10 @@ TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
   check_each(kAtFull, "cpu", "sizes = [64]", kFull);
   check_each({{"launches:race", "wrong", {"repeats: run ", "the first was right: a race?"}}}, "cpu",
              "sizes = [64]", kFull);
+}
+
+TEST_CASE("tier full checks near the problem's own size", "[cli][hostile]") {
+  check_each(kLarge, "cpu", "sizes = ['272x264x40']", kFull);
 }
 
 TEST_CASE("integer arithmetic narrower than declared is detected", "[cli][hostile]") {

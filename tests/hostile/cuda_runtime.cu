@@ -23,8 +23,14 @@ struct other_stream : honest {
   cudaStream_t own = nullptr;
 };
 
+// Forgets the stream: the likeliest mistake of all.
+struct default_stream : honest {
+  void run(const gemm& g, kzoo::stream_t) const { honest::run(g, nullptr); }
+};
+
 }  // namespace
 
 KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
             kzoo::variant<sticky_error>("sticky_error", "leaves an error in create"),
-            kzoo::variant<other_stream>("other_stream", "measured time close to 0"));
+            kzoo::variant<other_stream>("other_stream", "measured time close to 0"),
+            kzoo::variant<default_stream>("default_stream", "launches on the default stream"));

@@ -3,11 +3,16 @@
 
 #include <kzoo/plugin.hpp>
 
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <vector>
 
 namespace {
@@ -25,7 +30,7 @@ struct honest {
   }
 };
 
-// Computes once, then copies the result: right each time, but in an impossible time.
+// Computes once, then copies the result.
 struct replays_result : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     const auto row = static_cast<std::size_t>(g.n);
@@ -47,6 +52,103 @@ struct wrong_row : honest {
     constexpr int kRow = 39;
     honest::run(g, stream);
     for (int col = 0; col < g.n && g.m > kRow; ++col) g.c[kRow * g.ldc + col] += 1;
+  }
+};
+
+// Whether the numbers are fractions, unlike those of some checks.
+bool are_fractions(const kzoo::gemm<float>& g) {
+  return g.a_at(0, 0) != static_cast<float>(static_cast<int>(g.a_at(0, 0)));
+}
+
+// Computes one row of three. In a large C of real numbers only a check that covers all rows, on the
+// real numbers, detects it.
+struct skips_rows : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    honest::run(g, stream);
+    constexpr int kSpared = 3;
+    if (!are_fractions(g)) return;
+    for (int row = 1; row < g.m - 1; ++row) {
+      if (row % kSpared == 0) continue;
+      for (int col = 0; col < g.n; ++col) g.c[row * g.ldc + col] = 0;
+    }
+  }
+};
+
+// Paths for large sizes that nobody tried with a beta, with K odd, or with integers' precision.
+constexpr int kLarge = 260;  // above those of small shapes
+bool is_large(const kzoo::gemm<float>& g) { return g.m >= kLarge && g.n >= kLarge; }
+
+struct large_without_beta : honest {
+  void run(kzoo::gemm<float> g, kzoo::stream_t stream) const {
+    if (is_large(g)) g.beta = 0;
+    honest::run(g, stream);
+  }
+};
+struct large_without_tail : honest {
+  void run(kzoo::gemm<float> g, kzoo::stream_t stream) const {
+    constexpr int kTile = 8;
+    if (is_large(g)) g.k -= g.k % kTile;
+    honest::run(g, stream);
+  }
+};
+struct large_in_bf16 : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    if (!is_large(g) || are_fractions(g)) return honest::run(g, stream);
+    for (int row = 0; row < g.m; ++row) {
+      for (int col = 0; col < g.n; ++col) {
+        float sum = 0;
+        for (int i = 0; i < g.k; ++i) sum += round(g.a_at(row, i)) * round(g.b_at(i, col));
+        g.store(row, col, sum);
+      }
+    }
+  }
+  static float round(float x) { return kzoo::bf16_bits_to_float(kzoo::float_to_bf16_bits(x)); }
+};
+
+// Spoils the process for the variants that run after it, one of which is right by itself.
+float scale = 1;
+struct spoils_others : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    honest::run(g, stream);
+    scale = 2;
+  }
+};
+struct is_spoilt : honest {
+  void run(kzoo::gemm<float> g, kzoo::stream_t stream) const {
+    g.alpha *= scale;
+    honest::run(g, stream);
+  }
+};
+
+// Right and wrong in turn; what ran before is no excuse.
+struct wrong_now_and_then : honest {
+  void run(kzoo::gemm<float> g, kzoo::stream_t stream) const {
+    static int calls = 0;
+    constexpr int kEvery = 4;
+    if (calls++ % kEvery == 0) g.alpha *= 2;
+    honest::run(g, stream);
+  }
+};
+
+// Replaces the C++ library's clock by one that is eight times slower.
+std::chrono::steady_clock::time_point slow_clock() noexcept {
+  constexpr long long kSlower = 8, kNsPerSecond = 1'000'000'000;
+  timespec now{};
+  syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  const long long ns = now.tv_sec * kNsPerSecond + now.tv_nsec;
+  static const long long start = ns;
+  return std::chrono::steady_clock::time_point(
+      std::chrono::nanoseconds(start + (ns - start) / kSlower));
+}
+struct slows_clock : honest {
+  slows_clock(const kzoo_problem&, const kzoo_device&) {
+    auto* const now = reinterpret_cast<unsigned char*>(&std::chrono::steady_clock::now);
+    const auto page = reinterpret_cast<std::uintptr_t>(now) & ~std::uintptr_t{4095};
+    mprotect(reinterpret_cast<void*>(page), 2 * 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+    unsigned char jump[] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0};  // mov rax; jmp rax
+    const auto target = reinterpret_cast<std::uintptr_t>(&slow_clock);
+    std::memcpy(jump + 2, &target, sizeof target);
+    std::memcpy(now, jump, sizeof jump);
   }
 };
 
@@ -86,9 +188,17 @@ struct leaves_child : honest {
 
 }  // namespace
 
-KZOO_PLUGIN("native", "Native CPU code",
+KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must pass"),
             kzoo::variant<replays_result>("replays_result", "computes once"),
             kzoo::variant<wrong_row>("wrong_row", "adds 1 to row 39"),
+            kzoo::variant<slows_clock>("slows_clock", "its time is an eighth of the true one"),
             kzoo::variant<one_unwritten>("one_unwritten", "leaves out the last element"),
+            kzoo::variant<skips_rows>("skips_rows", "leaves two rows of three at zero"),
+            kzoo::variant<large_without_beta>("large_without_beta", "beta on small shapes only"),
+            kzoo::variant<large_without_tail>("large_without_tail", "k tails on small shapes only"),
+            kzoo::variant<large_in_bf16>("large_in_bf16", "fp32 on small shapes only"),
+            kzoo::variant<spoils_others>("spoils_others", "changes what is_spoilt computes"),
+            kzoo::variant<is_spoilt>("is_spoilt", "right by itself"),
+            kzoo::variant<wrong_now_and_then>("wrong_now_and_then", "wrong in every fourth call"),
             kzoo::variant<tells_process>("tells_process", "logs the pid of each run"),
             kzoo::variant<leaves_child>("leaves_child", "starts a process that must be killed"));

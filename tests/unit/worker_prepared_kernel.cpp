@@ -37,8 +37,8 @@ class clocked final : public devices::backend {
     return cpu_->digest(of, x);
   }
   bool c_changes_by_itself = false;
-  std::vector<std::uint64_t> fold_rows(const void* of, const data::matrix& x,
-                                       std::uint64_t key) override {
+  std::vector<data::row_sums> fold_rows(const void* of, const data::matrix& x,
+                                        std::uint64_t key) override {
     return cpu_->fold_rows(of, x, key);
   }
   void mark_redzones(const void*, const data::matrix&, bool) override {}

@@ -22,10 +22,11 @@ __device__ counter* as_counter(T* number) {
   return reinterpret_cast<counter*>(number);
 }
 
-__device__ void add_warp_sum(counter* total, counter part) {
+template <class T>
+__device__ void add_warp_sum(T* total, T part) {
   constexpr unsigned kAll = 0xffffffffu;
   for (int lanes = warpSize / 2; lanes > 0; lanes /= 2) part += __shfl_down_sync(kAll, part, lanes);
-  if (threadIdx.x % warpSize == 0 && part != 0) atomicAdd(total, part);
+  if (threadIdx.x % warpSize == 0 && part != T{0}) atomicAdd(total, part);
 }
 
 __global__ void find_changes_kernel(const void* buffer, data::matrix x, data::changes* found) {
@@ -99,13 +100,14 @@ __global__ void digest_kernel(const void* buffer, data::matrix x, std::uint64_t*
             [&](std::int64_t i) { return data::is_column_negated(x, i); });
       },
       [&](std::int64_t index, int row, std::int64_t col) {
-        const bool negated = col < x.cols && signs.rows[row] != signs.column;
-        part += data::digest_term(x, index, word_at(buffer, x, index), negated);
+        const std::uint32_t bits = word_at(buffer, x, index);
+        part += col < x.cols ? data::digest_term(x, index, bits, signs.rows[row] != signs.column)
+                             : data::digest_term(bits, index);
       });
   const std::int64_t end = data::word_count(x);
   for (std::int64_t i = first_index(); i < data::kRedzone; i += kBlocks * kThreads) {
     for (const std::int64_t index : {i, end - 1 - i})
-      part += data::digest_term(x, index, word_at(buffer, x, index), false);
+      part += data::digest_term(word_at(buffer, x, index), index);
   }
   add_warp_sum(as_counter(sum), part);
 }
@@ -143,12 +145,13 @@ __global__ void gate_kernel(const volatile unsigned* open, unsigned ticket,
 }
 
 __global__ void fold_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
-                                 std::uint64_t* sums) {
+                                 data::row_sums* sums) {
   for (std::int64_t row = blockIdx.x; row < x.rows; row += gridDim.x) {
-    counter part = 0;
+    data::row_sums part;
     for (std::int64_t col = threadIdx.x; col < x.cols; col += kThreads)
-      part += fold_term(buffer, x, key, row, col);
-    add_warp_sum(as_counter(sums + row), part);
+      add_to_row(part, buffer, x, key, row, col);
+    add_warp_sum(as_counter(&sums[row].exact), static_cast<counter>(part.exact));
+    add_warp_sum(&sums[row].rounded, part.rounded);
   }
 }
 
@@ -190,7 +193,7 @@ cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, unsigned long lo
 }
 
 cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
-                              std::uint64_t* sums, cudaStream_t stream) {
+                              data::row_sums* sums, cudaStream_t stream) {
   fold_rows_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, key, sums);
   return cudaGetLastError();
 }

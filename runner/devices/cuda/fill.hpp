@@ -28,6 +28,6 @@ cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, unsigned long lo
                          cudaStream_t stream);
 // Adds to sums[row], for each row.
 cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
-                              std::uint64_t* sums, cudaStream_t stream);
+                              data::row_sums* sums, cudaStream_t stream);
 
 }  // namespace kzoo::devices::cuda
