@@ -32,7 +32,7 @@ std::string timing_text(const document& d) {
         ways.insert("warm caches");
         break;
       case timing::caches::hot:
-        ways.insert("back to back");
+        ways.insert("caches as an identical run left them");
         break;
     }
   }

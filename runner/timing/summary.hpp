@@ -16,7 +16,7 @@ inline constexpr std::array kClocks{clock::gpu, clock::cpu, clock::simulator};
 std::string_view clock_name(clock c);
 
 // What the device's caches held when a sample began. cold: none of the operands (flushed); warm:
-// not controlled; hot: what the run just before had left (back to back).
+// not controlled; hot: what an identical run just before had left.
 enum class caches { cold, warm, hot };
 inline constexpr std::array kCaches{caches::cold, caches::warm, caches::hot};
 std::string_view caches_name(caches c);
