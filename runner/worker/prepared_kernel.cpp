@@ -105,10 +105,12 @@ run_report prepared_kernel::run(const run_request& how) {
   if (const std::string left = backend_.pending_error(); !left.empty()) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
+  // Where code is loaded by the first launch, that waits for the device: no run like the others.
+  if (loaded_.insert(variant_).second && backend_.stream() != nullptr)
+    run_once(devices::start::idle, random_negation());
   const devices::finished_run done =
       run_once(how.idle_device ? devices::start::idle : devices::start::cold,
                how.plain ? data::negation{} : random_negation());
-  loaded_.insert(variant_);
   run_report report;
   report.changed = find_changes();
   report.output = report_on(done.digest, how.output);

@@ -1,11 +1,14 @@
 #include "core/matrix_data.hpp"
 
 #include "core/operands.hpp"
+#include "devices/backend.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>
+#include <cstddef>
 #include <map>
 #include <set>
+#include <vector>
 
 using namespace kzoo;
 
@@ -181,4 +184,64 @@ TEST_CASE("C is poison only where beta is 0", "[matrix_data]") {
   CHECK((o.a.rows == 3 && o.a.cols == 7 && o.a.ld == 9));
   CHECK((o.b.rows == 7 && o.b.cols == 5 && o.b.ld == 9));
   CHECK((o.c.rows == 3 && o.c.cols == 5 && o.c.ld == 11));
+}
+
+TEST_CASE("negated rows and columns are few, and one of each comes late", "[matrix_data]") {
+  for (const std::int64_t count : {1, 7, 63, 64, 4096}) {
+    double negated = 0;
+    constexpr int kKeys = 200;
+    for (std::uint64_t key = 1; key <= kKeys; ++key) {
+      int late = 0;
+      for (std::int64_t i = 0; i < count; ++i) {
+        const bool all = data::is_negated(key, false, i, count);
+        negated += all;
+        if (all == data::is_negated(key, true, i, count)) continue;
+        CHECK(i == data::late(key, count));
+        ++late;
+      }
+      CHECK(late == 1);
+    }
+    const double expected = count < 64 ? double(count) / 2 : 32;
+    CHECK(negated / kKeys > 0.8 * expected);
+    CHECK(negated / kKeys < 1.2 * expected);
+    CHECK_FALSE(data::is_negated(0, true, data::late(0, count), count));
+  }
+}
+
+TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[matrix_data]") {
+  for (const kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
+    const auto bits = [&](float x) { return data::encode(type, x); };
+    CHECK(data::opposite(type, bits(3)) == bits(-3));
+    CHECK(data::opposite(type, bits(-3)) == bits(3));
+    CHECK(data::opposite(type, bits(0)) == bits(0));
+    if (type == KZOO_I32) continue;
+    CHECK(data::opposite(type, bits(-0.0f)) == bits(-0.0f));
+    CHECK(data::opposite(type, bits(INFINITY)) == bits(-INFINITY));
+    CHECK(data::opposite(type, bits(NAN)) == bits(NAN));
+    CHECK(data::unsigned_zero(type, bits(-0.0f)) == bits(0));
+    CHECK(data::unsigned_zero(type, bits(-1)) == bits(-1));
+  }
+}
+
+TEST_CASE("signs can be changed in place and back, and a digest does not see them",
+          "[matrix_data]") {
+  const auto cpu = devices::open_cpu();
+  for (const kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
+    for (const data::content inside : {data::content::uniform, data::content::poison}) {
+      data::matrix x{type, inside, 70, 90, 95, 7};
+      const std::size_t bytes = static_cast<std::size_t>(data::word_count(x)) * type_size(type);
+      std::vector<std::byte> filled(bytes), changed(bytes);
+      data::matrix negated = x;
+      negated.negated = {3, 4, false};
+      cpu->fill(filled.data(), x);
+      cpu->fill(changed.data(), negated);
+      CHECK(cpu->digest(filled.data(), x) == cpu->digest(changed.data(), negated));
+      CHECK((filled == changed) == (inside == data::content::poison));
+      CHECK_FALSE(cpu->find_changes(changed.data(), negated).any());
+      cpu->negate(changed.data(), negated, {3, 4, true});
+      negated.negated.without_late = true;
+      cpu->negate(changed.data(), negated, {});
+      CHECK(filled == changed);
+    }
+  }
 }

@@ -111,13 +111,13 @@ class cuda_backend final : public backend {
     if (from == start::hot) steps.call();
     steps.fill();
     const closed_gate gate(*this, from == start::idle);
+    steps.fill_late();
     // The clocks are read outside the interval between the events, and the first time before the
     // flush: the flush makes the time between the stamps long enough for the GPU's timer.
     probe_->enqueue_start(stream_);
     // Writing twice the size of the L2 evicts A, B and C.
     if (from == start::cold)
       check(cudaMemsetAsync(flush_, 0, flush_bytes_, stream_), "flushing the L2");
-    steps.fill_late();
     if (from == start::idle) synchronize();
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
     steps.call();
