@@ -1,4 +1,5 @@
 #include "cli/setup.hpp"
+#include "core/output.hpp"
 #include "core/printable.hpp"
 #include "devices/devices.hpp"
 #include "run/plan.hpp"
@@ -32,17 +33,17 @@ int check(const run_options& options) {
       continue;
     }
     ++unavailable;
-    fmt::print("unavailable {}: {}\n", c.record.name, c.record.problem);
+    print_to(stdout, "unavailable {}: {}\n", printable(c.record.name), printable(c.record.problem));
   }
-  if (!missing.empty()) fmt::print("note: {}\n", missing);
+  if (!missing.empty()) print_to(stdout, "note: {}\n", missing);
   const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
   const std::size_t plugins = plan.plugins.size() - unavailable;
   const std::size_t problems = plan.experiment.problems.size();
-  fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
-             variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
-             variants * problems, plan.device.id);
+  print_to(stdout, "{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
+           variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
+           variants * problems, plan.device.id);
   const std::string& description = plan.experiment.description;
-  if (!description.empty()) fmt::print("\n{}\n", printable(description));
+  if (!description.empty()) print_to(stdout, "\n{}\n", description);
   return kOk;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/subcommands.hpp"
+#include "core/output.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
 #include "input/invalid.hpp"
@@ -59,7 +60,7 @@ int command_line(int argc, char** argv) {
   add_subcommands(app, after_dashes, code);
 
   if (argc <= 1) {
-    fmt::print("{}", app.help());
+    print_to(stdout, "{}", app.help());
     return kBadInput;
   }
   try {
@@ -69,19 +70,19 @@ int command_line(int argc, char** argv) {
     app.parse(words);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    fmt::print(stderr, "error: {}\nTry `runner --help`.\n", e.what());
+    print_to(stderr, "error: {}\nTry `runner --help`.\n", e.what());
     return kBadInput;
   } catch (const input::invalid& e) {
-    fmt::print(stderr, "{}\n", e.what());
+    print_to(stderr, "{}\n", e.what());
     return kBadInput;
   } catch (const devices::absent& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
+    print_to(stderr, "error: {}\n", e.what());
     return kNoSuchDevice;
   } catch (const std::invalid_argument& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
+    print_to(stderr, "error: {}\n", e.what());
     return kBadInput;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
+    print_to(stderr, "error: {}\n", e.what());
     return kSomeCellFailed;
   }
   return code;

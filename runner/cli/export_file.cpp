@@ -1,5 +1,6 @@
 #include "cli/export_file.hpp"
 
+#include "core/output.hpp"
 #include "results/experiment.hpp"
 
 #include "input/invalid.hpp"
@@ -41,7 +42,7 @@ export_file::~export_file() {
 void export_file::write(const std::string& text) {
   std::FILE* out = file_ == nullptr ? stdout : file_;
   const bool complete =
-      std::fwrite(text.data(), 1, text.size(), out) == text.size() && std::fflush(out) == 0 &&
+      write_data(out, text) && std::fflush(out) == 0 &&
       (written_ == name_ || written_.empty() || std::rename(written_.c_str(), name_.c_str()) == 0);
   if (!complete)
     throw std::runtime_error(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));

@@ -101,8 +101,8 @@ TEST_CASE("an error shows the position, what was found, and the line", "[experim
         "   | ^");
   CHECK(fault("[timing]\n\tmin_samples = 0\r\n") ==
         "t.toml:2:16: error: timing.min_samples: expected an integer from 1 to 10000, found 0\n"
-        " 2 | \tmin_samples = 0\n"
-        "   | \t              ^");
+        " 2 |  min_samples = 0\n"
+        "   |                ^");
 }
 
 TEST_CASE("an invalid baseline is not reported as a missing one", "[experiment]") {
