@@ -71,30 +71,6 @@ std::size_t folded_bytes(const problem& p) {
 // Whether a worker may report this as a time or a clock rate.
 bool is_figure(double x) { return std::isfinite(x) && x >= 0; }
 
-// Why the file is not even opened: to open a pipe or a device may wait, or do something. "" if it
-// is.
-std::string obstacle_to_opening(const std::filesystem::path& file) {
-  using std::filesystem::file_type;
-  // The name goes to the worker, and to results, as UTF-8.
-  if (printable(file.string()) != file.string())
-    return "its name has characters that cannot be printed; rename it";
-  std::error_code fault;
-  switch (std::filesystem::status(file, fault).type()) {
-    case file_type::regular:
-      return "";
-    case file_type::not_found:
-      return "there is no such file";
-    case file_type::directory:
-      return "is a directory, not a library";
-    case file_type::fifo:
-      return "is a named pipe, not a library";
-    case file_type::none:
-      return "cannot be read: " + fault.message();
-    default:
-      return "is a device or a socket, not a library";
-  }
-}
-
 struct opened {
   results::plugin_description plugin;
 };
@@ -103,8 +79,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
 }  // namespace
 
 results::plugin_description plugin_host::open() {
-  if (const std::string why = obstacle_to_opening(file_); !why.empty())
-    throw failure(verdict::unavailable, why);
   auto plugin =
       call_for<opened>({{"op", name(operation::open)}, {"file", file_.string()}}, timeout_seconds_)
           .plugin;

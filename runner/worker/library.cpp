@@ -13,6 +13,27 @@
 namespace kzoo::worker {
 namespace {
 
+// Why the file is not even opened: to open a pipe or a device may wait, or do something. "" if it
+// is.
+std::string obstacle_to_opening(const std::filesystem::path& file) {
+  using std::filesystem::file_type;
+  std::error_code fault;
+  switch (std::filesystem::status(file, fault).type()) {
+    case file_type::regular:
+      return "";
+    case file_type::not_found:
+      return "there is no such file, or its name is not UTF-8";
+    case file_type::directory:
+      return "is a directory, not a library";
+    case file_type::fifo:
+      return "is a named pipe, not a library";
+    case file_type::none:
+      return "cannot be read: " + fault.message();
+    default:
+      return "is a device or a socket, not a library";
+  }
+}
+
 bool is_named(const char* id) {
   return id != nullptr && strnlen(id, kLongestIdentifier + 1) <= kLongestIdentifier &&
          is_identifier(id);
@@ -59,6 +80,7 @@ std::string flaw_in(const kzoo_plugin& p) {
 
 library::library(const std::filesystem::path& file) : handle_(*new boost::dll::shared_library) {
   namespace dll = boost::dll;
+  if (const std::string why = obstacle_to_opening(file); !why.empty()) throw unusable(why);
   try {
     handle_.load(std::filesystem::absolute(file),
                  dll::load_mode::rtld_now | dll::load_mode::rtld_local);

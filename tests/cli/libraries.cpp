@@ -86,7 +86,7 @@ TEST_CASE("what is not a file is refused before it is opened", "[cli]") {
       {"pipe", "is a named pipe, not a library"},
       {"device", "is a device or a socket, not a library"},
       {"gone", "there is no such file"},
-      {"odd", "characters that cannot be printed; rename it"}};
+      {"odd", "its name is not UTF-8"}};
   const std::string where = " --plugin-dir " + folder.path().string();
   const auto listed = runner("list" + where);
   for (const auto& [name, reason] : reasons) {
