@@ -26,19 +26,31 @@ int check(const run_options& options) {
   }
   const run::plan plan = run::make_plan(std::move(e), std::move(device), discover_plugins(options),
                                         hosts_for(options, timeout));
-  std::size_t variants = 0, unavailable = 0;
+  std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
     if (c.host) {
       variants += c.entries.size();
       continue;
     }
     ++unavailable;
+    broken += c.record.broken() ? 1 : 0;
     print_to(stdout, "unavailable {}: {}\n", printable(c.record.name), printable(c.record.problem));
   }
   if (!missing.empty()) print_to(stdout, "note: {}\n", missing);
   const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
   const std::size_t plugins = plan.plugins.size() - unavailable;
   const std::size_t problems = plan.experiment.problems.size();
+  if (broken > 0) {
+    print_to(stderr, "{}: error: {} librar{} cannot be used; {} cells are left on {}\n", file,
+             broken, broken == 1 ? "y" : "ies", variants * problems, plan.device.id);
+    return kSomeCellFailed;
+  }
+  // On the device that it is meant for there may be some.
+  if (variants == 0 && missing.empty()) {
+    print_to(stderr, "{}: error: nothing to run: none of its plugins is built for {}\n", file,
+             plan.device.id);
+    return kSomeCellFailed;
+  }
   print_to(stdout, "{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
            variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
            variants * problems, plan.device.id);

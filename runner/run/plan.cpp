@@ -128,6 +128,36 @@ void pick_variants(loaded_plugin& c, const results::experiment& e) {
   }
 }
 
+// A baseline that names no variant of its plugin is misspelt. The plugin need not be selected.
+void check_baseline(const plan& p, const run::plugin_discovery& plugins,
+                    const host_factory& make_host) {
+  const auto& baseline = p.experiment.baseline;
+  if (!baseline) return;
+  const std::vector<std::string> names = plugins.names();
+  const auto named = [&](const std::string& name) { return matches(baseline->text, name, ""); };
+  if (std::ranges::none_of(names, named)) {
+    refuse(*baseline, fmt::format("the baseline '{}' names no plugin", baseline->text), names,
+           "plugins");
+  }
+  std::vector<std::string> known;
+  for (const std::string& name : names) {
+    if (!named(name) || baseline->text.find(':') == std::string::npos) continue;
+    const auto selected =
+        std::ranges::find(p.plugins, name, [](const loaded_plugin& c) { return c.record.name; });
+    const auto described = selected != p.plugins.end()
+                               ? selected->record.description
+                               : enter(name, p.device, plugins, make_host).record.description;
+    if (!described) return;  // it cannot be asked here
+    for (const auto& v : described->variants) {
+      if (matches(baseline->text, name, v.id)) return;
+      known.push_back(v.id);
+    }
+  }
+  if (known.empty()) return;
+  refuse(*baseline, fmt::format("the baseline '{}' names no variant", baseline->text), known,
+         "variants");
+}
+
 }  // namespace
 
 std::size_t plan::cells() const {
@@ -147,19 +177,12 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
                const host_factory& make_host) {
   plan p{std::move(e), std::move(d), {}, {}, {}, {}};
   p.devices = {p.device};
-  if (const auto& baseline = p.experiment.baseline) {
-    const std::vector<std::string> known = plugins.names();
-    const auto named = [&](const std::string& name) { return matches(baseline->text, name, ""); };
-    if (std::ranges::none_of(known, named)) {
-      refuse(*baseline, fmt::format("the baseline '{}' names no plugin", baseline->text), known,
-             "plugins");
-    }
-  }
   for (const std::string& name : pick_names(p.experiment, plugins)) {
     loaded_plugin c = enter(name, p.device, plugins, make_host);
     pick_variants(c, p.experiment);
     if (!c.entries.empty()) p.plugins.push_back(std::move(c));
   }
+  check_baseline(p, plugins, make_host);
   return p;
 }
 
