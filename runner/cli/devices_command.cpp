@@ -4,6 +4,7 @@
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "experiment/names.hpp"
+#include "input/invalid.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
 #include "report/table.hpp"
@@ -36,6 +37,11 @@ std::vector<results::device> chosen(const devices_options& options) {
 }
 
 void measure(const results::device& d) {
+  if (peaks_file(d).empty()) {
+    throw input::invalid(
+        "--measure: error: there is no place for the peaks: HOME is not set; name a folder in "
+        "KZOO_CEILINGS");
+  }
   roofline::peaks c = microbenchmarks::peaks_for(d);
   c.measured = run::utc_now();
   for (const microbenchmarks::microbenchmark& l : microbenchmarks::all(d)) {

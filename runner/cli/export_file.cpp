@@ -29,7 +29,10 @@ export_file::export_file(std::string flag, std::string name, const fs::path& sou
   if (fs::equivalent(name_, source, ignored)) refuse("it is the input file");
   // Devices and pipes cannot be replaced by renaming: write to them directly.
   const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
-  written_ = in_place ? name_ : fmt::format("{}.{}.part", name_, getpid());
+  written_ = in_place
+                 ? name_
+                 : (fs::path(name_).parent_path() / fmt::format("kzoo-{}{}.part", getpid(), flag_))
+                       .string();
   file_ = std::fopen(written_.c_str(), "w");
   if (file_ == nullptr) refuse(std::strerror(errno));
 }

@@ -90,6 +90,15 @@ int list(const common_options& options) {
                    {file.file.string() + ": " + d.problem, style::bad}});
       }
     }
+    for (const auto& [missing, kind] : plugins.not_built()) {
+      if (missing != name) continue;
+      t.add_row({{name},
+                 {kind == 0 ? "" : devices::kind_name(kind)},
+                 {},
+                 {"not built", style::dim},
+                 {kind == 0 ? "cannot be built here" : "./zoo build --all builds every plugin",
+                  style::dim}});
+    }
   }
   print_to(stdout, "{}", t.str(colour, ""));
   return kOk;
@@ -135,6 +144,13 @@ int describe(const describe_options& options) {
                  {v.summary, style::dim}});
     }
     print_to(stdout, "{}\n", t.str(colour));
+  }
+  for (const auto& [name, kind] : plugins.not_built()) {
+    if (any || name != plugin) continue;
+    print_to(
+        stderr, "error: {} {}\n", name,
+        kind == 0 ? "cannot be built here" : "is not built: ./zoo build --all builds every plugin");
+    return kBadInput;
   }
   if (!any) {
     const std::string near = input::nearest(plugin, plugins.names());

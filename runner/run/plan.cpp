@@ -2,6 +2,7 @@
 
 #include "input/diagnostics.hpp"
 #include "input/nearest.hpp"
+#include "process/descriptor_limit.hpp"
 
 #include "core/sha256.hpp"
 #include "core/verdict.hpp"
@@ -86,6 +87,11 @@ loaded_plugin enter(const std::string& name, const results::device& device,
                                  plugins.find(name, other).empty()
                                      ? ""
                                      : fmt::format(", only one for {}", devices::kind_name(other)));
+  for (const auto& missing : plugins.not_built()) {
+    if (missing.name == name && missing.kind == kind)
+      c.record.problem = fmt::format("is not built for {}: ./zoo build --all builds every plugin",
+                                     devices::kind_name(kind));
+  }
   return c;
 }
 
@@ -173,11 +179,24 @@ loaded_plugin enter_file(const std::filesystem::path& file, const host_factory& 
   return c;
 }
 
+// Each worker takes four descriptors; the run itself a few dozen.
+static void check_descriptors(std::size_t workers) {
+  constexpr std::size_t kEach = 4, kOwn = 48;
+  const std::size_t needed = kEach * workers + kOwn, limit = process::raise_descriptor_limit();
+  if (needed <= limit) return;
+  throw input::invalid(fmt::format(
+      "error: {} plugins need {} open files, and this system allows {}; name fewer with "
+      "--plugins, or raise the limit (ulimit -Hn)",
+      workers, needed, limit));
+}
+
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
                const host_factory& make_host) {
   plan p{std::move(e), std::move(d), {}, {}, {}, {}};
   p.devices = {p.device};
-  for (const std::string& name : pick_names(p.experiment, plugins)) {
+  const std::vector<std::string> names = pick_names(p.experiment, plugins);
+  check_descriptors(names.size());
+  for (const std::string& name : names) {
     loaded_plugin c = enter(name, p.device, plugins, make_host);
     pick_variants(c, p.experiment);
     if (!c.entries.empty()) p.plugins.push_back(std::move(c));
