@@ -55,8 +55,14 @@ std::string variable(const char* name) {
 
 std::vector<fs::path> writable() {
   std::vector<fs::path> all{"/dev", "/proc", "/tmp", "/var/tmp"};
-  for (const char* name : {"TMPDIR", "CUDA_CACHE_PATH"}) all.emplace_back(variable(name));
-  if (const fs::path home = variable("HOME"); !home.empty()) all.push_back(home / ".nv");
+  for (const char* name : {"TMPDIR", "CUDA_CACHE_PATH", "CUDA_MPS_PIPE_DIRECTORY"})
+    all.emplace_back(variable(name));
+  if (const fs::path home = variable("HOME"); !home.empty()) {
+    all.push_back(home / ".nv");
+    // CUDA could not make its cache any more.
+    std::error_code ignored;
+    if (fs::exists("/dev/nvidiactl", ignored)) fs::create_directory(all.back(), ignored);
+  }
   return all;
 }
 

@@ -164,6 +164,17 @@ void check_baseline(const plan& p, const run::plugin_discovery& plugins,
          "variants");
 }
 
+// Each worker takes four descriptors; the run itself a few dozen.
+void check_descriptors(std::size_t workers) {
+  constexpr std::size_t kEach = 4, kOwn = 48;
+  const std::size_t needed = kEach * workers + kOwn, limit = process::raise_descriptor_limit();
+  if (needed <= limit) return;
+  throw input::invalid(fmt::format(
+      "error: {} plugins need {} open files, and this system allows {}; name fewer with "
+      "--plugins, or raise the limit (ulimit -Hn)",
+      workers, needed, limit));
+}
+
 }  // namespace
 
 std::size_t plan::cells() const {
@@ -177,17 +188,6 @@ loaded_plugin enter_file(const std::filesystem::path& file, const host_factory& 
   c.record.name = file.stem().string();
   if (open(c, file, {}, make_host)) pick_all(c);
   return c;
-}
-
-// Each worker takes four descriptors; the run itself a few dozen.
-static void check_descriptors(std::size_t workers) {
-  constexpr std::size_t kEach = 4, kOwn = 48;
-  const std::size_t needed = kEach * workers + kOwn, limit = process::raise_descriptor_limit();
-  if (needed <= limit) return;
-  throw input::invalid(fmt::format(
-      "error: {} plugins need {} open files, and this system allows {}; name fewer with "
-      "--plugins, or raise the limit (ulimit -Hn)",
-      workers, needed, limit));
 }
 
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,

@@ -4,9 +4,8 @@
 //   FOLDER/cuda/naive.so   the cuda build of `naive`
 //   FOLDER/cpu/naive.so    its cpu build
 //   FOLDER/mine.so         `mine`, for the device that it declares when it is loaded
-//   FOLDER/names.txt       all plugins of the tree, a line for each: its name, and the devices that
-//   it
-//                          can be built for here
+//   FOLDER/names.txt       a line for each plugin of the tree: its name, and the devices for which
+//                          it can be built here
 
 #include <kzoo/abi.h>
 

@@ -108,7 +108,7 @@ struct leaves_segments : host_code {
 };
 
 // Tries to overwrite the file in KZOO_VICTIM, to make one beside it, to send the runner a signal,
-// and to find a descriptor of a file in that folder; says what it could.
+// to open its memory, and to find a descriptor of a file in that folder; says what it could.
 struct attacks_others : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     const std::string victim = std::getenv("KZOO_VICTIM");
@@ -118,6 +118,8 @@ struct attacks_others : host_code {
     if (open((victim + ".new").c_str(), O_WRONLY | O_CREAT, 0600) >= 0) done += " creates";
     if (unlink(victim.c_str()) == 0) done += " removes";
     if (kill(getppid(), SIGCONT) == 0) done += " signals";
+    const std::string memory = "/proc/" + std::to_string(getppid()) + "/mem";
+    if (open(memory.c_str(), O_RDONLY) >= 0) done += " reads memory";
     const std::string folder = victim.substr(0, victim.rfind('/') + 1);
     for (int fd = 0; fd < 64; ++fd) {
       char file[4096] = {};
