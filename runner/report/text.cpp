@@ -11,7 +11,7 @@
 namespace kzoo::report {
 
 std::string styled(std::string_view words, style s, bool colour) {
-  const std::string text = printable(words);
+  std::string text = printable(words);
   if (!colour || s == style::plain || text.empty()) return text;
   const char* code = s == style::good ? "32" : s == style::bad ? "31" : s == style::dim ? "2" : "1";
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);

@@ -11,7 +11,7 @@
 namespace kzoo::sim {
 namespace {
 
-constexpr std::size_t kHandlerStackBytes = 64 * 1024;
+constexpr std::size_t kHandlerStackBytes = std::size_t{64} * 1024;
 
 struct sigaction previous;
 
