@@ -131,7 +131,7 @@ TEST_CASE("a plugin that cannot be loaded any more loses all its variants", "[co
   other.kernel.variant = "other";
   const document before = run_of({timed("base", 0, 1.0), other, timed("fast", 0, 1.0)});
   for (const auto& [v, expected] : {std::pair(verdict::unavailable, change::declined),
-                                   std::pair(verdict::crashed, change::broken)}) {
+                                    std::pair(verdict::crashed, change::broken)}) {
     auto whole = with_verdict(timed("base", 0, 1.0), v);
     whole.kernel.variant = "";
     const document after = run_of({whole, timed("fast", 0, 1.0)});
