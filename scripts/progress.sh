@@ -6,7 +6,7 @@
 progress() {
   local log=$1 line='' part='' done_so_far='' start=$SECONDS now drawn=0 next=30
   local terminal=''
-  [[ -t 2 && ${TERM-dumb} != dumb ]] && terminal=yes
+  [[ -t 2 && ${TERM:-dumb} != dumb ]] && terminal=yes
   trap '' INT # ninja ends first, then this does
   : >"$log"
   while true; do

@@ -50,7 +50,7 @@ std::string lines_with(const std::string& output, std::initializer_list<std::str
       break;
     }
   }
-  return printable(found);
+  return printable(found, kLongestText);
 }
 
 std::string judge(const process::command_result& ran, int error_code, const std::string& tool,

@@ -1,4 +1,5 @@
 #include "cli/setup.hpp"
+#include "core/output.hpp"
 #include "core/printable.hpp"
 #include "devices/devices.hpp"
 #include "run/plan.hpp"
@@ -25,24 +26,36 @@ int check(const run_options& options) {
   }
   const run::plan plan = run::make_plan(std::move(e), std::move(device), discover_plugins(options),
                                         hosts_for(options, timeout));
-  std::size_t variants = 0, unavailable = 0;
+  std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
     if (c.host) {
       variants += c.entries.size();
       continue;
     }
     ++unavailable;
-    fmt::print("unavailable {}: {}\n", c.record.name, c.record.problem);
+    broken += c.record.broken() ? 1 : 0;
+    print_to(stdout, "unavailable {}: {}\n", printable(c.record.name), printable(c.record.problem));
   }
-  if (!missing.empty()) fmt::print("note: {}\n", missing);
+  if (!missing.empty()) print_to(stdout, "note: {}\n", missing);
   const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
   const std::size_t plugins = plan.plugins.size() - unavailable;
   const std::size_t problems = plan.experiment.problems.size();
-  fmt::print("{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
-             variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
-             variants * problems, plan.device.id);
+  if (broken > 0) {
+    print_to(stderr, "{}: error: {} librar{} cannot be used; {} cells are left on {}\n", file,
+             broken, broken == 1 ? "y" : "ies", variants * problems, plan.device.id);
+    return kSomeCellFailed;
+  }
+  // On the device that it is meant for there may be some.
+  if (variants == 0 && missing.empty()) {
+    print_to(stderr, "{}: error: nothing to run: none of its plugins is built for {}\n", file,
+             plan.device.id);
+    return kSomeCellFailed;
+  }
+  print_to(stdout, "{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
+           variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
+           variants * problems, plan.device.id);
   const std::string& description = plan.experiment.description;
-  if (!description.empty()) fmt::print("\n{}\n", printable(description));
+  if (!description.empty()) print_to(stdout, "\n{}\n", description);
   return kOk;
 }
 

@@ -2,9 +2,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/subcommands.hpp"
+#include "core/output.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
 #include "input/invalid.hpp"
+#include "process/descriptor_limit.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -42,6 +44,16 @@ std::vector<std::string> with_default_command(int argc, char** argv, const CLI::
       std::ranges::any_of(commands, is_first, &CLI::App::get_name)) {
     return words;
   }
+  const auto is_command = [&](const std::string& word) {
+    return std::ranges::count(commands, word, &CLI::App::get_name) > 0;
+  };
+  if (const auto later = std::ranges::find_if(words, is_command);
+      words[0].starts_with('-') && later != words.end()) {
+    throw input::invalid(
+        fmt::format("error: the command comes first, its options after it: runner "
+                    "{0} {1}; for an experiment called {0}: runner run {1} …",
+                    *later, words[0]));
+  }
   words.insert(words.begin(), "run");
   return words;
 }
@@ -49,6 +61,14 @@ std::vector<std::string> with_default_command(int argc, char** argv, const CLI::
 }  // namespace
 
 int command_line(int argc, char** argv) {
+  constexpr std::size_t kFewestFiles = 64;
+  if (const std::size_t limit = process::raise_descriptor_limit(); limit < kFewestFiles) {
+    print_to(stderr,
+             "error: this system allows {} open files, and the runner needs {} or more; raise the "
+             "limit (ulimit -Hn)\n",
+             limit, kFewestFiles);
+    return kBadInput;
+  }
   CLI::App app(kDescription, "runner");
   app.set_version_flag("--version", std::string("kernel-zoo ") + kVersion);
   app.footer(kExitCodes);
@@ -59,7 +79,7 @@ int command_line(int argc, char** argv) {
   add_subcommands(app, after_dashes, code);
 
   if (argc <= 1) {
-    fmt::print("{}", app.help());
+    print_to(stdout, "{}", app.help());
     return kBadInput;
   }
   try {
@@ -69,19 +89,19 @@ int command_line(int argc, char** argv) {
     app.parse(words);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    fmt::print(stderr, "error: {}\nTry `runner --help`.\n", e.what());
+    print_to(stderr, "error: {}\nTry `runner --help`.\n", e.what());
     return kBadInput;
   } catch (const input::invalid& e) {
-    fmt::print(stderr, "{}\n", e.what());
+    print_to(stderr, "{}\n", e.what());
     return kBadInput;
   } catch (const devices::absent& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
+    print_to(stderr, "error: {}\n", e.what());
     return kNoSuchDevice;
   } catch (const std::invalid_argument& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
+    print_to(stderr, "error: {}\n", e.what());
     return kBadInput;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "error: {}\n", e.what());
+    print_to(stderr, "error: {}\n", e.what());
     return kSomeCellFailed;
   }
   return code;

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "compare/compare.hpp"
+#include "core/output.hpp"
 #include "report/comparison.hpp"
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
@@ -46,7 +47,7 @@ int compare_two(const compare_options& options, report::medium medium) {
                     options.files[1], options.files[0], why));
   }
   const compare::comparison found = compare::compare(before, after, threshold);
-  fmt::print("{}", report::comparison_text(found, medium));
+  print_to(stdout, "{}", report::comparison_text(found, medium));
   return found.regressed() ? kRegression : kOk;
 }
 
@@ -64,7 +65,7 @@ int rank_one(const compare_options& options, report::medium medium) {
         fmt::format("--baseline: error: '{}' matches no kernel that was timed in {}\n  timed: {}",
                     options.baseline, options.files[0], fmt::join(kernels, ", ")));
   }
-  fmt::print("{}", report::ranking_text(d, options.baseline, rankings, medium));
+  print_to(stdout, "{}", report::ranking_text(d, options.baseline, rankings, medium));
   return kOk;
 }
 

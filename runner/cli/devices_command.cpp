@@ -1,8 +1,10 @@
 #include "cli/commands.hpp"
 #include "cli/stored_peaks.hpp"
+#include "core/output.hpp"
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "experiment/names.hpp"
+#include "input/invalid.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
 #include "report/table.hpp"
@@ -35,28 +37,32 @@ std::vector<results::device> chosen(const devices_options& options) {
 }
 
 void measure(const results::device& d) {
+  if (peaks_file(d).empty()) {
+    throw input::invalid(
+        "--measure: error: there is no place for the peaks: HOME is not set; name a folder in "
+        "KZOO_CEILINGS");
+  }
   roofline::peaks c = microbenchmarks::peaks_for(d);
   c.measured = run::utc_now();
   for (const microbenchmarks::microbenchmark& l : microbenchmarks::all(d)) {
-    fmt::print(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
-               l.kernel);
+    print_to(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
+             l.kernel);
     c.all.push_back(microbenchmarks::measure(l));
     if (const double spread = c.all.back().spread; spread > kMaxIdleSpread) {
-      fmt::print(
-          stderr,
-          "warning: the slowest sample is {:.0f}% below the best: is something else running? "
-          "A peak that is measured too low makes valid times look impossible.\n",
-          100 * spread);
+      print_to(stderr,
+               "warning: the slowest sample is {:.0f}% below the best: is something else running? "
+               "A peak that is measured too low makes valid times look impossible.\n",
+               100 * spread);
     }
   }
   storage::store_peaks(c, peaks_file(d));
 }
 
 void print(const results::device& d, const std::optional<roofline::peaks>& peaks, bool colour) {
-  fmt::print("{}  {}, {:.1f} GB\n", report::styled(d.id, style::bold, colour), d.name,
-             static_cast<double>(d.memory_bytes) / 1e9);
+  print_to(stdout, "{}  {}, {:.1f} GB\n", report::styled(d.id, style::bold, colour), d.name,
+           static_cast<double>(d.memory_bytes) / 1e9);
   const auto line = [](std::string_view name, const std::string& value) {
-    fmt::print("    {:<22} {}\n", name, value);
+    print_to(stdout, "    {:<22} {}\n", name, value);
   };
   for (const auto& [name, value] : d.facts) line(name, value);
   if (d.abi.kind == KZOO_CUDA) {
@@ -80,7 +86,7 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
                {c.best.clock_mhz > 0 ? fmt::format("{:.0f} MHz", c.best.clock_mhz) : ""},
                {c.kernel, style::dim}});
   }
-  fmt::print("{}", t.str(colour, "      "));
+  print_to(stdout, "{}", t.str(colour, "      "));
 }
 
 void print_json(const std::vector<results::device>& all) {
@@ -91,7 +97,7 @@ void print_json(const std::vector<results::device>& all) {
     list.back()["ceilings"] =
         peaks ? storage::to_json(*peaks, storage::detail::all) : nlohmann::ordered_json();
   }
-  fmt::print("{}\n", storage::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2));
+  write_data(stdout, storage::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2) + '\n');
 }
 
 }  // namespace
@@ -108,7 +114,7 @@ int devices(const devices_options& options) {
   const bool colour = report::wants_colour(stdout);
   for (const results::device& d : all) print(d, known_peaks(d), colour);
   const std::string why = options.device.empty() ? devices::why_no_cuda() : "";
-  if (!why.empty()) fmt::print("{}\n", why);
+  if (!why.empty()) print_to(stdout, "{}\n", why);
   return kOk;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/export_file.hpp"
 
+#include "core/output.hpp"
 #include "results/experiment.hpp"
 
 #include "input/invalid.hpp"
@@ -28,7 +29,10 @@ export_file::export_file(std::string flag, std::string name, const fs::path& sou
   if (fs::equivalent(name_, source, ignored)) refuse("it is the input file");
   // Devices and pipes cannot be replaced by renaming: write to them directly.
   const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
-  written_ = in_place ? name_ : fmt::format("{}.{}.part", name_, getpid());
+  written_ = in_place
+                 ? name_
+                 : (fs::path(name_).parent_path() / fmt::format("kzoo-{}{}.part", getpid(), flag_))
+                       .string();
   file_ = std::fopen(written_.c_str(), "w");
   if (file_ == nullptr) refuse(std::strerror(errno));
 }
@@ -41,7 +45,7 @@ export_file::~export_file() {
 void export_file::write(const std::string& text) {
   std::FILE* out = file_ == nullptr ? stdout : file_;
   const bool complete =
-      std::fwrite(text.data(), 1, text.size(), out) == text.size() && std::fflush(out) == 0 &&
+      write_data(out, text) && std::fflush(out) == 0 &&
       (written_ == name_ || written_.empty() || std::rename(written_.c_str(), name_.c_str()) == 0);
   if (!complete)
     throw std::runtime_error(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));

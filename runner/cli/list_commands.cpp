@@ -1,4 +1,6 @@
 #include "cli/setup.hpp"
+#include "core/output.hpp"
+#include "core/printable.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
 #include "report/table.hpp"
@@ -58,7 +60,7 @@ std::string variants_of(const results::plugin_description& d) {
 int list(const common_options& options) {
   const run::plugin_discovery plugins = discover_plugins(options);
   if (plugins.files().empty()) {
-    fmt::print(stderr, "error: no plugins found; build them, or name a folder with --plugin-dir\n");
+    print_to(stderr, "error: no plugins found; build them, or name a folder with --plugin-dir\n");
     return kBadInput;
   }
   const bool colour = report::wants_colour(stdout);
@@ -88,8 +90,17 @@ int list(const common_options& options) {
                    {file.file.string() + ": " + d.problem, style::bad}});
       }
     }
+    for (const auto& [missing, kind] : plugins.not_built()) {
+      if (missing != name) continue;
+      t.add_row({{name},
+                 {kind == 0 ? "" : devices::kind_name(kind)},
+                 {},
+                 {"not built", style::dim},
+                 {kind == 0 ? "cannot be built here" : "./zoo build --all builds every plugin",
+                  style::dim}});
+    }
   }
-  fmt::print("{}", t.str(colour, ""));
+  print_to(stdout, "{}", t.str(colour, ""));
   return kOk;
 }
 
@@ -102,19 +113,20 @@ int describe(const describe_options& options) {
     if (file.name != plugin) continue;
     any = true;
     const described d = load(file, hosts_for(options, kLoadSeconds));
-    fmt::print("{}\n  file      {}\n", report::styled(plugin, style::bold, colour),
-               file.file.string());
+    print_to(stdout, "{}\n  file      {}\n", report::styled(plugin, style::bold, colour),
+             printable(file.file.string()));
     if (!d.plugin) {
       usable = false;
-      fmt::print("  {}: {}\n\n", report::styled("unavailable", style::bad, colour), d.problem);
+      print_to(stdout, "  {}: {}\n\n", report::styled("unavailable", style::bad, colour),
+               printable(d.problem));
       continue;
     }
-    fmt::print("  id        {}\n  device    {}{}\n  summary   {}\n  build     {}\n", d.plugin->id,
-               devices::kind_name(d.plugin->device),
-               d.plugin->device != KZOO_CPU ? ""
-               : d.plugin->native           ? ", native"
-                                            : ", simulated",
-               d.plugin->summary, d.plugin->build_info);
+    print_to(stdout, "  id        {}\n  device    {}{}\n  summary   {}\n  build     {}\n",
+             d.plugin->id, devices::kind_name(d.plugin->device),
+             d.plugin->device != KZOO_CPU ? ""
+             : d.plugin->native           ? ", native"
+                                          : ", simulated",
+             d.plugin->summary, d.plugin->build_info);
     table t;
     t.add_column("variant", table::align::left);
     t.add_column("types", table::align::left);
@@ -131,13 +143,20 @@ int describe(const describe_options& options) {
                  {v.compute_capability == 0 ? "" : fmt::format("sm_{}", v.compute_capability)},
                  {v.summary, style::dim}});
     }
-    fmt::print("{}\n", t.str(colour));
+    print_to(stdout, "{}\n", t.str(colour));
+  }
+  for (const auto& [name, kind] : plugins.not_built()) {
+    if (any || name != plugin) continue;
+    print_to(
+        stderr, "error: {} {}\n", name,
+        kind == 0 ? "cannot be built here" : "is not built: ./zoo build --all builds every plugin");
+    return kBadInput;
   }
   if (!any) {
     const std::string near = input::nearest(plugin, plugins.names());
-    fmt::print(stderr, "error: there is no plugin '{}'{}\n  plugins: {}\n", plugin,
-               near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
-               fmt::join(plugins.names(), ", "));
+    print_to(stderr, "error: there is no plugin '{}'{}\n  plugins: {}\n", plugin,
+             near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
+             fmt::join(plugins.names(), ", "));
     return kBadInput;
   }
   return usable ? kOk : kSomeCellFailed;

@@ -1,6 +1,7 @@
 #include "cli/export_file.hpp"
 #include "cli/setup.hpp"
 #include "core/interrupt.hpp"
+#include "core/output.hpp"
 #include "devices/devices.hpp"
 #include "host/profiled.hpp"
 #include "profile/cells.hpp"
@@ -66,7 +67,7 @@ void check_report(const profile::tool& ncu, std::size_t cells) {
 profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
                               const profile::cell& c) {
   profile::profiled p{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
-  fmt::print(stderr, "profiling {} on {}\n", p.kernel.name(), problem_name(p.problem));
+  print_to(stderr, "profiling {} on {}\n", p.kernel.name(), problem_name(p.problem));
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   try {
     p.found = profile::collect(
@@ -124,7 +125,7 @@ int profile(const profile_options& options) try {
   std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
   report::page page(report::medium_of(out));
   report::add_profile(page, d);
-  fmt::print(out, "{}", page.take());
+  print_to(out, "{}", page.take());
   if (json) json->write(profile::to_text(d));
   if (markdown) markdown->write(markdown_of(d));
   if (no_more) std::rethrow_exception(no_more);

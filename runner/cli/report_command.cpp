@@ -1,4 +1,5 @@
 #include "cli/exports.hpp"
+#include "core/output.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "storage/read.hpp"
@@ -15,7 +16,11 @@ int report(const report_options& options) {
                            : options.csv      ? rendered(d, format::csv)
                            : options.markdown ? rendered(d, format::markdown)
                                               : report::full_report(d, report::medium_of(stdout));
-  fmt::print("{}", text);
+  if (options.json || options.csv) {
+    write_data(stdout, text);
+  } else {
+    write_text(stdout, text);
+  }
   return kOk;
 }
 

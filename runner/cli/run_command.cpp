@@ -4,6 +4,7 @@
 #include "cli/stored_peaks.hpp"
 #include "compare/changes.hpp"
 #include "core/interrupt.hpp"
+#include "core/output.hpp"
 #include "devices/devices.hpp"
 #include "experiment/load.hpp"
 #include "report/terminal.hpp"
@@ -71,10 +72,10 @@ void print_where(const document& d, const std::optional<storage::journal>& journ
   if (!journal) return;
   const std::string file = journal->file().string();
   if (d.complete()) {
-    fmt::print(out, "stored in {}\n", file);
+    print_to(out, "stored in {}\n", file);
   } else {
-    fmt::print(out, "finished cells are stored in {}; to continue:\n  {} run --resume {}\n", file,
-               program_invocation_name, file);
+    print_to(out, "finished cells are stored in {}; to continue:\n  {} run --resume {}\n", file,
+             program_invocation_name, file);
   }
 }
 

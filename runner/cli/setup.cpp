@@ -1,4 +1,5 @@
 #include "cli/setup.hpp"
+#include "core/output.hpp"
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
 
@@ -16,7 +17,7 @@ run::plugin_discovery discover_plugins(const common_options& options) {
   run::plugin_discovery plugins;
   for (const std::string& folder : options.plugin_folders) plugins.add_folder(folder, true);
   for (const auto& folder : plugin_folders()) plugins.add_folder(folder, false);
-  for (const std::string& words : plugins.warnings()) fmt::print(stderr, "warning: {}\n", words);
+  for (const std::string& words : plugins.warnings()) print_to(stderr, "warning: {}\n", words);
   return plugins;
 }
 

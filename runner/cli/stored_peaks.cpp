@@ -26,12 +26,15 @@ fs::path folder() {
   const fs::path below = fs::path("kernel-zoo") / "ceilings";
   // The XDG Base Directory Specification says to ignore a relative path.
   const fs::path cache = environment("XDG_CACHE_HOME");
-  return cache.is_absolute() ? cache / below : fs::path(environment("HOME")) / ".cache" / below;
+  if (cache.is_absolute()) return cache / below;
+  const fs::path home = environment("HOME");
+  return home.empty() ? fs::path() : home / ".cache" / below;
 }
 
 }  // namespace
 
 fs::path peaks_file(const results::device& d) {
+  if (folder().empty()) return {};
   std::string facts = storage::kPeaksSchema;
   for (const auto& [name, fact] : microbenchmarks::peaks_for(d).facts) {
     facts += fmt::format("{}={}\n", name, fact);
@@ -42,7 +45,7 @@ fs::path peaks_file(const results::device& d) {
 }
 
 std::optional<roofline::peaks> known_peaks(const results::device& d) {
-  const fs::path file = peaks_file(d);
+  const fs::path file = peaks_file(d);  // "" is never there
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return std::nullopt;
   return storage::load_peaks(file);

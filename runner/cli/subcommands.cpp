@@ -49,9 +49,11 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
       ->type_name("NAME");
   app.add_option("--plugins", o.plugins, "Names, name:variant or globs, separated by commas")
       ->type_name("LIST")
+      ->allow_extra_args(false)
       ->delimiter(',');
   app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
       ->type_name("LIST")
+      ->allow_extra_args(false)
       ->delimiter(',');
   return file;
 }
@@ -158,8 +160,7 @@ void add_validate(CLI::App& runner, int& code) {
       ->type_name("TYPE");
   app.add_option("--timeout", o.timeout_seconds,
                  "Seconds after which one step counts as hung; default: 60")
-      ->type_name("SECONDS")
-      ->check(CLI::PositiveNumber);
+      ->type_name("SECONDS");
   app.add_option("--json", o.json, "Write the findings as JSON; - for stdout")->type_name("FILE");
   add_show_errors(app, o.show_errors);
   app.footer("Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device.");

@@ -81,6 +81,11 @@ target target_of_name(const validate_options& options, const run::host_factory& 
 
 int validate(const validate_options& options) {
   if (!options.device.empty()) experiment::check_device_name(options.device, "--device");
+  constexpr double kDay = 86400;
+  if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kDay)) {
+    refuse(fmt::format("--timeout: expected seconds, a number above 0 and up to {:g}, found {:g}",
+                       kDay, options.timeout_seconds));
+  }
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");
   how.show_errors = options.show_errors;

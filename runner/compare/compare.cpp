@@ -29,7 +29,9 @@ change change_of(const timing::ratio& time, double threshold) {
 pair matched(const cell& before, const cell& after, double threshold) {
   pair p{&before, &after, change::failing, {}};
   const bool passed = before.verdict == verdict::pass, passes = after.verdict == verdict::pass;
-  if (passed != passes) {
+  if (is_declined(after.verdict)) {
+    p.change = passed ? change::declined : change::gone;
+  } else if (passed != passes) {
     p.change = passes ? change::repaired : change::broken;
   } else if (before.time && after.time && before.time->clock == after.time->clock) {
     p.time = timing::ratio_of_medians(*after.time, *before.time);
@@ -49,6 +51,8 @@ std::string_view change_name(change c) {
       return "slower";
     case change::broken:
       return "broken";
+    case change::declined:
+      return "declined";
     case change::faster:
       return "faster";
     case change::repaired:
@@ -77,15 +81,22 @@ comparison compare(const document& before, const document& after, double thresho
   for (const cell& c : before.cells) {
     if (!is_declined(c.verdict)) left.emplace(identity_of(before, c), &c);
   }
+  const auto match = [&](std::map<identity, const cell*>::iterator partner, const cell& now) {
+    result.pairs.push_back(matched(*partner->second, now, threshold));
+    return left.erase(partner);
+  };
   for (const cell& c : after.cells) {
-    if (is_declined(c.verdict)) continue;
-    const auto partner = left.find(identity_of(after, c));
-    if (partner == left.end()) {
-      result.pairs.push_back({nullptr, &c, change::added, {}});
-      continue;
-    }
-    result.pairs.push_back(matched(*partner->second, c, threshold));
-    left.erase(partner);
+    const identity who = identity_of(after, c);
+    // A plugin that could not be loaded has one cell, which stands for all its variants.
+    const bool is_whole_plugin = c.kernel.variant.empty();
+    const auto is_partner = [&](const identity& i) {
+      return is_whole_plugin ? i.first == who.first && i.second.plugin == who.second.plugin
+                             : i == who;
+    };
+    auto partner = left.lower_bound(who);
+    const bool is_new = partner == left.end() || !is_partner(partner->first);
+    while (partner != left.end() && is_partner(partner->first)) partner = match(partner, c);
+    if (is_new && !is_declined(c.verdict)) result.pairs.push_back({nullptr, &c, change::added, {}});
   }
   for (const cell& c : before.cells) {
     const auto found = left.find(identity_of(before, c));

@@ -12,13 +12,25 @@
 
 namespace kzoo::compare {
 
-// `uncertain`: the interval includes the threshold, or there is no interval. `broken`, `repaired`:
-// the verdict changed from pass to a failure, or back. `failing`: a failure in both. `added`,
-// `gone`: only one of the runs has the cell; declined cells do not count.
-enum class change { slower, broken, faster, repaired, uncertain, same, failing, added, gone };
-inline constexpr std::array kChanges{change::slower,   change::broken,    change::faster,
-                                     change::repaired, change::uncertain, change::same,
-                                     change::failing,  change::added,     change::gone};
+// `declined`: passed before, and is unsupported or unavailable now. `uncertain`: the interval
+// includes the threshold, or there is no interval. `broken`, `repaired`: the verdict changed from
+// pass to a failure, or back. `failing`: a failure in both. `added`, `gone`: only one of the runs
+// has the cell; cells that declined before do not count.
+enum class change {
+  slower,
+  broken,
+  declined,
+  faster,
+  repaired,
+  uncertain,
+  same,
+  failing,
+  added,
+  gone
+};
+inline constexpr std::array kChanges{
+    change::slower,    change::broken, change::declined, change::faster, change::repaired,
+    change::uncertain, change::same,   change::failing,  change::added,  change::gone};
 std::string_view change_name(change c);
 
 // One variant on one problem, in one or both of the runs.
@@ -34,8 +46,10 @@ struct comparison {
   std::vector<pair> pairs;  // in the order of `after`, then those that are gone
 
   std::size_t count(compare::change c) const;
-  // Whether a cell is slower (with its whole interval beyond the threshold) or broken.
-  bool regressed() const { return count(change::slower) + count(change::broken) > 0; }
+  // Whether a cell is slower (with its whole interval beyond the threshold), broken or declined.
+  bool regressed() const {
+    return count(change::slower) + count(change::broken) + count(change::declined) > 0;
+  }
   const problem& problem_of(const pair& p) const {
     return p.after != nullptr ? after.problem_of(*p.after) : before.problem_of(*p.before);
   }

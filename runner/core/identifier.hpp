@@ -2,9 +2,13 @@
 // The names of plugins and variants, which appear in selectors, file names and shell commands.
 
 #include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 namespace kzoo {
+
+// A plugin's or variant's id may be so long.
+inline constexpr std::size_t kLongestIdentifier = 100;
 
 // Whether the text is not empty and holds only letters, digits, '_', '.', '-' and the characters in
 // `extra`.

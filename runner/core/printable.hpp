@@ -6,13 +6,25 @@
 
 namespace kzoo {
 
-// Line breaks and tabs become spaces, other control characters are escaped as \x1b, and text is cut
-// after kLongestText bytes.
-inline constexpr std::size_t kLongestText = 2000;
-std::string printable(std::string_view text);
+// The first character of a UTF-8 text, which must not be empty.
+struct character {
+  std::string_view bytes;
+  // False for control characters (C0, DEL and C1), for those that change the direction of text or
+  // break lines, and for a byte that is not UTF-8.
+  bool is_printable;
+};
+character first_character(std::string_view text);
+// What stands for a character that is not printable: \x1b for a byte, \u202e for a code point.
+std::string escaped(std::string_view bytes);
 
-// Letters, digits, '_' and '.' stay, all other characters become hyphens: a file name that needs no
-// quotes in a shell.
+// The longest text that is taken from a plugin, in bytes.
+inline constexpr std::size_t kLongestText = 2000;
+// Line breaks and tabs become spaces, other characters that are not printable are escaped, and text
+// is cut after `longest` bytes.
+std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
+
+// Letters, digits, '_' and '.' stay, all other characters become hyphens: a part of a file name
+// that needs no quotes in a shell. Cut after 100 characters, since a file's name is limited to 255.
 std::string file_name_from(std::string text);
 
 }  // namespace kzoo

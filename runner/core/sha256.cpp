@@ -46,6 +46,8 @@ std::string sha256(std::string_view bytes) {
 }
 
 std::string sha256_of(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return "";
   std::ifstream in(file, std::ios::binary);
   if (!in) return "";
   digest d;

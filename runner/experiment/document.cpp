@@ -2,6 +2,8 @@
 
 #include "experiment/document.hpp"
 
+#include "experiment/syntax.hpp"
+
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
@@ -10,8 +12,6 @@
 
 namespace kzoo::experiment {
 namespace {
-
-constexpr std::size_t kLongestLine = 10000;
 
 location place(const toml::source_region& source, const input::diagnostics& report) {
   return report.at(source.begin.line, source.begin.column);
@@ -63,30 +63,11 @@ struct describer {
   std::string operator()(date_and_time) const { return "a date or time"; }
 };
 
-// The number of the first line longer than kLongestLine; 0: none. toml++ recurses once for each
-// part of a dotted key, so the length of a line limits its use of the stack. Comments may be
-// longer.
-unsigned overlong_line(std::string_view text) {
-  unsigned number = 1;
-  for (std::size_t start = 0; start < text.size(); ++number) {
-    const std::string_view line = text.substr(start, text.find('\n', start) - start);
-    const std::size_t first = line.find_first_not_of(" \t");
-    if (line.size() > kLongestLine && line[std::min(first, line.size() - 1)] != '#') return number;
-    start += line.size() + 1;
-  }
-  return 0;
-}
-
 }  // namespace
 
 node_table parse_document(std::string_view text, input::diagnostics& report) {
-  if (const unsigned line = overlong_line(text); line > 0) {
-    report.error(report.at(line, 1),
-                 fmt::format("the line has more than {} characters; a list may be broken into "
-                             "several lines",
-                             kLongestLine));
-    return {};
-  }
+  check_syntax(text, report);
+  if (report.any()) return {};
   try {
     return convert_table(toml::parse(text, std::string_view{}), report);
   } catch (const toml::parse_error& fault) {

@@ -32,7 +32,7 @@ json plugin_host::call(const json& request, double timeout_seconds) {
     give_up(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
   }
   if (!reply.contains("status")) return reply;
-  const auto reason = printable(reply.value("reason", ""));
+  const auto reason = printable(reply.value("reason", ""), kLongestText);
   const auto status = reply.value("status", "");
   if (status == "unsupported") throw failure(verdict::unsupported, reason);
   if (status == "unavailable") throw failure(verdict::unavailable, reason);
@@ -83,8 +83,10 @@ results::plugin_description plugin_host::open() {
       call_for<opened>({{"op", name(operation::open)}, {"file", file_.string()}}, timeout_seconds_)
           .plugin;
   opened_ = true;
-  for (std::string* text : {&plugin.summary, &plugin.build_info}) *text = printable(*text);
-  for (results::variant_description& v : plugin.variants) v.summary = printable(v.summary);
+  for (std::string* text : {&plugin.summary, &plugin.build_info})
+    *text = printable(*text, kLongestText);
+  for (results::variant_description& v : plugin.variants)
+    v.summary = printable(v.summary, kLongestText);
   return plugin;
 }
 

@@ -1,5 +1,6 @@
 #include "host/plugin_host.hpp"
 #include "process/child.hpp"
+#include "process/resident.hpp"
 #include "worker/operations.hpp"
 #include "worker/worker.hpp"
 
@@ -8,6 +9,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -50,6 +52,9 @@ std::string how_it_ended(int status) {
   return fmt::format("the plugin ended its process with exit code {}", WEXITSTATUS(status));
 }
 
+// How often a worker that is busy is looked at.
+constexpr double kWatchSeconds = 0.25;
+
 class process_host final : public plugin_host {
  public:
   process_host(std::filesystem::path file, double timeout_seconds)
@@ -65,12 +70,15 @@ class process_host final : public plugin_host {
         std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
     for (;;) {
       const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
-      const process::child::event event = worker_->wait(left.count());
-      // The second test: also when bytes keep arriving that form no reply.
-      if (event == process::child::event::deadline || left.count() <= 0) {
-        worker_.reset();
-        throw failure(verdict::hung, fmt::format("no answer within {:g} s while {}, killed{}",
-                                                 timeout_seconds, doing, log_.last_line()));
+      const process::child::event event = worker_->wait(std::min(left.count(), kWatchSeconds));
+      // Also when bytes keep arriving that form no reply.
+      if (left.count() <= 0) {
+        give_up(verdict::hung,
+                fmt::format("no answer within {:g} s while {}, killed", timeout_seconds, doing));
+      }
+      if (event == process::child::event::deadline) {
+        watch(doing);
+        continue;
       }
       bool closed = event == process::child::event::ended;
       if (!closed) {
@@ -87,6 +95,28 @@ class process_host final : public plugin_host {
   void restart() override { worker_.reset(); }
 
  private:
+  // Fails for a worker that will not answer, or holds too much memory.
+  void watch(std::string_view doing) {
+    if (worker_->is_stopped()) {
+      give_up(verdict::hung,
+              fmt::format("its process was stopped by a signal while {}, killed", doing));
+    }
+    // The limit of the process itself does not count what it maps as shared.
+    const double limit = memory_limit_ + double(output_memory().size());
+    if (const double held = process::resident_bytes(worker_->pid()); held > limit) {
+      give_up(verdict::error,
+              fmt::format("no more host memory: it holds {:.1f} GB, shared mappings included, and "
+                          "a worker may have {:.1f} GB; killed while {}",
+                          held / 1e9, limit / 1e9, doing));
+    }
+    worker_->watch_memory();
+  }
+
+  [[noreturn]] void give_up(verdict v, const std::string& why) {
+    worker_.reset();
+    throw failure(v, why + log_.last_line());
+  }
+
   [[noreturn]] void give_up_crashed(std::string_view doing) {
     // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
@@ -100,6 +130,7 @@ class process_host final : public plugin_host {
 
   process::output_log log_;
   std::optional<process::child> worker_;
+  double memory_limit_ = double(worker::worker_memory_limit());
 };
 
 }  // namespace

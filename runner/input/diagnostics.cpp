@@ -1,5 +1,6 @@
 #include "input/diagnostics.hpp"
 
+#include "core/printable.hpp"
 #include "input/nearest.hpp"
 
 #include <fmt/format.h>
@@ -9,9 +10,6 @@
 
 namespace kzoo::input {
 namespace {
-
-bool is_control(char c) { return (c >= 0 && c < ' ') || c == '\x7f'; }
-bool continues_utf8(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 std::string_view line_of(std::string_view text, unsigned line) {
   for (; line > 1; --line) {
@@ -30,9 +28,11 @@ std::string excerpt(std::string_view line, const location& where) {
   if (line.empty() || line.size() > kLongest) return {};
   std::string shown, blank;
   unsigned column = 0;
-  for (char c : line) {
-    shown += is_control(c) && c != '\t' ? '?' : c;
-    if (!continues_utf8(c) && ++column < where.column) blank += c == '\t' ? '\t' : ' ';
+  for (std::size_t at = 0; at < line.size();) {
+    const auto [bytes, is_printable] = first_character(line.substr(at));
+    at += bytes.size();
+    shown += is_printable ? bytes : bytes == "\t" ? " " : "?";
+    if (++column < where.column) blank += ' ';
   }
   const std::string gutter(fmt::formatted_size("{}", where.line), ' ');
   return fmt::format("\n {} | {}\n {} | {}^", where.line, shown, gutter, blank);
@@ -51,17 +51,14 @@ void refuse(std::string_view where, std::string_view message) {
 std::string in_quotes(std::string_view text, char quote) {
   constexpr std::size_t kLongest = 60;
   std::string result(1, quote);
-  for (char c : text) {
-    if (result.size() > kLongest && !continues_utf8(c)) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (result.size() > kLongest) {
       result += "...";
       break;
     }
-    if (c == '\n')
-      result += "\\n";
-    else if (is_control(c))
-      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    else
-      result += c;
+    const auto [bytes, is_printable] = first_character(text.substr(at));
+    at += bytes.size();
+    result += is_printable ? std::string(bytes) : bytes == "\n" ? "\\n" : escaped(bytes);
   }
   return result + quote;
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +29,8 @@ extern "C" {
 
 namespace kzoo::process {
 namespace {
+
+constexpr int kLongestSendSeconds = 30;
 
 // False at the deadline.
 bool poll_until(std::span<pollfd> watched, double seconds) {
@@ -52,6 +55,9 @@ child::child(std::string_view command, const output_log& log, std::optional<int>
     throw_errno("socketpair");
   }
   control_.emplace(ends[0]);
+  // A process that reads nothing blocks no send() for longer.
+  const timeval most{kLongestSendSeconds, 0};
+  setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const descriptor its_end(ends[1]);
   std::vector<given_descriptor> given{
       {its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
@@ -68,6 +74,12 @@ child::~child() {
   if (pid_ > 0) end();
 }
 
+bool child::is_stopped() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid_;
+}
+
 child::event child::wait(double seconds) {
   std::array<pollfd, 3> watched{pollfd{control_->fd(), POLLIN, 0}, pollfd{pidfd_.fd(), POLLIN, 0},
                                 pollfd{interrupt::fd(), POLLIN, 0}};
@@ -82,20 +94,16 @@ void child::wait_for_end(double seconds) {
 }
 
 std::optional<int> child::end() {
+  leftovers_.look(pid_);
   siginfo_t info{};
-  // WNOWAIT leaves it a zombie, so that its pid is not reused before the group has been killed.
   const bool ended =
       waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
       info.si_pid == pid_;
-  killpg(pid_, SIGKILL);
-  int status = 0;
-  while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  descendants::forget(pid_);
-  descendants::kill_strays();
+  const std::optional<int> status = descendants::end(pid_);
+  leftovers_.remove();
   pidfd_ = {};
   pid_ = 0;
-  return ended ? std::optional(status) : std::nullopt;
+  return ended ? status : std::nullopt;
 }
 
 }  // namespace kzoo::process

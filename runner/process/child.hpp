@@ -4,6 +4,7 @@
 
 #include "core/descriptor.hpp"
 #include "process/channel.hpp"
+#include "process/leftovers.hpp"
 #include "process/output_log.hpp"
 
 #include <optional>
@@ -36,14 +37,22 @@ class child {
   event wait(double seconds);
   void wait_for_end(double seconds);
 
-  // Kills the whole process group, and descendants that have left it. Returns the status that
-  // waitpid() reports if the process had already ended by itself.
+  // Whether a signal has stopped it, so that no message will come.
+  bool is_stopped() const;
+  // Records what it holds of memory that would outlive it.
+  void watch_memory() { leftovers_.look_if_changed(pid_); }
+  pid_t pid() const { return pid_; }
+
+  // Kills the process, its group and all descendants, and removes the shared memory segments that
+  // they leave. Returns the status that waitpid() reports if the process had already ended by
+  // itself.
   std::optional<int> end();
 
  private:
   std::optional<channel> control_;
   pid_t pid_ = 0;
   descriptor pidfd_;
+  leftovers leftovers_;
 };
 
 }  // namespace kzoo::process

@@ -1,7 +1,6 @@
 #include "process/command.hpp"
 
 #include "core/interrupt.hpp"
-#include "core/throw_errno.hpp"
 #include "process/descendants.hpp"
 #include "process/output_log.hpp"
 #include "process/spawn.hpp"
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <thread>
@@ -26,18 +24,15 @@ command_result run_command(const std::vector<std::string>& argv,
   const pid_t pid = spawn(argv.front(), argv, output, settings);
   command_result result;
   const auto deadline = steady_clock::now() + duration<double>(timeout_seconds);
-  int status = 0;
-  for (;;) {
-    const pid_t ended = waitpid(pid, &status, WNOHANG);
-    if (ended == pid) break;
-    if (ended < 0 && errno != EINTR) throw_errno("waitpid");
-    result.hung = result.hung || steady_clock::now() > deadline;
-    if (result.hung || interrupt::signal_number() != 0) killpg(pid, SIGKILL);
+  siginfo_t info{};
+  // WNOWAIT: descendants::end() waits for it.
+  while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != pid) {
+    result.hung = steady_clock::now() > deadline;
+    if (result.hung || interrupt::signal_number() != 0) break;
     std::this_thread::sleep_for(milliseconds(20));
   }
-  killpg(pid, SIGKILL);  // whatever it left running
-  descendants::forget(pid);
-  descendants::kill_strays();
+  const int status = descendants::end(pid).value_or(SIGKILL);
   interrupt::check();
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   result.output = log.text();

@@ -4,13 +4,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace kzoo::process::descendants {
 namespace {
@@ -33,17 +35,46 @@ pid_t parent_of(const std::filesystem::path& process) {
   return parent;
 }
 
-std::set<pid_t> children() {
-  std::set<pid_t> found;
+// Every process with its parent.
+std::vector<std::pair<pid_t, pid_t>> processes() {
+  std::vector<std::pair<pid_t, pid_t>> found;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
     const std::string name = entry.path().filename().string();
     pid_t pid = 0;
     const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (fault != std::errc{} || end != name.data() + name.size()) continue;
-    if (parent_of(entry.path()) == getpid()) found.insert(pid);
+    found.emplace_back(pid, parent_of(entry.path()));
   }
   return found;
+}
+
+std::set<pid_t> children() {
+  std::set<pid_t> found;
+  for (const auto& [pid, parent] : processes())
+    if (parent == getpid()) found.insert(pid);
+  return found;
+}
+
+// No wait is longer than this: a process in the middle of a driver's call may not end when it is
+// killed, and a plugin may fork faster than its processes are killed.
+constexpr std::chrono::seconds kLongestWait{5};
+constexpr std::chrono::milliseconds kPause{1};
+
+// When a stray dies, its own children become children of this process: hence several rounds.
+void kill_strays() {
+  const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+  for (;;) {
+    bool any = false, all_ended = true;
+    for (const pid_t pid : children()) {
+      if (known().contains(pid)) continue;
+      any = true;
+      kill(pid, SIGKILL);
+      all_ended = waitpid(pid, nullptr, WNOHANG) == pid && all_ended;
+    }
+    if (!any || std::chrono::steady_clock::now() > deadline) return;
+    if (!all_ended) std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace
@@ -58,23 +89,33 @@ void adopt() {
 }
 
 void track(pid_t child) { known().insert(child); }
-void forget(pid_t child) { known().erase(child); }
 
-void kill_strays() {
-  // When a stray dies, its own children become children of this process: hence several rounds. A
-  // limit, since a plugin may fork faster than its processes are killed.
-  constexpr int kMaxRounds = 100;
-  for (int round = 0; round < kMaxRounds; ++round) {
-    bool any = false;
-    for (const pid_t pid : children()) {
-      if (known().contains(pid)) continue;
-      any = true;
-      kill(pid, SIGKILL);
-      while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-      }
-    }
-    if (!any) return;
+std::vector<pid_t> below(pid_t root) {
+  const auto all = processes();
+  std::vector<pid_t> found{root};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    for (const auto& [pid, parent] : all)
+      if (parent == found[i]) found.push_back(pid);
   }
+  found.erase(found.begin());
+  return found;
+}
+
+std::optional<int> end(pid_t child) {
+  kill(child, SIGKILL);
+  killpg(child, SIGKILL);
+  kill_strays();  // before the wait: the child may be waiting for one of them
+  const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+  int status = 0;
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, WNOHANG)) == 0 &&
+         std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(kPause);
+  }
+  if (ended == 0) return std::nullopt;  // still tracked, and so never waited for again
+  known().erase(child);
+  kill_strays();  // what its end has orphaned
+  return ended == child ? std::optional(status) : std::nullopt;
 }
 
 }  // namespace kzoo::process::descendants

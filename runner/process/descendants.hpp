@@ -1,6 +1,9 @@
 #pragma once
 // The child processes of this one: those that spawn() started, and strays that plugins left behind.
 
+#include <optional>
+#include <vector>
+
 #include <sys/types.h>
 
 namespace kzoo::process::descendants {
@@ -9,10 +12,14 @@ namespace kzoo::process::descendants {
 // left its process group, becomes a child of this process. Children that exist already are never
 // killed.
 void adopt();
-// `child` is not a stray: call track() once it has started, forget() once it has been waited for.
+// `child` is not a stray. Called once it has started.
 void track(pid_t child);
-void forget(pid_t child);
-// Kills every child that is neither tracked nor older than adopt(), and the orphans they leave.
-void kill_strays();
+// The processes below `root`.
+std::vector<pid_t> below(pid_t root);
+// Kills a tracked child, by its pid, since a plugin may have moved it to another process group; its
+// group; and every stray: a child that is neither tracked nor older than adopt(), and the orphans
+// that it leaves. Returns the status that waitpid() reports; nothing if the kernel does not let the
+// process end within seconds.
+std::optional<int> end(pid_t child);
 
 }  // namespace kzoo::process::descendants

@@ -46,7 +46,7 @@ std::string output_log::last_line() {
 
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
   if (const auto line = tail.rfind('\n'); line != std::string::npos) tail.erase(0, line + 1);
-  return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", printable(tail));
+  return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", printable(tail, kLongestText));
 }
 
 }  // namespace kzoo::process

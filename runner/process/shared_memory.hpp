@@ -18,6 +18,8 @@ class shared_memory {
   shared_memory& operator=(const shared_memory&) = delete;
 
   int fd() const { return fd_; }
+  // Of the part that is mapped here, in bytes.
+  std::size_t size() const { return size_; }
   // Grows it to at least `bytes`. Throws std::system_error when there is not enough memory.
   void reserve(std::size_t bytes);
   // The first `bytes` of it; maps it anew if the other side has grown it.

@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <system_error>
 
 extern char** environ;
@@ -41,10 +42,14 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
+  int first_closed = STDERR_FILENO + 1;
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (std::size_t i = 0; i < raised.size(); ++i) {
     posix_spawn_file_actions_adddup2(&actions, raised[i].fd(), descriptors[i].to);
+    first_closed = std::max(first_closed, descriptors[i].to + 1);
   }
+  // Also those that this process has inherited or that a library opened.
+  posix_spawn_file_actions_addclosefrom_np(&actions, first_closed);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);

@@ -41,7 +41,7 @@ std::string complaints_in(const std::string& output) {
     if (is_complaint(line)) found.push_back(line.substr(line.find("== ") + 3));
     if (!line.empty()) last = line;
   }
-  return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")));
+  return printable(found.empty() ? last : fmt::format("{}", fmt::join(found, " ")), kLongestText);
 }
 
 // Whether an error or warning names the metric; ncu prints it as a pattern

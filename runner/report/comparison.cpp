@@ -18,6 +18,7 @@ style style_of_change(change c) {
   switch (c) {
     case change::slower:
     case change::broken:
+    case change::declined:
     case change::failing:
       return style::bad;
     case change::faster:
@@ -72,7 +73,7 @@ std::vector<table::field> row(const compare::pair& p) {
       interval = percent(p.time->likely->low) + " to " + percent(p.time->likely->high);
     }
   }
-  return {{(p.after != nullptr ? p.after : p.before)->kernel.name()},
+  return {{(p.before != nullptr ? p.before : p.after)->kernel.name()},
           {time_or_verdict(p.before)},
           {time_or_verdict(p.after)},
           {much},
@@ -102,10 +103,11 @@ std::string comparison_text(const comparison& c, medium m) {
     p.line(problem_name(here), style::bold);
     p.add(t);
     for (std::size_t j = first; j < i; ++j) {
-      if (c.pairs[j].change != change::broken) continue;
+      const auto what = c.pairs[j].change;
+      if (what != change::broken && what != change::declined) continue;
       const cell& now = *c.pairs[j].after;
       p.item(verdict_name(now.verdict), style::bad,
-             fmt::format(" {}: {}", now.kernel.name(), now.reason));
+             fmt::format(" {}: {}", c.pairs[j].before->kernel.name(), now.reason));
     }
     p.end_section();
   }

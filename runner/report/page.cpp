@@ -1,5 +1,7 @@
 #include "report/page.hpp"
 
+#include "core/printable.hpp"
+
 #include <utility>
 
 namespace kzoo::report {
@@ -37,7 +39,8 @@ void page::verbatim(const std::vector<std::string>& lines) {
   if (lines.empty()) return;
   begin(block::table);
   if (is_markdown()) text_ += "```\n";
-  for (const std::string& line : lines) text_ += (is_markdown() ? "" : "      ") + line + '\n';
+  for (const std::string& line : lines)
+    text_ += (is_markdown() ? "" : "      ") + printable(line) + '\n';
   if (is_markdown()) text_ += "```\n";
 }
 

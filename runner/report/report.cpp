@@ -1,6 +1,5 @@
 #include "report/report.hpp"
 
-#include "core/printable.hpp"
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
 #include "report/end_to_end_table.hpp"
@@ -140,7 +139,7 @@ void add_broken(page& p, const document& d) {
 void add_head(page& p, const document& d) {
   const auto& e = d.experiment;
   const std::string file = e.file.filename().string();
-  p.line(e.title.empty() ? file : printable(e.title), style::bold);
+  p.line(e.title.empty() ? file : e.title, style::bold);
   p.item(fmt::format("{} on {} ({}), tier {}, kernel-zoo {}", file, fmt::join(d.devices, ", "),
                      d.device.name, tier_name(e.verify.tier), d.version));
   for (const std::string& note : d.notes) p.item("note: " + note);

@@ -1,5 +1,7 @@
 #include "report/table.hpp"
 
+#include "core/printable.hpp"
+
 #include <algorithm>
 #include <sstream>
 
@@ -9,7 +11,7 @@ namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  for (std::string line; std::getline(in, line);) lines.push_back(printable(line));
   return lines;
 }
 
@@ -21,6 +23,7 @@ void table::add_column(const std::string& title, align a) {
 
 void table::add_row(std::vector<field> fields) {
   fields.resize(columns_.size());
+  for (field& f : fields) f.text = printable(f.text);  // before its width counts
   rows_.push_back(std::move(fields));
 }
 

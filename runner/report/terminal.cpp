@@ -1,11 +1,11 @@
 #include "report/terminal.hpp"
 
+#include "core/output.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
+#include <algorithm>
 #include <cstdlib>
 
 namespace kzoo::report {
@@ -17,9 +17,7 @@ using results::document;
 class terminal final : public run::observer {
  public:
   explicit terminal(const terminal_options& options)
-      : options_(options),
-        page_(medium_of(options.out)),
-        live_(isatty(fileno(options.progress)) != 0) {}
+      : options_(options), page_(medium_of(options.out)), live_(is_terminal(options.progress)) {}
   ~terminal() override { clear_line(); }
 
   void begins(const document& d) override {
@@ -46,14 +44,14 @@ class terminal final : public run::observer {
 
   void loses_device(const std::string& why) override {
     clear_line();
-    fmt::print(options_.progress, "error: {}\n", why);
+    print_to(options_.progress, "error: {}\n", why);
   }
 
   void finished(const document& d, std::size_t index) override {
     clear_line();
-    if (!options_.quiet && !live_) {
-      fmt::print(options_.progress, "[{}/{}] {} done\n", d.cells.size(), cells_,
-                 problem_name(d.experiment.problems[index]));
+    if (!options_.quiet && !live_ && is_complete(d, index)) {
+      print_to(options_.progress, "[{}/{}] {} done\n", d.cells.size(), cells_,
+               problem_name(d.experiment.problems[index]));
     }
     if (options_.quiet) {
       add_failures(page_, d, index);
@@ -64,23 +62,30 @@ class terminal final : public run::observer {
   }
 
  private:
+  // Not if the run is interrupted, or its device lost.
+  static bool is_complete(const document& d, std::size_t index) {
+    const auto finished = std::ranges::count(d.cells, index, &cell::problem);
+    return static_cast<std::size_t>(finished) * d.experiment.problems.size() >= d.planned;
+  }
+
   void show_progress(const std::string& text) {
     if (options_.quiet || !live_) return;
     clear_line();
-    fmt::print(options_.progress, "{}", text);
+    // A line that wraps cannot be rewritten.
+    write_text(options_.progress, shortened(text, columns_of(options_.progress) - 1));
     std::fflush(options_.progress);
     line_shown_ = true;
   }
 
   void clear_line() {
     if (!line_shown_) return;
-    fmt::print(options_.progress, "\r\x1b[K");
+    std::fputs("\r\x1b[K", options_.progress);
     std::fflush(options_.progress);
     line_shown_ = false;
   }
 
   void print() {
-    fmt::print(options_.out, "{}", page_.take());
+    print_to(options_.out, "{}", page_.take());
     std::fflush(options_.out);
   }
 
@@ -95,7 +100,7 @@ class terminal final : public run::observer {
 
 bool wants_colour(std::FILE* file) {
   const char* no_colour = std::getenv("NO_COLOR");
-  return isatty(fileno(file)) != 0 && (no_colour == nullptr || *no_colour == '\0');
+  return is_terminal(file) && (no_colour == nullptr || *no_colour == '\0');
 }
 
 medium medium_of(std::FILE* file) { return wants_colour(file) ? medium::terminal : medium::text; }
@@ -108,7 +113,7 @@ void print_closing(const document& d, const terminal_options& options) {
   page p(medium_of(options.out));
   if (!options.quiet) add_overview(p, d);
   add_closing(p, d);
-  fmt::print(options.out, "{}", p.take());
+  print_to(options.out, "{}", p.take());
 }
 
 }  // namespace kzoo::report

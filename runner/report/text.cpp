@@ -1,5 +1,7 @@
 #include "report/text.hpp"
 
+#include "core/printable.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,13 +10,15 @@
 
 namespace kzoo::report {
 
-std::string styled(std::string_view text, style s, bool colour) {
-  if (!colour || s == style::plain || text.empty()) return std::string(text);
+std::string styled(std::string_view words, style s, bool colour) {
+  std::string text = printable(words);
+  if (!colour || s == style::plain || text.empty()) return text;
   const char* code = s == style::good ? "32" : s == style::bad ? "31" : s == style::dim ? "2" : "1";
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-std::string markdown(std::string_view text, style s) {
+std::string markdown(std::string_view words, style s) {
+  const std::string text = printable(words);
   constexpr std::string_view kMarkup = R"(\`*<[|~$&)";
   const auto in_word = [&](std::size_t i) {
     return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0);
@@ -25,10 +29,19 @@ std::string markdown(std::string_view text, style s) {
     // Inside a word, as in 8x8_4x4, an underscore needs no escape.
     const bool underscore = c == '_' && !(i > 0 && in_word(i - 1) && in_word(i + 1));
     if (underscore || kMarkup.find(c) != std::string_view::npos) out += '\\';
-    out += c == '\n' ? ' ' : c;
+    out += c;
   }
   const bool bold = !out.empty() && (s == style::bad || s == style::bold);
   return bold ? "**" + out + "**" : out;
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  std::string line = printable(text);
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < most && end < line.size(); ++i)
+    end += first_character(std::string_view(line).substr(end)).bytes.size();
+  line.resize(end);
+  return line;
 }
 
 std::size_t width(std::string_view utf8) {

@@ -1,5 +1,6 @@
 #include "report/validation.hpp"
 
+#include "core/output.hpp"
 #include "core/version.hpp"
 #include "reference/error_map.hpp"
 #include "report/terminal.hpp"
@@ -24,34 +25,37 @@ std::string word(results::outcome o, bool colour) {
   return styled(fmt::format("{:<8}", results::outcome_name(o)), style_of_outcome(o), colour);
 }
 
+std::string plain(std::string_view text) { return styled(text, style::plain, false); }
+
 }  // namespace
 
 validation_text::validation_text(std::FILE* out) : out_(out), colour_(wants_colour(out)) {}
 
 void validation_text::begins(const std::vector<run::loaded_plugin>& plugins,
                              const results::device& device, tier t) {
-  fmt::print(out_, "tier {} on {} ({}), kernel-zoo {}\n", tier_name(t), device.id, device.name,
-             kVersion);
+  print_to(out_, "tier {} on {} ({}), kernel-zoo {}\n", tier_name(t), device.id, device.name,
+           kVersion);
   for (const run::loaded_plugin& c : plugins) {
     if (c.record.description) {
-      fmt::print(out_, "  {}: {}\n", c.record.name, c.record.file.string());
+      print_to(out_, "  {}: {}\n", plain(c.record.name), plain(c.record.file.string()));
     } else {
-      fmt::print(out_, "  {} {}\n", styled("unavailable", style::bad, colour_), c.record.problem);
+      print_to(out_, "  {} {}\n", styled("unavailable", style::bad, colour_),
+               plain(c.record.problem));
     }
   }
 }
 
 void validation_text::starts(const results::validated_variant& v) {
-  fmt::print(out_, "\n{} {}, declared {}\n", styled(v.kernel, style::bold, colour_),
-             type_name(v.dtype), precision_name(v.declared));
+  print_to(out_, "\n{} {}, declared {}\n", styled(v.kernel, style::bold, colour_),
+           type_name(v.dtype), precision_name(v.declared));
   std::fflush(out_);
 }
 
 void validation_text::found(const results::finding& f) {
-  fmt::print(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), f.check, f.detail);
+  print_to(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), plain(f.check), plain(f.detail));
   if (f.errors) {
     for (const std::string& line : reference::lines_of(*f.errors))
-      fmt::print(out_, "      {}\n", line);
+      print_to(out_, "      {}\n", line);
   }
   std::fflush(out_);
 }
@@ -64,14 +68,14 @@ void validation_text::ends(const results::validation& v) {
   std::string text;
   for (const auto& [o, count] : counts)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, results::outcome_name(o));
-  fmt::print(out_, "\n{}: {} · {:.1f} s\n",
-             results::exit_code(v) == 0 ? styled("ok", style::good, colour_)
-                                        : styled("FAILED", style::bad, colour_),
-             text, v.wall_seconds);
+  print_to(out_, "\n{}: {} · {:.1f} s\n",
+           results::exit_code(v) == 0 ? styled("ok", style::good, colour_)
+                                      : styled("FAILED", style::bad, colour_),
+           text, v.wall_seconds);
 }
 
 void validation_text::is_interrupted() {
-  fmt::print(out_, "\n{}\n", styled("INTERRUPTED", style::bad, colour_));
+  print_to(out_, "\n{}\n", styled("INTERRUPTED", style::bad, colour_));
 }
 
 }  // namespace kzoo::report

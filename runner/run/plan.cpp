@@ -2,6 +2,7 @@
 
 #include "input/diagnostics.hpp"
 #include "input/nearest.hpp"
+#include "process/descriptor_limit.hpp"
 
 #include "core/sha256.hpp"
 #include "core/verdict.hpp"
@@ -86,6 +87,11 @@ loaded_plugin enter(const std::string& name, const results::device& device,
                                  plugins.find(name, other).empty()
                                      ? ""
                                      : fmt::format(", only one for {}", devices::kind_name(other)));
+  for (const auto& missing : plugins.not_built()) {
+    if (missing.name == name && missing.kind == kind)
+      c.record.problem = fmt::format("is not built for {}: ./zoo build --all builds every plugin",
+                                     devices::kind_name(kind));
+  }
   return c;
 }
 
@@ -128,6 +134,47 @@ void pick_variants(loaded_plugin& c, const results::experiment& e) {
   }
 }
 
+// A baseline that names no variant of its plugin is misspelt. The plugin need not be selected.
+void check_baseline(const plan& p, const run::plugin_discovery& plugins,
+                    const host_factory& make_host) {
+  const auto& baseline = p.experiment.baseline;
+  if (!baseline) return;
+  const std::vector<std::string> names = plugins.names();
+  const auto named = [&](const std::string& name) { return matches(baseline->text, name, ""); };
+  if (std::ranges::none_of(names, named)) {
+    refuse(*baseline, fmt::format("the baseline '{}' names no plugin", baseline->text), names,
+           "plugins");
+  }
+  std::vector<std::string> known;
+  for (const std::string& name : names) {
+    if (!named(name) || baseline->text.find(':') == std::string::npos) continue;
+    const auto selected =
+        std::ranges::find(p.plugins, name, [](const loaded_plugin& c) { return c.record.name; });
+    const auto described = selected != p.plugins.end()
+                               ? selected->record.description
+                               : enter(name, p.device, plugins, make_host).record.description;
+    if (!described) return;  // it cannot be asked here
+    for (const auto& v : described->variants) {
+      if (matches(baseline->text, name, v.id)) return;
+      known.push_back(v.id);
+    }
+  }
+  if (known.empty()) return;
+  refuse(*baseline, fmt::format("the baseline '{}' names no variant", baseline->text), known,
+         "variants");
+}
+
+// Each worker takes four descriptors; the run itself a few dozen.
+void check_descriptors(std::size_t workers) {
+  constexpr std::size_t kEach = 4, kOwn = 48;
+  const std::size_t needed = kEach * workers + kOwn, limit = process::raise_descriptor_limit();
+  if (needed <= limit) return;
+  throw input::invalid(fmt::format(
+      "error: {} plugins need {} open files, and this system allows {}; name fewer with "
+      "--plugins, or raise the limit (ulimit -Hn)",
+      workers, needed, limit));
+}
+
 }  // namespace
 
 std::size_t plan::cells() const {
@@ -147,19 +194,14 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
                const host_factory& make_host) {
   plan p{std::move(e), std::move(d), {}, {}, {}, {}};
   p.devices = {p.device};
-  if (const auto& baseline = p.experiment.baseline) {
-    const std::vector<std::string> known = plugins.names();
-    const auto named = [&](const std::string& name) { return matches(baseline->text, name, ""); };
-    if (std::ranges::none_of(known, named)) {
-      refuse(*baseline, fmt::format("the baseline '{}' names no plugin", baseline->text), known,
-             "plugins");
-    }
-  }
-  for (const std::string& name : pick_names(p.experiment, plugins)) {
+  const std::vector<std::string> names = pick_names(p.experiment, plugins);
+  check_descriptors(names.size());
+  for (const std::string& name : names) {
     loaded_plugin c = enter(name, p.device, plugins, make_host);
     pick_variants(c, p.experiment);
     if (!c.entries.empty()) p.plugins.push_back(std::move(c));
   }
+  check_baseline(p, plugins, make_host);
   return p;
 }
 

@@ -30,8 +30,9 @@ void plugin_discovery::add_folder(const fs::path& folder, bool required) {
   }
   add_files(folder, 0);
   std::ifstream known(folder / "names.txt");
-  for (std::string name; std::getline(known, name);) {
-    if (!name.empty()) known_.push_back(name);
+  for (std::string line; std::getline(known, line);) {
+    const auto end = std::min(line.find(' '), line.size());
+    if (end > 0) known_.push_back({line.substr(0, end), line.substr(end)});
   }
 }
 
@@ -50,21 +51,37 @@ void plugin_discovery::check_permissions(const fs::path& folder) {
 void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {
   std::error_code ignored;
   std::vector<plugin_file> found;
-  for (const auto& selected_variant : fs::directory_iterator(folder, ignored)) {
-    if (selected_variant.path().extension() == ".so" && selected_variant.is_regular_file(ignored)) {
-      found.push_back({selected_variant.path().stem().string(), selected_variant.path(), kind});
-    }
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const fs::path& file = entry.path();
+    if (file.extension() == ".so") found.push_back({file.stem().string(), file, kind});
   }
   std::ranges::sort(found, {}, &plugin_file::name);
   files_.insert(files_.end(), found.begin(), found.end());
 }
 
 std::vector<std::string> plugin_discovery::names() const {
-  std::vector<std::string> all = known_;
+  std::vector<std::string> all;
+  for (const known_plugin& p : known_) all.push_back(p.name);
   for (const plugin_file& f : files_) all.push_back(f.name);
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
   return all;
+}
+
+std::vector<plugin_discovery::missing_build> plugin_discovery::not_built() const {
+  std::vector<missing_build> missing;
+  for (const known_plugin& p : known_) {
+    for (const kzoo_device_kind kind : {KZOO_CUDA, KZOO_CPU}) {
+      if ((p.devices + ' ').find(fmt::format(" {} ", devices::kind_name(kind))) !=
+              std::string::npos &&
+          find(p.name, kind).empty()) {
+        missing.push_back({p.name, kind});
+      }
+    }
+    if (p.devices.empty() && std::ranges::count(files_, p.name, &plugin_file::name) == 0)
+      missing.push_back({p.name, 0});
+  }
+  return missing;
 }
 
 std::vector<plugin_file> plugin_discovery::find(const std::string& name,

@@ -4,7 +4,8 @@
 //   FOLDER/cuda/naive.so   the cuda build of `naive`
 //   FOLDER/cpu/naive.so    its cpu build
 //   FOLDER/mine.so         `mine`, for the device that it declares when it is loaded
-//   FOLDER/names.txt       all plugin names, one per line, including those not built here
+//   FOLDER/names.txt       a line for each plugin of the tree: its name, and the devices for which
+//                          it can be built here
 
 #include <kzoo/abi.h>
 
@@ -32,6 +33,12 @@ class plugin_discovery {
   const std::vector<std::string>& warnings() const { return warnings_; }
   // All names, sorted, each once.
   std::vector<std::string> names() const;
+  // A plugin of the tree without a library.
+  struct missing_build {
+    std::string name;
+    kzoo_device_kind kind{};  // 0: it cannot be built here
+  };
+  std::vector<missing_build> not_built() const;
   // The files that may be builds for the device, in order of precedence.
   std::vector<plugin_file> find(const std::string& name, kzoo_device_kind kind) const;
 
@@ -42,7 +49,11 @@ class plugin_discovery {
   std::vector<std::filesystem::path> folders_;
   std::vector<plugin_file> files_;
   std::vector<std::string> warnings_;
-  std::vector<std::string> known_;  // from names.txt
+  // From names.txt.
+  struct known_plugin {
+    std::string name, devices;
+  };
+  std::vector<known_plugin> known_;
 };
 
 }  // namespace kzoo::run

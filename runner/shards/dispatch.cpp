@@ -129,16 +129,20 @@ class dispatching {
     }
   }
 
-  // Waits for messages from any shard and handles them. Throws when a signal arrives.
+  // Handles the messages that have arrived from any shard, after a wait for the first. Throws when
+  // a signal arrives.
   void handle_messages() {
     std::vector<pollfd> watched;
     for (const auto& s : shards_) watched.push_back({s->process.control().fd(), POLLIN, 0});
     watched.push_back({interrupt::fd(), POLLIN, 0});
-    while (poll(watched.data(), watched.size(), -1) < 0) {
+    constexpr int kWatchMs = 1000;  // a shard that is stopped sends nothing
+    if (poll(watched.data(), watched.size(), kWatchMs) < 0) {
       if (errno != EINTR) throw_errno("poll");
+      return;
     }
     for (std::size_t i = shards_.size(); i-- > 0;) {
-      if (watched[i].revents != 0 && !receive(*shards_[i])) drop_device(i);
+      const bool ended = watched[i].revents != 0 && !receive(*shards_[i]);
+      if (ended || shards_[i]->process.is_stopped()) drop_device(i);
     }
     interrupt::check();
   }
@@ -210,9 +214,12 @@ class dispatching {
     shard& s = *shards_[index];
     // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
-    s.process.wait_for_end(kMomentSeconds);
-    std::string why = fmt::format("{} is lost: its process {}{}", s.device,
-                                  how_it_ended(s.process.end()), s.log.last_line());
+    const bool stopped = s.process.is_stopped();
+    if (!stopped) s.process.wait_for_end(kMomentSeconds);
+    const std::optional<int> status = s.process.end();
+    std::string why =
+        fmt::format("{} is lost: its process {}{}", s.device,
+                    stopped ? "was stopped by a signal" : how_it_ended(status), s.log.last_line());
     if (s.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*s.problem]));
     const auto problem = s.problem;
     shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(index));

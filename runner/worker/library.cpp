@@ -6,13 +6,38 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <cstring>
 #include <set>
 #include <string_view>
 
 namespace kzoo::worker {
 namespace {
 
-bool is_named(const char* id) { return id != nullptr && is_identifier(id); }
+// Why the file is not even opened: to open a pipe or a device may wait, or do something. "" if it
+// is.
+std::string obstacle_to_opening(const std::filesystem::path& file) {
+  using std::filesystem::file_type;
+  std::error_code fault;
+  switch (std::filesystem::status(file, fault).type()) {
+    case file_type::regular:
+      return "";
+    case file_type::not_found:
+      return "there is no such file, or its name is not UTF-8";
+    case file_type::directory:
+      return "is a directory, not a library";
+    case file_type::fifo:
+      return "is a named pipe, not a library";
+    case file_type::none:
+      return "cannot be read: " + fault.message();
+    default:
+      return "is a device or a socket, not a library";
+  }
+}
+
+bool is_named(const char* id) {
+  return id != nullptr && strnlen(id, kLongestIdentifier + 1) <= kLongestIdentifier &&
+         is_identifier(id);
+}
 
 // Why a descriptor cannot be used; "" if it can.
 std::string flaw_in(const kzoo_plugin& p) {
@@ -20,7 +45,10 @@ std::string flaw_in(const kzoo_plugin& p) {
     return fmt::format("its kzoo_plugin has {} bytes, but version {} of the ABI has {}",
                        p.struct_size, KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
   }
-  if (!is_named(p.id)) return "its id is not made of letters, digits, '_', '.' and '-'";
+  if (!is_named(p.id)) {
+    return fmt::format("its id is not made of 1 to {} letters, digits, '_', '.' and '-'",
+                       kLongestIdentifier);
+  }
   if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
   // Up to the last field of ABI 1.0; fields added later count as 0 if a plugin lacks them.
@@ -31,7 +59,12 @@ std::string flaw_in(const kzoo_plugin& p) {
     const auto& v = *reinterpret_cast<const kzoo_variant*>(
         reinterpret_cast<const char*>(p.variants) + std::size_t(i) * p.variant_stride);
     if (v.struct_size < kVariantBytes) return fmt::format("variant {} is too small", i);
-    if (!is_named(v.id)) return fmt::format("variant {} has no valid id", i);
+    if (!is_named(v.id)) {
+      return fmt::format(
+          "the id of variant {} is not made of 1 to {} letters, digits, '_', '.' "
+          "and '-'",
+          i, kLongestIdentifier);
+    }
     if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
     if (v.signatures == nullptr || v.signature_count == 0) {
       return fmt::format("variant '{}' declares no element types", v.id);
@@ -47,6 +80,7 @@ std::string flaw_in(const kzoo_plugin& p) {
 
 library::library(const std::filesystem::path& file) : handle_(*new boost::dll::shared_library) {
   namespace dll = boost::dll;
+  if (const std::string why = obstacle_to_opening(file); !why.empty()) throw unusable(why);
   try {
     handle_.load(std::filesystem::absolute(file),
                  dll::load_mode::rtld_now | dll::load_mode::rtld_local);

@@ -2,6 +2,7 @@
 // The operations of a worker: one list for both ends of its channel.
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -19,7 +20,7 @@ enum class operation {
   show,        // copy C
   fold,        // sum C row by row
   finish,      // destroy the instance
-  release      // free all memory
+  release      // free all memory; the last one
 };
 
 struct operation_names {
@@ -40,6 +41,14 @@ inline constexpr std::array kOperations{
     operation_names{operation::fold, "fold", "its result was summed"},
     operation_names{operation::finish, "finish", "the variant was destroyed"},
     operation_names{operation::release, "release", "its memory was freed"}};
+
+// What names_of() relies on: one entry for each operation, in their order.
+static_assert(kOperations.size() == static_cast<std::size_t>(operation::release) + 1);
+static_assert([] {
+  for (std::size_t i = 0; i < kOperations.size(); ++i)
+    if (kOperations[i].op != static_cast<operation>(i)) return false;
+  return true;
+}());
 
 constexpr const operation_names& names_of(operation op) {
   return kOperations[static_cast<std::size_t>(op)];

@@ -3,6 +3,7 @@
 #include "devices/devices.hpp"
 #include "process/channel.hpp"
 #include "process/child.hpp"
+#include "process/confinement.hpp"
 #include "worker/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -50,6 +51,7 @@ int worker_main() {
   // A worker never outlives the supervisor, even if that is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   set_limits();
+  process::confine();
 
   process::channel control(process::kControlFd);
   process::shared_memory output(process::kSharedMemoryFd);

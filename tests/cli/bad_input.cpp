@@ -135,6 +135,13 @@ TEST_CASE("describe refuses an unknown plugin and names the nearest", "[cli]") {
   CHECK_THAT(ran.err, ContainsSubstring("naive"));
 }
 
+TEST_CASE("a misspelt variant of the baseline is refused with the nearest name", "[cli]") {
+  const std::vector<std::string> words{"bad.toml:1:12: error", "'smem:8x9' names no variant",
+                                       "did you mean '8x8'", "16x16"};
+  refuses("baseline = 'smem:8x9'\nplugins = ['smem']\n[problem]\nsizes = [8]\n", words);
+  refuses("baseline = 'smem:8x9'\nplugins = ['serial']\n[problem]\nsizes = [8]\n", words);
+}
+
 TEST_CASE("a baseline that names no plugin is refused, one that does not run gets a note",
           "[cli]") {
   refuses("baseline = 'nosuch'\n[problem]\nsizes = [8]\n", {"bad.toml:1:12: error", "nosuch"});

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/prctl.h>
+#include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +97,56 @@ TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
   CHECK(ended.code == 130);
   CHECK_THAT(ended.out, ContainsSubstring("INTERRUPTED"));
   for (const int worker : workers) CHECK(has_ended(worker));
+}
+
+TEST_CASE("shared mappings count as memory of a worker", "[cli][hostile]") {
+  const environment part("KZOO_SHARDS", "64");  // the test must not fill the machine's memory
+  const auto ran = runner(
+      "quick --device cpu --sizes 8 --plugins process:shares_memory,naive:8x8 "
+      "--plugin-dir " +
+      hostile_folder());
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("error process:shares_memory: no more host memory") &&
+                          ContainsSubstring("shared mappings included") &&
+                          ContainsSubstring("killed while the kernel ran"));
+}
+
+TEST_CASE("shared memory segments that a plugin leaves behind are removed", "[cli][hostile]") {
+  const process_log left;  // the segment, then the process, whose number is in the other one's name
+  const auto ran =
+      runner("quick --device cpu --sizes 8 --plugins process:leaves_segments --plugin-dir " +
+             hostile_folder());
+  INFO(ran.out << ran.err);
+  REQUIRE(left.processes().size() >= 2);
+  shmid_ds status{};
+  CHECK(shmctl(std::stoi(left.processes()[0]), IPC_STAT, &status) != 0);
+  CHECK_FALSE(fs::exists("/dev/shm/kzoo-test-" + left.processes()[1]));
+}
+
+TEST_CASE("a plugin cannot reach the results, other processes and descriptors", "[cli][hostile]") {
+  // Landlock, and of that version 6, which limits signals too.
+  constexpr long kCreate = 444;
+  if (syscall(kCreate, nullptr, std::size_t{0}, 1u) < 6) {
+    WARN("not checked: this kernel has no Landlock 6");
+    return;
+  }
+  // Not a temporary folder, in which plugins may write.
+  const fs::path folder = fs::path(hostile_folder()).parent_path() / "confined";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  const fs::path journal = folder / "journal.jsonl";
+  const environment victim("KZOO_VICTIM", journal.string());
+  const auto ran =
+      runner(fmt::format("quick --device cpu --sizes 8 --plugins "
+                         "process:attacks_others,naive --plugin-dir {} --journal {} "
+                         "--json {} 9>>{}",
+                         hostile_folder(), journal.string(), (folder / "out.json").string(),
+                         (folder / "of-the-shell").string()));
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("process:attacks_others: it: nothing"));
+  CHECK(lines_of(journal).size() > 1);
 }
 
 TEST_CASE("repeated runs give the same verdicts and leave no process or file", "[cli][hostile]") {

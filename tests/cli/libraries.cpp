@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <map>
 #include <string>
@@ -69,4 +71,41 @@ TEST_CASE("a library for another device is skipped in favour of the right one", 
   for (const auto& cell : ran.json().at("cells")) {
     CHECK(cell.at("verdict") == (cell.at("plugin") == "naive" ? "pass" : "unavailable"));
   }
+}
+
+TEST_CASE("what is not a file is refused before it is opened", "[cli]") {
+  const scratch_folder folder;
+  namespace fs = std::filesystem;
+  fs::create_directory(folder.path() / "folder.so");
+  REQUIRE(mkfifo((folder.path() / "pipe.so").c_str(), 0600) == 0);
+  fs::create_symlink("/dev/zero", folder.path() / "device.so");
+  fs::create_symlink("/nowhere", folder.path() / "gone.so");
+  fs::copy(plugin_folder("cpu") / "naive.so", folder.path() / "odd\xff.so");
+  const std::map<std::string, std::string> reasons = {
+      {"folder", "is a directory, not a library"},
+      {"pipe", "is a named pipe, not a library"},
+      {"device", "is a device or a socket, not a library"},
+      {"gone", "there is no such file"},
+      {"odd", "its name is not UTF-8"}};
+  const std::string where = " --plugin-dir " + folder.path().string();
+  const auto listed = runner("list" + where);
+  for (const auto& [name, reason] : reasons) {
+    CHECK_THAT(listed.out, ContainsSubstring(reason));
+    const auto ran = runner("quick --device cpu --sizes 8 --plugins '" + name + "*'" + where);
+    INFO(name << "\n" << ran.out << ran.err);
+    CHECK(ran.code == 1);
+    CHECK_THAT(ran.out, ContainsSubstring(reason));
+  }
+  for (const char* name : {"folder", "pipe", "device"}) {
+    const auto refused = runner("validate " + (folder.path() / name).string() + ".so");
+    CHECK(refused.code == 1);
+    CHECK_THAT(refused.out, ContainsSubstring(reasons.at(name)));
+  }
+}
+
+TEST_CASE("the length of an id is limited", "[cli][hostile]") {
+  const auto ran =
+      runner("quick --device cpu --sizes 8 --plugins long_id --plugin-dir " + hostile_folder());
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("the id of variant 0 is not made of 1 to 100 letters"));
 }

@@ -202,6 +202,25 @@ TEST_CASE("check counts the cells and runs none", "[cli]") {
   CHECK_THAT(checked.out, ContainsSubstring("3 variants of 1 plugin on 3 problems = 9 cells"));
 }
 
+TEST_CASE("check says that a library cannot be used, or that nothing would run", "[cli]") {
+  const scratch_folder folder;
+  folder.write("broken.so", "");
+  const std::string there = " --plugin-dir " + folder.path().string();
+  const auto none = runner("check quick --device cpu --sizes 8 --plugins broken" + there);
+  INFO(none.out << none.err);
+  CHECK(none.code == 1);
+  CHECK_THAT(none.err, ContainsSubstring("error: 1 library cannot be used; 0 cells are left"));
+  CHECK_THAT(none.out, ContainsSubstring("unavailable broken") && !ContainsSubstring(": ok"));
+  const auto some = runner("check quick --device cpu --sizes 8 --plugins broken,smem" + there);
+  CHECK(some.code == 1);
+  CHECK_THAT(some.err, ContainsSubstring("error: 1 library cannot be used; 9 cells are left"));
+  const auto cublas = runner("check quick --device cpu --sizes 8 --plugins cublas");
+  CHECK(cublas.code == 1);
+  CHECK_THAT(cublas.err, ContainsSubstring("error: nothing to run"));
+  // On a machine without the device a file for it can be checked all the same.
+  CHECK(runner("check quick --device cuda --sizes 8 --plugins cublas", kNoGpu).code == 0);
+}
+
 TEST_CASE("published figures are shown only beside results of the same size", "[cli]") {
   const scratch_folder folder;
   const auto file = folder.write("e.toml",

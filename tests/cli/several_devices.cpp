@@ -148,6 +148,23 @@ TEST_CASE("if a shard dies, only its current problem is lost", "[cli][hostile]")
   CHECK(runner("report --json j.jsonl", in(folder)).out == resumed.out);
 }
 
+TEST_CASE("a shard that is stopped is lost, not waited for", "[cli][hostile]") {
+  const scratch_folder folder;
+  const all_devices two("cpu,cpu");
+  folder.write("e.toml", hanging(4));
+  background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
+                     folder.path());
+  wait_for_both(folder.path() / "j.jsonl", 3);
+  const std::vector<int> started = descendants_of(run.pid());
+  kill(children_of(run.pid()).at(0), SIGSTOP);
+  const auto ended = run.wait();
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 1);
+  CHECK_THAT(ended.err, ContainsSubstring("cpu is lost: its process was stopped by a signal; ") &&
+                            ContainsSubstring(" f32 is not finished\n"));
+  CHECK(std::ranges::all_of(started, is_gone));
+}
+
 TEST_CASE("an interrupted run ends its shards, and can be resumed on all devices",
           "[cli][hostile]") {
   const scratch_folder folder;

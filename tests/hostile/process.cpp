@@ -1,13 +1,21 @@
 // Host code that harms its process.
 #include <kzoo/plugin.hpp>
 
+#include "log_process.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace {
@@ -61,6 +69,70 @@ struct eats_memory : host_code {
   }
 };
 
+// The same in memory that it shares, which no limit of its process counts.
+struct shares_memory : host_code {
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
+    constexpr std::size_t kGigabyte = std::size_t{1} << 30, kMost = 4096, kPage = 4096;
+    for (std::size_t i = 0; i < kMost; ++i) {
+      auto* memory = static_cast<volatile char*>(
+          mmap(nullptr, kGigabyte, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+      if (memory == MAP_FAILED) throw kzoo::error(KZOO_ERROR, "mmap fails");
+      for (std::size_t at = 0; at < kGigabyte; at += kPage) memory[at] = 1;
+    }
+  }
+};
+
+// Joins the runner's process group, and hangs there.
+struct leaves_group : host_code {
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
+    if (setpgid(0, getpgid(getppid())) != 0) throw kzoo::error(KZOO_ERROR, "setpgid fails");
+    hostile::log_process();
+    for (;;) pause();
+  }
+};
+
+// Stops its own process: nothing answers any more, and nothing ends.
+struct stops_itself : host_code {
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const { raise(SIGSTOP); }
+};
+
+// Leaves two segments of shared memory behind, and logs the number of the System V one.
+struct leaves_segments : host_code {
+  leaves_segments(const kzoo_problem&, const kzoo_device&) {
+    hostile::log_process(shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0600));
+    const std::string name = "/kzoo-test-" + std::to_string(getpid());
+    const int fd = shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
+    if (fd < 0) throw kzoo::error(KZOO_ERROR, "shm_open fails");
+    hostile::log_process();
+  }
+};
+
+// Tries to overwrite the file in KZOO_VICTIM, to make one beside it, to send the runner a signal,
+// to open its memory, and to find a descriptor of a file in that folder; says what it could.
+struct attacks_others : host_code {
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
+    const std::string victim = std::getenv("KZOO_VICTIM");
+    std::string done;
+    if (open(victim.c_str(), O_WRONLY) >= 0) done += " overwrites";
+    if (truncate(victim.c_str(), 0) == 0) done += " truncates";
+    if (open((victim + ".new").c_str(), O_WRONLY | O_CREAT, 0600) >= 0) done += " creates";
+    if (unlink(victim.c_str()) == 0) done += " removes";
+    if (kill(getppid(), SIGCONT) == 0) done += " signals";
+    const std::string memory = "/proc/" + std::to_string(getppid()) + "/mem";
+    if (open(memory.c_str(), O_RDONLY) >= 0) done += " reads memory";
+    const std::string folder = victim.substr(0, victim.rfind('/') + 1);
+    for (int fd = 0; fd < 64; ++fd) {
+      char file[4096] = {};
+      const std::string link = "/proc/self/fd/" + std::to_string(fd);
+      if (readlink(link.c_str(), file, sizeof file - 1) > 0 &&
+          std::string(file).compare(0, folder.size(), folder) == 0) {
+        done += " inherits";
+      }
+    }
+    throw kzoo::error(KZOO_ERROR, "it:" + (done.empty() ? " nothing" : done));
+  }
+};
+
 }  // namespace
 
 KZOO_PLUGIN("process", "Misbehaves as a host program can",
@@ -69,4 +141,9 @@ KZOO_PLUGIN("process", "Misbehaves as a host program can",
             kzoo::variant<aborts>("aborts", "in create"),
             kzoo::variant<crashes_in_supports>("crashes_in_supports", "before create"),
             kzoo::variant<forges_reply>("forges_reply", "sends a reply in the worker's place"),
-            kzoo::variant<eats_memory>("eats_memory", "must not exhaust the machine's memory"));
+            kzoo::variant<eats_memory>("eats_memory", "must not exhaust the machine's memory"),
+            kzoo::variant<shares_memory>("shares_memory", "nor in shared mappings"),
+            kzoo::variant<leaves_group>("leaves_group", "hangs in another process group"),
+            kzoo::variant<stops_itself>("stops_itself", "by SIGSTOP"),
+            kzoo::variant<leaves_segments>("leaves_segments", "of shared memory"),
+            kzoo::variant<attacks_others>("attacks_others", "writes and signals"));

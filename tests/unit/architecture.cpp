@@ -140,6 +140,18 @@ TEST_CASE("style: few files of the runner include the JSON library") {
   CHECK(files.size() > 0);
 }
 
+// core/output.hpp makes text of others safe for a terminal.
+TEST_CASE("style: what the program shows goes through core/output.hpp") {
+  static const std::regex kDirect(
+      R"(fmt::print\(|std::puts\(|std::f?printf\(|std::cout|std::cerr)");
+  for (const fs::path& file : sources_in_folders()) {
+    const std::string folder = first_folder(file);
+    if (folder != "report" && folder != "cli") continue;
+    INFO("runner/" << file.string());
+    CHECK_FALSE(std::regex_search(text_of(kRunner / file), kDirect));
+  }
+}
+
 TEST_CASE("style: docs/architecture.md has every folder of the runner, and no other") {
   const std::string page = text_of(kzoo::test::source_folder() / "docs" / "architecture.md");
   const std::regex row(R"(\n\| `([a-z_]+)` \|)");  // of the table "folder | in one sentence"

@@ -107,11 +107,47 @@ TEST_CASE("a verdict that changed is worth more than a time", "[compare]") {
   CHECK_THAT(report::comparison_text(c, report::medium::text), ContainsSubstring("because"));
 }
 
+TEST_CASE("a kernel that declines now is said, and is a regression", "[compare]") {
+  const auto right = timed("base", 0, 1.0);
+  for (const verdict v : {verdict::unsupported, verdict::unavailable}) {
+    const document before = run_of({right}), after = run_of({with_verdict(right, v)});
+    const auto c = compare::compare(before, after, 0.03);
+    CHECK(c.count(change::declined) == 1);
+    CHECK(c.regressed());
+    const std::string text = report::comparison_text(c, report::medium::text);
+    CHECK_THAT(text, ContainsSubstring("REGRESSION: 1 declined") && ContainsSubstring("because"));
+    // Back again.
+    CHECK(compare::compare(after, before, 0.03).count(change::added) == 1);
+    CHECK_FALSE(compare::compare(after, before, 0.03).regressed());
+    CHECK(compare::compare(after, after, 0.03).pairs.empty());
+  }
+  // It failed before: nothing is lost.
+  CHECK(only_change(with_verdict(right, verdict::wrong),
+                    with_verdict(right, verdict::unsupported)) == change::gone);
+}
+
+TEST_CASE("a plugin that cannot be loaded any more loses all its variants", "[compare]") {
+  auto other = timed("base", 0, 1.0);
+  other.kernel.variant = "other";
+  const document before = run_of({timed("base", 0, 1.0), other, timed("fast", 0, 1.0)});
+  for (const auto& [v, expected] : {std::pair(verdict::unavailable, change::declined),
+                                    std::pair(verdict::crashed, change::broken)}) {
+    auto whole = with_verdict(timed("base", 0, 1.0), v);
+    whole.kernel.variant = "";
+    const document after = run_of({whole, timed("fast", 0, 1.0)});
+    const auto c = compare::compare(before, after, 0.03);
+    CHECK(c.pairs.size() == 3);
+    CHECK(c.count(expected) == 2);
+    CHECK(c.count(change::same) == 1);
+    CHECK_THAT(report::comparison_text(c, report::medium::text),
+               ContainsSubstring("base:other: because"));
+  }
+}
+
 TEST_CASE("cells without a partner are new or gone", "[compare]") {
   const auto right = timed("base", 0, 1.0);
   const document before = run_of({right, timed("old", 0, 1.0)});
-  const document after = run_of(
-      {timed("young", 0, 1.0), right, with_verdict(timed("old", 0, 1.0), verdict::unavailable)});
+  const document after = run_of({timed("young", 0, 1.0), right});
   const auto c = compare::compare(before, after, 0.03);
   REQUIRE(c.pairs.size() == 3);
   CHECK(c.pairs[0].change == change::added);

@@ -101,8 +101,8 @@ TEST_CASE("an error shows the position, what was found, and the line", "[experim
         "   | ^");
   CHECK(fault("[timing]\n\tmin_samples = 0\r\n") ==
         "t.toml:2:16: error: timing.min_samples: expected an integer from 1 to 10000, found 0\n"
-        " 2 | \tmin_samples = 0\n"
-        "   | \t              ^");
+        " 2 |  min_samples = 0\n"
+        "   |                ^");
 }
 
 TEST_CASE("an invalid baseline is not reported as a missing one", "[experiment]") {
@@ -222,10 +222,7 @@ TEST_CASE("syntax errors have a position too", "[experiment]") {
   CHECK(open.ends_with("\n 1 | [problem\n   |         ^"));
 }
 
-TEST_CASE("an extremely long line is refused", "[experiment]") {
-  std::string header = "title = 'T'\n[a";
-  for (int i = 0; i < 100000; ++i) header += ".a";
-  CHECK(fault(header + "]\n").starts_with("t.toml:2:1: error: the line has more than 10000"));
+TEST_CASE("a long line is no error", "[experiment]") {
   std::string sizes = "[problem]\nsizes = [1";
   for (int i = 0; i < 3000; ++i) sizes += ", 1";
   CHECK(load_text(sizes + "]\n").problems.size() == 1);

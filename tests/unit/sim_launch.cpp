@@ -53,10 +53,25 @@ __global__ void launches() { kzoo::launch({.grid = dim3(1), .block = dim3(1)}, n
 
 __global__ void deep_frames(int* out, int depth) {
   volatile char frame[512] = {};
-  frame[depth] = 1;
+  frame[depth % 512] = 1;
   if (depth > 0) deep_frames(out, depth - 1);
-  out[threadIdx.x] += frame[depth];
+  out[threadIdx.x] += frame[depth % 512];
   if (depth == 50) __syncthreads();
+}
+
+// A frame of `kKibibytes`, of which every page is written and read.
+template <int kKibibytes>
+__global__ void large_frame(int* out) {
+  volatile char local[kKibibytes * 1024];
+  for (int i = 0; i < kKibibytes; ++i) local[i * 1024] = 1;
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < kKibibytes; ++i) sum += local[i * 1024];
+  out[threadIdx.x] = sum;
+}
+
+__global__ void load_four(const float* from, float4* to) {
+  *to = *reinterpret_cast<const float4*>(from + threadIdx.x);
 }
 
 std::string refused(kzoo::launch_config config) {
@@ -158,8 +173,42 @@ TEST_CASE("host threads may launch at the same time", "[sim]") {
   for (const auto& out : outs) CHECK(std::accumulate(out.begin(), out.end(), 0) == 256 * 32);
 }
 
-TEST_CASE("a thread's stack holds tens of kilobytes", "[sim]") {
+TEST_CASE("a thread has 512 KiB of local memory", "[sim]") {
   int out[64] = {};
   kzoo::launch({.grid = dim3(1), .block = dim3(64)}, deep_frames, out, 50);
   CHECK(std::count(out, out + 64, 51) == 64);
+  kzoo::launch({.grid = dim3(1), .block = dim3(64)}, large_frame<160>, out);
+  CHECK(std::count(out, out + 64, 160) == 64);
+  kzoo::launch({.grid = dim3(1), .block = dim3(64)}, large_frame<511>, out);
+  CHECK(std::count(out, out + 64, 511) == 64);
+}
+
+TEST_CASE("a stack overflow names the kernel and ends the launch only", "[sim]") {
+  int out[32] = {};
+  for (int i = 0; i < 3; ++i) {
+    CHECK(error_text(KZOO_ERROR,
+                     [&] {
+                       kzoo::launch({.grid = dim3(1), .block = dim3(32)}, large_frame<2048>, out);
+                     }) ==
+          "kernel large_frame<2048>, block (0,0,0): its local variables overflow the stack: a "
+          "thread has 512 KiB of local memory");
+    CHECK_THAT(
+        error_text(
+            KZOO_ERROR,
+            [&] { kzoo::launch({.grid = dim3(1), .block = dim3(1)}, deep_frames, out, 100000); }),
+        ContainsSubstring("kernel deep_frames, block (0,0,0): its local variables"));
+    kzoo::launch({.grid = dim3(1), .block = dim3(32)}, large_frame<64>, out);
+    CHECK(std::count(out, out + 32, 64) == 32);
+  }
+}
+
+TEST_CASE("a misaligned vector access is called so", "[sim]") {
+  alignas(16) float from[8] = {1, 2, 3, 4};
+  float4 to{};
+  kzoo::launch({.grid = dim3(1), .block = dim3(1)}, load_four, from, &to);
+  CHECK(to.w == 4);
+  CHECK_THAT(
+      error_text(KZOO_ERROR,
+                 [&] { kzoo::launch({.grid = dim3(1), .block = dim3(2)}, load_four, from, &to); }),
+      ContainsSubstring("kernel load_four, block (0,0,0): misaligned address"));
 }

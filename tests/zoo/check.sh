@@ -149,6 +149,15 @@ zoo "$nvcc" check configs/experiments/on_gpus.toml
 expect calls "$calls" '*build --target runner plugins_cuda'
 zoo "$nvcc" run on_gpus --device cpu
 expect calls "$calls" '*build --target runner plugins_cpu'
+what='options before the file'
+zoo "$nvcc" CAPABILITY=9.0 run --sizes 8,16 --device cpu on_gpus --quiet
+expect calls "$calls" '*build --target runner plugins_cpu'
+expect output "$out" '*runner run --sizes 8,16 --device cpu on_gpus --quiet'
+zoo "$nvcc" CAPABILITY=9.0 run --plugins naive on_cpu
+expect calls "$calls" '*build --target runner plugins_cpu'
+expect output "$out" '*runner run --plugins naive on_cpu'
+zoo "$nvcc" CAPABILITY=9.0 run --sizes 8
+expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml --sizes 8"
 what='commands that may need either'
 zoo "$nvcc" CAPABILITY=9.0 rerun some.json
 expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'

@@ -138,7 +138,7 @@ typedef struct kzoo_variant kzoo_variant;
  * gets the variant itself first, so one function can serve many of them. */
 struct kzoo_variant {
   uint64_t struct_size;
-  const char* id;      /* [A-Za-z0-9_.-]+, unique in the plugin */
+  const char* id;      /* [A-Za-z0-9_.-]{1,100}, unique in the plugin */
   const char* summary; /* one sentence */
   const kzoo_signature* signatures;
   uint32_t signature_count;
@@ -172,7 +172,7 @@ typedef struct kzoo_plugin {
   uint64_t struct_size;
   uint32_t abi_minor;
   kzoo_device_kind device; /* where this library's kernels run */
-  const char* id;
+  const char* id; /* [A-Za-z0-9_.-]{1,100} */
   const char* summary;
   const char* build_info;       /* compiler, flags, architectures: free text for the record */
   const kzoo_variant* variants; /* the first of variant_count, variant_stride bytes apart */

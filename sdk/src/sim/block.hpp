@@ -19,6 +19,7 @@
 #include <kzoo/sim/grid.hpp>
 
 #include "context.hpp"
+#include "faults.hpp"
 #include "stack_pool.hpp"
 
 namespace kzoo::sim {
@@ -128,6 +129,7 @@ class block_runner {
 
   std::exception_ptr failure_;
   context native_;  // the OS thread's own stack
+  fault_stack fault_stack_;
   stack_pool stacks_;
   std::deque<fiber> fibers_;  // stable addresses
   std::vector<fiber*> idle_;

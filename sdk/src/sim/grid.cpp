@@ -17,6 +17,7 @@
 #include <kzoo/launch_limits.hpp>
 
 #include "block.hpp"
+#include "faults.hpp"
 
 namespace kzoo::sim {
 namespace {
@@ -87,6 +88,7 @@ class pool {
 
   void run(job& work) {
     const std::lock_guard one_launch_at_a_time(launch_);
+    install_fault_handler();
     const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.blocks, threads_) - 1);
     if (helpers != 0) {
       const std::lock_guard lock(mutex_);

@@ -9,8 +9,8 @@
 namespace kzoo::sim {
 namespace {
 
-constexpr std::size_t kGuardBytes = 4096;
-constexpr std::size_t kStride = kStackBytes + kGuardBytes;
+constexpr std::size_t kUsableBytes = std::size_t{128} * 1024;
+constexpr std::size_t kStride = kStackBytes + stack_pool::kGuardBytes;
 constexpr std::size_t kStacksPerSlab = 32;
 
 }  // namespace
@@ -22,16 +22,21 @@ stack_pool::~stack_pool() {
 
 void* stack_pool::take() {
   if (left_ == 0) {
-    void* slab = mmap(nullptr, kStride * kStacksPerSlab, PROT_READ | PROT_WRITE,
+    void* slab = mmap(nullptr, kStride * kStacksPerSlab, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (slab == MAP_FAILED) throw std::bad_alloc();
     slabs_.push_back(slab);
     left_ = kStacksPerSlab;
   }
   auto* guard = static_cast<char*>(slabs_.back()) + kStride * (kStacksPerSlab - left_--);
-  // A guard page is one more memory mapping, of which there is a limit. It is not essential.
-  static_cast<void>(mprotect(guard, kGuardBytes, PROT_NONE));
-  return guard + kGuardBytes;
+  char* stack = guard + kGuardBytes;
+  if (mprotect(stack + kStackBytes - kUsableBytes, kUsableBytes, PROT_READ | PROT_WRITE) != 0)
+    throw std::bad_alloc();
+  return stack;
+}
+
+bool stack_pool::use_all(void* stack) {
+  return mprotect(stack, kStackBytes, PROT_READ | PROT_WRITE) == 0;
 }
 
 }  // namespace kzoo::sim

@@ -1,4 +1,10 @@
 // The stacks of one OS thread's fibers: made in slabs, kept until the thread ends.
+//
+//   | guard page | unused until a thread reaches it          | usable from the start |
+//                ^ what take() returns                                              ^ + kStackBytes
+//
+// Most kernels need little. What is usable counts as memory of the process, touched or not; 16 OS
+// threads with 1024 stacks each would count for more than many machines have.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +12,23 @@
 
 namespace kzoo::sim {
 
-// Address space; pages are taken when touched.
-inline constexpr std::size_t kStackBytes = std::size_t{128} * 1024;
+// CUDA's limit of local memory per thread, 512 KiB, and the frames of the host.
+inline constexpr std::size_t kStackBytes = std::size_t{512 + 64} * 1024;
 
 class stack_pool {
  public:
+  static constexpr std::size_t kGuardBytes = 4096;
+
   stack_pool() = default;
   stack_pool(const stack_pool&) = delete;
   stack_pool& operator=(const stack_pool&) = delete;
   ~stack_pool();
 
-  // The lowest usable address of kStackBytes, with a guard page below. Throws std::bad_alloc.
+  // The lowest address of kStackBytes, with a guard page below. Throws std::bad_alloc.
   void* take();
+
+  // Makes all of a stack usable; false if there is no memory. May be called by a signal handler.
+  static bool use_all(void* stack);
 
  private:
   std::vector<void*> slabs_;

@@ -1,0 +1,115 @@
+#include "faults.hpp"
+
+#include <csignal>
+#include <cstdint>
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "block.hpp"
+
+namespace kzoo::sim {
+namespace {
+
+constexpr std::size_t kHandlerStackBytes = std::size_t{64} * 1024;
+
+struct sigaction previous;
+
+[[noreturn]] void end_launch(thread* t, const char* text) { t->owner->fail(*t, text); }
+
+// After the handler, end_launch() runs on the thread's stack, from its top: what the stack holds is
+// given up, as after any error.
+void continue_with_error(thread& t, const char* text, ucontext_t& state) {
+  fiber& on = *t.on;
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(on.bottom, on.size);
+#endif
+  constexpr std::uintptr_t kAlignment = 64;
+  const auto top = reinterpret_cast<std::uintptr_t>(on.bottom) + on.size - kAlignment;
+  auto* registers = state.uc_mcontext.gregs;
+  // As a call leaves it: the return address, here none, has made the aligned pointer 8 smaller.
+  registers[REG_RSP] = static_cast<greg_t>(top - top % kAlignment - sizeof(void*));
+  registers[REG_RIP] = reinterpret_cast<greg_t>(&end_launch);
+  registers[REG_RDI] = reinterpret_cast<greg_t>(&t);
+  registers[REG_RSI] = reinterpret_cast<greg_t>(text);
+}
+
+// Returns false for a fault that the simulator does not know.
+bool handle(thread& t, const siginfo_t& fault, ucontext_t& state) {
+  // A general protection fault, which has no address: of the instructions that compilers make of
+  // device code, those that move 16 bytes or more to or from an address that is no multiple of it.
+  if (fault.si_code == SI_KERNEL) {
+    continue_with_error(t,
+                        "misaligned address: a vector access, such as one of a float4, needs a "
+                        "multiple of its size (or the address is outside all memory)",
+                        state);
+    return true;
+  }
+  const auto at = reinterpret_cast<std::uintptr_t>(fault.si_addr);
+  const auto bottom = reinterpret_cast<std::uintptr_t>(t.on->bottom);
+  if (at >= bottom && at < bottom + t.on->size) {
+    if (!stack_pool::use_all(t.on->bottom)) {
+      continue_with_error(t, "there is no memory for its local variables", state);
+    }
+    return true;
+  }
+  if (at >= bottom || at < bottom - stack_pool::kGuardBytes) return false;
+  continue_with_error(t,
+                      "its local variables overflow the stack: a thread has 512 KiB of local "
+                      "memory",
+                      state);
+  return true;
+}
+
+void on_fault(int number, siginfo_t* fault, void* state) {
+  if (current != nullptr) {
+    auto& t = static_cast<thread&>(const_cast<thread_view&>(*current));
+    if (handle(t, *fault, *static_cast<ucontext_t*>(state))) return;
+  }
+  // Two plugins in one process may have each other's handler as the previous one.
+  static thread_local bool asked = false;
+  if ((previous.sa_flags & SA_SIGINFO) != 0 && !asked) {
+    asked = true;
+    previous.sa_sigaction(number, fault, state);
+    asked = false;
+    return;
+  }
+  if (asked) previous.sa_handler = SIG_DFL;
+  sigaction(number, &previous, nullptr);  // the instruction faults again
+}
+
+}  // namespace
+
+void install_fault_handler() {
+  struct sigaction now {};
+  sigaction(SIGSEGV, nullptr, &now);
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_fault) return;
+  previous = now;
+  struct sigaction ours {};
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &ours, nullptr);
+}
+
+fault_stack::fault_stack() {
+  stack_t now{};
+  if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
+  void* memory =
+      mmap(nullptr, kHandlerStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  const stack_t own{.ss_sp = memory, .ss_flags = 0, .ss_size = kHandlerStackBytes};
+  if (sigaltstack(&own, nullptr) == 0) {
+    stack_ = memory;
+  } else {
+    munmap(memory, kHandlerStackBytes);
+  }
+}
+
+fault_stack::~fault_stack() {
+  if (stack_ == nullptr || current != nullptr) return;  // current: a kernel called exit()
+  const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+  sigaltstack(&none, nullptr);
+  munmap(stack_, kHandlerStackBytes);
+}
+
+}  // namespace kzoo::sim

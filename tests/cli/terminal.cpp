@@ -1,0 +1,98 @@
+// What reaches a terminal: no control characters of others, no line that wraps while it is
+// rewritten, no escape sequences where they are not understood.
+#include "support/terminal.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/paths.hpp"
+#include "support/process_log.hpp"
+#include "support/program.hpp"
+
+#include "storage/results_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+
+using namespace kzoo::test;
+
+namespace {
+
+// C0, C1, a bidirectional override and a byte that is not UTF-8.
+const std::string kHarm = "x\x1b]0;t\x07\xc2\x9b\u202e\xff";
+
+void check_harmless(const std::string& text) {
+  INFO(text);
+  for (const char* bytes : {"\x1b]", "\x07", "\xc2\x9b", "\u202e", "\xff"})
+    CHECK_THAT(text, !ContainsSubstring(bytes));
+}
+
+}  // namespace
+
+TEST_CASE("names from files never drive the terminal", "[cli]") {
+  const scratch_folder folder;
+  const std::string experiment =
+      folder.write(kHarm + ".toml", "title = 'a\xc2\x9b\u202e'\nplugins = ['none']\n");
+  folder.write(kHarm + ".so", "no library");
+  kzoo::results::document d = made_document();
+  const std::string text = "r\x1b]0;t\x07\xc2\x9b\u202e";
+  d.cells.back().reason = d.device.name = d.host = text;
+  d.notes.push_back(text);
+  const std::string result =
+      folder.write("r.json", kzoo::storage::dumped(kzoo::storage::to_json(d), 1));
+  const std::string there = " --plugin-dir '" + folder.path().string() + "'";
+  for (const std::string& words :
+       {"'" + experiment + "'" + there, "check '" + experiment + "'" + there, "list" + there,
+        "describe '" + kHarm + "'" + there,
+        "validate '" + folder.path().string() + "/" + kHarm + ".so'", "report " + result,
+        "report --md " + result, "compare " + result + " " + result,
+        "report --csv '" + experiment + "'", "quick --device '" + kHarm + "'"}) {
+    INFO(words);
+    const auto ran = runner(words);
+    CHECK((ran.out + ran.err).size() > 20);
+    check_harmless(ran.out);
+    check_harmless(ran.err);
+  }
+  // Data stays as it is, except on a terminal.
+  CHECK_THAT(runner("report --csv " + result).out, ContainsSubstring("\u202e"));
+  check_harmless(on_terminal("report --csv " + result, 200).out);
+  CHECK_THAT(runner("report --json " + result).out, ContainsSubstring("\u202e"));
+  check_harmless(on_terminal("report --json " + result, 200).out);
+}
+
+TEST_CASE("progress lines are no longer than the terminal is wide", "[cli]") {
+  const auto shown = on_terminal(
+      "quick --device cpu --sizes 8 --plugins serial --no-journal "
+      ">/dev/null",
+      30, "TERM=xterm");
+  INFO(shown.out);
+  CHECK(shown.code == 0);
+  CHECK_THAT(shown.out, ContainsSubstring("[1/") && ContainsSubstring("\r\x1b[K"));
+  CHECK(widest_line(shown.out) == 29);
+}
+
+TEST_CASE("no escape sequence is written where none is understood", "[cli]") {
+  for (const char* kind : {"TERM=dumb", "TERM=", "unset TERM;"}) {
+    const auto ran =
+        on_terminal("quick --device cpu --sizes 8 --plugins serial --no-journal", 80, kind);
+    INFO(kind << "\n" << ran.out);
+    CHECK(ran.code == 0);
+    CHECK_THAT(ran.out, !ContainsSubstring("\x1b") && ContainsSubstring(" done"));
+  }
+  CHECK_THAT(on_terminal("list", 80, "TERM=xterm").out, ContainsSubstring("\x1b[2m"));
+}
+
+TEST_CASE("an interrupted problem is not called done", "[cli][hostile]") {
+  const process_log hanging;
+  const scratch_folder folder;
+  background_run run({"quick", "--device", "cpu", "--sizes", "8", "--plugins",
+                      "serial,launches:never_returns", "--plugin-dir", hostile_folder()},
+                     folder.path());
+  REQUIRE(hanging.wait_for_entry());
+  run.send(SIGINT);
+  const auto ended = run.wait();
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 130);
+  CHECK_THAT(ended.err, !ContainsSubstring("done"));
+}
