@@ -1,10 +1,12 @@
 #include "cli/command_line.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/export_file.hpp"
 #include "cli/subcommands.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
 #include "input/invalid.hpp"
+#include "storage/journal.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -77,6 +79,12 @@ int command_line(int argc, char** argv) {
   } catch (const devices::absent& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kNoSuchDevice;
+  } catch (const storage::not_stored& e) {
+    fmt::print(stderr, "error: {}\n", e.what());
+    return kNotWritten;
+  } catch (const not_written& e) {
+    fmt::print(stderr, "error: {}\n", e.what());
+    return kNotWritten;
   } catch (const std::invalid_argument& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kBadInput;

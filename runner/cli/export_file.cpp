@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -38,13 +37,17 @@ export_file::~export_file() {
   if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
 }
 
-void export_file::write(const std::string& text) {
+// Errors stay with the stream.
+void export_file::append(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), file_ == nullptr ? stdout : file_);
+}
+
+void export_file::finish() {
   std::FILE* out = file_ == nullptr ? stdout : file_;
   const bool complete =
-      std::fwrite(text.data(), 1, text.size(), out) == text.size() && std::fflush(out) == 0 &&
+      std::fflush(out) == 0 && std::ferror(out) == 0 &&
       (written_ == name_ || written_.empty() || std::rename(written_.c_str(), name_.c_str()) == 0);
-  if (!complete)
-    throw std::runtime_error(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
+  if (!complete) throw not_written(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
 }
 
 }  // namespace kzoo::cli

@@ -11,11 +11,16 @@ namespace kzoo::cli {
 
 int report(const report_options& options) {
   const results::document d = storage::read(options.file);
-  const std::string text = options.json       ? rendered(d, format::json)
-                           : options.csv      ? rendered(d, format::csv)
-                           : options.markdown ? rendered(d, format::markdown)
-                                              : report::full_report(d, report::medium_of(stdout));
-  fmt::print("{}", text);
+  const auto print = [](std::string_view text) { fmt::print("{}", text); };
+  if (options.json) {
+    render(d, format::json, print);
+  } else if (options.csv) {
+    render(d, format::csv, print);
+  } else if (options.markdown) {
+    render(d, format::markdown, print);
+  } else {
+    print(report::full_report(d, report::medium_of(stdout)));
+  }
   return kOk;
 }
 

@@ -1,11 +1,13 @@
 #include "report/terminal.hpp"
 
+#include "core/interrupt.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 namespace kzoo::report {
@@ -13,6 +15,11 @@ namespace {
 
 using results::cell;
 using results::document;
+
+bool write_text(std::FILE* out, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), out);
+  return std::fflush(out) == 0;
+}
 
 class terminal final : public run::observer {
  public:
@@ -80,8 +87,8 @@ class terminal final : public run::observer {
   }
 
   void print() {
-    fmt::print(options_.out, "{}", page_.take());
-    std::fflush(options_.out);
+    // Nobody reads a closed pipe any more. After any other failure the journal is worth going on for.
+    if (!write_text(options_.out, page_.take()) && errno == EPIPE) interrupt::request();
   }
 
   terminal_options options_;
@@ -108,7 +115,7 @@ void print_closing(const document& d, const terminal_options& options) {
   page p(medium_of(options.out));
   if (!options.quiet) add_overview(p, d);
   add_closing(p, d);
-  fmt::print(options.out, "{}", p.take());
+  write_text(options.out, p.take());
 }
 
 }  // namespace kzoo::report

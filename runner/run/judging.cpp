@@ -1,6 +1,7 @@
 #include "run/judging.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace kzoo::run {
 namespace {
@@ -14,7 +15,7 @@ void fail(cell& c, verdict v, const std::string& reason) {
 
 }  // namespace
 
-cell judging::judge(loaded_plugin& who, const selected_variant& what) {
+cell judging::judge(loaded_plugin& who, const selected_variant& what, std::size_t position) {
   cell c;
   c.problem = index_;
   c.device = plan_.device.id;
@@ -32,7 +33,7 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what) {
   checks::candidate candidate = candidate_of(who, what);
   try {
     candidate.prepare(problem_);
-    verify(candidate, c);
+    verify(candidate, c, position);
     candidate.finish();
     if (c.verdict == verdict::pass) run_checks(candidate, c);
   } catch (const failure& f) {
@@ -45,16 +46,19 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what) {
   return c;
 }
 
-std::vector<results::agreement> judging::compare_newest() {
-  std::vector<results::agreement> found;
-  for (; compared_ < kept_.size(); ++compared_) {
-    const kept& b = kept_[compared_];
-    for (std::size_t i = 0; i < compared_; ++i) {
-      const kept& a = kept_[i];
-      found.push_back({index_, a.kernel, b.kernel, difference(*a.of, *b.of)});
-    }
+void judging::compare_newest(cell& c) {
+  const std::span<const kept> earlier(kept_.begin(), kept_.end() - 1);
+  const kept& newest = kept_.back();
+  if (const auto same = std::ranges::find(earlier, newest.of, &kept::of); same != earlier.end()) {
+    c.same_as = same->position;
+    return;
   }
-  return found;
+  for (const kept& k : earlier) {
+    if (&*std::ranges::find(earlier, k.of, &kept::of) != &k) continue;  // not the first of its class
+    c.differences.push_back(
+        {k.position, reference::compare(*memory_.expected_results.of(problem_), k.of->result,
+                                        k.of->declared, newest.of->result, newest.of->declared)});
+  }
 }
 
 timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_variant& what,
@@ -80,17 +84,18 @@ checks::candidate judging::candidate_of(loaded_plugin& who, const selected_varia
                            memory_.expected_results);
 }
 
-void judging::verify(checks::candidate& candidate, cell& c) {
+void judging::verify(checks::candidate& candidate, cell& c, std::size_t position) {
   std::vector<std::uint64_t> right;
   for (const kept& k : kept_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
-  kept_.push_back({c.kernel.name(), outcome_of(candidate, run, c.declared)});
+  kept_.push_back({c.kernel.name(), position, outcome_of(candidate, run, c.declared)});
   c.launches = run.report.launches;
   c.accuracy = kept_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
   c.reason = run.judgement.reason;
   c.errors = run.judgement.errors;
+  compare_newest(c);
 }
 
 std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candidate& candidate,
@@ -127,15 +132,6 @@ void judging::run_checks(checks::candidate& candidate, cell& c) {
          bad->check + ": " + bad->detail);
     c.errors = bad->errors;
   }
-}
-
-const reference::comparison& judging::difference(const outcome& a, const outcome& b) {
-  const auto [known, added] = differences_.try_emplace({&a, &b});
-  if (added) {
-    known->second = reference::compare(*memory_.expected_results.of(problem_), a.result, a.declared,
-                                       b.result, b.declared);
-  }
-  return known->second;
 }
 
 }  // namespace kzoo::run

@@ -95,7 +95,7 @@ TEST_CASE("each run writes a journal with a readable name, whose report is the r
 
   // The journal holds what is needed to repeat the run.
   const json head = json::parse(lines_of(journal)[0]);
-  CHECK(head.at("schema") == "kzoo.journal/1");
+  CHECK(head.at("schema") == "kzoo.journal/2");
   CHECK(head.at("experiment").at("text") == kQuick);
   CHECK(head.at("experiment").at("overrides").at("device") == "cpu");
   CHECK_FALSE(head.at("host").get<std::string>().empty());
@@ -194,7 +194,7 @@ TEST_CASE("a killed run can be resumed, and no finished cell is run again", "[cl
   const std::string before = read_text(journal);
   std::ofstream(journal, std::ios::app) << "{\"cell\": {\"plugin\": \"nev";  // a torn line
 
-  const auto on = runner("--resume --json r.json", in(folder));
+  const auto on = runner("--resume --trust-folders --json r.json", in(folder));
   INFO(on.out << on.err);
   CHECK(on.code == 1);  // one hangs
   CHECK(read_text(journal).starts_with(before));
