@@ -16,6 +16,7 @@
 #include "storage/read.hpp"
 
 #include "input/invalid.hpp"
+#include "input/read_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -147,10 +148,22 @@ run_options with_recorded_options(const document& then, run_options options) {
   return options;
 }
 
+// Whether there is such a file, with another text.
+bool differs(const fs::path& file, const std::string& text) try {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) && input::read_file(file) != text;
+} catch (const input::invalid&) {
+  return true;
+}
+
 // The file that the command line names; without one, the text that the journal holds.
 results::experiment continued_experiment(const document& then, const run_options& options) {
   if (!options.file.empty()) return load_experiment(options);
   const results::experiment& e = then.experiment;
+  if (differs(e.file, e.text)) {
+    fmt::print(stderr, "note: {} has changed; the run continues with the text in its journal\n",
+               printable(e.file.string()));
+  }
   return experiment::load_text(e.file, e.text, overrides_of(options));
 }
 

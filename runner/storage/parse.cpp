@@ -36,41 +36,60 @@ location where_of(const json::parse_error& e, const location& start) {
   return where;
 }
 
-// Calls f(callback for the library's parser), and turns what it throws into input::invalid.
+[[noreturn]] void refuse_depth(const location& start) {
+  throw input::invalid(
+      input::error_text(fmt::format("{}:{}", start.file, start.line),
+                        fmt::format("is nested deeper than {} levels", kDeepestNesting)));
+}
+
+// Faster than a callback of the parser.
+void check_depth(std::string_view text, const location& start) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepestNesting) refuse_depth(start);
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+}
+
+// f(), and what the library throws as input::invalid.
 template <class F>
 json reporting_errors(const location& start, const F& f) {
-  const auto limit_depth = [&](int depth, event e) {
-    if ((e == event::object_start || e == event::array_start) && depth >= kDeepestNesting) {
-      throw input::invalid(input::error_text(
-          to_string(start), fmt::format("is nested deeper than {} levels", kDeepestNesting)));
-    }
-  };
   try {
-    return f(limit_depth);
+    return f();
   } catch (const json::parse_error& e) {
     throw input::invalid(input::error_text(to_string(where_of(e, start)), words_of(e)));
   } catch (const json::out_of_range&) {  // beyond a double; the exception has no position
-    throw input::invalid(input::error_text(to_string(start), "holds a number that is too large"));
+    throw input::invalid(input::error_text(fmt::format("{}:{}", start.file, start.line),
+                                           "holds a number that is too large"));
   }
 }
 
 }  // namespace
 
 json parse(std::string_view text, const location& start) {
-  return reporting_errors(start, [&](const auto& limit_depth) {
-    return json::parse(text, [&](int depth, event e, json&) {
-      limit_depth(depth, e);
-      return true;
-    });
-  });
+  check_depth(text, start);
+  return reporting_errors(start, [&] { return json::parse(text); });
 }
 
 json parse(std::istream& in, const std::string& file, const string_watcher& watch,
            const element_taker& take) {
+  const location start{file, 1};
   std::string key;  // of the member of the root that is being read
   std::size_t count = 0;
   const auto callback = [&](int depth, event e, json& parsed) {
-    if (e == event::key && depth == 1) {
+    if ((e == event::object_start || e == event::array_start) && depth >= kDeepestNesting) {
+      refuse_depth(start);
+    } else if (e == event::key && depth == 1) {
       key = parsed.get<std::string>();
       count = 0;
     } else if (e == event::value && depth == 1 && parsed.is_string()) {
@@ -80,12 +99,7 @@ json parse(std::istream& in, const std::string& file, const string_watcher& watc
     }
     return true;
   };
-  return reporting_errors({file, 1}, [&](const auto& limit_depth) {
-    return json::parse(in, [&](int depth, event e, json& parsed) {
-      limit_depth(depth, e);
-      return callback(depth, e, parsed);
-    });
-  });
+  return reporting_errors(start, [&] { return json::parse(in, callback); });
 }
 
 }  // namespace kzoo::storage

@@ -10,7 +10,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+#include <future>
+#include <set>
 #include <sstream>
+#include <vector>
 
 using namespace kzoo;
 using storage::journal;
@@ -125,4 +129,35 @@ TEST_CASE("a resumed journal continues after its last complete line", "[journal]
   CHECK(read.cells.size() == 6);
   CHECK(read.notes.back() == "in two parts");
   CHECK_THROWS_WITH(journal::create(file), ContainsSubstring("is there already"));
+}
+
+TEST_CASE("journals that are created at once each get a name", "[journal]") {
+  constexpr int kThreads = 16;
+  for (int round = 0; round < 20; ++round) {
+    const scratch_folder folder;
+    const std::filesystem::path name = folder.path() / "results" / "run";
+    std::vector<std::future<std::filesystem::path>> created;
+    for (int i = 0; i < kThreads; ++i) {
+      created.push_back(std::async(std::launch::async, [&] {
+        const journal j = journal::create_numbered(name);
+        return j.file();
+      }));
+    }
+    std::set<std::filesystem::path> names;
+    for (auto& file : created) names.insert(file.get());
+    CHECK(names.size() == kThreads);
+    CHECK(names.contains(name.string() + ".jsonl"));
+    CHECK(names.contains(name.string() + "_16.jsonl"));
+  }
+}
+
+TEST_CASE("a journal with cells that no run can have is refused", "[journal]") {
+  const scratch_folder folder;
+  const std::string text = journal_text(folder);
+  const std::string last = text.substr(text.rfind('\n', text.size() - 2) + 1);
+  CHECK_THAT(journal_refusal(text + last), ContainsSubstring("j.jsonl:8: error: cell: gone on ") &&
+                                               ContainsSubstring("is there twice"));
+  std::string other = text;
+  other.replace(other.rfind("\"problem\":1"), 11, "\"problem\":0");
+  CHECK_THAT(journal_refusal(other), ContainsSubstring("is problem 0, and so is"));
 }

@@ -125,3 +125,45 @@ TEST_CASE("a file that is not of results is refused with the position of the err
   CHECK_THROWS_AS(storage::read("/no/such/file.json"), input::invalid);
   CHECK_THROWS_AS(storage::read("/tmp"), input::invalid);
 }
+
+TEST_CASE("results that no run can have are refused", "[results]") {
+  CHECK_THAT(refusal_with("/cells/1/time/rounds/0", -1),
+             ContainsSubstring("cells[1].time.rounds[0]: expected a number from 0 to 1000000000"));
+  CHECK_THAT(refusal_with("/cells/1/time/rounds/2", 2147483647), ContainsSubstring("rounds[2]: "));
+  CHECK_THAT(refusal_with("/cells/1/time/noise", -0.5), ContainsSubstring("noise: expected"));
+  CHECK_THAT(refusal_with("/cells/1/speedup_over_baseline", -2), ContainsSubstring("above 0"));
+  CHECK_THAT(refusal_with("/cells/1/speedup_interval", {2, 1}), ContainsSubstring("lower number"));
+  CHECK_THAT(refusal_with("/cells/1/speedup_interval", {2}), ContainsSubstring("two numbers"));
+  CHECK_THAT(refusal_with("/cells/0/problem/padding", 9223372036854775807),
+             ContainsSubstring("cells[0].problem: expected a padding from 0 to 65536"));
+  CHECK_THAT(refusal_with("/cells/0/problem/padding", -1), ContainsSubstring("padding from 0"));
+  CHECK_THAT(refusal_with("/cells/0/problem/m", 9223372036854775807),
+             ContainsSubstring("expected sizes from 1 to 1048576"));
+  json twice = stored(test::made_document());
+  twice["cells"].push_back(twice["cells"][1]);
+  CHECK_THAT(refusal(twice.dump()),
+             ContainsSubstring("cells[6]: fast:8x8_4x4 on 512x512x512 f32 is there twice"));
+  json list = stored(test::made_document());
+  list["cells"].push_back(7);
+  CHECK_THAT(refusal(list.dump()), ContainsSubstring("expected an object, found '7'"));
+}
+
+TEST_CASE("lists and objects too deep within each other are refused", "[results]") {
+  constexpr std::size_t kDeep = 200000;
+  const std::string brackets = std::string(kDeep, '[') + std::string(kDeep, ']');
+  CHECK_THAT(refusal(brackets), ContainsSubstring("r.json:1: error: is nested deeper than 64"));
+  std::string objects;
+  for (std::size_t i = 0; i < kDeep; ++i) objects += "{\"a\":";
+  CHECK_THAT(refusal(objects), ContainsSubstring("is nested deeper than 64"));
+  std::string inside = stored(test::made_document()).dump();
+  inside.insert(inside.find("\"cells\":[") + 9, brackets + ',');
+  CHECK_THAT(refusal(inside), ContainsSubstring("is nested deeper than 64"));
+  CHECK_THAT(refusal("{\"schema\":\"kzoo.journal/2\",\"x\":" + brackets + "}\n"),
+             ContainsSubstring("is nested deeper than 64"));
+}
+
+TEST_CASE("a document has a line for each cell", "[results]") {
+  const std::string text = test::document_text(test::made_document());
+  CHECK(json::parse(text) == stored(test::made_document()));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 23);
+}
