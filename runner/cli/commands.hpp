@@ -14,7 +14,7 @@ inline constexpr int kSomeCellFailed = 1;
 inline constexpr int kBadInput = 2;  // usage, experiment file
 inline constexpr int kNoSuchDevice = 3;
 inline constexpr int kRegression = 4;
-inline constexpr int kNotWritten = 5;  // disk full, closed pipe
+inline constexpr int kNotWritten = 5;   // disk full, closed pipe
 inline constexpr int kSignalled = 128;  // plus the signal's number, as in a shell
 
 // Options of every subcommand that loads plugins.

@@ -27,7 +27,8 @@ class export_file {
   export_file& operator=(const export_file&) = delete;
 
   void append(std::string_view text);
-  // Puts what was appended in the place of an older file. Throws not_written, and nothing else does.
+  // Puts what was appended in the place of an older file. Throws not_written, and nothing else
+  // does.
   void finish();
   void write(std::string_view text) {
     append(text);

@@ -71,13 +71,13 @@ std::optional<storage::journal> new_journal(const output_options& options, const
 void print_where(const document& d, const storage::journal& journal, bool all_stored,
                  std::FILE* out) {
   const std::string file = journal.file().string();
-  if (all_stored) {
-    fmt::print(out, "stored in {}\n", file);
-  } else {
-    fmt::print(out, "finished cells are stored in {}; to continue:\n  {} run --resume {}{}\n", file,
-               program_invocation_name, file,
-               d.invoked.plugin_folders.empty() ? "" : " --trust-folders");
-  }
+  const std::string words =
+      all_stored
+          ? fmt::format("stored in {}\n", file)
+          : fmt::format("finished cells are stored in {}; to continue:\n  {} run --resume {}{}\n",
+                        file, program_invocation_name, file,
+                        d.invoked.plugin_folders.empty() ? "" : " --trust-folders");
+  std::fputs(words.c_str(), out);  // does not throw if that fails
 }
 
 // Prints what the run has come to, on stderr if stdout fails. Returns the exit code.
@@ -90,7 +90,7 @@ int report_end(const document& d, const storage::journal* journal, const std::st
     terminal.quiet = true;  // `report` shows the tables again
     report::print_closing(d, terminal);
   }
-  if (!failure.empty()) fmt::print(stderr, "error: {}\n", failure);
+  if (!failure.empty()) std::fputs(fmt::format("error: {}\n", failure).c_str(), stderr);
   const bool all_stored = d.complete() && failure.empty();
   if (journal != nullptr && (!terminal.quiet || !all_stored || !shown)) {
     print_where(d, *journal, all_stored, terminal.out);
@@ -131,10 +131,11 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
     options.plugin_folders = then.invoked.plugin_folders;
     return;
   }
-  fmt::print(stderr,
-             "note: {} names plugin folders, which are not used here: {}\n"
-             "  --trust-folders loads plugins from them, --plugin-dir from a folder of your choice\n",
-             printable(file), printable(fmt::format("{}", fmt::join(then.invoked.plugin_folders, ", "))));
+  fmt::print(
+      stderr,
+      "note: {} names plugin folders, which are not used here: {}\n"
+      "  --trust-folders loads plugins from them, --plugin-dir from a folder of your choice\n",
+      printable(file), printable(fmt::format("{}", fmt::join(then.invoked.plugin_folders, ", "))));
 }
 
 // The options of the interrupted run, wherever this command line gives none.

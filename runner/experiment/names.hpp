@@ -13,7 +13,6 @@
 
 namespace kzoo::experiment {
 
-
 using extents = std::array<std::int64_t, 3>;  // m, n, k
 
 // "512" (a cube) or "512x256x128", each dimension from 1 to kLargestDimension.

@@ -12,10 +12,10 @@ namespace kzoo::input {
 namespace {
 
 invalid cannot_be_read(const std::filesystem::path& path) {
-  return invalid(error_text(path.string(), errno == ENOENT
-                                               ? "there is no such file"
-                                               : fmt::format("cannot be read: {}",
-                                                             std::generic_category().message(errno))));
+  return invalid(error_text(
+      path.string(),
+      errno == ENOENT ? "there is no such file"
+                      : fmt::format("cannot be read: {}", std::generic_category().message(errno))));
 }
 
 void refuse_folder(const std::filesystem::path& path, const file_kind& kind) {

@@ -95,9 +95,9 @@ table table_of(const matrix& m) {
     std::vector<table::field> row{{fmt::format("{:2} {}", i + 1, m.names[i])}};
     for (std::size_t j = 0; j < m.names.size(); ++j) {
       const auto found = m.entries.find(std::minmax(i, j));
-      row.push_back(i == j                   ? table::field{"·", style::dim}
+      row.push_back(i == j                     ? table::field{"·", style::dim}
                     : found == m.entries.end() ? table::field{}
-                                             : field_of(found->second));
+                                               : field_of(found->second));
     }
     t.add_row(std::move(row));
   }

@@ -185,8 +185,8 @@ void add_closing(page& p, const document& d) {
          : d.complete() ? "FAILED"
                         : "INTERRUPTED",
          ok ? style::good : style::bad,
-         fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing,
-                     pairs, d.wall_seconds));
+         fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing, pairs,
+                     d.wall_seconds));
 }
 
 std::string full_report(const document& d, medium m) {

@@ -16,9 +16,9 @@ namespace {
 using results::cell;
 using results::document;
 
-bool write_text(std::FILE* out, const std::string& text) {
+bool written(std::FILE* out, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), out);
-  return std::fflush(out) == 0;
+  return std::fflush(out) == 0 && std::ferror(out) == 0;
 }
 
 class terminal final : public run::observer {
@@ -87,8 +87,9 @@ class terminal final : public run::observer {
   }
 
   void print() {
-    // Nobody reads a closed pipe any more. After any other failure the journal is worth going on for.
-    if (!write_text(options_.out, page_.take()) && errno == EPIPE) interrupt::request();
+    errno = 0;
+    // Nobody reads a closed pipe any more. After another failure the journal is worth going on for.
+    if (!written(options_.out, page_.take()) && errno == EPIPE) interrupt::request();
   }
 
   terminal_options options_;
@@ -115,7 +116,7 @@ void print_closing(const document& d, const terminal_options& options) {
   page p(medium_of(options.out));
   if (!options.quiet) add_overview(p, d);
   add_closing(p, d);
-  write_text(options.out, p.take());
+  written(options.out, p.take());
 }
 
 }  // namespace kzoo::report

@@ -29,7 +29,7 @@ struct document {
   std::vector<std::string> devices;      // the ids of all
   std::optional<roofline::peaks> peaks;  // of the device, if they were measured
   std::vector<plugin_record> plugins;
-  std::vector<cell> cells;  // by problem, then in the order of the plugin list
+  std::vector<cell> cells;         // by problem, then in the order of the plugin list
   std::vector<std::string> notes;  // caveats that a reader of the figures must know
   std::size_t planned = 0;         // cells of the whole run; an interrupted run has fewer
   std::string version;             // of the runner that ran it

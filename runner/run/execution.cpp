@@ -160,15 +160,12 @@ class execution {
       if (c.taken_over) {
         watch_.taken_over(document_, cell_of(c));
       } else {
-        watch_.finished(document_,
-                        std::span(document_.cells).subspan(first_cell_, finished_ + 1));
+        watch_.finished(document_, std::span(document_.cells).subspan(first_cell_, finished_ + 1));
       }
     }
   }
 
-  void drop_unfinished() {
-    document_.cells.resize(first_cell_ + finished_);
-  }
+  void drop_unfinished() { document_.cells.resize(first_cell_ + finished_); }
 
   void note_hang(const cell& c, const problem& p) {
     if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel.name(), problem_name(p));

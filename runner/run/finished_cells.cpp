@@ -24,16 +24,16 @@ void take_over(results::document& interrupted, const plan& p, results::document&
     const problem& q = interrupted.problem_of(c);
     const auto found = known.find(q);
     if (found == known.end()) {
-      input::refuse(place, fmt::format("has results on {}, which is not in its experiment",
-                                       problem_name(q)));
+      input::refuse(
+          place, fmt::format("has results on {}, which is not in its experiment", problem_name(q)));
     }
     position = found->second == previous ? position : 0;
     previous = found->second;
     if (position >= kernels.size() || c.kernel != kernels[position]) {
-      input::refuse(place, fmt::format("has {} on {} where its experiment has {}", c.kernel.name(),
-                                       problem_name(q),
-                                       position < kernels.size() ? kernels[position].name()
-                                                                 : "no further kernel"));
+      input::refuse(
+          place,
+          fmt::format("has {} on {} where its experiment has {}", c.kernel.name(), problem_name(q),
+                      position < kernels.size() ? kernels[position].name() : "no further kernel"));
     }
     ++position;
     c.problem = found->second;

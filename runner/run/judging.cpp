@@ -54,7 +54,8 @@ void judging::compare_newest(cell& c) {
     return;
   }
   for (const kept& k : earlier) {
-    if (&*std::ranges::find(earlier, k.of, &kept::of) != &k) continue;  // not the first of its class
+    if (&*std::ranges::find(earlier, k.of, &kept::of) != &k)
+      continue;  // not the first of its class
     c.differences.push_back(
         {k.position, reference::compare(*memory_.expected_results.of(problem_), k.of->result,
                                         k.of->declared, newest.of->result, newest.of->declared)});

@@ -208,9 +208,9 @@ class dispatching {
   double seconds_before_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<std::vector<results::cell>> cells_;  // by problem: not in the document yet
-  std::vector<bool> done_;            // by problem: finished, or lost with its device
-  std::vector<std::size_t> waiting_;  // problems without a device, the largest last
-  std::size_t reported_ = 0;          // problems reported to the observer
+  std::vector<bool> done_;                         // by problem: finished, or lost with its device
+  std::vector<std::size_t> waiting_;               // problems without a device, the largest last
+  std::size_t reported_ = 0;                       // problems reported to the observer
   std::vector<std::unique_ptr<shard>> shards_;
 };
 

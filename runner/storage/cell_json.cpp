@@ -194,7 +194,9 @@ void map(auto& io, is<named_pair> auto& p) {
 
 constexpr as kRatio{[](const timing::ratio& r) { return json(r.value); },
                     [](const field& f, timing::ratio& r) { r.value = f.number(); }};
-constexpr as kInterval{[](const timing::interval& i) { return json::array({i.low, i.high}); },
+constexpr as kInterval{[](const timing::interval& i) {
+                         return json::array({i.low, i.high});
+                       },
                        [](const field& f, timing::interval& i) {
                          const std::vector<double> ends = f.numbers();
                          if (ends.size() != 2) f.refuse("expected two numbers, low and high");
@@ -208,7 +210,11 @@ void map_speedup(auto& io, auto& speedup) {
   io.require("speedup_over_baseline", !speedup || speedup->value >= 0, "expected a number above 0");
   io.require("speedup_interval", !likely || likely->low <= likely->high,
              "expected the lower number first");
-  io.restore([&](auto& read) { if (read) read->likely = likely; }, speedup);
+  io.restore(
+      [&](auto& read) {
+        if (read) read->likely = likely;
+      },
+      speedup);
 }
 
 void map(auto& io, is<results::cell> auto& c, auto& context) {
@@ -268,7 +274,8 @@ stored_cell read_cell(const field& f) {
 
 void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, const field& f) {
   const auto position_of = [&](const std::string& name, const char* key) {
-    const auto found = std::ranges::find(earlier, name, [](const kernel_id* k) { return k->name(); });
+    const auto found =
+        std::ranges::find(earlier, name, [](const kernel_id* k) { return k->name(); });
     if (found == earlier.end())
       f.at(key).refuse(fmt::format("no earlier cell of its problem is of {}", name));
     return static_cast<std::size_t>(found - earlier.begin());

@@ -24,7 +24,8 @@ void recompute_intervals(results::cell& c) {
 results::published_column& column_of(std::vector<results::published_column>& columns,
                                      const std::string& label) {
   const auto found = std::ranges::find(columns, label, &results::published_column::label);
-  return found != columns.end() ? *found : columns.emplace_back(results::published_column{label, {}});
+  return found != columns.end() ? *found
+                                : columns.emplace_back(results::published_column{label, {}});
 }
 
 }  // namespace
@@ -107,10 +108,9 @@ void collected_cells::form_classes(results::document& d, const std::string& plac
     if (problem == by_name.end()) refuse("problem", fmt::format("no cell is about {}", *p.problem));
     const auto cells = d.cells_of(problem->second);
     const auto position_of = [&](const char* key, const std::string& name) {
-      const auto found = std::ranges::find(
-          cells, name, [](const results::cell& c) { return c.kernel.name(); });
-      if (found == cells.end())
-        refuse(key, fmt::format("{} has no cell of {}", *p.problem, name));
+      const auto found =
+          std::ranges::find(cells, name, [](const results::cell& c) { return c.kernel.name(); });
+      if (found == cells.end()) refuse(key, fmt::format("{} has no cell of {}", *p.problem, name));
       return static_cast<std::size_t>(found - cells.begin());
     };
     by_problem[problem->second].push_back(
@@ -129,7 +129,7 @@ void collected_cells::move_into(results::document& d, int schema, const std::str
   move_published(d);
   d.cells = std::exchange(cells_, {});
   if (schema == 1) std::ranges::for_each(d.cells, recompute_intervals);
-  if (!pairs_.empty()) form_classes(d, place);
+  if (schema == 1) form_classes(d, place);
   for (auto begin = d.cells.begin(); begin != d.cells.end();) {
     const auto end = std::ranges::find_if(
         begin, d.cells.end(), [&](const results::cell& c) { return c.problem != begin->problem; });

@@ -17,15 +17,15 @@ class field;
 
 class collected_cells {
  public:
-  // Problems may be in any order, each with its `number` in the experiment; without numbers they are
-  // in order. The cells of one problem are in the order of the experiment. Throws input::invalid
-  // for a cell that is there already.
+  // Problems may be in any order, each with its `number` in the experiment; without numbers they
+  // are in order. The cells of one problem are in the order of the experiment. Throws
+  // input::invalid for a cell that is there already.
   void add(const field& cell, std::optional<std::size_t> number);
   // Two results of schema 1, compared.
   void add_pair(const field& pair);
 
-  // Moves everything into `d`, which has all but its problems and cells. `schema`: that of the file,
-  // by number; the first has no figures that can be relied on. Errors refer to it as `place`.
+  // Moves everything into `d`, which has all but its problems and cells. `schema`: that of the
+  // file, by number; the first has no figures that can be relied on. Errors refer to it as `place`.
   void move_into(results::document& d, int schema, const std::string& place);
 
  private:

@@ -43,8 +43,7 @@ void make_folder_of(const fs::path& file) {
   if (!file.has_parent_path()) return;
   fs::create_directories(file.parent_path(), fault);
   if (!fault) return;
-  input::refuse(file.parent_path().string(),
-                "cannot be made, for the journal: " + fault.message());
+  input::refuse(file.parent_path().string(), "cannot be made, for the journal: " + fault.message());
 }
 
 // Only this puts the directory entry of a new file on disk.
@@ -85,7 +84,8 @@ journal journal::create(const fs::path& file) {
 journal journal::create_numbered(const fs::path& name) {
   make_folder_of(name);
   for (int i = 1;; ++i) {
-    const fs::path file = fmt::format("{}{}.jsonl", name.string(), i > 1 ? fmt::format("_{}", i) : "");
+    const fs::path file =
+        fmt::format("{}{}.jsonl", name.string(), i > 1 ? fmt::format("_{}", i) : "");
     const int fd = open_locked(file, kNew);
     if (fd < 0) continue;  // of another run, which may have started at the same time
     sync_folder_of(file);

@@ -80,7 +80,8 @@ bool is_journal_head(const std::string& line) {
 
 journal_content read_journal(std::istream& in, const std::string& file) {
   whole_lines lines(in);
-  if (!lines.next()) throw input::invalid(input::error_text(file, "not even its first line is whole"));
+  if (!lines.next())
+    throw input::invalid(input::error_text(file, "not even its first line is whole"));
   json head = parse(lines.text(), {file, 1});
   const int schema = schema_of(field(head, file).at("schema"), kJournal);
   head["wall_seconds"] = 0;

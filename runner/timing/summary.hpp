@@ -27,8 +27,8 @@ struct summary {
   packed_numbers samples_ms;  // in the order taken
   packed_integers rounds;     // of each sample, ascending
   packed_numbers sm_mhz;      // SM clock of each sample, 0: not known; empty: none is known
-  int throttled = 0;               // samples that were discarded: timing/throttling.hpp
-  bool low_clock = false;          // some of the samples that count are throttled too
+  int throttled = 0;          // samples that were discarded: timing/throttling.hpp
+  bool low_clock = false;     // some of the samples that count are throttled too
   double median_ms = 0, min_ms = 0;
   double spread = 0;  // interquartile range over the median
   // Half the width of the median's 95 % confidence interval, over the median; NaN with too few

@@ -304,9 +304,11 @@ TEST_CASE("code is loaded from a stored run's folders only if they are trusted",
   runner("e.toml --device cpu --plugin-dir plugins --journal j.jsonl", in(folder));
   for (const char* command : {"rerun j.jsonl --no-journal", "run --resume j.jsonl"}) {
     const process_log ran_code;
-    const auto ran = runner(command, in(folder));  // a plugin of that name is among the built-in ones
+    const auto ran =
+        runner(command, in(folder));  // a plugin of that name is among the built-in ones
     INFO(command << ran.out << ran.err);
-    CHECK_THAT(ran.err, ContainsSubstring("note: j.jsonl names plugin folders, which are not used"));
+    CHECK_THAT(ran.err,
+               ContainsSubstring("note: j.jsonl names plugin folders, which are not used"));
     CHECK_THAT(ran.err, ContainsSubstring(plugins.string()));
     CHECK(ran_code.processes().empty());
     const auto trusting = runner(command + std::string(" --trust-folders"), in(folder));
@@ -331,7 +333,8 @@ TEST_CASE("a run that cannot store more says what is stored and how to go on", "
                "timing.enabled = false\nplugins = ['serial', 'naive']\n"
                "problem.sizes = [8, 16, 24, 32]\n");
   // In blocks of 512 bytes: room for the head and some of the cells.
-  const auto full = runner("e.toml --device cpu --journal j.jsonl", in(folder) + " ulimit -f 20 &&");
+  const auto full =
+      runner("e.toml --device cpu --journal j.jsonl", in(folder) + " ulimit -f 20 &&");
   INFO(full.out << full.err);
   CHECK(full.code == 5);
   CHECK_THAT(full.err, ContainsSubstring("error: j.jsonl cannot be written: "));
@@ -348,8 +351,9 @@ TEST_CASE("a run that cannot store more says what is stored and how to go on", "
 TEST_CASE("when nobody reads its tables any more, a run says on stderr where it stopped", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", kQuick);
-  const auto closed = runner("e.toml --device cpu --journal j.jsonl 2>err; echo $? >code; } | { exec <&-; sleep 1; }",
-                             in(folder) + " { sleep 1;");
+  const auto closed = runner(
+      "e.toml --device cpu --journal j.jsonl 2>err; echo $? >code; } | { exec <&-; sleep 1; }",
+      in(folder) + " { sleep 1;");
   CHECK(read_text(folder.path() / "code") == "5\n");
   const std::string err = read_text(folder.path() / "err");
   INFO(err);
@@ -358,8 +362,8 @@ TEST_CASE("when nobody reads its tables any more, a run says on stderr where it 
   CHECK(runner("run --resume j.jsonl", in(folder)).code == 0);
 
   // A full disk under the tables is no reason to stop.
-  const auto full = runner("e.toml --device cpu --journal k.jsonl >/dev/full 2>err; echo $? >code; true",
-                           in(folder));
+  const auto full = runner(
+      "e.toml --device cpu --journal k.jsonl >/dev/full 2>err; echo $? >code; true", in(folder));
   CHECK(read_text(folder.path() / "code") == "5\n");
   CHECK_THAT(read_text(folder.path() / "err"), ContainsSubstring("ok: 6 pass"));
   CHECK_THAT(read_text(folder.path() / "err"), ContainsSubstring("stored in k.jsonl"));

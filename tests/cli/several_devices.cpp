@@ -135,7 +135,7 @@ TEST_CASE("if a shard dies, only its current problem is lost", "[cli][hostile]")
   CHECK_THAT(ended.out, ContainsSubstring("run --resume j.jsonl"));
   CHECK(sizes_in(journal).size() == 10);
 
-  const auto resumed = runner("--resume j.jsonl --json -", in(folder));
+  const auto resumed = runner("--resume j.jsonl --trust-folders --json -", in(folder));
   INFO(resumed.err);
   CHECK(resumed.code == 1);
   const json results = resumed.json();
@@ -169,7 +169,7 @@ TEST_CASE("an interrupted run ends its shards, and can be resumed on all devices
   CHECK(std::ranges::all_of(started, is_gone));
   CHECK(sizes_in(journal).size() == 2);
 
-  const auto resumed = runner("--resume j.jsonl --json -", in(folder));
+  const auto resumed = runner("--resume j.jsonl --trust-folders --json -", in(folder));
   INFO(resumed.err);
   CHECK(resumed.code == 1);
   CHECK(resumed.json().at("cells").size() == 12);

@@ -1,6 +1,6 @@
-// Makes the journal of a long run from that of a short one: the cells of its first problem again and
-// again, with made-up times, for every problem of its experiment but the last. Like a run it keeps
-// the document in memory and stores each cell.
+// Makes the journal of a long run from that of a short one: the cells of its first problem again
+// and again, with made-up times, for every problem of its experiment but the last. Like a run it
+// keeps the document in memory and stores each cell.
 //
 //   kzoo_made_journal SHORT.jsonl LONG.jsonl SAMPLES
 
@@ -57,7 +57,8 @@ std::vector<std::vector<cell>> variations(const results::document& d, int sample
 
 void make(const std::string& from, const std::string& to, int samples) {
   results::document d = storage::read_journal_file(from).results;
-  d.experiment = experiment::load_text(d.experiment.file, d.experiment.text, d.experiment.overridden);
+  d.experiment =
+      experiment::load_text(d.experiment.file, d.experiment.text, d.experiment.overridden);
   const std::size_t problems = d.experiment.problems.size();
   d.cells.resize(d.planned / problems);
   const auto made = variations(d, samples);
@@ -79,7 +80,8 @@ void make(const std::string& from, const std::string& to, int samples) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 4) throw std::runtime_error("usage: kzoo_made_journal SHORT.jsonl LONG.jsonl SAMPLES");
+  if (argc != 4)
+    throw std::runtime_error("usage: kzoo_made_journal SHORT.jsonl LONG.jsonl SAMPLES");
   make(argv[1], argv[2], std::stoi(argv[3]));
   return 0;
 } catch (const std::exception& e) {

@@ -21,7 +21,8 @@ TEST_CASE("files of schema 1 have the same report as ever", "[results]") {
   for (const char* name : {"journal-1.jsonl", "results-1.json"}) {
     INFO(name);
     const results::document d = storage::read(kFixtures / name);
-    CHECK(report::full_report(d, report::medium::text) == test::read_text(kFixtures / "report-1.txt"));
+    CHECK(report::full_report(d, report::medium::text) ==
+          test::read_text(kFixtures / "report-1.txt"));
     CHECK(test::csv_text(d) == test::read_text(kFixtures / "report-1.csv"));
     const results::document again = test::read_document(test::document_text(d));
     CHECK(report::full_report(again, report::medium::text) ==
@@ -47,7 +48,8 @@ TEST_CASE("intervals are computed once, and not by what an earlier version store
     text.replace(begin, text.find(']', begin) + 1 - begin, "[0.25,8]");
     return text;
   };
-  CHECK_THAT(test::csv_text(test::read_document(with_interval(now))), ContainsSubstring(",0.25,8,"));
+  CHECK_THAT(test::csv_text(test::read_document(with_interval(now))),
+             ContainsSubstring(",0.25,8,"));
   CHECK(test::csv_text(test::read_document(with_interval(old))) ==
         test::csv_text(test::read_document(old)));
 }

@@ -12,19 +12,19 @@ using kzoo::timing::packed_numbers;
 TEST_CASE("packed numbers come back bit for bit", "[timing]") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinite = std::numeric_limits<double>::infinity();
-  for (const std::vector<double>& list : std::vector<std::vector<double>>{
-           {},
-           {0, 1, 65535},
-           {1980, 65536},
-           {-1},
-           {-0.0, 0.0},
-           {0.1},
-           {double(0.1f), 3, 1e30f},
-           {1e300},
-           {nan, 1},
-           {infinite, -infinite},
-           {16777217},
-           {std::numeric_limits<double>::denorm_min()}}) {
+  for (const std::vector<double>& list :
+       std::vector<std::vector<double>>{{},
+                                        {0, 1, 65535},
+                                        {1980, 65536},
+                                        {-1},
+                                        {-0.0, 0.0},
+                                        {0.1},
+                                        {double(0.1f), 3, 1e30f},
+                                        {1e300},
+                                        {nan, 1},
+                                        {infinite, -infinite},
+                                        {16777217},
+                                        {std::numeric_limits<double>::denorm_min()}}) {
     const packed_numbers packed(list);
     REQUIRE(packed.size() == list.size());
     CHECK(packed.empty() == list.empty());
