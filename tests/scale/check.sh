@@ -24,13 +24,13 @@ TOML
 
 # measure NAME COMMAND...: runs it, and fails if it takes more than the limit.
 measure() {
-  local name=$1 seconds kilobytes
+  local name=$1 user system kilobytes
   shift
-  /usr/bin/time -f '%e %M' -o used "$@" >"$name.out" 2>"$name.err" ||
+  /usr/bin/time -f '%U %S %M' -o used "$@" >"$name.out" 2>"$name.err" ||
     { echo "$name failed:"; cat "$name.err"; exit 1; }
-  read -r seconds kilobytes <used
-  printf '%-8s %8s s %8d MB   %12d bytes\n' "$name" "$seconds" $((kilobytes / 1024)) \
-    "$(stat -c %s "$name.out")"
+  read -r user system kilobytes <used
+  printf '%-8s %7s s of CPU %6d MB %12d bytes\n' "$name" \
+    "$(awk "BEGIN {print $user + $system}")" $((kilobytes / 1024)) "$(stat -c %s "$name.out")"
   ((kilobytes / 1024 < limit)) || { echo "$name takes more than $limit MB"; exit 1; }
 }
 
