@@ -32,8 +32,8 @@ int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == kzoo::shards::kShardCommand) return kzoo::cli::shard();
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::perror("error: the output could not be written");
-    return code == 0 ? 1 : code;
+    std::fputs("error: the output could not be written\n", stderr);
+    return code == 0 ? kzoo::cli::kNotWritten : code;
   }
   return code;
 }

@@ -1,12 +1,14 @@
 #include "cli/command_line.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/export_file.hpp"
 #include "cli/subcommands.hpp"
 #include "core/output.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
 #include "input/invalid.hpp"
 #include "process/descriptor_limit.hpp"
+#include "storage/journal.hpp"
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -97,6 +99,12 @@ int command_line(int argc, char** argv) {
   } catch (const devices::absent& e) {
     print_to(stderr, "error: {}\n", e.what());
     return kNoSuchDevice;
+  } catch (const storage::not_stored& e) {
+    print_to(stderr, "error: {}\n", e.what());
+    return kNotWritten;
+  } catch (const not_written& e) {
+    print_to(stderr, "error: {}\n", e.what());
+    return kNotWritten;
   } catch (const std::invalid_argument& e) {
     print_to(stderr, "error: {}\n", e.what());
     return kBadInput;

@@ -14,6 +14,7 @@ inline constexpr int kSomeCellFailed = 1;
 inline constexpr int kBadInput = 2;  // usage, experiment file
 inline constexpr int kNoSuchDevice = 3;
 inline constexpr int kRegression = 4;
+inline constexpr int kNotWritten = 5;   // disk full, closed pipe
 inline constexpr int kSignalled = 128;  // plus the signal's number, as in a shell
 
 // Options of every subcommand that loads plugins.
@@ -43,6 +44,7 @@ struct experiment_options {
 // `file` may be "" with resume only: then it is the interrupted run's.
 struct run_options : output_options, experiment_options {
   std::optional<std::string> resume;  // a journal; "": the newest
+  bool trust_folders = false;         // with resume: as in rerun_options
 };
 
 struct profile_options : common_options, experiment_options {
@@ -54,6 +56,7 @@ struct profile_options : common_options, experiment_options {
 
 struct rerun_options : output_options {
   std::string file;
+  bool trust_folders = false;  // load plugins from the folders that the result names
 };
 
 struct report_options {

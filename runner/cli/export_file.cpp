@@ -11,7 +11,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -42,13 +41,17 @@ export_file::~export_file() {
   if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
 }
 
-void export_file::write(const std::string& text) {
+// Errors stay with the stream.
+void export_file::append(std::string_view text) {
+  write_data(file_ == nullptr ? stdout : file_, text);
+}
+
+void export_file::finish() {
   std::FILE* out = file_ == nullptr ? stdout : file_;
   const bool complete =
-      write_data(out, text) && std::fflush(out) == 0 &&
+      std::fflush(out) == 0 && std::ferror(out) == 0 &&
       (written_ == name_ || written_.empty() || std::rename(written_.c_str(), name_.c_str()) == 0);
-  if (!complete)
-    throw std::runtime_error(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
+  if (!complete) throw not_written(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
 }
 
 }  // namespace kzoo::cli

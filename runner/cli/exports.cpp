@@ -11,16 +11,15 @@
 
 namespace kzoo::cli {
 
-std::string rendered(const results::document& d, format f) {
+void render(const results::document& d, format f, const text_sink& out) {
   switch (f) {
     case format::json:
-      return storage::to_text(d);
+      return storage::write(d, out);
     case format::csv:
-      return report::csv(d);
+      return report::write_csv(d, out);
     case format::markdown:
-      return report::full_report(d, report::medium::markdown);
+      return out(report::full_report(d, report::medium::markdown));
   }
-  return "";
 }
 
 exports::exports(const output_options& options, const std::filesystem::path& source) {
@@ -39,7 +38,10 @@ exports::exports(const output_options& options, const std::filesystem::path& sou
 }
 
 void exports::write(const results::document& d) {
-  for (const entry& e : entries_) e.file->write(rendered(d, e.format));
+  for (const entry& e : entries_) {
+    render(d, e.format, [&](std::string_view text) { e.file->append(text); });
+    e.file->finish();
+  }
 }
 
 }  // namespace kzoo::cli

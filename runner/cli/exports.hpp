@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/export_file.hpp"
+#include "core/text_sink.hpp"
 #include "results/document.hpp"
 
 #include <filesystem>
@@ -13,7 +14,7 @@
 namespace kzoo::cli {
 
 enum class format { json, csv, markdown };
-std::string rendered(const results::document& d, format f);
+void render(const results::document& d, format f, const text_sink& out);
 
 class exports {
  public:

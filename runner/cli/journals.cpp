@@ -1,8 +1,8 @@
 #include "cli/journals.hpp"
 
 #include "core/printable.hpp"
-#include "input/diagnostics.hpp"
-#include "input/read_file.hpp"
+#include "input/invalid.hpp"
+#include "storage/read.hpp"
 
 #include <fmt/format.h>
 
@@ -13,15 +13,6 @@ namespace kzoo::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-interrupted_run open_journal(const fs::path& file) {
-  constexpr input::file_kind kJournal{"a journal", ".jsonl", 1024};
-  const std::string text = input::read_file(file, kJournal);
-  if (!storage::is_journal(text)) {
-    throw input::invalid(input::error_text(file.string(), "is not the journal of a run"));
-  }
-  return {file, storage::read_journal(text, file.string())};
-}
 
 // The journals' names begin with the date.
 std::vector<fs::path> newest_first() {
@@ -41,20 +32,16 @@ fs::path journal_name(const results::document& head) {
               device = head.devices.size() > 1 ? head.experiment.device : head.device.id;
   std::erase(when, 'Z');
   std::erase(device, ':');
-  const std::string name =
-      fmt::format("{}/{}_{}_{}", kResultsFolder, file_name_from(when),
-                  file_name_from(head.experiment.file.stem().string()), device);
-  fs::path file = name + ".jsonl";
-  for (int i = 2; fs::exists(file); ++i) file = fmt::format("{}_{}.jsonl", name, i);
-  return file;
+  return fmt::format("{}/{}_{}_{}", kResultsFolder, file_name_from(when),
+                     file_name_from(head.experiment.file.stem().string()), device);
 }
 
 interrupted_run find_interrupted(const std::string& name, const std::string& experiment) {
-  if (!name.empty()) return open_journal(name);
+  if (!name.empty()) return {name, storage::read_journal_file(name)};
   const std::string wanted = fs::path(experiment).stem().string();
   for (const fs::path& file : newest_first()) {
     try {
-      interrupted_run found = open_journal(file);
+      interrupted_run found{file, storage::read_journal_file(file)};
       const results::document& d = found.journal.results;
       if (!d.complete() && (wanted.empty() || d.experiment.file.stem() == wanted)) return found;
     } catch (const input::invalid&) {

@@ -11,7 +11,7 @@ namespace kzoo::cli {
 // In the current directory: where journals are written without --journal.
 inline constexpr const char* kResultsFolder = "results";
 
-// "results/2026-11-20T23-41-07_ladder_cuda0.jsonl", with a number appended if that exists.
+// "results/2026-11-20T23-41-07_ladder_cuda0", for journal::create_numbered().
 std::filesystem::path journal_name(const results::document& head);
 
 struct interrupted_run {

@@ -12,14 +12,15 @@ namespace kzoo::cli {
 
 int report(const report_options& options) {
   const results::document d = storage::read(options.file);
-  const std::string text = options.json       ? rendered(d, format::json)
-                           : options.csv      ? rendered(d, format::csv)
-                           : options.markdown ? rendered(d, format::markdown)
-                                              : report::full_report(d, report::medium_of(stdout));
-  if (options.json || options.csv) {
-    write_data(stdout, text);
+  const auto print = [](std::string_view text) { write_data(stdout, text); };
+  if (options.json) {
+    render(d, format::json, print);
+  } else if (options.csv) {
+    render(d, format::csv, print);
+  } else if (options.markdown) {
+    render(d, format::markdown, [](std::string_view text) { write_text(stdout, text); });
   } else {
-    write_text(stdout, text);
+    write_text(stdout, report::full_report(d, report::medium_of(stdout)));
   }
   return kOk;
 }

@@ -5,6 +5,7 @@
 #include "compare/changes.hpp"
 #include "core/interrupt.hpp"
 #include "core/output.hpp"
+#include "core/printable.hpp"
 #include "devices/devices.hpp"
 #include "experiment/load.hpp"
 #include "report/terminal.hpp"
@@ -16,6 +17,7 @@
 #include "storage/read.hpp"
 
 #include "input/invalid.hpp"
+#include "input/read_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,28 +63,50 @@ run::plan plan_for(results::experiment e, const output_options& options) {
 // Creates the journal of a new run and writes its head; none with --no-journal.
 std::optional<storage::journal> new_journal(const output_options& options, const document& head) {
   if (options.no_journal) return std::nullopt;
-  auto journal = storage::journal::create(options.journal.empty() ? journal_name(head)
-                                                                  : fs::path(options.journal));
+  auto journal = options.journal.empty() ? storage::journal::create_numbered(journal_name(head))
+                                         : storage::journal::create(options.journal);
   journal.head(head);
   return journal;
 }
 
-void print_where(const document& d, const std::optional<storage::journal>& journal,
+void print_where(const document& d, const storage::journal& journal, bool all_stored,
                  std::FILE* out) {
-  if (!journal) return;
-  const std::string file = journal->file().string();
-  if (d.complete()) {
-    print_to(out, "stored in {}\n", file);
-  } else {
-    print_to(out, "finished cells are stored in {}; to continue:\n  {} run --resume {}\n", file,
-             program_invocation_name, file);
+  const std::string file = journal.file().string();
+  const std::string words =
+      all_stored
+          ? fmt::format("stored in {}\n", file)
+          : fmt::format("finished cells are stored in {}; to continue:\n  {} run --resume {}{}\n",
+                        file, program_invocation_name, file,
+                        d.invoked.plugin_folders.empty() ? "" : " --trust-folders");
+  write_text(out, words);
+}
+
+// Prints what the run has come to, on stderr if stdout fails. Returns the exit code.
+int report_end(const document& d, const storage::journal* journal, const std::string& failure,
+               exports& files, report::terminal_options terminal) {
+  report::print_closing(d, terminal);
+  const bool shown = std::ferror(terminal.out) == 0;
+  if (!shown && terminal.out != stderr) {
+    terminal.out = stderr;
+    terminal.quiet = true;  // `report` shows the tables again
+    report::print_closing(d, terminal);
   }
+  if (!failure.empty()) print_to(stderr, "error: {}\n", failure);
+  const bool all_stored = d.complete() && failure.empty();
+  if (journal != nullptr && (!terminal.quiet || !all_stored || !shown)) {
+    print_where(d, *journal, all_stored, terminal.out);
+  }
+  const int signal = interrupt::signal_number();
+  if (!d.complete() && signal != 0) return kSignalled + signal;
+  if (!failure.empty() || !shown) return kNotWritten;
+  if (!d.complete()) return kSomeCellFailed;  // a device was lost
+  files.write(d);
+  return results::exit_code(d);
 }
 
 // Runs the plan and reports the results. Returns the exit code.
-int run_and_report(run::plan& plan, document head, const run::finished_cells& before,
-                   std::optional<storage::journal> journal, exports& files,
-                   const output_options& options) {
+int run_and_report(run::plan& plan, document head, std::optional<storage::journal> journal,
+                   exports& files, const output_options& options) {
   report::terminal_options terminal;
   terminal.quiet = options.quiet;
   if (files.on_stdout()) terminal.out = stderr;
@@ -94,40 +118,63 @@ int run_and_report(run::plan& plan, document head, const run::finished_cells& be
   watching.push_back(shown.get());
   run::observers watch(std::move(watching));
   interrupt::catch_signals();
-  const document d = plan.devices.size() > 1
-                         ? shards::dispatch(plan, std::move(head), before, watch)
-                         : run::execute(plan, std::move(head), before, watch);
+  const document d = plan.devices.size() > 1 ? shards::dispatch(plan, std::move(head), watch)
+                                             : run::execute(plan, std::move(head), watch);
+  return report_end(d, journal ? &*journal : nullptr, recorder ? recorder->failure() : "", files,
+                    terminal);
+}
 
-  report::print_closing(d, terminal);
-  if (!options.quiet || !d.complete()) print_where(d, journal, terminal.out);
-  if (!d.complete()) {  // a signal came, or a device was lost
-    const int signal = interrupt::signal_number();
-    return signal == 0 ? kSomeCellFailed : kSignalled + signal;
+// The plugin folders that a stored result names hold code that will run: only if that is wanted.
+void add_recorded_folders(const document& then, const std::string& file, bool trusted,
+                          common_options& options) {
+  if (!options.plugin_folders.empty() || then.invoked.plugin_folders.empty()) return;
+  if (trusted) {
+    options.plugin_folders = then.invoked.plugin_folders;
+    return;
   }
-  files.write(d);
-  return results::exit_code(d);
+  print_to(stderr,
+           "note: {} names plugin folders, which are not used here: {}\n"
+           "  --trust-folders loads plugins from them, --plugin-dir from a folder of your choice\n",
+           printable(file),
+           printable(fmt::format("{}", fmt::join(then.invoked.plugin_folders, ", "))));
 }
 
 // The options of the interrupted run, wherever this command line gives none.
 run_options with_recorded_options(const document& then, run_options options) {
   const auto& over = then.experiment.overridden;
-  if (options.file.empty()) options.file = then.experiment.file.string();
   if (options.device.empty()) options.device = over.device.value_or("");
   if (options.plugins.empty()) options.plugins = over.plugins;
   if (options.sizes.empty()) options.sizes = over.sizes;
   if (options.tier.empty()) options.tier = over.tier.value_or("");
-  if (options.plugin_folders.empty()) options.plugin_folders = then.invoked.plugin_folders;
   options.in_process = options.in_process || then.invoked.in_process;
   return options;
 }
 
+// Whether there is such a file, with another text.
+bool differs(const fs::path& file, const std::string& text) try {
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) && input::read_file(file) != text;
+} catch (const input::invalid&) {
+  return true;
+}
+
+// The file that the command line names; without one, the text that the journal holds.
+results::experiment continued_experiment(const document& then, const run_options& options) {
+  if (!options.file.empty()) return load_experiment(options);
+  const results::experiment& e = then.experiment;
+  if (differs(e.file, e.text)) {
+    print_to(stderr, "note: {} has changed; the run continues with the text in its journal\n",
+             printable(e.file.string()));
+  }
+  return experiment::load_text(e.file, e.text, overrides_of(options));
+}
+
 // A note in the results on what the interruption costs.
 std::string note_on_break(const document& then, const run::plan& plan) {
-  const auto per_problem =
-      static_cast<std::ptrdiff_t>(plan.cells() / plan.experiment.problems.size());
+  const std::size_t per_problem = plan.cells() / plan.experiment.problems.size();
   std::vector<std::string> begun;
   for (std::size_t i = 0; i < then.experiment.problems.size(); ++i) {
-    if (std::ranges::count(then.cells, i, &results::cell::problem) < per_problem)
+    if (then.cells_of(i).size() < per_problem)
       begun.push_back(problem_name(then.experiment.problems[i]));
   }
   std::string note = fmt::format("interrupted after {} of {} cells and continued later",
@@ -140,10 +187,11 @@ std::string note_on_break(const document& then, const run::plan& plan) {
 }
 
 int resume(const run_options& given) {
-  const interrupted_run before = find_interrupted(*given.resume, given.file);
-  const document& then = before.journal.results;
-  const run_options options = with_recorded_options(then, given);
-  run::plan plan = plan_for(load_experiment(options), options);
+  interrupted_run before = find_interrupted(*given.resume, given.file);
+  document& then = before.journal.results;
+  run_options options = with_recorded_options(then, given);
+  add_recorded_folders(then, before.file.string(), given.trust_folders, options);
+  run::plan plan = plan_for(continued_experiment(then, options), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
 
@@ -158,13 +206,12 @@ int resume(const run_options& given) {
   head.wall_seconds = then.wall_seconds;
   head.notes = then.notes;
   head.peaks = then.peaks;  // all cells of one table relate to the same peaks
+  const bool broken = !then.complete();
+  if (broken) head.notes.push_back(note_on_break(then, plan));
+  run::take_over(then, plan, head, before.file.string());
   auto journal = storage::journal::reopen(before.file, before.journal.whole_bytes);
-  if (!then.complete()) {
-    head.notes.push_back(note_on_break(then, plan));
-    journal.resumed(run::utc_now(), head.notes.back());
-  }
-  return run_and_report(plan, std::move(head), run::finished_cells(then), std::move(journal), files,
-                        options);
+  if (broken) journal.resumed(run::utc_now(), head.notes.back());
+  return run_and_report(plan, std::move(head), std::move(journal), files, options);
 }
 
 }  // namespace
@@ -175,13 +222,13 @@ int run(const run_options& options) {
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
   const document head = run::head_of(plan);
-  return run_and_report(plan, head, {}, new_journal(options, head), files, options);
+  return run_and_report(plan, head, new_journal(options, head), files, options);
 }
 
 int rerun(const rerun_options& given) {
   const document then = storage::read(given.file);
   rerun_options options = given;
-  if (options.plugin_folders.empty()) options.plugin_folders = then.invoked.plugin_folders;
+  add_recorded_folders(then, given.file, given.trust_folders, options);
   options.in_process = options.in_process || then.invoked.in_process;
   const auto& e = then.experiment;
   run::plan plan = plan_for(experiment::load_text(e.file, e.text, e.overridden), options);
@@ -193,7 +240,7 @@ int rerun(const rerun_options& given) {
   for (const std::string& change : compare::changes_between(then, head)) {
     head.notes.push_back("since then: " + change);
   }
-  return run_and_report(plan, head, {}, new_journal(options, head), files, options);
+  return run_and_report(plan, head, new_journal(options, head), files, options);
 }
 
 }  // namespace kzoo::cli

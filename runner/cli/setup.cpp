@@ -28,13 +28,18 @@ run::host_factory hosts_for(const common_options& options, double timeout_second
   };
 }
 
-results::experiment load_experiment(const experiment_options& options) {
+results::overrides overrides_of(const experiment_options& options) {
   results::overrides over;
   if (!options.device.empty()) over.device = options.device;
   if (!options.tier.empty()) over.tier = options.tier;
   over.plugins = options.plugins;
   over.sizes = options.sizes;
-  return experiment::load(experiment::find_file(options.file, config_path()), over);
+  return over;
+}
+
+results::experiment load_experiment(const experiment_options& options) {
+  return experiment::load(experiment::find_file(options.file, config_path()),
+                          overrides_of(options));
 }
 
 }  // namespace kzoo::cli

@@ -10,6 +10,8 @@ namespace kzoo::cli {
 
 run::plugin_discovery discover_plugins(const common_options& options);
 run::host_factory hosts_for(const common_options& options, double timeout_seconds);
+// What the command line sets instead of the file.
+results::overrides overrides_of(const experiment_options& options);
 results::experiment load_experiment(const experiment_options& options);
 
 }  // namespace kzoo::cli

@@ -82,6 +82,11 @@ void add_output(CLI::App& app, output_options& o) {
   add_show_errors(app, o.show_errors);
 }
 
+CLI::Option* add_trust_folders(CLI::App& app, bool& trust) {
+  return app.add_flag("--trust-folders", trust,
+                      "Load plugins from the folders that the stored run names");
+}
+
 // The subcommands.
 
 void add_run(CLI::App& runner, int& code) {
@@ -98,6 +103,7 @@ void add_run(CLI::App& runner, int& code) {
           ->default_str("")
           ->excludes("--journal")
           ->excludes("--no-journal");
+  add_trust_folders(app, o.trust_folders)->needs(resume);
   app.footer(kExitCodes);
   app.parse_complete_callback([file, resume] {
     if (file->count() == 0 && resume->count() == 0) throw CLI::RequiredError("FILE");
@@ -108,6 +114,7 @@ void add_rerun(CLI::App& runner, int& code) {
   auto [app, o] = add(runner, "rerun", "Repeat the run of stored results", rerun, code);
   app.add_option("RESULT", o.file, "A journal, or what --json wrote")->required();
   add_common(app, o);
+  add_trust_folders(app, o.trust_folders);
   add_output(app, o);
 }
 

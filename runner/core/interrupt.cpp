@@ -15,13 +15,18 @@ namespace {
 
 std::atomic<int> received{0};
 std::atomic<int> event_fd{-1};
+std::atomic<bool> requested{false};
 static_assert(std::atomic<int>::is_always_lock_free);  // used in a signal handler
+
+void wake_poll() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(event_fd, &one, sizeof one);
+}
 
 void on_signal(int number) {
   const int saved = errno;
   received = number;
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = write(event_fd, &one, sizeof one);
+  wake_poll();
   errno = saved;
 }
 
@@ -39,12 +44,18 @@ void catch_signals() {
     // A shell script ignores SIGINT for its background jobs; that stays so.
     if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
   }
+  for (const int number : {SIGPIPE, SIGXFSZ}) std::signal(number, SIG_IGN);
 }
 
 int signal_number() { return received; }
 
+void request() {
+  requested = true;
+  wake_poll();
+}
+
 void check() {
-  if (received != 0) throw interrupted{};
+  if (received != 0 || requested) throw interrupted{};
 }
 
 int fd() { return event_fd; }

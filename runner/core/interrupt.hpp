@@ -8,14 +8,16 @@ namespace kzoo::interrupt {
 class interrupted {};
 
 // From now on SIGINT and SIGTERM are recorded instead of ending the program; a signal that was
-// ignored stays ignored. Throws std::system_error.
+// ignored stays ignored. SIGPIPE and SIGXFSZ are ignored: writing fails instead. Throws
+// std::system_error.
 void catch_signals();
 // The signal that was received last; 0: none.
 int signal_number();
-// Throws interrupted if a signal has been received.
+// Makes the run stop as if a signal had come; signal_number() remains what it is.
+void request();
+// Throws interrupted if a signal has been received, or after request().
 void check();
-// For poll(): readable once a signal has been received; -1 before catch_signals(), which poll()
-// ignores.
+// For poll(): readable from then on; -1 before catch_signals(), which poll() ignores.
 int fd();
 
 }  // namespace kzoo::interrupt

@@ -37,6 +37,10 @@ fill default_fill(kzoo_type type);
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
 inline constexpr std::uint64_t kMatrixAlignment = 256;
 
+// What a problem may have at most: then no product of its sizes overflows.
+inline constexpr std::int64_t kLargestDimension = 1048576;
+inline constexpr std::int64_t kMostPadding = 65536;
+
 // C = alpha A B + beta C, all row-major, A is m x k, B is k x n, C is m x n.
 struct problem {
   std::int64_t m = 256, n = 256, k = 256;

@@ -13,8 +13,6 @@
 
 namespace kzoo::experiment {
 
-inline constexpr std::int64_t kLargestDimension = 1048576;
-
 using extents = std::array<std::int64_t, 3>;  // m, n, k
 
 // "512" (a cube) or "512x256x128", each dimension from 1 to kLargestDimension.

@@ -86,7 +86,6 @@ std::optional<double> read_scalar(const value& v, std::string_view key, bool who
 }
 
 problem_set read_set(table_reader& keys, const location& where) {
-  constexpr std::int64_t kMostPadding = 65536;
   problem_set set;
   set.where = where;
   set.shapes = read_shapes(keys);

@@ -5,42 +5,51 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <system_error>
 
 namespace kzoo::input {
 
-std::string read_file(const std::filesystem::path& path, const file_kind& kind) {
-  const auto refuse = [&](std::string_view why) -> invalid {
-    return invalid(error_text(path.string(), why));
-  };
-  const auto cannot = [&] {
-    return refuse(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
-  };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored))
-    throw refuse(fmt::format("is a directory; name {} ({}) in it", kind.name, kind.suffix));
+namespace {
 
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                             &std::fclose);
-  if (!file) {
-    if (errno != ENOENT) throw cannot();
-    throw refuse("there is no such file");
-  }
+invalid cannot_be_read(const std::filesystem::path& path) {
+  return invalid(error_text(
+      path.string(),
+      errno == ENOENT ? "there is no such file"
+                      : fmt::format("cannot be read: {}", std::generic_category().message(errno))));
+}
+
+void refuse_folder(const std::filesystem::path& path, const file_kind& kind) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(path, ignored)) return;
+  refuse(path.string(), fmt::format("is a directory; name {} ({}) in it", kind.name, kind.suffix));
+}
+
+}  // namespace
+
+std::ifstream open_file(const std::filesystem::path& path, const file_kind& kind) {
+  refuse_folder(path, kind);
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw cannot_be_read(path);
+  return file;
+}
+
+std::string read_file(const std::filesystem::path& path, const file_kind& kind) {
+  std::ifstream file = open_file(path, kind);
   constexpr std::size_t kMebibyte = 1 << 20;
   std::string text;
   for (std::size_t got = kMebibyte; got == kMebibyte;) {
     if (text.size() > kind.most_mebibytes * kMebibyte) break;
     const std::size_t before = text.size();
     text.resize(before + kMebibyte);
-    got = std::fread(text.data() + before, 1, kMebibyte, file.get());
+    file.read(text.data() + before, kMebibyte);
+    got = static_cast<std::size_t>(file.gcount());
     text.resize(before + got);
   }
-  if (std::ferror(file.get())) throw cannot();
+  if (file.bad()) throw cannot_be_read(path);
   if (text.size() > kind.most_mebibytes * kMebibyte) {
-    throw refuse(
-        fmt::format("is larger than {} MiB, too large for {}", kind.most_mebibytes, kind.name));
+    refuse(path.string(),
+           fmt::format("is larger than {} MiB, too large for {}", kind.most_mebibytes, kind.name));
   }
   return text;
 }

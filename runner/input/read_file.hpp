@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ struct file_kind {
   std::size_t most_mebibytes;
 };
 inline constexpr file_kind kExperimentFile{"an experiment file", ".toml", 1};
+
+// Opens a file or a pipe, however large. Throws `invalid` if it cannot be read.
+std::ifstream open_file(const std::filesystem::path& path, const file_kind& kind);
 
 // The whole content of a file or a pipe. Throws `invalid` if it cannot be read or is too large.
 std::string read_file(const std::filesystem::path& path, const file_kind& kind = kExperimentFile);

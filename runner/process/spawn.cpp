@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <system_error>
 
 extern char** environ;
@@ -52,8 +53,12 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
   posix_spawn_file_actions_addclosefrom_np(&actions, first_closed);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t usual;  // what core/interrupt.hpp ignores
+  sigemptyset(&usual);
+  for (const int number : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, number);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
   descendants::adopt();
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, program.c_str(), &actions, &attributes,

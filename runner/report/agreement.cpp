@@ -1,19 +1,22 @@
 #include "report/agreement.hpp"
 
 #include "report/table.hpp"
+#include "results/agreement.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace kzoo::report {
 namespace {
 
-using results::agreement;
+using results::compared_pair;
 using results::document;
 
 // A wider matrix is unreadable and left out; disagreements are listed anyway.
@@ -40,41 +43,61 @@ table::field field_of(const worst& w) {
 
 void add_disagreements(page& p, const document& d) {
   std::size_t count = 0;
-  for (const agreement& a : d.agreements) {
-    if (a.difference.agree || ++count > kMaxListed) continue;
-    p.item("disagree", style::bad,
-           fmt::format(" {} and {} differ by {:.3g} at row {}, column {} of {}", a.a, a.b,
-                       a.difference.max_abs_diff, a.difference.worst_row, a.difference.worst_col,
-                       problem_name(d.experiment.problems[a.problem])));
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const auto cells = d.cells_of(i);
+    results::for_each_pair(cells, [&](const compared_pair& pair) {
+      const reference::comparison& by = pair.difference;
+      if (by.agree || ++count > kMaxListed) return;
+      p.item("disagree", style::bad,
+             fmt::format(" {} and {} differ by {:.3g} at row {}, column {} of {}",
+                         cells[pair.a].kernel.name(), cells[pair.b].kernel.name(), by.max_abs_diff,
+                         by.worst_row, by.worst_col, problem_name(d.experiment.problems[i])));
+    });
   }
   if (count > kMaxListed) p.item(fmt::format("… and {} more pairs", count - kMaxListed));
 }
 
-// One entry for each pair of kernels, in the order of the cells.
-table matrix_of(const document& d) {
+// The kernels in the order of the cells, and the worst of each pair of them.
+struct matrix {
   std::vector<std::string> names;
-  const auto index_of = [&](const std::string& name) {
-    const auto found = std::ranges::find(names, name);
-    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    names.push_back(name);
-    return names.size() - 1;
-  };
   std::map<std::pair<std::size_t, std::size_t>, worst> entries;
-  for (const agreement& a : d.agreements) {
-    const auto [low, high] = std::minmax({index_of(a.a), index_of(a.b)});
-    entries[{low, high}].add(a.difference);
-  }
+};
 
+matrix worst_of(const document& d) {
+  matrix m;
+  std::map<std::string, std::size_t> known;
+  const auto index_of = [&](const results::cell& c) {
+    const auto [found, is_new] = known.emplace(c.kernel.name(), m.names.size());
+    if (is_new) m.names.push_back(found->first);
+    return found->second;
+  };
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const auto cells = d.cells_of(i);
+    std::vector<std::optional<std::size_t>> indices(cells.size());
+    const auto index_at = [&](std::size_t position) {
+      auto& index = indices[position];
+      if (!index) index = index_of(cells[position]);
+      return *index;
+    };
+    results::for_each_pair(cells, [&](const compared_pair& pair) {
+      const std::size_t a = index_at(pair.a), b = index_at(pair.b);
+      m.entries[std::minmax(a, b)].add(pair.difference);
+    });
+  }
+  return m;
+}
+
+table table_of(const matrix& m) {
   table t;
   t.add_column("", table::align::left);
-  for (std::size_t i = 0; i < names.size(); ++i) t.add_column(fmt::format("{}", i + 1));
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    std::vector<table::field> row{{fmt::format("{:2} {}", i + 1, names[i])}};
-    for (std::size_t j = 0; j < names.size(); ++j) {
-      const auto found = entries.find(std::minmax({i, j}));
-      row.push_back(i == j                   ? table::field{"·", style::dim}
-                    : found == entries.end() ? table::field{}
-                                             : field_of(found->second));
+  for (std::size_t i = 0; i < m.names.size(); ++i) t.add_column(fmt::format("{}", i + 1));
+  for (std::size_t i = 0; i < m.names.size(); ++i) {
+    std::vector<table::field> row{{fmt::format("{:2} {}", i + 1, m.names[i])}};
+    for (std::size_t j = 0; j < m.names.size(); ++j) {
+      const auto found = m.entries.find(std::minmax(i, j));
+      row.push_back(i == j                     ? table::field{"·", style::dim}
+                    : found == m.entries.end() ? table::field{}
+                                               : field_of(found->second));
     }
     t.add_row(std::move(row));
   }
@@ -84,13 +107,13 @@ table matrix_of(const document& d) {
 }  // namespace
 
 void add_agreement(page& p, const document& d) {
-  if (d.agreements.empty()) return;
-  const table matrix = matrix_of(d);
-  if (!p.is_markdown() && matrix.rows() <= kLargestMatrix) {
+  const matrix worst = worst_of(d);
+  if (worst.entries.empty()) return;
+  if (!p.is_markdown() && worst.names.size() <= kLargestMatrix) {
     p.line("Agreement", style::bold,
            ", worst over all problems: = bit-identical, else the difference in percent of what "
            "rounding allows, x beyond that");
-    p.add(matrix);
+    p.add(table_of(worst));
   }
   add_disagreements(p, d);
   p.end_section();

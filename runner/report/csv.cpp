@@ -72,7 +72,7 @@ void add_time(line& l, const document& d, const cell& c) {
     }
     return;
   }
-  const std::optional<timing::ratio> speedup = d.speedup(c);
+  const std::optional<timing::ratio>& speedup = c.speedup;
   const bool sure = speedup && speedup->likely;
   l.number("median_ms", c.time->median_ms);
   l.number("min_ms", c.time->min_ms);
@@ -133,14 +133,13 @@ line line_of(const document& d, const cell& c) {
 
 }  // namespace
 
-std::string csv(const document& d) {
-  std::string out;
+void write_csv(const document& d, const text_sink& out) {
+  bool first = true;
   for (const cell& c : d.cells) {
     const line l = line_of(d, c);
-    if (out.empty()) out = l.names();
-    out += l.values();
+    if (std::exchange(first, false)) out(l.names());
+    out(l.values());
   }
-  return out;
 }
 
 }  // namespace kzoo::report

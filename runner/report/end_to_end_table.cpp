@@ -10,8 +10,8 @@ table end_to_end_table(const results::document& d, std::size_t problem) {
   for (const char* part : {"allocate", "to device", "kernel", "to host", "total"})
     t.add_column(part);
   t.add_column("clock", table::align::left);
-  for (const results::cell& c : d.cells) {
-    if (c.problem != problem || !c.end_to_end || !c.time) continue;
+  for (const results::cell& c : d.cells_of(problem)) {
+    if (!c.end_to_end || !c.time) continue;
     const timing::end_to_end& e = *c.end_to_end;
     const bool gpu = c.time->clock == timing::clock::gpu;
     t.add_row({{c.kernel.name()},

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::report {
@@ -67,15 +70,25 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
   return open.empty() ? "all" : open.size() == 1 ? open[0] : open[0] + ", " + open[1];
 }
 
-// One of the tables: its rows and columns in the order of the cells, and the cells by position.
-struct sheet {
-  std::vector<std::string> rows, columns;
-  std::map<std::pair<std::string, std::string>, const cell*> cells;
+// Names in the order in which they first appeared.
+class ordered_names {
+ public:
+  void add(const std::string& name) {
+    if (known_.insert(name).second) names_.push_back(name);
+  }
+  auto begin() const { return names_.begin(); }
+  auto end() const { return names_.end(); }
+
+ private:
+  std::vector<std::string> names_;
+  std::set<std::string> known_;
 };
 
-void add_once(std::vector<std::string>& list, const std::string& value) {
-  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
-}
+// One of the tables: its rows and columns in the order of the cells, and the cells by position.
+struct sheet {
+  ordered_names rows, columns;
+  std::map<std::pair<std::string, std::string>, const cell*> cells;
+};
 
 using field_maker = std::function<table::field(const cell&)>;
 
@@ -135,7 +148,7 @@ table::field measured(const document& d, const cell& c, pivot_value v) {
 }  // namespace
 
 void add_pivot(page& out, const document& d, const pivot& p) {
-  std::vector<std::string> titles;
+  ordered_names titles;
   std::map<std::string, sheet> sheets;
   bool simulated = false;
   for (const cell& c : d.cells) {
@@ -144,10 +157,10 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     std::string title = table_of(d, c, p);
     // Position occupied by a problem of another shape: start another table.
     if (sheets[title].cells.contains({row, column})) title += ", " + shape_name(d.problem_of(c));
-    add_once(titles, title);
+    titles.add(title);
     sheet& s = sheets[title];
-    add_once(s.rows, row);
-    add_once(s.columns, column);
+    s.rows.add(row);
+    s.columns.add(column);
     s.cells[{row, column}] = &c;
     simulated = simulated || (c.time && c.time->clock == timing::clock::simulator);
   }

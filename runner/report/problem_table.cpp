@@ -82,10 +82,9 @@ style style_of(verdict v) {
 }
 
 std::string speedup_text(const document& d, const cell& c) {
-  const std::optional<timing::ratio> speedup = d.speedup(c);
-  if (!speedup) return "";
-  return number_text(speedup->value) + "x" +
-         (speedup->tie() && d.baseline_of(c) != &c ? " tie" : "");
+  if (!c.speedup) return "";
+  return number_text(c.speedup->value) + "x" +
+         (c.speedup->tie() && d.baseline_of(c) != &c ? " tie" : "");
 }
 
 table problem_table(const document& d, std::size_t problem) {
@@ -104,16 +103,16 @@ table problem_table(const document& d, std::size_t problem) {
   t.add_column("shared");
   t.add_column("occupancy");
   for (const auto& column : d.experiment.published.columns) t.add_column(column.label);
-  for (const cell& c : d.cells) {
-    if (c.problem == problem && !is_declined(c.verdict)) t.add_row(row(d, c));
+  for (const cell& c : d.cells_of(problem)) {
+    if (!is_declined(c.verdict)) t.add_row(row(d, c));
   }
   return t;
 }
 
 std::vector<std::string> floors(const document& d, std::size_t problem) {
   std::vector<std::string> lines;
-  for (const cell& c : d.cells) {
-    const auto floor = c.problem == problem ? d.floor_of(c) : std::nullopt;
+  for (const cell& c : d.cells_of(problem)) {
+    const auto floor = d.floor_of(c);
     if (!floor) continue;
     std::string line = fmt::format("roofline floor of {}: {}, {}", precision_name(c.declared),
                                    time_text(floor->ms), text_of(*floor));
@@ -124,10 +123,10 @@ std::vector<std::string> floors(const document& d, std::size_t problem) {
 
 std::vector<reason> reasons(const document& d, std::size_t problem) {
   std::vector<reason> found;
-  for (const cell& c : d.cells) {
+  for (const cell& c : d.cells_of(problem)) {
     // Without a variant the plugin could not be loaded, which the report's head says once.
     const bool in_head = c.verdict == verdict::unavailable && c.kernel.variant.empty();
-    if (c.problem != problem || c.verdict == verdict::pass || in_head) continue;
+    if (c.verdict == verdict::pass || in_head) continue;
     const auto same = std::ranges::find_if(
         found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
     reason& r =
@@ -139,8 +138,8 @@ std::vector<reason> reasons(const document& d, std::size_t problem) {
 
 std::vector<throttling> throttled(const document& d, std::size_t problem) {
   std::vector<throttling> found;
-  for (const cell& c : d.cells) {
-    if (c.problem != problem || !c.time || (c.time->throttled == 0 && !c.time->low_clock)) continue;
+  for (const cell& c : d.cells_of(problem)) {
+    if (!c.time || (c.time->throttled == 0 && !c.time->low_clock)) continue;
     found.push_back({c.kernel.name(), throttling_text(c)});
   }
   return found;

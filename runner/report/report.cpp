@@ -5,6 +5,7 @@
 #include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
+#include "results/agreement.hpp"
 
 #include <fmt/format.h>
 
@@ -82,8 +83,8 @@ std::optional<results::pivot> pivot_of(const document& d) {
 
 // " on cuda:1", where the problems ran on several devices.
 std::string where(const document& d, std::size_t problem) {
-  const auto first = std::ranges::find(d.cells, problem, &cell::problem);
-  return d.devices.size() < 2 || first == d.cells.end() ? "" : " on " + first->device;
+  const auto cells = d.cells_of(problem);
+  return d.devices.size() < 2 || cells.empty() ? "" : " on " + cells.front().device;
 }
 
 // The contents of one problem's section, in order.
@@ -176,8 +177,13 @@ void add_closing(page& p, const document& d) {
     if (count == 0 && v != verdict::pass) continue;
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_name(v));
   }
-  const auto agreeing = std::ranges::count_if(
-      d.agreements, [](const results::agreement& a) { return a.difference.agree; });
+  std::size_t pairs = 0, agreeing = 0;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    results::for_each_pair(d.cells_of(i), [&](const results::compared_pair& pair) {
+      ++pairs;
+      if (pair.difference.agree) ++agreeing;
+    });
+  }
   if (!d.complete())
     counts += fmt::format(", {} of {} cells not run", d.planned - d.cells.size(), d.planned);
   const bool ok = d.complete() && results::exit_code(d) == 0;
@@ -185,8 +191,8 @@ void add_closing(page& p, const document& d) {
          : d.complete() ? "FAILED"
                         : "INTERRUPTED",
          ok ? style::good : style::bad,
-         fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing,
-                     d.agreements.size(), d.wall_seconds));
+         fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing, pairs,
+                     d.wall_seconds));
 }
 
 std::string full_report(const document& d, medium m) {

@@ -1,11 +1,15 @@
 #include "report/terminal.hpp"
 
+#include "core/interrupt.hpp"
 #include "core/output.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
 
+#include <unistd.h>
 #include <algorithm>
+
+#include <cerrno>
 #include <cstdlib>
 
 namespace kzoo::report {
@@ -13,6 +17,11 @@ namespace {
 
 using results::cell;
 using results::document;
+
+bool written(std::FILE* out, const std::string& text) {
+  write_text(out, text);
+  return std::fflush(out) == 0 && std::ferror(out) == 0;
+}
 
 class terminal final : public run::observer {
  public:
@@ -85,8 +94,9 @@ class terminal final : public run::observer {
   }
 
   void print() {
-    print_to(options_.out, "{}", page_.take());
-    std::fflush(options_.out);
+    errno = 0;
+    // Nobody reads a closed pipe any more. After another failure the journal is worth going on for.
+    if (!written(options_.out, page_.take()) && errno == EPIPE) interrupt::request();
   }
 
   terminal_options options_;
@@ -113,7 +123,7 @@ void print_closing(const document& d, const terminal_options& options) {
   page p(medium_of(options.out));
   if (!options.quiet) add_overview(p, d);
   add_closing(p, d);
-  print_to(options.out, "{}", p.take());
+  written(options.out, p.take());
 }
 
 }  // namespace kzoo::report

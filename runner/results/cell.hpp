@@ -7,6 +7,7 @@
 #include "results/conditions.hpp"
 #include "results/finding.hpp"
 #include "results/launch.hpp"
+#include "timing/bootstrap.hpp"
 #include "timing/end_to_end.hpp"
 #include "timing/summary.hpp"
 
@@ -18,6 +19,12 @@
 #include <vector>
 
 namespace kzoo::results {
+
+// How far a result is from an earlier one of its problem.
+struct difference {
+  std::size_t from = 0;  // the position of that result's cell among those of the problem
+  reference::comparison by;
+};
 
 struct cell {
   std::size_t problem = 0;  // index into experiment.problems
@@ -34,13 +41,13 @@ struct cell {
   results::conditions conditions;                // of the device while it was timed
   std::vector<finding> findings;                 // of the additional checks of its tier
   std::vector<launch> launches;                  // of one run; empty for libraries like cuBLAS
-};
+  // The baseline's time over this one's: above 1, the cell is faster. Only where both were timed.
+  std::optional<timing::ratio> speedup;
 
-// Two results of one problem, compared with each other.
-struct agreement {
-  std::size_t problem = 0;
-  std::string a, b;  // as kernel_id::name() has it
-  reference::comparison difference;
+  // Results that are bit-identical form a class, and only the first of each is compared with the
+  // others: agreement.hpp has the pairs that follow. Only results of one run are compared.
+  std::optional<std::size_t> same_as;   // the first of the class; none: it is this one
+  std::vector<difference> differences;  // from the first of each earlier class, for the first only
 };
 
 }  // namespace kzoo::results

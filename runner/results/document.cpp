@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace kzoo::results {
+namespace {
+
+const cell* baseline_among(std::span<const cell> of_one_problem, const cell& c,
+                           const std::string& selector) {
+  if (!c.time) return nullptr;
+  const auto found = std::ranges::find_if(of_one_problem, [&](const cell& other) {
+    return other.time && other.time->clock == c.time->clock &&
+           matches(selector, other.kernel.plugin, other.kernel.variant);
+  });
+  return found == of_one_problem.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::span<const cell> document::cells_of(std::size_t problem) const {
+  return std::ranges::equal_range(cells, problem, {}, &cell::problem);
+}
 
 std::optional<double> document::gflops(const cell& c) const {
   if (!c.time || c.time->median_ms <= 0) return std::nullopt;
@@ -36,18 +53,16 @@ const cell* document::baseline_of(const cell& c) const {
 }
 
 const cell* document::baseline_of(const cell& c, const std::string& selector) const {
-  if (!c.time) return nullptr;
-  const auto found = std::ranges::find_if(cells, [&](const cell& other) {
-    return other.problem == c.problem && other.time && other.time->clock == c.time->clock &&
-           matches(selector, other.kernel.plugin, other.kernel.variant);
-  });
-  return found == cells.end() ? nullptr : &*found;
+  return baseline_among(cells_of(c.problem), c, selector);
 }
 
-std::optional<timing::ratio> document::speedup(const cell& c) const {
-  const cell* baseline = baseline_of(c);
-  if (baseline == nullptr) return std::nullopt;
-  return timing::paired_ratio(*baseline->time, *c.time);
+void document::compare_with_baseline(std::span<cell> of_one_problem) const {
+  if (!experiment.baseline) return;
+  for (cell& c : of_one_problem) {
+    if (c.speedup) continue;
+    const cell* baseline = baseline_among(of_one_problem, c, experiment.baseline->text);
+    if (baseline != nullptr) c.speedup = timing::paired_ratio(*baseline->time, *c.time);
+  }
 }
 
 int exit_code(const document& d) {

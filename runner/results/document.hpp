@@ -8,10 +8,10 @@
 #include "results/plugin.hpp"
 #include "roofline/floor.hpp"
 #include "roofline/peaks.hpp"
-#include "timing/bootstrap.hpp"
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +29,7 @@ struct document {
   std::vector<std::string> devices;      // the ids of all
   std::optional<roofline::peaks> peaks;  // of the device, if they were measured
   std::vector<plugin_record> plugins;
-  std::vector<cell> cells;  // by problem, then in the order of the plugin list
-  std::vector<agreement> agreements;
+  std::vector<cell> cells;         // by problem, then in the order of the plugin list
   std::vector<std::string> notes;  // caveats that a reader of the figures must know
   std::size_t planned = 0;         // cells of the whole run; an interrupted run has fewer
   std::string version;             // of the runner that ran it
@@ -41,6 +40,7 @@ struct document {
 
   bool complete() const { return cells.size() >= planned; }
   const kzoo::problem& problem_of(const cell& c) const { return experiment.problems[c.problem]; }
+  std::span<const cell> cells_of(std::size_t problem) const;
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
   // For a timed cell, if the device's peaks are known and it is not simulated: its speed over the
@@ -53,8 +53,8 @@ struct document {
   // selector names. Same problem, same kind of clock, both timed; null: there is none.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
-  // The baseline's time over the cell's: above 1, the cell is faster.
-  std::optional<timing::ratio> speedup(const cell& c) const;
+  // Sets cell::speedup where it is missing; `of_one_problem` are all cells of a problem.
+  void compare_with_baseline(std::span<cell> of_one_problem) const;
 };
 
 // 0: every cell passed, or is unsupported, or has no build for this device; 1 otherwise.

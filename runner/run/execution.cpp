@@ -20,12 +20,13 @@ using results::document;
 
 class execution {
  public:
-  execution(plan& p, document head, const finished_cells& before, observer& watch)
+  execution(plan& p, document head, known_cells& known, observer& watch)
       : plan_(p),
         document_(std::move(head)),
-        before_(before),
+        known_(known),
         watch_(watch),
-        seconds_before_(document_.wall_seconds) {}
+        seconds_before_(document_.wall_seconds),
+        complete_(document_.cells.empty() ? 0 : document_.cells.back().problem + 1) {}
 
   document run(const std::function<std::optional<std::size_t>()>& next) {
     watch_.begins(document_);
@@ -42,16 +43,26 @@ class execution {
   struct candidate {
     loaded_plugin* who;
     const selected_variant* what;
-    std::size_t agreements_end;  // in the document: end of its agreements with earlier cells
-    bool taken_over;             // finished by the interrupted run that this one resumes
+    bool taken_over;  // finished by the interrupted run that this one resumes
   };
+
+  // The interrupted run had finished all of it.
+  void pass_over(std::size_t index) {
+    for (const cell& c : document_.cells_of(index)) {
+      note_hang(c, plan_.experiment.problems[index]);
+      watch_.taken_over(document_, c);
+    }
+  }
 
   // Returns false when a signal interrupts it.
   bool run_problem(std::size_t index) {
+    if (index < complete_) {
+      pass_over(index);
+      return true;
+    }
     candidates_.clear();
     finished_ = 0;
     first_cell_ = document_.cells.size();
-    first_agreement_ = document_.agreements.size();
     try {
       judge_all(index);
       time_all(index);
@@ -66,13 +77,11 @@ class execution {
 
   void judge_all(std::size_t index) {
     judging judge(plan_, index, memory_, monitor_);
-    for (results::agreement& a : before_.agreements_on(plan_.experiment.problems[index])) {
-      a.problem = index;
-      document_.agreements.push_back(std::move(a));
-    }
+    std::vector<cell> known = std::move(known_[index]);
+    known_.erase(index);
     timed_candidates_.clear();
     for (loaded_plugin& c : plan_.plugins) {
-      for (const selected_variant& e : c.entries) judge_one(judge, index, c, e);
+      for (const selected_variant& e : c.entries) judge_one(judge, index, known, c, e);
       if (c.host) release(*c.host);
     }
     if (!plan_.experiment.timing.enabled) return;
@@ -82,22 +91,19 @@ class execution {
     }
   }
 
-  void judge_one(judging& judge, std::size_t index, loaded_plugin& c, const selected_variant& e) {
+  void judge_one(judging& judge, std::size_t index, std::vector<cell>& known, loaded_plugin& c,
+                 const selected_variant& e) {
     const problem& p = plan_.experiment.problems[index];
-    const kernel_id kernel{c.record.name, e.description.id};
-    if (const cell* old = before_.find(p, kernel)) {
-      document_.cells.push_back(*old);
-      document_.cells.back().problem = index;
-      candidates_.push_back({&c, &e, document_.agreements.size(), true});
+    const std::size_t position = candidates_.size();
+    const bool taken_over = position < known.size();
+    if (taken_over) {
+      document_.cells.push_back(std::move(known[position]));
     } else {
       interrupt::check();
-      watch_.starts(p, kernel.name());
-      document_.cells.push_back(judge.judge(c, e));
-      for (results::agreement& a : judge.compare_newest()) {
-        document_.agreements.push_back(std::move(a));
-      }
-      candidates_.push_back({&c, &e, document_.agreements.size(), false});
+      watch_.starts(p, kernel_id{c.record.name, e.description.id}.name());
+      document_.cells.push_back(judge.judge(c, e, position));
     }
+    candidates_.push_back({&c, &e, taken_over});
     note_hang(document_.cells.back(), p);
     // Cells that are not timed are finished now, up to the first one that waits to be timed.
     std::size_t ready = finished_;
@@ -130,6 +136,7 @@ class execution {
       note_hang(*t.cell, p);
       refuse_impossible(*t.cell);
     }
+    document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
 
   // A time below the roofline floor is removed, and the cell gets its own verdict.
@@ -150,25 +157,15 @@ class execution {
     if (finished_ < end) count_time();
     for (; finished_ < end; ++finished_) {
       const candidate& c = candidates_[finished_];
-      const cell& done = cell_of(c);
-      const std::size_t begin = agreements_of_finished();
       if (c.taken_over) {
-        watch_.taken_over(document_, done);
+        watch_.taken_over(document_, cell_of(c));
       } else {
-        watch_.finished(document_, done,
-                        std::span(document_.agreements).subspan(begin, c.agreements_end - begin));
+        watch_.finished(document_, std::span(document_.cells).subspan(first_cell_, finished_ + 1));
       }
     }
   }
 
-  void drop_unfinished() {
-    document_.cells.resize(first_cell_ + finished_);
-    document_.agreements.resize(agreements_of_finished());
-  }
-
-  std::size_t agreements_of_finished() const {
-    return finished_ == 0 ? first_agreement_ : candidates_[finished_ - 1].agreements_end;
-  }
+  void drop_unfinished() { document_.cells.resize(first_cell_ + finished_); }
 
   void note_hang(const cell& c, const problem& p) {
     if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel.name(), problem_name(p));
@@ -181,30 +178,45 @@ class execution {
 
   plan& plan_;
   document document_;
-  const finished_cells& before_;
+  known_cells& known_;
   observer& watch_;
   double seconds_before_;
+  std::size_t complete_;  // the problems before this one have all their cells
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   memory memory_;
   devices::nvml monitor_{plan_.device.pci_bus_id};
   // For the current problem:
   std::vector<candidate> candidates_;
   std::vector<timed_candidate> timed_candidates_;
-  std::size_t first_cell_ = 0, first_agreement_ = 0;  // in the document
-  std::size_t finished_ = 0;                          // of candidates_: reported to the observer
+  std::size_t first_cell_ = 0;  // in the document
+  std::size_t finished_ = 0;    // of candidates_: reported to the observer
 };
+
+// Takes the cells out of the document from the first problem on that lacks some.
+known_cells take_unfinished(const plan& p, document& d) {
+  const std::size_t cells_each = p.cells() / p.experiment.problems.size();
+  std::size_t complete = 0;
+  while (complete < p.experiment.problems.size() && d.cells_of(complete).size() == cells_each)
+    ++complete;
+  const auto rest = std::ranges::lower_bound(d.cells, complete, {}, &cell::problem);
+  known_cells known;
+  for (auto c = rest; c != d.cells.end(); ++c) known[c->problem].push_back(std::move(*c));
+  d.cells.erase(rest, d.cells.end());
+  return known;
+}
 
 }  // namespace
 
-document execute(plan& p, document head, const finished_cells& before, observer& watch) {
-  return execute(p, std::move(head), before, watch, [&p, i = std::size_t{0}]() mutable {
+document execute(plan& p, document head, observer& watch) {
+  known_cells known = take_unfinished(p, head);
+  return execute(p, std::move(head), known, watch, [&p, i = std::size_t{0}]() mutable {
     return i < p.experiment.problems.size() ? std::optional(i++) : std::nullopt;
   });
 }
 
-document execute(plan& p, document head, const finished_cells& before, observer& watch,
+document execute(plan& p, document head, known_cells& known, observer& watch,
                  const std::function<std::optional<std::size_t>()>& next) {
-  return execution(p, std::move(head), before, watch).run(next);
+  return execution(p, std::move(head), known, watch).run(next);
 }
 
 }  // namespace kzoo::run

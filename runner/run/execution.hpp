@@ -3,14 +3,15 @@
 // with right results are timed in rounds.
 
 #include "results/document.hpp"
-#include "run/finished_cells.hpp"
 #include "run/plan.hpp"
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kzoo::run {
 
@@ -24,13 +25,11 @@ class observer {
   virtual void starts(const problem&, const std::string& /*kernel*/) {}
   // `kernel`, judged before, is about to be timed in this round.
   virtual void times(const problem&, const std::string& /*kernel*/, int /*round*/) {}
-  // A cell is finished, with its comparisons with other results of the problem. The cells of a
-  // problem finish in the order of the document.
-  virtual void finished(const results::document&, const results::cell&,
-                        std::span<const results::agreement>) {}
+  // A cell is finished, the last of these; before it are the other cells of its problem.
+  virtual void finished(const results::document&, std::span<const results::cell>) {}
   // The interrupted run that is resumed had finished this cell.
   virtual void taken_over(const results::document&, const results::cell&) {}
-  // A problem is finished: all its cells and agreements are in the document.
+  // A problem is finished: all its cells are in the document.
   virtual void finished(const results::document&, std::size_t /*problem*/) {}
   // One of several devices is lost; the problem that it was running stays unfinished.
   virtual void loses_device(const std::string& /*why*/) {}
@@ -39,15 +38,16 @@ class observer {
 // The head of the results: what is known before anything runs.
 results::document head_of(const plan& p);
 
-// Runs the plan and returns `head` with the results. Cells in `before` are taken over, not run
-// again. When a signal interrupts it, returns what is finished.
-results::document execute(plan& p, results::document head, const finished_cells& before,
-                          observer& watch);
+// Runs the plan and returns `head` with the results. Cells that `head` has (finished_cells.hpp) are
+// not run again. When a signal interrupts it, returns what is finished.
+results::document execute(plan& p, results::document head, observer& watch);
 
-// The same for the problems whose indices `next` returns, until it returns none. `next` may update
-// what `before` contains for the problem that it returns.
-results::document execute(plan& p, results::document head, const finished_cells& before,
-                          observer& watch, const std::function<std::optional<std::size_t>()>& next);
+// The cells that a problem has already: the first ones of the plan, in its order.
+using known_cells = std::map<std::size_t, std::vector<results::cell>>;
+// The same for the problems whose indices `next` returns, until it returns none; the cells of each
+// that are known then are not run again.
+results::document execute(plan& p, results::document head, known_cells& known, observer& watch,
+                          const std::function<std::optional<std::size_t>()>& next);
 
 // The current time as results store it: ISO 8601.
 std::string utc_now();

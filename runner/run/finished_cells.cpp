@@ -1,24 +1,44 @@
 #include "run/finished_cells.hpp"
 
+#include "input/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+#include <vector>
+
 namespace kzoo::run {
 
-finished_cells::finished_cells(const results::document& d) {
-  for (const results::cell& c : d.cells) {
-    cells_.emplace(std::pair(d.problem_of(c), c.kernel), c);
-  }
-  for (const results::agreement& a : d.agreements) {
-    agreements_[d.experiment.problems[a.problem]].push_back(a);
-  }
-}
+void take_over(results::document& interrupted, const plan& p, results::document& head,
+               const std::string& place) {
+  std::map<problem, std::size_t> known;
+  for (const problem& q : p.experiment.problems) known.emplace(q, known.size());
+  std::vector<kernel_id> kernels;
+  for (const loaded_plugin& c : p.plugins)
+    for (const selected_variant& e : c.entries)
+      kernels.push_back({c.record.name, e.description.id});
 
-const results::cell* finished_cells::find(const problem& p, const kernel_id& kernel) const {
-  const auto found = cells_.find({p, kernel});
-  return found == cells_.end() ? nullptr : &found->second;
-}
-
-std::vector<results::agreement> finished_cells::agreements_on(const problem& p) const {
-  const auto found = agreements_.find(p);
-  return found == agreements_.end() ? std::vector<results::agreement>{} : found->second;
+  std::size_t position = 0, previous = 0;
+  for (results::cell& c : interrupted.cells) {
+    const problem& q = interrupted.problem_of(c);
+    const auto found = known.find(q);
+    if (found == known.end()) {
+      input::refuse(
+          place, fmt::format("has results on {}, which is not in its experiment", problem_name(q)));
+    }
+    position = found->second == previous ? position : 0;
+    previous = found->second;
+    if (position >= kernels.size() || c.kernel != kernels[position]) {
+      input::refuse(
+          place,
+          fmt::format("has {} on {} where its experiment has {}", c.kernel.name(), problem_name(q),
+                      position < kernels.size() ? kernels[position].name() : "no further kernel"));
+    }
+    ++position;
+    c.problem = found->second;
+  }
+  head.cells = std::move(interrupted.cells);
 }
 
 }  // namespace kzoo::run

@@ -2,26 +2,14 @@
 // The cells that an interrupted run had finished: they are taken over, not run again.
 
 #include "results/document.hpp"
-
-#include <map>
-#include <utility>
-#include <vector>
+#include "run/plan.hpp"
 
 namespace kzoo::run {
 
-class finished_cells {
- public:
-  finished_cells() = default;
-  explicit finished_cells(const results::document& d);
-
-  // Null when the cell was not finished.
-  const results::cell* find(const problem& p, const kernel_id& kernel) const;
-  // `problem` of each is the index in the interrupted run.
-  std::vector<results::agreement> agreements_on(const problem& p) const;
-
- private:
-  std::map<std::pair<problem, kernel_id>, results::cell> cells_;
-  std::map<problem, std::vector<results::agreement>> agreements_;
-};
+// Moves the cells of the interrupted run to `head`, the head of the run that continues it. Throws
+// input::invalid unless those of each problem are the first ones that the plan has for it; errors
+// refer to the interrupted run as `place`.
+void take_over(results::document& interrupted, const plan& p, results::document& head,
+               const std::string& place);
 
 }  // namespace kzoo::run

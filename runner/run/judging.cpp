@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace kzoo::run {
 namespace {
@@ -25,7 +26,7 @@ cell judging::new_cell(const loaded_plugin& who, const selected_variant& what) c
   return c;
 }
 
-cell judging::judge(loaded_plugin& who, const selected_variant& what) {
+cell judging::judge(loaded_plugin& who, const selected_variant& what, std::size_t position) {
   cell c = new_cell(who, what);
   if (!who.host) {
     fail(c, who.obstacle, who.record.problem);
@@ -37,17 +38,19 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what) {
     return c;
   }
   const std::string before = who.host->is_used() ? memory_.last[who.host.get()] : "";
-  judge(who, what, c);
-  if (is_failure(c.verdict) && !before.empty()) judge_alone(who, what, before, c);
+  judge(who, what, position, c);
+  const bool may_be_excused = is_failure(c.verdict) && c.verdict != verdict::hung;
+  if (may_be_excused && !before.empty()) judge_alone(who, what, position, before, c);
   memory_.last[who.host.get()] = fmt::format("{} at {}", c.kernel.name(), shape_name(problem_));
   return c;
 }
 
-void judging::judge(loaded_plugin& who, const selected_variant& what, cell& c) {
+void judging::judge(loaded_plugin& who, const selected_variant& what, std::size_t position,
+                    cell& c) {
   checks::candidate candidate = candidate_of(who, what);
   try {
     candidate.prepare(problem_);
-    verify(candidate, c);
+    verify(candidate, c, position);
     candidate.finish();
     if (c.verdict == verdict::pass) run_checks(candidate, c);
   } catch (const failure& f) {
@@ -59,13 +62,13 @@ void judging::judge(loaded_plugin& who, const selected_variant& what, cell& c) {
   if (is_failure(c.verdict)) who.host->leave();
 }
 
-void judging::judge_alone(loaded_plugin& who, const selected_variant& what,
+void judging::judge_alone(loaded_plugin& who, const selected_variant& what, std::size_t position,
                           const std::string& before, cell& c) {
   const cell failed = c;
   c = new_cell(who, what);
   std::erase_if(kept_, [&](const kept& k) { return k.kernel == c.kernel.name(); });
   memory_.findings.erase({c.kernel.name(), problem_.dtype});
-  judge(who, what, c);
+  judge(who, what, position, c);
   if (c.verdict != verdict::pass) return;
   checks::candidate candidate = candidate_of(who, what);
   require_repeatable(candidate, c);
@@ -96,16 +99,20 @@ void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
   }
 }
 
-std::vector<results::agreement> judging::compare_newest() {
-  std::vector<results::agreement> found;
-  for (; compared_ < kept_.size(); ++compared_) {
-    const kept& b = kept_[compared_];
-    for (std::size_t i = 0; i < compared_; ++i) {
-      const kept& a = kept_[i];
-      found.push_back({index_, a.kernel, b.kernel, difference(*a.of, *b.of)});
-    }
+void judging::compare_newest(cell& c) {
+  const std::span<const kept> earlier(kept_.begin(), kept_.end() - 1);
+  const kept& newest = kept_.back();
+  if (const auto same = std::ranges::find(earlier, newest.of, &kept::of); same != earlier.end()) {
+    c.same_as = same->position;
+    return;
   }
-  return found;
+  for (const kept& k : earlier) {
+    if (&*std::ranges::find(earlier, k.of, &kept::of) != &k)
+      continue;  // not the first of its class
+    c.differences.push_back(
+        {k.position, reference::compare(*memory_.expected_results.of(problem_), k.of->result,
+                                        k.of->declared, newest.of->result, newest.of->declared)});
+  }
 }
 
 timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_variant& what,
@@ -131,17 +138,18 @@ checks::candidate judging::candidate_of(loaded_plugin& who, const selected_varia
                            memory_.expected_results);
 }
 
-void judging::verify(checks::candidate& candidate, cell& c) {
+void judging::verify(checks::candidate& candidate, cell& c, std::size_t position) {
   std::vector<std::uint64_t> right;
   for (const kept& k : kept_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
-  kept_.push_back({c.kernel.name(), outcome_of(candidate, run, c.declared)});
+  kept_.push_back({c.kernel.name(), position, outcome_of(candidate, run, c.declared)});
   c.launches = run.report.launches;
   c.accuracy = kept_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
   c.reason = run.judgement.reason;
   c.errors = run.judgement.errors;
+  compare_newest(c);
 }
 
 std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candidate& candidate,
@@ -178,15 +186,6 @@ void judging::run_checks(checks::candidate& candidate, cell& c) {
          bad->check + ": " + bad->detail);
     c.errors = bad->errors;
   }
-}
-
-const reference::comparison& judging::difference(const outcome& a, const outcome& b) {
-  const auto [known, added] = differences_.try_emplace({&a, &b});
-  if (added) {
-    known->second = reference::compare(*memory_.expected_results.of(problem_), a.result, a.declared,
-                                       b.result, b.declared);
-  }
-  return known->second;
 }
 
 }  // namespace kzoo::run

@@ -34,11 +34,10 @@ class judging {
         memory_(m),
         monitor_(monitor) {}
 
-  // Returns the finished cell, without times. A kernel that fails where another one has run before
-  // in its worker gets a second chance in a new one.
-  results::cell judge(loaded_plugin& who, const selected_variant& what);
-  // Compares the results judged since the last call with all earlier ones.
-  std::vector<results::agreement> compare_newest();
+  // Returns the finished cell, without times. `position`: its own, among the problem's cells. A
+  // kernel that fails where another one has run before in its worker gets a second chance in a new
+  // one.
+  results::cell judge(loaded_plugin& who, const selected_variant& what, std::size_t position);
   // What timing needs for a cell that passed.
   timed_candidate timed_candidate_for(loaded_plugin& who, const selected_variant& what,
                                       results::cell& c);
@@ -55,22 +54,25 @@ class judging {
   };
   struct kept {
     std::string kernel;
+    std::size_t position;
     std::shared_ptr<const outcome> of;
   };
 
   results::cell new_cell(const loaded_plugin& who, const selected_variant& what) const;
   // Judges in the worker as it is.
-  void judge(loaded_plugin& who, const selected_variant& what, results::cell& c);
+  void judge(loaded_plugin& who, const selected_variant& what, std::size_t position,
+             results::cell& c);
   // Replaces a failed cell by what it is in a worker of its own.
-  void judge_alone(loaded_plugin& who, const selected_variant& what, const std::string& before,
-                   results::cell& c);
+  void judge_alone(loaded_plugin& who, const selected_variant& what, std::size_t position,
+                   const std::string& before, results::cell& c);
   void require_repeatable(checks::candidate& candidate, results::cell& c) const;
   checks::candidate candidate_of(loaded_plugin& who, const selected_variant& what);
-  void verify(checks::candidate& candidate, results::cell& c);
+  void verify(checks::candidate& candidate, results::cell& c, std::size_t position);
   std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,
                                             const checks::judged_run& run, kzoo_precision declared);
   void run_checks(checks::candidate& candidate, results::cell& c);
-  const reference::comparison& difference(const outcome& a, const outcome& b);
+  // Compares the newest result with the first of each class of those before it.
+  void compare_newest(results::cell& c);
 
   plan& plan_;
   std::size_t index_;
@@ -78,8 +80,6 @@ class judging {
   memory& memory_;
   const devices::nvml& monitor_;
   std::vector<kept> kept_;
-  std::size_t compared_ = 0;  // of kept_
-  std::map<std::pair<const outcome*, const outcome*>, reference::comparison> differences_;
 };
 
 }  // namespace kzoo::run

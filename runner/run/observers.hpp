@@ -1,9 +1,11 @@
 #pragma once
 // Observers of a run: one that notifies several others, and one that writes the journal.
 
+#include "core/interrupt.hpp"
 #include "run/execution.hpp"
 #include "storage/journal.hpp"
 
+#include <string>
 #include <vector>
 
 namespace kzoo::run {
@@ -22,9 +24,8 @@ class observers final : public observer {
   void times(const problem& p, const std::string& kernel, int round) override {
     for (observer* o : all_) o->times(p, kernel, round);
   }
-  void finished(const results::document& d, const results::cell& c,
-                std::span<const results::agreement> with_others) override {
-    for (observer* o : all_) o->finished(d, c, with_others);
+  void finished(const results::document& d, std::span<const results::cell> so_far) override {
+    for (observer* o : all_) o->finished(d, so_far);
   }
   void taken_over(const results::document& d, const results::cell& c) override {
     for (observer* o : all_) o->taken_over(d, c);
@@ -40,19 +41,29 @@ class observers final : public observer {
   std::vector<observer*> all_;
 };
 
-// The journal's head must have been written.
+// The journal's head must have been written. A cell that cannot be stored ends the run, and nothing
+// is stored after it.
 class recorder final : public observer {
  public:
   explicit recorder(storage::journal& j) : journal_(j) {}
 
-  void finished(const results::document& d, const results::cell& c,
-                std::span<const results::agreement> with_others) override {
-    journal_.add(d, c, with_others);
+  void finished(const results::document& d, std::span<const results::cell> so_far) override {
+    if (!failure_.empty()) return;
+    try {
+      journal_.add(d, so_far);
+    } catch (const storage::not_stored& e) {
+      failure_ = e.what();
+      interrupt::request();
+    }
   }
   using observer::finished;
 
+  // Why a cell could not be stored; "": all were.
+  const std::string& failure() const { return failure_; }
+
  private:
   storage::journal& journal_;
+  std::string failure_;
 };
 
 }  // namespace kzoo::run

@@ -46,25 +46,24 @@ std::string how_it_ended(const std::optional<int>& status) {
 
 double work(const problem& p) { return double(p.m) * double(p.n) * double(p.k); }
 
-// Inserts in the order of problems, after those of the same problem.
-template <class T>
-auto insert(std::vector<T>& all, std::vector<T> some) {
-  const auto at = std::ranges::upper_bound(all, some.front().problem, {}, &T::problem);
-  return all.insert(at, std::move_iterator(some.begin()), std::move_iterator(some.end()));
-}
-
 class dispatching {
  public:
-  dispatching(run::plan& p, document head, const run::finished_cells& before, run::observer& watch)
+  dispatching(run::plan& p, document head, run::observer& watch)
       : plan_(p),
         problems_(p.experiment.problems),
         document_(std::move(head)),
         watch_(watch),
         seconds_before_(document_.wall_seconds),
+        cells_(problems_.size()),
         done_(problems_.size()) {
     for (run::loaded_plugin& c : plan_.plugins) c.host.reset();
     watch_.begins(document_);
-    for (std::size_t i = 0; i < problems_.size(); ++i) take_over(before, i);
+    for (results::cell& c : std::exchange(document_.cells, {})) take_over(std::move(c));
+    const std::size_t cells_each = plan_.cells() / problems_.size();
+    for (std::size_t i = 0; i < problems_.size(); ++i) {
+      done_[i] = cells_[i].size() == cells_each;
+      if (!done_[i]) waiting_.push_back(i);
+    }
     std::ranges::stable_sort(waiting_, {}, [&](std::size_t i) { return work(problems_[i]); });
   }
 
@@ -81,8 +80,7 @@ class dispatching {
     }
     shards_.clear();
     for (; reported_ < problems_.size(); ++reported_) {
-      if (std::ranges::count(document_.cells, reported_, &results::cell::problem) > 0)
-        watch_.finished(document_, reported_);
+      if (!cells_[reported_].empty()) report(reported_);
     }
     return std::move(document_);
   }
@@ -90,32 +88,14 @@ class dispatching {
  private:
   static bool is_busy(const std::unique_ptr<shard>& s) { return s->problem.has_value(); }
 
-  // Cells that an interrupted run has finished go into the document; an unfinished problem waits.
-  void take_over(const run::finished_cells& before, std::size_t index) {
-    bool complete = true;
-    for (results::agreement& a : before.agreements_on(problems_[index])) {
-      document_.agreements.push_back(std::move(a));
-      document_.agreements.back().problem = index;
-    }
-    for (const run::loaded_plugin& c : plan_.plugins) {
-      for (const run::selected_variant& e : c.entries) {
-        const auto* known = before.find(problems_[index], {c.record.name, e.description.id});
-        complete = complete && known != nullptr;
-        if (known == nullptr) continue;
-        document_.cells.push_back(*known);
-        document_.cells.back().problem = index;
-        watch_.taken_over(document_, document_.cells.back());
-      }
-    }
-    done_[index] = complete;
-    if (!complete) waiting_.push_back(index);
+  // A cell that the interrupted run has finished.
+  void take_over(results::cell c) {
+    watch_.taken_over(document_, c);
+    cells_[c.problem].push_back(std::move(c));
   }
 
   void start_shards() {
-    document head = document_;
-    head.cells.clear();
-    head.agreements.clear();
-    const json head_json = storage::to_json(head);
+    const json head_json = storage::head_json(document_);
     const std::size_t count = std::min(plan_.devices.size(), waiting_.size());
     for (std::size_t i = 0; i < count; ++i) {
       shards_.push_back(std::unique_ptr<shard>(new shard{plan_.devices[i].id}));
@@ -166,7 +146,7 @@ class dispatching {
       return assign_problem(s);
     }
     const problem& at = problems_[s.problem.value()];
-    if (op == "cell") return add(read_line(message.at("line"), *s.problem));
+    if (op == "cell") return add(*s.problem, message.at("line"));
     const auto kernel = message.at("kernel").get<std::string>();
     if (op == "times") return watch_.times(at, kernel, message.at("round").get<int>());
     watch_.starts(at, kernel);
@@ -177,26 +157,18 @@ class dispatching {
     s.problem = waiting_.back();
     waiting_.pop_back();
     process::channel& to = s.process.control();
-    for (const results::cell& c : document_.cells) {
-      if (c.problem != *s.problem) continue;
-      std::vector<results::agreement> with_others;
-      for (const results::agreement& a : document_.agreements) {
-        if (a.problem == c.problem && a.b == c.kernel.name()) with_others.push_back(a);
-      }
-      to.send({{"op", "known"}, {"line", storage::journal_line(document_, c, with_others)}});
+    const std::span<const results::cell> known = cells_[*s.problem];
+    for (std::size_t count = 1; count <= known.size(); ++count) {
+      to.send({{"op", "known"}, {"line", storage::journal_line(document_, known.first(count))}});
     }
     to.send({{"op", "problem"}, {"index", *s.problem}});
   }
 
-  void add(storage::finished_cell done) {
+  void add(std::size_t problem, const json& line) {
     const std::chrono::duration<double> now = std::chrono::steady_clock::now() - start_;
     document_.wall_seconds = seconds_before_ + now.count();
-    std::span<const results::agreement> with_others;
-    if (const std::size_t count = done.agreements.size(); count > 0) {
-      with_others = {insert(document_.agreements, std::move(done.agreements)), count};
-    }
-    const auto at = insert(document_.cells, {std::move(done.cell)});
-    watch_.finished(document_, *at, with_others);
+    add_line(cells_[problem], line, problem);
+    watch_.finished(document_, cells_[problem]);
   }
 
   void finish(std::size_t problem) {
@@ -205,9 +177,14 @@ class dispatching {
   }
 
   void report_finished() {
-    for (; reported_ < problems_.size() && done_[reported_]; ++reported_) {
-      watch_.finished(document_, reported_);
-    }
+    for (; reported_ < problems_.size() && done_[reported_]; ++reported_) report(reported_);
+  }
+
+  void report(std::size_t problem) {
+    std::vector<results::cell> cells = std::exchange(cells_[problem], {});
+    document_.cells.insert(document_.cells.end(), std::move_iterator(cells.begin()),
+                           std::move_iterator(cells.end()));
+    watch_.finished(document_, problem);
   }
 
   void drop_device(std::size_t index) {
@@ -237,17 +214,17 @@ class dispatching {
   run::observer& watch_;
   double seconds_before_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  std::vector<bool> done_;            // by problem: finished, or lost with its device
-  std::vector<std::size_t> waiting_;  // problems without a device, the largest last
-  std::size_t reported_ = 0;          // problems reported to the observer
+  std::vector<std::vector<results::cell>> cells_;  // by problem: not in the document yet
+  std::vector<bool> done_;                         // by problem: finished, or lost with its device
+  std::vector<std::size_t> waiting_;               // problems without a device, the largest last
+  std::size_t reported_ = 0;                       // problems reported to the observer
   std::vector<std::unique_ptr<shard>> shards_;
 };
 
 }  // namespace
 
-document dispatch(run::plan& p, document head, const run::finished_cells& before,
-                  run::observer& watch) {
-  return dispatching(p, std::move(head), before, watch).run();
+document dispatch(run::plan& p, document head, run::observer& watch) {
+  return dispatching(p, std::move(head), watch).run();
 }
 
 }  // namespace kzoo::shards

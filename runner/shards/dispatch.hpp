@@ -8,7 +8,6 @@
 
 #include "results/document.hpp"
 #include "run/execution.hpp"
-#include "run/finished_cells.hpp"
 #include "run/plan.hpp"
 
 namespace kzoo::shards {
@@ -16,7 +15,6 @@ namespace kzoo::shards {
 // As run::execute, on all of p.devices. Cells are reported in the order in which they finish,
 // problems in the order of the experiment. Ends the plan's own workers, since the shards start
 // theirs.
-results::document dispatch(run::plan& p, results::document head, const run::finished_cells& before,
-                           run::observer& watch);
+results::document dispatch(run::plan& p, results::document head, run::observer& watch);
 
 }  // namespace kzoo::shards

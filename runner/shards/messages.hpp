@@ -19,13 +19,16 @@
 
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::shards {
 
 inline constexpr std::string_view kShardCommand = "__shard";
 
-inline storage::finished_cell read_line(const nlohmann::json& line, std::size_t problem) {
-  return storage::read_line(line, problem, "a message from a shard");
+// Adds the cell of a line to the finished ones of its problem.
+inline void add_line(std::vector<results::cell>& finished, const nlohmann::json& line,
+                     std::size_t problem) {
+  finished.push_back(storage::read_line(line, problem, finished, "a message from a shard"));
 }
 
 }  // namespace kzoo::shards

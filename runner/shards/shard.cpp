@@ -3,7 +3,6 @@
 #include "process/channel.hpp"
 #include "process/child.hpp"
 #include "run/execution.hpp"
-#include "run/finished_cells.hpp"
 #include "shards/messages.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"
@@ -22,6 +21,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace kzoo::shards {
 namespace {
@@ -62,9 +62,8 @@ class reporter final : public run::observer {
   void times(const problem&, const std::string& kernel, int round) override {
     to_.send({{"op", "times"}, {"kernel", kernel}, {"round", round}});
   }
-  void finished(const document& d, const results::cell& c,
-                std::span<const results::agreement> with_others) override {
-    to_.send({{"op", "cell"}, {"line", storage::journal_line(d, c, with_others)}});
+  void finished(const document& d, std::span<const results::cell> so_far) override {
+    to_.send({{"op", "cell"}, {"line", storage::journal_line(d, so_far)}});
   }
   using observer::finished;
 
@@ -72,9 +71,8 @@ class reporter final : public run::observer {
   process::channel& to_;
 };
 
-// Asks for a problem; puts its cells that are finished already into `before`.
-std::optional<std::size_t> ask(process::channel& control, document known,
-                               run::finished_cells& before) {
+// Asks for a problem; puts its cells that are finished already into `known`.
+std::optional<std::size_t> ask(process::channel& control, run::known_cells& known) {
   control.send({{"op", "next"}});
   std::vector<json> lines;
   while (const auto message = next_message(control)) {
@@ -83,13 +81,7 @@ std::optional<std::size_t> ask(process::channel& control, document known,
       continue;
     }
     const auto problem = message->at("index").get<std::size_t>();
-    for (const json& line : lines) {
-      storage::finished_cell read = shards::read_line(line, problem);
-      known.cells.push_back(std::move(read.cell));
-      known.agreements.insert(known.agreements.end(), read.agreements.begin(),
-                              read.agreements.end());
-    }
-    before = run::finished_cells(known);
+    for (const json& line : lines) add_line(known[problem], line, problem);
     return problem;
   }
   return std::nullopt;
@@ -101,8 +93,7 @@ void run_shard(process::channel& control, const plan_factory& make_plan) {
   const auto shards = task->at("parts").get<std::size_t>();
   setenv(worker::kShardsVariable, std::to_string(shards).c_str(), 1);
   pin_to_share(task->at("index").get<std::size_t>(), shards);
-  const nlohmann::ordered_json head_json = task->at("document");
-  document head = storage::from_json(head_json, "the task of a shard");
+  document head = storage::read_head(task->at("document"), "the task of a shard");
   run::plan plan = make_plan(head, task->at("device").get<std::string>());
   if (plan.cells() != head.planned) {
     throw std::runtime_error(
@@ -111,8 +102,8 @@ void run_shard(process::channel& control, const plan_factory& make_plan) {
   plan.experiment.verify.show_errors = task->at("show_errors").get<bool>();
   head.experiment = plan.experiment;  // includes the problems, which a head does not hold
   reporter watch(control);
-  run::finished_cells before;
-  run::execute(plan, head, before, watch, [&] { return ask(control, head, before); });
+  run::known_cells known;
+  run::execute(plan, std::move(head), known, watch, [&] { return ask(control, known); });
 }
 
 }  // namespace

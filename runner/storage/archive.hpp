@@ -204,9 +204,9 @@ class reader {
     if (!ok) at_.at(key).refuse(message);
   }
   void require_each(const char* key, const auto& ok, const char* message) const {
-    const std::vector<field> elements = at_.at(key).elements();
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (!ok(i)) elements[i].refuse(message);
+    const field list = at_.at(key);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!ok(i)) list.elements()[i].refuse(message);
     }
   }
 

@@ -1,18 +1,23 @@
-// Cells and agreements as JSON, in both directions.
+// Cells as JSON, in both directions.
 
 #include "storage/cell_json.hpp"
 
 #include "storage/archive.hpp"
 #include "storage/results_json.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace kzoo::storage {
 
 using json = nlohmann::ordered_json;
+
+// A run that is continued counts on from the last round, which must not overflow.
+constexpr int kLastRound = 1'000'000'000;
 
 void map(auto& io, is<problem> auto& p) {
   io.derived("name", problem_name(p));
@@ -28,7 +33,9 @@ void map(auto& io, is<problem> auto& p) {
   io("fill", p.data, word(kFills, fill_name));
   io("padding", p.padding);
   io("seed", p.seed);
-  io.require(p.m >= 1 && p.n >= 1 && p.k >= 1 && p.padding >= 0, "expected sizes from 1 on");
+  const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };
+  io.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
+  io.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");
   io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
 }
 
@@ -94,13 +101,18 @@ void map(auto& io, is<timing::end_to_end> auto& e) {
   io.derived("total_ms", e.total_ms());
 }
 
-// Recomputes the statistics from the samples.
+constexpr as kNumbers{[](const timing::packed_numbers& list) { return json(list.unpacked()); },
+                      [](const field& f, timing::packed_numbers& list) { list = f.numbers(); }};
+constexpr as kIntegers{[](const timing::packed_integers& list) { return json(list.unpacked()); },
+                       [](const field& f, timing::packed_integers& list) { list = f.integers(); }};
+
+// Recomputes the statistics that a sort gives.
 void recompute(timing::summary& t) {
-  const timing::summary figures = timing::summarise(t.samples_ms, t.rounds);
+  const timing::summary figures =
+      timing::summarise_without_interval(t.samples_ms.unpacked(), t.rounds.unpacked());
   t.median_ms = figures.median_ms;
   t.min_ms = figures.min_ms;
   t.spread = figures.spread;
-  t.relative_half_width = figures.relative_half_width;
 }
 
 void map(auto& io, is<timing::summary> auto& t) {
@@ -111,22 +123,26 @@ void map(auto& io, is<timing::summary> auto& t) {
   io.derived("spread", t.spread);
   io("clock", t.clock, word(timing::kClocks, timing::clock_name));
   io("cache", t.caches, word(timing::kCaches, timing::caches_name));
-  io.derived("noise", t.relative_half_width);
+  io.later("noise", t.relative_half_width);
+  io.require("noise", !(t.relative_half_width < 0), "expected a number from 0 on");
   io("stopped_by", t.out_of_time,
      as{[](bool out_of_time) { return out_of_time ? "time" : "noise"; },
         [](const field& f, bool& out_of_time) { out_of_time = f.text() == "time"; }});
-  io("samples_ms", t.samples_ms);
+  io("samples_ms", t.samples_ms, kNumbers);
   io.require_each(
       "samples_ms", [&](auto i) { return ms[i] >= 0; }, "expected a time, from 0 on");
   io.require("samples_ms", !ms.empty(), "expected at least one sample");
-  io("rounds", t.rounds);
+  io("rounds", t.rounds, kIntegers);
+  io.require_each(
+      "rounds", [&](auto i) { return t.rounds[i] >= 0 && t.rounds[i] <= kLastRound; },
+      "expected a number from 0 to 1000000000");
   io.require_each(
       "rounds", [&](auto i) { return i == 0 || t.rounds[i] >= t.rounds[i - 1]; },
       "the rounds are not in order");
   io.require("rounds", t.rounds.size() == ms.size(), "expected one for each sample");
   io.restore(recompute, t);
   if (!io.has("sm_mhz", t.clock == timing::clock::gpu)) return;
-  io("sm_mhz", t.sm_mhz);
+  io("sm_mhz", t.sm_mhz, kNumbers);
   io.require_each(
       "sm_mhz", [&](auto i) { return mhz[i] >= 0; }, "expected a clock in MHz, from 0 on");
   io.require("sm_mhz", mhz.empty() || mhz.size() == ms.size(), "expected a clock for each sample");
@@ -157,6 +173,50 @@ constexpr as kFigures{[](const published_figures& all) {
                           all.emplace_back(label, ms.number());
                       }};
 
+void map(auto& io, is<reference::comparison> auto& c) {
+  io("max_abs_diff", c.max_abs_diff);
+  io("worst_of_allowed", c.worst_of_allowed);
+  io.numbers("worst_at", "two numbers, row and column", c.worst_row, c.worst_col);
+  io("agree", c.agree);
+}
+
+void map(auto& io, is<named_difference> auto& d) {
+  io("kernel", d.kernel);
+  map(io, d.by);
+}
+
+void map(auto& io, is<named_pair> auto& p) {
+  io("problem", p.problem);
+  io("a", p.a);
+  io("b", p.b);
+  map(io, p.difference);
+}
+
+constexpr as kRatio{[](const timing::ratio& r) { return json(r.value); },
+                    [](const field& f, timing::ratio& r) { r.value = f.number(); }};
+constexpr as kInterval{[](const timing::interval& i) {
+                         return json::array({i.low, i.high});
+                       },
+                       [](const field& f, timing::interval& i) {
+                         const std::vector<double> ends = f.numbers();
+                         if (ends.size() != 2) f.refuse("expected two numbers, low and high");
+                         i = {ends[0], ends[1]};
+                       }};
+
+void map_speedup(auto& io, auto& speedup) {
+  io("speedup_over_baseline", speedup, kRatio);
+  auto likely = speedup ? speedup->likely : std::nullopt;
+  io("speedup_interval", likely, kInterval);
+  io.require("speedup_over_baseline", !speedup || speedup->value >= 0, "expected a number above 0");
+  io.require("speedup_interval", !likely || likely->low <= likely->high,
+             "expected the lower number first");
+  io.restore(
+      [&](auto& read) {
+        if (read) read->likely = likely;
+      },
+      speedup);
+}
+
 void map(auto& io, is<results::cell> auto& c, auto& context) {
   io("plugin", c.kernel.plugin);
   io("variant", c.kernel.variant);
@@ -180,36 +240,26 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
   io.derived("gflops", context.gflops);
   io.derived("share_of_peak", context.share_of_peak);
   io.derived("floor", context.floor);
-  io.derived("speedup_over_baseline", context.speedup);
-  io.derived("speedup_interval", context.speedup_interval);
+  map_speedup(io, c.speedup);
+  if (io.has("same_as", context.same_as.has_value())) io("same_as", context.same_as);
+  if (io.has("differs_from", !context.differs_from.empty()))
+    io("differs_from", context.differs_from);
   if (io.has("conditions", c.conditions.any())) io("conditions", c.conditions);
   if (io.has("end_to_end", c.end_to_end.has_value())) io("end_to_end", c.end_to_end);
   if (io.has("published_ms", !context.published_ms.empty()))
     io("published_ms", context.published_ms, kFigures);
 }
 
-void map(auto& io, is<results::agreement> auto& a, auto& problem) {
-  io("problem", problem);
-  io("a", a.a);
-  io("b", a.b);
-  io("max_abs_diff", a.difference.max_abs_diff);
-  io("worst_of_allowed", a.difference.worst_of_allowed);
-  io.numbers("worst_at", "two numbers, row and column", a.difference.worst_row,
-             a.difference.worst_col);
-  io("agree", a.difference.agree);
-}
-
-json to_json(const results::document& d, const results::cell& c) {
-  cell_context context{d.problem_of(c), {}, d.gflops(c), d.share_of_peak(c), d.floor_of(c), {}, {}};
+json to_json(const results::document& d, std::span<const results::cell> so_far) {
+  const results::cell& c = so_far.back();
+  cell_context context{d.problem_of(c), {}, {}, {}, d.gflops(c), d.share_of_peak(c), d.floor_of(c)};
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
     if (const auto ms = d.published_ms(c, i))
       context.published_ms.emplace_back(d.experiment.published.columns[i].label, *ms);
   }
-  if (const auto speedup = d.speedup(c)) {
-    context.speedup = speedup->value;
-    if (const auto& likely = speedup->likely)
-      context.speedup_interval = {likely->low, likely->high};
-  }
+  if (c.same_as) context.same_as = so_far[*c.same_as].kernel.name();
+  for (const results::difference& one : c.differences)
+    context.differs_from.push_back({so_far[one.from].kernel.name(), one.by});
   writer io;
   map(io, c, std::as_const(context));
   return io.take();
@@ -222,17 +272,22 @@ stored_cell read_cell(const field& f) {
   return read;
 }
 
-json to_json(const results::document& d, const results::agreement& a) {
-  const std::string problem = problem_name(d.experiment.problems[a.problem]);
-  writer io;
-  map(io, a, problem);
-  return io.take();
+void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, const field& f) {
+  const auto position_of = [&](const std::string& name, const char* key) {
+    const auto found =
+        std::ranges::find(earlier, name, [](const kernel_id* k) { return k->name(); });
+    if (found == earlier.end())
+      f.at(key).refuse(fmt::format("no earlier cell of its problem is of {}", name));
+    return static_cast<std::size_t>(found - earlier.begin());
+  };
+  if (c.context.same_as) c.cell.same_as = position_of(*c.context.same_as, "same_as");
+  for (const named_difference& one : c.context.differs_from)
+    c.cell.differences.push_back({position_of(one.kernel, "differs_from"), one.by});
 }
 
-stored_agreement read_agreement(const field& f) {
-  stored_agreement read;
-  reader io(f);
-  map(io, read.agreement, read.problem);
+named_pair read_pair(const field& f) {
+  named_pair read;
+  from_value(f, read);
   return read;
 }
 

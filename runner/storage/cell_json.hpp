@@ -1,9 +1,11 @@
 #pragma once
-// Reads a cell and an agreement from JSON; results_json.hpp writes them.
+// Reads a cell from JSON; results_json.hpp writes it.
 
+#include "results/agreement.hpp"
 #include "results/document.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,28 +16,38 @@ class field;
 
 using published_figures = std::vector<std::pair<std::string, double>>;  // by column, milliseconds
 
-// What JSON keeps in each cell and a document keeps outside its cells.
+struct named_difference {
+  std::string kernel;
+  reference::comparison by;
+};
+
+// What JSON keeps in each cell and a document keeps outside its cells, or by position.
 struct cell_context {
   kzoo::problem problem;
   published_figures published_ms;
+  std::optional<std::string> same_as;
+  std::vector<named_difference> differs_from;
   // Follow from the document: written, never read.
   std::optional<double> gflops, share_of_peak;
   std::optional<roofline::floor> floor;
-  std::optional<double> speedup;
-  std::optional<std::vector<double>> speedup_interval;
 };
 
-// The caller sets cell.problem and agreement.problem, the index of the problem.
+// The caller sets cell.problem, the index of the problem, and the positions of other cells that
+// same_as and differs_from name.
 struct stored_cell {
   results::cell cell;
   cell_context context;
 };
 stored_cell read_cell(const field& f);
 
-struct stored_agreement {
-  results::agreement agreement;
-  std::string problem;  // its name
+// Sets those positions. `earlier`: the kernel of the cell at each position before.
+void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, const field& f);
+
+// Two results as schema 1 has them: every pair, with the names of both.
+struct named_pair {
+  std::string problem, a, b;
+  reference::comparison difference;
 };
-stored_agreement read_agreement(const field& f);
+named_pair read_pair(const field& f);
 
 }  // namespace kzoo::storage

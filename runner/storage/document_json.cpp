@@ -2,7 +2,7 @@
 // recomputed.
 
 #include "storage/archive.hpp"
-#include "storage/cell_json.hpp"
+#include "storage/collected_cells.hpp"
 #include "storage/experiment_json.hpp"
 #include "storage/parse.hpp"
 #include "storage/peaks_json.hpp"
@@ -11,8 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
-#include <map>
+#include <functional>
+#include <istream>
+#include <span>
 #include <utility>
 
 namespace kzoo::storage {
@@ -48,61 +49,10 @@ namespace {
 constexpr as kPeaks{[](const roofline::peaks& p) { return to_json(p, detail::summary); },
                     [](const field& f, roofline::peaks& p) { p = read_peaks(f); }};
 
-// Collects the published figures, which JSON keeps in each cell, in their columns.
-void add_published(const published_figures& figures, const results::cell& c, results::document& d) {
-  auto& columns = d.experiment.published.columns;
-  for (const auto& [label, ms] : figures) {
-    const auto found = std::ranges::find(columns, label, &results::published_column::label);
-    auto& column = found == columns.end()
-                       ? columns.emplace_back(results::published_column{label, {}})
-                       : *found;
-    column.ms[c.kernel.name() + "@" + shape_name(d.problem_of(c))] = ms;
-  }
-}
-
-// JSON has no list of problems: they are collected from the cells, in their order.
-void read_cells(const field& f, results::document& d) {
-  std::map<problem, std::size_t> known;
-  for (const field& element : f.elements()) {
-    auto [cell, context] = read_cell(element);
-    cell.problem = known.emplace(context.problem, known.size()).first->second;
-    if (cell.problem == d.experiment.problems.size())
-      d.experiment.problems.push_back(context.problem);
-    add_published(context.published_ms, cell, d);
-    d.cells.push_back(std::move(cell));
-  }
-}
-
-void read_agreements(const field& f, results::document& d) {
-  std::map<std::string, std::size_t> known;
-  for (const problem& p : d.experiment.problems) known.emplace(problem_name(p), known.size());
-  for (const field& element : f.elements()) {
-    auto [agreement, name] = read_agreement(element);
-    const auto problem = known.find(name);
-    if (problem == known.end()) {
-      element.at("problem").refuse(fmt::format("no cell is about {}", name));
-    }
-    agreement.problem = problem->second;
-    d.agreements.push_back(std::move(agreement));
-  }
-}
-
-// Cells or agreements as a list.
-template <class T>
-json in_document(const results::document& d, const std::vector<T>& all) {
-  json list = json::array();
-  for (const T& one : all) list.push_back(to_json(d, one));
-  return list;
-}
-
-constexpr as kCells{[](const results::document& d) { return in_document(d, d.cells); }, read_cells};
-constexpr as kAgreements{[](const results::document& d) { return in_document(d, d.agreements); },
-                         read_agreements};
-
 }  // namespace
 
 void map(auto& io, is<results::document> auto& d) {
-  io.schema(kSchema);
+  io.schema(schema_name(kResults, kSchema));
   io.object("runner", [&](auto& runner) { runner("version", d.version); });
   io.later("host", d.host);
   io("started", d.started);
@@ -116,22 +66,85 @@ void map(auto& io, is<results::document> auto& d) {
   io("notes", d.notes);
   io.later("planned_cells", d.planned);
   io("plugins", d.plugins);
-  io("cells", d, kCells);
-  io("agreement", d, kAgreements);
 }
 
-json to_json(const results::document& d) { return to_value(d); }
+namespace {
 
-results::document from_json(const json& j, const std::string& place) {
+// Calls f with all cells of a problem up to each.
+void for_each_cell(const results::document& d,
+                   const std::function<void(std::span<const results::cell>)>& f) {
+  const std::span all(d.cells);
+  for (std::size_t first = 0, i = 0; i < all.size(); ++i) {
+    if (all[i].problem != all[first].problem) first = i;
+    f(all.subspan(first, i + 1 - first));
+  }
+}
+
+}  // namespace
+
+json head_json(const results::document& d) { return to_value(d); }
+
+json to_json(const results::document& d) {
+  json whole = head_json(d);
+  json& cells = whole["cells"] = json::array();
+  for_each_cell(d, [&](auto so_far) { cells.push_back(to_json(d, so_far)); });
+  return whole;
+}
+
+void write(const results::document& d, const text_sink& out) {
+  out("{\n");
+  const json head = head_json(d);
+  for (const auto& [key, value] : head.items())
+    out(fmt::format("{}: {},\n", json(key).dump(), dumped(value, -1)));
+  out("\"cells\": [");
+  for_each_cell(d, [&](auto so_far) {
+    out(fmt::format("{}\n{}", so_far.data() == d.cells.data() && so_far.size() == 1 ? "" : ",",
+                    dumped(to_json(d, so_far), -1)));
+  });
+  out("\n]\n}\n");
+}
+
+std::string schema_name(std::string_view kind, int number) {
+  return fmt::format("kzoo.{}/{}", kind, number);
+}
+
+int schema_of(const field& name, std::string_view kind) {
+  for (int number = 1; number <= kSchema; ++number) {
+    if (name.text() == schema_name(kind, number)) return number;
+  }
+  name.refuse(fmt::format("this kernel-zoo reads {} and older, and not {}",
+                          schema_name(kind, kSchema), name.text()));
+}
+
+results::document read_head(json head, const std::string& place) {
+  head["schema"] = schema_name(kResults, kSchema);
   results::document d;
-  from_value(field(j, place), d);
+  from_value(field(head, place), d);
   return d;
 }
 
-std::string to_text(const results::document& d) { return dumped(to_json(d), 2) + '\n'; }
-
-results::document from_text(const std::string& text, const std::string& file) {
-  return from_json(parse(text, {file, 1}), file);
+results::document read_document(std::istream& in, const std::string& file) {
+  collected_cells cells;
+  json head = parse(
+      in, file,
+      [](const std::string& key, const field& value) {
+        if (key == "schema") schema_of(value, kResults);
+      },
+      [&](const std::string& key, const field& element) {
+        if (key != "cells" && key != "agreement") return true;
+        key == "cells" ? cells.add(element, {}) : cells.add_pair(element);
+        return false;
+      });
+  const field root(head, file);
+  const int schema = schema_of(root.at("schema"), kResults);
+  // What is left of the lists are elements that are no objects.
+  for (const field& element : root.at("cells").elements()) read_cell(element);
+  if (schema == 1) {
+    for (const field& element : root.at("agreement").elements()) read_pair(element);
+  }
+  results::document d = read_head(head, file);
+  cells.move_into(d, schema, file);
+  return d;
 }
 
 std::string dumped(const json& j, int indent) {

@@ -38,6 +38,11 @@ std::vector<field> field::elements() const {
   return all;
 }
 
+std::size_t field::size() const {
+  if (!value_->is_array()) expected("a list");
+  return value_->size();
+}
+
 std::vector<std::pair<std::string, field>> field::entries() const {
   if (!value_->is_object()) expected("an object");
   std::vector<std::pair<std::string, field>> all;
@@ -59,6 +64,26 @@ double field::number() const {
   if (value_->is_null()) return std::numeric_limits<double>::quiet_NaN();
   if (!value_->is_number()) expected("a number");
   return value_->get<double>();
+}
+
+std::vector<double> field::numbers() const {
+  std::vector<double> all(size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const json& element = (*value_)[i];
+    all[i] = element.is_number() ? element.get<double>() : elements()[i].number();
+  }
+  return all;
+}
+
+std::vector<int> field::integers() const {
+  std::vector<int> all(size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const json& element = (*value_)[i];
+    const auto number = element.is_number_integer() ? element.get<std::int64_t>() : -1;
+    const bool usual = number >= 0 && number <= std::numeric_limits<int>::max();
+    all[i] = usual ? static_cast<int>(number) : elements()[i].integer<int>();
+  }
+  return all;
 }
 
 std::uint64_t field::integer_in(bool with_sign, std::uint64_t most) const {

@@ -20,18 +20,25 @@ class field {
   // `place`: the file, or a line of it, for errors. Both arguments must outlive the field.
   field(const nlohmann::ordered_json& value, const std::string& place)
       : value_(&value), place_(&place) {}
+  // A value that is not the whole of the file: `path` says which.
+  field(const nlohmann::ordered_json& value, const std::string& place, std::string path)
+      : value_(&value), place_(&place), path_(std::move(path)) {}
 
   // The value under a key, which must exist.
   field at(const std::string& key) const;
   // The same; nothing if it is null or missing.
   std::optional<field> find(const std::string& key) const;
   std::vector<field> elements() const;
+  std::size_t size() const;  // of a list
   // Every key with its value.
   std::vector<std::pair<std::string, field>> entries() const;
 
   std::string text() const;
   bool flag() const;
   double number() const;  // null, JSON's only way to write a number that is not finite, is NaN
+  // The elements of a list; much faster than elements().
+  std::vector<double> numbers() const;
+  std::vector<int> integers() const;
   template <std::integral T>
   T integer() const {
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<T>::max());
@@ -49,8 +56,6 @@ class field {
   [[noreturn]] void refuse(const std::string& message) const;
 
  private:
-  field(const nlohmann::ordered_json& value, const std::string& place, std::string path)
-      : value_(&value), place_(&place), path_(std::move(path)) {}
   field below(const nlohmann::ordered_json& value, const std::string& key) const;
   std::uint64_t integer_in(bool with_sign, std::uint64_t most) const;
   std::size_t index_in(const std::vector<std::string>& known) const;

@@ -23,13 +23,13 @@ using json = nlohmann::ordered_json;
 
 std::string errno_words() { return std::generic_category().message(errno); }
 
+constexpr int kNew = O_CREAT | O_EXCL;
+
+// -1 if the file is there and must not be.
 int open_locked(const fs::path& file, int flags) {
   constexpr mode_t kForAllToRead = 0644;
   const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, kForAllToRead);
-  if (fd < 0 && errno == EEXIST) {
-    input::refuse(file.string(),
-                  "is there already; name another file, or go on with it: --resume FILE");
-  }
+  if (fd < 0 && errno == EEXIST && flags == kNew) return -1;
   if (fd < 0) input::refuse(file.string(), "cannot be opened for writing: " + errno_words());
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     close(fd);
@@ -38,16 +38,29 @@ int open_locked(const fs::path& file, int flags) {
   return fd;
 }
 
+void make_folder_of(const fs::path& file) {
+  std::error_code fault;
+  if (!file.has_parent_path()) return;
+  fs::create_directories(file.parent_path(), fault);
+  if (!fault) return;
+  input::refuse(file.parent_path().string(), "cannot be made, for the journal: " + fault.message());
+}
+
+// Only this puts the directory entry of a new file on disk.
+void sync_folder_of(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  fsync(fd);
+  close(fd);
+}
+
 }  // namespace
 
-json journal_line(const results::document& d, const results::cell& c,
-                  std::span<const results::agreement> with_others) {
-  json agreements = json::array();
-  for (const results::agreement& a : with_others) agreements.push_back(to_json(d, a));
-  return {{"cell", to_json(d, c)},
-          {"agreement", agreements},
+json journal_line(const results::document& d, std::span<const results::cell> so_far) {
+  return {{"cell", to_json(d, so_far)},
           {"wall_seconds", d.wall_seconds},
-          {"problem", c.problem}};
+          {"problem", so_far.back().problem}};
 }
 
 journal::journal(fs::path file, int fd) : file_(std::move(file)), fd_(fd) {}
@@ -58,17 +71,26 @@ journal::~journal() {
 }
 
 journal journal::create(const fs::path& file) {
-  std::error_code fault;
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  fs::create_directories(folder, fault);
-  if (fault) input::refuse(folder.string(), "cannot be made, for the journal: " + fault.message());
-  journal made(file, open_locked(file, O_CREAT | O_EXCL));
-  // Only this puts the directory entry of the new file on disk.
-  if (const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); fd >= 0) {
-    fsync(fd);
-    close(fd);
+  make_folder_of(file);
+  const int fd = open_locked(file, kNew);
+  if (fd < 0) {
+    input::refuse(file.string(),
+                  "is there already; name another file, or go on with it: --resume FILE");
   }
-  return made;
+  sync_folder_of(file);
+  return {file, fd};
+}
+
+journal journal::create_numbered(const fs::path& name) {
+  make_folder_of(name);
+  for (int i = 1;; ++i) {
+    const fs::path file =
+        fmt::format("{}{}.jsonl", name.string(), i > 1 ? fmt::format("_{}", i) : "");
+    const int fd = open_locked(file, kNew);
+    if (fd < 0) continue;  // of another run, which may have started at the same time
+    sync_folder_of(file);
+    return {file, fd};
+  }
 }
 
 journal journal::reopen(const fs::path& file, std::uint64_t whole_bytes) {
@@ -80,9 +102,9 @@ journal journal::reopen(const fs::path& file, std::uint64_t whole_bytes) {
 }
 
 void journal::head(const results::document& d) {
-  json line = to_json(d);
-  line["schema"] = kJournalSchema;
-  for (const char* later : {"cells", "agreement", "wall_seconds"}) line.erase(later);
+  json line = head_json(d);
+  line["schema"] = schema_name(kJournal, kSchema);
+  line.erase("wall_seconds");
   write(line);
 }
 
@@ -90,17 +112,16 @@ void journal::resumed(const std::string& when, const std::string& note) {
   write({{"resumed", when}, {"note", note}});
 }
 
-void journal::add(const results::document& d, const results::cell& c,
-                  std::span<const results::agreement> with_others) {
-  write(journal_line(d, c, with_others));
+void journal::add(const results::document& d, std::span<const results::cell> so_far) {
+  write(journal_line(d, so_far));
 }
 
 void journal::write(const json& line) {
   const std::string text = dumped(line, -1) + '\n';
   const ssize_t written = ::write(fd_, text.data(), text.size());
   if (written < 0 || static_cast<std::size_t>(written) != text.size() || fsync(fd_) != 0) {
-    throw std::runtime_error(fmt::format("{} cannot be written: {}", file_.string(),
-                                         written >= 0 ? "the disk is full" : errno_words()));
+    throw not_stored(fmt::format("{} cannot be written: {}", file_.string(),
+                                 written >= 0 ? "the disk is full" : errno_words()));
   }
 }
 

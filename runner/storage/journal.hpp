@@ -10,34 +10,37 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <span>
+#include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace kzoo::storage {
 
-inline constexpr const char* kJournalSchema = "kzoo.journal/1";
+// The line of a cell, the last of these, which are cells of one problem. Problems may be in any
+// order; the cells of one problem are in the order of the document.
+nlohmann::ordered_json journal_line(const results::document& d,
+                                    std::span<const results::cell> so_far);
 
-// The line of a cell. Problems may be in any order; the cells of one problem are in the order of
-// the document.
-nlohmann::ordered_json journal_line(const results::document& d, const results::cell& c,
-                                    std::span<const results::agreement> with_others);
+// Reads the line of a cell of that problem; `earlier` are those before. Throws input::invalid;
+// errors refer to the line as `place`.
+results::cell read_line(const nlohmann::json& line, std::size_t problem,
+                        std::span<const results::cell> earlier, const std::string& place);
 
-// Reads the line of a cell of that problem. Throws input::invalid; errors refer to the line as
-// `place`.
-struct finished_cell {
-  results::cell cell;
-  std::vector<results::agreement> agreements;
+// A line could not be written: the disk is full, say.
+class not_stored : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
-finished_cell read_line(const nlohmann::json& line, std::size_t problem, const std::string& place);
 
 // Writes a journal. Each line is one write() and is on disk before the call returns. Throws
-// input::invalid if the file cannot be opened, std::runtime_error if a line cannot be written.
+// input::invalid if the file cannot be opened, not_stored if a line cannot be written.
 class journal {
  public:
   // Creates the file and the folders above it; refuses a file that exists.
   static journal create(const std::filesystem::path& file);
+  // The same for NAME.jsonl or, as long as that exists, NAME_2.jsonl and so on.
+  static journal create_numbered(const std::filesystem::path& name);
   // Opens an existing journal to append to it. What follows `whole_bytes` is an incomplete line and
   // is cut off.
   static journal reopen(const std::filesystem::path& file, std::uint64_t whole_bytes);
@@ -50,8 +53,8 @@ class journal {
   void head(const results::document& d);
   // Records that the run was resumed. `note` becomes one of the results' notes.
   void resumed(const std::string& when, const std::string& note);
-  void add(const results::document& d, const results::cell& c,
-           std::span<const results::agreement> with_others);
+  // Writes journal_line().
+  void add(const results::document& d, std::span<const results::cell> so_far);
 
  private:
   journal(std::filesystem::path file, int fd);
@@ -66,8 +69,9 @@ struct journal_content {
   std::uint64_t whole_bytes = 0;  // without an incomplete last line
 };
 
-bool is_journal(std::string_view text);
-// Errors refer to the text as `file`; throws input::invalid.
-journal_content read_journal(std::string_view text, const std::string& file);
+// Whether this is the first line of a journal.
+bool is_journal_head(const std::string& line);
+// Reads a journal line by line; throws input::invalid, and errors refer to it as `file`.
+journal_content read_journal(std::istream& in, const std::string& file);
 
 }  // namespace kzoo::storage

@@ -1,19 +1,74 @@
 #include "storage/read.hpp"
 
+#include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
-#include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 
+#include <fstream>
+#include <istream>
+#include <streambuf>
 #include <string>
+#include <vector>
 
 namespace kzoo::storage {
+namespace {
+
+// A stream of which the beginning was read already, as a pipe cannot be read twice.
+class rewound final : public std::streambuf {
+ public:
+  rewound(std::string beginning, std::istream& rest)
+      : beginning_(std::move(beginning)), rest_(rest) {
+    setg(beginning_.data(), beginning_.data(), beginning_.data() + beginning_.size());
+  }
+
+ protected:
+  int_type underflow() override {
+    rest_.read(chunk_.data(), static_cast<std::streamsize>(chunk_.size()));
+    setg(chunk_.data(), chunk_.data(), chunk_.data() + rest_.gcount());
+    return rest_.gcount() > 0 ? traits_type::to_int_type(chunk_.front()) : traits_type::eof();
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 1 << 16;
+  std::string beginning_;
+  std::istream& rest_;
+  std::vector<char> chunk_ = std::vector<char>(kChunk);
+};
+
+// The first line with its line break, unless it is longer than that of any journal.
+std::string first_line(std::istream& in) {
+  constexpr std::size_t kLongest = 64 << 20;
+  std::string line;
+  for (int c = 0; line.size() < kLongest && c != '\n';) {
+    c = in.get();
+    if (c == std::istream::traits_type::eof()) break;
+    line.push_back(static_cast<char>(c));
+  }
+  return line;
+}
+
+struct opened {
+  explicit opened(const std::filesystem::path& path) : file(input::open_file(path, kResultFile)) {}
+
+  static constexpr input::file_kind kResultFile{"a result file", ".json or .jsonl", 0};
+  std::ifstream file;
+  const std::string beginning = first_line(file);
+  rewound whole{beginning, file};
+  std::istream in{&whole};
+};
+
+}  // namespace
 
 results::document read(const std::filesystem::path& path) {
-  constexpr input::file_kind kResultFile{"a result file", ".json or .jsonl", 1024};
-  const std::string file = path.string();
-  const std::string text = input::read_file(path, kResultFile);
-  if (is_journal(text)) return read_journal(text, file).results;
-  return from_text(text, file);
+  opened from(path);
+  if (is_journal_head(from.beginning)) return read_journal(from.in, path.string()).results;
+  return read_document(from.in, path.string());
+}
+
+journal_content read_journal_file(const std::filesystem::path& path) {
+  opened from(path);
+  if (!is_journal_head(from.beginning)) input::refuse(path.string(), "is not the journal of a run");
+  return read_journal(from.in, path.string());
 }
 
 }  // namespace kzoo::storage

@@ -1,29 +1,44 @@
 #pragma once
-// Results as JSON, schema kzoo.results/1: docs/results.md describes every field.
+// Results as JSON: docs/results.md describes every field.
 
+#include "core/text_sink.hpp"
 #include "results/document.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <iosfwd>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace kzoo::storage {
 
-inline constexpr const char* kSchema = "kzoo.results/1";
+class field;
+
+// The schema of results and journals that is written: kzoo.results/2, kzoo.journal/2. Those before
+// are read too.
+inline constexpr int kSchema = 2;
+inline constexpr std::string_view kResults = "results", kJournal = "journal";
+std::string schema_name(std::string_view kind, int number);
+// The number in the name of a schema of that kind; throws input::invalid unless it can be read.
+int schema_of(const field& name, std::string_view kind);
 
 nlohmann::ordered_json to_json(const results::document& d);
-nlohmann::ordered_json to_json(const results::document& d, const results::cell& c);
-nlohmann::ordered_json to_json(const results::document& d, const results::agreement& a);
+// The same without the cells.
+nlohmann::ordered_json head_json(const results::document& d);
+// The last of these, which are cells of one problem.
+nlohmann::ordered_json to_json(const results::document& d, std::span<const results::cell> so_far);
 // As text. Bytes that are not UTF-8, which texts from plugins may hold, are replaced. indent -1:
 // all in one line.
 std::string dumped(const nlohmann::ordered_json& j, int indent);
-// Reads everything that reports need. Throws input::invalid for anything that to_json() does not
-// write; errors refer to the JSON as `place`.
-results::document from_json(const nlohmann::ordered_json& j, const std::string& place);
 
-// The same with the text of a file.
-std::string to_text(const results::document& d);
-results::document from_text(const std::string& text, const std::string& file);
+// Writes the text of a file piece by piece: a line for each cell.
+void write(const results::document& d, const text_sink& out);
+// Reads everything that reports need. Throws input::invalid for anything that write() of this or an
+// earlier version does not write.
+results::document read_document(std::istream& in, const std::string& file);
+// Reads what head_json() returns. Errors refer to it as `place`.
+results::document read_head(nlohmann::ordered_json head, const std::string& place);
 
 // Parts of a document that validations have too.
 nlohmann::ordered_json to_json(const results::device& d);

@@ -48,36 +48,48 @@ std::string_view caches_name(caches c) {
 
 double median_mhz(const summary& s) {
   std::vector<double> known;
-  std::ranges::copy_if(s.sm_mhz, std::back_inserter(known), [](double mhz) { return mhz > 0; });
+  std::ranges::copy_if(s.sm_mhz.unpacked(), std::back_inserter(known),
+                       [](double mhz) { return mhz > 0; });
   return known.empty() ? 0 : median(known);
 }
 
 std::vector<turn> turns(const summary& s) {
   std::vector<turn> all;
   std::vector<double> samples;
-  for (std::size_t i = 0; i < s.rounds.size(); ++i) {
+  const std::vector<int> rounds = s.rounds.unpacked();
+  for (std::size_t i = 0; i < rounds.size(); ++i) {
     samples.push_back(s.samples_ms[i]);
-    if (i + 1 < s.rounds.size() && s.rounds[i + 1] == s.rounds[i]) continue;
-    all.push_back({s.rounds[i], median(samples)});
+    if (i + 1 < rounds.size() && rounds[i + 1] == rounds[i]) continue;
+    all.push_back({rounds[i], median(samples)});
     samples.clear();
   }
   return all;
 }
 
-summary summarise(std::vector<double> samples_ms, std::vector<int> rounds) {
+summary summarise_without_interval(const std::vector<double>& samples_ms,
+                                   const std::vector<int>& rounds) {
   std::vector<double> sorted = samples_ms;
   std::ranges::sort(sorted);
   summary s;
-  s.samples_ms = std::move(samples_ms);
-  s.rounds = std::move(rounds);
+  s.samples_ms = samples_ms;
+  s.rounds = rounds;
   s.median_ms = quantile(sorted, 0.5);
   s.min_ms = sorted.front();
   if (s.median_ms > 0) s.spread = (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / s.median_ms;
+  return s;
+}
+
+double relative_half_width(const summary& s) {
   std::vector<double> medians;
   for (const turn& t : turns(s)) medians.push_back(t.median_ms);
-  if (const auto likely = interval_of_median(medians); likely && s.median_ms > 0) {
-    s.relative_half_width = (likely->high - likely->low) / 2 / s.median_ms;
-  }
+  const auto likely = interval_of_median(medians);
+  return likely && s.median_ms > 0 ? (likely->high - likely->low) / 2 / s.median_ms
+                                   : std::numeric_limits<double>::quiet_NaN();
+}
+
+summary summarise(const std::vector<double>& samples_ms, const std::vector<int>& rounds) {
+  summary s = summarise_without_interval(samples_ms, rounds);
+  s.relative_half_width = relative_half_width(s);
   return s;
 }
 

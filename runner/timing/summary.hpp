@@ -1,6 +1,8 @@
 #pragma once
 // Statistics of the samples of one cell.
 
+#include "timing/packed.hpp"
+
 #include <array>
 #include <limits>
 #include <string>
@@ -22,11 +24,11 @@ inline constexpr std::array kCaches{caches::cold, caches::warm, caches::hot};
 std::string_view caches_name(caches c);
 
 struct summary {
-  std::vector<double> samples_ms;  // in the order taken
-  std::vector<int> rounds;         // of each sample, ascending
-  std::vector<double> sm_mhz;      // SM clock of each sample, 0: not known; empty: none is known
-  int throttled = 0;               // samples that were discarded: timing/throttling.hpp
-  bool low_clock = false;          // some of the samples that count are throttled too
+  packed_numbers samples_ms;  // in the order taken
+  packed_integers rounds;     // of each sample, ascending
+  packed_numbers sm_mhz;      // SM clock of each sample, 0: not known; empty: none is known
+  int throttled = 0;          // samples that were discarded: timing/throttling.hpp
+  bool low_clock = false;     // some of the samples that count are throttled too
   double median_ms = 0, min_ms = 0;
   double spread = 0;  // interquartile range over the median
   // Half the width of the median's 95 % confidence interval, over the median; NaN with too few
@@ -54,6 +56,11 @@ struct turn {
 std::vector<turn> turns(const summary& s);
 
 // `samples_ms` must not be empty; `rounds` has as many, ascending.
-summary summarise(std::vector<double> samples_ms, std::vector<int> rounds);
+summary summarise(const std::vector<double>& samples_ms, const std::vector<int>& rounds);
+// All of that but relative_half_width, which alone takes more than a sort.
+summary summarise_without_interval(const std::vector<double>& samples_ms,
+                                   const std::vector<int>& rounds);
+// Computes relative_half_width from the samples.
+double relative_half_width(const summary& s);
 
 }  // namespace kzoo::timing

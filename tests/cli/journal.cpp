@@ -95,7 +95,7 @@ TEST_CASE("each run writes a journal with a readable name, whose report is the r
 
   // The journal holds what is needed to repeat the run.
   const json head = json::parse(lines_of(journal)[0]);
-  CHECK(head.at("schema") == "kzoo.journal/1");
+  CHECK(head.at("schema") == "kzoo.journal/2");
   CHECK(head.at("experiment").at("text") == kQuick);
   CHECK(head.at("experiment").at("overrides").at("device") == "cpu");
   CHECK_FALSE(head.at("host").get<std::string>().empty());
@@ -194,7 +194,7 @@ TEST_CASE("a killed run can be resumed, and no finished cell is run again", "[cl
   const std::string before = read_text(journal);
   std::ofstream(journal, std::ios::app) << "{\"cell\": {\"plugin\": \"nev";  // a torn line
 
-  const auto on = runner("--resume --json r.json", in(folder));
+  const auto on = runner("--resume --trust-folders --json r.json", in(folder));
   INFO(on.out << on.err);
   CHECK(on.code == 1);  // one hangs
   CHECK(read_text(journal).starts_with(before));
@@ -242,7 +242,7 @@ TEST_CASE("an interrupted run cannot be resumed after relevant changes", "[cli]"
   const std::string before = read_text(journal);
 
   const auto refused = [&](const std::string& words, const std::string& options = "") {
-    const auto ran = runner("run --resume j.jsonl " + options, in(folder));
+    const auto ran = runner("run --resume j.jsonl --trust-folders " + options, in(folder));
     INFO(ran.out << ran.err);
     CHECK(ran.code == 2);
     CHECK(ran.out.empty());
@@ -250,7 +250,7 @@ TEST_CASE("an interrupted run cannot be resumed after relevant changes", "[cli]"
     CHECK_THAT(ran.err, ContainsSubstring(words));
   };
   folder.write("e.toml", text + "# longer\n");
-  refused("the text of e.toml changed");
+  refused("the text of e.toml changed", "e.toml");
   folder.write("e.toml", text);
   refused("--sizes: none then, 24 now", "--sizes 24");
   refused("--verify: none then, full now", "--verify full");
@@ -267,11 +267,107 @@ TEST_CASE("an interrupted run cannot be resumed after relevant changes", "[cli]"
   refused("the device: cpu (Another machine) then");
 
   folder.write("j.jsonl", before);
-  const auto on = runner("run --resume j.jsonl --quiet", in(folder));
+  const auto on = runner("run --resume j.jsonl --quiet --plugin-dir plugins", in(folder));
   CHECK(on.code == 0);
   CHECK_THAT(on.out, ContainsSubstring("ok: 4 pass"));
   CHECK(cells_of(journal).size() == 4);
   CHECK(runner("--resume e.toml", in(folder)).code == 2);
+}
+
+TEST_CASE("a run is resumed anywhere, and without the experiment's file", "[cli]") {
+  const scratch_folder folder, elsewhere;
+  folder.write("e.toml", kQuick);
+  REQUIRE(runner("e.toml --device cpu --sizes 8,16 --journal j.jsonl", in(folder)).code == 0);
+  const fs::path journal = folder.path() / "j.jsonl";
+  keep_lines(journal, 3);
+  elsewhere.write("e.toml", "plugins = ['smem']\n");
+  const auto changed = runner("run --resume " + journal.string(), in(elsewhere));
+  INFO(changed.out << changed.err);
+  CHECK(changed.code == 0);
+  CHECK_THAT(changed.err, ContainsSubstring("note: e.toml has changed; the run continues"));
+  CHECK(cells_of(journal).size() == 6);
+
+  keep_lines(journal, 3);
+  fs::remove(folder.path() / "e.toml");
+  const auto gone = runner("run --resume j.jsonl", in(folder));
+  CHECK(gone.code == 0);
+  CHECK_THAT(gone.err, !ContainsSubstring("has changed"));
+  CHECK(cells_of(journal).size() == 6);
+}
+
+TEST_CASE("code is loaded from a stored run's folders only if they are trusted", "[cli]") {
+  const scratch_folder folder;
+  const fs::path plugins = folder.path() / "plugins";
+  fs::create_directory(plugins);
+  fs::copy(fs::path(hostile_folder()) / "cpu" / "native.so", plugins / "naive.so");
+  folder.write("e.toml", "plugins = ['naive']\nproblem.sizes = [8]\n[timing]\nenabled = false\n");
+  runner("e.toml --device cpu --plugin-dir plugins --journal j.jsonl", in(folder));
+  for (const char* command : {"rerun j.jsonl --no-journal", "run --resume j.jsonl"}) {
+    const process_log ran_code;
+    const auto ran =
+        runner(command, in(folder));  // a plugin of that name is among the built-in ones
+    INFO(command << ran.out << ran.err);
+    CHECK_THAT(ran.err,
+               ContainsSubstring("note: j.jsonl names plugin folders, which are not used"));
+    CHECK_THAT(ran.err, ContainsSubstring(plugins.string()));
+    CHECK(ran_code.processes().empty());
+    const auto trusting = runner(command + std::string(" --trust-folders"), in(folder));
+    CHECK_THAT(trusting.err, !ContainsSubstring("note: "));
+    CHECK(trusting.code != 2);
+  }
+}
+
+TEST_CASE("runs that start at once have a journal each", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", "plugins = ['serial:ikj']\nproblem.sizes = [8]\ntiming.enabled = false\n");
+  runner("e.toml --device cpu >>out 2>>err & done; wait; true",
+         in(folder) + " for i in 1 2 3 4 5 6 7 8; do");
+  INFO(read_text(folder.path() / "err"));
+  CHECK(journals(folder).size() == 8);
+  for (const fs::path& journal : journals(folder)) CHECK(cells_of(journal).size() == 1);
+}
+
+TEST_CASE("a run that cannot store more says what is stored and how to go on", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml",
+               "timing.enabled = false\nplugins = ['serial', 'naive']\n"
+               "problem.sizes = [8, 16, 24, 32]\n");
+  // In blocks of 512 bytes: room for the head and some of the cells.
+  const auto full =
+      runner("e.toml --device cpu --journal j.jsonl", in(folder) + " ulimit -f 20 &&");
+  INFO(full.out << full.err);
+  CHECK(full.code == 5);
+  CHECK_THAT(full.err, ContainsSubstring("error: j.jsonl cannot be written: "));
+  CHECK_THAT(full.out, ContainsSubstring("run --resume j.jsonl"));
+  const auto report = runner("report j.jsonl", in(folder));
+  CHECK(report.code == 0);
+  CHECK_THAT(report.out, ContainsSubstring("INTERRUPTED: "));
+  const auto on = runner("run --resume j.jsonl", in(folder));
+  CHECK(on.code == 0);
+  CHECK_THAT(on.out, ContainsSubstring("ok: 20 pass"));
+  CHECK(cells_of(folder.path() / "j.jsonl").size() == 20);
+}
+
+TEST_CASE("when nobody reads its tables any more, a run says on stderr where it stopped", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", kQuick);
+  const auto closed = runner(
+      "e.toml --device cpu --journal j.jsonl 2>err; echo $? >code; } | { exec <&-; sleep 1; }",
+      in(folder) + " { sleep 1;");
+  CHECK(read_text(folder.path() / "code") == "5\n");
+  const std::string err = read_text(folder.path() / "err");
+  INFO(err);
+  CHECK_THAT(err, ContainsSubstring("INTERRUPTED: "));
+  CHECK_THAT(err, ContainsSubstring("run --resume j.jsonl"));
+  CHECK(runner("run --resume j.jsonl", in(folder)).code == 0);
+
+  // A full disk under the tables is no reason to stop.
+  const auto full = runner(
+      "e.toml --device cpu --journal k.jsonl >/dev/full 2>err; echo $? >code; true", in(folder));
+  CHECK(read_text(folder.path() / "code") == "5\n");
+  CHECK_THAT(read_text(folder.path() / "err"), ContainsSubstring("ok: 6 pass"));
+  CHECK_THAT(read_text(folder.path() / "err"), ContainsSubstring("stored in k.jsonl"));
+  CHECK(cells_of(folder.path() / "k.jsonl").size() == 6);
 }
 
 TEST_CASE("a resumed run keeps its tier", "[cli]") {

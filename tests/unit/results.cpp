@@ -54,12 +54,13 @@ TEST_CASE("the baseline is of the same problem and the same clock", "[results]")
   document d;
   d.experiment.problems.resize(2);
   d.experiment.baseline = selector{"base", {}};
-  d.cells = {timed("base", 1, timing::clock::cpu, 1), timed("base", 2, timing::clock::gpu),
-             timed("a", 4, timing::clock::gpu), timed("b", 4, timing::clock::simulator),
-             made("c", verdict::wrong)};
-  CHECK(d.baseline_of(d.cells[2]) == &d.cells[1]);
+  d.cells = {timed("base", 2, timing::clock::gpu),    timed("a", 4, timing::clock::gpu),
+             timed("b", 4, timing::clock::simulator), made("c", verdict::wrong),
+             timed("base", 1, timing::clock::cpu, 1), timed("a", 1, timing::clock::gpu, 1)};
+  CHECK(d.baseline_of(d.cells[1]) == &d.cells[0]);
+  CHECK(d.baseline_of(d.cells[2]) == nullptr);
   CHECK(d.baseline_of(d.cells[3]) == nullptr);
-  CHECK(d.baseline_of(d.cells[4]) == nullptr);
+  CHECK(d.baseline_of(d.cells[5]) == nullptr);
 }
 
 TEST_CASE("GFLOP/s are 2 M N K over the time", "[results]") {

@@ -6,10 +6,15 @@
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/program.hpp"
+#include "support/stored.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
+#include <future>
+#include <set>
 #include <sstream>
+#include <vector>
 
 using namespace kzoo;
 using storage::journal;
@@ -23,15 +28,11 @@ std::string stored_journal(const results::document& d) {
   return storage::dumped(storage::to_json(d), 1);
 }
 
-// The document's journal, with each agreement at the later of its two cells.
 void write(journal& j, const results::document& d) {
   j.head(d);
-  for (const results::cell& c : d.cells) {
-    std::vector<results::agreement> with_others;
-    for (const results::agreement& a : d.agreements) {
-      if (a.problem == c.problem && a.b == c.kernel.name()) with_others.push_back(a);
-    }
-    j.add(d, c, with_others);
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const auto cells = d.cells_of(i);
+    for (std::size_t count = 1; count <= cells.size(); ++count) j.add(d, cells.first(count));
   }
 }
 
@@ -44,7 +45,7 @@ std::string journal_text(const scratch_folder& folder) {
 
 std::string journal_refusal(const std::string& text) {
   try {
-    storage::read_journal(text, "j.jsonl");
+    test::read_journal(text);
   } catch (const input::invalid& e) {
     return e.what();
   }
@@ -57,10 +58,10 @@ TEST_CASE("a complete journal holds the same as the results", "[journal]") {
   const scratch_folder folder;
   const std::string text = journal_text(folder);
   CHECK(std::count(text.begin(), text.end(), '\n') == 7);
-  CHECK(storage::is_journal(text));
-  CHECK_FALSE(storage::is_journal(stored_journal(test::made_document())));
-  CHECK_FALSE(storage::is_journal("title = 'toml'\n"));
-  const auto read = storage::read_journal(text, "j.jsonl");
+  CHECK(storage::is_journal_head(text.substr(0, text.find('\n'))));
+  CHECK_FALSE(storage::is_journal_head(storage::to_json(test::made_document()).dump()));
+  CHECK_FALSE(storage::is_journal_head("title = 'kzoo.journal/2'"));
+  const auto read = test::read_journal(text);
   CHECK(stored_journal(read.results) == stored_journal(test::made_document()));
   CHECK(read.whole_bytes == text.size());
   CHECK(read.results.complete());
@@ -72,13 +73,13 @@ TEST_CASE("a journal that is cut off anywhere keeps its complete lines", "[journ
   const std::size_t head = text.find('\n') + 1;
   for (std::size_t length = head; length < text.size(); length += 37) {
     const std::string torn = text.substr(0, length);
-    const auto read = storage::read_journal(torn, "j.jsonl");
+    const auto read = test::read_journal(torn);
     CHECK(read.results.cells.size() + 1 == std::size_t(std::count(torn.begin(), torn.end(), '\n')));
     CHECK(read.whole_bytes == torn.rfind('\n') + 1);
     CHECK_FALSE(read.results.complete());
   }
   // What a file system may leave after a crash.
-  const auto read = storage::read_journal(text + std::string(100, '\0') + '\n', "j.jsonl");
+  const auto read = test::read_journal(text + std::string(100, '\0') + '\n');
   CHECK(read.results.cells.size() == 6);
   CHECK(read.whole_bytes == text.size());
 }
@@ -92,10 +93,11 @@ TEST_CASE("an invalid journal is refused with the number of the line", "[journal
   CHECK_THAT(journal_refusal(text.substr(0, head) + "{\"cell\"\n" + text.substr(head)),
              ContainsSubstring("j.jsonl:2:"));
   CHECK_THAT(journal_refusal(text.substr(0, head) + "{\"cell\": {}}\n" + text.substr(head)),
-             ContainsSubstring("j.jsonl:2: error: the key \"agreement\" is missing"));
+             ContainsSubstring("j.jsonl:2: error: cell: the key \"plugin\" is missing"));
   std::string newer = text;
-  newer.replace(newer.find("journal/1"), 9, "journal/7");
-  CHECK_THAT(journal_refusal(newer), ContainsSubstring("kzoo.journal/1, and not kzoo.journal/7"));
+  newer.replace(newer.find("journal/2"), 9, "journal/7");
+  CHECK_THAT(journal_refusal(newer),
+             ContainsSubstring("kzoo.journal/2 and older, and not kzoo.journal/7"));
 }
 
 TEST_CASE("problems finished in any order are read in the order of the experiment", "[journal]") {
@@ -107,7 +109,7 @@ TEST_CASE("problems finished in any order are read in the order of the experimen
     (line.ends_with("\"problem\":0}") ? first : second) += line + '\n';
   }
   REQUIRE_FALSE(first.empty());
-  const auto read = storage::read_journal(head + '\n' + second + first, "j.jsonl");
+  const auto read = test::read_journal(head + '\n' + second + first);
   CHECK(stored_journal(read.results) == stored_journal(test::made_document()));
 }
 
@@ -120,10 +122,42 @@ TEST_CASE("a resumed journal continues after its last complete line", "[journal]
     journal j = journal::reopen(file, whole);
     CHECK_THROWS_WITH(journal::reopen(file, whole), ContainsSubstring("another run"));
     j.resumed("2026-01-03T00:00:00Z", "in two parts");
-    j.add(test::made_document(), test::made_document().cells.back(), {});
+    const results::document d = test::made_document();
+    j.add(d, d.cells_of(1));
   }
-  const auto read = storage::read_journal(read_text(file), file).results;
+  const auto read = test::read_journal(read_text(file)).results;
   CHECK(read.cells.size() == 6);
   CHECK(read.notes.back() == "in two parts");
   CHECK_THROWS_WITH(journal::create(file), ContainsSubstring("is there already"));
+}
+
+TEST_CASE("journals that are created at once each get a name", "[journal]") {
+  constexpr int kThreads = 16;
+  for (int round = 0; round < 20; ++round) {
+    const scratch_folder folder;
+    const std::filesystem::path name = folder.path() / "results" / "run";
+    std::vector<std::future<std::filesystem::path>> created;
+    for (int i = 0; i < kThreads; ++i) {
+      created.push_back(std::async(std::launch::async, [&] {
+        const journal j = journal::create_numbered(name);
+        return j.file();
+      }));
+    }
+    std::set<std::filesystem::path> names;
+    for (auto& file : created) names.insert(file.get());
+    CHECK(names.size() == kThreads);
+    CHECK(names.contains(name.string() + ".jsonl"));
+    CHECK(names.contains(name.string() + "_16.jsonl"));
+  }
+}
+
+TEST_CASE("a journal with cells that no run can have is refused", "[journal]") {
+  const scratch_folder folder;
+  const std::string text = journal_text(folder);
+  const std::string last = text.substr(text.rfind('\n', text.size() - 2) + 1);
+  CHECK_THAT(journal_refusal(text + last), ContainsSubstring("j.jsonl:8: error: cell: gone on ") &&
+                                               ContainsSubstring("is there twice"));
+  std::string other = text;
+  other.replace(other.rfind("\"problem\":1"), 11, "\"problem\":0");
+  CHECK_THAT(journal_refusal(other), ContainsSubstring("is problem 0, and so is"));
 }

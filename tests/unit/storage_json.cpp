@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/program.hpp"
+#include "support/stored.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -40,7 +41,7 @@ std::string refusal_with(const char* pointer, const json& value) {
 
 TEST_CASE("results are read from JSON as they were written", "[results]") {
   results::document d = test::made_document();
-  CHECK(stored(storage::from_json(stored(d), "r.json")) == stored(d));
+  CHECK(stored(test::read_document(stored(d).dump())) == stored(d));
 
   d.experiment.pivot_table = {results::pivot_axis::kernel, results::pivot_axis::dtype,
                               results::pivot_value::ms};
@@ -48,7 +49,7 @@ TEST_CASE("results are read from JSON as they were written", "[results]") {
   d.experiment.overridden = {};
   d.experiment.published = {};
   d.cells[0].declared = 77;  // a plugin may declare any number
-  CHECK(stored(storage::from_json(stored(d), "r.json")) == stored(d));
+  CHECK(stored(test::read_document(stored(d).dump())) == stored(d));
 }
 
 TEST_CASE("results written before there were tiers can be read", "[results]") {
@@ -56,7 +57,7 @@ TEST_CASE("results written before there were tiers can be read", "[results]") {
   for (json& cell : j["cells"]) cell.erase("checks");
   j["experiment"]["verify"].erase("tier");
   j["experiment"]["overrides"].erase("tier");
-  const results::document d = storage::from_json(j, "r.json");
+  const results::document d = test::read_document(j.dump());
   CHECK(d.experiment.verify.tier == tier::quick);
   CHECK_FALSE(d.experiment.overridden.tier);
   CHECK(d.cells[0].findings.empty());
@@ -69,7 +70,7 @@ TEST_CASE("results written before SM clocks were recorded can be read", "[result
     cell.erase("end_to_end");
     if (!cell["time"].is_null()) cell["time"].erase("sm_mhz");
   }
-  const results::document d = storage::from_json(j, "r.json");
+  const results::document d = test::read_document(j.dump());
   CHECK(d.cells[0].time->sm_mhz.empty());
   CHECK(timing::median_mhz(*d.cells[0].time) == 0);
   CHECK_FALSE(d.cells[0].conditions.any());
@@ -95,8 +96,8 @@ TEST_CASE("a file that is not of results is refused with the position of the err
     CHECK_THAT(refusal(whole.substr(0, length)), ContainsSubstring("r.json:"));
   }
 
-  CHECK_THAT(refusal_with("/schema", "kzoo.results/2"),
-             ContainsSubstring("kzoo.results/1, and not"));
+  CHECK_THAT(refusal_with("/schema", "kzoo.results/7"),
+             ContainsSubstring("kzoo.results/2 and older, and not"));
   CHECK_THAT(refusal_with("/schema", "else"), ContainsSubstring("else"));
   CHECK_THAT(
       refusal_with("/cells/1/time/samples_ms/0", "soon"),
@@ -118,8 +119,51 @@ TEST_CASE("a file that is not of results is refused with the position of the err
              ContainsSubstring("from 0 to"));
   CHECK_THAT(refusal_with("/cells/0/launches/0/grid", json::array({1})),
              ContainsSubstring("grid: "));
-  CHECK_THAT(refusal_with("/agreement/0/problem", "1x1x1 f32"), ContainsSubstring("agreement[0]"));
+  CHECK_THAT(refusal_with("/cells/1/differs_from/0/kernel", "x:y"),
+             ContainsSubstring("cells[1].differs_from: no earlier cell of its problem is of x:y"));
   CHECK_THAT(refusal_with("/notes", "text"), ContainsSubstring("notes: expected a list"));
   CHECK_THROWS_AS(storage::read("/no/such/file.json"), input::invalid);
   CHECK_THROWS_AS(storage::read("/tmp"), input::invalid);
+}
+
+TEST_CASE("results that no run can have are refused", "[results]") {
+  CHECK_THAT(refusal_with("/cells/1/time/rounds/0", -1),
+             ContainsSubstring("cells[1].time.rounds[0]: expected a number from 0 to 1000000000"));
+  CHECK_THAT(refusal_with("/cells/1/time/rounds/2", 2147483647), ContainsSubstring("rounds[2]: "));
+  CHECK_THAT(refusal_with("/cells/1/time/noise", -0.5), ContainsSubstring("noise: expected"));
+  CHECK_THAT(refusal_with("/cells/1/speedup_over_baseline", -2), ContainsSubstring("above 0"));
+  CHECK_THAT(refusal_with("/cells/1/speedup_interval", {2, 1}), ContainsSubstring("lower number"));
+  CHECK_THAT(refusal_with("/cells/1/speedup_interval", {2}), ContainsSubstring("two numbers"));
+  CHECK_THAT(refusal_with("/cells/0/problem/padding", 9223372036854775807),
+             ContainsSubstring("cells[0].problem: expected a padding from 0 to 65536"));
+  CHECK_THAT(refusal_with("/cells/0/problem/padding", -1), ContainsSubstring("padding from 0"));
+  CHECK_THAT(refusal_with("/cells/0/problem/m", 9223372036854775807),
+             ContainsSubstring("expected sizes from 1 to 1048576"));
+  json twice = stored(test::made_document());
+  twice["cells"].push_back(twice["cells"][1]);
+  CHECK_THAT(refusal(twice.dump()),
+             ContainsSubstring("cells[6]: fast:8x8_4x4 on 512x512x512 f32 is there twice"));
+  json list = stored(test::made_document());
+  list["cells"].push_back(7);
+  CHECK_THAT(refusal(list.dump()), ContainsSubstring("expected an object, found '7'"));
+}
+
+TEST_CASE("lists and objects too deep within each other are refused", "[results]") {
+  constexpr std::size_t kDeep = 200000;
+  const std::string brackets = std::string(kDeep, '[') + std::string(kDeep, ']');
+  CHECK_THAT(refusal(brackets), ContainsSubstring("r.json:1: error: is nested deeper than 64"));
+  std::string objects;
+  for (std::size_t i = 0; i < kDeep; ++i) objects += "{\"a\":";
+  CHECK_THAT(refusal(objects), ContainsSubstring("is nested deeper than 64"));
+  std::string inside = stored(test::made_document()).dump();
+  inside.insert(inside.find("\"cells\":[") + 9, brackets + ',');
+  CHECK_THAT(refusal(inside), ContainsSubstring("is nested deeper than 64"));
+  CHECK_THAT(refusal("{\"schema\":\"kzoo.journal/2\",\"x\":" + brackets + "}\n"),
+             ContainsSubstring("is nested deeper than 64"));
+}
+
+TEST_CASE("a document has a line for each cell", "[results]") {
+  const std::string text = test::document_text(test::made_document());
+  CHECK(json::parse(text) == stored(test::made_document()));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 23);
 }

@@ -2,13 +2,13 @@
 #include "input/invalid.hpp"
 #include "storage/peaks_json.hpp"
 
-#include "report/csv.hpp"
 #include "report/report.hpp"
 #include "results/experiment.hpp"
 #include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/program.hpp"
+#include "support/stored.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -83,7 +83,7 @@ TEST_CASE("results hold the peaks that they were judged by", "[roofline]") {
   d.cells[1].time.reset();
   d.cells[1].hot_time.reset();
   const json j = stored_peaks_of(d);
-  CHECK(stored_peaks_of(storage::from_json(j, "r.json")) == j);
+  CHECK(stored_peaks_of(test::read_document(j.dump())) == j);
   CHECK(j.at("ceilings").at("ceilings").at(0).contains("samples") == false);
   CHECK(j.at("cells").at(1).at("verdict") == "impossible time");
   // 2 * 512^3 operations in 1 ms are 0.268 TFLOP/s.
@@ -95,7 +95,7 @@ TEST_CASE("results hold the peaks that they were judged by", "[roofline]") {
   json old = j;
   old.erase("ceilings");
   old["experiment"]["verify"].erase("impossible_time");
-  const results::document then = storage::from_json(old, "r.json");
+  const results::document then = test::read_document(old.dump());
   CHECK_FALSE(then.peaks);
   CHECK(then.experiment.verify.impossible_time == results::impossible_time::refuse);
   CHECK(stored_peaks_of(then).at("cells").at(0).at("share_of_peak").is_null());
@@ -110,8 +110,8 @@ TEST_CASE("a report shows the share of the peak, and the floor", "[roofline]") {
                        "roofline floor of fp32: 268 us, 268 MFLOP at the measured 1.00 TFLOP/s"));
   CHECK_THAT(text, ContainsSubstring("peaks, measured 2026-01-02T00:00:00Z: fp32 1.00 TFLOP/s, "
                                      "read 100 GB/s"));
-  CHECK_THAT(report::csv(d), ContainsSubstring("share_of_peak,floor_ms,floor_resource"));
-  CHECK_THAT(report::csv(d), ContainsSubstring(",fp32,"));
+  CHECK_THAT(test::csv_text(d), ContainsSubstring("share_of_peak,floor_ms,floor_resource"));
+  CHECK_THAT(test::csv_text(d), ContainsSubstring(",fp32,"));
 
   for (results::cell& c : d.cells) {
     if (c.time) c.time->clock = timing::clock::simulator;

@@ -81,7 +81,7 @@ TEST_CASE("the interval of few values covers the true value as often as that of 
     int held = 0;
     for (unsigned seed = 0; seed < kTrials; ++seed) {
       const summary s = scattered(1, 0.02, static_cast<int>(count), seed);
-      const auto likely = interval_of_median(s.samples_ms);
+      const auto likely = interval_of_median(s.samples_ms.unpacked());
       REQUIRE(likely);
       held += likely->low <= 1 && 1 <= likely->high ? 1 : 0;
     }
