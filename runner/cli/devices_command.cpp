@@ -4,14 +4,10 @@
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "experiment/names.hpp"
-#include "input/invalid.hpp"
-#include "microbenchmarks/measure.hpp"
-#include "microbenchmarks/microbenchmark.hpp"
 #include "report/table.hpp"
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
 #include "roofline/floor.hpp"
-#include "run/execution.hpp"
 #include "storage/peaks_json.hpp"
 #include "storage/results_json.hpp"
 
@@ -27,35 +23,10 @@ namespace {
 using report::style;
 using report::table;
 
-// On an otherwise idle device the slowest sample is no further than this below the best.
-constexpr double kMaxIdleSpread = 0.25;
-
 std::vector<results::device> chosen(const devices_options& options) {
   if (options.device.empty()) return devices::list();
   experiment::check_device_name(options.device, "--device");
   return {devices::find(options.device)};
-}
-
-void measure(const results::device& d) {
-  if (peaks_file(d).empty()) {
-    throw input::invalid(
-        "--measure: error: there is no place for the peaks: HOME is not set; name a folder in "
-        "KZOO_CEILINGS");
-  }
-  roofline::peaks c = microbenchmarks::peaks_for(d);
-  c.measured = run::utc_now();
-  for (const microbenchmarks::microbenchmark& l : microbenchmarks::all(d)) {
-    print_to(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
-             l.kernel);
-    c.all.push_back(microbenchmarks::measure(l));
-    if (const double spread = c.all.back().spread; spread > kMaxIdleSpread) {
-      print_to(stderr,
-               "warning: the slowest sample is {:.0f}% below the best: is something else running? "
-               "A peak that is measured too low makes valid times look impossible.\n",
-               100 * spread);
-    }
-  }
-  storage::store_peaks(c, peaks_file(d));
 }
 
 void print(const results::device& d, const std::optional<roofline::peaks>& peaks, bool colour) {
@@ -105,7 +76,7 @@ void print_json(const std::vector<results::device>& all) {
 int devices(const devices_options& options) {
   const std::vector<results::device> all = chosen(options);
   if (options.measure) {
-    for (const results::device& d : all) measure(d);
+    for (const results::device& d : all) measure_peaks(d);
   }
   if (options.json) {
     print_json(all);

@@ -49,13 +49,14 @@ run::plan plan_for(results::experiment e, const output_options& options) {
         "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
   }
   const double timeout = e.verify.timeout_seconds;
+  const bool is_timed = e.timing.enabled;
   run::plan plan = run::make_plan(std::move(e), all.front(), discover_plugins(options),
                                   hosts_for(options, timeout));
   for (const std::string& folder : options.plugin_folders) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
   plan.invoked.in_process = options.in_process;
-  plan.peaks = known_peaks(plan.device);
+  plan.peaks = is_timed ? peaks_of(plan.device) : known_peaks(plan.device);
   plan.devices = std::move(all);
   return plan;
 }

@@ -1,8 +1,13 @@
 #include "cli/stored_peaks.hpp"
 
+#include "core/output.hpp"
 #include "core/printable.hpp"
 #include "core/sha256.hpp"
+#include "devices/backend.hpp"
+#include "input/invalid.hpp"
 #include "microbenchmarks/measure.hpp"
+#include "microbenchmarks/microbenchmark.hpp"
+#include "run/execution.hpp"
 #include "storage/peaks_json.hpp"
 
 #include <fmt/format.h>
@@ -31,6 +36,9 @@ fs::path folder() {
   return home.empty() ? fs::path() : home / ".cache" / below;
 }
 
+// On an otherwise idle device the slowest sample is no further than this below the best.
+constexpr double kMaxIdleSpread = 0.25;
+
 }  // namespace
 
 fs::path peaks_file(const results::device& d) {
@@ -49,6 +57,43 @@ std::optional<roofline::peaks> known_peaks(const results::device& d) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return std::nullopt;
   return storage::load_peaks(file);
+}
+
+roofline::peaks measure_peaks(const results::device& d) {
+  if (peaks_file(d).empty()) {
+    throw input::invalid(
+        "--measure: error: there is no place for the peaks: HOME is not set; name a folder in "
+        "KZOO_CEILINGS");
+  }
+  roofline::peaks c = microbenchmarks::peaks_for(d);
+  c.measured = run::utc_now();
+  for (const microbenchmarks::microbenchmark& l : microbenchmarks::all(d)) {
+    print_to(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
+             l.kernel);
+    c.all.push_back(microbenchmarks::measure(l));
+    if (const double spread = c.all.back().spread; spread > kMaxIdleSpread) {
+      print_to(stderr,
+               "warning: the slowest sample is {:.0f}% below the best: is something else running? "
+               "A peak that is measured too low makes valid times look impossible.\n",
+               100 * spread);
+    }
+  }
+  storage::store_peaks(c, peaks_file(d));
+  return c;
+}
+
+std::optional<roofline::peaks> peaks_of(const results::device& d) {
+  auto known = known_peaks(d);
+  if (known || d.abi.kind != KZOO_CUDA || peaks_file(d).empty()) return known;
+  print_to(stderr,
+           "the peaks of {} are measured first, once, in some seconds; no kernel can be faster\n",
+           d.id);
+  try {
+    return measure_peaks(d);
+  } catch (const devices::failure& f) {
+    print_to(stderr, "warning: they could not be measured: {}\n", f.what());
+    return std::nullopt;
+  }
 }
 
 }  // namespace kzoo::cli

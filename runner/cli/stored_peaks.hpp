@@ -17,4 +17,11 @@ std::filesystem::path peaks_file(const results::device& d);
 // Nothing if they were not measured. Throws input::invalid if the file holds no peaks.
 std::optional<roofline::peaks> known_peaks(const results::device& d);
 
+// Measures the peaks of the device, naming each on stderr, and stores them. Throws input::invalid
+// where they cannot be stored, devices::failure.
+roofline::peaks measure_peaks(const results::device& d);
+
+// known_peaks(); those of a GPU are measured where they are not known.
+std::optional<roofline::peaks> peaks_of(const results::device& d);
+
 }  // namespace kzoo::cli

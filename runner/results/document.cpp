@@ -34,9 +34,13 @@ std::optional<double> document::share_of_peak(const cell& c) const {
 }
 
 std::optional<roofline::floor> document::floor_of(const cell& c) const {
-  if (!peaks || !c.time || c.time->clock == timing::clock::simulator) return std::nullopt;
-  return roofline::floor_of(*peaks, problem_of(c), c.declared,
-                            c.time->caches == timing::caches::cold);
+  return c.time ? floor_of(c, *c.time) : std::nullopt;
+}
+
+std::optional<roofline::floor> document::floor_of(const cell& c,
+                                                  const timing::summary& time) const {
+  if (!peaks || time.clock == timing::clock::simulator) return std::nullopt;
+  return roofline::floor_of(*peaks, problem_of(c), c.declared, time.caches == timing::caches::cold);
 }
 
 std::optional<double> document::published_ms(const cell& c, std::size_t column) const {

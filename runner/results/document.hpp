@@ -47,6 +47,8 @@ struct document {
   // peak in its declared precision, and its roofline floor.
   std::optional<double> share_of_peak(const cell& c) const;
   std::optional<roofline::floor> floor_of(const cell& c) const;
+  // Of one of its times, cold or hot.
+  std::optional<roofline::floor> floor_of(const cell& c, const timing::summary& time) const;
   // The published time that belongs to the cell, for one column of experiment.published.
   std::optional<double> published_ms(const cell& c, std::size_t column) const;
   // The cell that this one is compared with: of the experiment's baseline, or of the kernel that a

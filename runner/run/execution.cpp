@@ -139,18 +139,23 @@ class execution {
     document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
 
-  // A time below the roofline floor is removed, and the cell gets its own verdict.
+  // A cell with a time below the roofline floor, cold or hot, loses its times and gets its own
+  // verdict.
   void refuse_impossible(cell& c) const {
     using results::impossible_time;
-    const auto floor = document_.floor_of(c);
-    if (!floor || plan_.experiment.verify.impossible_time == impossible_time::report) return;
-    const double ms = c.time->median_ms;
-    if (!roofline::is_below(ms, *floor)) return;
-    c.verdict = verdict::impossible_time;
-    c.reason = roofline::why_impossible(ms, *floor, c.declared);
-    c.time.reset();
-    c.hot_time.reset();
-    c.end_to_end.reset();
+    if (plan_.experiment.verify.impossible_time == impossible_time::report) return;
+    for (const auto* time : {&c.time, &c.hot_time}) {
+      if (!*time) continue;
+      const double ms = (*time)->median_ms;
+      const auto floor = document_.floor_of(c, **time);
+      if (!floor || !roofline::is_below(ms, *floor)) continue;
+      c.verdict = verdict::impossible_time;
+      c.reason = roofline::why_impossible(ms, *floor, c.declared);
+      c.time.reset();
+      c.hot_time.reset();
+      c.end_to_end.reset();
+      return;
+    }
   }
 
   void finish_until(std::size_t end) {
