@@ -65,6 +65,9 @@ class process_host final : public plugin_host {
     if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd());
     const auto op = worker::find_operation(request.at("op").get<std::string>());
     const std::string_view doing = worker::names_of(op.value()).doing;
+    // A worker runs only while it has a request: between its turns nothing that its plugin left
+    // running disturbs the others.
+    worker_->resume();
     if (!worker_->control().send(request)) give_up_crashed(doing);
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
@@ -83,7 +86,10 @@ class process_host final : public plugin_host {
       bool closed = event == process::child::event::ended;
       if (!closed) {
         try {
-          if (auto reply = worker_->control().receive(closed)) return std::move(*reply);
+          if (auto reply = worker_->control().receive(closed)) {
+            worker_->hold();
+            return std::move(*reply);
+          }
         } catch (const nlohmann::json::exception&) {
           closed = true;  // not JSON: the plugin wrote to the worker's channel
         }

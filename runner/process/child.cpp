@@ -74,6 +74,9 @@ child::~child() {
   if (pid_ > 0) end();
 }
 
+void child::hold() { killpg(pid_, SIGSTOP); }
+void child::resume() { killpg(pid_, SIGCONT); }
+
 bool child::is_stopped() const {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&

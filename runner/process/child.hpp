@@ -37,6 +37,9 @@ class child {
   event wait(double seconds);
   void wait_for_end(double seconds);
 
+  // Stops its process group, so that it does nothing until resume().
+  void hold();
+  void resume();
   // Whether a signal has stopped it, so that no message will come.
   bool is_stopped() const;
   // Records what it holds of memory that would outlive it.

@@ -135,6 +135,16 @@ TEST_CASE("a C that is too large to compare is checked completely", "[cli][hosti
                  ContainsSubstring("row 79, column 1048575"));
 }
 
+TEST_CASE("workers that have no turn are stopped", "[cli][hostile]") {
+  const auto ran = runner(
+      "quick --device cpu --plugins serial:ikj,native:watches_rivals,smem:8x8 --sizes 20 --json - "
+      "--plugin-dir " +
+      hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(ran.json().at("cells").at(1).at("verdict") == "pass");
+}
+
 TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hostile]") {
   const auto ran = runner(
       "quick --device cpu --plugins native:honest,native:slows_clock --sizes 128 --json - "
@@ -148,7 +158,8 @@ TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hos
     const bool is_honest = cell.at("variant") == "honest";
     CHECK(cell.at("verdict") == (is_honest ? "pass" : "wrong"));
     if (!is_honest)
-      CHECK_THAT(cell.at("reason").get<std::string>(), ContainsSubstring("the worker's clock is wrong"));
+      CHECK_THAT(cell.at("reason").get<std::string>(),
+                 ContainsSubstring("the worker's clock is wrong"));
   }
 }
 

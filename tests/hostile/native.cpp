@@ -13,6 +13,11 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -162,6 +167,31 @@ struct one_unwritten : honest {
   }
 };
 
+// Whether every other worker of the same runner is stopped, or becomes so within seconds.
+bool rivals_are_stopped() {
+  const auto all_stopped = [] {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "stat");
+      int pid = 0, parent = 0;
+      std::string name, state;
+      if (!(file >> pid >> name >> state >> parent)) continue;
+      if (parent == getppid() && pid != getpid() && name == "(runner)" && state != "T")
+        return false;
+    }
+    return true;
+  };
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries && !all_stopped(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  return all_stopped();
+}
+struct watches_rivals : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    if (!rivals_are_stopped()) throw std::runtime_error("another worker runs");
+    honest::run(g, stream);
+  }
+};
+
 // Logs the pid in each run.
 struct tells_process : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
@@ -200,5 +230,6 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<spoils_others>("spoils_others", "changes what is_spoilt computes"),
             kzoo::variant<is_spoilt>("is_spoilt", "right by itself"),
             kzoo::variant<wrong_now_and_then>("wrong_now_and_then", "wrong in every fourth call"),
+            kzoo::variant<watches_rivals>("watches_rivals", "fails where another worker runs"),
             kzoo::variant<tells_process>("tells_process", "logs the pid of each run"),
             kzoo::variant<leaves_child>("leaves_child", "starts a process that must be killed"));
