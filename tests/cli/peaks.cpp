@@ -35,7 +35,7 @@ void set_fp32(const fs::path& folder, double rate) {
 
 std::string experiment(const scratch_folder& folder, const std::string& verify) {
   return folder.write("e.toml",
-                      "plugins = ['serial:ijk', 'openblas', 'smem:16x16']\n"
+                      "plugins = ['serial:ijk', 'openblas:sgemm', 'smem:16x16']\n"
                       "[problem]\nsizes = ['64x64x4096']\n[timing]\nrounds = 3\nmin_samples = 3\n"
                       "[verify]\n" +
                           verify);

@@ -36,10 +36,10 @@ TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") 
   CHECK_THAT(ran.out, ContainsSubstring("naive:16x16 i32, declared int32"));
   for (const char* check :
        {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "seeds",
-        "new contents", "new addresses", "interleaving", "repeats"}) {
+        "near its size", "new contents", "new addresses", "interleaving", "repeats"}) {
     CHECK_THAT(ran.out, ContainsSubstring(std::string("pass     ") + check));
   }
-  CHECK_THAT(ran.out, ContainsSubstring("ok: 20 pass"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 22 pass"));
 }
 
 TEST_CASE("a library given by its file is validated on the device that it is built for", "[cli]") {
@@ -121,7 +121,7 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   const auto results = full.json();
   CHECK(results.at("experiment").at("verify").at("tier") == "full");
   for (const auto& cell : results.at("cells")) {
-    CHECK(cell.at("checks").size() == 9);
+    CHECK(cell.at("checks").size() == 10);
     CHECK_FALSE(cell.at("time").is_null());
   }
   const auto quick = runner(file + " --device cpu --verify quick --json -").json();
