@@ -1,6 +1,6 @@
 #pragma once
-// C by the copy engine: accumulators go to shared memory in rows, a panel of 64 columns at a time,
-// and leave from there while the next panel, or the next tile, is computed.
+// C by the copy engine: accumulators are rounded, go to shared memory in rows, a panel of 64 columns
+// at a time, and leave from there while something else is computed.
 
 #include <kzoo/mma.hpp>
 #include <kzoo/tma.hpp>
@@ -29,38 +29,48 @@ __device__ __forceinline__ unsigned pack(float x, float y) {
   return word;
 }
 
-// A warpgroup's 64 rows of C from (row0, col0) on. All its threads call this; thread 0 has to wait
-// for the last stores before the block ends.
-template <class T, int kCount>
-__device__ __forceinline__ void store_by_tma(const kzoo::tensor_map<out_tile<T>>& map, float alpha,
-                                             T* buffers, int warpgroup, int row0, int col0,
-                                             const float (&acc)[kCount]) {
-  constexpr int kPanels = kCount * 2 / 64, kPerPanel = kCount / kPanels;
-  const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
-  // stmatrix: a lane points to row lane % 16 of 16 x 16 elements, at the first or second 8 columns.
-  const int row = thread / 32 * 16 + lane % 16, right = lane / 16 * 8;
+// A warpgroup's finished part of C, 64 rows of kCols columns, rounded: half as many registers as
+// the accumulators had, which are free for the next tile.
+template <class T, int kCols>
+struct finished {
+  static constexpr int kPanels = kCols / 64, kWords = kCols / 4, kPanelWords = kWords / kPanels;
+  unsigned words[kWords];
+  int row, col;  // of C
+
+  __device__ __forceinline__ void set(const float (&acc)[kCols / 2], float alpha, int row0,
+                                      int col0) {
 #pragma unroll
-  for (int panel = 0; panel < kPanels; ++panel) {
+    for (int i = 0; i < kWords; ++i) {
+      words[i] = pack<T>(alpha * acc[2 * i], alpha * acc[2 * i + 1]);
+    }
+    row = row0;
+    col = col0;
+  }
+
+  // Starts to store a panel, through one of the buffers. All of the warpgroup call this; its thread
+  // 0 has to wait for the last stores before the block ends.
+  __device__ __forceinline__ void store(int panel, const kzoo::tensor_map<out_tile<T>>& map,
+                                        T* buffers, int warpgroup) const {
     T* buffer = buffers + panel % out_buffers<T>::kCount * out_tile<T>::kElements;
+    const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
+    // A lane points stmatrix to row lane % 16 of 16 x 16 elements, at the first or second 8 columns.
+    const int to_row = thread / 32 * 16 + lane % 16, right = lane / 16 * 8;
     if (thread == 0) kzoo::tma_store_wait_read<out_buffers<T>::kCount - 1>();
-    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the panel may be overwritten
+    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the buffer may be overwritten
 #pragma unroll
-    for (int col = 0; col < 64; col += 16) {
-      const float* from = acc + panel * kPerPanel + col / 2;
-      unsigned words[4];
+    for (int x = 0; x < 64; x += 16) {
+      unsigned four[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        words[i] = pack<T>(alpha * from[2 * i], alpha * from[2 * i + 1]);
-      }
-      kzoo::stmatrix(buffer + out_tile<T>::offset(row, col + right), words);
+      for (int i = 0; i < 4; ++i) four[i] = words[panel * kPanelWords + x / 4 + i];
+      kzoo::stmatrix(buffer + out_tile<T>::offset(to_row, x + right), four);
     }
     kzoo::fence_async_proxy();
     kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the panel is complete
     if (thread == 0) {
-      kzoo::tma_store(map, buffer, row0, col0 + panel * 64);
+      kzoo::tma_store(map, buffer, row, col + panel * 64);
       kzoo::tma_store_commit();
     }
   }
-}
+};
 
 }  // namespace persistent

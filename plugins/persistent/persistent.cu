@@ -1,16 +1,14 @@
 // One block per SM that stays: while its consumers store a tile of C, the producer already loads
 // the next. Two blocks form a cluster and share what both read; C leaves by the copy engine.
 
-#include <common/threadblock_swizzle.hpp>
 #include <kzoo/cluster.hpp>
-#include <tma/operands.hpp>
-#include <warp_specialized/pipeline.hpp>
+#include <kzoo/plugin.hpp>
 #include <wgmma/kernel.hpp>
 
 #include <algorithm>
 
 #include "epilogue.hpp"
-#include "schedule.hpp"
+#include "producer.hpp"
 
 namespace persistent {
 
@@ -21,15 +19,6 @@ using warp_specialized::registers;
 using wgmma::layout;
 using wgmma::tiling;
 
-// Blocks of a cluster below each other have the same columns of B, those side by side the same
-// rows of A. Each loads its part of what is shared, and the copy engine delivers it to both.
-template <class T, class S>
-struct parts {
-  using a_part = kzoo::swizzled_tile<T, S::kBM / S::kClusterN, S::kBK>;
-  using b_part = kzoo::swizzled_tile<T, S::kBK, S::kBN / S::kClusterM>;
-  using maps = tma::operand_maps<a_part, b_part>;
-};
-
 // Shared memory: the stages, then what the epilogue has of C, then barriers.
 template <class T, class S>
 struct shared_layout {
@@ -38,36 +27,52 @@ struct shared_layout {
   static constexpr std::size_t kBytes = kStages + kOut + sizeof(barriers<S::kStages>);
 };
 
-// One thread: the k tiles of all of the block's tiles of C into stages.
-template <class T, class S>
-__device__ __forceinline__ void produce(const typename parts<T, S>::maps& maps,
-                                        const schedule<S>& work, T* stages,
+// What a consumer warpgroup does with its tiles of C. Where TMA stores them, a finished tile leaves
+// in between the products of the next, a panel at a time.
+template <class T, class S, store_by kStore>
+__device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<T>>& map_c,
+                                        const kzoo::gemm<T>& g, const schedule<S>& work,
+                                        int warpgroup, const T* stages, T* buffers,
                                         barriers<S::kStages>& sync) {
-  using L = layout<T, S>;
-  using P = parts<T, S>;
-  constexpr unsigned kAll = (1u << S::kCluster) - 1;
-  position<S::kStages> at;
-  const int a_row = work.n_rank() * P::a_part::kRows, b_col = work.m_rank() * P::b_part::kCols;
-  for (int tile = work.first(); tile < work.count(); tile += work.step()) {
-    const auto c = work.position_of(tile);
-    for (int k_tile = 0; k_tile < work.k_tiles; ++k_tile, at.advance()) {
-      T* a = stages + at.stage * L::kStage + a_row * P::a_part::kPanelCols;
-      T* b = stages + at.stage * L::kStage + L::a_tile::kElements + b_col * P::b_part::kRows;
-      kzoo::mbarrier& full = sync.full[at.stage];
-      const int k = k_tile * S::kBK;
-      sync.empty[at.stage].wait(at.parity ^ 1);
-      full.arrive_and_expect(L::kStage * sizeof(T));  // both blocks' parts
-      if constexpr (S::kClusterN > 1) {
-        kzoo::tma_load_multicast(maps.a, a, c.row + a_row, k, full, kAll);
-      } else {
-        kzoo::tma_load(maps.a, a, c.row, k, full);
-      }
-      if constexpr (S::kClusterM > 1) {
-        kzoo::tma_load_multicast(maps.b, b, k, c.col + b_col, full, kAll);
-      } else {
-        kzoo::tma_load(maps.b, b, k, c.col, full);
-      }
+  using out = finished<T, S::kBN>;
+  const int thread = threadIdx.x % kzoo::kWarpgroup, turns = work.turns();
+  // Nobody waits for the last stages to be empty, and the other block may have ended by then.
+  int to_release = turns * work.k_tiles - S::kStages;
+  const auto release = [&](int stage) {
+    if (to_release-- <= 0) return;
+    if constexpr (S::kCluster == 1) {
+      if (thread == 0) sync.empty[stage].arrive();
+    } else {
+      if (thread < S::kCluster) sync.empty[stage].arrive_in(thread);
     }
+  };
+  out c;
+  position<S::kStages> at;
+  for (int turn = 0; turn < turns; ++turn) {
+    float acc[S::kAccumulators];
+    const auto store_previous = [&](int k_tile) {
+      if constexpr (kStore == store_by::tma) {
+#pragma unroll
+        for (int panel = 0; panel < out::kPanels; ++panel) {
+          if (panel == k_tile && turn > 0) c.store(panel, map_c, buffers, warpgroup);
+        }
+      }
+    };
+    warp_specialized::consume<T, S>(stages, sync, at, work.k_tiles, warpgroup * 64, release,
+                                    store_previous, acc);
+    for (int panel = work.k_tiles; panel < out::kPanels; ++panel) store_previous(panel);
+    const assignment tile = work.at(turn);
+    const int row = tile.row + warpgroup * 64;
+    if constexpr (kStore == store_by::tma) {
+      c.set(acc, g.alpha, row, tile.col);
+    } else {
+      wgmma::store<kStore == store_by::pairs>(g, row, tile.col, acc);
+    }
+  }
+  if constexpr (kStore == store_by::tma) {
+#pragma unroll
+    for (int panel = 0; panel < out::kPanels; ++panel) c.store(panel, map_c, buffers, warpgroup);
+    if (thread == 0) kzoo::tma_store_wait_read<0>();
   }
 }
 
@@ -76,52 +81,31 @@ __global__ void __launch_bounds__(kThreads<S>, 1)
     kernel(const __grid_constant__ typename parts<T, S>::maps maps,
            const __grid_constant__ kzoo::tensor_map<out_tile<T>> map_c, kzoo::gemm<T> g,
            schedule<S> work) {
-  using L = layout<T, S>;
+  constexpr int kReady = 15;  // a barrier's number
   T* stages = kzoo::dynamic_shared<T>();
-  T* out = stages + S::kStages * L::kStage;
-  auto& sync = *reinterpret_cast<barriers<S::kStages>*>(out + S::kWarpgroups *
-                                                                  out_buffers<T>::kElements);
-  if (threadIdx.x == 0) {
+  T* buffers = stages + S::kStages * layout<T, S>::kStage;
+  auto& sync = *reinterpret_cast<barriers<S::kStages>*>(
+      buffers + S::kWarpgroups * out_buffers<T>::kElements);
+  const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
+  const bool producer = threadIdx.x == S::kThreads;
+  if (producer) {
     maps.prefetch();
     sync.init(S::kWarpgroups * S::kCluster);
   }
-  if constexpr (S::kCluster > 1) {
-    kzoo::cluster_sync();
-  } else {
-    __syncthreads();
-  }
+  if constexpr (S::kCluster > 1) kzoo::cluster_sync();
 
-  const int warpgroup = threadIdx.x / kzoo::kWarpgroup, thread = threadIdx.x % kzoo::kWarpgroup;
   if (warpgroup == S::kWarpgroups) {
-    if constexpr (registers<S>::kMove) kzoo::release_registers<registers<S>::kProducer>();
-    if (thread == 0) produce<T, S>(maps, work, stages, sync);
     __syncwarp();
+    // A producer of its own block's tiles alone need not wait for anything.
+    if constexpr (S::kCluster == 1) kzoo::named_barrier_arrive<kThreads<S>>(kReady);
+    if constexpr (registers<S>::kMove) kzoo::release_registers<registers<S>::kProducer>();
+    if (producer) produce<T, S>(maps, work, stages, sync);
   } else {
+    if constexpr (S::kCluster == 1) kzoo::named_barrier<kThreads<S>>(kReady);
     if constexpr (registers<S>::kMove) kzoo::request_registers<registers<S>::kConsumer>();
-    const auto release = [&](int stage) {  // to all producers that fill it
-      if constexpr (S::kCluster == 1) {
-        if (thread == 0) sync.empty[stage].arrive();
-      } else {
-        if (thread < S::kCluster) sync.empty[stage].arrive_in(thread);
-      }
-    };
-    T* buffers = out + warpgroup * out_buffers<T>::kElements;
-    position<S::kStages> at;
-    for (int tile = work.first(); tile < work.count(); tile += work.step()) {
-      const auto c = work.position_of(tile);
-      const int row = c.row + warpgroup * 64;
-      float acc[S::kAccumulators];
-      warp_specialized::consume<T, S>(stages, sync, at, work.k_tiles, warpgroup * 64, release,
-                                      acc);
-      if constexpr (kStore == store_by::tma) {
-        store_by_tma(map_c, g.alpha, buffers, warpgroup, row, c.col, acc);
-      } else {
-        wgmma::store<kStore == store_by::pairs>(g, row, c.col, acc);
-      }
-    }
-    if (kStore == store_by::tma && thread == 0) kzoo::tma_store_wait_read<0>();
+    consume<T, S, kStore>(map_c, g, work, warpgroup, stages,
+                          buffers + warpgroup * out_buffers<T>::kElements, sync);
   }
-  if constexpr (S::kCluster > 1) kzoo::cluster_sync();  // none reaches into a block that has ended
 }
 
 // ClusterM x ClusterN blocks in a cluster.
@@ -179,15 +163,9 @@ class variant : public wgmma::hopper_variant {
 using persistent::clustered;
 
 KZOO_PLUGIN("persistent", "One block per SM, clusters with multicast, stores by the copy engine",
-            kzoo::variant<persistent::variant<clustered<128, 64, 8, 1, 2>>>(
-                "128x64x64_1x2", "8 stages; for matrices with few tiles"),
-            kzoo::variant<persistent::variant<clustered<64, 128, 8, 2, 1>>>(
-                "64x128x64_2x1", "8 stages; for matrices with few tiles"),
-            kzoo::variant<persistent::variant<clustered<128, 128, 6, 2, 1>>>("128x128x64_2x1",
-                                                                             "6 stages"),
+            kzoo::variant<persistent::variant<clustered<64, 128, 8, 1, 1>>>(
+                "64x128x64", "one consumer, 8 stages; for matrices with few tiles"),
             kzoo::variant<persistent::variant<clustered<128, 256, 4, 1, 1>>>(
-                "128x256x64_1x1", "4 stages, no clusters"),
+                "128x256x64", "two consumers, 4 stages; for matrices of about one wave"),
             kzoo::variant<persistent::variant<clustered<128, 256, 4, 2, 1>>>(
-                "128x256x64_2x1", "4 stages; for large matrices"),
-            kzoo::variant<persistent::variant<clustered<128, 256, 4, 1, 2>>>(
-                "128x256x64_1x2", "4 stages"));
+                "128x256x64_2x1", "the same in clusters of two; for large matrices"));

@@ -11,7 +11,7 @@ namespace warp_specialized {
 template <class S>
 struct registers {
   static constexpr bool kMove = S::kWarpgroups == 2;
-  static constexpr int kProducer = 40, kConsumer = 232;
+  static constexpr int kProducer = 24, kConsumer = 240;
   static_assert(kProducer + 2 * kConsumer <= 65536 / kzoo::kWarpgroup, "an SM has 65536 registers");
 };
 
@@ -49,15 +49,18 @@ struct position {
 
 // A consumer: acc = the product of `k_tiles` stages from `at` on. release(stage) says that this
 // warpgroup has read a stage: one k tile late, when the next products have started.
-template <class T, class S, class Release>
+// meanwhile(k_tile) is what else it has to do while products run.
+template <class T, class S, class Release, class Meanwhile>
 __device__ __forceinline__ void consume(const T* stages, barriers<S::kStages>& sync,
                                         position<S::kStages>& at, int k_tiles, int warpgroup_row,
-                                        Release release, float (&acc)[S::kAccumulators]) {
+                                        Release release, Meanwhile meanwhile,
+                                        float (&acc)[S::kAccumulators]) {
   int last = 0;
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     sync.full[at.stage].wait(at.parity);
     wgmma::multiply_k_tile<T, S>(stages + at.stage * wgmma::layout<T, S>::kStage, warpgroup_row,
                                  k_tile == 0, acc);
+    meanwhile(k_tile);
     if (k_tile > 0) {
       kzoo::wgmma_wait<1>();
       release(last);

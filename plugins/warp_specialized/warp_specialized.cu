@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
     const auto release = [&](int stage) {
       if (threadIdx.x % kzoo::kWarpgroup == 0) sync.empty[stage].arrive();
     };
-    consume<T, S>(stages, sync, at, k_tiles, warpgroup * 64, release, acc);
+    consume<T, S>(stages, sync, at, k_tiles, warpgroup * 64, release, [](int) {}, acc);
     wgmma::store<kPairs>(g, row0 + warpgroup * 64, col0, acc);
   }
 }

@@ -9,6 +9,4 @@ KZOO_PLUGIN("wgmma", "Warpgroup products from shared memory, tiles copied by cp.
             kzoo::variant<wgmma::variant<tiling<128, 64, 4, 2>>>(
                 "128x64x64", "2 warpgroups, 4 stages; for matrices with few tiles"),
             kzoo::variant<wgmma::variant<tiling<128, 128, 3, 2>>>(
-                "128x128x64", "2 warpgroups, 3 stages, two blocks per SM"),
-            kzoo::variant<wgmma::variant<tiling<128, 256, 4, 1>>>("128x256x64",
-                                                                  "2 warpgroups, 4 stages"));
+                "128x128x64", "2 warpgroups, 3 stages, two blocks per SM"));

@@ -43,18 +43,18 @@ bool tma_addressable(const T* matrix, std::ptrdiff_t row_length) {
 // `row_length` counts elements from one row to the next. Throws kzoo::error: KZOO_UNAVAILABLE where
 // the driver has no tensor maps, KZOO_ERROR where it refuses this one.
 template <class Tile>
-tensor_map<Tile> make_tensor_map(const typename Tile::element* matrix, int rows, int cols,
-                                 std::ptrdiff_t row_length) {
+tensor_map<Tile> make_tensor_map([[maybe_unused]] const typename Tile::element* matrix,
+                                 [[maybe_unused]] int rows, [[maybe_unused]] int cols,
+                                 [[maybe_unused]] std::ptrdiff_t row_length) {
   static_assert(Tile::kRows <= 256, "TMA copies at most 256 rows at a time");
-  tensor_map<Tile> map;
 #if defined(KZOO_REAL_CUDA)
+  tensor_map<Tile> map;
   detail::encode_tensor_map<typename Tile::element>(&map, matrix, rows, cols, row_length,
                                                     Tile::kRows, Tile::kPanelCols);
+  return map;
 #else
-  static_cast<void>(map);
   throw error(KZOO_UNAVAILABLE, "the simulator does not have TMA");
 #endif
-  return map;
 }
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda

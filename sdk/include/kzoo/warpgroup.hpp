@@ -25,6 +25,17 @@ __device__ __forceinline__ void named_barrier(int id) {
 #endif
 }
 
+// The same without waiting, for a warp that has done what the others wait for.
+template <int kThreads>
+__device__ __forceinline__ void named_barrier_arrive(int id) {
+  static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
+#if defined(__CUDACC__)
+  asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+#else
+  detail::not_simulated("named barriers", id);
+#endif
+}
+
 // Changes how many registers each thread of the calling warpgroup has. A kernel with
 // __launch_bounds__(threads, 1) starts with the same number for all; the warpgroups that release
 // some make room for those that ask for more, which wait until there is enough.
