@@ -1,6 +1,6 @@
 #pragma once
-// C by the copy engine: accumulators are rounded, go to shared memory in rows, a panel of 64 columns
-// at a time, and leave from there while something else is computed.
+// C by the copy engine: accumulators are rounded, go to shared memory in rows, a panel of 64
+// columns at a time, and leave from there while something else is computed.
 
 #include <kzoo/mma.hpp>
 #include <kzoo/tma.hpp>
@@ -37,14 +37,11 @@ struct finished {
   unsigned words[kWords];
   int row, col;  // of C
 
-  __device__ __forceinline__ void set(const float (&acc)[kCols / 2], float alpha, int row0,
-                                      int col0) {
+  __device__ __forceinline__ void round(int panel, const float (&acc)[kCols / 2], float alpha) {
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) {
+    for (int i = panel * kPanelWords; i < (panel + 1) * kPanelWords; ++i) {
       words[i] = pack<T>(alpha * acc[2 * i], alpha * acc[2 * i + 1]);
     }
-    row = row0;
-    col = col0;
   }
 
   // Starts to store a panel, through one of the buffers. All of the warpgroup call this; its thread
@@ -53,7 +50,8 @@ struct finished {
                                         T* buffers, int warpgroup) const {
     T* buffer = buffers + panel % out_buffers<T>::kCount * out_tile<T>::kElements;
     const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
-    // A lane points stmatrix to row lane % 16 of 16 x 16 elements, at the first or second 8 columns.
+    // A lane points stmatrix to row lane % 16 of 16 x 16 elements, at the first or second 8
+    // columns.
     const int to_row = thread / 32 * 16 + lane % 16, right = lane / 16 * 8;
     if (thread == 0) kzoo::tma_store_wait_read<out_buffers<T>::kCount - 1>();
     kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the buffer may be overwritten

@@ -45,8 +45,8 @@ __device__ __forceinline__ void produce(const typename parts<T, S>::maps& maps,
   const int turns = work.turns();
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
-    for (int i = 0; i < work.k_tiles; ++i, at.advance()) {
-      const int k = c.k_tile(i, work.k_tiles) * S::kBK, stage = at.stage * L::kStage;
+    for (int i = 0; i < c.count(); ++i, at.advance()) {
+      const int k = c.k_tile(i) * S::kBK, stage = at.stage * L::kStage;
       kzoo::mbarrier& full = sync.full[at.stage];
       sync.empty[at.stage].wait(at.parity ^ 1);
       full.arrive_and_expect(L::kStage * sizeof(T));  // from both blocks

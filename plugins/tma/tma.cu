@@ -62,8 +62,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 template <class S>
 class variant : public wgmma::hopper_variant {
   template <class T>
-  static constexpr std::size_t kBytes =
-      layout<T, S>::kBytes + S::kStages * sizeof(kzoo::mbarrier);
+  static constexpr std::size_t kBytes = layout<T, S>::kBytes + S::kStages * sizeof(kzoo::mbarrier);
 
  public:
   variant(const kzoo_problem& p, const kzoo_device& d) : unaddressable_(p, d) {
@@ -91,7 +90,8 @@ class variant : public wgmma::hopper_variant {
     kzoo::allow_dynamic_shared(kernel<T, S, false>, kBytes<T>);
   }
 
-  wgmma::variant<S> unaddressable_;  // for matrices whose rows do not start at multiples of 16 bytes
+  wgmma::variant<S>
+      unaddressable_;  // for matrices whose rows do not start at multiples of 16 bytes
 };
 
 }  // namespace tma

@@ -34,8 +34,7 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
     kernel(const __grid_constant__ tile_maps<T, S> maps, kzoo::gemm<T> g, int tile_rows,
            int tile_cols) {
   T* stages = kzoo::dynamic_shared<T>();
-  auto& sync =
-      *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * layout<T, S>::kStage);
+  auto& sync = *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * layout<T, S>::kStage);
   if (threadIdx.x == 0) sync.init(S::kWarpgroups);
   __syncthreads();
 
@@ -53,7 +52,8 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
     const auto release = [&](int stage) {
       if (threadIdx.x % kzoo::kWarpgroup == 0) sync.empty[stage].arrive();
     };
-    consume<T, S>(stages, sync, at, k_tiles, warpgroup * 64, release, [](int) {}, acc);
+    consume<T, S>(
+        stages, sync, at, k_tiles, warpgroup * 64, release, [](int) {}, acc);
     wgmma::store<kPairs>(g, row0 + warpgroup * 64, col0, acc);
   }
 }

@@ -38,7 +38,8 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<T>& g, int row0, int c
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     kzoo::wait_group<S::kStages - 3>();
     kzoo::fence_async_proxy();
-    __syncthreads();  // this stage is complete, and all warpgroups are done with the one before last
+    __syncthreads();  // this stage is complete, and all warpgroups are done with the one before
+                      // last
     multiply_k_tile<T, S>(stages + k_tile % S::kStages * L::kStage, warpgroup_row, k_tile == 0,
                           acc);
     load(k_tile + S::kStages - 2);

@@ -1,7 +1,8 @@
 #pragma once
 // Clusters (sm_90): blocks that run at the same time on neighbouring SMs and reach each other's
 // shared memory. kzoo::launch makes them: launch_config::cluster. Device code. Not simulated: on
-// the cpu these end the launch with an error. Source: PTX ISA, "barrier.cluster", "%cluster_ctarank".
+// the cpu these end the launch with an error. Source: PTX ISA, "barrier.cluster",
+// "%cluster_ctarank".
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/detail/not_simulated.hpp>

@@ -53,8 +53,8 @@ void allow_dynamic_shared(void (*kernel)(P...), std::size_t bytes) {
 }
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
-// The block's dynamic shared memory, 1024-byte aligned, not initialised (the simulator fills it with
-// NaNs). All calls in a kernel give the same bytes, whatever T is.
+// The block's dynamic shared memory, 1024-byte aligned, not initialised (the simulator fills it
+// with NaNs). All calls in a kernel give the same bytes, whatever T is.
 template <class T>
 __device__ inline T* dynamic_shared() {
 #if defined(__CUDACC__)

@@ -47,14 +47,14 @@ __device__ __forceinline__ void stmatrix(void* row, const unsigned (&r)[4]) {
                : "memory");
 }
 
-// c += A B with T of __half or __nv_bfloat16 (16 x 8 x 16), or float (16 x 8 x 8), whose low 13 bits
-// are ignored: TF32.
+// c += A B with T of __half or __nv_bfloat16 (16 x 8 x 16), or float (16 x 8 x 8), whose low 13
+// bits are ignored: TF32.
 template <class T>
 __device__ __forceinline__ void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
-#define KZOO_MMA(SHAPE, TYPE)                                                                     \
-  asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPE "." TYPE                            \
-               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"             \
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                                   \
+#define KZOO_MMA(SHAPE, TYPE)                                                         \
+  asm volatile("mma.sync.aligned." SHAPE ".row.col.f32." TYPE "." TYPE                \
+               ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                       \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
   if constexpr (std::is_same_v<T, __half>) {
     KZOO_MMA("m16n8k16", "f16");

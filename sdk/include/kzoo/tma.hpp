@@ -108,11 +108,11 @@ __device__ __forceinline__ void tma_store(const tensor_map<Tile>& map,
 #if defined(__CUDACC__)
 #pragma unroll
   for (int panel = 0; panel < Tile::kPanels; ++panel) {
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(
-                     &map),
-                 "r"(shared_address(tile + panel * Tile::kPanelElements)),
-                 "r"(col + panel * Tile::kPanelCols), "r"(row)
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];" ::"l"(&map),
+        "r"(shared_address(tile + panel * Tile::kPanelElements)),
+        "r"(col + panel * Tile::kPanelCols), "r"(row)
+        : "memory");
   }
 #else
   detail::not_simulated("TMA", map, tile, row, col);

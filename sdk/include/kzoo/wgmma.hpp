@@ -7,7 +7,8 @@
 //   float acc[128];                                    // N / 2 per thread
 //   kzoo::wgmma_fence();                               // tiles and accumulators are ready
 //   for (int k = 0; k < 64; k += 16) {
-//     kzoo::wgmma<256>(acc, kzoo::k_major<a_tile>(a, 0, k), kzoo::mn_major<b_tile>(b, k, 0), k > 0);
+//     kzoo::wgmma<256>(acc, kzoo::k_major<a_tile>(a, 0, k), kzoo::mn_major<b_tile>(b, k, 0), k >
+//     0);
 //   }
 //   kzoo::wgmma_commit();                              // a group of products
 //   kzoo::wgmma_wait<0>(acc);                          // all groups are done
@@ -104,7 +105,8 @@ __device__ __forceinline__ void wgmma_commit() {
 #endif
 }
 
-// Waits until all groups are done, except for the youngest kPending: their tiles may be overwritten.
+// Waits until all groups are done, except for the youngest kPending: their tiles may be
+// overwritten.
 template <int kPending>
 __device__ __forceinline__ void wgmma_wait() {
 #if defined(__CUDACC__)

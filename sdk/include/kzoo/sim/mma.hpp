@@ -52,8 +52,8 @@ inline void run_load_transposed(void* const lanes[]) {
     for (int i = 0; i < 4; ++i) {
       auto* to = reinterpret_cast<unsigned char*>(load::of(lanes, lane).registers + i);
       for (int half = 0; half < 2; ++half) {
-        std::memcpy(to + 2 * half,
-                    load::row_of(lanes, i, 2 * (lane % 4) + half) + 2 * (lane / 4), 2);
+        std::memcpy(to + 2 * half, load::row_of(lanes, i, 2 * (lane % 4) + half) + 2 * (lane / 4),
+                    2);
       }
     }
   }
