@@ -16,7 +16,8 @@
 //   full.wait(0);                        // phase 0 has ended: the tile is there
 //
 // Compiled with KZOO_BOUNDED_WAITS defined, a wait that lasts for seconds ends the kernel with an
-// error: for a kernel under development, whose deadlock would otherwise hang the GPU.
+// error: for a kernel under development, whose deadlock would otherwise hang the GPU. Not for
+// timing: with it, ptxas does not use the registers that setmaxnreg adds, and spills.
 //
 // Not simulated: on the cpu all of these end the launch with an error.
 
