@@ -34,7 +34,7 @@ __global__ void list_assignments(persistent::schedule<S> work, persistent::assig
 template <class S>
 std::string problem_of(int m, int n, int k, int clusters) {
   const persistent::schedule<S> work(m, n, k, clusters);
-  constexpr int kRoom = 64;
+  constexpr int kRoom = 600;
   const int blocks = work.blocks();
   std::vector<persistent::assignment> list(std::size_t(blocks) * kRoom);
   std::vector<int> counts(blocks), k_tiles(blocks);
