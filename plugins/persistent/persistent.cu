@@ -38,7 +38,7 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<T>>& map
                                         T* buffers, barriers<S::kStages>& sync) {
   using out = finished<T, S::kBN>;
   const int thread = threadIdx.x % kzoo::kWarpgroup, turns = work.turns();
-  // Nobody waits for the last stages to be empty, and the other block may have ended by then.
+  // No producer waits for the last stages to be empty, and the other block may have ended by then.
   int to_release = work.all_k_tiles() - S::kStages;
   const auto release = [&](int stage) {
     if (to_release-- <= 0) return;
