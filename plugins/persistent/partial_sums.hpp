@@ -3,8 +3,8 @@
 // later ones leave their sums in the workspace, each in a slot of its own, and say so with a flag.
 //
 // The workspace's contents are undefined when a run begins, so what a flag has to become is a
-// number that is new in each run, and that no memory has by chance. Whoever has seen it takes it
-// away.
+// number that is new in each run, and that no memory has by chance. The warpgroup that has seen
+// it resets the flag, so that a recorded launch can be repeated.
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/warpgroup.hpp>

@@ -1,5 +1,5 @@
 #pragma once
-// Producer and consumers: who fills stages and who multiplies them, and the barriers between them.
+// Producer and consumers: stages, the barriers of each, and the consumers' main loop.
 
 #include <kzoo/mbarrier.hpp>
 #include <wgmma/tile.hpp>

@@ -1,5 +1,5 @@
 // One warpgroup asks for tiles and does nothing else; two others multiply them and do nothing else.
-// No barrier stops them all: a stage goes back and forth between those who fill and those who read.
+// No barrier stops them all: each stage has two of its own, for full and for empty.
 
 #include <common/threadblock_swizzle.hpp>
 #include <tma/operands.hpp>

@@ -17,13 +17,16 @@ namespace kzoo {
       "+f"(acc[8 * (I) + 7])
 #define KZOO_ACC32(I) \
   KZOO_ACC8(4 * (I)), KZOO_ACC8(4 * (I) + 1), KZOO_ACC8(4 * (I) + 2), KZOO_ACC8(4 * (I) + 3)
+// clang-format off
 #define KZOO_REGISTERS_64 KZOO_TEN() KZOO_TEN(1) KZOO_TEN(2) "%30, %31"
-#define KZOO_REGISTERS_128 \
-  KZOO_TEN() KZOO_TEN(1) KZOO_TEN(2) KZOO_TEN(3) KZOO_TEN(4) KZOO_TEN(5) "%60, %61, %62, %63"
-#define KZOO_REGISTERS_256                                                                        \
-  KZOO_TEN()                                                                                      \
-  KZOO_TEN(1) KZOO_TEN(2) KZOO_TEN(3) KZOO_TEN(4) KZOO_TEN(5) KZOO_TEN(6) KZOO_TEN(7) KZOO_TEN(8) \
-      KZOO_TEN(9) KZOO_TEN(10) KZOO_TEN(11) "%120, %121, %122, %123, %124, %125, %126, %127"
+#define KZOO_REGISTERS_128                                              \
+  KZOO_TEN() KZOO_TEN(1) KZOO_TEN(2) KZOO_TEN(3) KZOO_TEN(4) KZOO_TEN(5) \
+  "%60, %61, %62, %63"
+#define KZOO_REGISTERS_256                                                \
+  KZOO_TEN() KZOO_TEN(1) KZOO_TEN(2) KZOO_TEN(3) KZOO_TEN(4) KZOO_TEN(5)  \
+  KZOO_TEN(6) KZOO_TEN(7) KZOO_TEN(8) KZOO_TEN(9) KZOO_TEN(10) KZOO_TEN(11) \
+  "%120, %121, %122, %123, %124, %125, %126, %127"
+// clang-format on
 
 // The operands that follow the registers: A, B, whether to add, and the two transpositions.
 #define KZOO_WGMMA(N, TYPE, REGISTERS, A, B, ADD, TA, TB, ...)                                \
