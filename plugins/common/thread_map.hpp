@@ -11,6 +11,8 @@
 //         + - - - - - - - - - + - - - +
 //                    Cols
 
+#include <kzoo/cuda.hpp>
+
 namespace common {
 
 template <int Rows, int Cols, int kThreads, int Width,

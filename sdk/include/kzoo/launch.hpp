@@ -38,6 +38,10 @@ void launch(const launch_config& config, void (*kernel)(P...), A&&... args) {
       !problem.empty()) {
     throw error(KZOO_LAUNCH_FAILED, problem);
   }
+  if (const std::string problem = detail::cluster_problem(config.grid, config.cluster);
+      !problem.empty()) {
+    throw error(KZOO_LAUNCH_FAILED, problem);
+  }
   detail::launch_checked(config, kernel, parameters);
 }
 
@@ -49,12 +53,12 @@ void allow_dynamic_shared(void (*kernel)(P...), std::size_t bytes) {
 }
 
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
-// The block's dynamic shared memory, 128-byte aligned, not initialised (the simulator fills it with
-// NaNs). All calls in a kernel give the same bytes, whatever T is.
+// The block's dynamic shared memory, 1024-byte aligned, not initialised (the simulator fills it
+// with NaNs). All calls in a kernel give the same bytes, whatever T is.
 template <class T>
 __device__ inline T* dynamic_shared() {
 #if defined(__CUDACC__)
-  extern __shared__ __align__(128) unsigned char kzoo_dynamic_shared_bytes[];
+  extern __shared__ __align__(1024) unsigned char kzoo_dynamic_shared_bytes[];
   return reinterpret_cast<T*>(kzoo_dynamic_shared_bytes);
 #else
   return static_cast<T*>(sim::self().dynamic_shared);

@@ -19,6 +19,7 @@ struct launch_config {
   std::size_t dynamic_shared = 0;  // bytes
   unsigned max_threads = 0;        // per block, as given to __launch_bounds__; 0: not checked
   stream_t stream{};
+  dim3 cluster = dim3(1);  // blocks that run together (sm_90): see cluster.hpp; cuda only
 };
 
 }  // namespace kzoo

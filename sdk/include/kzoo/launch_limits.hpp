@@ -67,6 +67,24 @@ std::string shape_problem(const Dim3& grid, const Dim3& block, unsigned max_thre
   return {};
 }
 
+// A cluster's blocks are neighbours in the grid, which therefore holds whole clusters.
+template <class Dim3>
+std::string cluster_problem(const Dim3& grid, const Dim3& cluster) {
+  constexpr unsigned kPortable = 8;  // blocks that every device with clusters allows
+  const auto bad = [&](const std::string& what) {
+    return kInvalidConfiguration + ("cluster " + shape_text(cluster)) + what;
+  };
+  if (cluster.x == 0 || cluster.y == 0 || cluster.z == 0) return bad(" is empty");
+  if (cluster.x > kPortable || cluster.y > kPortable || cluster.z > kPortable ||
+      cluster.x * cluster.y * cluster.z > kPortable) {
+    return bad(" has more than " + std::to_string(kPortable) + " blocks");
+  }
+  if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0) {
+    return bad(" does not divide the grid " + shape_text(grid));
+  }
+  return {};
+}
+
 // `fixed`: bytes of the kernel's own __shared__ variables. `allowed`: dynamic bytes that it may
 // have at present.
 inline std::string shared_problem(std::size_t dynamic, std::size_t fixed, std::size_t allowed) {

@@ -72,14 +72,36 @@ inline void note_launch(const launch_config& config, const void* kernel) {
       static_cast<std::uint32_t>(device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / kWarp);
 }
 
+// Clusters make a launch an extended one.
+inline cudaError_t launch_on_device(const launch_config& config, const void* function,
+                                    void** arguments) {
+  const unsigned together = config.cluster.x * config.cluster.y * config.cluster.z;
+  if (together == 1) {
+    return cudaLaunchKernel(function, config.grid, config.block, arguments, config.dynamic_shared,
+                            config.stream);
+  }
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = config.cluster.x;
+  cluster.val.clusterDim.y = config.cluster.y;
+  cluster.val.clusterDim.z = config.cluster.z;
+  cudaLaunchConfig_t extended{};
+  extended.gridDim = config.grid;
+  extended.blockDim = config.block;
+  extended.dynamicSmemBytes = config.dynamic_shared;
+  extended.stream = config.stream;
+  extended.attrs = &cluster;
+  extended.numAttrs = 1;
+  return cudaLaunchKernelExC(&extended, function, arguments);
+}
+
 template <class... P>
 void launch_checked(const launch_config& config, void (*kernel)(P...), std::tuple<P...>& values) {
   const auto* function = reinterpret_cast<const void*>(kernel);
   const cudaError_t status = std::apply(
       [&](auto&... value) {
         void* pointers[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
-        return cudaLaunchKernel(function, config.grid, config.block, pointers,
-                                config.dynamic_shared, config.stream);
+        return launch_on_device(config, function, pointers);
       },
       values);
   if (status == cudaSuccess) return note_launch(config, function);

@@ -21,7 +21,7 @@ struct thread_view {
   dim3 block_dim;
   dim3 grid_dim;
   unsigned linear;       // of threadIdx in its block, x fastest
-  void* dynamic_shared;  // 128-byte aligned; poisoned with 0xff bytes before each block
+  void* dynamic_shared;  // 1024-byte aligned; poisoned with 0xff bytes before each block
 };
 
 // The running simulated thread; null on an OS thread that runs none. One per module, since the

@@ -1,0 +1,42 @@
+#pragma once
+// The epilogue of kernels whose threads hold pairs of neighbouring columns of C, as mma.sync and
+// wgmma leave them.
+
+#include <kzoo/gemm.hpp>
+
+namespace common {
+
+template <class T>
+struct alignas(2 * sizeof(T)) pair {
+  T x, y;
+};
+
+// Can pairs that begin in an even column be stored as one word?
+template <class T>
+bool pairs_aligned(const kzoo::gemm<T>& g) {
+  return g.n % 2 == 0 && g.ldc % 2 == 0 &&
+         reinterpret_cast<std::uintptr_t>(g.c) % sizeof(pair<T>) == 0;
+}
+
+// Accumulators of (row, col) and (row, col + 1) into C, as far as they are inside; col is even.
+template <bool kAligned, class T>
+__device__ __forceinline__ void store_pair(const kzoo::gemm<T>& g, int row, int col, float x,
+                                           float y) {
+  if constexpr (kAligned) {
+    if (row >= g.m || col >= g.n) return;
+    auto* out = reinterpret_cast<pair<T>*>(g.c + row * g.ldc + col);
+    x *= g.alpha;
+    y *= g.alpha;
+    if (g.beta != 0.0f) {
+      const pair<T> old = *out;
+      x += g.beta * float(old.x);
+      y += g.beta * float(old.y);
+    }
+    *out = {T(x), T(y)};
+  } else {
+    g.store_inside(row, col, x);
+    g.store_inside(row, col + 1, y);
+  }
+}
+
+}  // namespace common

@@ -1,0 +1,145 @@
+// mma.sync, ldmatrix and stmatrix for the host compiler. See kzoo/mma.hpp. Products are exact, and
+// added to the accumulator one after the other along K in fp32.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <source_location>
+#include <type_traits>
+
+#include <kzoo/numeric.hpp>
+#include <kzoo/sim/device.hpp>
+#include <kzoo/sim/half.hpp>
+
+namespace kzoo::sim::mma {
+
+using here = std::source_location;
+
+// A lane's arguments of ldmatrix or stmatrix. `Word` is const for a store's registers.
+template <class Word, class Byte>
+struct transfer {
+  Word* registers;
+  Byte* row;  // of 16 bytes
+
+  static const transfer& of(void* const lanes[], int lane) {
+    return *static_cast<const transfer*>(lanes[lane]);
+  }
+  static void check(void* const lanes[], const char* message) {
+    for (int lane = 0; lane < 32; ++lane) {
+      if (reinterpret_cast<std::uintptr_t>(of(lanes, lane).row) % 16 != 0) fail(message);
+    }
+  }
+  // The row `r` of matrix `i`.
+  static Byte* row_of(void* const lanes[], int i, int r) { return of(lanes, 8 * i + r).row; }
+};
+
+using load = transfer<unsigned, const unsigned char>;
+using store = transfer<const unsigned, unsigned char>;
+
+inline void run_load(void* const lanes[]) {
+  load::check(lanes, "ldmatrix needs rows that start at a multiple of 16 bytes");
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      std::memcpy(load::of(lanes, lane).registers + i,
+                  load::row_of(lanes, i, lane / 4) + 4 * (lane % 4), 4);
+    }
+  }
+}
+
+inline void run_load_transposed(void* const lanes[]) {
+  load::check(lanes, "ldmatrix needs rows that start at a multiple of 16 bytes");
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      auto* to = reinterpret_cast<unsigned char*>(load::of(lanes, lane).registers + i);
+      for (int half = 0; half < 2; ++half) {
+        std::memcpy(to + 2 * half, load::row_of(lanes, i, 2 * (lane % 4) + half) + 2 * (lane / 4),
+                    2);
+      }
+    }
+  }
+}
+
+inline void run_store(void* const lanes[]) {
+  store::check(lanes, "stmatrix needs rows that start at a multiple of 16 bytes");
+  for (int lane = 0; lane < 32; ++lane) {
+    for (int i = 0; i < 4; ++i) {
+      std::memcpy(store::row_of(lanes, i, lane / 4) + 4 * (lane % 4),
+                  store::of(lanes, lane).registers + i, 4);
+    }
+  }
+}
+
+inline constexpr warp_work kLoad{"ldmatrix", &run_load};
+inline constexpr warp_work kLoadTransposed{"ldmatrix.trans", &run_load_transposed};
+inline constexpr warp_work kStore{"stmatrix", &run_store};
+
+// Element `e` of a register.
+template <class T>
+float value(unsigned word, int e) {
+  if constexpr (std::is_same_v<T, float>) {
+    return truncate_to_tf32(std::bit_cast<float>(word));
+  } else {
+    return T::from_bits(static_cast<std::uint16_t>(word >> (16 * e)));
+  }
+}
+
+// A lane's arguments of mma.sync.
+template <class T>
+struct product {
+  float* c;
+  const unsigned* a;
+  const unsigned* b;
+
+  static constexpr int kEach = 4 / int(sizeof(T));  // values in a register
+  static constexpr int kM = 16, kN = 8, kK = 8 * kEach;
+
+  // The lane and the register that hold element k of row or column g.
+  static int lane_of(int g, int k) { return g % 8 * 4 + k / kEach % 4; }
+
+  static void multiply(void* const lanes[]) {
+    const auto at = [&](int lane) { return static_cast<const product*>(lanes[lane]); };
+    for (int row = 0; row < kM; ++row) {
+      for (int col = 0; col < kN; ++col) {
+        float& sum = at(row % 8 * 4 + col / 2)->c[row / 8 * 2 + col % 2];
+        for (int k = 0; k < kK; ++k) {
+          const unsigned a = at(lane_of(row, k))->a[row / 8 + k / (4 * kEach) * 2];
+          const unsigned b = at(lane_of(col, k))->b[k / (4 * kEach)];
+          sum += value<T>(a, k % kEach) * value<T>(b, k % kEach);
+        }
+      }
+    }
+  }
+
+  static constexpr warp_work kMultiply{"mma.sync", &multiply};
+};
+
+}  // namespace kzoo::sim::mma
+
+namespace kzoo {
+
+inline void ldmatrix(unsigned (&r)[4], const void* row,
+                     std::source_location where = std::source_location::current()) {
+  sim::mma::load mine{r, static_cast<const unsigned char*>(row)};
+  sim::warp_together(sim::mma::kLoad, &mine, where);
+}
+
+inline void ldmatrix_transposed(unsigned (&r)[4], const void* row,
+                                std::source_location where = std::source_location::current()) {
+  sim::mma::load mine{r, static_cast<const unsigned char*>(row)};
+  sim::warp_together(sim::mma::kLoadTransposed, &mine, where);
+}
+
+inline void stmatrix(void* row, const unsigned (&r)[4],
+                     std::source_location where = std::source_location::current()) {
+  sim::mma::store mine{r, static_cast<unsigned char*>(row)};
+  sim::warp_together(sim::mma::kStore, &mine, where);
+}
+
+template <class T>
+inline void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+                std::source_location where = std::source_location::current()) {
+  sim::mma::product<T> mine{c, a, b};
+  sim::warp_together(mine.kMultiply, &mine, where);
+}
+
+}  // namespace kzoo

@@ -1,0 +1,65 @@
+#pragma once
+// What warps of a block do in groups (sm_90a): barriers for some of them, and registers that move
+// from one warpgroup, four consecutive warps that begin at a multiple of four, to another. Device
+// code. Not simulated: on the cpu they end the launch with an error.
+// Source: PTX ISA, "barrier" and "setmaxnreg".
+
+#include <kzoo/cuda.hpp>
+#include <kzoo/detail/not_simulated.hpp>
+
+#if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
+
+namespace kzoo {
+
+inline constexpr int kWarpgroup = 128;  // threads
+
+// Waits for all kThreads threads, whole warps, that call it with the same `id`, 1 to 15;
+// __syncthreads is number 0.
+template <int kThreads>
+__device__ __forceinline__ void named_barrier(int id) {
+  static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
+#if defined(__CUDACC__)
+  asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+#else
+  detail::not_simulated("named barriers", id);
+#endif
+}
+
+// The same without waiting, for a warp that has done what the others wait for.
+template <int kThreads>
+__device__ __forceinline__ void named_barrier_arrive(int id) {
+  static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
+#if defined(__CUDACC__)
+  asm volatile("barrier.arrive.aligned %0, %1;" ::"r"(id), "n"(kThreads) : "memory");
+#else
+  detail::not_simulated("named barriers", id);
+#endif
+}
+
+// Changes how many registers each thread of the calling warpgroup has. A kernel with
+// __launch_bounds__(threads, 1) starts with the same number for all; the warpgroups that release
+// some make room for those that ask for more, which wait until there is enough.
+template <int kRegisters>
+__device__ __forceinline__ void release_registers() {
+  static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256,
+                "setmaxnreg takes multiples of 8 from 24 to 256");
+#if defined(__CUDACC__)
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#else
+  detail::not_simulated("setmaxnreg");
+#endif
+}
+template <int kRegisters>
+__device__ __forceinline__ void request_registers() {
+  static_assert(kRegisters % 8 == 0 && kRegisters >= 24 && kRegisters <= 256,
+                "setmaxnreg takes multiples of 8 from 24 to 256");
+#if defined(__CUDACC__)
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kRegisters));
+#else
+  detail::not_simulated("setmaxnreg");
+#endif
+}
+
+}  // namespace kzoo
+
+#endif

@@ -1,0 +1,146 @@
+#pragma once
+// wgmma (sm_90a): a warpgroup multiplies 64 x 16 by 16 x N straight from shared memory, while its
+// threads do something else. Device code. Not simulated: on the cpu it ends the launch with an
+// error. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+//
+//   using a_tile = kzoo::swizzled_tile<T, 64, 64>;  using b_tile = kzoo::swizzled_tile<T, 64, 256>;
+//   float acc[128];                                    // N / 2 per thread
+//   kzoo::wgmma_fence();                               // tiles and accumulators are ready
+//   for (int k = 0; k < 64; k += 16) {
+//     kzoo::wgmma<256>(acc, kzoo::k_major<a_tile>(a, 0, k), kzoo::mn_major<b_tile>(b, k, 0), k >
+//     0);
+//   }
+//   kzoo::wgmma_commit();                              // a group of products
+//   kzoo::wgmma_wait<0>(acc);                          // all groups are done
+//
+// Thread t of the warpgroup has, in acc[4 j] to acc[4 j + 3], columns 8 j + 2 (t % 4) and the one
+// after it of row 16 (t / 32) + t % 32 / 4, then the same columns 8 rows further down.
+
+#include <kzoo/cuda.hpp>
+#include <kzoo/detail/not_simulated.hpp>
+#include <kzoo/swizzled_tile.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace kzoo {
+
+// What runs along the 128-byte rows of an operand's tile: K, or the rows of A (columns of B).
+enum class major : unsigned { k = 0, mn = 1 };
+
+// Where wgmma finds an operand: a "matrix descriptor". Only k_major and mn_major make them, from
+// the type of the tile, so that the layout, which the type has too, is the tile's.
+template <class T, major kMajor>
+struct wgmma_operand {
+  std::uint64_t bits;
+};
+
+namespace detail {
+
+// The descriptor's fields, for the 128-byte swizzle; bytes are counted in units of 16. A stride of
+// 8 rows leads from one group of rows to the next; `leading_bytes` from one panel to the next, for
+// operands that are wider than a panel.
+constexpr __host__ __device__ std::uint64_t wgmma_bits(unsigned address, int leading_bytes) {
+  constexpr std::uint64_t kSwizzle128 = 1, kStride = 8 * 128;
+  return std::uint64_t{(address & 0x3ffff) / 16} | std::uint64_t(leading_bytes / 16) << 16 |
+         kStride / 16 << 32 | kSwizzle128 << 62;
+}
+
+}  // namespace detail
+
+#if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
+
+namespace detail {
+
+template <class Tile>
+__device__ __forceinline__ unsigned shared_address_in(const typename Tile::element* tile, int row,
+                                                      int col) {
+#if defined(__CUDACC__)
+  // Where the element would be without the swizzle, which wgmma applies to the address's low bits.
+  const int plain = col / Tile::kPanelCols * Tile::kPanelElements + row * Tile::kPanelCols +
+                    col % Tile::kPanelCols;
+  return static_cast<unsigned>(__cvta_generic_to_shared(tile)) +
+         plain * int(sizeof(typename Tile::element));
+#else
+  not_simulated("wgmma", tile, row, col);
+#endif
+}
+
+}  // namespace detail
+
+// An operand that is a row-major tile whose columns are steps along K (A in C = A B): from (mn, k)
+// on. mn must be a multiple of 8, k of 16.
+template <class Tile>
+__device__ __forceinline__ wgmma_operand<typename Tile::element, major::k> k_major(
+    const typename Tile::element* tile, int mn, int k) {
+  return {detail::wgmma_bits(detail::shared_address_in<Tile>(tile, mn, k), 0)};
+}
+
+// One that is a row-major tile whose rows are steps along K (B in C = A B): from (k, mn) on. k must
+// be a multiple of 16, mn of a panel's columns.
+template <class Tile>
+__device__ __forceinline__ wgmma_operand<typename Tile::element, major::mn> mn_major(
+    const typename Tile::element* tile, int k, int mn) {
+  static_assert(sizeof(typename Tile::element) == 2, "only 16-bit operands can be MN-major");
+  return {detail::wgmma_bits(detail::shared_address_in<Tile>(tile, k, mn),
+                             Tile::kRows * Tile::kRowBytes)};
+}
+
+// Orders this warpgroup's accesses to accumulators before the products that follow. Needed before
+// the first of a group.
+__device__ __forceinline__ void wgmma_fence() {
+#if defined(__CUDACC__)
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#else
+  detail::not_simulated("wgmma");
+#endif
+}
+
+// The products since the last one become a group.
+__device__ __forceinline__ void wgmma_commit() {
+#if defined(__CUDACC__)
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+#else
+  detail::not_simulated("wgmma");
+#endif
+}
+
+// Waits until all groups are done, except for the youngest kPending: their tiles may be
+// overwritten.
+template <int kPending>
+__device__ __forceinline__ void wgmma_wait() {
+#if defined(__CUDACC__)
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
+#else
+  detail::not_simulated("wgmma");
+#endif
+}
+
+// The same, after which the accumulators may be read: the compiler does not know that they change
+// between the instructions that name them.
+template <int kPending, int kCount>
+__device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
+  wgmma_wait<kPending>();
+#if defined(__CUDACC__)
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(acc[i])::"memory");
+#else
+  detail::not_simulated("wgmma", acc);
+#endif
+}
+
+// Starts acc = A B, plus acc where `accumulate`: A is 64 x 16, B is 16 x N, both in shared memory.
+// All 128 threads of a warpgroup call it. N: 64, 128 or 256.
+template <int N, class T, major kA, major kB>
+__device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<T, kA> a,
+                                      wgmma_operand<T, kB> b, bool accumulate);
+
+}  // namespace kzoo
+
+#include <kzoo/detail/wgmma_instructions.hpp>
+
+#else
+
+}  // namespace kzoo
+
+#endif

@@ -1,0 +1,95 @@
+// Which block of the tensor core ladder's last step computes what.
+#include <persistent/schedule.hpp>
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "sim_support.hpp"
+#include "support/catch.hpp"
+
+namespace {
+
+template <int ClusterM, int ClusterN, bool ManyTiles>
+struct shape {
+  static constexpr int kBM = 128, kBN = 256, kBK = 64;
+  static constexpr int kClusterM = ClusterM, kClusterN = ClusterN, kCluster = ClusterM * ClusterN;
+  static constexpr bool kManyTiles = ManyTiles;
+};
+
+// Each block's assignments, one after the other, in its own part of the list.
+template <class S>
+__global__ void list_assignments(persistent::schedule<S> work, persistent::assignment* list,
+                                 int* counts, int* k_tiles, int room) {
+  const int block = static_cast<int>(blockIdx.x);
+  counts[block] = work.turns();
+  k_tiles[block] = work.all_k_tiles();
+  for (int turn = 0; turn < work.turns() && turn < room; ++turn) {
+    list[block * room + turn] = work.at(turn);
+  }
+}
+
+// "" or what is wrong: every k tile of every block's tile of C has to be there once, sums that a
+// block leaves have to come before all else that it does, and another block has to collect them.
+template <class S>
+std::string problem_of(int m, int n, int k, int clusters) {
+  const persistent::schedule<S> work(m, n, k, clusters);
+  constexpr int kRoom = 600;
+  const int blocks = work.blocks();
+  std::vector<persistent::assignment> list(std::size_t(blocks) * kRoom);
+  std::vector<int> counts(blocks), k_tiles(blocks);
+  kzoo::launch({.grid = dim3(blocks), .block = dim3(1)}, list_assignments<S>, work, list.data(),
+               counts.data(), k_tiles.data(), kRoom);
+  std::map<std::tuple<int, int>, std::vector<int>> seen;  // by tile of C: how often each k tile is
+  for (int block = 0; block < blocks; ++block) {
+    int total = 0;
+    if (counts[block] > kRoom) return "more assignments than the test has room for";
+    for (int turn = 0; turn < counts[block]; ++turn) {
+      const auto& a = list[block * kRoom + turn];
+      if (a.count() <= 0) return "an assignment without k tiles";
+      if (a.begin > 0 && turn > 0) return "sums are left after the first assignment";
+      if ((a.shared_tile >= 0) != (a.count() < work.k_tiles)) return "a share of a whole tile";
+      auto& tile = seen[{a.row, a.col}];
+      tile.resize(work.k_tiles);
+      for (int i = 0; i < a.count(); ++i) ++tile.at(a.k_tile(i));
+      total += a.count();
+    }
+    if (total != k_tiles[block]) return "all_k_tiles() is not the sum";
+  }
+  for (int row = 0; row < m; row += S::kBM) {
+    for (int col = 0; col < n; col += S::kBN) {
+      if (seen[{row, col}] != std::vector<int>(work.k_tiles, 1)) {
+        return "tile " + std::to_string(row) + ", " + std::to_string(col);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every k tile of every tile of C is computed once", "[sim]") {
+  for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{{1, 1, 1},
+                                                                      {128, 256, 64},
+                                                                      {512, 512, 65536},
+                                                                      {1000, 3000, 2000},
+                                                                      {2048, 2048, 2048},
+                                                                      {4096, 4104, 4104},
+                                                                      {4500, 300, 8192}}) {
+    for (const int clusters : {1, 3, 10, 66}) {
+      INFO(m << " x " << n << " x " << k << " on " << clusters);
+      CHECK(problem_of<shape<1, 1, false>>(m, n, k, clusters) == "");
+      CHECK(problem_of<shape<2, 1, true>>(m, n, k, clusters) == "");
+      CHECK(problem_of<shape<1, 2, true>>(m, n, k, clusters) == "");
+    }
+  }
+}
+
+TEST_CASE("the last wave is shared where that saves time", "[sim]") {
+  const auto shared = [](int size) {
+    return persistent::schedule<shape<2, 1, true>>(size, size, size, 66).shares();
+  };
+  CHECK(shared(8192));        // 34 tiles are left for 66 clusters
+  CHECK_FALSE(shared(4096));  // 58 are left
+  CHECK_FALSE(persistent::schedule<shape<2, 1, false>>(8192, 8192, 8192, 66).shares());
+}
