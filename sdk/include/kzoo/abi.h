@@ -172,7 +172,7 @@ typedef struct kzoo_plugin {
   uint64_t struct_size;
   uint32_t abi_minor;
   kzoo_device_kind device; /* where this library's kernels run */
-  const char* id; /* [A-Za-z0-9_.-]{1,100} */
+  const char* id;          /* [A-Za-z0-9_.-]{1,100} */
   const char* summary;
   const char* build_info;       /* compiler, flags, architectures: free text for the record */
   const kzoo_variant* variants; /* the first of variant_count, variant_stride bytes apart */
