@@ -1,5 +1,6 @@
 #include "experiment/names.hpp"
 
+#include "core/problem.hpp"
 #include "input/diagnostics.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,7 @@
 #include "experiment/sizes.hpp"
 
+#include "core/problem.hpp"
+
 #include <fmt/format.h>
 
 namespace kzoo::experiment {

@@ -22,7 +22,7 @@ class collected_cells {
   // input::invalid for a cell that is there already.
   void add(const field& cell, std::optional<std::size_t> number);
   // Two results of schema 1, compared.
-  void add_pair(const field& pair);
+  void add_pair(const field& f);
 
   // Moves everything into `d`, which has all but its problems and cells. `schema`: that of the
   // file, by number; the first has no figures that can be relied on. Errors refer to it as `place`.

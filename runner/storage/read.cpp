@@ -47,28 +47,41 @@ std::string first_line(std::istream& in) {
   return line;
 }
 
-struct opened {
-  explicit opened(const std::filesystem::path& path) : file(input::open_file(path, kResultFile)) {}
-
-  static constexpr input::file_kind kResultFile{"a result file", ".json or .jsonl", 0};
-  std::ifstream file;
+// Calls f with the first line of a file and with all of it, as a stream.
+template <class F>
+auto read_with(const std::filesystem::path& path, const F& f) {
+  constexpr input::file_kind kResultFile{"a result file", ".json or .jsonl", 0};
+  std::ifstream file = input::open_file(path, kResultFile);
   const std::string beginning = first_line(file);
-  rewound whole{beginning, file};
-  std::istream in{&whole};
-};
+  rewound whole(beginning, file);
+  std::istream in(&whole);
+  const auto refuse_if_broken = [&] {
+    if (file.bad()) input::refuse(path.string(), "cannot be read to its end");
+  };
+  try {
+    auto result = f(beginning, in);
+    refuse_if_broken();  // what looked like the end was none
+    return result;
+  } catch (const input::invalid&) {
+    refuse_if_broken();
+    throw;
+  }
+}
 
 }  // namespace
 
 results::document read(const std::filesystem::path& path) {
-  opened from(path);
-  if (is_journal_head(from.beginning)) return read_journal(from.in, path.string()).results;
-  return read_document(from.in, path.string());
+  return read_with(path, [&](const std::string& beginning, std::istream& in) {
+    return is_journal_head(beginning) ? read_journal(in, path.string()).results
+                                      : read_document(in, path.string());
+  });
 }
 
 journal_content read_journal_file(const std::filesystem::path& path) {
-  opened from(path);
-  if (!is_journal_head(from.beginning)) input::refuse(path.string(), "is not the journal of a run");
-  return read_journal(from.in, path.string());
+  return read_with(path, [&](const std::string& beginning, std::istream& in) {
+    if (!is_journal_head(beginning)) input::refuse(path.string(), "is not the journal of a run");
+    return read_journal(in, path.string());
+  });
 }
 
 }  // namespace kzoo::storage

@@ -124,6 +124,8 @@ TEST_CASE("a file that is not of results is refused with the position of the err
   CHECK_THAT(refusal_with("/notes", "text"), ContainsSubstring("notes: expected a list"));
   CHECK_THROWS_AS(storage::read("/no/such/file.json"), input::invalid);
   CHECK_THROWS_AS(storage::read("/tmp"), input::invalid);
+  CHECK_THROWS_WITH(storage::read("/proc/self/mem"),
+                    ContainsSubstring("cannot be read to its end"));
 }
 
 TEST_CASE("results that no run can have are refused", "[results]") {
