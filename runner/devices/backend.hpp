@@ -29,11 +29,10 @@ enum class start {
 
 // One run of a kernel. All steps enqueue their work on stream() and return.
 struct run_steps {
-  std::function<void()> fill;  // writes the matrices
-  std::function<void()>
-      fill_late;               // changes a few elements; only stream order makes it precede call
-  std::function<void()> call;  // the kernel
-  const void* output;          // the result, and what it is:
+  std::function<void()> fill;       // writes the matrices
+  std::function<void()> fill_late;  // changes a few signs: only stream order puts that before call
+  std::function<void()> call;       // the kernel
+  const void* output;               // the result, and what it is:
   const data::matrix& output_spec;  // read after fill_late
 };
 

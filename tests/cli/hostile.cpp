@@ -145,6 +145,20 @@ TEST_CASE("workers that have no turn are stopped", "[cli][hostile]") {
   CHECK(ran.json().at("cells").at(1).at("verdict") == "pass");
 }
 
+TEST_CASE("a result that is computed once is wrong when it is timed", "[cli][hostile]") {
+  const auto ran = runner(
+      "quick --device cpu --plugins native:replays_result --sizes 64 --json - --plugin-dir " +
+      hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cell = ran.json().at("cells").at(0);
+  CHECK(cell.at("verdict") == "wrong");
+  CHECK(cell.at("time").is_null());
+  CHECK_THAT(cell.at("reason").get<std::string>(),
+             ContainsSubstring("wrong when it was timed") &&
+                 ContainsSubstring("a result kept from an earlier call?"));
+}
+
 TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hostile]") {
   const auto ran = runner(
       "quick --device cpu --plugins native:honest,native:slows_clock --sizes 128 --json - "
