@@ -102,6 +102,7 @@ double median_ms(const char* plugin, const char* id, int n) {
 TEST_CASE("times agree with those of an independent loop of CUDA events", "[cli][.gpu]") {
   kzoo::test::needs_gpu();
   constexpr double kWithin = 0.02;
+  constexpr double kWithinMs = 0.001;  // docs/timing.md, "How precise it is"
   // Not cuBLAS: at 512^3 its time differs by 5 % from one process to the next.
   const kzoo::test::scratch_folder folder;
   const auto file = folder.write(
@@ -121,7 +122,7 @@ TEST_CASE("times agree with those of an independent loop of CUDA events", "[cli]
       const double theirs = median_ms(plugin.c_str(), variant.c_str(), n);
       fmt::print(stderr, "{}:{} at {}: {:.4g} ms here, {:.4g} ms in the loop\n", plugin, variant, n,
                  ours, theirs);
-      CHECK(std::abs(ours / theirs - 1) < kWithin);
+      CHECK(std::abs(ours - theirs) < std::max(kWithin * theirs, kWithinMs));
     }
   }
 }
