@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 
 namespace kzoo::timing {
@@ -47,9 +46,8 @@ std::string_view caches_name(caches c) {
 }
 
 double median_mhz(const summary& s) {
-  std::vector<double> known;
-  std::ranges::copy_if(s.sm_mhz.unpacked(), std::back_inserter(known),
-                       [](double mhz) { return mhz > 0; });
+  std::vector<double> known = s.sm_mhz.unpacked();
+  std::erase_if(known, [](double mhz) { return mhz <= 0; });
   return known.empty() ? 0 : median(known);
 }
 
