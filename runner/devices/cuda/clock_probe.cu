@@ -1,5 +1,6 @@
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
+#include "devices/cuda/timer.cuh"
 #include "timing/sm_clock.hpp"
 
 #include <span>
@@ -14,12 +15,6 @@ constexpr unsigned kWarp = 32;
 // %smid may have gaps, so there is an entry for every id up to more than any GPU has.
 constexpr unsigned kEntries = 1024;
 constexpr std::size_t kBytes = kEntries * sizeof(clock_stamp);
-
-__device__ unsigned long long nanoseconds() {
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
 
 __device__ unsigned sm_id() {
   unsigned id;

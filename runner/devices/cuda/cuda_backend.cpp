@@ -150,7 +150,7 @@ class cuda_backend final : public backend {
   class closed_gate {
    public:
     closed_gate(cuda_backend& of, bool open) : of_(of) {
-      constexpr unsigned long long kMostNs = 2'000'000;
+      constexpr long long kMostNs = 2'000'000;
       if (!open)
         check(cuda::enqueue_gate(const_cast<const unsigned*>(of_.gate_), ++of_.ticket_, kMostNs,
                                  of_.stream_),

@@ -1,4 +1,5 @@
 #include "devices/cuda/fill.hpp"
+#include "devices/cuda/timer.cuh"
 #include "devices/element_loops.hpp"
 
 namespace kzoo::devices::cuda {
@@ -133,15 +134,9 @@ __global__ void negate_kernel(void* buffer, data::matrix x, data::matrix to) {
 }
 
 // Keeps the stream busy until the host sets *open, but at most for about `most` nanoseconds.
-__global__ void gate_kernel(const volatile unsigned* open, unsigned ticket,
-                            unsigned long long most) {
-  const auto now = [] {
-    unsigned long long t;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t));
-    return t;
-  };
-  const unsigned long long start = now();
-  while (*open != ticket && now() - start < most) __nanosleep(100);
+__global__ void gate_kernel(const volatile unsigned* open, unsigned ticket, long long most) {
+  const long long start = nanoseconds();
+  while (*open != ticket && nanoseconds() - start < most) __nanosleep(100);
 }
 
 __global__ void fold_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
@@ -186,7 +181,7 @@ cudaError_t enqueue_negate(void* buffer, const data::matrix& x, const data::nega
   return cudaGetLastError();
 }
 
-cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, unsigned long long most_ns,
+cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
                          cudaStream_t stream) {
   gate_kernel<<<1, 1, 0, stream>>>(open, ticket, most_ns);
   return cudaGetLastError();

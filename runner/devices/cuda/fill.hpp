@@ -24,7 +24,7 @@ cudaError_t enqueue_negate(void* buffer, const data::matrix& x, const data::nega
                            cudaStream_t stream);
 // Holds the stream until the host stores `ticket` in *open, host memory that is mapped to the
 // device; at most for about `most_ns`.
-cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, unsigned long long most_ns,
+cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
                          cudaStream_t stream);
 // Adds to sums[row], for each row.
 cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,

@@ -1,6 +1,7 @@
 #pragma once
 // Device code that the kernels have in common.
 
+#include "devices/cuda/timer.cuh"
 #include "microbenchmarks/cuda/busy_kernel.hpp"
 
 #include <cuda_bf16.h>
@@ -8,11 +9,7 @@
 
 namespace kzoo::microbenchmarks::cuda {
 
-__device__ inline long long nanoseconds() {
-  long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  return now;
-}
+using devices::cuda::nanoseconds;
 
 // One thread of the grid reads the SM's cycle counter and the GPU's timer, at the start and at the
 // end.
