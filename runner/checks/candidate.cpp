@@ -9,9 +9,44 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <numeric>
 #include <thread>
 
 namespace kzoo::checks {
+namespace {
+
+std::int64_t up_to_multiple(std::int64_t x, std::int64_t of) { return (x + of - 1) / of * of; }
+
+problem rounded_up(problem p, const results::granularity& g) {
+  const std::int64_t row =
+      std::max<std::int64_t>(1, g.row_bytes / static_cast<std::int64_t>(type_size(p.dtype)));
+  p.m = up_to_multiple(p.m, g.m);
+  p.n = up_to_multiple(p.n, std::lcm(g.n, row));  // rows of B and C
+  p.k = up_to_multiple(p.k, std::lcm(g.k, row));  // rows of A
+  p.padding = up_to_multiple(p.padding, row);
+  return p;
+}
+
+}  // namespace
+
+fitted_problem candidate::fit(const problem& p) {
+  constexpr std::int64_t kLargestStep = 512;
+  const problem first = rounded_up(p, granularity());
+  const auto objection = host_.objection(who_.device, who_.variant, first);
+  if (!objection) return {first, ""};
+  for (std::int64_t step = 2; step <= kLargestStep; step *= 2) {
+    problem larger = rounded_up(p, {step, step, step, 1});
+    larger.padding = up_to_multiple(p.padding, step);
+    if (!host_.objection(who_.device, who_.variant, larger)) return {larger, ""};
+  }
+  if (p.padding == 0) return {std::nullopt, *objection};
+  problem packed = p;
+  packed.padding = 0;
+  fitted_problem without = fit(packed);
+  without.objection = *objection;
+  return without;
+}
 
 void candidate::prepare(const problem& p, int slot) {
   host_.prepare(who_.device, who_.variant, p, slot);
@@ -103,6 +138,24 @@ judged_samples candidate::sample(worker::sample_request how, std::vector<std::ui
     if (!all_count) std::this_thread::sleep_for(kToRecover);
     how.warmup = 0;
   }
+}
+
+unseen_run candidate::time_unseen(std::uint64_t seed, bool hot, bool judged) {
+  problem p = current_problem();
+  p.seed = seed;
+  renew(p, "");
+  worker::sample_request how;
+  how.hot = hot;
+  how.any_output = true;
+  how.output.wanted = judged;
+  if (judged) how.output = wanted(p);
+  const worker::sample_report report = host_.sample(how);
+  unseen_run run;
+  run.judgement.right = true;
+  run.ms = report.samples_ms.front();
+  if (judged) run.judgement = judge(p, report.output, 0);
+  check_tampering(p, report.changed, run.judgement);
+  return run;
 }
 
 reference::judgement candidate::compare_clocks(bool hot) {

@@ -45,10 +45,23 @@ struct judged_samples {
   bool cold_cache = false;
 };
 
+// One timed run on data that the kernel had not seen.
+struct unseen_run {
+  reference::judgement judgement;
+  double ms = 0;
+};
+
 // Several end-to-end runs; each distinct result was judged.
 struct judged_end_to_end {
   reference::judgement judgement;  // the first wrong one, else the last
   timing::end_to_end medians;
+};
+
+// A problem that the variant takes, in place of one that a check asks for.
+struct fitted_problem {
+  // The same, or one of the next larger sizes that it takes; without padding if it takes no other.
+  std::optional<problem> taken;
+  std::string objection;  // why it declines, where nothing is taken or the padding is left out
 };
 
 // Throws failure when the plugin crashes, hangs or reports an error.
@@ -64,16 +77,18 @@ class candidate {
   const std::string& variant() const { return who_.description.id; }
   // Whether its results may differ from run to run, within the bound.
   bool nondeterministic() const { return who_.description.nondeterministic; }
+  const results::granularity& granularity() const { return who_.description.granularity; }
   host::plugin_host& host() { return host_; }
-  // All of the current problem's result, or of others of its shape, that is ever computed; fewer
-  // rows of large problems that checks make.
+  // All of the current problem's result that is ever computed; fewer rows of large problems that
+  // checks make.
   std::shared_ptr<const reference::expected_result> expected(const problem& p) {
-    const problem& own = current_problem();
-    const bool has_own_shape = p.m == own.m && p.n == own.n && p.k == own.k;
-    return has_own_shape ? expected_.of(p) : expected_.few_rows_of(p);
+    return p == current_problem() ? expected_.of(p) : expected_.few_rows_of(p);
   }
   expected_results& expected_cache() { return expected_; }
 
+  // Finds sizes that the variant takes: by its granularity, or, where supports() alone knows it, by
+  // trying powers of two.
+  fitted_problem fit(const problem& p);
   // Creates an instance for the problem. Slots are those of plugin_host.
   void prepare(const problem& p, int slot = 0);
   // New contents and addresses for the same instance: see plugin_host::renew().
@@ -90,6 +105,9 @@ class candidate {
   // it is added. `how.output` and `how.least_mhz` are set here.
   judged_samples sample(worker::sample_request how, std::vector<std::uint64_t>& judged,
                         timing::throttle_filter& filter);
+  // Gives the instance in slot 0 the contents of another seed, and times its first run on them. The
+  // result is judged if `judged` is set.
+  unseen_run time_unseen(std::uint64_t seed, bool hot, bool judged);
   // Compares the worker's clock, over some samples of slot 0, with this process's, which no plugin
   // can reach.
   reference::judgement compare_clocks(bool hot);

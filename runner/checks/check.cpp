@@ -4,19 +4,25 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 namespace kzoo::checks {
 
 results::finding run_check(const check& which, candidate& c) {
   const auto found = [&](results::outcome o, const std::string& detail) {
     return results::finding{which.name(), o, detail, {}};
   };
+  const auto left_out = [&](const std::string& why) {
+    return results::finding{which.name(), results::outcome::skipped, why, {}, why};
+  };
   try {
-    return found(results::outcome::pass, which.run(c));
+    const covered all = which.run(c);
+    return {which.name(), results::outcome::pass, all.detail, {}, all.not_checked};
   } catch (const failed& f) {
     c.host().leave();  // threads it left running must not disturb the next check
     return {which.name(), results::outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
-    return found(results::outcome::skipped, f.what());
+    return left_out(f.what());
   } catch (const failure& f) {
     switch (f.verdict) {
       case verdict::crashed:
@@ -24,7 +30,7 @@ results::finding run_check(const check& which, candidate& c) {
       case verdict::hung:
         return found(results::outcome::hung, f.what());
       case verdict::unsupported:
-        return found(results::outcome::skipped, std::string("declined: ") + f.what());
+        return left_out(std::string("declined: ") + f.what());
       default:
         return found(results::outcome::fail, f.what());
     }
@@ -32,7 +38,8 @@ results::finding run_check(const check& which, candidate& c) {
 }
 
 results::finding skipped_after_hang(const check& which) {
-  return {which.name(), results::outcome::skipped, "not run: an earlier check hung", {}};
+  const std::string why = "not run: an earlier check hung";
+  return {which.name(), results::outcome::skipped, why, {}, why};
 }
 
 std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c) {
@@ -51,29 +58,37 @@ void require(const reference::judgement& j, const std::string& doing) {
   if (!j.right) throw failed(doing + ": " + j.reason, j.errors);
 }
 
-std::string sweep(candidate& c, const std::vector<problem>& problems) {
-  std::size_t done = 0, declined = 0;
+covered sweep(candidate& c, const std::vector<problem>& problems) {
+  std::set<problem> done;
+  std::size_t declined = 0;
+  bool padded = false;  // declined for its padding alone
   std::string reason;
-  for (const problem& p : problems) {
+  for (const problem& asked : problems) {
+    const fitted_problem fitted = c.fit(asked);
+    if (!fitted.objection.empty()) {
+      ++declined;
+      reason = fitted.objection;
+      padded = padded || fitted.taken;
+    }
+    if (!fitted.taken) continue;
+    const problem& p = *fitted.taken;
+    if (!done.insert(p).second) continue;
     try {
       c.prepare(p);
-    } catch (const failure& f) {
-      if (f.verdict != verdict::unsupported) throw;
-      ++declined;
-      reason = f.what();
-      continue;
-    }
-    try {
       require(c.run().judgement, problem_name(p));
       c.finish();
     } catch (const failure& f) {
       throw failure(f.verdict, problem_name(p) + ": " + f.what());
     }
-    ++done;
   }
-  if (done == 0) throw skipped("declined: " + reason);
-  const std::string some = fmt::format("{} problem{}", done, done == 1 ? "" : "s");
-  return declined == 0 ? some : fmt::format("{}, {} declined: {}", some, declined, reason);
+  if (done.empty()) throw skipped("declined: " + reason);
+  covered all{fmt::format("{} problem{}", done.size(), done.size() == 1 ? "" : "s")};
+  if (declined > 0) {
+    all.not_checked = fmt::format("{} of {} problems{}, which it declines: {}", declined,
+                                  problems.size(), padded ? ", with padded rows" : "", reason);
+    all.detail += "; not " + all.not_checked;
+  }
+  return all;
 }
 
 }  // namespace kzoo::checks

@@ -20,6 +20,11 @@ class failed : public std::runtime_error {
       : std::runtime_error(reason), errors(std::move(where)) {}
   std::optional<reference::error_map> errors;
 };
+// What a check that passed has covered.
+struct covered {
+  std::string detail;
+  std::string not_checked{};  // what it could not cover, and why; "": nothing
+};
 // The check could not be made; what() says why.
 class skipped : public std::runtime_error {
  public:
@@ -38,9 +43,9 @@ class check {
   virtual bool is_about_problem() const { return false; }
   // A check that does not apply is not reported.
   virtual bool applies_to(const candidate&) const { return true; }
-  // Returns a description of what was checked. Throws failed, skipped or failure. No instance is
+  // Returns what was checked. Throws failed, skipped or failure. No instance is
   // left when it returns.
-  virtual std::string run(candidate& c) const = 0;
+  virtual covered run(candidate& c) const = 0;
 };
 
 // All checks, in the order in which they run.
@@ -57,8 +62,8 @@ std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& 
 // Throws failed unless the judgement is right: "DOING: reason".
 void require(const reference::judgement& j, const std::string& doing);
 
-// Prepares, runs and judges each problem. Returns how many: "20 problems", or "12 problems, 8
-// declined: it needs …". Throws skipped when all are declined.
-std::string sweep(candidate& c, const std::vector<problem>& problems);
+// Prepares, runs and judges each problem, with the next larger sizes that the variant takes, each
+// once. Returns how many: "20 problems". Throws skipped when all are declined.
+covered sweep(candidate& c, const std::vector<problem>& problems);
 
 }  // namespace kzoo::checks

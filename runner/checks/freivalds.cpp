@@ -13,7 +13,7 @@ void require_no(const std::string& wrong, const problem& p) {
 
 }  // namespace
 
-std::string freivalds::run(candidate& c) const {
+covered freivalds::run(candidate& c) const {
   const problem& real = c.current_problem();
   const std::uint64_t key = c.expected_cache().key();
   c.prepare(real);
@@ -29,10 +29,10 @@ std::string freivalds::run(candidate& c) const {
   require_no(reference::compare_exact(*c.expected_cache().exact_sums(exact), c.host().fold(key)),
              exact);
   c.finish();
-  return fmt::format(
-      "all {} elements of C by weighted row sums, and exactly on small integers; {} "
-      "random rows against fp64",
-      real.m * real.n, reference::expected_result::rows_of(real));
+  return {
+      fmt::format("all {} elements of C by weighted row sums, and exactly on small integers; {} "
+                  "random rows against fp64",
+                  real.m * real.n, reference::expected_result::rows_of(real))};
 }
 
 }  // namespace kzoo::checks

@@ -15,7 +15,7 @@ class freivalds final : public check {
   bool applies_to(const candidate& c) const override {
     return reference::expected_result::rows_of(c.current_problem()) < c.current_problem().m;
   }
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

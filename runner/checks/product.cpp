@@ -4,7 +4,7 @@
 
 namespace kzoo::checks {
 
-std::string product::run(candidate& c) const {
+covered product::run(candidate& c) const {
   worker::sample_request how;
   how.warmup = 1;
   how.samples = 5;
@@ -17,8 +17,8 @@ std::string product::run(candidate& c) const {
   const judged_samples timed = c.sample(how, judged, all_count);
   require(timed.judgement, "right when it ran once, wrong when it was timed");
   c.finish();
-  return fmt::format("{}, error {:.3g} of what is allowed", problem_name(c.current_problem()),
-                     first.judgement.accuracy.worst_of_allowed);
+  return {fmt::format("{}, error {:.3g} of what is allowed", problem_name(c.current_problem()),
+                      first.judgement.accuracy.worst_of_allowed)};
 }
 
 }  // namespace kzoo::checks

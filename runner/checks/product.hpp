@@ -11,7 +11,7 @@ class product final : public check {
   const char* name() const override { return "product"; }
   tier from() const override { return tier::quick; }
   bool is_about_problem() const override { return true; }
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

@@ -17,10 +17,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kTimeoutSeconds = 300;  // these tools slow a kernel down by up to a hundred times
-constexpr const char* kSize = "129x127x65";
+
+// What the tool watches: a small problem that the variant takes.
+std::string size_for(candidate& c) {
+  constexpr std::int64_t kM = 129, kN = 127, kK = 65;
+  const fitted_problem small = c.fit(sized(kM, kN, kK, c.current_problem().dtype));
+  if (!small.taken) throw skipped("declined: " + small.objection);
+  return shape_name(*small.taken);
+}
 
 // The command line that validates the candidate's variant, loaded from `file`, in one process.
-std::vector<std::string> runner_on(const candidate& c, const std::string& file) {
+std::vector<std::string> runner_on(const candidate& c, const std::string& file,
+                                   const std::string& size) {
   return {fs::read_symlink("/proc/self/exe").string(),
           "validate",
           fmt::format("{}:{}", file, c.variant()),
@@ -30,7 +38,7 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file) 
           "--device",
           c.device(),
           "--size",
-          kSize,
+          size,
           "--dtype",
           std::string(type_name(c.current_problem().dtype))};
 }
@@ -53,13 +61,13 @@ std::string lines_with(const std::string& output, std::initializer_list<std::str
   return printable(found, kLongestText);
 }
 
-std::string judge(const process::command_result& ran, int error_code, const std::string& tool,
-                  std::initializer_list<std::string_view> words) {
+covered judge(const process::command_result& ran, int error_code, const std::string& tool,
+              const std::string& size, std::initializer_list<std::string_view> words) {
   if (ran.hung) {
     throw failure(verdict::hung,
                   fmt::format("did not end within {:g} s under {}, killed", kTimeoutSeconds, tool));
   }
-  if (ran.code == 0) return fmt::format("{} finds no error on {}", tool, kSize);
+  if (ran.code == 0) return {fmt::format("{} finds no error on {}", tool, size)};
   const std::string found = lines_with(ran.output, words);
   if (ran.code == error_code || !found.empty()) throw failed(found.empty() ? tool : found);
   throw skipped(fmt::format("{} ended with exit code {}: {}", tool, ran.code,
@@ -70,15 +78,16 @@ std::string judge(const process::command_result& ran, int error_code, const std:
 
 bool compute_sanitizer::applies_to(const candidate& c) const { return c.device() != "cpu"; }
 
-std::string compute_sanitizer::run(candidate& c) const {
+covered compute_sanitizer::run(candidate& c) const {
   constexpr int kFound = 86;
   std::vector<std::string> argv{"compute-sanitizer",    "--tool",        tool_, "--error-exitcode",
                                 std::to_string(kFound), "--print-limit", "3"};
-  for (const std::string& word : runner_on(c, c.file())) argv.push_back(word);
+  const std::string size = size_for(c);
+  for (const std::string& word : runner_on(c, c.file(), size)) argv.push_back(word);
   c.host().release();
   try {
     return judge(process::run_command(argv, {}, kTimeoutSeconds), kFound,
-                 fmt::format("compute-sanitizer --tool {}", tool_),
+                 fmt::format("compute-sanitizer --tool {}", tool_), size,
                  {"Invalid", "Race reported", "Uninitialized", "Program hit", "SUMMARY"});
   } catch (const std::system_error&) {
     throw skipped("there is no compute-sanitizer in PATH; it comes with the CUDA toolkit");
@@ -87,7 +96,7 @@ std::string compute_sanitizer::run(candidate& c) const {
 
 bool address_sanitizer::applies_to(const candidate& c) const { return c.device() == "cpu"; }
 
-std::string address_sanitizer::run(candidate& c) const {
+covered address_sanitizer::run(candidate& c) const {
   constexpr int kFound = 87;
   const fs::path own = fs::absolute(c.file());
   const fs::path file = own.parent_path().parent_path() / "cpu-asan" / own.filename();
@@ -96,14 +105,15 @@ std::string address_sanitizer::run(candidate& c) const {
   }
   const std::string runtime = KZOO_ASAN_RUNTIME;
   if (!fs::exists(runtime)) throw skipped("there is no libasan at " + runtime);
+  const std::string size = size_for(c);
   c.host().release();
   return judge(
       process::run_command(
-          runner_on(c, file.string()),
+          runner_on(c, file.string(), size),
           {"LD_PRELOAD=" + runtime,
            fmt::format("ASAN_OPTIONS=exitcode={}:detect_leaks=0:abort_on_error=0", kFound)},
           kTimeoutSeconds),
-      kFound, "AddressSanitizer", {"ERROR: AddressSanitizer", "READ of", "WRITE of", "#0"});
+      kFound, "AddressSanitizer", size, {"ERROR: AddressSanitizer", "READ of", "WRITE of", "#0"});
 }
 
 }  // namespace kzoo::checks

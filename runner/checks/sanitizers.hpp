@@ -16,7 +16,7 @@ class compute_sanitizer final : public sanitizer_check {
   explicit compute_sanitizer(const char* tool) : tool_(tool) {}
   const char* name() const override { return tool_; }
   bool applies_to(const candidate& c) const override;
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 
  private:
   const char* tool_;
@@ -28,7 +28,7 @@ class address_sanitizer final : public sanitizer_check {
  public:
   const char* name() const override { return "AddressSanitizer"; }
   bool applies_to(const candidate& c) const override;
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

@@ -47,7 +47,7 @@ void in_turn(candidate& c, const problem& other) {
 
 }  // namespace
 
-std::string new_contents::run(candidate& c) const {
+covered new_contents::run(candidate& c) const {
   const problem& p = c.current_problem();
   c.prepare(p);
   run_right(c, "the first run");
@@ -56,10 +56,10 @@ std::string new_contents::run(candidate& c) const {
     run_right(c, "right at first, wrong once A and B have new contents");
   }
   c.finish();
-  return "contents changed twice in the same buffers";
+  return {"contents changed twice in the same buffers"};
 }
 
-std::string new_addresses::run(candidate& c) const {
+covered new_addresses::run(candidate& c) const {
   c.prepare(c.current_problem());
   run_right(c, "the first run");
   for (const auto& [letter, name] :
@@ -72,10 +72,10 @@ std::string new_addresses::run(candidate& c) const {
   c.renew(with_seed(c.current_problem(), c.current_problem().seed + 1), "abcw");
   run_right(c, "right at first, wrong once A, B, C and the workspace all are at new addresses");
   c.finish();
-  return "A, B, C and the workspace moved in turn, then all at once";
+  return {"A, B, C and the workspace moved in turn, then all at once"};
 }
 
-std::string interleaving::run(candidate& c) const {
+covered interleaving::run(candidate& c) const {
   problem other = c.current_problem();
   const bool integer = is_integer(other.dtype);
   other.alpha = integer ? 3 : 0.5;
@@ -88,22 +88,22 @@ std::string interleaving::run(candidate& c) const {
     other.m = m;
     other.n = n;
     other.k = k;
-    try {
-      c.prepare(other, 1);
-    } catch (const failure& f) {
-      if (f.verdict != verdict::unsupported) throw;
-      reason = f.what();
+    const fitted_problem fitted = c.fit(other);
+    if (!fitted.taken || *fitted.taken == c.current_problem()) {
+      reason = fitted.taken ? "none of its sizes is another" : fitted.objection;
       continue;
     }
+    other = *fitted.taken;
+    c.prepare(other, 1);
     in_turn(c, other);
-    return fmt::format("one instance for {} and two for {}, run in turn",
-                       shape_name(c.current_problem()), shape_name(other));
+    return {fmt::format("one instance for {} and two for {}, run in turn",
+                        shape_name(c.current_problem()), shape_name(other))};
   }
   c.finish();
-  throw skipped("declined every second shape: " + reason);
+  throw skipped("there is no second shape: " + reason);
 }
 
-std::string repeats::run(candidate& c) const {
+covered repeats::run(candidate& c) const {
   constexpr int kRuns = 50;
   const problem& p = c.current_problem();
   const auto expected = c.expected(p);
@@ -124,8 +124,8 @@ std::string repeats::run(candidate& c) const {
                     reference::place_name(difference.worst_row, difference.worst_col)));
   }
   c.finish();
-  return fmt::format("{} runs, {}", kRuns,
-                     c.nondeterministic() ? "all right" : "bit for bit the same");
+  return {fmt::format("{} runs, {}", kRuns,
+                      c.nondeterministic() ? "all right" : "bit for bit the same")};
 }
 
 }  // namespace kzoo::checks

@@ -14,7 +14,7 @@ class problem_check : public check {
 class new_contents final : public problem_check {
  public:
   const char* name() const override { return "new contents"; }
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 };
 
 // Each matrix and the workspace in turn at a new address, with the same instance; the old memory is
@@ -22,7 +22,7 @@ class new_contents final : public problem_check {
 class new_addresses final : public problem_check {
  public:
   const char* name() const override { return "new addresses"; }
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 };
 
 // Several live instances, of two shapes and then also two of the same shape, run in turn and while
@@ -30,7 +30,7 @@ class new_addresses final : public problem_check {
 class interleaving final : public problem_check {
  public:
   const char* name() const override { return "interleaving"; }
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 };
 
 // The same run many times: bit-identical results, or right ones if the variant is declared
@@ -38,7 +38,7 @@ class interleaving final : public problem_check {
 class repeats final : public problem_check {
  public:
   const char* name() const override { return "repeats"; }
-  std::string run(candidate& c) const override;
+  covered run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

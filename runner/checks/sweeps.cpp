@@ -103,11 +103,12 @@ std::vector<problem> near_size::problems(const candidate& c) const {
     p.beta = integer ? -2.0 : -1.3;
     return list.emplace_back(p);
   };
+  const results::granularity& step = c.granularity();
   add(0, 0, 0);
   add(0, 0, 0).padding += 8;
-  add(1, 1, 1);
-  add(-1, -1, -1);
-  add(0, 0, 1).beta = 0;
+  add(step.m, step.n, step.k);
+  add(-step.m, -step.n, -step.k);
+  add(0, 0, step.k).beta = 0;
   problem& integers = add(0, 0, 0);
   integers.data = fill::integers;
   integers.alpha = integers.beta = 1;
@@ -120,12 +121,11 @@ std::vector<problem> near_size::problems(const candidate& c) const {
   return list;
 }
 
-std::string precision_probe::run(candidate& c) const {
+covered precision_probe::run(candidate& c) const {
   const kzoo_type dtype = c.current_problem().dtype;
-  if (dtype == KZOO_F32 && c.declared() != KZOO_COMPUTE_FP32)
-    throw skipped(fmt::format("it declares {}, not fp32", precision_name(c.declared())));
-  const std::int64_t most_k =
-      is_integer(dtype) ? 40 : 4096;  // so that integer sums do not overflow
+  // So that integer sums do not overflow, and others are exact.
+  const std::int64_t limit = is_integer(dtype) ? 40 : 4096, step = c.granularity().k;
+  const std::int64_t most_k = std::max(step, limit / step * step);
   std::vector<problem> list;
   for (const shape& size : {shape{64, 96, most_k}, shape{33, 65, 40}}) {
     list.push_back(sized(dtype, size));

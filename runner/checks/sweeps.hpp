@@ -7,7 +7,7 @@ namespace kzoo::checks {
 
 class sweep_check : public check {
  public:
-  std::string run(candidate& c) const override { return sweep(c, problems(c)); }
+  covered run(candidate& c) const override { return sweep(c, problems(c)); }
 
  private:
   virtual std::vector<problem> problems(const candidate& c) const = 0;
@@ -65,7 +65,10 @@ class near_size final : public sweep_check {
 class precision_probe final : public check {
  public:
   const char* name() const override { return "precision probe"; }
-  std::string run(candidate& c) const override;
+  bool applies_to(const candidate& c) const override {
+    return c.current_problem().dtype != KZOO_F32 || c.declared() == KZOO_COMPUTE_FP32;
+  }
+  covered run(candidate& c) const override;
 };
 
 }  // namespace kzoo::checks

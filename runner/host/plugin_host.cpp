@@ -90,17 +90,31 @@ results::plugin_description plugin_host::open() {
   return plugin;
 }
 
+std::optional<std::string> plugin_host::objection(const std::string& device, std::uint32_t variant,
+                                                  const problem& p) {
+  if (!opened_) open();
+  try {
+    call_for<json>(
+        {{"op", name(operation::ask)}, {"device", device}, {"variant", variant}, {"problem", p}},
+        timeout_seconds_);
+    return std::nullopt;
+  } catch (const failure& f) {
+    if (f.verdict != verdict::unsupported) throw;
+    return f.what();
+  }
+}
+
 void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p,
                           int slot) {
-  if (!opened_) open();
-  json request{
-      {"op", name(operation::ask)}, {"device", device}, {"variant", variant}, {"problem", p}};
-  call_for<json>(request, timeout_seconds_);
+  if (const auto why = objection(device, variant, p)) throw failure(verdict::unsupported, *why);
   prepared_[slot] = p;
   used_ = true;
-  request["op"] = name(operation::prepare);
-  request["slot"] = slot;
-  call_for<json>(request, timeout_seconds_);
+  call_for<json>({{"op", name(operation::prepare)},
+                  {"slot", slot},
+                  {"device", device},
+                  {"variant", variant},
+                  {"problem", p}},
+                 timeout_seconds_);
 }
 
 void plugin_host::renew(const problem& p, const std::string& move, int slot) {

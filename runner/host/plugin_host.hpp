@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class plugin_host {
 
   // Loads the library.
   results::plugin_description open();
+  // Why the variant declines the problem on the device; nothing where it accepts.
+  std::optional<std::string> objection(const std::string& device, std::uint32_t variant,
+                                       const problem& p);
   // Makes the variant ready for the problem on the device: inputs are generated, C is allocated.
   // Instances that are to be alive at the same time need different slots.
   void prepare(const std::string& device, std::uint32_t variant, const problem& p, int slot = 0);

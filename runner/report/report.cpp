@@ -2,6 +2,7 @@
 
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
+#include "report/closing.hpp"
 #include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
@@ -186,11 +187,14 @@ void add_closing(page& p, const document& d) {
   }
   if (!d.complete())
     counts += fmt::format(", {} of {} cells not run", d.planned - d.cells.size(), d.planned);
-  const bool ok = d.complete() && results::exit_code(d) == 0;
-  p.line(ok             ? "ok"
-         : d.complete() ? "FAILED"
-                        : "INTERRUPTED",
-         ok ? style::good : style::bad,
+  results::coverage covered;
+  for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);
+  for (const results::gap& g : covered.gaps())
+    p.item("not checked", style::bad, ": " + results::to_string(g));
+  const closing_words closing = d.complete()
+                                    ? closing_words_for(results::exit_code(d) == 0, covered)
+                                    : closing_words{"INTERRUPTED", style::bad};
+  p.line(closing.words, closing.look,
          fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing, pairs,
                      d.wall_seconds));
 }

@@ -3,6 +3,7 @@
 #include "core/output.hpp"
 #include "core/version.hpp"
 #include "reference/error_map.hpp"
+#include "report/closing.hpp"
 #include "report/terminal.hpp"
 #include "report/text.hpp"
 
@@ -68,10 +69,16 @@ void validation_text::ends(const results::validation& v) {
   std::string text;
   for (const auto& [o, count] : counts)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, results::outcome_name(o));
-  print_to(out_, "\n{}: {} · {:.1f} s\n",
-           results::exit_code(v) == 0 ? styled("ok", style::good, colour_)
-                                      : styled("FAILED", style::bad, colour_),
-           text, v.wall_seconds);
+  results::coverage covered;
+  for (const results::validated_variant& one : v.variants) covered.add(one.kernel, one.findings);
+  print_to(out_, "\n");
+  for (const results::gap& g : covered.gaps()) {
+    print_to(out_, "{} {}\n", styled("not checked:", style::bad, colour_),
+             plain(results::to_string(g)));
+  }
+  const closing_words closing = closing_words_for(results::exit_code(v) == 0, covered);
+  print_to(out_, "{}: {} · {:.1f} s\n", styled(closing.words, closing.look, colour_), text,
+           v.wall_seconds);
 }
 
 void validation_text::is_interrupted() {

@@ -20,6 +20,7 @@ struct finding {
   results::outcome outcome{};
   std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
+  std::string not_checked{};  // what part of the check could not be made, and why; "": nothing
 };
 // The name of a finding that excuses a cell: it failed in a worker where another kernel had run,
 // and passes in one of its own. Names that kernel.

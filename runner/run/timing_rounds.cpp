@@ -1,7 +1,11 @@
 #include "run/timing_rounds.hpp"
 
+#include "core/matrix_data.hpp"
 #include "run/plan.hpp"
+#include "timing/bootstrap.hpp"
 #include "timing/series.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -22,16 +26,25 @@ constexpr double kWarmsItselfMs = 10;
 constexpr double kSampledMs = 4;
 constexpr double kMaxSamples = 16;
 
+// In every second round a kernel is timed once more, on data that it has not seen. It may be slower
+// there by this factor.
+constexpr double kMostUnseenRatio = 1.2;
+
+// What is drawn at random for one problem, and the same for all candidates.
+struct random_choices {
+  int first_round, clock_round;  // clock_round: in which the two clocks are compared
+  std::uint64_t unseen_seed;     // of the contents on which a result is judged once more
+};
+
 // Times one candidate over the rounds, and keeps its samples.
 class candidate_timer {
  public:
-  // `clock_round`: in which the two clocks are compared.
   candidate_timer(timed_candidate& who, const problem& p, const results::timing_options& how,
-                  int clock_round)
+                  const random_choices& random)
       : who_(who),
         problem_(p),
         how_(how),
-        clock_round_(clock_round),
+        random_(random),
         rule_{how.rounds, how.max_relative_half_width, how.max_seconds} {
     const bool simulated = who.clock == timing::clock::simulator;
     // A simulator's times need no precision, and a new process for each turn is expensive.
@@ -58,7 +71,8 @@ class candidate_timer {
         if (cell().verdict == verdict::pass && !k.samples.out_of_time(rule_))
           sample(k, round, warmup_seconds);
       }
-      if (round == clock_round_) compare_clocks();
+      if ((round - random_.first_round) % 2 == 0) time_unseen(round);
+      if (round == random_.clock_round) compare_clocks();
     });
   }
 
@@ -69,6 +83,7 @@ class candidate_timer {
         if (how_.end_to_end && cell().verdict == verdict::pass) measure_end_to_end();
       });
     }
+    if (cell().verdict == verdict::pass) compare_with_unseen();
     if (cell().verdict != verdict::pass) return;
     who_.cell->time = summarised(kinds_.front());
     if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
@@ -91,7 +106,11 @@ class candidate_timer {
       work();
       who_.candidate->finish();
     } catch (const failure& f) {
-      fail(f.verdict, f.what());
+      if (is_declined(f.verdict))
+        fail(verdict::error, fmt::format("{} when it was timed, though it ran before: {}",
+                                         verdict_name(f.verdict), f.what()));
+      else
+        fail(f.verdict, f.what());
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
@@ -120,6 +139,33 @@ class candidate_timer {
     k.flushed = timed.cold_cache;
     k.last_ms = timed.samples_ms.back();
     who_.cell->conditions.add(timed.conditions);
+  }
+
+  // A kernel that keeps results has nothing to gain here.
+  void time_unseen(int round) {
+    const kind& k = kinds_.front();
+    if (cell().verdict != verdict::pass || who_.clock == timing::clock::simulator ||
+        k.samples.out_of_time(rule_)) {
+      return;
+    }
+    const bool judged = unseen_ms_.empty();
+    const std::uint64_t seed =
+        judged ? random_.unseen_seed : data::hash(random_.unseen_seed, round);
+    const checks::unseen_run run = who_.candidate->time_unseen(seed & INT64_MAX, k.hot, judged);
+    if (!run.judgement.right) return fail(run.judgement, "wrong on data that it had not seen: ");
+    unseen_ms_.push_back(run.ms);
+    unseen_rounds_.push_back(round);
+  }
+
+  void compare_with_unseen() {
+    if (unseen_ms_.empty() || kinds_.front().samples.empty() || kinds_.front().hot) return;
+    const timing::ratio slower =
+        timing::paired_ratio(timing::summarise_without_interval(unseen_ms_, unseen_rounds_),
+                             kinds_.front().samples.summarised(rule_));
+    if (!slower.likely || slower.likely->low <= kMostUnseenRatio) return;
+    fail(verdict::wrong,
+         fmt::format("takes {:.3g} times as long on data that it has not seen: it keeps results",
+                     slower.value));
   }
 
   void compare_clocks() {
@@ -167,8 +213,10 @@ class candidate_timer {
   timed_candidate& who_;
   const problem& problem_;
   const results::timing_options& how_;
-  int clock_round_;
+  random_choices random_;
   bool clocks_compared_ = false;
+  std::vector<double> unseen_ms_;  // of each time_unseen()
+  std::vector<int> unseen_rounds_;
   timing::stop_rule rule_;
   std::vector<kind> kinds_;
 };
@@ -192,7 +240,9 @@ void run_rounds(const problem& p, const results::timing_options& how,
   std::mt19937_64 random(std::random_device{}());
   std::uniform_int_distribution<int> clock_round(first_round, first_round + how.rounds - 1);
   std::vector<candidate_timer> timers;
-  for (timed_candidate& t : timed_candidates) timers.emplace_back(t, p, how, clock_round(random));
+  const std::uint64_t unseen_seed = random();
+  for (timed_candidate& t : timed_candidates)
+    timers.emplace_back(t, p, how, random_choices{first_round, clock_round(random), unseen_seed});
   for (int round = first_round;; ++round) {
     std::vector<candidate_timer*> now = participants(timers);
     if (now.empty()) break;

@@ -21,6 +21,14 @@ std::vector<problem> problems_to_try(const results::device& device,
   return list;
 }
 
+// The next larger sizes that the variant takes; `p` where it takes none, or fails: then the first
+// check says so.
+problem fitted(checks::candidate& c, const problem& p) try {
+  return c.fit(p).taken.value_or(p);
+} catch (const failure&) {
+  return p;
+}
+
 void validate_variant(host::plugin_host& host, const checks::candidate_description& who,
                       const results::device& device, const validation_options& options,
                       checks::expected_results& expected_results, const validation_observer& watch,
@@ -37,8 +45,9 @@ void validate_variant(host::plugin_host& host, const checks::candidate_descripti
   problem supported;
   results::finding first;
   for (const problem& p : problems_to_try(device, options, who.problem.dtype)) {
-    supported = p;
-    checks::candidate candidate = candidate_at(p);
+    checks::candidate asked = candidate_at(p);
+    supported = options.size ? p : fitted(asked, p);
+    checks::candidate candidate = candidate_at(supported);
     first = checks::run_check(checks::product{}, candidate);
     if (first.outcome != results::outcome::skipped) break;
   }

@@ -70,6 +70,7 @@ void map(auto& io, is<results::finding> auto& f) {
   io("outcome", f.outcome, word(results::kOutcomes, results::outcome_name));
   io("detail", f.detail);
   if (io.has("errors", f.errors.has_value())) io("errors", f.errors);
+  if (io.has("not_checked", !f.not_checked.empty())) io("not_checked", f.not_checked);
 }
 
 void map(auto& io, is<results::launch> auto& l) {

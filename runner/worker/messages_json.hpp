@@ -30,8 +30,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end, allocate_ms, to_device_ms, kernel
 namespace kzoo::results {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::signature_description, dtype, compute)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::granularity, m, n, k, row_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::variant_description, id, summary, compute_capability,
-                                   nondeterministic, signatures)
+                                   nondeterministic, granularity, signatures)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::plugin_description, id, summary, build_info, device,
                                    native, variants)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_shared, local_bytes,

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
@@ -22,9 +24,18 @@ results::plugin_description describe(const library& lib) {
                                 p.device,   p.native != 0,   {}};
   for (std::uint32_t i = 0; i < p.variant_count; ++i) {
     const kzoo_variant& v = lib.variant(i);
-    const bool has_flag = v.struct_size >= sizeof(kzoo_variant);
-    results::variant_description out{
-        text(v.id), text(v.summary), v.compute_capability, has_flag && v.nondeterministic != 0, {}};
+    results::variant_description out;
+    out.id = text(v.id);
+    out.summary = text(v.summary);
+    out.compute_capability = v.compute_capability;
+    // Fields that a plugin was built without count as 0.
+    if (v.struct_size >= offsetof(kzoo_variant, multiple_m))
+      out.nondeterministic = v.nondeterministic != 0;
+    if (v.struct_size >= sizeof(kzoo_variant)) {
+      const auto multiple = [](std::uint32_t x) { return std::max<std::int64_t>(1, x); };
+      out.granularity = {multiple(v.multiple_m), multiple(v.multiple_n), multiple(v.multiple_k),
+                         multiple(v.row_alignment)};
+    }
     for (std::uint32_t s = 0; s < v.signature_count; ++s) {
       const kzoo_signature& sig = v.signatures[s];
       const bool same = sig.type_a == sig.type_b && sig.type_b == sig.type_c;

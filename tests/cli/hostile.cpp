@@ -58,6 +58,10 @@ const std::vector<expectation> kOnBoth = {
     {"state:computes_once", "wrong", {"the kernel wrote nothing"}},
     {"state:skips_while_timed", "wrong", {"the kernel wrote nothing"}},
     {"memory:writes_input_later", "wrong", {"input A"}},
+    {"sizes:declines_in_create",
+     "error",
+     {"accepted the problem in supports() and declined it in create(): on second thoughts"}},
+    {"sizes:declines_later", "error", {"unsupported when it was timed, though it ran before"}},
     {"launches:honest", "pass", {}},
     {"memory:honest", "pass", {}},
 };
@@ -157,6 +161,28 @@ TEST_CASE("a result that is computed once is wrong when it is timed", "[cli][hos
   CHECK_THAT(cell.at("reason").get<std::string>(),
              ContainsSubstring("wrong when it was timed") &&
                  ContainsSubstring("a result kept from an earlier call?"));
+}
+
+TEST_CASE("a result that is kept and given the new signs is found out by new numbers",
+          "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "t.toml",
+      "plugins = ['native:honest', 'native:replays_signs', 'native:replays_signs_blindly']\n"
+      "[problem]\nsizes = [96]\n[timing]\nrounds = 10\nmin_samples = 20\n");
+  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cells = ran.json().at("cells");
+  CHECK(cells.at(0).at("verdict") == "pass");
+  const auto requires_wrong = [](const auto& cell, const char* words) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == "wrong");
+    CHECK(cell.at("time").is_null());
+    CHECK_THAT(cell.at("reason").template get<std::string>(), ContainsSubstring(words));
+  };
+  requires_wrong(cells.at(1), "times as long on data that it has not seen: it keeps results");
+  requires_wrong(cells.at(2), "wrong on data that it had not seen: ");
 }
 
 TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hostile]") {

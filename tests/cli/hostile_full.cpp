@@ -89,6 +89,45 @@ TEST_CASE("tier full checks near the problem's own size", "[cli][hostile]") {
   check_each(kLarge, "cpu", "sizes = ['272x264x40']", kFull);
 }
 
+TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
+  check_each({{"sizes:tiles_without_beta", "wrong", {"alpha and beta: 64x72x48", "beta=1"}}}, "cpu",
+             "sizes = ['32x24x16']", kFull);
+  const auto ran =
+      runner("validate 'sizes:*tiles' --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.err, ContainsSubstring("PARTLY CHECKED: 22 pass"));
+  CHECK_THAT(ran.err, ContainsSubstring("not checked: alpha and beta, of sizes:tiles: ") &&
+                          ContainsSubstring("with padded rows, which it declines: rows must not"));
+  for (const auto& variant : ran.json().at("variants")) {
+    for (const auto& made : variant.at("checks")) {
+      INFO(variant.at("kernel") << made.dump());
+      CHECK(made.at("outcome") == "pass");
+      CHECK(made.contains("not_checked") ==
+            (made.at("check") == "shapes" || made.at("check") == "alpha and beta" ||
+             made.at("check") == "near its size"));
+    }
+  }
+}
+
+TEST_CASE("what could not be checked is said in the end, and not called ok", "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto ran = runner("validate sizes:one_shape --device cpu --plugin-dir " + hostile_folder());
+  INFO(ran.out);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("skipped  alpha and beta   declined: not this one"));
+  CHECK_THAT(ran.out, ContainsSubstring("not checked: interleaving, of sizes:one_shape: ") &&
+                          ContainsSubstring("PARTLY CHECKED: ") && !ContainsSubstring("ok: "));
+  const auto file =
+      folder.write("one.toml",
+                   "plugins = ['sizes:one_shape']\n[problem]\nsizes = ['129x127x65']\n"
+                   "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
+  const auto run = runner(file + " --device cpu --plugin-dir " + hostile_folder());
+  CHECK(run.code == 0);
+  CHECK_THAT(run.out, ContainsSubstring("not checked: seeds, of sizes:one_shape: declined: not") &&
+                          ContainsSubstring("PARTLY CHECKED: 1 pass"));
+}
+
 TEST_CASE("integer arithmetic narrower than declared is detected", "[cli][hostile]") {
   check_validation("precision:int32_*", 2, "precision probe",
                    "declares int32, but products of 12-bit numbers");

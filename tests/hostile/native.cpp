@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
@@ -49,6 +51,37 @@ struct replays_result : honest {
                   row * sizeof(float));
   }
   mutable std::vector<float> kept;
+};
+
+// Copies a kept result with other signs, which it reads from one element of each row of A and each
+// column of B. Whether these are numbers that it has seen it notices, or not.
+template <bool kNotices>
+struct replays_signs : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    std::vector<float> edges;
+    for (int row = 0; row < g.m; ++row) edges.push_back(g.a_at(row, 0));
+    for (int col = 0; col < g.n; ++col) edges.push_back(g.b_at(0, col));
+    const auto is_same = [](float x, float y) { return std::abs(x) == std::abs(y); };
+    if (kept.empty() || (kNotices && !std::ranges::equal(edges, kept_edges, is_same))) {
+      honest::run(g, stream);
+      kept.clear();
+      for (int row = 0; row < g.m; ++row)
+        kept.insert(kept.end(), g.c + row * g.ldc, g.c + row * g.ldc + g.n);
+      kept_edges = edges;
+      return;
+    }
+    for (int row = 0; row < g.m; ++row) {
+      const bool row_differs = edges[std::size_t(row)] != kept_edges[std::size_t(row)];
+      for (int col = 0; col < g.n; ++col) {
+        const auto edge = static_cast<std::size_t>(g.m + col);
+        const bool negated = row_differs != (edges[edge] != kept_edges[edge]);
+        const float value =
+            kept[static_cast<std::size_t>(row) * std::size_t(g.n) + std::size_t(col)];
+        g.c[row * g.ldc + col] = negated ? -value : value;
+      }
+    }
+  }
+  mutable std::vector<float> kept, kept_edges;
 };
 
 // Row 39 is off by one. In a large C this is detected only by a check that covers all rows.
@@ -220,6 +253,8 @@ struct leaves_child : honest {
 
 KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must pass"),
             kzoo::variant<replays_result>("replays_result", "computes once"),
+            kzoo::variant<replays_signs<true>>("replays_signs", "computes what it has not seen"),
+            kzoo::variant<replays_signs<false>>("replays_signs_blindly", "computes once"),
             kzoo::variant<wrong_row>("wrong_row", "adds 1 to row 39"),
             kzoo::variant<slows_clock>("slows_clock", "its time is an eighth of the true one"),
             kzoo::variant<one_unwritten>("one_unwritten", "leaves out the last element"),

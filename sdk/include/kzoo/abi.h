@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 1
+#define KZOO_ABI_MINOR 2
 
 /* The outcome of a call. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
@@ -166,6 +166,12 @@ struct kzoo_variant {
    * in no fixed order. 0: they are the same to the last bit. */
   uint32_t nondeterministic;
   uint32_t reserved;
+
+  /* Since 1.2. The sizes that it takes: M, N and K must be multiples of these, and each row of A, B
+   * and C must start at a multiple of row_alignment bytes; 0: any. `supports` declines all others.
+   * From these the runner knows which sizes to choose for its checks. */
+  uint32_t multiple_m, multiple_n, multiple_k;
+  uint32_t row_alignment;
 };
 
 typedef struct kzoo_plugin {
@@ -205,7 +211,8 @@ KZOO_ABI_ASSERT(sizeof(kzoo_launch_list) == 32, "kzoo_launch_list");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, signature_count) == 32, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, supports) == 48, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_variant, nondeterministic) == 88, "kzoo_variant");
-KZOO_ABI_ASSERT(sizeof(kzoo_variant) == 96, "kzoo_variant");
+KZOO_ABI_ASSERT(offsetof(kzoo_variant, multiple_m) == 96, "kzoo_variant");
+KZOO_ABI_ASSERT(sizeof(kzoo_variant) == 112, "kzoo_variant");
 KZOO_ABI_ASSERT(offsetof(kzoo_plugin, variants) == 40, "kzoo_plugin");
 KZOO_ABI_ASSERT(sizeof(kzoo_plugin) == 64, "kzoo_plugin");
 

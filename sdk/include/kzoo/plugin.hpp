@@ -29,6 +29,7 @@
 //     static constexpr kzoo_precision precision_of = ...;
 //     static constexpr unsigned compute_capability = 80;               // default: any
 //     static constexpr bool nondeterministic = true;         // runs may differ in rounding
+//     static constexpr kzoo::granularity granularity{.m = 128, .n = 128, .k = 32, .row_bytes = 16};
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
@@ -61,6 +62,12 @@ namespace kzoo {
 
 template <class... T>
 struct types {};
+
+// The sizes that a variant takes: M, N and K that are multiples of these, and rows of A, B and C
+// that each start at a multiple of so many bytes. It answers UNSUPPORTED to others.
+struct granularity {
+  unsigned m = 1, n = 1, k = 1, row_bytes = 1;
+};
 
 template <class T>
 struct element_traits;
@@ -141,6 +148,15 @@ constexpr unsigned compute_capability() {
 }
 
 template <class V>
+constexpr granularity granularity_of() {
+  if constexpr (requires { V::granularity; }) {
+    return V::granularity;
+  } else {
+    return {};
+  }
+}
+
+template <class V>
 constexpr bool nondeterministic() {
   if constexpr (requires { V::nondeterministic; }) {
     return V::nondeterministic;
@@ -182,6 +198,30 @@ std::string type_objection(const kzoo_problem& p) {
   return "it computes " + known + ", not " + type_word(p.type_c);
 }
 
+constexpr std::int64_t type_bytes(kzoo_type type) {
+  return type == KZOO_F16 || type == KZOO_BF16 ? 2 : 4;
+}
+
+// "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
+inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
+  struct rule {
+    const char* what;
+    std::int64_t size;
+    unsigned multiple;
+  };
+  for (const rule& r :
+       {rule{"M", p.m, g.m}, rule{"N", p.n, g.n}, rule{"K", p.k, g.k},
+        rule{"the bytes from row to row of A", p.lda * type_bytes(p.type_a), g.row_bytes},
+        rule{"the bytes from row to row of B", p.ldb * type_bytes(p.type_b), g.row_bytes},
+        rule{"the bytes from row to row of C", p.ldc * type_bytes(p.type_c), g.row_bytes}}) {
+    if (r.multiple > 1 && r.size % r.multiple != 0) {
+      return std::string("it needs ") + r.what + " to be a multiple of " +
+             std::to_string(r.multiple) + ", not " + std::to_string(r.size);
+    }
+  }
+  return "";
+}
+
 // Why no plugin made with this header computes the problem, or "".
 template <class V>
 std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
@@ -196,6 +236,7 @@ std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) > kLargest) {
     return "sizes above 2^30 are not supported";
   }
+  if (std::string words = size_objection(granularity_of<V>(), p); !words.empty()) return words;
   if (p.type_c == KZOO_I32 && !(is_whole_int(p.alpha) && is_whole_int(p.beta))) {
     return "alpha and beta must be whole numbers for integer matrices";
   }
@@ -310,6 +351,7 @@ kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, 
 // One entry of a plugin's table. `id` and `summary` must be string literals.
 template <class V>
 constexpr kzoo_variant variant(const char* id, const char* summary) {
+  constexpr granularity kSizes = detail::granularity_of<V>();
   return {sizeof(kzoo_variant),
           id,
           summary,
@@ -323,7 +365,11 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
           &detail::run<V>,
           &detail::destroy<V>,
           detail::nondeterministic<V>(),
-          0};
+          0,
+          kSizes.m,
+          kSizes.n,
+          kSizes.k,
+          kSizes.row_bytes};
 }
 
 }  // namespace kzoo

@@ -1,0 +1,32 @@
+#include "results/coverage.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+namespace kzoo::results {
+
+void coverage::add(const std::string& kernel, const std::vector<finding>& findings) {
+  for (const finding& f : findings) {
+    if (f.not_checked.empty()) continue;
+    const auto is_same = [&](const gap& g) { return g.check == f.check && g.why == f.not_checked; };
+    auto same = std::ranges::find_if(gaps_, is_same);
+    if (same == gaps_.end()) same = gaps_.insert(same, {f.check, f.not_checked, {}});
+    if (std::ranges::find(same->kernels, kernel) == same->kernels.end())
+      same->kernels.push_back(kernel);
+  }
+}
+
+std::string to_string(const gap& g) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::size_t named = std::min(kMostNamed, g.kernels.size());
+  const std::string more = named < g.kernels.size()
+                               ? fmt::format(" and {} more", g.kernels.size() - named)
+                               : std::string();
+  return fmt::format("{}, of {}{}: {}", g.check, fmt::join(std::span(g.kernels).first(named), ", "),
+                     more, g.why);
+}
+
+}  // namespace kzoo::results

@@ -1,0 +1,74 @@
+// Variants that take some sizes only, or change their mind about which.
+#include "hostile.hpp"
+
+#include <cstdint>
+
+namespace {
+
+using hostile::gemm;
+using hostile::honest;
+using hostile::per_element;
+
+const char* unless_packed(const kzoo_problem& p) {
+  const bool packed = p.lda == p.k && p.ldb == p.n && p.ldc == p.n;
+  return packed ? nullptr : "rows must not be padded";
+}
+
+// A correct kernel for whole tiles of packed matrices.
+struct tiles : honest {
+  static constexpr kzoo::granularity granularity{.m = 32, .n = 24, .k = 16, .row_bytes = 16};
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    return unless_packed(p);
+  }
+};
+
+// The same, without a word about its tiles but in supports().
+struct undeclared_tiles : honest {
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    return p.m % 32 == 0 && p.n % 32 == 0 && p.k % 16 == 0 ? unless_packed(p)
+                                                           : "sizes must be whole tiles";
+  }
+};
+
+// Wrong where beta is not 0: the checks find that only if they choose sizes that it takes.
+struct tiles_without_beta : per_element<tiles_without_beta> {
+  static constexpr kzoo::granularity granularity = tiles::granularity;
+  static __device__ void element(const gemm& g, int row, int col) {
+    g.c[row * g.ldc + col] = g.alpha * hostile::dot(g, row, col, g.k);
+  }
+};
+
+// Takes one shape and no other.
+struct one_shape : honest {
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    return p.m == 129 && p.n == 127 && p.k == 65 && p.beta == 0 ? nullptr : "not this one";
+  }
+};
+
+struct declines_in_create : honest {
+  declines_in_create(const kzoo_problem&, const kzoo_device&) {
+    throw kzoo::error(KZOO_UNSUPPORTED, "on second thoughts");
+  }
+};
+
+// Declines the problem that it has just computed.
+struct declines_later : honest {
+  static const char* supports(const kzoo_problem&, const kzoo_device&) {
+    return runs == 0 ? nullptr : "enough of that";
+  }
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    ++runs;
+    honest::run(g, stream);
+  }
+  static inline int runs = 0;
+};
+
+}  // namespace
+
+KZOO_PLUGIN("sizes", "Takes some sizes only, or changes its mind about which",
+            kzoo::variant<tiles>("tiles", "must pass, with checks on whole tiles"),
+            kzoo::variant<undeclared_tiles>("undeclared_tiles", "the same"),
+            kzoo::variant<tiles_without_beta>("tiles_without_beta", "ignores beta"),
+            kzoo::variant<one_shape>("one_shape", "right, on the one shape that it takes"),
+            kzoo::variant<declines_in_create>("declines_in_create", "accepts, then declines"),
+            kzoo::variant<declines_later>("declines_later", "declines what it has computed"));
