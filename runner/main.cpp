@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "host/profiled.hpp"
+#include "microbenchmarks/process_medians.hpp"
 #include "shards/messages.hpp"
 #include "worker/worker.hpp"
 
@@ -26,6 +27,8 @@ void fill_standard_descriptors() {
 int main(int argc, char** argv) {
   if (argc > 1 && argv[1] == kzoo::worker::kWorkerCommand) return kzoo::worker::worker_main();
   fill_standard_descriptors();
+  if (argc > 2 && argv[1] == kzoo::microbenchmarks::kProductsCommand)
+    return kzoo::microbenchmarks::time_products(argv[2]);
   if (argc > 2 && argv[1] == kzoo::host::kProfiledCommand)
     return kzoo::host::profiled_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost

@@ -58,6 +58,11 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
                {c.kernel, style::dim}});
   }
   print_to(stdout, "{}", t.str(colour, "      "));
+  if (peaks->spread) {
+    line("process to process", fmt::format("medians differ by {:.2f} us and {:.3f} % (one standard "
+                                           "deviation)",
+                                           1e3 * peaks->spread->ms, 100 * peaks->spread->share));
+  }
 }
 
 void print_json(const std::vector<results::device>& all) {

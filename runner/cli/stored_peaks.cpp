@@ -7,6 +7,8 @@
 #include "input/invalid.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
+#include "microbenchmarks/process_medians.hpp"
+#include "process/command.hpp"
 #include "run/execution.hpp"
 #include "storage/peaks_json.hpp"
 
@@ -34,6 +36,26 @@ fs::path folder() {
   if (cache.is_absolute()) return cache / below;
   const fs::path home = environment("HOME");
   return home.empty() ? fs::path() : home / ".cache" / below;
+}
+
+// Times the same products in several processes, one after the other.
+timing::process_spread measure_spread(const results::device& d) {
+  constexpr int kProcesses = 10;
+  constexpr double kTimeoutSeconds = 60;
+  print_to(stderr, "measuring how much times differ between processes on {}: {} processes\n", d.id,
+           kProcesses);
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::vector<std::vector<timing::process_median>> by_size;
+  for (int i = 0; i < kProcesses; ++i) {
+    const process::command_result ran = process::run_command(
+        {self, std::string(microbenchmarks::kProductsCommand), d.id}, {}, kTimeoutSeconds);
+    if (ran.code != 0 || ran.hung) throw devices::failure(printable(ran.output, kLongestText));
+    const auto medians = microbenchmarks::read_medians(ran.output);
+    by_size.resize(medians.size());
+    for (std::size_t size = 0; size < medians.size(); ++size)
+      by_size[size].push_back(medians[size]);
+  }
+  return timing::fit(by_size);
 }
 
 // On an otherwise idle device the slowest sample is no further than this below the best.
@@ -78,13 +100,14 @@ roofline::peaks measure_peaks(const results::device& d) {
                100 * spread);
     }
   }
+  if (d.abi.kind == KZOO_CUDA) c.spread = measure_spread(d);
   storage::store_peaks(c, peaks_file(d));
   return c;
 }
 
 std::optional<roofline::peaks> peaks_of(const results::device& d) {
   auto known = known_peaks(d);
-  if (known || d.abi.kind != KZOO_CUDA || peaks_file(d).empty()) return known;
+  if ((known && known->spread) || d.abi.kind != KZOO_CUDA || peaks_file(d).empty()) return known;
   print_to(stderr,
            "the peaks of {} are measured first, once, in some seconds; no kernel can be faster\n",
            d.id);

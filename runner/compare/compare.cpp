@@ -26,7 +26,15 @@ change change_of(const timing::ratio& time, double threshold) {
   return low >= 1 / much && high <= much ? change::same : change::uncertain;
 }
 
-pair matched(const cell& before, const cell& after, double threshold) {
+// The larger one: the device is the same, but it may have been measured in one of the runs only.
+timing::process_spread spread_of(const document& before, const document& after,
+                                 timing::clock clock) {
+  const timing::process_spread x = before.spread_of(clock), y = after.spread_of(clock);
+  return {std::max(x.ms, y.ms), std::max(x.share, y.share)};
+}
+
+pair matched(const cell& before, const cell& after, double threshold,
+             const timing::process_spread& spread) {
   pair p{&before, &after, change::failing, {}};
   const bool passed = before.verdict == verdict::pass, passes = after.verdict == verdict::pass;
   if (is_declined(after.verdict)) {
@@ -34,7 +42,8 @@ pair matched(const cell& before, const cell& after, double threshold) {
   } else if (passed != passes) {
     p.change = passes ? change::repaired : change::broken;
   } else if (before.time && after.time && before.time->clock == after.time->clock) {
-    p.time = timing::ratio_of_medians(*after.time, *before.time);
+    p.time = timing::widened(timing::ratio_of_medians(*after.time, *before.time), *after.time,
+                             *before.time, spread);
     p.change = change_of(*p.time, threshold);
   } else if (passes) {
     // Both passed: without times in both there is nothing to compare but the verdict.
@@ -82,7 +91,9 @@ comparison compare(const document& before, const document& after, double thresho
     if (!is_declined(c.verdict)) left.emplace(identity_of(before, c), &c);
   }
   const auto match = [&](std::map<identity, const cell*>::iterator partner, const cell& now) {
-    result.pairs.push_back(matched(*partner->second, now, threshold));
+    const timing::process_spread spread =
+        now.time ? spread_of(before, after, now.time->clock) : timing::process_spread{};
+    result.pairs.push_back(matched(*partner->second, now, threshold, spread));
     return left.erase(partner);
   };
   for (const cell& c : after.cells) {

@@ -12,7 +12,7 @@ std::vector<ranking> rank(const results::document& d, const std::string& baselin
     if (rankings.empty() || rankings.back().problem != c.problem) {
       rankings.push_back({c.problem, {}});
     }
-    rankings.back().places.push_back({&c, timing::paired_ratio(*base->time, *c.time), base == &c});
+    rankings.back().places.push_back({&c, d.ratio_of(*base, c), base == &c});
   }
   for (ranking& r : rankings) {
     std::ranges::stable_sort(r.places, {}, [](const place& p) { return p.cell->time->median_ms; });

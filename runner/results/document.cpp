@@ -60,12 +60,25 @@ const cell* document::baseline_of(const cell& c, const std::string& selector) co
   return baseline_among(cells_of(c.problem), c, selector);
 }
 
+timing::process_spread document::spread_of(timing::clock clock) const {
+  // With fresh processes the rounds show it.
+  const bool known = peaks && peaks->spread && clock != timing::clock::simulator &&
+                     !experiment.timing.fresh_processes;
+  return known ? *peaks->spread : timing::process_spread{};
+}
+
+timing::ratio document::ratio_of(const cell& a, const cell& b) const {
+  const timing::ratio paired = timing::paired_ratio(*a.time, *b.time);
+  if (a.kernel == b.kernel) return paired;
+  return timing::widened(paired, *a.time, *b.time, spread_of(a.time->clock));
+}
+
 void document::compare_with_baseline(std::span<cell> of_one_problem) const {
   if (!experiment.baseline) return;
   for (cell& c : of_one_problem) {
     if (c.speedup) continue;
     const cell* baseline = baseline_among(of_one_problem, c, experiment.baseline->text);
-    if (baseline != nullptr) c.speedup = timing::paired_ratio(*baseline->time, *c.time);
+    if (baseline != nullptr) c.speedup = ratio_of(*baseline, c);
   }
 }
 

@@ -55,6 +55,11 @@ struct document {
   // selector names. Same problem, same kind of clock, both timed; null: there is none.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
+  // The time of `a` over that of `b`, both of this run. Its interval includes what differs between
+  // their processes, if that was measured and `b` is not `a` itself.
+  timing::ratio ratio_of(const cell& a, const cell& b) const;
+  // How much times of this kind of clock differ between processes, which the rounds do not show.
+  timing::process_spread spread_of(timing::clock clock) const;
   // Sets cell::speedup where it is missing; `of_one_problem` are all cells of a problem.
   void compare_with_baseline(std::span<cell> of_one_problem) const;
 };

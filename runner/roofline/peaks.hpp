@@ -2,6 +2,8 @@
 // The peak rates of a device, resource by resource: the roofs of the roofline model (Williams,
 // Waterman, Patterson 2009). All of them are measured; none comes from a data sheet.
 
+#include "timing/process_spread.hpp"
+
 #include <kzoo/abi.h>
 
 #include <array>
@@ -45,6 +47,8 @@ struct peaks {
   std::map<std::string, std::string> facts;  // what must be the same for them to hold
   std::string measured;                      // UTC, ISO 8601
   std::vector<measured_peak> all;            // several for a resource with several microbenchmarks
+  // How much times differ from process to process; absent: not measured.
+  std::optional<timing::process_spread> spread{};
 
   // The highest peak of a resource; null: not measured.
   const measured_peak* find(resource r) const;

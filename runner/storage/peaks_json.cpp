@@ -40,6 +40,13 @@ void map(auto& io, is<roofline::measured_peak> auto& p) {
   io.later("samples", p.samples);
 }
 
+void map(auto& io, is<timing::process_spread> auto& s) {
+  io("ms", s.ms);
+  io("share", s.share);
+  io.require("ms", s.ms >= 0 && std::isfinite(s.ms), "expected a number from 0");
+  io.require("share", s.share >= 0 && std::isfinite(s.share), "expected a number from 0");
+}
+
 void map(auto& io, is<roofline::peaks> auto& c) {
   io.schema(kPeaksSchema);
   io.derived("runner", std::map<std::string, std::string>{{"version", kVersion}});
@@ -49,6 +56,7 @@ void map(auto& io, is<roofline::peaks> auto& c) {
   });
   io("measured", c.measured);
   io("ceilings", c.all);
+  if (io.has("process_to_process", c.spread.has_value())) io("process_to_process", c.spread);
 }
 
 json to_json(const roofline::peaks& c, detail much) {

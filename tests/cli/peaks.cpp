@@ -131,6 +131,9 @@ TEST_CASE("no kernel exceeds the measured peaks of a GPU", "[cli][.gpu]") {
     rates[c.at("resource")] = c.at("best").at("rate").get<double>();
     CHECK(c.at("best").at("clock_mhz").get<double>() > 100);
   }
+  const auto spread = j.at("devices").at(0).at("ceilings").at("process_to_process");
+  CHECK(spread.at("ms").get<double>() < 0.01);
+  CHECK(spread.at("share").get<double>() < 0.05);
   CHECK(rates.at("fp32") > 1e12);
   CHECK(rates.at("l2_read") > rates.at("read"));
   if (rates.contains("fp16")) CHECK(rates.at("fp16") > 1.5 * rates.at("tf32"));

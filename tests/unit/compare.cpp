@@ -60,6 +60,28 @@ TEST_CASE("a result against itself has not changed", "[compare]") {
   CHECK_FALSE(compare::compare(made, made, 0).regressed());
 }
 
+TEST_CASE("what differs between processes is no change", "[compare]") {
+  document before = usual(), after = usual();
+  after.cells[1] = timed("fast", 0, 0.525);
+  after.peaks = roofline::peaks{"made", {}, "", {}, timing::process_spread{0, 0.005}};
+  CHECK(compare::compare(before, after, 0.03).count(change::slower) == 1);
+  after.peaks->spread = timing::process_spread{0.02, 0};  // 4 % of 0.5 ms
+  const auto c = compare::compare(before, after, 0.03);
+  CHECK(c.count(change::uncertain) == 2);  // also where nothing changed
+  CHECK(c.count(change::same) == 1);       // 8 ms
+  before.peaks = after.peaks;
+  for (document* d : {&before, &after}) d->experiment.timing.fresh_processes = true;
+  CHECK(compare::compare(before, after, 0.03).count(change::slower) == 1);
+}
+
+TEST_CASE("a tie allows for the processes of both kernels", "[compare]") {
+  document d = run_of({timed("base", 0, 1.0), timed("fast", 0, 0.99)});
+  const auto second = [&] { return compare::rank(d, "base").at(0).places.at(0).speed; };
+  CHECK_FALSE(second().tie());
+  d.peaks = roofline::peaks{"made", {}, "", {}, timing::process_spread{0, 0.005}};
+  CHECK(second().tie());
+}
+
 TEST_CASE("five percent on one kernel are found there and nowhere else", "[compare]") {
   const document before = usual();
   document after = usual();

@@ -1,0 +1,122 @@
+#include "microbenchmarks/process_medians.hpp"
+
+#include "devices/backend.hpp"
+#include "devices/devices.hpp"
+#include "timing/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+namespace kzoo::microbenchmarks {
+namespace {
+
+constexpr std::array kSizes{128, 256, 512, 1024, 2048};  // 8 us to 1 ms on a fast GPU
+constexpr int kRounds = 12;
+constexpr int kSamples = 8;  // in a round
+// GPU clocks need time under load to rise.
+constexpr std::chrono::milliseconds kClockWarmup{100};
+
+// Memory of a backend that is released again.
+class buffer {
+ public:
+  buffer(devices::backend& on, std::size_t bytes) : on_(on), memory_(on.allocate(bytes)) {}
+  ~buffer() { on_.release(memory_); }
+  buffer(const buffer&) = delete;
+  buffer& operator=(const buffer&) = delete;
+  void* get() const { return memory_; }
+
+ private:
+  devices::backend& on_;
+  void* memory_;
+};
+
+// A matrix behind unused memory of random size, as the matrices of a timed kernel are.
+struct placed_matrix {
+  placed_matrix(devices::backend& on, int n, std::uint64_t key, std::size_t gap_bytes)
+      : spec{KZOO_F32, data::content::uniform, n, n, n, key},
+        gap(on, gap_bytes),
+        words(on, static_cast<std::size_t>(data::word_count(spec)) * sizeof(float)) {
+    on.fill(words.get(), spec);
+  }
+  float* first() const { return static_cast<float*>(words.get()) + data::kRedzone; }
+
+  data::matrix spec;
+  buffer gap, words;
+};
+
+// The median of one round, in which the matrices are at new addresses.
+double round_median(devices::backend& on, int n, std::minstd_rand& random) {
+  constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
+  const auto gap = [&] { return kStep * (1 + random() % kMostSteps); };
+  const placed_matrix a(on, n, 1, gap()), b(on, n, 2, gap()), c(on, n, 3, gap());
+  const devices::run_steps steps{
+      .fill = [&] { on.fill(c.words.get(), c.spec); },
+      .fill_late = [] {},
+      .call = [&] { enqueue_product(a.first(), b.first(), c.first(), n, on.stream()); },
+      .output = c.words.get(),
+      .output_spec = c.spec};
+  constexpr int kWarmup = 2;
+  std::vector<double> ms;
+  for (int i = 0; i < kWarmup + kSamples; ++i) {
+    const devices::finished_run run = on.run(steps, devices::start::cold);
+    if (i >= kWarmup) ms.push_back(run.ms);
+  }
+  return timing::median(ms);
+}
+
+timing::process_median median_at(devices::backend& on, int n, std::minstd_rand& random) {
+  std::vector<double> medians;
+  for (int round = 0; round < kRounds; ++round) medians.push_back(round_median(on, n, random));
+  const double mean = std::accumulate(medians.begin(), medians.end(), 0.0) / kRounds;
+  double squares = 0;
+  for (const double ms : medians) squares += (ms - mean) * (ms - mean);
+  // Of a median of normal values: sqrt(pi / 2) times that of their mean.
+  const double error = std::sqrt(M_PI / 2 * squares / (kRounds - 1) / kRounds);
+  return {timing::median(medians), error};
+}
+
+}  // namespace
+
+int time_products(std::string_view device_id) try {
+  const results::device d = devices::find(std::string(device_id));
+  const auto on = devices::open(d.id);
+  std::minstd_rand random(std::random_device{}());
+  const auto start = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - start < kClockWarmup)
+    round_median(*on, kSizes.back(), random);
+  for (const int n : kSizes) {
+    const timing::process_median m = median_at(*on, n, random);
+    std::printf("%d %.9g %.9g\n", n, m.ms, m.standard_error);
+  }
+  return EXIT_SUCCESS;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return EXIT_FAILURE;
+}
+
+std::vector<timing::process_median> read_medians(const std::string& output) {
+  std::vector<timing::process_median> medians;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    int n = 0;
+    timing::process_median m;
+    if (!(words >> n >> m.ms >> m.standard_error) || !(m.ms > 0) || !(m.standard_error >= 0))
+      throw std::invalid_argument(output);
+    medians.push_back(m);
+  }
+  if (medians.empty()) throw std::invalid_argument("no output");
+  return medians;
+}
+
+}  // namespace kzoo::microbenchmarks

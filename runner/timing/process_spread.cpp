@@ -1,0 +1,69 @@
+#include "timing/process_spread.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace kzoo::timing {
+namespace {
+
+// Twice the negative logarithm of the likelihood of one kernel's medians. Each difference between
+// two processes that ran one after the other is normal around 0: so a slow drift of clocks hardly
+// counts.
+double unlikelihood(const std::vector<process_median>& medians, const process_spread& s) {
+  double total = 0;
+  for (std::size_t i = 1; i < medians.size(); ++i) {
+    const process_median &x = medians[i - 1], &y = medians[i];
+    const double mean = std::midpoint(x.ms, y.ms), between = deviation(s, mean);
+    const double none = 1e-6 * mean;  // no clock resolves less
+    const double variance = x.standard_error * x.standard_error +
+                            y.standard_error * y.standard_error +
+                            2 * (between * between + none * none);
+    total += std::log(variance) + (x.ms - y.ms) * (x.ms - y.ms) / variance;
+  }
+  return total;
+}
+
+// 0, then values from `least` to `most` in equal steps of their logarithm.
+std::vector<double> logarithmic(double least, double most) {
+  constexpr int kSteps = 60;
+  std::vector<double> values{0};
+  for (int i = 0; i <= kSteps; ++i)
+    values.push_back(least * std::pow(most / least, i / double(kSteps)));
+  return values;
+}
+
+}  // namespace
+
+double deviation(const process_spread& s, double median_ms) {
+  return std::hypot(s.ms, s.share * median_ms);
+}
+
+process_spread fit(const std::vector<std::vector<process_median>>& kernels) {
+  process_spread best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double ms : logarithmic(1e-6, 1)) {
+    for (const double share : logarithmic(1e-5, 0.3)) {
+      double total = 0;
+      for (const auto& medians : kernels) total += unlikelihood(medians, {ms, share});
+      if (total < least) {
+        least = total;
+        best = {ms, share};
+      }
+    }
+  }
+  return best;
+}
+
+ratio widened(const ratio& r, const summary& a, const summary& b, const process_spread& s) {
+  if (!r.likely || a.median_ms <= 0 || b.median_ms <= 0 || r.likely->low <= 0) return r;
+  constexpr double kDeviations = 2;  // 95 % of a normal distribution, known from a few dozen values
+  const double between = kDeviations * std::hypot(deviation(s, a.median_ms) / a.median_ms,
+                                                  deviation(s, b.median_ms) / b.median_ms);
+  const double below = std::hypot(std::log(r.value / r.likely->low), between),
+               above = std::hypot(std::log(r.likely->high / r.value), between);
+  return {r.value, interval{r.value * std::exp(-below), r.value * std::exp(above)}};
+}
+
+}  // namespace kzoo::timing
