@@ -51,6 +51,7 @@ class cublas {
 
  public:
   using types = kzoo::types<T>;
+  using layouts = kzoo::every_layout;
   static constexpr kzoo_precision precision =
       kTf32 ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
   static constexpr unsigned compute_capability = kTf32 || kBf16 ? 80 : 0;
@@ -69,12 +70,15 @@ class cublas {
     check(cublasSetMathMode(handle_.get(), static_cast<cublasMath_t>(kMode)), "cublasSetMathMode");
   }
 
-  void run(const kzoo::gemm<T>& g, const kzoo_arguments& args) const {
+  template <kzoo::layout kLayout>
+  void run(const kzoo::gemm<T, kLayout>& g, const kzoo_arguments& args) const {
+    constexpr auto kOpA = kzoo::is_a_transposed(kLayout) ? CUBLAS_OP_T : CUBLAS_OP_N;
+    constexpr auto kOpB = kzoo::is_b_transposed(kLayout) ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasHandle_t handle = handle_.get();
     check(cublasSetStream(handle, static_cast<cudaStream_t>(args.stream)), "cublasSetStream");
     // Setting the stream takes the workspace away again, so it follows.
     check(cublasSetWorkspace(handle, args.workspace, workspace_bytes_), "cublasSetWorkspace");
-    check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, g.n, g.m, g.k,       //
+    check(cublasGemmEx(handle, kOpB, kOpA, g.n, g.m, g.k,                     //
                        &g.alpha, g.b, kDataType<T>, static_cast<int>(g.ldb),  //
                        g.a, kDataType<T>, static_cast<int>(g.lda),            //
                        &g.beta, g.c, kDataType<T>, static_cast<int>(g.ldc),   //

@@ -6,8 +6,8 @@
 
 namespace {
 
-template <class T>
-__global__ void naive_kernel(kzoo::gemm<T> g) {
+template <class T, kzoo::layout kLayout>
+__global__ void naive_kernel(kzoo::gemm<T, kLayout> g) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   const int col = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= g.m || col >= g.n) return;
@@ -19,9 +19,10 @@ __global__ void naive_kernel(kzoo::gemm<T> g) {
 template <int kBlock>
 struct naive {
   using types = kzoo::types<float, int>;
+  using layouts = kzoo::every_layout;
   using grid = kzoo::transposed_tile_grid<kBlock, kBlock>;
-  template <class T>
-  static constexpr auto kernel = naive_kernel<T>;
+  template <class T, kzoo::layout kLayout>
+  static constexpr auto kernel = naive_kernel<T, kLayout>;
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace {
 
-template <class T, int kTile>
-__global__ void smem_kernel(kzoo::gemm<T> g) {
+template <class T, kzoo::layout kLayout, int kTile>
+__global__ void smem_kernel(kzoo::gemm<T, kLayout> g) {
   __shared__ T a_tile[kTile][kTile];
   __shared__ T b_tile[kTile][kTile];
   const int tx = threadIdx.x, ty = threadIdx.y;
@@ -28,9 +28,10 @@ __global__ void smem_kernel(kzoo::gemm<T> g) {
 template <int kTile>
 struct smem {
   using types = kzoo::types<float, int>;
+  using layouts = kzoo::every_layout;
   using grid = kzoo::tile_grid<kTile, kTile>;
-  template <class T>
-  static constexpr auto kernel = smem_kernel<T, kTile>;
+  template <class T, kzoo::layout kLayout>
+  static constexpr auto kernel = smem_kernel<T, kLayout, kTile>;
 };
 
 }  // namespace

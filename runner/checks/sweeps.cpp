@@ -12,7 +12,12 @@ struct shape {
   std::int64_t m, n, k;
 };
 
-problem sized(kzoo_type dtype, const shape& s) { return kzoo::sized(s.m, s.n, s.k, dtype); }
+// A problem of this size, with the candidate's types and layout.
+problem sized(const candidate& c, const shape& s) {
+  problem p = kzoo::sized(s.m, s.n, s.k, c.current_problem().dtype);
+  p.layout = c.current_problem().layout;
+  return p;
+}
 
 }  // namespace
 
@@ -24,18 +29,15 @@ std::vector<problem> shapes::problems(const candidate& c) const {
       shape{65, 130, 257}, shape{255, 257, 16}, shape{256, 136, 72}, shape{40, 520, 24},
       shape{1160, 60, 8},  shape{60, 1160, 8},  shape{3, 5, 70001}};
   std::vector<problem> list;
-  for (const shape& size : kShapes) list.push_back(sized(c.current_problem().dtype, size));
+  for (const shape& size : kShapes) list.push_back(sized(c, size));
   // Odd and even numbers of k tiles, for any tile size.
-  for (std::int64_t k = 8; k <= 96; k += 8)
-    list.push_back(sized(c.current_problem().dtype, {64, 64, k}));
-  for (std::int64_t k = 128; k <= 320; k += 64)
-    list.push_back(sized(c.current_problem().dtype, {64, 64, k}));
+  for (std::int64_t k = 8; k <= 96; k += 8) list.push_back(sized(c, {64, 64, k}));
+  for (std::int64_t k = 128; k <= 320; k += 64) list.push_back(sized(c, {64, 64, k}));
   // One or two tiles of C and a large K, where split-K and stream-K kernels divide a tile's work.
-  for (const std::int64_t n : {50, 70})
-    list.push_back(sized(c.current_problem().dtype, {40, n, 2001}));
+  for (const std::int64_t n : {50, 70}) list.push_back(sized(c, {40, n, 2001}));
   for (const std::int64_t padding : {1, 8}) {
     for (const shape& size : {shape{64, 64, 64}, shape{97, 89, 101}, shape{129, 136, 40}}) {
-      list.push_back(sized(c.current_problem().dtype, size));
+      list.push_back(sized(c, size));
       list.back().padding = padding;
     }
   }
@@ -47,7 +49,7 @@ std::vector<problem> scalars::problems(const candidate& c) const {
   const double some_alpha = integer ? -3.0 : -0.7, some_beta = integer ? -2.0 : -1.3;
   std::vector<problem> list;
   const auto add = [&](const shape& size, double alpha, double beta, std::int64_t padding) {
-    list.push_back(sized(c.current_problem().dtype, size));
+    list.push_back(sized(c, size));
     list.back().alpha = alpha;
     list.back().beta = beta;
     list.back().padding = padding;
@@ -73,7 +75,7 @@ std::vector<problem> exact_integers::problems(const candidate& c) const {
   std::vector<problem> list;
   for (const shape& size : {shape{66, 34, 129}, shape{64, 96, 4096}, shape{33, 65, 1023}}) {
     for (const double beta : {0.0, 1.0}) {
-      list.push_back(sized(c.current_problem().dtype, size));
+      list.push_back(sized(c, size));
       list.back().data = fill::integers;
       list.back().beta = beta;
     }
@@ -81,10 +83,33 @@ std::vector<problem> exact_integers::problems(const candidate& c) const {
   return list;
 }
 
+std::vector<problem> layouts::problems(const candidate& c) const {
+  const bool integer = is_integer(c.current_problem().dtype);
+  std::vector<problem> list;
+  for (const layout other : kLayouts) {
+    if (other == c.current_problem().layout) continue;
+    const auto add = [&](const shape& size) -> problem& {
+      list.push_back(sized(c, size));
+      list.back().layout = other;
+      return list.back();
+    };
+    for (const shape& size : {shape{1, 1, 1}, shape{5, 1, 9}, shape{64, 64, 64},
+                              shape{128, 256, 64}, shape{97, 89, 101}}) {
+      add(size);
+    }
+    problem& padded = add({33, 70, 41});
+    padded.padding = 5;
+    padded.alpha = integer ? -3.0 : -0.7;
+    padded.beta = integer ? -2.0 : -1.3;
+    add({66, 34, 129}).data = fill::integers;
+  }
+  return list;
+}
+
 std::vector<problem> seeds::problems(const candidate& c) const {
   std::vector<problem> list;
   for (const std::uint64_t seed : {2, 3, 5, 7}) {
-    list.push_back(sized(c.current_problem().dtype, {97, 89, 101}));
+    list.push_back(sized(c, {97, 89, 101}));
     list.back().seed = seed;
   }
   return list;
@@ -128,7 +153,7 @@ std::string precision_probe::run(candidate& c) const {
       is_integer(dtype) ? 40 : 4096;  // so that integer sums do not overflow
   std::vector<problem> list;
   for (const shape& size : {shape{64, 96, most_k}, shape{33, 65, 40}}) {
-    list.push_back(sized(dtype, size));
+    list.push_back(sized(c, size));
     list.back().data = fill::probe;
     if (is_integer(dtype)) list.back().alpha = -3;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Checks that require right results on a list of problems, once for each element type.
+// Checks that require right results on a list of problems, once for each element type and layout.
 
 #include "checks/check.hpp"
 
@@ -36,6 +36,15 @@ class scalars final : public sweep_check {
 class exact_integers final : public sweep_check {
  public:
   const char* name() const override { return "exact integers"; }
+
+ private:
+  std::vector<problem> problems(const candidate& c) const override;
+};
+
+// The layouts other than the problem's own, of those that the variant takes.
+class layouts final : public sweep_check {
+ public:
+  const char* name() const override { return "layouts"; }
 
  private:
   std::vector<problem> problems(const candidate& c) const override;

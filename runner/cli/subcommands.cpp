@@ -55,6 +55,10 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
       ->type_name("LIST")
       ->allow_extra_args(false)
       ->delimiter(',');
+  app.add_option("--layouts", o.layouts, "nn, nt, tn, tt, separated by commas")
+      ->type_name("LIST")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   return file;
 }
 
@@ -165,6 +169,9 @@ void add_validate(CLI::App& runner, int& code) {
       ->type_name("SIZE");
   app.add_option("--dtype", o.dtype, "Only this element type: f32, f16, bf16 or i32")
       ->type_name("TYPE");
+  app.add_option("--layout", o.layout,
+                 "Check with this layout: nn, nt, tn or tt; default: the first that is taken")
+      ->type_name("LAYOUT");
   app.add_option("--timeout", o.timeout_seconds,
                  "Seconds after which one step counts as hung; default: 60")
       ->type_name("SECONDS");

@@ -96,6 +96,10 @@ int validate(const validate_options& options) {
   how.dtype = type_from_name(options.dtype);
   if (!options.dtype.empty() && how.dtype == 0)
     refuse(fmt::format("--dtype: '{}' is not one of f32, f16, bf16 and i32", options.dtype));
+  if (!options.layout.empty()) {
+    how.layout = experiment::find_layout(options.layout);
+    if (!how.layout) refuse(fmt::format("--layout: expected {}", experiment::kLayoutForm));
+  }
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what =

@@ -8,6 +8,9 @@
 //
 //   index 0          kRedzone                          kRedzone + rows * ld   word_count
 //   | redzone of NaN | rows x ld elements, padding NaN | redzone of NaN       |
+//
+// Rows, columns and ld are those of the matrix as it is stored, row by row. Where the layout of a
+// problem says t, its transpose is what is multiplied: op(x) in BLAS's words.
 
 #include <kzoo/abi.h>
 #include <kzoo/numeric.hpp>
@@ -27,8 +30,9 @@ enum class content : std::uint32_t {
   poison,      // signalling NaNs; random words for integer types
   odd,         // odd integers of 12 bits and either sign: exact in fp32, not in TF32
   signs,       // -1, 0 and 1
-  thin_signs,  // signs, but 0 except in about one of rows / 512 + 1, so that sums stay small
-  hill,        // 1 to 128 in the left half of the columns, -128 to -1 in the right half
+  thin_signs,  // signs, but 0 except in about one of n / 512 + 1 of the n rows of op(x), so that
+               // sums stay small
+  hill,        // 1 to 128 in the left half of the columns of op(x), -128 to -1 in the right half
   bits         // 0 and 1
 };
 
@@ -49,6 +53,7 @@ struct matrix {
   std::int64_t rows, cols, ld;
   std::uint64_t key;  // different for each matrix and seed
   negation negated{};
+  bool transposed = false;  // op(x) is the transpose
 };
 
 constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kRedzone; }
@@ -75,6 +80,17 @@ constexpr bool is_inside(const matrix& x, std::int64_t index) {
 // Index of element (row, col).
 constexpr std::int64_t index_of(const matrix& x, std::int64_t row, std::int64_t col) {
   return kRedzone + row * x.ld + col;
+}
+
+// The same for op(x).
+constexpr std::int64_t op_rows(const matrix& x) { return x.transposed ? x.cols : x.rows; }
+constexpr std::int64_t op_cols(const matrix& x) { return x.transposed ? x.rows : x.cols; }
+constexpr std::int64_t op_index(const matrix& x, std::int64_t row, std::int64_t col) {
+  return x.transposed ? index_of(x, col, row) : index_of(x, row, col);
+}
+// What negates the rows and columns of op(x) that `op` names.
+constexpr negation op_negation(const matrix& x, const negation& op) {
+  return x.transposed ? negation{op.cols, op.rows, op.without_late} : op;
 }
 
 // 64 well-mixed bits from a counter: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
@@ -186,12 +202,13 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
     case content::signs:
       return sign;
     case content::thin_signs:
-      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(x.rows / 512 + 1) == 0
+      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(op_rows(x) / 512 + 1) == 0
                  ? sign
                  : 0;
     case content::hill: {
       const int height = 1 + static_cast<int>(bits % 128);
-      return (index - kRedzone) % x.ld < (x.cols + 1) / 2 ? height : -height;
+      const std::int64_t i = index - kRedzone, col = x.transposed ? i / x.ld : i % x.ld;
+      return col < (op_cols(x) + 1) / 2 ? height : -height;
     }
     case content::bits:
       return static_cast<int>(bits & 1u);

@@ -1,5 +1,7 @@
 #include "core/operands.hpp"
 
+#include <utility>
+
 namespace kzoo {
 
 namespace {
@@ -31,12 +33,14 @@ contents contents_of(const problem& p) {
 
 operands operands_of(const problem& p) {
   const contents inside = contents_of(p);
-  const auto matrix = [&](data::content what, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                          std::int64_t which) {
-    return data::matrix{p.dtype, what, rows, cols, ld, data::hash(p.seed, which)};
+  const auto matrix = [&](data::content what, std::int64_t rows, std::int64_t cols, bool transposed,
+                          std::int64_t ld, std::int64_t which) {
+    if (transposed) std::swap(rows, cols);
+    return data::matrix{p.dtype, what, rows, cols, ld, data::hash(p.seed, which), {}, transposed};
   };
-  return {matrix(inside.a, p.m, p.k, p.lda(), 0), matrix(inside.b, p.k, p.n, p.ldb(), 1),
-          matrix(p.beta == 0.0 ? data::content::poison : inside.c, p.m, p.n, p.ldc(), 2)};
+  return {matrix(inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0),
+          matrix(inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1),
+          matrix(p.beta == 0.0 ? data::content::poison : inside.c, p.m, p.n, false, p.ldc(), 2)};
 }
 
 }  // namespace kzoo

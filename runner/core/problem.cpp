@@ -96,6 +96,7 @@ std::string shape_name(const problem& p) { return fmt::format("{}x{}x{}", p.m, p
 std::string problem_name(const problem& p) {
   const problem usual;
   std::string name = fmt::format("{} {}", shape_name(p), type_name(p.dtype));
+  if (p.layout != usual.layout) name += fmt::format(" {}", layout_name(p.layout));
   if (p.alpha != usual.alpha) name += fmt::format(" alpha={}", p.alpha);
   if (p.beta != usual.beta) name += fmt::format(" beta={}", p.beta);
   if (p.padding != usual.padding) name += fmt::format(" padding={}", p.padding);
@@ -114,7 +115,9 @@ kzoo_problem to_abi(const problem& p) {
   abi.ldb = p.ldb();
   abi.ldc = p.ldc();
   abi.type_a = abi.type_b = abi.type_c = p.dtype;
-  abi.layout_a = abi.layout_b = abi.layout_c = KZOO_ROW_MAJOR;
+  abi.layout_a = is_a_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  abi.layout_b = is_b_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  abi.layout_c = KZOO_ROW_MAJOR;
   abi.alpha = p.alpha;
   abi.beta = p.beta;
   abi.alignment = kMatrixAlignment;

@@ -1,7 +1,8 @@
 #pragma once
-// A GEMM problem: shape, element type, leading dimensions, alpha, beta and data.
+// A GEMM problem: shape, element type, layout, leading dimensions, alpha, beta and data.
 
 #include <kzoo/abi.h>
+#include <kzoo/layout.hpp>
 
 #include <array>
 #include <compare>
@@ -41,17 +42,20 @@ inline constexpr std::uint64_t kMatrixAlignment = 256;
 inline constexpr std::int64_t kLargestDimension = 1048576;
 inline constexpr std::int64_t kMostPadding = 65536;
 
-// C = alpha A B + beta C, all row-major, A is m x k, B is k x n, C is m x n.
+// C = alpha A B + beta C, A is m x k, B is k x n, C is m x n. C is row-major; the layout says which
+// of A and B are transposed in memory.
 struct problem {
   std::int64_t m = 256, n = 256, k = 256;
   kzoo_type dtype = KZOO_F32;  // of A, B and C
   double alpha = 1.0, beta = 0.0;
   fill data = fill::uniform;
-  std::int64_t padding = 0;  // elements added to each row of A; twice that of B, three times of C
+  // Elements added to each row of A as it is stored; twice that of B, three times of C.
+  std::int64_t padding = 0;
   std::uint64_t seed = 1;
+  kzoo::layout layout = kzoo::layout::nn;
 
-  std::int64_t lda() const { return k + padding; }
-  std::int64_t ldb() const { return n + 2 * padding; }
+  std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }
+  std::int64_t ldb() const { return (is_b_transposed(layout) ? k : n) + 2 * padding; }
   std::int64_t ldc() const { return n + 3 * padding; }
   double flops() const { return 2.0 * double(m) * double(n) * double(k); }
 
@@ -63,7 +67,8 @@ problem sized(std::int64_t m, std::int64_t n, std::int64_t k, kzoo_type dtype = 
 
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
 std::string shape_name(const problem& p);
-// "512x512x512 f32", with alpha, beta, padding, fill and seed only where they are not the default.
+// "512x512x512 f32", with layout, alpha, beta, padding, fill and seed only where they are not the
+// default.
 std::string problem_name(const problem& p);
 
 // The problem in the form in which plugins receive it.

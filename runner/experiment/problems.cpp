@@ -24,6 +24,12 @@ words<kzoo_type> type_words() {
   return result;
 }
 
+words<layout> layout_words() {
+  words<layout> result;
+  for (const layout l : kLayouts) result.emplace_back(layout_name(l), l);
+  return result;
+}
+
 words<fill> fill_words() {
   words<fill> result;
   for (const fill f : kFills) result.emplace_back(fill_name(f), f);
@@ -90,6 +96,7 @@ problem_set read_set(table_reader& keys, const location& where) {
   set.where = where;
   set.shapes = read_shapes(keys);
   keys.read_list("dtype", set.dtypes, one_of(type_words()));
+  keys.read_list("layout", set.layouts, one_of(layout_words()));
   const bool whole = std::ranges::any_of(set.dtypes, is_integer);
   keys.read_list("alpha", set.alpha,
                  [&](const value& v) { return read_scalar(v, "alpha", whole); });
@@ -105,8 +112,8 @@ problem_set read_set(table_reader& keys, const location& where) {
 
 double combinations(const problem_set& s) {
   double count = 1;
-  for (std::size_t n :
-       {s.dtypes.size(), s.shapes.size(), s.alpha.size(), s.beta.size(), s.padding.size()})
+  for (std::size_t n : {s.dtypes.size(), s.layouts.size(), s.shapes.size(), s.alpha.size(),
+                        s.beta.size(), s.padding.size()})
     count *= static_cast<double>(n);
   return count;
 }
@@ -154,14 +161,15 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
   std::set<problem> seen;
   for (const problem_set& s : sets)
     for (const kzoo_type dtype : s.dtypes)
-      for (const auto& [m, n, k] : s.shapes)
-        for (const double alpha : s.alpha)
-          for (const double beta : s.beta)
-            for (const std::int64_t padding : s.padding) {
-              const fill data = s.data.value_or(default_fill(dtype));
-              const problem p{m, n, k, dtype, alpha, beta, data, padding, s.seed};
-              if (seen.insert(p).second) result.push_back(p);
-            }
+      for (const layout given : s.layouts)
+        for (const auto& [m, n, k] : s.shapes)
+          for (const double alpha : s.alpha)
+            for (const double beta : s.beta)
+              for (const std::int64_t padding : s.padding) {
+                const fill data = s.data.value_or(default_fill(dtype));
+                const problem p{m, n, k, dtype, alpha, beta, data, padding, s.seed, given};
+                if (seen.insert(p).second) result.push_back(p);
+              }
   return result;
 }
 

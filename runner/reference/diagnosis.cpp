@@ -33,13 +33,25 @@ sum dot(const numbers& a, const numbers& b) {
 
 numbers row_of(const data::matrix& x, std::int64_t row) {
   numbers values;
-  for (std::int64_t col = 0; col < x.cols; ++col) values.push_back(element(x, row, col));
+  for (std::int64_t col = 0; col < data::op_cols(x); ++col) values.push_back(element(x, row, col));
   return values;
 }
 numbers column_of(const data::matrix& x, std::int64_t col) {
   numbers values;
-  for (std::int64_t row = 0; row < x.rows; ++row) values.push_back(element(x, row, col));
+  for (std::int64_t row = 0; row < data::op_rows(x); ++row) values.push_back(element(x, row, col));
   return values;
+}
+
+// What a kernel reads as element (row, col) if it takes x for its transpose: NaN past the edges.
+double misread(const data::matrix& x, std::int64_t row, std::int64_t col) {
+  data::matrix other = x;
+  other.transposed = !x.transposed;
+  return data::decode(x.type, data::word(x, data::op_index(other, row, col)));
+}
+std::string misreading(const data::matrix& x, std::string_view name, layout of) {
+  if (!x.transposed) return fmt::format("{} is read transposed", name);
+  return fmt::format("{} is read as if it were not transposed: is layout {} ignored?", name,
+                     layout_name(of));
 }
 
 // A wrong element, and all that it could have been computed from.
@@ -116,19 +128,33 @@ class cause_search {
   }
 
   std::string other_factors() const {
-    const auto& [a, b, c] = operands_;
-    if (a.rows == a.cols && a.cols == b.cols &&
+    const auto& a = operands_.a;
+    const auto& b = operands_.b;
+    const std::int64_t m = problem_.m, n = problem_.n, k = problem_.k;
+    if (m == k && k == n &&
         all_fit([&](const sample& s) { return dot(s.a, column_of(a, s.at.col)); }))
       return "A A is computed, not A B";
-    if (b.rows == b.cols && a.rows == b.rows &&
-        all_fit([&](const sample& s) { return dot(row_of(b, s.at.row), s.b); }))
+    if (k == n && m == k && all_fit([&](const sample& s) { return dot(row_of(b, s.at.row), s.b); }))
       return "B B is computed, not A B";
-    if (b.rows == b.cols && all_fit([&](const sample& s) { return dot(s.a, row_of(b, s.at.col)); }))
-      return "B is read transposed";
-    if (a.rows == a.cols &&
-        all_fit([&](const sample& s) { return dot(column_of(a, s.at.row), s.b); }))
-      return "A is read transposed";
-    if (c.rows == c.cols &&
+    const auto misread_a = [&](const sample& s) {
+      numbers values;
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(a, s.at.row, i));
+      return values;
+    };
+    const auto misread_b = [&](const sample& s) {
+      numbers values;
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, i, s.at.col));
+      return values;
+    };
+    const layout given = problem_.layout;
+    if (all_fit([&](const sample& s) { return dot(s.a, misread_b(s)); }))
+      return misreading(b, "B", given);
+    if (all_fit([&](const sample& s) { return dot(misread_a(s), s.b); }))
+      return misreading(a, "A", given);
+    if (a.transposed && b.transposed &&
+        all_fit([&](const sample& s) { return dot(misread_a(s), misread_b(s)); }))
+      return "A and B are read as if they were not transposed: is layout tt ignored?";
+    if (m == n &&
         all_fit([&](const sample& s) { return dot(row_of(a, s.at.col), column_of(b, s.at.row)); }))
       return "A B is stored transposed";
     return "";

@@ -28,9 +28,9 @@ inline double combine(kzoo_type type, scalars s, double sum, double c0) {
   return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
 }
 
-// What a matrix holds at (row, col) before a kernel runs.
+// What op(x) holds at (row, col) before a kernel runs.
 inline double element(const data::matrix& x, std::int64_t row, std::int64_t col) {
-  return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+  return data::decode(x.type, data::word(x, data::op_index(x, row, col)));
 }
 
 // The C that beta scales; 0 where beta is 0, so that no poison is ever read.

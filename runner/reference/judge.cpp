@@ -94,6 +94,8 @@ std::string nan_reason(const evidence& e) {
     cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, or outside A or B?"
                                  : "does it read outside A, B or C?";
   }
+  if (const layout given = e.t.of().layout; given != layout::nn)
+    cause += fmt::format("; is layout {} ignored?", layout_name(given));
   const std::string where = seen.count == e.total() ? "everywhere" : located(e, seen, is_nan);
   return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}",
                      share(seen.count, e.total(), "elements of C"), where,

@@ -55,6 +55,7 @@ void add_problem(line& l, const problem& p) {
   l.number("n", p.n);
   l.number("k", p.k);
   l.add("dtype", type_name(p.dtype));
+  l.add("layout", layout_name(p.layout));
   l.number("alpha", p.alpha);
   l.number("beta", p.beta);
   l.number("padding", p.padding);

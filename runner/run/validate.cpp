@@ -9,7 +9,8 @@
 namespace kzoo::run {
 namespace {
 
-// Problems to try, until the variant supports one: first different M, N and K that no tile divides.
+// Problems to try, until the variant supports one: first different M, N and K that no tile divides,
+// in layout nn; then the same in the other layouts.
 std::vector<problem> problems_to_try(const results::device& device,
                                      const validation_options& options, kzoo_type dtype) {
   using shape = std::array<std::int64_t, 3>;
@@ -17,7 +18,14 @@ std::vector<problem> problems_to_try(const results::device& device,
   std::vector<shape> shapes{odd, {128, 256, 64}, {512, 512, 512}};
   if (options.size) shapes = {*options.size};
   std::vector<problem> list;
-  for (const auto& [m, n, k] : shapes) list.push_back(sized(m, n, k, dtype));
+  std::vector<layout> layouts{kLayouts.begin(), kLayouts.end()};
+  if (options.layout) layouts = {*options.layout};
+  for (const layout given : layouts) {
+    for (const auto& [m, n, k] : shapes) {
+      list.push_back(sized(m, n, k, dtype));
+      list.back().layout = given;
+    }
+  }
   return list;
 }
 

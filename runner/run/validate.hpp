@@ -18,6 +18,7 @@ struct validation_options {
   bool show_errors = false;
   std::optional<std::array<std::int64_t, 3>> size;  // of the problem: m, n, k
   kzoo_type dtype = 0;                              // 0: all
+  std::optional<kzoo::layout> layout;               // of the problem
 };
 
 // Called as each step happens.

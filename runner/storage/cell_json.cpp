@@ -25,6 +25,7 @@ void map(auto& io, is<problem> auto& p) {
   io("n", p.n);
   io("k", p.k);
   io("dtype", p.dtype, word(kElementTypes, type_name));
+  io.later("layout", p.layout, word(kLayouts, layout_name));
   io("alpha", p.alpha);
   io("beta", p.beta);
   io.derived("lda", p.lda());

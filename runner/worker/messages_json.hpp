@@ -10,7 +10,8 @@
 
 namespace kzoo {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,
+                                   layout)
 
 }  // namespace kzoo
 

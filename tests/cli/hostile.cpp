@@ -77,6 +77,15 @@ void check_problems(const std::string& device) {
   check_each(
       {{"wrong_results:drops_k_term", "wrong", {"only the first 4095 of 4096 terms along k"}}},
       device, "sizes = ['64x48x4096']");
+  for (const auto& [layout, reason] :
+       {std::pair{"tn", "A is read as if it were not transposed: is layout tn ignored?"},
+        {"nt", "B is read as if it were not transposed: is layout nt ignored?"},
+        {"tt", "A and B are read as if they were not transposed: is layout tt ignored?"}}) {
+    check_each({{"wrong_results:ignores_layout", "wrong", {reason}}}, device,
+               fmt::format("sizes = [64]\nlayout = '{}'", layout));
+  }
+  check_each({{"wrong_results:ignores_layout", "wrong", {"is layout nt ignored?"}}}, device,
+             "sizes = ['64x80x33']\nlayout = 'nt'");
   check_each({{"wrong_results:one_unwritten",
                "wrong",
                {"not written: 1 of 1048576 elements of C", "row 1023, column 1023"}}},

@@ -39,6 +39,7 @@ const std::vector<expectation> kAtFull = {
     {"state:shares_owner",
      "wrong",
      {"interleaving: right until another instance was destroyed", "nothing is written"}},
+    {"wrong_results:ignores_layout", "wrong", {"layouts: ", "is layout nt ignored?"}},
     {"wrong_results:ldb_for_ldc", "wrong", {"shapes: 64x64x64 f32 padding=1", "written outside C"}},
     {"wrong_results:ldc_for_ldb", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
     {"wrong_results:negative_beta", "wrong", {"alpha and beta: 33x70x41", "beta=-1.3"}},

@@ -35,6 +35,7 @@ baseline = "cublas:fp32"
 [problem]
 sizes = ["4x5x6"]
 dtype = "bf16"
+layout = "tn"
 alpha = 0.5
 beta = 2
 padding = 8
@@ -72,7 +73,7 @@ value = "ms"
   REQUIRE(e.baseline);
   CHECK(e.baseline->text == "cublas:fp32");
   CHECK(problem_names(e) ==
-        std::vector<std::string>{"4x5x6 bf16 alpha=0.5 beta=2 padding=8 fill=integers seed=42"});
+        std::vector<std::string>{"4x5x6 bf16 tn alpha=0.5 beta=2 padding=8 fill=integers seed=42"});
   CHECK_FALSE(e.timing.enabled);
   CHECK(e.timing.warmup == 0);
   CHECK(e.timing.mode == cache_mode::both);
@@ -117,6 +118,19 @@ TEST_CASE("an experiment may ask for all GPUs", "[experiment]") {
              kzoo::test::ContainsSubstring("found the string \"cpu:all\""));
 }
 
+TEST_CASE("layouts are a list, which the command line replaces", "[experiment]") {
+  const char* const text = "[problem]\nsizes = [8, 9]\nlayout = ['tn', 'nn']\n";
+  CHECK(problem_names(load_text(text)) ==
+        std::vector<std::string>{"8x8x8 f32 tn", "9x9x9 f32 tn", "8x8x8 f32", "9x9x9 f32"});
+  overrides over;
+  over.layouts = {"tt"};
+  CHECK(problem_names(load_text(text, over)) ==
+        std::vector<std::string>{"8x8x8 f32 tt", "9x9x9 f32 tt"});
+  over.layouts = {"tx"};
+  CHECK(fault(text, over) ==
+        "--layouts: error: expected \"nn\", \"nt\", \"tn\" or \"tt\", found \"tx\"");
+}
+
 TEST_CASE("invalid values are refused at their position", "[experiment]") {
   struct wrong {
     const char *text, *message;
@@ -144,6 +158,9 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 10001"},
       {"[timing]\nmin_samples = 5.0",
        "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 5.0"},
+      {"[problem]\nlayout = 'nx'",
+       "2:10: error: problem.layout: expected one of \"nn\", \"nt\", \"tn\", \"tt\", found the "
+       "string \"nx\"; did you mean 'nn'?"},
       {"[timing]\nmode = 'warm'",
        "2:8: error: timing.mode: expected one of \"cold\", \"hot\", \"both\", found the string "
        "\"warm\""},

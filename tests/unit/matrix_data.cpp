@@ -38,6 +38,25 @@ TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data
   CHECK(inside == 3 * 5);
 }
 
+TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory",
+          "[matrix_data]") {
+  data::matrix x{KZOO_F16, data::content::hill, 3, 5, 8, 42, {}, true};
+  CHECK(data::op_rows(x) == 5);
+  CHECK(data::op_cols(x) == 3);
+  CHECK(data::op_index(x, 4, 2) == data::index_of(x, 2, 4));
+  const data::negation op{7, 0, true};
+  CHECK(data::op_negation(x, op) == data::negation{0, 7, true});
+  // The hill is along the columns of op(x): the first two of three are positive.
+  for (std::int64_t row = 0; row < 5; ++row) {
+    for (std::int64_t col = 0; col < 3; ++col) {
+      const double value = data::decode(x.type, data::word(x, data::op_index(x, row, col)));
+      CHECK((value > 0) == (col < 2));
+    }
+  }
+  x.transposed = false;
+  CHECK(data::op_negation(x, op) == op);
+}
+
 TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
   // Worker and reference never exchange data, so these bits are a contract.
   static_assert(data::hash(0, 0) == 0xe220a8397b1dcdafu);  // splitmix64's first output for seed 0

@@ -46,6 +46,33 @@ TEST_CASE("a problem's name says what is not the default", "[problem]") {
   CHECK(problem_name(p) == "4x4x4 i32");
 }
 
+TEST_CASE("a layout says which of A and B are transposed in memory", "[problem]") {
+  struct {
+    layout of;
+    std::int64_t lda, ldb;
+    kzoo_layout a, b;
+  } all[] = {{layout::nn, 10, 12, KZOO_ROW_MAJOR, KZOO_ROW_MAJOR},
+             {layout::nt, 10, 13, KZOO_ROW_MAJOR, KZOO_COLUMN_MAJOR},
+             {layout::tn, 8, 12, KZOO_COLUMN_MAJOR, KZOO_ROW_MAJOR},
+             {layout::tt, 8, 13, KZOO_COLUMN_MAJOR, KZOO_COLUMN_MAJOR}};
+  for (const auto& one : all) {
+    problem p{5, 6, 7};
+    p.padding = 3;
+    p.layout = one.of;
+    const kzoo_problem abi = to_abi(p);
+    CHECK(abi.lda == one.lda);
+    CHECK(abi.ldb == one.ldb);
+    CHECK(abi.ldc == 15);
+    CHECK(abi.layout_a == one.a);
+    CHECK(abi.layout_b == one.b);
+    CHECK(abi.layout_c == KZOO_ROW_MAJOR);
+    CHECK(layout_of(abi) == one.of);
+    p.padding = 0;
+    const std::string name(layout_name(one.of));
+    CHECK(problem_name(p) == "5x6x7 f32" + (one.of == layout::nn ? "" : " " + name));
+  }
+}
+
 TEST_CASE("a plugin sees leading dimensions with the padding", "[problem]") {
   problem p{5, 6, 7, KZOO_BF16, 2.0, 0.5};
   p.padding = 3;

@@ -100,6 +100,28 @@ TEST_CASE("wrong or transposed operands", "[reference]") {
   }
 }
 
+TEST_CASE("a layout that is ignored", "[reference]") {
+  for (const auto& [of, cause] :
+       {std::pair{layout::tn, "A is read as if it were not transposed: is layout tn ignored?"},
+        {layout::nt, "B is read as if it were not transposed: is layout nt ignored?"},
+        {layout::tt, "A and B are read as if they were not transposed: is layout tt ignored?"}}) {
+    problem p = sized(24, 24, 24);
+    p.layout = of;
+    const operands o = operands_of(p);
+    const auto as_stored = [](const data::matrix& x, std::int64_t row, std::int64_t col) {
+      return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+    };
+    CHECK_THAT(reason_of(p,
+                         [&](std::int64_t i, std::int64_t j) {
+                           double sum = 0;
+                           for (std::int64_t k = 0; k < 24; ++k)
+                             sum += as_stored(o.a, i, k) * as_stored(o.b, k, j);
+                           return sum;
+                         }),
+               ContainsSubstring("likely cause: ") && ContainsSubstring(cause));
+  }
+}
+
 TEST_CASE("terms along k dropped", "[reference]") {
   struct {
     std::int64_t k, kept;

@@ -53,6 +53,29 @@ void check_all(const problem& p) {
 
 }  // namespace
 
+TEST_CASE("the expected result follows the layout", "[reference]") {
+  for (const layout of : kLayouts) {
+    for (const fill data : {fill::uniform, fill::probe, fill::signs}) {
+      problem p = sized(9, 11, 700);
+      p.layout = of;
+      p.padding = 2;
+      p.data = data;
+      const operands o = operands_of(p);
+      const auto word_at = [](const data::matrix& x, std::int64_t i) {
+        return data::decode(x.type, data::word(x, data::kRedzone + i));
+      };
+      const reference::expected_result t(p);
+      double sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        sum += word_at(o.a, is_a_transposed(of) ? k * p.lda() + 4 : 4 * p.lda() + k) *
+               word_at(o.b, is_b_transposed(of) ? 7 * p.ldb() + k : k * p.ldb() + 7);
+      }
+      INFO(problem_name(p));
+      CHECK(t.value(4, 7) == Approx(sum).margin(1e-12));
+    }
+  }
+}
+
 TEST_CASE("the expected result follows the definition", "[reference]") {
   struct {
     std::int64_t m, n, k;

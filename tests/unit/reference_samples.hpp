@@ -16,8 +16,9 @@
 
 namespace kzoo::samples {
 
+// Of op(x).
 inline double value_at(const data::matrix& x, std::int64_t row, std::int64_t col) {
-  return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+  return data::decode(x.type, data::word(x, data::op_index(x, row, col)));
 }
 
 // The whole buffer of C, as it is before a kernel runs.

@@ -61,7 +61,7 @@ typedef uint32_t kzoo_device_kind;
 
 typedef uint32_t kzoo_layout;
 #define KZOO_ROW_MAJOR 0u    /* element (i, j) at i * ld + j */
-#define KZOO_COLUMN_MAJOR 1u /* element (i, j) at j * ld + i */
+#define KZOO_COLUMN_MAJOR 1u /* element (i, j) at j * ld + i: transposed in memory, BLAS's 't' */
 
 /* A buffer of the caller's for a sentence. A plugin writes at most `capacity` bytes, including the
  * closing NUL. `data` may be NULL when capacity is 0. */
@@ -70,8 +70,10 @@ typedef struct kzoo_text {
   uint64_t capacity;
 } kzoo_text;
 
-/* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n. With beta = 0, C is not read.
- * Leading dimensions count elements. Integer types take integer alpha and beta. */
+/* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n, whatever their layouts: the
+ * layout says where an element is, not which element it is. With beta = 0, C is not read. Leading
+ * dimensions count elements: lda >= k where A is row-major, >= m where it is column-major. The
+ * runner's C is row-major. Integer types take integer alpha and beta. */
 typedef struct kzoo_problem {
   uint64_t struct_size;
   int64_t m, n, k; /* each >= 1 */

@@ -2,6 +2,7 @@
 // The argument of a kernel: one matrix product, by value, the same on both devices.
 
 #include <kzoo/cuda.hpp>
+#include <kzoo/layout.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -20,13 +21,16 @@ struct accumulator<int> {
 template <class T>
 using accumulator_t = typename accumulator<T>::type;
 
-// C = alpha A B + beta C, row-major: A is m x k, B is k x n, C is m x n; element (i, j) of A is
-// a[i * lda + j]. Pointers are the caller's: device memory on cuda, host memory on cpu. With
-// beta = 0, C is never read.
-template <class T>
+// C = alpha A B + beta C: A is m x k, B is k x n, C is m x n. C is row-major, and so are A and B,
+// with element (i, j) of A at a[i * lda + j], unless the layout says that they are transposed in
+// memory; then it is at a[j * lda + i]. Pointers are the caller's: device memory on cuda, host
+// memory on cpu. With beta = 0, C is never read.
+template <class T, layout kLayout = layout::nn>
 struct gemm {
   using element = T;
   using accumulator_type = accumulator_t<T>;
+  static constexpr bool kATransposed = is_a_transposed(kLayout),
+                        kBTransposed = is_b_transposed(kLayout);
 
   int m, n, k;
   std::ptrdiff_t lda, ldb, ldc;  // elements
@@ -35,8 +39,14 @@ struct gemm {
   T* c;
   accumulator_type alpha, beta;
 
-  __host__ __device__ const T& a_at(int row, int col) const { return a[row * lda + col]; }
-  __host__ __device__ const T& b_at(int row, int col) const { return b[row * ldb + col]; }
+  __host__ __device__ const T& a_at(int row, int col) const {
+    if constexpr (kATransposed) return a[col * lda + row];
+    return a[row * lda + col];
+  }
+  __host__ __device__ const T& b_at(int row, int col) const {
+    if constexpr (kBTransposed) return b[col * ldb + row];
+    return b[row * ldb + col];
+  }
 
   // Element (row, col) where it exists, else 0: fills up a tile that hangs over an edge.
   __host__ __device__ T a_or_zero(int row, int col) const {

@@ -24,6 +24,7 @@
 //
 // And where a variant needs them:
 //
+//     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>, default: nn
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
 //     template <class T>                                     // or by element type
 //     static constexpr kzoo_precision precision_of = ...;
@@ -32,6 +33,9 @@
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
+//
+// A variant with other layouts than nn has `template <class T, kzoo::layout kLayout>` in place of
+// `template <class T>`, and kzoo::gemm<T, kLayout>.
 //
 // Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
 // to the runner as a status and a sentence.
@@ -61,6 +65,11 @@ namespace kzoo {
 
 template <class... T>
 struct types {};
+
+// The layouts that a variant takes.
+template <layout... kLayout>
+struct layouts {};
+using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
 
 template <class T>
 struct element_traits;
@@ -141,6 +150,15 @@ constexpr unsigned compute_capability() {
 }
 
 template <class V>
+constexpr auto layouts_of() {
+  if constexpr (requires { typename V::layouts; }) {
+    return typename V::layouts{};
+  } else {
+    return layouts<layout::nn>{};
+  }
+}
+
+template <class V>
 constexpr bool nondeterministic() {
   if constexpr (requires { V::nondeterministic; }) {
     return V::nondeterministic;
@@ -182,15 +200,22 @@ std::string type_objection(const kzoo_problem& p) {
   return "it computes " + known + ", not " + type_word(p.type_c);
 }
 
+// "it takes layout nn, not tn", or "" where the variant takes the layout.
+template <layout... kLayout>
+std::string layout_objection(layouts<kLayout...>, const kzoo_problem& p) {
+  if (p.layout_c != KZOO_ROW_MAJOR) return "only a row-major C is supported";
+  if (((layout_of(p) == kLayout) || ...)) return "";
+  std::string known;
+  ((known += (known.empty() ? "" : ", ") + std::string(layout_name(kLayout))), ...);
+  return "it takes layout " + known + ", not " + std::string(layout_name(layout_of(p)));
+}
+
 // Why no plugin made with this header computes the problem, or "".
 template <class V>
 std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (has_unknown_fields(p)) return "the problem has options newer than this plugin's SDK";
   if (std::string words = type_objection<V>(p); !words.empty()) return words;
-  if (p.layout_a != KZOO_ROW_MAJOR || p.layout_b != KZOO_ROW_MAJOR ||
-      p.layout_c != KZOO_ROW_MAJOR) {
-    return "only row-major matrices are supported";
-  }
+  if (std::string words = layout_objection(layouts_of<V>(), p); !words.empty()) return words;
   // Kernels hold sizes in int and round them up to whole tiles.
   constexpr std::int64_t kLargest = INT_MAX / 2;
   if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) > kLargest) {
@@ -258,8 +283,8 @@ void destroy(const kzoo_variant*, void* created) {
   delete static_cast<instance<V>*>(created);
 }
 
-template <class T>
-gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
+template <class T, layout kLayout>
+gemm<T, kLayout> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
   using accumulator = accumulator_t<T>;
   return {.m = static_cast<int>(p.m),
           .n = static_cast<int>(p.n),
@@ -274,12 +299,14 @@ gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
           .beta = static_cast<accumulator>(p.beta)};
 }
 
-template <class V, class T>
+template <class V, class T, layout kLayout>
 void run_as(const instance<V>& i, const kzoo_arguments& args) {
-  const gemm<T> g = to_gemm<T>(i.problem, args);
+  const gemm<T, kLayout> g = to_gemm<T, kLayout>(i.problem, args);
   const auto stream = static_cast<stream_t>(args.stream);
   if constexpr (requires { i.variant.run(g, args); }) {
     i.variant.run(g, args);
+  } else if constexpr (requires { V::template kernel<T, kLayout>; }) {
+    V::grid::launch(V::template kernel<T, kLayout>, g, stream);
   } else if constexpr (requires { V::template kernel<T>; }) {
     V::grid::launch(V::template kernel<T>, g, stream);
   } else if constexpr (requires { V::template kernel<true>; }) {
@@ -291,9 +318,16 @@ void run_as(const instance<V>& i, const kzoo_arguments& args) {
   }
 }
 
+template <class V, class T, layout... kLayout>
+void run_laid_out(layouts<kLayout...>, const instance<V>& i, const kzoo_arguments& args) {
+  ((layout_of(i.problem) == kLayout ? run_as<V, T, kLayout>(i, args) : void()), ...);
+}
+
 template <class V, class... T>
 void run_typed(types<T...>, const instance<V>& i, const kzoo_arguments& args) {
-  ((i.problem.type_c == element_traits<T>::type ? run_as<V, T>(i, args) : void()), ...);
+  ((i.problem.type_c == element_traits<T>::type ? run_laid_out<V, T>(layouts_of<V>(), i, args)
+                                                : void()),
+   ...);
 }
 
 template <class V>
