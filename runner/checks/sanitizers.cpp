@@ -32,7 +32,9 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file) 
           "--size",
           kSize,
           "--dtype",
-          std::string(type_name(c.current_problem().dtype))};
+          types_name(c.current_problem().dtype),
+          "--layout",
+          std::string(layout_name(c.current_problem().layout))};
 }
 
 // The first lines of the output that contain one of the words, without the tool's prefix.

@@ -19,6 +19,34 @@ problem sized(const candidate& c, const shape& s) {
   return p;
 }
 
+// Whether what the variant declares is held to the results of fill::probe, which are exact in it.
+bool is_probed(const candidate& c) {
+  const element_types& types = c.current_problem().dtype;
+  if (is_integer(types)) return true;
+  switch (types.a) {
+    case KZOO_F64:
+      return c.declared() == KZOO_COMPUTE_FP64;
+    case KZOO_F16:
+    case KZOO_BF16:
+      return c.declared() != KZOO_COMPUTE_FP8;
+    default:
+      return c.declared() == KZOO_COMPUTE_FP32;
+  }
+}
+
+// "declares fp32, but results that fp32 represents exactly are not exact: "
+std::string why_probed(const element_types& types, kzoo_precision declared) {
+  if (types.a == KZOO_I32)
+    return "declares int32, but products of 12-bit numbers are not added exactly: ";
+  if (types.a == KZOO_I8) return "declares int32, but products of bytes are not added exactly: ";
+  if (declared == KZOO_COMPUTE_FP16_SUMS)
+    return "declares fp16 sums, but results that fp16 represents exactly are not exact: ";
+  const bool narrow = type_size(types.a) == 2;
+  const char* format = types.a == KZOO_F64 ? "fp64" : "fp32";
+  return fmt::format("{} {}, but results that {} represents exactly are not exact: ",
+                     narrow ? "must accumulate in" : "declares", format, format);
+}
+
 }  // namespace
 
 std::vector<problem> shapes::problems(const candidate& c) const {
@@ -63,6 +91,13 @@ std::vector<problem> scalars::problems(const candidate& c) const {
   for (const shape& size :
        {shape{1, 129, 65}, shape{127, 1, 65}, shape{33, 40, 1}, shape{3, 5, 5001}}) {
     add(size, some_alpha, some_beta, 5);
+  }
+  if (is_scaled(c.current_problem().dtype)) {
+    for (const auto& [scale_a, scale_b] : {std::pair{0.375, 1.0}, {1.0, 5.0}, {3.0, 0.7}}) {
+      add({33, 70, 41}, some_alpha, some_beta, 5);
+      list.back().scale_a = scale_a;
+      list.back().scale_b = scale_b;
+    }
   }
   // Rows of whole float4s, many k tiles, and tiles divided by stream-K.
   for (const double beta : {0.0, some_beta}) {
@@ -136,7 +171,7 @@ std::vector<problem> near_size::problems(const candidate& c) const {
   problem& integers = add(0, 0, 0);
   integers.data = fill::integers;
   integers.alpha = integers.beta = 1;
-  if (!integer && (own.dtype != KZOO_F32 || c.declared() == KZOO_COMPUTE_FP32)) {
+  if (!integer && is_probed(c)) {
     problem& probe = add(0, 0, 0);
     probe.data = fill::probe;
     probe.alpha = 1;
@@ -146,29 +181,26 @@ std::vector<problem> near_size::problems(const candidate& c) const {
 }
 
 std::string precision_probe::run(candidate& c) const {
-  const kzoo_type dtype = c.current_problem().dtype;
-  if (dtype == KZOO_F32 && c.declared() != KZOO_COMPUTE_FP32)
-    throw skipped(fmt::format("it declares {}, not fp32", precision_name(c.declared())));
-  const std::int64_t most_k =
-      is_integer(dtype) ? 40 : 4096;  // so that integer sums do not overflow
+  const element_types& types = c.current_problem().dtype;
+  if (!is_probed(c)) throw skipped(fmt::format("it declares {}", precision_name(c.declared())));
+  // So that sums of 12-bit integers do not overflow, those of bytes exceed what fp32 holds, and
+  // sums in fp16 are exact.
+  const std::int64_t most_k = types.a == KZOO_I32                      ? 40
+                              : types.a == KZOO_I8                     ? 16384
+                              : c.declared() == KZOO_COMPUTE_FP16_SUMS ? 16
+                                                                       : 4096;
   std::vector<problem> list;
-  for (const shape& size : {shape{64, 96, most_k}, shape{33, 65, 40}}) {
+  for (const shape& size : {shape{64, 96, std::min<std::int64_t>(most_k, 4096)},
+                            shape{17, 21, most_k}, shape{33, 65, 40}}) {
+    if (size.k > most_k || (!list.empty() && list.back().k == size.k)) continue;
     list.push_back(sized(c, size));
     list.back().data = fill::probe;
-    if (is_integer(dtype)) list.back().alpha = -3;
+    if (is_integer(types)) list.back().alpha = -3;
   }
   try {
     return sweep(c, list);
   } catch (const failed& f) {
-    throw failed(
-        fmt::format("{}, but {}",
-                    is_integer(dtype)   ? "declares int32"
-                    : dtype == KZOO_F32 ? "declares fp32"
-                                        : "must accumulate in fp32",
-                    is_integer(dtype) ? "products of 12-bit numbers are not added exactly: "
-                                      : "results that fp32 represents exactly are not exact: ") +
-            f.what(),
-        f.errors);
+    throw failed(why_probed(types, c.declared()) + f.what(), f.errors);
   }
 }
 

@@ -167,7 +167,7 @@ void add_validate(CLI::App& runner, int& code) {
   app.add_option("--device", o.device, "cpu, cuda or cuda:N")->type_name("NAME");
   app.add_option("--size", o.size, "Size of the problem for the checks that use one: N or MxNxK")
       ->type_name("SIZE");
-  app.add_option("--dtype", o.dtype, "Only this element type: f32, f16, bf16 or i32")
+  app.add_option("--dtype", o.dtype, "Only these element types: f32, bf16, f16->f32, ...")
       ->type_name("TYPE");
   app.add_option("--layout", o.layout,
                  "Check with this layout: nn, nt, tn or tt; default: the first that is taken")

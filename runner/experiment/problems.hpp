@@ -12,12 +12,13 @@ namespace kzoo::experiment {
 struct problem_set {
   location where;
   std::vector<extents> shapes;
-  std::vector<kzoo_type> dtypes = {KZOO_F32};
+  std::vector<element_types> dtypes = {KZOO_F32};
   std::vector<layout> layouts = {layout::nn};
   std::vector<double> alpha = {1.0}, beta = {0.0};
   std::vector<std::int64_t> padding = {0};
   std::optional<fill> data;  // absent: default_fill of each dtype
   std::uint64_t seed = 1;
+  double scale_a = 1.0, scale_b = 1.0;
 };
 
 // The sets in the order of the file; a file without any has one set of defaults.

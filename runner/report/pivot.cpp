@@ -34,7 +34,7 @@ std::string coordinate(const document& d, const cell& c, pivot_axis a) {
     case pivot_axis::shape:
       return shape_name(p);
     case pivot_axis::dtype:
-      return std::string(type_name(p.dtype));
+      return types_name(p.dtype);
     case pivot_axis::layout:
       return std::string(layout_name(p.layout));
     case pivot_axis::problem:

@@ -90,9 +90,17 @@ TEST_CASE("tier full checks near the problem's own size", "[cli][hostile]") {
   check_each(kLarge, "cpu", "sizes = ['272x264x40']", kFull);
 }
 
-TEST_CASE("integer arithmetic narrower than declared is detected", "[cli][hostile]") {
+TEST_CASE("arithmetic narrower than declared is detected", "[cli][hostile]") {
   check_validation("precision:int32_*", 2, "precision probe",
                    "declares int32, but products of 12-bit numbers");
+  check_validation("precision:bytes_in_floats", 1, "precision probe",
+                   "declares int32, but products of bytes are not added exactly");
+  check_validation("precision:f64_in_floats", 1, "precision probe",
+                   "declares fp64, but results that fp64 represents exactly are not exact");
+  const auto declared =
+      runner("validate precision:declared_fp16_sums --device cpu --plugin-dir " + hostile_folder());
+  INFO(declared.out);
+  CHECK(declared.code == 0);
 }
 
 TEST_CASE("cached results are detected when it is timed, whatever the cache key",

@@ -5,7 +5,7 @@
 // A variant is a struct. One with a block for each tile of C names its grid and its kernel:
 //
 //   struct tiled {
-//     using types = kzoo::types<float, int>;                 // element types of A, B and C
+//     using types = kzoo::types<float, kzoo::to<__half, float>>;   // element types of A, B and C
 //     using grid = kzoo::tile_grid<16, 16>;                  // see tile_grid.hpp
 //     template <class T>
 //     static constexpr auto kernel = tiled_kernel<T>;        // void tiled_kernel(kzoo::gemm<T>)
@@ -48,6 +48,7 @@
 #include <kzoo/launch.hpp>
 #include <kzoo/launch_list.hpp>
 #include <kzoo/tile_grid.hpp>
+#include <kzoo/type_names.hpp>
 
 #include <algorithm>
 #include <array>
@@ -66,32 +67,49 @@ namespace kzoo {
 template <class... T>
 struct types {};
 
+// All element types that experiments have.
+using every_type =
+    types<float, __half, __nv_bfloat16, int, to<__half, float>, to<__nv_bfloat16, float>, double,
+          to<signed char, int>, to<__nv_fp8_e4m3, float>, to<__nv_fp8_e4m3, __nv_bfloat16>,
+          mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
+          mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
+
 // The layouts that a variant takes.
 template <layout... kLayout>
 struct layouts {};
 using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
 
+// What the ABI calls an element type, and the precision that a kernel for it usually declares: that
+// of its accumulators, or fp16 and bf16 for fp32 sums of such elements.
 template <class T>
 struct element_traits;
-template <>
-struct element_traits<float> {
-  static constexpr kzoo_type type = KZOO_F32;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32;
+template <kzoo_type kType, kzoo_precision kPrecision>
+struct element_traits_of {
+  static constexpr kzoo_type type = kType, type_a = kType, type_b = kType;
+  static constexpr kzoo_precision precision = kPrecision;
 };
 template <>
-struct element_traits<int> {
-  static constexpr kzoo_type type = KZOO_I32;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_INT32;
-};
+struct element_traits<float> : element_traits_of<KZOO_F32, KZOO_COMPUTE_FP32> {};
 template <>
-struct element_traits<__half> {
-  static constexpr kzoo_type type = KZOO_F16;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP16;
-};
+struct element_traits<double> : element_traits_of<KZOO_F64, KZOO_COMPUTE_FP64> {};
 template <>
-struct element_traits<__nv_bfloat16> {
-  static constexpr kzoo_type type = KZOO_BF16;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_BF16;
+struct element_traits<int> : element_traits_of<KZOO_I32, KZOO_COMPUTE_INT32> {};
+template <>
+struct element_traits<signed char> : element_traits_of<KZOO_I8, KZOO_COMPUTE_INT32> {};
+template <>
+struct element_traits<__half> : element_traits_of<KZOO_F16, KZOO_COMPUTE_FP16> {};
+template <>
+struct element_traits<__nv_bfloat16> : element_traits_of<KZOO_BF16, KZOO_COMPUTE_BF16> {};
+template <>
+struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3, KZOO_COMPUTE_FP32> {};
+template <>
+struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2, KZOO_COMPUTE_FP32> {};
+// The precision is that of A.
+template <class A, class B, class C>
+struct element_traits<mixed<A, B, C>> {
+  static constexpr kzoo_type type = element_traits<C>::type, type_a = element_traits<A>::type,
+                             type_b = element_traits<B>::type;
+  static constexpr kzoo_precision precision = element_traits<A>::precision;
 };
 
 namespace detail {
@@ -134,8 +152,8 @@ constexpr kzoo_precision precision_of() {
 
 template <class V, class... T>
 constexpr std::array<kzoo_signature, sizeof...(T)> make_signatures(types<T...>) {
-  return {kzoo_signature{element_traits<T>::type, element_traits<T>::type, element_traits<T>::type,
-                         precision_of<V, T>()}...};
+  return {kzoo_signature{element_traits<T>::type_a, element_traits<T>::type_b,
+                         element_traits<T>::type, precision_of<V, T>()}...};
 }
 template <class V>
 inline constexpr auto signatures = make_signatures<V>(typename V::types{});
@@ -180,14 +198,6 @@ inline bool is_whole_int(double x) {
   return std::nearbyint(x) == x && x >= double(INT_MIN) && x <= double(INT_MAX);
 }
 
-constexpr const char* type_word(kzoo_type type) {
-  return type == KZOO_F32    ? "f32"
-         : type == KZOO_F16  ? "f16"
-         : type == KZOO_BF16 ? "bf16"
-         : type == KZOO_I32  ? "i32"
-                             : "an unknown type";
-}
-
 // "it computes f32, i32, not f16", or "" where the variant has the types.
 template <class V>
 std::string type_objection(const kzoo_problem& p) {
@@ -195,9 +205,9 @@ std::string type_objection(const kzoo_problem& p) {
   for (const kzoo_signature& s : signatures<V>) {
     if (s.type_a == p.type_a && s.type_b == p.type_b && s.type_c == p.type_c) return "";
     known += known.empty() ? "" : ", ";
-    known += type_word(s.type_c);
+    known += type_names(s.type_a, s.type_b, s.type_c);
   }
-  return "it computes " + known + ", not " + type_word(p.type_c);
+  return "it computes " + known + ", not " + type_names(p.type_a, p.type_b, p.type_c);
 }
 
 // "it takes layout nn, not tn", or "" where the variant takes the layout.
@@ -283,19 +293,25 @@ void destroy(const kzoo_variant*, void* created) {
   delete static_cast<instance<V>*>(created);
 }
 
+// alpha as an epilogue needs it: times the scales of A and B, for which 0 stands for 1.
+inline double scaled_alpha(const kzoo_problem& p) {
+  return p.alpha * (p.scale_a == 0 ? 1 : p.scale_a) * (p.scale_b == 0 ? 1 : p.scale_b);
+}
+
 template <class T, layout kLayout>
 gemm<T, kLayout> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
   using accumulator = accumulator_t<T>;
+  using of = elements<T>;
   return {.m = static_cast<int>(p.m),
           .n = static_cast<int>(p.n),
           .k = static_cast<int>(p.k),
           .lda = static_cast<std::ptrdiff_t>(p.lda),
           .ldb = static_cast<std::ptrdiff_t>(p.ldb),
           .ldc = static_cast<std::ptrdiff_t>(p.ldc),
-          .a = static_cast<const T*>(args.a),
-          .b = static_cast<const T*>(args.b),
-          .c = static_cast<T*>(args.c),
-          .alpha = static_cast<accumulator>(p.alpha),
+          .a = static_cast<const typename of::a*>(args.a),
+          .b = static_cast<const typename of::b*>(args.b),
+          .c = static_cast<typename of::c*>(args.c),
+          .alpha = static_cast<accumulator>(scaled_alpha(p)),
           .beta = static_cast<accumulator>(p.beta)};
 }
 
@@ -325,8 +341,11 @@ void run_laid_out(layouts<kLayout...>, const instance<V>& i, const kzoo_argument
 
 template <class V, class... T>
 void run_typed(types<T...>, const instance<V>& i, const kzoo_arguments& args) {
-  ((i.problem.type_c == element_traits<T>::type ? run_laid_out<V, T>(layouts_of<V>(), i, args)
-                                                : void()),
+  const kzoo_problem& p = i.problem;
+  ((p.type_a == element_traits<T>::type_a && p.type_b == element_traits<T>::type_b &&
+            p.type_c == element_traits<T>::type
+        ? run_laid_out<V, T>(layouts_of<V>(), i, args)
+        : void()),
    ...);
 }
 
