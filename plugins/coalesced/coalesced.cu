@@ -6,8 +6,8 @@
 
 namespace {
 
-template <class T>
-__global__ void coalesced_kernel(kzoo::gemm<T> g) {
+template <class T, kzoo::layout kLayout>
+__global__ void coalesced_kernel(kzoo::gemm<T, kLayout> g) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= g.m || col >= g.n) return;
@@ -19,9 +19,10 @@ __global__ void coalesced_kernel(kzoo::gemm<T> g) {
 template <int kBlock>
 struct coalesced {
   using types = kzoo::types<float, int>;
+  using layouts = kzoo::every_layout;
   using grid = kzoo::tile_grid<kBlock, kBlock>;
-  template <class T>
-  static constexpr auto kernel = coalesced_kernel<T>;
+  template <class T, kzoo::layout kLayout>
+  static constexpr auto kernel = coalesced_kernel<T, kLayout>;
 };
 
 }  // namespace

@@ -4,18 +4,17 @@
 
 #include <kzoo/plugin.hpp>
 
+#include <common/cublaslt.hpp>
+
 #include <cublas_v2.h>
 
 #include <memory>
 #include <string>
+#include <type_traits>
 
 namespace {
 
-void check(cublasStatus_t status, const char* function, kzoo_status code = KZOO_ERROR) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw kzoo::error(code, std::string(function) + ": " + cublasGetStatusName(status) + " (" +
-                              cublasGetStatusString(status) + ")");
-}
+using common::check;
 
 // Created once per problem, outside any timing: it initialises the library on the device.
 cublasHandle_t create_handle() {
@@ -42,18 +41,38 @@ template <>
 constexpr cudaDataType_t kDataType<__half> = CUDA_R_16F;
 template <>
 constexpr cudaDataType_t kDataType<__nv_bfloat16> = CUDA_R_16BF;
+template <>
+constexpr cudaDataType_t kDataType<double> = CUDA_R_64F;
+template <>
+constexpr cudaDataType_t kDataType<signed char> = CUDA_R_8I;
+template <>
+constexpr cudaDataType_t kDataType<int> = CUDA_R_32I;
 
-// C = A B for matrices of T, with fp32 accumulators for all of them.
+// What cublasGemmEx computes in, and what the ABI calls that for elements T.
 template <class T, cublasComputeType_t kCompute>
+constexpr kzoo_precision kPrecision =
+    kCompute == CUBLAS_COMPUTE_32F_FAST_TF32 ? KZOO_COMPUTE_TF32
+    : kCompute == CUBLAS_COMPUTE_16F         ? KZOO_COMPUTE_FP16_SUMS
+                                             : kzoo::element_traits<T>::precision;
+
+// C = A B for matrices of each of T.
+template <cublasComputeType_t kCompute, class... T>
 class cublas {
-  static constexpr bool kTf32 = kCompute == CUBLAS_COMPUTE_32F_FAST_TF32;
-  static constexpr bool kBf16 = kDataType<T> == CUDA_R_16BF;
+  static constexpr bool kBytes = kCompute == CUBLAS_COMPUTE_32I;
+  static constexpr bool kBf16 = ((kDataType<typename kzoo::elements<T>::a> == CUDA_R_16BF) || ...);
 
  public:
-  using types = kzoo::types<T>;
-  static constexpr kzoo_precision precision =
-      kTf32 ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
-  static constexpr unsigned compute_capability = kTf32 || kBf16 ? 80 : 0;
+  using types = kzoo::types<T...>;
+  using layouts = kzoo::every_layout;
+  template <class Of>
+  static constexpr kzoo_precision precision_of = kPrecision<Of, kCompute>;
+  static constexpr unsigned compute_capability =
+      kCompute == CUBLAS_COMPUTE_32F_FAST_TF32 || kBf16 ? 80 : 0;
+
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    if (!kBytes || (p.lda % 4 == 0 && p.ldb % 4 == 0 && p.ldc % 4 == 0)) return nullptr;
+    return "cuBLAS multiplies bytes only where each row starts at a multiple of 4 elements";
+  }
 
   // What cuBLAS's manual recommends: 32 MiB from Hopper on, 4 MiB before. Handing it over keeps
   // cuBLAS from allocating memory of its own.
@@ -69,15 +88,23 @@ class cublas {
     check(cublasSetMathMode(handle_.get(), static_cast<cublasMath_t>(kMode)), "cublasSetMathMode");
   }
 
-  void run(const kzoo::gemm<T>& g, const kzoo_arguments& args) const {
+  template <class Of, kzoo::layout kLayout>
+  void run(const kzoo::gemm<Of, kLayout>& g, const kzoo_arguments& args) const {
+    using gemm = kzoo::gemm<Of, kLayout>;
+    // alpha and beta are of the type that is computed in.
+    using scalar =
+        std::conditional_t<kCompute == CUBLAS_COMPUTE_16F, __half, typename gemm::accumulator_type>;
+    const auto alpha = static_cast<scalar>(g.alpha), beta = static_cast<scalar>(g.beta);
+    constexpr auto kOpA = g.kATransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    constexpr auto kOpB = g.kBTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasHandle_t handle = handle_.get();
     check(cublasSetStream(handle, static_cast<cudaStream_t>(args.stream)), "cublasSetStream");
     // Setting the stream takes the workspace away again, so it follows.
     check(cublasSetWorkspace(handle, args.workspace, workspace_bytes_), "cublasSetWorkspace");
-    check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, g.n, g.m, g.k,       //
-                       &g.alpha, g.b, kDataType<T>, static_cast<int>(g.ldb),  //
-                       g.a, kDataType<T>, static_cast<int>(g.lda),            //
-                       &g.beta, g.c, kDataType<T>, static_cast<int>(g.ldc),   //
+    check(cublasGemmEx(handle, kOpB, kOpA, g.n, g.m, g.k,                                       //
+                       &alpha, g.b, kDataType<typename gemm::b_type>, static_cast<int>(g.ldb),  //
+                       g.a, kDataType<typename gemm::a_type>, static_cast<int>(g.lda),          //
+                       &beta, g.c, kDataType<typename gemm::c_type>, static_cast<int>(g.ldc),   //
                        kCompute, CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
   }
@@ -87,13 +114,45 @@ class cublas {
   std::size_t workspace_bytes_;
 };
 
+// fp8 goes through cuBLASLt.
+class fp8 {
+ public:
+  using types = common::lt_fp8_types;
+  using layouts = kzoo::every_layout;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP8;
+  static constexpr unsigned compute_capability = 89;
+
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    return common::lt_fp8_objection(p);
+  }
+  static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&) {
+    return common::kLtWorkspace;
+  }
+  fp8(const kzoo_problem& p, const kzoo_device&) : product_(p) { product_.choose(0); }
+  template <class T, kzoo::layout kLayout>
+  void run(const kzoo::gemm<T, kLayout>&, const kzoo_arguments& args) const {
+    product_.run(args);
+  }
+
+ private:
+  common::lt_product product_;
+};
+
 }  // namespace
 
-KZOO_PLUGIN("cublas", "NVIDIA cuBLAS",
-            kzoo::variant<cublas<float, CUBLAS_COMPUTE_32F>>("fp32", "cublasGemmEx in true fp32"),
-            kzoo::variant<cublas<float, CUBLAS_COMPUTE_32F_FAST_TF32>>(
-                "tf32", "the same on tensor cores: inputs rounded to TF32, fp32 accumulators"),
-            kzoo::variant<cublas<__half, CUBLAS_COMPUTE_32F>>(
-                "f16", "fp16 matrices on tensor cores, fp32 accumulators"),
-            kzoo::variant<cublas<__nv_bfloat16, CUBLAS_COMPUTE_32F>>(
-                "bf16", "bf16 matrices on tensor cores, fp32 accumulators"));
+KZOO_PLUGIN(
+    "cublas", "NVIDIA cuBLAS",
+    kzoo::variant<cublas<CUBLAS_COMPUTE_32F, float>>("fp32", "cublasGemmEx in true fp32"),
+    kzoo::variant<cublas<CUBLAS_COMPUTE_32F_FAST_TF32, float>>(
+        "tf32", "the same on tensor cores: inputs rounded to TF32, fp32 accumulators"),
+    kzoo::variant<cublas<CUBLAS_COMPUTE_32F, __half, kzoo::to<__half, float>>>(
+        "f16", "fp16 matrices on tensor cores, fp32 accumulators"),
+    kzoo::variant<cublas<CUBLAS_COMPUTE_32F, __nv_bfloat16, kzoo::to<__nv_bfloat16, float>>>(
+        "bf16", "bf16 matrices on tensor cores, fp32 accumulators"),
+    kzoo::variant<cublas<CUBLAS_COMPUTE_16F, __half>>("f16_sums",
+                                                      "fp16 matrices, fp16 accumulators"),
+    kzoo::variant<cublas<CUBLAS_COMPUTE_64F, double>>("f64",
+                                                      "fp64, on tensor cores where there are"),
+    kzoo::variant<cublas<CUBLAS_COMPUTE_32I, kzoo::to<signed char, int>>>(
+        "i8", "bytes on tensor cores, 32-bit accumulators"),
+    kzoo::variant<fp8>("fp8", "cublasLtMatmul: fp8 matrices on tensor cores, with scales"));

@@ -6,27 +6,29 @@
 
 namespace {
 
-template <class T>
-__global__ void naive_kernel(kzoo::gemm<T> g) {
+template <class T, kzoo::layout kLayout>
+__global__ void naive_kernel(kzoo::gemm<T, kLayout> g) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   const int col = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= g.m || col >= g.n) return;
   kzoo::accumulator_t<T> acc = 0;
-  for (int k = 0; k < g.k; ++k) acc += g.a_at(row, k) * g.b_at(k, col);
+  for (int k = 0; k < g.k; ++k) acc += g.product(g.a_at(row, k), g.b_at(k, col));
   g.store(row, col, acc);
 }
 
-template <int kBlock>
+// The blocks of 8x8 and 32x32 take floats and integers only.
+template <int kBlock, class Types = kzoo::types<float, int>>
 struct naive {
-  using types = kzoo::types<float, int>;
+  using types = Types;
+  using layouts = kzoo::every_layout;
   using grid = kzoo::transposed_tile_grid<kBlock, kBlock>;
-  template <class T>
-  static constexpr auto kernel = naive_kernel<T>;
+  template <class T, kzoo::layout kLayout>
+  static constexpr auto kernel = naive_kernel<T, kLayout>;
 };
 
 }  // namespace
 
 KZOO_PLUGIN("naive", "One thread per element of C, threads of a warp on different rows",
             kzoo::variant<naive<8>>("8x8", "64 threads per block"),
-            kzoo::variant<naive<16>>("16x16", "256 threads per block"),
+            kzoo::variant<naive<16, kzoo::every_type>>("16x16", "256 threads per block"),
             kzoo::variant<naive<32>>("32x32", "1024 threads per block, as in the sources"));

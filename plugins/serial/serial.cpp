@@ -4,22 +4,20 @@
 
 namespace {
 
-using all_types = kzoo::types<float, int, __half, __nv_bfloat16>;
-
 // One element of C after the other. The inner loop runs down a column of B, so neighbouring steps
 // are a whole row apart in memory.
 struct ijk {
-  using types = all_types;
+  using types = kzoo::every_type;
+  using layouts = kzoo::every_layout;
 
-  template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t) const {
+  template <class T, kzoo::layout kLayout>
+  void run(const kzoo::gemm<T, kLayout>& g, kzoo::stream_t) const {
     using accumulator = kzoo::accumulator_t<T>;
     for (int row = 0; row < g.m; ++row) {
       for (int col = 0; col < g.n; ++col) {
         accumulator acc = 0;
         for (int i = 0; i < g.k; ++i) {
-          acc +=
-              static_cast<accumulator>(g.a_at(row, i)) * static_cast<accumulator>(g.b_at(i, col));
+          acc += g.product(g.a_at(row, i), g.b_at(i, col));
         }
         g.store(row, col, acc);
       }
@@ -31,23 +29,25 @@ struct ijk {
 // Its accumulators do not depend on each other, so the compiler vectorises it. They are in the
 // workspace, because C may have a narrower type and is not read when beta = 0.
 struct ikj {
-  using types = all_types;
+  using types = kzoo::types<float, int, __half, __nv_bfloat16>;
+  using layouts = kzoo::every_layout;
 
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
-    return static_cast<std::size_t>(p.n) * 4;  // float and int
+    return static_cast<std::size_t>(p.n) * sizeof(float);
   }
 
-  template <class T>
-  void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const {
+  template <class T, kzoo::layout kLayout>
+  void run(const kzoo::gemm<T, kLayout>& g, const kzoo_arguments& arguments) const {
     using accumulator = kzoo::accumulator_t<T>;
-    static_assert(sizeof(accumulator) == 4);
+    static_assert(sizeof(accumulator) == sizeof(float));
     auto* acc = static_cast<accumulator*>(arguments.workspace);
     for (int row = 0; row < g.m; ++row) {
       std::fill_n(acc, g.n, accumulator(0));
       for (int i = 0; i < g.k; ++i) {
         const auto a = static_cast<accumulator>(g.a_at(row, i));
-        const T* b = &g.b_at(i, 0);
-        for (int col = 0; col < g.n; ++col) acc[col] += a * static_cast<accumulator>(b[col]);
+        const auto* b = &g.b_at(i, 0);
+        const std::ptrdiff_t step = g.kBTransposed ? g.ldb : 1;
+        for (int col = 0; col < g.n; ++col) acc[col] += a * static_cast<accumulator>(b[col * step]);
       }
       for (int col = 0; col < g.n; ++col) g.store(row, col, acc[col]);
     }

@@ -6,10 +6,10 @@
 
 namespace {
 
-template <class T, int kTile>
-__global__ void smem_kernel(kzoo::gemm<T> g) {
-  __shared__ T a_tile[kTile][kTile];
-  __shared__ T b_tile[kTile][kTile];
+template <class T, kzoo::layout kLayout, int kTile>
+__global__ void smem_kernel(kzoo::gemm<T, kLayout> g) {
+  __shared__ typename kzoo::elements<T>::a a_tile[kTile][kTile];
+  __shared__ typename kzoo::elements<T>::b b_tile[kTile][kTile];
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * kTile + ty, col = blockIdx.x * kTile + tx;
 
@@ -19,23 +19,30 @@ __global__ void smem_kernel(kzoo::gemm<T> g) {
     b_tile[ty][tx] = g.b_or_zero(k0 + ty, col);
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int k = 0; k < kTile; ++k) acc += a_tile[ty][k] * b_tile[k][tx];
+    for (int k = 0; k < kTile; ++k) acc += g.product(a_tile[ty][k], b_tile[k][tx]);
     __syncthreads();  // all threads have read them
   }
   g.store_inside(row, col, acc);
 }
 
-template <int kTile>
+// The smallest and the largest tile take floats and integers only.
+using more_types =
+    kzoo::types<float, int, kzoo::to<__half, float>, kzoo::to<__nv_bfloat16, float>, double,
+                kzoo::to<signed char, int>, kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>>;
+
+template <int kTile, class Types = kzoo::types<float, int>>
 struct smem {
-  using types = kzoo::types<float, int>;
+  using types = Types;
+  using layouts = kzoo::every_layout;
   using grid = kzoo::tile_grid<kTile, kTile>;
-  template <class T>
-  static constexpr auto kernel = smem_kernel<T, kTile>;
+  template <class T, kzoo::layout kLayout>
+  static constexpr auto kernel = smem_kernel<T, kLayout, kTile>;
 };
 
 }  // namespace
 
 KZOO_PLUGIN("smem", "Square tiles in shared memory, one thread per element of C",
             kzoo::variant<smem<8>>("8x8", "64 threads, each element loaded is used 8 times"),
-            kzoo::variant<smem<16>>("16x16", "256 threads, each element loaded is used 16 times"),
+            kzoo::variant<smem<16, more_types>>(
+                "16x16", "256 threads, each element loaded is used 16 times"),
             kzoo::variant<smem<32>>("32x32", "1024 threads, each element loaded is used 32 times"));

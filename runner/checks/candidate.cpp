@@ -19,11 +19,15 @@ namespace {
 std::int64_t up_to_multiple(std::int64_t x, std::int64_t of) { return (x + of - 1) / of * of; }
 
 problem rounded_up(problem p, const results::granularity& g) {
+  const std::size_t narrowest =
+      std::min({type_size(p.dtype.a), type_size(p.dtype.b), type_size(p.dtype.c)});
   const std::int64_t row =
-      std::max<std::int64_t>(1, g.row_bytes / static_cast<std::int64_t>(type_size(p.dtype)));
-  p.m = up_to_multiple(p.m, g.m);
-  p.n = up_to_multiple(p.n, std::lcm(g.n, row));  // rows of B and C
-  p.k = up_to_multiple(p.k, std::lcm(g.k, row));  // rows of A
+      std::max<std::int64_t>(1, g.row_bytes / static_cast<std::int64_t>(narrowest));
+  const bool a_has_rows_of_m = is_a_transposed(p.layout);
+  const bool some_rows_of_k = !a_has_rows_of_m || is_b_transposed(p.layout);
+  p.m = up_to_multiple(p.m, std::lcm(g.m, a_has_rows_of_m ? row : 1));
+  p.n = up_to_multiple(p.n, std::lcm(g.n, row));  // rows of C
+  p.k = up_to_multiple(p.k, std::lcm(g.k, some_rows_of_k ? row : 1));
   p.padding = up_to_multiple(p.padding, row);
   return p;
 }

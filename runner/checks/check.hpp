@@ -39,7 +39,7 @@ class check {
   virtual const char* name() const = 0;
   // The lowest tier that includes the check.
   virtual tier from() const { return tier::full; }
-  // True: run on each problem of an experiment. False: run once for each element type.
+  // True: run on each problem of an experiment. False: run once for each element type and layout.
   virtual bool is_about_problem() const { return false; }
   // A check that does not apply is not reported.
   virtual bool applies_to(const candidate&) const { return true; }
@@ -55,7 +55,8 @@ std::span<const check* const> all_checks();
 results::finding run_check(const check& which, candidate& c);
 // The finding for a check that is skipped because an earlier one hung.
 results::finding skipped_after_hang(const check& which);
-// Runs the checks of a tier: those about the current problem, or those about the element type.
+// Runs the checks of a tier: those about the current problem, or those about its element type and
+// layout.
 // After a hang the rest is skipped.
 std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c);
 

@@ -21,7 +21,9 @@ constexpr double kTimeoutSeconds = 300;  // these tools slow a kernel down by up
 // What the tool watches: a small problem that the variant takes.
 std::string size_for(candidate& c) {
   constexpr std::int64_t kM = 129, kN = 127, kK = 65;
-  const fitted_problem small = c.fit(sized(kM, kN, kK, c.current_problem().dtype));
+  problem usual = sized(kM, kN, kK, c.current_problem().dtype);
+  usual.layout = c.current_problem().layout;
+  const fitted_problem small = c.fit(usual);
   if (!small.taken) throw skipped("declined: " + small.objection);
   return shape_name(*small.taken);
 }
@@ -40,7 +42,9 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
           "--size",
           size,
           "--dtype",
-          std::string(type_name(c.current_problem().dtype))};
+          types_name(c.current_problem().dtype),
+          "--layout",
+          std::string(layout_name(c.current_problem().layout))};
 }
 
 // The first lines of the output that contain one of the words, without the tool's prefix.

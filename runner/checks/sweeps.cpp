@@ -12,7 +12,40 @@ struct shape {
   std::int64_t m, n, k;
 };
 
-problem sized(kzoo_type dtype, const shape& s) { return kzoo::sized(s.m, s.n, s.k, dtype); }
+// A problem of this size, with the candidate's types and layout.
+problem sized(const candidate& c, const shape& s) {
+  problem p = kzoo::sized(s.m, s.n, s.k, c.current_problem().dtype);
+  p.layout = c.current_problem().layout;
+  return p;
+}
+
+// Whether what the variant declares is held to the results of fill::probe, which are exact in it.
+bool is_probed(const candidate& c) {
+  const element_types& types = c.current_problem().dtype;
+  if (is_integer(types)) return true;
+  switch (types.a) {
+    case KZOO_F64:
+      return c.declared() == KZOO_COMPUTE_FP64;
+    case KZOO_F16:
+    case KZOO_BF16:
+      return c.declared() != KZOO_COMPUTE_FP8;
+    default:
+      return c.declared() == KZOO_COMPUTE_FP32;
+  }
+}
+
+// "declares fp32, but results that fp32 represents exactly are not exact: "
+std::string why_probed(const element_types& types, kzoo_precision declared) {
+  if (types.a == KZOO_I32)
+    return "declares int32, but products of 12-bit numbers are not added exactly: ";
+  if (types.a == KZOO_I8) return "declares int32, but products of bytes are not added exactly: ";
+  if (declared == KZOO_COMPUTE_FP16_SUMS)
+    return "declares fp16 sums, but results that fp16 represents exactly are not exact: ";
+  const bool narrow = type_size(types.a) == 2;
+  const char* format = types.a == KZOO_F64 ? "fp64" : "fp32";
+  return fmt::format("{} {}, but results that {} represents exactly are not exact: ",
+                     narrow ? "must accumulate in" : "declares", format, format);
+}
 
 }  // namespace
 
@@ -24,18 +57,15 @@ std::vector<problem> shapes::problems(const candidate& c) const {
       shape{65, 130, 257}, shape{255, 257, 16}, shape{256, 136, 72}, shape{40, 520, 24},
       shape{1160, 60, 8},  shape{60, 1160, 8},  shape{3, 5, 70001}};
   std::vector<problem> list;
-  for (const shape& size : kShapes) list.push_back(sized(c.current_problem().dtype, size));
+  for (const shape& size : kShapes) list.push_back(sized(c, size));
   // Odd and even numbers of k tiles, for any tile size.
-  for (std::int64_t k = 8; k <= 96; k += 8)
-    list.push_back(sized(c.current_problem().dtype, {64, 64, k}));
-  for (std::int64_t k = 128; k <= 320; k += 64)
-    list.push_back(sized(c.current_problem().dtype, {64, 64, k}));
+  for (std::int64_t k = 8; k <= 96; k += 8) list.push_back(sized(c, {64, 64, k}));
+  for (std::int64_t k = 128; k <= 320; k += 64) list.push_back(sized(c, {64, 64, k}));
   // One or two tiles of C and a large K, where split-K and stream-K kernels divide a tile's work.
-  for (const std::int64_t n : {50, 70})
-    list.push_back(sized(c.current_problem().dtype, {40, n, 2001}));
+  for (const std::int64_t n : {50, 70}) list.push_back(sized(c, {40, n, 2001}));
   for (const std::int64_t padding : {1, 8}) {
     for (const shape& size : {shape{64, 64, 64}, shape{97, 89, 101}, shape{129, 136, 40}}) {
-      list.push_back(sized(c.current_problem().dtype, size));
+      list.push_back(sized(c, size));
       list.back().padding = padding;
     }
   }
@@ -47,7 +77,7 @@ std::vector<problem> scalars::problems(const candidate& c) const {
   const double some_alpha = integer ? -3.0 : -0.7, some_beta = integer ? -2.0 : -1.3;
   std::vector<problem> list;
   const auto add = [&](const shape& size, double alpha, double beta, std::int64_t padding) {
-    list.push_back(sized(c.current_problem().dtype, size));
+    list.push_back(sized(c, size));
     list.back().alpha = alpha;
     list.back().beta = beta;
     list.back().padding = padding;
@@ -62,6 +92,13 @@ std::vector<problem> scalars::problems(const candidate& c) const {
        {shape{1, 129, 65}, shape{127, 1, 65}, shape{33, 40, 1}, shape{3, 5, 5001}}) {
     add(size, some_alpha, some_beta, 5);
   }
+  if (is_scaled(c.current_problem().dtype)) {
+    for (const auto& [scale_a, scale_b] : {std::pair{0.375, 1.0}, {1.0, 5.0}, {3.0, 0.7}}) {
+      add({33, 70, 41}, some_alpha, some_beta, 5);
+      list.back().scale_a = scale_a;
+      list.back().scale_b = scale_b;
+    }
+  }
   // Rows of whole float4s, many k tiles, and tiles divided by stream-K.
   for (const double beta : {0.0, some_beta}) {
     for (const std::int64_t padding : {0, 4}) add({40, 180, 1056}, some_alpha, beta, padding);
@@ -73,7 +110,7 @@ std::vector<problem> exact_integers::problems(const candidate& c) const {
   std::vector<problem> list;
   for (const shape& size : {shape{66, 34, 129}, shape{64, 96, 4096}, shape{33, 65, 1023}}) {
     for (const double beta : {0.0, 1.0}) {
-      list.push_back(sized(c.current_problem().dtype, size));
+      list.push_back(sized(c, size));
       list.back().data = fill::integers;
       list.back().beta = beta;
     }
@@ -81,10 +118,33 @@ std::vector<problem> exact_integers::problems(const candidate& c) const {
   return list;
 }
 
+std::vector<problem> layouts::problems(const candidate& c) const {
+  const bool integer = is_integer(c.current_problem().dtype);
+  std::vector<problem> list;
+  for (const layout other : kLayouts) {
+    if (other == c.current_problem().layout) continue;
+    const auto add = [&](const shape& size) -> problem& {
+      list.push_back(sized(c, size));
+      list.back().layout = other;
+      return list.back();
+    };
+    for (const shape& size : {shape{1, 1, 1}, shape{5, 1, 9}, shape{64, 64, 64},
+                              shape{128, 256, 64}, shape{97, 89, 101}}) {
+      add(size);
+    }
+    problem& padded = add({33, 70, 41});
+    padded.padding = 5;
+    padded.alpha = integer ? -3.0 : -0.7;
+    padded.beta = integer ? -2.0 : -1.3;
+    add({66, 34, 129}).data = fill::integers;
+  }
+  return list;
+}
+
 std::vector<problem> seeds::problems(const candidate& c) const {
   std::vector<problem> list;
   for (const std::uint64_t seed : {2, 3, 5, 7}) {
-    list.push_back(sized(c.current_problem().dtype, {97, 89, 101}));
+    list.push_back(sized(c, {97, 89, 101}));
     list.back().seed = seed;
   }
   return list;
@@ -112,7 +172,7 @@ std::vector<problem> near_size::problems(const candidate& c) const {
   problem& integers = add(0, 0, 0);
   integers.data = fill::integers;
   integers.alpha = integers.beta = 1;
-  if (!integer && (own.dtype != KZOO_F32 || c.declared() == KZOO_COMPUTE_FP32)) {
+  if (!integer && is_probed(c)) {
     problem& probe = add(0, 0, 0);
     probe.data = fill::probe;
     probe.alpha = 1;
@@ -121,29 +181,32 @@ std::vector<problem> near_size::problems(const candidate& c) const {
   return list;
 }
 
+bool precision_probe::applies_to(const candidate& c) const { return is_probed(c); }
+
 covered precision_probe::run(candidate& c) const {
-  const kzoo_type dtype = c.current_problem().dtype;
-  // So that integer sums do not overflow, and others are exact.
-  const std::int64_t limit = is_integer(dtype) ? 40 : 4096, step = c.granularity().k;
-  const std::int64_t most_k = std::max(step, limit / step * step);
+  const element_types& types = c.current_problem().dtype;
+  // Up to this K all sums are exact; those of 32-bit integers wrap.
+  const std::int64_t exact_k = types.a == KZOO_I8                       ? 16384
+                               : c.declared() == KZOO_COMPUTE_FP16_SUMS ? 16
+                                                                        : 4096;
+  // So that sums of 12-bit integers do not wrap, and those of bytes exceed what fp32 holds.
+  const std::int64_t most_k = types.a == KZOO_I32 ? 40 : exact_k;
   std::vector<problem> list;
-  for (const shape& size : {shape{64, 96, most_k}, shape{33, 65, 40}}) {
-    list.push_back(sized(dtype, size));
-    list.back().data = fill::probe;
-    if (is_integer(dtype)) list.back().alpha = -3;
+  for (const shape& size : {shape{64, 96, std::min<std::int64_t>(most_k, 4096)},
+                            shape{17, 21, most_k}, shape{33, 65, 40}}) {
+    problem p = sized(c, size);
+    p.k -= p.k % std::min(p.k, c.granularity().k);
+    p.data = fill::probe;
+    if (is_integer(types)) p.alpha = -3;
+    const problem taken = c.fit(p).taken.value_or(p);
+    const bool is_new = list.empty() || list.back().k != taken.k;
+    if (taken.k <= exact_k && is_new) list.push_back(taken);
   }
+  if (list.empty()) throw skipped(fmt::format("sums are exact up to K = {} only", exact_k));
   try {
     return sweep(c, list);
   } catch (const failed& f) {
-    throw failed(
-        fmt::format("{}, but {}",
-                    is_integer(dtype)   ? "declares int32"
-                    : dtype == KZOO_F32 ? "declares fp32"
-                                        : "must accumulate in fp32",
-                    is_integer(dtype) ? "products of 12-bit numbers are not added exactly: "
-                                      : "results that fp32 represents exactly are not exact: ") +
-            f.what(),
-        f.errors);
+    throw failed(why_probed(types, c.declared()) + f.what(), f.errors);
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Checks that require right results on a list of problems, once for each element type.
+// Checks that require right results on a list of problems, once for each element type and layout.
 
 #include "checks/check.hpp"
 
@@ -41,6 +41,15 @@ class exact_integers final : public sweep_check {
   std::vector<problem> problems(const candidate& c) const override;
 };
 
+// The layouts other than the problem's own, of those that the variant takes.
+class layouts final : public sweep_check {
+ public:
+  const char* name() const override { return "layouts"; }
+
+ private:
+  std::vector<problem> problems(const candidate& c) const override;
+};
+
 // Other random seeds, each with a new instance.
 class seeds final : public sweep_check {
  public:
@@ -65,9 +74,7 @@ class near_size final : public sweep_check {
 class precision_probe final : public check {
  public:
   const char* name() const override { return "precision probe"; }
-  bool applies_to(const candidate& c) const override {
-    return c.current_problem().dtype != KZOO_F32 || c.declared() == KZOO_COMPUTE_FP32;
-  }
+  bool applies_to(const candidate& c) const override;
   covered run(candidate& c) const override;
 };
 

@@ -38,6 +38,7 @@ struct experiment_options {
   std::string device;                // "" : as the file says
   std::vector<std::string> plugins;  // empty: as the file says
   std::vector<std::string> sizes;    // empty: as the file says
+  std::vector<std::string> layouts;  // empty: as the file says
   std::string tier;                  // "" : as the file says
 };
 
@@ -74,6 +75,7 @@ struct compare_options {
 struct validate_options : common_options {
   std::string plugin;       // name, name:variant or glob; or FILE.so, FILE.so:variant
   std::string size, dtype;  // "" : default size, all types
+  std::string layout;       // "" : the first that the variant takes
   std::string tier = "full";
   std::string device;  // "" : one that the plugin has a build for
   std::string json;    // "" : none, "-": stdout

@@ -43,7 +43,7 @@ std::string types_of(const results::plugin_description& d) {
   std::set<std::string> types;
   for (const auto& v : d.variants) {
     for (const auto& s : v.signatures) {
-      types.insert(s.dtype == 0 ? "mixed" : std::string(type_name(s.dtype)));
+      types.insert(types_name(s.dtype));
     }
   }
   return fmt::format("{}", fmt::join(types, " "));
@@ -135,8 +135,7 @@ int describe(const describe_options& options) {
     for (const auto& v : d.plugin->variants) {
       std::vector<std::string> types;
       for (const auto& s : v.signatures) {
-        types.push_back(fmt::format("{} in {}", s.dtype == 0 ? "mixed" : type_name(s.dtype),
-                                    precision_name(s.compute)));
+        types.push_back(fmt::format("{} in {}", types_name(s.dtype), precision_name(s.compute)));
       }
       t.add_row({{v.id},
                  {fmt::format("{}", fmt::join(types, ", "))},

@@ -34,6 +34,7 @@ results::overrides overrides_of(const experiment_options& options) {
   if (!options.tier.empty()) over.tier = options.tier;
   over.plugins = options.plugins;
   over.sizes = options.sizes;
+  over.layouts = options.layouts;
   return over;
 }
 

@@ -55,6 +55,10 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
       ->type_name("LIST")
       ->allow_extra_args(false)
       ->delimiter(',');
+  app.add_option("--layouts", o.layouts, "nn, nt, tn, tt, separated by commas")
+      ->type_name("LIST")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   return file;
 }
 
@@ -163,8 +167,11 @@ void add_validate(CLI::App& runner, int& code) {
   app.add_option("--device", o.device, "cpu, cuda or cuda:N")->type_name("NAME");
   app.add_option("--size", o.size, "Size of the problem for the checks that use one: N or MxNxK")
       ->type_name("SIZE");
-  app.add_option("--dtype", o.dtype, "Only this element type: f32, f16, bf16 or i32")
+  app.add_option("--dtype", o.dtype, "Only these element types: f32, bf16, f16->f32, ...")
       ->type_name("TYPE");
+  app.add_option("--layout", o.layout,
+                 "Check with this layout: nn, nt, tn or tt; default: the first that is taken")
+      ->type_name("LAYOUT");
   app.add_option("--timeout", o.timeout_seconds,
                  "Seconds after which one step counts as hung; default: 60")
       ->type_name("SECONDS");

@@ -9,6 +9,7 @@
 #include "storage/validation_json.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -93,9 +94,16 @@ int validate(const validate_options& options) {
     how.size = experiment::parse_shape(options.size);
     if (!how.size) refuse(fmt::format("--size: expected {}", experiment::kShapeForm));
   }
-  how.dtype = type_from_name(options.dtype);
-  if (!options.dtype.empty() && how.dtype == 0)
-    refuse(fmt::format("--dtype: '{}' is not one of f32, f16, bf16 and i32", options.dtype));
+  how.dtype = types_from_name(options.dtype);
+  if (!options.dtype.empty() && !how.dtype) {
+    std::vector<std::string> known;
+    for (const element_types& types : kElementTypes) known.push_back(types_name(types));
+    refuse(fmt::format("--dtype: '{}' is not one of {}", options.dtype, fmt::join(known, ", ")));
+  }
+  if (!options.layout.empty()) {
+    how.layout = experiment::find_layout(options.layout);
+    if (!how.layout) refuse(fmt::format("--layout: expected {}", experiment::kLayoutForm));
+  }
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what =

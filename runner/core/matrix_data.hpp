@@ -8,6 +8,9 @@
 //
 //   index 0          kRedzone                          kRedzone + rows * ld   word_count
 //   | redzone of NaN | rows x ld elements, padding NaN | redzone of NaN       |
+//
+// Rows, columns and ld are those of the matrix as it is stored, row by row. Where the layout of a
+// problem says t, its transpose is what is multiplied: op(x) in BLAS's words.
 
 #include <kzoo/abi.h>
 #include <kzoo/numeric.hpp>
@@ -26,10 +29,13 @@ enum class content : std::uint32_t {
   integers,    // integers in [-8, 8]
   poison,      // signalling NaNs; random words for integer types
   odd,         // odd integers of 12 bits and either sign: exact in fp32, not in TF32
+  wide_odd,    // odd integers of 26 bits and either sign: exact in fp64, not in fp32
   signs,       // -1, 0 and 1
-  thin_signs,  // signs, but 0 except in about one of rows / 512 + 1, so that sums stay small
-  hill,        // 1 to 128 in the left half of the columns, -128 to -1 in the right half
-  bits         // 0 and 1
+  thin_signs,  // signs, but 0 except in about one of n / 512 + 1 of the n rows of op(x), so that
+               // sums stay small
+  heights,     // 1 to 128, or what is the most that the type holds exactly: see height()
+  hill,  // heights in the left half of the columns of op(x), their opposites in the right half
+  bits   // 0 and 1
 };
 
 // Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
@@ -43,12 +49,16 @@ struct negation {
   constexpr bool operator==(const negation&) const = default;
 };
 
+// The bits of an element, or of what is in its place, in the low bits.
+using word_bits = std::uint64_t;
+
 struct matrix {
   kzoo_type type;
   content inside;  // of the rows x cols elements; all other words are always poison
   std::int64_t rows, cols, ld;
   std::uint64_t key;  // different for each matrix and seed
   negation negated{};
+  bool transposed = false;  // op(x) is the transpose
 };
 
 constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kRedzone; }
@@ -75,6 +85,17 @@ constexpr bool is_inside(const matrix& x, std::int64_t index) {
 // Index of element (row, col).
 constexpr std::int64_t index_of(const matrix& x, std::int64_t row, std::int64_t col) {
   return kRedzone + row * x.ld + col;
+}
+
+// The same for op(x).
+constexpr std::int64_t op_rows(const matrix& x) { return x.transposed ? x.cols : x.rows; }
+constexpr std::int64_t op_cols(const matrix& x) { return x.transposed ? x.rows : x.cols; }
+constexpr std::int64_t op_index(const matrix& x, std::int64_t row, std::int64_t col) {
+  return x.transposed ? index_of(x, col, row) : index_of(x, row, col);
+}
+// What negates the rows and columns of op(x) that `op` names.
+constexpr negation op_negation(const matrix& x, const negation& op) {
+  return x.transposed ? negation{op.cols, op.rows, op.without_late} : op;
 }
 
 // 64 well-mixed bits from a counter: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
@@ -106,74 +127,138 @@ constexpr bool is_column_negated(const matrix& x, std::int64_t col) {
   return is_negated(x.negated.cols, x.negated.without_late, col, x.cols);
 }
 
+// The bytes of an element.
+constexpr int element_bytes(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return 8;
+    case KZOO_F16:
+    case KZOO_BF16:
+      return 2;
+    case KZOO_I8:
+    case KZOO_E4M3:
+    case KZOO_E5M2:
+      return 1;
+    default:
+      return 4;
+  }
+}
+constexpr bool is_integer_type(kzoo_type type) { return type == KZOO_I32 || type == KZOO_I8; }
+constexpr word_bits sign_bit(kzoo_type type) {
+  return word_bits{1} << (8 * element_bytes(type) - 1);
+}
+// The greatest magnitude of a floating type that is no NaN, as bits.
+constexpr word_bits largest_magnitude(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return 0x7ff0000000000000u;
+    case KZOO_F16:
+      return 0x7c00u;
+    case KZOO_BF16:
+      return 0x7f80u;
+    case KZOO_E4M3:
+      return 0x7eu;
+    case KZOO_E5M2:
+      return 0x7cu;
+    default:
+      return 0x7f800000u;
+  }
+}
+
 // A signalling NaN with a random payload (for integer types, random bits). A word that is never
-// written keeps exactly these bits; arithmetic on one gives a quiet NaN, on every device.
-constexpr std::uint32_t poison_bits(kzoo_type type, std::uint64_t h) {
+// written keeps exactly these bits; arithmetic on one gives a quiet NaN, on every device. e4m3 has
+// one NaN of either sign, and e5m2 one that signals.
+constexpr word_bits poison_bits(kzoo_type type, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   switch (type) {
     case KZOO_F32:
       return 0x7f800001u | (bits & 0x803ffffeu);
+    case KZOO_F64:
+      return 0x7ff0000000000001u | (h & 0x8007fffffffffffeu);
     case KZOO_F16:
       return 0x7c01u | (bits & 0x81feu);
     case KZOO_BF16:
       return 0x7f81u | (bits & 0x803eu);
+    case KZOO_E4M3:
+      return 0x7fu | (bits & 0x80u);
+    case KZOO_E5M2:
+      return 0x7du | (bits & 0x80u);
+    case KZOO_I8:
+      return bits & 0xffu;
     default:
       return bits;
   }
 }
 
 // A float, rounded to the element type, as bits of that type.
-constexpr std::uint32_t encode(kzoo_type type, float value) {
+constexpr word_bits encode(kzoo_type type, float value) {
   switch (type) {
+    case KZOO_F64:
+      return std::bit_cast<std::uint64_t>(static_cast<double>(value));
     case KZOO_F16:
       return float_to_fp16_bits(value);
     case KZOO_BF16:
       return float_to_bf16_bits(value);
+    case KZOO_E4M3:
+      return float_to_e4m3_bits(value);
+    case KZOO_E5M2:
+      return float_to_e5m2_bits(value);
     case KZOO_I32:
       return static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+    case KZOO_I8:
+      return static_cast<std::uint8_t>(static_cast<std::int8_t>(value));
     default:
       return std::bit_cast<std::uint32_t>(value);
   }
 }
 
 // The value of an element.
-constexpr double decode(kzoo_type type, std::uint32_t bits) {
+constexpr double decode(kzoo_type type, word_bits bits) {
   switch (type) {
+    case KZOO_F64:
+      return std::bit_cast<double>(bits);
     case KZOO_F16:
       return fp16_bits_to_float(static_cast<std::uint16_t>(bits));
     case KZOO_BF16:
       return bf16_bits_to_float(static_cast<std::uint16_t>(bits));
+    case KZOO_E4M3:
+      return e4m3_bits_to_float(static_cast<std::uint8_t>(bits));
+    case KZOO_E5M2:
+      return e5m2_bits_to_float(static_cast<std::uint8_t>(bits));
     case KZOO_I32:
       return static_cast<std::int32_t>(bits);
+    case KZOO_I8:
+      return static_cast<std::int8_t>(bits);
     default:
-      return std::bit_cast<float>(bits);
+      return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   }
 }
 
 // The opposite number. A zero has no sign, and a NaN stays as it is.
-constexpr std::uint32_t opposite(kzoo_type type, std::uint32_t bits) {
-  const auto flip = [bits](std::uint32_t sign, std::uint32_t infinity) {
-    const std::uint32_t magnitude = bits & (sign - 1);
-    return magnitude == 0 || magnitude > infinity ? bits : bits ^ sign;
-  };
-  switch (type) {
-    case KZOO_F32:
-      return flip(0x80000000u, 0x7f800000u);
-    case KZOO_F16:
-      return flip(0x8000u, 0x7c00u);
-    case KZOO_BF16:
-      return flip(0x8000u, 0x7f80u);
-    default:
-      return 0u - bits;
-  }
+constexpr word_bits opposite(kzoo_type type, word_bits bits) {
+  const word_bits sign = sign_bit(type);
+  if (is_integer_type(type)) return (0u - bits) & (2 * sign - 1);
+  const word_bits magnitude = bits & (sign - 1);
+  return magnitude == 0 || magnitude > largest_magnitude(type) ? bits : bits ^ sign;
 }
 
 // A zero without its sign: -0 becomes +0, in any type but integers.
-constexpr std::uint32_t unsigned_zero(kzoo_type type, std::uint32_t bits) {
-  const bool is_minus_zero = bits == (type == KZOO_F32   ? 0x80000000u
-                                      : type == KZOO_I32 ? 0u
-                                                         : 0x8000u);
-  return is_minus_zero ? 0u : bits;
+constexpr word_bits unsigned_zero(kzoo_type type, word_bits bits) {
+  return !is_integer_type(type) && bits == sign_bit(type) ? 0u : bits;
+}
+
+// A positive integer that the type holds exactly and, in fp8, no type with fewer fraction bits.
+constexpr int height(kzoo_type type, std::uint32_t bits) {
+  switch (type) {
+    case KZOO_E4M3:
+      return 9 + 2 * static_cast<int>(bits % 4);
+    case KZOO_E5M2:
+      return 5 + 2 * static_cast<int>(bits % 2);
+    case KZOO_I8:
+      return 1 + static_cast<int>(bits % 127);
+    default:
+      return 1 + static_cast<int>(bits % 128);
+  }
 }
 
 // The integer at `index`, for contents that are integers; `h` is hash(x.key, index).
@@ -183,15 +268,20 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
   switch (x.inside) {
     case content::odd:
       return (2049 + 2 * static_cast<int>((bits >> 1) % 1024)) * ((bits & 1u) != 0 ? 1 : -1);
+    case content::wide_odd:
+      return ((1 << 25) + 1 + 2 * static_cast<int>((bits >> 1) % (1 << 24))) *
+             ((bits & 1u) != 0 ? 1 : -1);
     case content::signs:
       return sign;
     case content::thin_signs:
-      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(x.rows / 512 + 1) == 0
+      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(op_rows(x) / 512 + 1) == 0
                  ? sign
                  : 0;
+    case content::heights:
+      return height(x.type, bits);
     case content::hill: {
-      const int height = 1 + static_cast<int>(bits % 128);
-      return (index - kRedzone) % x.ld < (x.cols + 1) / 2 ? height : -height;
+      const std::int64_t i = index - kRedzone, col = x.transposed ? i / x.ld : i % x.ld;
+      return col < (op_cols(x) + 1) / 2 ? height(x.type, bits) : -height(x.type, bits);
     }
     case content::bits:
       return static_cast<int>(bits & 1u);
@@ -201,28 +291,34 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
 }
 
 // An element as generated, before any row or column is negated; not for content::poison.
-constexpr std::uint32_t generated(const matrix& x, std::int64_t index) {
+constexpr word_bits generated(const matrix& x, std::int64_t index) {
   const std::uint64_t h = hash(x.key, index);
-  if (x.inside != content::uniform || x.type == KZOO_I32) {
-    return encode(x.type, static_cast<float>(whole_number(x, index, h)));
+  if (x.inside != content::uniform || is_integer_type(x.type)) {
+    const int whole = whole_number(x, index, h);
+    if (x.type == KZOO_F64) return std::bit_cast<std::uint64_t>(static_cast<double>(whole));
+    return encode(x.type, static_cast<float>(whole));
+  }
+  if (x.type == KZOO_F64) {  // 53 bits
+    const auto fraction = static_cast<std::int64_t>(h >> 11) - (std::int64_t{1} << 52);
+    return std::bit_cast<std::uint64_t>(static_cast<double>(fraction) * 0x1p-52);
   }
   // 24 bits: every value is exact in fp32.
   const auto fraction = static_cast<std::int32_t>(h >> 40) - (1 << 23);
   return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
 }
 
-// The word at `index`, in the low bits for 16-bit types.
-constexpr std::uint32_t word(const matrix& x, std::int64_t index) {
+// The word at `index`.
+constexpr word_bits word(const matrix& x, std::int64_t index) {
   if (x.inside == content::poison || !is_inside(x, index))
     return poison_bits(x.type, hash(x.key, index));
-  const std::uint32_t bits = generated(x, index);
+  const word_bits bits = generated(x, index);
   if (x.negated == negation{}) return bits;
   const coordinates at = coordinates_of(x, index);
   return is_row_negated(x, at.row) != is_column_negated(x, at.col) ? opposite(x.type, bits) : bits;
 }
 
 // Changes the sign of an element, which may be of a result: what still holds its poison stays.
-constexpr std::uint32_t negate(const matrix& x, std::int64_t index, std::uint32_t bits) {
+constexpr word_bits negate(const matrix& x, std::int64_t index, word_bits bits) {
   if (x.inside == content::poison && bits == word(x, index)) return bits;
   return opposite(x.type, bits);
 }
@@ -248,12 +344,12 @@ struct survey {
 // A buffer's digest is the sum of this over all its words, mod 2^64, with the signs of negated rows
 // and columns restored and zeros without sign. Equal buffers have equal digests; different buffers
 // practically never do. The term of an element, which may be negated:
-constexpr std::uint64_t digest_term(const matrix& x, std::int64_t index, std::uint32_t bits,
+constexpr std::uint64_t digest_term(const matrix& x, std::int64_t index, word_bits bits,
                                     bool negated) {
   return hash(unsigned_zero(x.type, negated ? negate(x, index, bits) : bits), index);
 }
 // The term of any other word:
-constexpr std::uint64_t digest_term(std::uint32_t bits, std::int64_t index) {
+constexpr std::uint64_t digest_term(word_bits bits, std::int64_t index) {
   return hash(bits, index);
 }
 
@@ -270,7 +366,7 @@ constexpr double sign_of(std::uint64_t key, std::int64_t col) {
 
 // An element as an exact integer. One that is not an integer gives a hash, which practically never
 // equals the expected integer.
-constexpr std::uint64_t exact_integer(kzoo_type type, std::uint32_t bits) {
+constexpr std::uint64_t exact_integer(kzoo_type type, word_bits bits) {
   const double value = decode(type, bits);
   constexpr double kLargest = 0x1p53;
   const bool small = value > -kLargest && value < kLargest;

@@ -1,5 +1,7 @@
 #include "core/operands.hpp"
 
+#include <utility>
+
 namespace kzoo {
 
 namespace {
@@ -7,6 +9,28 @@ namespace {
 struct contents {
   data::content a, b, c;
 };
+
+// i32: products that are exact in fp32, and sums that are not. f32, f64: inputs that are not exact
+// in any narrower format. All others: partial sums that climb and come down again, so that narrower
+// accumulators lose bits: above 2^24 for i8, which fp32 cannot hold, far above 2^11 for f16 and
+// bf16, up to 2^19 for fp8.
+contents probe_of(kzoo_type type) {
+  using enum data::content;
+  switch (type) {
+    case KZOO_I32:
+      return {odd, odd, odd};
+    case KZOO_F64:
+      return {wide_odd, thin_signs, signs};
+    case KZOO_F32:
+      return {odd, thin_signs, signs};
+    case KZOO_I8:
+    case KZOO_E4M3:
+    case KZOO_E5M2:
+      return {hill, heights, signs};
+    default:
+      return {hill, bits, signs};
+  }
+}
 
 contents contents_of(const problem& p) {
   using enum data::content;
@@ -16,12 +40,7 @@ contents contents_of(const problem& p) {
     case fill::signs:
       return {signs, thin_signs, signs};
     case fill::probe:
-      // i32: products that are exact in fp32, and sums that are not. f32: inputs that are not exact
-      // in any narrower format. f16, bf16: partial sums that climb far above 2^11 and come down
-      // again, so that accumulators narrower than fp32 lose bits.
-      if (is_integer(p.dtype)) return {odd, odd, odd};
-      return type_size(p.dtype) == 2 ? contents{hill, bits, signs}
-                                     : contents{odd, thin_signs, signs};
+      return probe_of(p.dtype.a);
     default:
       return {uniform, uniform, uniform};
   }
@@ -31,12 +50,15 @@ contents contents_of(const problem& p) {
 
 operands operands_of(const problem& p) {
   const contents inside = contents_of(p);
-  const auto matrix = [&](data::content what, std::int64_t rows, std::int64_t cols, std::int64_t ld,
-                          std::int64_t which) {
-    return data::matrix{p.dtype, what, rows, cols, ld, data::hash(p.seed, which)};
+  const auto matrix = [&](kzoo_type type, data::content what, std::int64_t rows, std::int64_t cols,
+                          bool transposed, std::int64_t ld, std::int64_t which) {
+    if (transposed) std::swap(rows, cols);
+    return data::matrix{type, what, rows, cols, ld, data::hash(p.seed, which), {}, transposed};
   };
-  return {matrix(inside.a, p.m, p.k, p.lda(), 0), matrix(inside.b, p.k, p.n, p.ldb(), 1),
-          matrix(p.beta == 0.0 ? data::content::poison : inside.c, p.m, p.n, p.ldc(), 2)};
+  const data::content c = p.beta == 0.0 ? data::content::poison : inside.c;
+  return {matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0),
+          matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1),
+          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2)};
 }
 
 }  // namespace kzoo

@@ -1,5 +1,5 @@
 #pragma once
-// The three matrices of a problem, in the terms of matrix_data.hpp.
+// The three matrices of a problem as they are stored, in the terms of matrix_data.hpp.
 
 #include "core/matrix_data.hpp"
 #include "core/problem.hpp"

@@ -1,53 +1,29 @@
 #include "core/problem.hpp"
 
+#include "core/matrix_data.hpp"
+
 #include <fmt/format.h>
 
-#include <array>
-
 namespace kzoo {
-namespace {
-
-struct type_entry {
-  kzoo_type type;
-  std::string_view name;
-  std::size_t size;
-  bool integer;
-};
-constexpr std::array kTypes = {
-    type_entry{KZOO_F32, "f32", 4, false},
-    type_entry{KZOO_F16, "f16", 2, false},
-    type_entry{KZOO_BF16, "bf16", 2, false},
-    type_entry{KZOO_I32, "i32", 4, true},
-};
-
-const type_entry* find(kzoo_type type) {
-  for (const type_entry& entry : kTypes)
-    if (entry.type == type) return &entry;
-  return nullptr;
-}
-
-}  // namespace
-
-std::string_view type_name(kzoo_type type) {
-  const type_entry* entry = find(type);
-  return entry ? entry->name : "unknown type";
-}
-
-kzoo_type type_from_name(std::string_view name) {
-  for (const type_entry& entry : kTypes)
-    if (entry.name == name) return entry.type;
-  return 0;
-}
 
 std::size_t type_size(kzoo_type type) {
-  const type_entry* entry = find(type);
-  return entry ? entry->size : 0;
+  const bool known = type >= KZOO_F32 && type <= KZOO_E5M2;
+  return known ? static_cast<std::size_t>(data::element_bytes(type)) : 0;
 }
 
-bool is_integer(kzoo_type type) {
-  const type_entry* entry = find(type);
-  return entry && entry->integer;
+bool is_integer(kzoo_type type) { return data::is_integer_type(type); }
+
+std::string types_name(const element_types& types) { return type_names(types.a, types.b, types.c); }
+
+std::optional<element_types> types_from_name(std::string_view name) {
+  for (const element_types& types : kElementTypes)
+    if (types_name(types) == name) return types;
+  return {};
 }
+
+bool is_integer(const element_types& types) { return is_integer(types.c); }
+
+bool is_scaled(const element_types& types) { return types.a == KZOO_E4M3 || types.a == KZOO_E5M2; }
 
 std::string_view precision_name(kzoo_precision precision) {
   switch (precision) {
@@ -61,6 +37,12 @@ std::string_view precision_name(kzoo_precision precision) {
       return "bf16";
     case KZOO_COMPUTE_INT32:
       return "int32";
+    case KZOO_COMPUTE_FP64:
+      return "fp64";
+    case KZOO_COMPUTE_FP16_SUMS:
+      return "fp16 sums";
+    case KZOO_COMPUTE_FP8:
+      return "fp8";
     default:
       return "unknown precision";
   }
@@ -79,9 +61,11 @@ std::string_view fill_name(fill f) {
   }
 }
 
-fill default_fill(kzoo_type type) { return is_integer(type) ? fill::integers : fill::uniform; }
+fill default_fill(const element_types& types) {
+  return is_integer(types) ? fill::integers : fill::uniform;
+}
 
-problem sized(std::int64_t m, std::int64_t n, std::int64_t k, kzoo_type dtype) {
+problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype) {
   problem p;
   p.m = m;
   p.n = n;
@@ -95,9 +79,12 @@ std::string shape_name(const problem& p) { return fmt::format("{}x{}x{}", p.m, p
 
 std::string problem_name(const problem& p) {
   const problem usual;
-  std::string name = fmt::format("{} {}", shape_name(p), type_name(p.dtype));
+  std::string name = fmt::format("{} {}", shape_name(p), types_name(p.dtype));
+  if (p.layout != usual.layout) name += fmt::format(" {}", layout_name(p.layout));
   if (p.alpha != usual.alpha) name += fmt::format(" alpha={}", p.alpha);
   if (p.beta != usual.beta) name += fmt::format(" beta={}", p.beta);
+  if (p.scale_a != usual.scale_a) name += fmt::format(" scale_a={}", p.scale_a);
+  if (p.scale_b != usual.scale_b) name += fmt::format(" scale_b={}", p.scale_b);
   if (p.padding != usual.padding) name += fmt::format(" padding={}", p.padding);
   if (p.data != default_fill(p.dtype)) name += fmt::format(" fill={}", fill_name(p.data));
   if (p.seed != usual.seed) name += fmt::format(" seed={}", p.seed);
@@ -113,11 +100,17 @@ kzoo_problem to_abi(const problem& p) {
   abi.lda = p.lda();
   abi.ldb = p.ldb();
   abi.ldc = p.ldc();
-  abi.type_a = abi.type_b = abi.type_c = p.dtype;
-  abi.layout_a = abi.layout_b = abi.layout_c = KZOO_ROW_MAJOR;
+  abi.type_a = p.dtype.a;
+  abi.type_b = p.dtype.b;
+  abi.type_c = p.dtype.c;
+  abi.layout_a = is_a_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  abi.layout_b = is_b_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  abi.layout_c = KZOO_ROW_MAJOR;
   abi.alpha = p.alpha;
   abi.beta = p.beta;
   abi.alignment = kMatrixAlignment;
+  if (p.scale_a != 1) abi.scale_a = p.scale_a;
+  if (p.scale_b != 1) abi.scale_b = p.scale_b;
   return abi;
 }
 

@@ -1,38 +1,72 @@
 #pragma once
-// A GEMM problem: shape, element type, leading dimensions, alpha, beta and data.
+// A GEMM problem: shape, element type, layout, leading dimensions, alpha, beta and data.
 
 #include <kzoo/abi.h>
+#include <kzoo/layout.hpp>
+#include <kzoo/type_names.hpp>
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace kzoo {
 
-// Element types by the names that experiment files and results use: f32, f16, bf16, i32.
-inline constexpr std::array<kzoo_type, 4> kElementTypes{KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
-std::string_view type_name(kzoo_type type);
-// 0 when there is no such type.
-kzoo_type type_from_name(std::string_view name);
+// 0 for what is no element type.
 std::size_t type_size(kzoo_type type);
 bool is_integer(kzoo_type type);
 
-inline constexpr std::array<kzoo_precision, 5> kPrecisions{
-    KZOO_COMPUTE_FP32, KZOO_COMPUTE_TF32, KZOO_COMPUTE_FP16, KZOO_COMPUTE_BF16, KZOO_COMPUTE_INT32};
+// The element types of A, B and C.
+struct element_types {
+  kzoo_type a = KZOO_F32, b = KZOO_F32, c = KZOO_F32;
+
+  constexpr element_types() = default;
+  constexpr element_types(kzoo_type all) : a(all), b(all), c(all) {}
+  constexpr element_types(kzoo_type of_a, kzoo_type of_b, kzoo_type of_c)
+      : a(of_a), b(of_b), c(of_c) {}
+  auto operator<=>(const element_types&) const = default;
+};
+// Those that a problem may have.
+inline constexpr std::array<element_types, 12> kElementTypes{{KZOO_F32,
+                                                              KZOO_F16,
+                                                              KZOO_BF16,
+                                                              KZOO_I32,
+                                                              {KZOO_F16, KZOO_F16, KZOO_F32},
+                                                              {KZOO_BF16, KZOO_BF16, KZOO_F32},
+                                                              KZOO_F64,
+                                                              {KZOO_I8, KZOO_I8, KZOO_I32},
+                                                              {KZOO_E4M3, KZOO_E4M3, KZOO_F32},
+                                                              {KZOO_E4M3, KZOO_E4M3, KZOO_BF16},
+                                                              {KZOO_E4M3, KZOO_E5M2, KZOO_BF16},
+                                                              {KZOO_E5M2, KZOO_E4M3, KZOO_BF16}}};
+// "f32", "bf16->f32", "e4m3*e5m2->bf16": as in experiment files and results.
+std::string types_name(const element_types& types);
+// The one of kElementTypes with this name.
+std::optional<element_types> types_from_name(std::string_view name);
+// Whether C holds integers; then A and B do too.
+bool is_integer(const element_types& types);
+// Whether A and B are of 8-bit floating types, which have scales.
+bool is_scaled(const element_types& types);
+
+inline constexpr std::array<kzoo_precision, 8> kPrecisions{
+    KZOO_COMPUTE_FP32,  KZOO_COMPUTE_TF32, KZOO_COMPUTE_FP16,      KZOO_COMPUTE_BF16,
+    KZOO_COMPUTE_INT32, KZOO_COMPUTE_FP64, KZOO_COMPUTE_FP16_SUMS, KZOO_COMPUTE_FP8};
 std::string_view precision_name(kzoo_precision precision);
 
 // What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type. The others
 // are integers whose sums are exact in fp32, in any order of summation:
 // `integers`: in [-8, 8], exact up to K = 2^18;
-// `probe`: exact up to K = 4096, with inputs and sums that formats narrower than fp32 cannot hold;
+// `probe`: exact up to K = 4096 in the accumulators that the type is made for, with inputs and sums
+// that narrower formats cannot hold: see operands.cpp;
 // `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
 enum class fill { uniform, integers, probe, signs };
 inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe, fill::signs};
 std::string_view fill_name(fill f);
 // The fill of a problem that does not name one: integers for integer types, else uniform.
-fill default_fill(kzoo_type type);
+fill default_fill(const element_types& types);
 
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
 inline constexpr std::uint64_t kMatrixAlignment = 256;
@@ -41,17 +75,21 @@ inline constexpr std::uint64_t kMatrixAlignment = 256;
 inline constexpr std::int64_t kLargestDimension = 1048576;
 inline constexpr std::int64_t kMostPadding = 65536;
 
-// C = alpha A B + beta C, all row-major, A is m x k, B is k x n, C is m x n.
+// C = alpha A B + beta C, A is m x k, B is k x n, C is m x n. C is row-major; the layout says which
+// of A and B are transposed in memory.
 struct problem {
   std::int64_t m = 256, n = 256, k = 256;
-  kzoo_type dtype = KZOO_F32;  // of A, B and C
+  element_types dtype{};
   double alpha = 1.0, beta = 0.0;
   fill data = fill::uniform;
-  std::int64_t padding = 0;  // elements added to each row of A; twice that of B, three times of C
+  // Elements added to each row of A as it is stored; twice that of B, three times of C.
+  std::int64_t padding = 0;
   std::uint64_t seed = 1;
+  kzoo::layout layout = kzoo::layout::nn;
+  double scale_a = 1.0, scale_b = 1.0;  // what elements of 8-bit floating types are multiplied by
 
-  std::int64_t lda() const { return k + padding; }
-  std::int64_t ldb() const { return n + 2 * padding; }
+  std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }
+  std::int64_t ldb() const { return (is_b_transposed(layout) ? k : n) + 2 * padding; }
   std::int64_t ldc() const { return n + 3 * padding; }
   double flops() const { return 2.0 * double(m) * double(n) * double(k); }
 
@@ -59,11 +97,12 @@ struct problem {
 };
 
 // The problem of this size and type, with defaults for everything else.
-problem sized(std::int64_t m, std::int64_t n, std::int64_t k, kzoo_type dtype = KZOO_F32);
+problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype = {});
 
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
 std::string shape_name(const problem& p);
-// "512x512x512 f32", with alpha, beta, padding, fill and seed only where they are not the default.
+// "512x512x512 f32", with layout, alpha, beta, scales, padding, fill and seed only where they are
+// not the default.
 std::string problem_name(const problem& p);
 
 // The problem in the form in which plugins receive it.

@@ -124,7 +124,8 @@ class cpu_backend final : public backend {
   void mark_redzones(const void* buffer, const data::matrix& x, bool out_of_bounds) override {
     const auto set = out_of_bounds ? __asan_poison_memory_region : __asan_unpoison_memory_region;
     if (set == nullptr) return;
-    const std::size_t element = is_narrow(x) ? 2 : 4, redzone = data::kRedzone * element;
+    const auto element = static_cast<std::size_t>(data::element_bytes(x.type));
+    const std::size_t redzone = data::kRedzone * element;
     const auto* bytes = static_cast<const char*>(buffer);
     set(bytes, redzone);
     set(bytes + static_cast<std::size_t>(data::word_count(x)) * element - redzone, redzone);

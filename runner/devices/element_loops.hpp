@@ -6,16 +6,20 @@
 
 namespace kzoo::devices {
 
-constexpr bool is_narrow(const data::matrix& x) {
-  return x.type == KZOO_F16 || x.type == KZOO_BF16;
-}
-
 constexpr void put_word(void* buffer, const data::matrix& x, std::int64_t index,
-                        std::uint32_t bits) {
-  if (is_narrow(x)) {
-    static_cast<std::uint16_t*>(buffer)[index] = static_cast<std::uint16_t>(bits);
-  } else {
-    static_cast<std::uint32_t*>(buffer)[index] = bits;
+                        data::word_bits bits) {
+  switch (data::element_bytes(x.type)) {
+    case 1:
+      static_cast<std::uint8_t*>(buffer)[index] = static_cast<std::uint8_t>(bits);
+      break;
+    case 2:
+      static_cast<std::uint16_t*>(buffer)[index] = static_cast<std::uint16_t>(bits);
+      break;
+    case 4:
+      static_cast<std::uint32_t*>(buffer)[index] = static_cast<std::uint32_t>(bits);
+      break;
+    default:
+      static_cast<std::uint64_t*>(buffer)[index] = bits;
   }
 }
 
@@ -23,9 +27,17 @@ constexpr void fill_word(void* buffer, const data::matrix& x, std::int64_t index
   put_word(buffer, x, index, data::word(x, index));
 }
 
-constexpr std::uint32_t word_at(const void* buffer, const data::matrix& x, std::int64_t index) {
-  return is_narrow(x) ? static_cast<const std::uint16_t*>(buffer)[index]
-                      : static_cast<const std::uint32_t*>(buffer)[index];
+constexpr data::word_bits word_at(const void* buffer, const data::matrix& x, std::int64_t index) {
+  switch (data::element_bytes(x.type)) {
+    case 1:
+      return static_cast<const std::uint8_t*>(buffer)[index];
+    case 2:
+      return static_cast<const std::uint16_t*>(buffer)[index];
+    case 4:
+      return static_cast<const std::uint32_t*>(buffer)[index];
+    default:
+      return static_cast<const std::uint64_t*>(buffer)[index];
+  }
 }
 
 constexpr bool is_changed(const void* buffer, const data::matrix& x, std::int64_t index) {
@@ -46,7 +58,7 @@ enum class condition { fine, outside, unwritten, not_finite };
 // Classifies one word of a result for data::survey.
 constexpr condition condition_of(const void* buffer, const data::matrix& x, std::int64_t index) {
   const bool inside = data::is_inside(x, index);
-  const std::uint32_t bits = word_at(buffer, x, index);
+  const data::word_bits bits = word_at(buffer, x, index);
   if (!inside || x.inside == data::content::poison) {
     const bool changed = bits != data::word(x, index);
     if (!inside) return changed ? condition::outside : condition::fine;
@@ -60,7 +72,7 @@ constexpr condition condition_of(const void* buffer, const data::matrix& x, std:
 constexpr void add_to_row(data::row_sums& sums, const void* buffer, const data::matrix& x,
                           std::uint64_t key, std::int64_t row, std::int64_t col) {
   const std::int64_t index = data::index_of(x, row, col);
-  std::uint32_t bits = word_at(buffer, x, index);
+  data::word_bits bits = word_at(buffer, x, index);
   if (data::is_row_negated(x, row) != data::is_column_negated(x, col))
     bits = data::negate(x, index, bits);
   sums.exact += data::exact_integer(x.type, bits) * data::hash(key, col);

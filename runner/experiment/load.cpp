@@ -96,6 +96,19 @@ void apply_sizes(const std::vector<std::string>& sizes, std::vector<problem_set>
   for (problem_set& set : sets) set.shapes = wanted;
 }
 
+void apply_layouts(const std::vector<std::string>& names, std::vector<problem_set>& sets,
+                   input::diagnostics& report) {
+  std::vector<layout> wanted;
+  for (const std::string& name : names) {
+    if (const auto known = find_layout(name))
+      wanted.push_back(*known);
+    else
+      report.error({"--layouts"},
+                   fmt::format("expected {}, found {}", kLayoutForm, input::in_quotes(name)));
+  }
+  for (problem_set& set : sets) set.layouts = wanted;
+}
+
 void apply(const results::overrides& over, results::experiment& e, input::diagnostics& report) {
   if (over.device) {
     if (!is_device_name(*over.device)) report.error({"--device"}, device_fault(*over.device));
@@ -157,6 +170,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
     apply_sizes(over.sizes, sets, report);
     e.problems_where = {"--sizes"};
   }
+  if (!over.layouts.empty()) apply_layouts(over.layouts, sets, report);
   if (!report.any()) e.problems = expand(sets, report);
   report.throw_if_any();
   return e;

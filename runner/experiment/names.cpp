@@ -56,6 +56,12 @@ std::string device_fault(std::string_view text) {
                      input::did_you_mean(text, {"auto", "cpu", "cuda", "cuda:0", "cuda:all"}));
 }
 
+std::optional<layout> find_layout(std::string_view name) {
+  for (const layout l : kLayouts)
+    if (name == layout_name(l)) return l;
+  return {};
+}
+
 std::optional<tier> find_tier(std::string_view name) {
   for (const tier t : kTiers)
     if (name == tier_name(t)) return t;

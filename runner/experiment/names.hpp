@@ -5,6 +5,8 @@
 
 #include "core/tier.hpp"
 
+#include <kzoo/layout.hpp>
+
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -29,6 +31,9 @@ bool is_device_name(std::string_view text);
 std::string device_fault(std::string_view text);  // the message for a name that is not valid
 inline constexpr std::string_view kDeviceForm =
     "\"auto\", \"cpu\", \"cuda\", \"cuda:all\" or \"cuda:N\" with N a device number from 0";
+
+std::optional<layout> find_layout(std::string_view name);
+inline constexpr std::string_view kLayoutForm = "\"nn\", \"nt\", \"tn\" or \"tt\"";
 
 std::optional<tier> find_tier(std::string_view name);
 std::string tier_fault(std::string_view text);  // the message for a name that is not valid

@@ -17,10 +17,15 @@ std::vector<T> flatten(const std::vector<std::vector<T>>& lists) {
   return result;
 }
 
-words<kzoo_type> type_words() {
-  words<kzoo_type> result;
-  for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32})
-    result.emplace_back(type_name(type), type);
+words<element_types> type_words() {
+  words<element_types> result;
+  for (const element_types& types : kElementTypes) result.emplace_back(types_name(types), types);
+  return result;
+}
+
+words<layout> layout_words() {
+  words<layout> result;
+  for (const layout l : kLayouts) result.emplace_back(layout_name(l), l);
   return result;
 }
 
@@ -67,14 +72,16 @@ std::vector<extents> read_shapes(table_reader& keys) {
 }
 
 // alpha or beta: within the range of fp32, and for integer types a 32-bit integer.
-std::optional<double> read_scalar(const value& v, std::string_view key, bool whole) {
+// `integers`: the name of the types that need one, or "".
+std::optional<double> read_scalar(const value& v, std::string_view key,
+                                  const std::string& integers) {
   constexpr double kMost = std::numeric_limits<float>::max();
   using i32 = std::numeric_limits<std::int32_t>;
   const auto number = number_in(-kMost, kMost)(v);
-  if (!number || !whole) return number;
+  if (!number || integers.empty()) return number;
   if (*number != std::trunc(*number)) {
-    v.report.error(v.content.where,
-                   fmt::format("{} = {} is not an integer, and dtype i32 needs one", key, *number));
+    v.report.error(v.content.where, fmt::format("{} = {} is not an integer, and dtype {} needs one",
+                                                key, *number, integers));
     return {};
   }
   if (*number < i32::min() || *number > i32::max()) {
@@ -85,28 +92,46 @@ std::optional<double> read_scalar(const value& v, std::string_view key, bool who
   return number;
 }
 
+void read_scale(table_reader& keys, const char* key, const std::vector<element_types>& dtypes,
+                double& scale) {
+  constexpr double kMost = 1e30;
+  keys.read(key, scale, number_above_zero(kMost));
+  const auto found = keys.find(key);
+  const auto unscaled = std::ranges::find_if_not(dtypes, is_scaled);
+  if (found && unscaled != dtypes.end())
+    found->error(
+        fmt::format("only fp8 matrices have scales, and dtype {} is none", types_name(*unscaled)));
+}
+
 problem_set read_set(table_reader& keys, const location& where) {
   problem_set set;
   set.where = where;
   set.shapes = read_shapes(keys);
   keys.read_list("dtype", set.dtypes, one_of(type_words()));
-  const bool whole = std::ranges::any_of(set.dtypes, is_integer);
+  keys.read_list("layout", set.layouts, one_of(layout_words()));
+  const auto integer = std::ranges::find_if(
+      set.dtypes, [](const element_types& types) { return is_integer(types); });
+  const std::string integers = integer == set.dtypes.end() ? "" : types_name(*integer);
   keys.read_list("alpha", set.alpha,
-                 [&](const value& v) { return read_scalar(v, "alpha", whole); });
-  keys.read_list("beta", set.beta, [&](const value& v) { return read_scalar(v, "beta", whole); });
+                 [&](const value& v) { return read_scalar(v, "alpha", integers); });
+  keys.read_list("beta", set.beta,
+                 [&](const value& v) { return read_scalar(v, "beta", integers); });
+  read_scale(keys, "scale_a", set.dtypes, set.scale_a);
+  read_scale(keys, "scale_b", set.dtypes, set.scale_b);
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
   keys.read("fill", set.data, one_of(fill_words()));
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
-  if (whole && set.data == fill::uniform)
-    keys.find("fill")->error("\"uniform\" fills with fractions, and dtype i32 needs integers");
+  if (!integers.empty() && set.data == fill::uniform)
+    keys.find("fill")->error(
+        fmt::format("\"uniform\" fills with fractions, and dtype {} needs integers", integers));
   keys.finish();
   return set;
 }
 
 double combinations(const problem_set& s) {
   double count = 1;
-  for (std::size_t n :
-       {s.dtypes.size(), s.shapes.size(), s.alpha.size(), s.beta.size(), s.padding.size()})
+  for (std::size_t n : {s.dtypes.size(), s.layouts.size(), s.shapes.size(), s.alpha.size(),
+                        s.beta.size(), s.padding.size()})
     count *= static_cast<double>(n);
   return count;
 }
@@ -153,15 +178,17 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
   std::vector<problem> result;
   std::set<problem> seen;
   for (const problem_set& s : sets)
-    for (const kzoo_type dtype : s.dtypes)
-      for (const auto& [m, n, k] : s.shapes)
-        for (const double alpha : s.alpha)
-          for (const double beta : s.beta)
-            for (const std::int64_t padding : s.padding) {
-              const fill data = s.data.value_or(default_fill(dtype));
-              const problem p{m, n, k, dtype, alpha, beta, data, padding, s.seed};
-              if (seen.insert(p).second) result.push_back(p);
-            }
+    for (const element_types& dtype : s.dtypes)
+      for (const layout given : s.layouts)
+        for (const auto& [m, n, k] : s.shapes)
+          for (const double alpha : s.alpha)
+            for (const double beta : s.beta)
+              for (const std::int64_t padding : s.padding) {
+                const fill data = s.data.value_or(default_fill(dtype));
+                const problem p{m,    n,       k,      dtype, alpha,     beta,
+                                data, padding, s.seed, given, s.scale_a, s.scale_b};
+                if (seen.insert(p).second) result.push_back(p);
+              }
   return result;
 }
 

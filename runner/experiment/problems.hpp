@@ -12,11 +12,13 @@ namespace kzoo::experiment {
 struct problem_set {
   location where;
   std::vector<extents> shapes;
-  std::vector<kzoo_type> dtypes = {KZOO_F32};
+  std::vector<element_types> dtypes = {KZOO_F32};
+  std::vector<layout> layouts = {layout::nn};
   std::vector<double> alpha = {1.0}, beta = {0.0};
   std::vector<std::int64_t> padding = {0};
   std::optional<fill> data;  // absent: default_fill of each dtype
   std::uint64_t seed = 1;
+  double scale_a = 1.0, scale_b = 1.0;
 };
 
 // The sets in the order of the file; a file without any has one set of defaults.
@@ -25,8 +27,8 @@ std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostic
 // The shapes of all sets, each once.
 std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets);
 
-// Every combination, each once: sets in order, then dtype, shape, alpha, beta, padding. More than
-// kMostProblems are an error in `report`, and then nothing is expanded.
+// Every combination, each once: sets in order, then dtype, layout, shape, alpha, beta, padding.
+// More than kMostProblems are an error in `report`, and then nothing is expanded.
 std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report);
 
 }  // namespace kzoo::experiment

@@ -62,7 +62,7 @@ void plugin_host::refuse_forged() {
 namespace {
 
 std::size_t c_bytes(const problem& p) {
-  return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype);
+  return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype.c);
 }
 std::size_t folded_bytes(const problem& p) {
   return static_cast<std::size_t>(p.m) * sizeof(data::row_sums);
@@ -125,7 +125,7 @@ void plugin_host::renew(const problem& p, const std::string& move, int slot) {
 
 void plugin_host::expect(const worker::output_request& output, const problem& p) {
   if (!output.wanted) return;
-  const std::size_t row = static_cast<std::size_t>(p.n) * type_size(p.dtype);
+  const std::size_t row = static_cast<std::size_t>(p.n) * type_size(p.dtype.c);
   output_bytes_ = output.rows.empty() ? c_bytes(p) : output.rows.size() * row;
   output_.reserve(output_bytes_);
 }

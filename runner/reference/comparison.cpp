@@ -13,7 +13,7 @@
 namespace kzoo::reference {
 namespace {
 
-std::size_t row_bytes(const problem& p) { return std::size_t(p.n) * type_size(p.dtype); }
+std::size_t row_bytes(const problem& p) { return std::size_t(p.n) * type_size(p.dtype.c); }
 
 // A difference as a multiple of what is allowed; infinite where it is not finite, or where nothing
 // is allowed.
@@ -40,12 +40,12 @@ result keep(const expected_result& t, std::span<const std::byte> words) {
   const problem& p = t.of();
   const data::matrix c = operands_of(p).c;
   const std::size_t bytes = row_bytes(p);
-  if (words.size() != std::size_t(data::word_count(c)) * type_size(p.dtype))
+  if (words.size() != std::size_t(data::word_count(c)) * type_size(p.dtype.c))
     throw std::invalid_argument("the buffer of C for " + problem_name(p) + " has the wrong size");
   result kept;
   kept.elements.resize(t.rows().size() * bytes);
   for (std::size_t r = 0; r < t.rows().size(); ++r) {
-    const std::size_t from = std::size_t(data::index_of(c, t.rows()[r], 0)) * type_size(p.dtype);
+    const std::size_t from = std::size_t(data::index_of(c, t.rows()[r], 0)) * type_size(p.dtype.c);
     std::memcpy(kept.elements.data() + r * bytes, words.data() + from, bytes);
   }
   return kept;
@@ -58,7 +58,7 @@ comparison compare(const expected_result& t, const result& x, kzoo_precision x_d
   if (x.elements.size() != bytes || y.elements.size() != bytes)
     throw std::invalid_argument("the results are not those of " + problem_name(p));
   const tolerance x_tolerance(p, x_declared), y_tolerance(p, y_declared);
-  const word_view x_words(p.dtype, x.elements), y_words(p.dtype, y.elements);
+  const word_view x_words(p.dtype.c, x.elements), y_words(p.dtype.c, y.elements);
 
   // Merged in the order of rows, so that the worst element does not depend on the number of
   // threads.

@@ -33,13 +33,25 @@ sum dot(const numbers& a, const numbers& b) {
 
 numbers row_of(const data::matrix& x, std::int64_t row) {
   numbers values;
-  for (std::int64_t col = 0; col < x.cols; ++col) values.push_back(element(x, row, col));
+  for (std::int64_t col = 0; col < data::op_cols(x); ++col) values.push_back(element(x, row, col));
   return values;
 }
 numbers column_of(const data::matrix& x, std::int64_t col) {
   numbers values;
-  for (std::int64_t row = 0; row < x.rows; ++row) values.push_back(element(x, row, col));
+  for (std::int64_t row = 0; row < data::op_rows(x); ++row) values.push_back(element(x, row, col));
   return values;
+}
+
+// What a kernel reads as element (row, col) if it takes x for its transpose: NaN past the edges.
+double misread(const data::matrix& x, std::int64_t row, std::int64_t col) {
+  data::matrix other = x;
+  other.transposed = !x.transposed;
+  return data::decode(x.type, data::word(x, data::op_index(other, row, col)));
+}
+std::string misreading(const data::matrix& x, std::string_view name, layout of) {
+  if (!x.transposed) return fmt::format("{} is read transposed", name);
+  return fmt::format("{} is read as if it were not transposed: is layout {} ignored?", name,
+                     layout_name(of));
 }
 
 // A wrong element, and all that it could have been computed from.
@@ -72,8 +84,9 @@ class cause_search {
   std::string cause() const {
     if (samples_.empty()) return "";
     for (const auto test :
-         {&cause_search::other_scalars, &cause_search::other_factors, &cause_search::inputs_rounded,
-          &cause_search::narrow_sums, &cause_search::terms_dropped, &cause_search::one_term}) {
+         {&cause_search::other_scalars, &cause_search::other_factors, &cause_search::other_fp8,
+          &cause_search::inputs_rounded, &cause_search::narrow_sums, &cause_search::terms_dropped,
+          &cause_search::one_term}) {
       if (std::string found = (this->*test)(); !found.empty()) return found;
     }
     return "";
@@ -81,7 +94,7 @@ class cause_search {
 
  private:
   bool fits(const sample& s, const scalars& with, const sum& products) const {
-    const double value = combine(problem_.dtype, with, products.value, s.c0);
+    const double value = combine(problem_.dtype.c, with, products.value, s.c0);
     const double size = std::abs(with.alpha) * products.magnitude;
     return std::abs(s.got - value) <=
            tolerance_.allowed({std::abs(value), size + std::abs(with.beta * s.c0), size});
@@ -94,15 +107,20 @@ class cause_search {
 
   std::string other_scalars() const {
     const auto [alpha, beta] = scalars_;
+    const double scale_a = problem_.scale_a, scale_b = problem_.scale_b;
+    const double scales = scale_a * scale_b;  // part of alpha here
     const std::pair<scalars, const char*> guesses[] = {
         {{0.0, 0.0}, all_zero_ ? "every element is 0" : "they are 0"},
         {{0.0, 1.0}, "C is as it was, nothing is written"},
         {{0.0, beta}, "A B is not added"},
-        {{1.0, beta}, "alpha is left out"},
+        {{scales, beta}, "alpha is left out"},
+        {{alpha / scales, beta}, "the scales of A and B are left out"},
+        {{alpha / scale_a, beta}, "the scale of A is left out"},
+        {{alpha / scale_b, beta}, "the scale of B is left out"},
         {{alpha, 0.0}, "beta C is left out"},
         {{alpha, 1.0}, "C is added without beta"},
-        {{1.0, 0.0}, "alpha and beta C are left out"},
-        {{1.0, 1.0}, "alpha and beta are left out"},
+        {{scales, 0.0}, "alpha and beta C are left out"},
+        {{scales, 1.0}, "alpha and beta are left out"},
         {{-alpha, -beta},
          "they have the opposite sign: a result kept from an earlier call? Signs of rows of A and "
          "columns of B change before each run"},
@@ -116,19 +134,33 @@ class cause_search {
   }
 
   std::string other_factors() const {
-    const auto& [a, b, c] = operands_;
-    if (a.rows == a.cols && a.cols == b.cols &&
+    const auto& a = operands_.a;
+    const auto& b = operands_.b;
+    const std::int64_t m = problem_.m, n = problem_.n, k = problem_.k;
+    if (m == k && k == n &&
         all_fit([&](const sample& s) { return dot(s.a, column_of(a, s.at.col)); }))
       return "A A is computed, not A B";
-    if (b.rows == b.cols && a.rows == b.rows &&
-        all_fit([&](const sample& s) { return dot(row_of(b, s.at.row), s.b); }))
+    if (k == n && m == k && all_fit([&](const sample& s) { return dot(row_of(b, s.at.row), s.b); }))
       return "B B is computed, not A B";
-    if (b.rows == b.cols && all_fit([&](const sample& s) { return dot(s.a, row_of(b, s.at.col)); }))
-      return "B is read transposed";
-    if (a.rows == a.cols &&
-        all_fit([&](const sample& s) { return dot(column_of(a, s.at.row), s.b); }))
-      return "A is read transposed";
-    if (c.rows == c.cols &&
+    const auto misread_a = [&](const sample& s) {
+      numbers values;
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(a, s.at.row, i));
+      return values;
+    };
+    const auto misread_b = [&](const sample& s) {
+      numbers values;
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, i, s.at.col));
+      return values;
+    };
+    const layout given = problem_.layout;
+    if (all_fit([&](const sample& s) { return dot(s.a, misread_b(s)); }))
+      return misreading(b, "B", given);
+    if (all_fit([&](const sample& s) { return dot(misread_a(s), s.b); }))
+      return misreading(a, "A", given);
+    if (a.transposed && b.transposed &&
+        all_fit([&](const sample& s) { return dot(misread_a(s), misread_b(s)); }))
+      return "A and B are read as if they were not transposed: is layout tt ignored?";
+    if (m == n &&
         all_fit([&](const sample& s) { return dot(row_of(a, s.at.col), column_of(b, s.at.row)); }))
       return "A B is stored transposed";
     return "";
@@ -183,42 +215,81 @@ class cause_search {
     return "";
   }
 
+  // The sum over k of f(a) f(b).
+  template <class Function>
+  static sum dot_of(const sample& s, const Function& f) {
+    sum total;
+    for (std::size_t k = 0; k < s.a.size(); ++k) total.add(f(s.a[k]) * f(s.b[k]));
+    return total;
+  }
+
   std::string inputs_rounded() const {
-    const std::pair<float (*)(float), const char*> roundings[] = {
-        {round_to_tf32, "TF32"},
-        {truncate_to_tf32, "TF32"},
-        {[](float x) { return fp16_bits_to_float(float_to_fp16_bits(x)); }, "fp16"},
-        {[](float x) { return bf16_bits_to_float(float_to_bf16_bits(x)); }, "bf16"},
+    struct rounding {
+      double (*to)(double);
+      const char* name;
     };
-    for (const auto& [round, name] : roundings) {
-      const auto rounded_dot = [round = round](const sample& s) {
-        sum total;
-        for (std::size_t k = 0; k < s.a.size(); ++k)
-          total.add(double(round(float(s.a[k]))) * round(float(s.b[k])));
-        return total;
-      };
-      if (all_fit(rounded_dot)) return fmt::format("A and B are rounded to {} first", name);
+    const rounding all[] = {
+        {[](double x) { return double(float(x)); }, "fp32"},
+        {[](double x) { return double(round_to_tf32(float(x))); }, "TF32"},
+        {[](double x) { return double(truncate_to_tf32(float(x))); }, "TF32"},
+        {[](double x) { return double(fp16_bits_to_float(float_to_fp16_bits(float(x)))); }, "fp16"},
+        {[](double x) { return double(bf16_bits_to_float(float_to_bf16_bits(float(x)))); }, "bf16"},
+        {[](double x) { return double(e4m3_bits_to_float(float_to_e4m3_bits(float(x)))); }, "e4m3"},
+        {[](double x) { return double(e5m2_bits_to_float(float_to_e5m2_bits(float(x)))); }, "e5m2"},
+    };
+    for (const rounding& one : all) {
+      if (all_fit([&](const sample& s) { return dot_of(s, one.to); }))
+        return fmt::format("A and B are rounded to {} first", one.name);
     }
     return "";
   }
 
-  // Sequential sums, rounded to the 16-bit element type after every term.
-  std::string narrow_sums() const {
-    if (type_size(problem_.dtype) != 2) return "";
-    const auto round = [&](double x) {
-      return data::decode(problem_.dtype, data::encode(problem_.dtype, round_to_odd(x)));
+  // fp8 elements taken for those of the other format.
+  std::string other_fp8() const {
+    if (!is_scaled(problem_.dtype)) return "";
+    const auto other = [](kzoo_type type) { return type == KZOO_E4M3 ? KZOO_E5M2 : KZOO_E4M3; };
+    const auto taken = [&](const numbers& values, kzoo_type type, bool changed) {
+      numbers result = values;
+      for (double& x : result)
+        if (changed) x = data::decode(other(type), data::encode(type, static_cast<float>(x)));
+      return result;
     };
-    for (const bool fused : {true, false}) {
-      const bool explained = all_fit([&](const sample& s) {
-        sum total;
-        for (std::size_t k = 0; k < s.a.size(); ++k) {
-          const double term = s.a[k] * s.b[k];
-          total.value = round(total.value + (fused ? term : round(term)));
-          total.magnitude += std::abs(term);
-        }
-        return total;
-      });
-      if (explained) return fmt::format("sums are kept in {}", type_name(problem_.dtype));
+    const auto& [a, b, c] = problem_.dtype;
+    for (const auto& [in_a, in_b] : {std::pair{true, true}, {true, false}, {false, true}}) {
+      if (!all_fit([&, x = in_a, y = in_b](const sample& s) {
+            return dot(taken(s.a, a, x), taken(s.b, b, y));
+          })) {
+        continue;
+      }
+      if (in_a && in_b && a == b)
+        return fmt::format("A and B are read as {}, not {}", type_name(other(a)), type_name(a));
+      if (in_a && in_b) return "the types of A and B are mistaken for each other";
+      const kzoo_type given = in_a ? a : b;
+      return fmt::format("{} is read as {}, not {}", in_a ? "A" : "B", type_name(other(given)),
+                         type_name(given));
+    }
+    return "";
+  }
+
+  // Sequential sums of narrow elements, rounded to 16 bits after every term.
+  std::string narrow_sums() const {
+    if (is_integer(problem_.dtype) || type_size(problem_.dtype.a) > 2) return "";
+    for (const kzoo_type type : {KZOO_F16, KZOO_BF16}) {
+      const auto round = [&](double x) {
+        return data::decode(type, data::encode(type, round_to_odd(x)));
+      };
+      for (const bool fused : {true, false}) {
+        const bool explained = all_fit([&](const sample& s) {
+          sum total;
+          for (std::size_t k = 0; k < s.a.size(); ++k) {
+            const double term = s.a[k] * s.b[k];
+            total.value = round(total.value + (fused ? term : round(term)));
+            total.magnitude += std::abs(term);
+          }
+          return total;
+        });
+        if (explained) return fmt::format("sums are kept in {}", type_name(type));
+      }
     }
     return "";
   }
@@ -236,7 +307,7 @@ class cause_search {
 double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
   const operands o = operands_of(p);
   const scalars s = held_scalars(p);
-  return combine(p.dtype, s, dot(row_of(o.a, row), column_of(o.b, col)).value,
+  return combine(p.dtype.c, s, dot(row_of(o.a, row), column_of(o.b, col)).value,
                  initial_c(o, s, row, col));
 }
 

@@ -1,4 +1,5 @@
 #include "core/parallel.hpp"
+#include "reference/double_double.hpp"
 #include "reference/product.hpp"
 #include "reference/reference.hpp"
 
@@ -39,17 +40,22 @@ expected_result::expected_result(const problem& p, double max_products, std::uin
   const std::size_t count = rows_.size() * std::size_t(p.n);
   value_.resize(count);
   products_.resize(count);
+  if (p.dtype.c == KZOO_F64) {
+    precise_result(o, s, rows_, value_, products_);
+    return;
+  }
   if (s.alpha != 0.0) add_product(o.a, rows_, o.b, value_, products_);
   for_each_block(std::int64_t(rows_.size()), [&](std::int64_t r) {
     for (std::int64_t col = 0; col < p.n; ++col) {
       const std::size_t i = at(std::size_t(r), col);
-      value_[i] = combine(p.dtype, s, value_[i], initial_c(o, s, rows_[std::size_t(r)], col));
+      value_[i] = combine(p.dtype.c, s, value_[i], initial_c(o, s, rows_[std::size_t(r)], col));
     }
   });
 }
 
 std::int64_t expected_result::rows_of(const problem& p, double max_products) {
   const double row = static_cast<double>(p.n);
+  if (p.dtype.c == KZOO_F64) max_products /= kDoubleDouble;
   const double rows = std::min(max_products / (row * static_cast<double>(p.k)), kMaxElements / row);
   const double least = std::min<double>(2.0, double(p.m));
   return static_cast<std::int64_t>(std::clamp(rows, least, double(p.m)));

@@ -1,22 +1,26 @@
 #pragma once
 // C = alpha AB + beta C0 for one element, in the arithmetic of the reference: fp64, or integers
-// that wrap at 32 bits.
+// that wrap at 32 bits. (fp64 results are expected to more digits: double_double.hpp.)
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
 
 namespace kzoo::reference {
 
-// alpha and beta as a kernel uses them: rounded to float, or integers for integer matrices.
+// alpha and beta as a kernel uses them: rounded to float, unless C is fp64 or integer. alpha
+// includes the scales of A and B.
 struct scalars {
   double alpha, beta;
 };
 inline scalars held_scalars(const problem& p) {
-  if (is_integer(p.dtype)) return {p.alpha, p.beta};
+  if (is_integer(p.dtype) || p.dtype.c == KZOO_F64) return {p.alpha, p.beta};
   // volatile, because g++ 12 at -O2 drops the conversions of such a pair to float and back.
   const volatile float alpha = static_cast<float>(p.alpha);
   const volatile float beta = static_cast<float>(p.beta);
-  return {alpha, beta};
+  if (!is_scaled(p.dtype)) return {alpha, beta};
+  const volatile float scale_a = static_cast<float>(p.scale_a);
+  const volatile float scale_b = static_cast<float>(p.scale_b);
+  return {double(alpha) * scale_a * scale_b, beta};
 }
 
 // `sum` is an element of AB; for integers it is below 2^53 and so exact.
@@ -28,9 +32,9 @@ inline double combine(kzoo_type type, scalars s, double sum, double c0) {
   return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
 }
 
-// What a matrix holds at (row, col) before a kernel runs.
+// What op(x) holds at (row, col) before a kernel runs.
 inline double element(const data::matrix& x, std::int64_t row, std::int64_t col) {
-  return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+  return data::decode(x.type, data::word(x, data::op_index(x, row, col)));
 }
 
 // The C that beta scales; 0 where beta is 0, so that no poison is ever read.

@@ -14,16 +14,17 @@
 namespace kzoo::reference {
 namespace {
 
-// The product of matrix x with a vector of one factor per column, mod 2^64.
+// The product of op(x) with a vector of one factor per column, mod 2^64.
 std::vector<std::uint64_t> times(const data::matrix& x, std::span<const std::uint64_t> factors) {
   constexpr std::int64_t kRowsPerBlock = 16;
-  std::vector<std::uint64_t> sums(std::size_t(x.rows));
-  for_each_block((x.rows + kRowsPerBlock - 1) / kRowsPerBlock, [&](std::int64_t block) {
-    const std::int64_t end = std::min(x.rows, (block + 1) * kRowsPerBlock);
+  const std::int64_t rows = data::op_rows(x), cols = data::op_cols(x);
+  std::vector<std::uint64_t> sums(static_cast<std::size_t>(rows));
+  for_each_block((rows + kRowsPerBlock - 1) / kRowsPerBlock, [&](std::int64_t block) {
+    const std::int64_t end = std::min(rows, (block + 1) * kRowsPerBlock);
     for (std::int64_t row = block * kRowsPerBlock; row < end; ++row) {
       std::uint64_t sum = 0;
-      for (std::int64_t col = 0; col < x.cols; ++col) {
-        const std::int64_t index = data::index_of(x, row, col);
+      for (std::int64_t col = 0; col < cols; ++col) {
+        const std::int64_t index = data::op_index(x, row, col);
         const int element = data::whole_number(x, index, data::hash(x.key, index));
         sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(element)) *
                factors[std::size_t(col)];

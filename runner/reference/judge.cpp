@@ -65,8 +65,9 @@ std::string unwritten_reason(const evidence& e) {
 }
 
 // Which NaN around an input the NaN `bits` was propagated from, if its payload tells; or "".
-std::string nan_source(const evidence& e, std::uint32_t bits) {
+std::string nan_source(const evidence& e, data::word_bits bits) {
   const auto search = [&](const data::matrix& x, std::string_view name) -> std::string {
+    if (x.type != e.o.c.type) return "";  // a conversion changes the payload
     for (std::int64_t i = 0; i < data::word_count(x); ++i) {
       if (i == data::kRedzone && x.ld == x.cols) i += x.rows * x.ld;  // no padding to search
       if (!data::is_inside(x, i) && quieted(x.type, data::word(x, i)) == bits)
@@ -77,7 +78,7 @@ std::string nan_source(const evidence& e, std::uint32_t bits) {
   };
   // A 16-bit NaN has so few payloads that each occurs everywhere; and GPUs turn every NaN into the
   // same one.
-  if (type_size(e.o.c.type) == 2 || bits == kGpuNan) return "";
+  if (type_size(e.o.c.type) == 2 || bits == gpu_nan(e.o.c.type)) return "";
   std::string found = search(e.o.a, "A");
   return found.empty() ? search(e.o.b, "B") : found;
 }
@@ -94,6 +95,8 @@ std::string nan_reason(const evidence& e) {
     cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, or outside A or B?"
                                  : "does it read outside A, B or C?";
   }
+  if (const layout given = e.t.of().layout; given != layout::nn)
+    cause += fmt::format("; is layout {} ignored?", layout_name(given));
   const std::string where = seen.count == e.total() ? "everywhere" : located(e, seen, is_nan);
   return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}",
                      share(seen.count, e.total(), "elements of C"), where,
@@ -183,16 +186,16 @@ judgement judged(const expected_result& t, kzoo_precision declared, const word_v
 judgement judge(const expected_result& t, kzoo_precision declared,
                 std::span<const std::byte> words) {
   const std::size_t expected =
-      std::size_t(data::word_count(operands_of(t.of()).c)) * type_size(t.of().dtype);
+      std::size_t(data::word_count(operands_of(t.of()).c)) * type_size(t.of().dtype.c);
   if (words.size() != expected)
     throw std::invalid_argument(fmt::format("the buffer of C for {} has {} bytes, not {}",
                                             problem_name(t.of()), words.size(), expected));
-  const word_view view(t.of().dtype, words);
+  const word_view view(t.of().dtype.c, words);
   return judged(t, declared, view, scan(t, declared, view));
 }
 
 judgement judge(const expected_result& t, kzoo_precision declared, const result& rows) {
-  const word_view view(t.of().dtype, rows.elements);
+  const word_view view(t.of().dtype.c, rows.elements);
   return judged(t, declared, view, scan_rows(t, declared, view));
 }
 

@@ -50,17 +50,18 @@ void pack(const data::matrix& b, range cols, range ks, std::vector<b_step>& pack
 
 void add_product(const data::matrix& a, std::span<const std::int64_t> rows, const data::matrix& b,
                  std::span<double> sums, std::span<float> magnitudes) {
+  const std::int64_t depth = data::op_cols(a), b_cols = data::op_cols(b);
   const std::int64_t row_count = std::int64_t(rows.size());
-  const std::int64_t col_blocks = blocks(b.cols, kBlockCols);
+  const std::int64_t col_blocks = blocks(b_cols, kBlockCols);
   const tile_function sum_tile = usable_tiles().front();
   for_each_block(blocks(row_count, kBlockRows) * col_blocks, [&](std::int64_t block) {
     const range block_rows = block_of(block / col_blocks, kBlockRows, row_count);
-    const range cols = block_of(block % col_blocks, kBlockCols, b.cols);
+    const range cols = block_of(block % col_blocks, kBlockCols, b_cols);
     std::vector<a_step> packed_a;
     std::vector<b_step> packed_b;
     tile_sums tile;
-    for (std::int64_t k = 0; k < a.cols; k += kDepth) {
-      const range ks = {k, std::min(a.cols, k + kDepth)};
+    for (std::int64_t k = 0; k < depth; k += kDepth) {
+      const range ks = {k, std::min(depth, k + kDepth)};
       pack(a, rows.subspan(block_rows.begin, block_rows.size()), ks, packed_a);
       pack(b, cols, ks, packed_b);
       for (std::int64_t j = 0; j < cols.size(); j += kTileCols) {
@@ -69,7 +70,7 @@ void add_product(const data::matrix& a, std::span<const std::int64_t> rows, cons
                    packed_b.data() + j / kTileCols * ks.size(), ks.size(), tile);
           for (std::int64_t r = 0; r < std::min<std::int64_t>(kTileRows, block_rows.size() - i);
                ++r) {
-            const std::int64_t at = (block_rows.begin + i + r) * b.cols + cols.begin + j;
+            const std::int64_t at = (block_rows.begin + i + r) * b_cols + cols.begin + j;
             for (std::int64_t c = 0; c < std::min<std::int64_t>(kTileCols, cols.size() - j); ++c) {
               sums[at + c] += tile.values[r][c];
               magnitudes[at + c] += static_cast<float>(tile.magnitudes[r][c]);

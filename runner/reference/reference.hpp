@@ -1,6 +1,7 @@
 #pragma once
-// Judges results against an expected result that it computes itself, in fp64 on the CPU, from the
-// same generator as the inputs. It never runs plugin code.
+// Judges results against an expected result that it computes itself, in fp64 on the CPU, and in
+// double-double for fp64 matrices, from the same generator as the inputs. It never runs plugin
+// code.
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
@@ -15,7 +16,8 @@
 
 namespace kzoo::reference {
 
-// How far each element of a result may be from the expected one, with u = 2^-24:
+// How far each element of a result may be from the expected one, with u = 2^-24, or 2^-53 where
+// fp64 is declared, 2^-11 for fp16 sums:
 //   |C^ - C| <= u * (kGrowth * sqrt(K) + kSlack) * S     S = |alpha| |A||B| + |beta| |C0|
 //             + u * kWalk * sqrt(K) * |beta| |C0|
 //                                          accumulators that start at beta C0 round K times at its
@@ -23,6 +25,9 @@ namespace kzoo::reference {
 //             + 2 * u_in * min(1, kWalk / sqrt(K)) * |alpha| |A||B|
 //                                          inputs declared narrower than the element type;
 //                                          TF32: u_in = 2^-10, the low bits are cut off
+//             + 2^-13 * min(kFp8Most, kFp8Walk / sqrt(K)) * |alpha| |A||B|
+//                                          where fp8 is declared: tensor cores keep 14 bits of a
+//                                          sum of up to 128 products
 //             + u_out * |C|                16-bit C: one rounding to the output type
 //             + tiny                       half the smallest subnormal of that type, twice where
 //                                          beta C0 is a second term
@@ -30,10 +35,14 @@ namespace kzoo::reference {
 // fp32 sum stays under 6 u S for every K; sums that are truncated, not rounded, at every fourth
 // term (tensor cores) need 0.6 u sqrt(K) S, and TF32 inputs half of kWalk. No error at all is
 // allowed where S = 0, for integer types, and for sums of integers (fills other than uniform,
-// integer alpha and beta, S < 2^24), which are exact in fp32 in any order.
+// integer alpha and beta, S < 2^24), which are exact in fp32 in any order; in fp64 below 2^53, with
+// fp16 sums below 2^11, with fp8 below 2^13.
 inline constexpr double kGrowth = 1.0;
 inline constexpr double kSlack = 6.0;
 inline constexpr double kWalk = 4.0;
+inline constexpr double kFp8Unit = 0x1p-13;
+inline constexpr double kFp8Most = 4.0;
+inline constexpr double kFp8Walk = 32.0;
 
 // The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the formula above.
 struct sizes {
@@ -46,6 +55,7 @@ class expected_result {
  public:
   static constexpr double kMaxProducts = 7e10;  // a bit above 4096^3: 2 s on 2 AVX-512 cores
   static constexpr double kMaxElements = 7e7;   // 800 MB
+  static constexpr double kDoubleDouble = 16;   // times as long takes a product in double-double
 
   // `key`: which rows are computed where not all are.
   explicit expected_result(const problem& p, double max_products = kMaxProducts,
@@ -78,7 +88,7 @@ class expected_result {
 
 struct accuracy {
   double max_abs_error = 0;
-  double max_rho = 0;           // max of |C^ - C| / (u S), for a 16-bit C without the part that
+  double max_rho = 0;           // max of |C^ - C| / (u S), for a narrower C without the part that
                                 // one rounding to it explains; integers: of |C^ - C|
   double rho_over_sqrt_k = 0;   // the same over sqrt(K)
   double worst_of_allowed = 0;  // max of |C^ - C| / allowed; <= 1 passes

@@ -79,10 +79,10 @@ class scanner {
   void elements(std::int64_t row, std::int64_t r, std::int64_t from, findings& found) const {
     const std::int64_t begin = data::index_of(operands_.c, row, 0);
     for (std::int64_t col = 0; col < operands_.c.cols; ++col) {
-      const std::uint32_t bits = words_[from + col];
+      const data::word_bits bits = words_[from + col];
       const double got = data::decode(operands_.c.type, bits);
       if (poisoned_) {
-        const std::uint32_t poison = data::word(operands_.c, begin + col);
+        const data::word_bits poison = data::word(operands_.c, begin + col);
         if (bits == poison && !is_right_by_chance(row, r, col, got, found))
           found.unwritten.add(row, col);
         if (is_made_from(poison, bits, got)) ++found.quieted_poison;
@@ -107,9 +107,9 @@ class scanner {
   }
 
   // The NaN that GPUs turn every NaN into does not count, as it says nothing about its origin.
-  bool is_made_from(std::uint32_t poison, std::uint32_t bits, double got) const {
-    const std::uint32_t gpu_nan = type_size(operands_.c.type) == 2 ? 0x7fffu : kGpuNan;
-    return std::isnan(got) && bits == quieted(operands_.c.type, poison) && bits != gpu_nan;
+  bool is_made_from(data::word_bits poison, data::word_bits bits, double got) const {
+    const kzoo_type type = operands_.c.type;
+    return std::isnan(got) && bits == quieted(type, poison) && bits != gpu_nan(type);
   }
 
   void infinity(std::int64_t row, std::int64_t r, std::int64_t col, double got,
@@ -153,7 +153,7 @@ class scanner {
 
   double rho(double error, const sizes& of) const {
     if (integer_) return error;
-    return quotient(tolerance_.beyond_output(error, of.value), kUnit * of.sum);
+    return quotient(tolerance_.beyond_output(error, of.value), tolerance_.unit() * of.sum);
   }
   static double quotient(double error, double limit) {
     if (error == 0.0) return 0.0;

@@ -11,6 +11,8 @@ namespace kzoo::reference {
 
 // "row 3, column 17".
 std::string place_name(std::int64_t row, std::int64_t col);
+// The same for what is not op(x) but x itself: with "as it is stored" where they differ.
+std::string stored_place_name(const data::matrix& x, std::int64_t row, std::int64_t col);
 
 // "1 past its last element", "3 before its first element", "in the padding: row 2, column 70 (A has
 // columns 0 to 64)": an index outside the matrix.

@@ -17,14 +17,51 @@ input_format declared_inputs(kzoo_precision declared) {
     case KZOO_COMPUTE_TF32:  // tensor cores truncate, with twice the error of rounding
       return {10, 0x1p-10};
     case KZOO_COMPUTE_FP16:
+    case KZOO_COMPUTE_FP16_SUMS:
       return {10, 0x1p-11};
     case KZOO_COMPUTE_BF16:
       return {7, 0x1p-8};
+    case KZOO_COMPUTE_FP8:
+      return {3, 0x1p-4};
+    case KZOO_COMPUTE_FP64:
+      return {52, 0x1p-53};
     default:
       return {23, kUnit};
   }
 }
-int stored_bits(kzoo_type type) { return type == KZOO_F16 ? 10 : type == KZOO_BF16 ? 7 : 23; }
+int stored_bits(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return 52;
+    case KZOO_F16:
+      return 10;
+    case KZOO_BF16:
+      return 7;
+    case KZOO_E4M3:
+      return 3;
+    case KZOO_E5M2:
+      return 2;
+    default:
+      return 23;
+  }
+}
+
+// The largest relative error of an addition, and below which magnitude integers are added exactly.
+struct accumulators {
+  double unit, exact_below;
+};
+accumulators declared_sums(kzoo_precision declared) {
+  switch (declared) {
+    case KZOO_COMPUTE_FP64:
+      return {0x1p-53, 0x1p53};
+    case KZOO_COMPUTE_FP16_SUMS:
+      return {0x1p-11, 0x1p11};
+    case KZOO_COMPUTE_FP8:
+      return {kUnit, 0x1p13};
+    default:
+      return {kUnit, 0x1p24};
+  }
+}
 
 bool is_whole(double x) { return std::nearbyint(x) == x; }
 
@@ -35,18 +72,27 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
     exact_sums_ = true;
     return;
   }
-  const format out = format_of(p.dtype);
+  const format out = format_of(p.dtype.c);
   tiny_ = p.beta == 0.0 ? out.tiny : 2 * out.tiny;  // alpha A B and beta C0 each round
-  output_unit_ = out.unit > kUnit ? out.unit : 0.0;
-  const double root_k = std::sqrt(static_cast<double>(p.k));
-  per_magnitude_ = kUnit * (kGrowth * root_k + kSlack);
-  per_start_ = kUnit * kWalk * root_k;
+  const accumulators sums = declared_sums(declared);
+  unit_ = sums.unit;
+  exact_below_ = sums.exact_below;
+  output_unit_ = out.unit > unit_ ? out.unit : 0.0;
+  const auto k = static_cast<double>(p.k);
+  const double root_k = std::sqrt(k);
+  per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);
+  per_start_ = unit_ * kWalk * root_k;
   // f16 elements lose no bits as TF32, nor bf16 elements as f16.
   const input_format inputs = declared_inputs(declared);
-  const bool narrowed = inputs.stored_bits < stored_bits(p.dtype);
+  const bool narrowed =
+      inputs.stored_bits < std::max(stored_bits(p.dtype.a), stored_bits(p.dtype.b));
   if (narrowed) per_product_ = 2.0 * inputs.unit * std::min(1.0, kWalk / root_k);
-  // Small integers are exact in every input format, and their sums below 2^24 are exact in fp32.
-  // The integers of fill::probe have too many bits for narrower inputs.
+  if (declared == KZOO_COMPUTE_FP8)
+    per_product_ += kFp8Unit * std::min(kFp8Most, kFp8Walk / root_k);
+  // Products and sums below the smallest normal number lose up to half the smallest subnormal each.
+  if (declared == KZOO_COMPUTE_FP16_SUMS) tiny_ += std::abs(p.alpha) * k * format_of(KZOO_F16).tiny;
+  // Small integers are exact in every input format, and so are their sums, below 2^24 in fp32. The
+  // integers of fill::probe have too many bits for narrower inputs.
   const bool whole_inputs = p.data != fill::uniform && !(p.data == fill::probe && narrowed);
   exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
 }

@@ -4,9 +4,11 @@
 #include "core/problem.hpp"
 #include "reference/reference.hpp"
 
+#include <limits>
+
 namespace kzoo::reference {
 
-inline constexpr double kUnit = 0x1p-24;  // u: half the distance from 1 to the next float
+inline constexpr double kUnit = 0x1p-24;  // u of fp32: half the distance from 1 to the next float
 
 struct format {
   double unit;      // largest relative error of one rounding to the type
@@ -17,6 +19,7 @@ struct format {
 constexpr format format_of(kzoo_type type) {
   if (type == KZOO_F16) return {0x1p-11, 0x1p-25, 65520.0};
   if (type == KZOO_BF16) return {0x1p-8, 0x1p-134, 0x1.ffp127};
+  if (type == KZOO_F64) return {0x1p-53, 0x1p-1074, std::numeric_limits<double>::max()};
   return {kUnit, 0x1p-150, 0x1.ffffffp127};
 }
 
@@ -27,11 +30,13 @@ class tolerance {
 
   double allowed(const sizes& of) const {
     if (of.sum == 0.0) return 0.0;
-    if (exact_sums_ && of.sum < kExactBelow) return output_(of.value);
+    if (exact_sums_ && of.sum < exact_below_) return output_(of.value);
     return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
            per_product_ * of.products + output_(of.value) + tiny_;
   }
-  // Where S < 2^24, no error is allowed but the rounding of C itself.
+  // u in the bound: of fp32, unless other accumulators are declared.
+  double unit() const { return unit_; }
+  // Where S is small enough, below 2^24 in fp32, no error is allowed but the rounding of C itself.
   bool exact_sums() const { return exact_sums_; }
   // The part of an error that one rounding to a 16-bit C does not explain.
   double beyond_output(double error, double value) const {
@@ -40,11 +45,11 @@ class tolerance {
   }
 
  private:
-  static constexpr double kExactBelow = 0x1p24;
   double output_(double value) const { return output_unit_ * value; }
 
+  double unit_ = kUnit, exact_below_ = 0;
   double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
-  double output_unit_ = 0;  // 0 where C is as wide as fp32
+  double output_unit_ = 0;  // 0 where C is as wide as the accumulators
   double tiny_ = 0;
   bool exact_sums_ = false;
 };

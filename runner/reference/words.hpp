@@ -14,10 +14,19 @@ namespace kzoo::reference {
 class word_view {
  public:
   word_view(kzoo_type type, std::span<const std::byte> bytes)
-      : bytes_(bytes.data()), type_(type), narrow_(type_size(type) == 2) {}
+      : bytes_(bytes.data()), type_(type), size_(data::element_bytes(type)) {}
 
-  std::uint32_t operator[](std::int64_t index) const {
-    return narrow_ ? load<std::uint16_t>(index) : load<std::uint32_t>(index);
+  data::word_bits operator[](std::int64_t index) const {
+    switch (size_) {
+      case 1:
+        return load<std::uint8_t>(index);
+      case 2:
+        return load<std::uint16_t>(index);
+      case 4:
+        return load<std::uint32_t>(index);
+      default:
+        return load<std::uint64_t>(index);
+    }
   }
   double value(std::int64_t index) const { return data::decode(type_, (*this)[index]); }
 
@@ -31,17 +40,21 @@ class word_view {
 
   const std::byte* bytes_;
   kzoo_type type_;
-  bool narrow_;
+  int size_;
 };
 
-// The NaN that GPU arithmetic returns for every fp32 NaN operand.
-inline constexpr std::uint32_t kGpuNan = 0x7fffffffu;
+// The NaN that GPU arithmetic returns for every NaN operand. fp64 arithmetic keeps the payload.
+constexpr data::word_bits gpu_nan(kzoo_type type) {
+  return type == KZOO_F32 ? 0x7fffffffu : type == KZOO_F64 ? 0xfff8000000000000u : 0x7fffu;
+}
 
 // A word of poison after arithmetic that keeps the payload, as on x86: now a quiet NaN.
-constexpr std::uint32_t quieted(kzoo_type type, std::uint32_t poison) {
+constexpr data::word_bits quieted(kzoo_type type, data::word_bits poison) {
   switch (type) {
     case KZOO_F32:
       return poison | 0x00400000u;
+    case KZOO_F64:
+      return poison | 0x0008000000000000u;
     case KZOO_F16:
       return poison | 0x0200u;
     case KZOO_BF16:

@@ -54,9 +54,12 @@ void add_problem(line& l, const problem& p) {
   l.number("m", p.m);
   l.number("n", p.n);
   l.number("k", p.k);
-  l.add("dtype", type_name(p.dtype));
+  l.add("dtype", types_name(p.dtype));
+  l.add("layout", layout_name(p.layout));
   l.number("alpha", p.alpha);
   l.number("beta", p.beta);
+  l.number("scale_a", p.scale_a);
+  l.number("scale_b", p.scale_b);
   l.number("padding", p.padding);
   l.add("fill", fill_name(p.data));
   l.number("seed", p.seed);

@@ -34,7 +34,9 @@ std::string coordinate(const document& d, const cell& c, pivot_axis a) {
     case pivot_axis::shape:
       return shape_name(p);
     case pivot_axis::dtype:
-      return std::string(type_name(p.dtype));
+      return types_name(p.dtype);
+    case pivot_axis::layout:
+      return std::string(layout_name(p.layout));
     case pivot_axis::problem:
       return problem_name(p);
     case pivot_axis::plugin:
@@ -61,11 +63,15 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
     }
   }
   if (!on_axis(pivot_axis::problem)) {
-    std::string name = problem_name(d.problem_of(c));
-    // A problem's name starts with its shape.
-    const bool sizes = on_axis(pivot_axis::m, pivot_axis::n, pivot_axis::k, pivot_axis::shape);
-    if (sizes) name.erase(0, name.find(' ') + 1);
-    open.push_back(name);
+    problem rest = d.problem_of(c);
+    if (on_axis(pivot_axis::layout)) rest.layout = layout::nn;
+    // A problem's name starts with its shape and its type.
+    std::string name = problem_name(rest);
+    const std::size_t shape = name.find(' '), type = name.find(' ', shape + 1);
+    if (on_axis(pivot_axis::dtype)) name.erase(shape, std::min(type, name.size()) - shape);
+    if (on_axis(pivot_axis::m, pivot_axis::n, pivot_axis::k, pivot_axis::shape))
+      name.erase(0, std::min(name.find(' '), name.size() - 1) + 1);
+    if (!name.empty()) open.push_back(name);
   }
   return open.empty() ? "all" : open.size() == 1 ? open[0] : open[0] + ", " + open[1];
 }

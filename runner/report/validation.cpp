@@ -48,7 +48,7 @@ void validation_text::begins(const std::vector<run::loaded_plugin>& plugins,
 
 void validation_text::starts(const results::validated_variant& v) {
   print_to(out_, "\n{} {}, declared {}\n", styled(v.kernel, style::bold, colour_),
-           type_name(v.dtype), precision_name(v.declared));
+           types_name(v.dtype), precision_name(v.declared));
   std::fflush(out_);
 }
 

@@ -16,6 +16,8 @@ std::string_view axis_name(pivot_axis a) {
       return "shape";
     case pivot_axis::dtype:
       return "dtype";
+    case pivot_axis::layout:
+      return "layout";
     case pivot_axis::problem:
       return "problem";
     case pivot_axis::plugin:

@@ -1,7 +1,7 @@
 #pragma once
 // Plugins: what their descriptors say, and which of them an experiment found.
 
-#include <kzoo/abi.h>
+#include "core/problem.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace kzoo::results {
 
 struct signature_description {
-  kzoo_type dtype{};  // 0 when A, B and C differ
+  element_types dtype;
   kzoo_precision compute{};
 };
 
@@ -29,8 +29,8 @@ struct variant_description {
   results::granularity granularity;
   std::vector<signature_description> signatures;
 
-  // The precision that it declares for an element type; 0: it does not support the type.
-  kzoo_precision declared(kzoo_type dtype) const {
+  // The precision that it declares for element types; 0: it does not support them.
+  kzoo_precision declared(const element_types& dtype) const {
     for (const signature_description& s : signatures)
       if (s.dtype == dtype) return s.compute;
     return 0;

@@ -1,6 +1,7 @@
 #pragma once
 // The results of all checks on plugins: `runner validate`.
 
+#include "core/problem.hpp"
 #include "core/tier.hpp"
 #include "results/device.hpp"
 #include "results/finding.hpp"
@@ -14,7 +15,7 @@ namespace kzoo::results {
 // One variant with one of its element types.
 struct validated_variant {
   std::string kernel;  // plugin:variant
-  kzoo_type dtype{};
+  element_types dtype;
   kzoo_precision declared{};
   std::string problem;  // that it was checked with; "": it supports none of those tried
   std::vector<results::finding> findings;

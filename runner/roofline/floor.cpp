@@ -28,9 +28,10 @@ double l2_bytes(const peaks& measured) {
 
 double compulsory_bytes(const peaks& measured, const problem& p) {
   const double m = double(p.m), n = double(p.n), k = double(p.k);
-  const double written = std::max(0.0, m * n * double(type_size(p.dtype)) - l2_bytes(measured));
-  const double elements = m * k + k * n + (p.beta != 0 ? m * n : 0);
-  return elements * double(type_size(p.dtype)) + written;
+  const auto size = [](kzoo_type type) { return double(type_size(type)); };
+  const double of_c = m * n * size(p.dtype.c);
+  const double written = std::max(0.0, of_c - l2_bytes(measured));
+  return m * k * size(p.dtype.a) + k * n * size(p.dtype.b) + (p.beta != 0 ? of_c : 0) + written;
 }
 
 // The higher of the two: on some devices reads alone are faster than a copy, on others a copy is.
@@ -46,7 +47,8 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
                               bool cold_cache) {
   if (p.alpha == 0) return std::nullopt;
   std::optional<floor> highest;
-  const auto computes = resource_of(declared);
+  // Tensor cores multiply bytes faster than anything that is measured.
+  const auto computes = p.dtype.a == KZOO_I8 ? std::nullopt : resource_of(declared);
   if (const measured_peak* peak = computes ? measured.find(*computes) : nullptr) {
     highest = floor_at(*peak, p.flops());
   }

@@ -67,7 +67,7 @@ void judging::judge_alone(loaded_plugin& who, const selected_variant& what, std:
   const cell failed = c;
   c = new_cell(who, what);
   std::erase_if(kept_, [&](const kept& k) { return k.kernel == c.kernel.name(); });
-  memory_.findings.erase({c.kernel.name(), problem_.dtype});
+  memory_.findings.erase({c.kernel.name(), problem_.dtype, problem_.layout});
   judge(who, what, position, c);
   if (c.verdict != verdict::pass) return;
   checks::candidate candidate = candidate_of(who, what);
@@ -168,7 +168,7 @@ std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candid
 
 void judging::run_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
-  const std::pair about_type{c.kernel.name(), problem_.dtype};
+  const memory::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
   if (!memory_.findings.contains(about_type)) {
     memory_.findings.emplace(about_type, checks::run_checks(t, false, candidate));
   }

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,8 +21,9 @@ namespace kzoo::run {
 struct memory {
   std::map<std::string, std::string> hung;               // kernel -> the problem at which it hung
   std::map<const host::plugin_host*, std::string> last;  // what a worker judged last
-  // By kernel and element type: findings of the checks that run once for each type.
-  std::map<std::pair<std::string, kzoo_type>, std::vector<results::finding>> findings;
+  // Findings of the checks that run once for each kernel, element type and layout.
+  using checked = std::tuple<std::string, element_types, layout>;
+  std::map<checked, std::vector<results::finding>> findings;
   checks::expected_results expected_results;
 };
 

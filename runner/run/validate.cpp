@@ -9,15 +9,24 @@
 namespace kzoo::run {
 namespace {
 
-// Problems to try, until the variant supports one: first different M, N and K that no tile divides.
+// Problems to try, until the variant supports one: first different M, N and K that no tile divides,
+// in layout nn; then the same in the other layouts.
 std::vector<problem> problems_to_try(const results::device& device,
-                                     const validation_options& options, kzoo_type dtype) {
+                                     const validation_options& options,
+                                     const element_types& dtype) {
   using shape = std::array<std::int64_t, 3>;
   const shape odd = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
   std::vector<shape> shapes{odd, {128, 256, 64}, {512, 512, 512}};
   if (options.size) shapes = {*options.size};
   std::vector<problem> list;
-  for (const auto& [m, n, k] : shapes) list.push_back(sized(m, n, k, dtype));
+  std::vector<layout> layouts{kLayouts.begin(), kLayouts.end()};
+  if (options.layout) layouts = {*options.layout};
+  for (const layout given : layouts) {
+    for (const auto& [m, n, k] : shapes) {
+      list.push_back(sized(m, n, k, dtype));
+      list.back().layout = given;
+    }
+  }
   return list;
 }
 
@@ -76,8 +85,8 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
     if (!c.host) continue;
     for (const selected_variant& e : c.entries) {
       for (const results::signature_description& s : e.description.signatures) {
-        if (s.dtype == 0) continue;  // mixed types, which no experiment has
-        if (options.dtype != 0 && s.dtype != options.dtype) continue;
+        if (std::ranges::find(kElementTypes, s.dtype) == kElementTypes.end()) continue;
+        if (options.dtype && s.dtype != *options.dtype) continue;
         checks::candidate_description who{c.record.file, device.id, e.index,
                                           e.description, {},        options.show_errors};
         who.problem.dtype = s.dtype;

@@ -1,6 +1,7 @@
 #pragma once
 // Runs all checks of a tier on every variant of a plugin, in each of its element types.
 
+#include "core/problem.hpp"
 #include "core/tier.hpp"
 #include "results/validation.hpp"
 #include "run/plan.hpp"
@@ -17,7 +18,8 @@ struct validation_options {
   kzoo::tier tier = kzoo::tier::full;
   bool show_errors = false;
   std::optional<std::array<std::int64_t, 3>> size;  // of the problem: m, n, k
-  kzoo_type dtype = 0;                              // 0: all
+  std::optional<element_types> dtype;               // empty: all
+  std::optional<kzoo::layout> layout;               // of the problem
 };
 
 // Called as each step happens.

@@ -24,9 +24,12 @@ void map(auto& io, is<problem> auto& p) {
   io("m", p.m);
   io("n", p.n);
   io("k", p.k);
-  io("dtype", p.dtype, word(kElementTypes, type_name));
+  io("dtype", p.dtype, word(kElementTypes, types_name));
+  io.later("layout", p.layout, word(kLayouts, layout_name));
   io("alpha", p.alpha);
   io("beta", p.beta);
+  io.later("scale_a", p.scale_a);
+  io.later("scale_b", p.scale_b);
   io.derived("lda", p.lda());
   io.derived("ldb", p.ldb());
   io.derived("ldc", p.ldc());
@@ -37,6 +40,8 @@ void map(auto& io, is<problem> auto& p) {
   io.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
   io.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");
   io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
+  const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
+  io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
 }
 
 void map(auto& io, is<reference::accuracy> auto& a) {

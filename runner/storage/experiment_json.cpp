@@ -38,6 +38,7 @@ void map(auto& io, is<results::overrides> auto& o) {
   io("device", o.device);
   io("plugins", o.plugins);
   io("sizes", o.sizes);
+  io.later("layouts", o.layouts);
   io("tier", o.tier);
 }
 

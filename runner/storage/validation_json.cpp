@@ -15,7 +15,7 @@ std::string to_text(const results::validation& v) {
   json variants = json::array();
   for (const results::validated_variant& one : v.variants) {
     variants.push_back({{"kernel", one.kernel},
-                        {"dtype", type_name(one.dtype)},
+                        {"dtype", types_name(one.dtype)},
                         {"precision", precision_name(one.declared)},
                         {"problem", one.problem},
                         {"checks", to_json(one.findings)}});

@@ -61,6 +61,7 @@ ratio widened(const ratio& r, const summary& a, const summary& b, const process_
   constexpr double kDeviations = 2;  // 95 % of a normal distribution, known from a few dozen values
   const double between = kDeviations * std::hypot(deviation(s, a.median_ms) / a.median_ms,
                                                   deviation(s, b.median_ms) / b.median_ms);
+  if (between == 0) return r;
   const double below = std::hypot(std::log(r.value / r.likely->low), between),
                above = std::hypot(std::log(r.likely->high / r.value), between);
   return {r.value, interval{r.value * std::exp(-below), r.value * std::exp(above)}};

@@ -10,7 +10,9 @@
 
 namespace kzoo {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(element_types, a, b, c)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,
+                                   layout, scale_a, scale_b)
 
 }  // namespace kzoo
 

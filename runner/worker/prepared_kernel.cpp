@@ -138,8 +138,11 @@ devices::finished_run prepared_kernel::run_once(devices::start from, const data:
 data::negation prepared_kernel::random_negation() { return {random_() | 1, random_() | 1, true}; }
 
 void prepared_kernel::fill(const data::negation& negated) {
-  matrices_.a->negate({negated.rows, 0, negated.without_late});
-  matrices_.b->negate({0, negated.cols, negated.without_late});
+  const auto negate = [](device_matrix& x, const data::negation& op) {
+    x.negate(data::op_negation(x.spec(), op));
+  };
+  negate(*matrices_.a, {negated.rows, 0, negated.without_late});
+  negate(*matrices_.b, {0, negated.cols, negated.without_late});
   data::matrix c = matrices_.c->spec();
   c.negated = negated;
   matrices_.c->refill(c);

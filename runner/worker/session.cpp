@@ -38,8 +38,7 @@ results::plugin_description describe(const library& lib) {
     }
     for (std::uint32_t s = 0; s < v.signature_count; ++s) {
       const kzoo_signature& sig = v.signatures[s];
-      const bool same = sig.type_a == sig.type_b && sig.type_b == sig.type_c;
-      out.signatures.push_back({same ? sig.type_c : kzoo_type{0}, sig.compute});
+      out.signatures.push_back({{sig.type_a, sig.type_b, sig.type_c}, sig.compute});
     }
     d.variants.push_back(std::move(out));
   }

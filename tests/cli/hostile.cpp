@@ -81,6 +81,26 @@ void check_problems(const std::string& device) {
   check_each(
       {{"wrong_results:drops_k_term", "wrong", {"only the first 4095 of 4096 terms along k"}}},
       device, "sizes = ['64x48x4096']");
+  for (const auto& [layout, reason] :
+       {std::pair{"tn", "A is read as if it were not transposed: is layout tn ignored?"},
+        {"nt", "B is read as if it were not transposed: is layout nt ignored?"},
+        {"tt", "A and B are read as if they were not transposed: is layout tt ignored?"}}) {
+    check_each({{"wrong_results:ignores_layout", "wrong", {reason}}}, device,
+               fmt::format("sizes = [64]\nlayout = '{}'", layout));
+  }
+  check_each({{"wrong_results:ignores_layout", "wrong", {"is layout nt ignored?"}}}, device,
+             "sizes = ['64x80x33']\nlayout = 'nt'");
+  const auto check_type = [&](const char* kernel, const char* type, const char* reason,
+                              const char* more) {
+    check_each({{kernel, "wrong", {reason}}}, device,
+               fmt::format("sizes = ['40x48x64']\ndtype = '{}'\n{}", type, more));
+  };
+  check_type("precision:bf16_sums", "bf16->f32", "likely cause: sums are kept in bf16", "");
+  check_type("precision:f64_in_floats", "f64", "A and B are rounded to fp32 first", "");
+  check_type("precision:e4m3_as_e5m2", "e4m3->bf16", "A and B are read as e5m2, not e4m3", "");
+  check_type("precision:e4m3_rounded", "e4m3->bf16", "A and B are rounded to e5m2 first", "");
+  check_type("precision:drops_scale", "e4m3->bf16", "the scale of B is left out",
+             "scale_a = 0.5\nscale_b = 3");
   check_each({{"wrong_results:one_unwritten",
                "wrong",
                {"not written: 1 of 1048576 elements of C", "row 1023, column 1023"}}},

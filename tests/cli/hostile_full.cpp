@@ -39,6 +39,7 @@ const std::vector<expectation> kAtFull = {
     {"state:shares_owner",
      "wrong",
      {"interleaving: right until another instance was destroyed", "nothing is written"}},
+    {"wrong_results:ignores_layout", "wrong", {"layouts: ", "is layout nt ignored?"}},
     {"wrong_results:ldb_for_ldc", "wrong", {"shapes: 64x64x64 f32 padding=1", "written outside C"}},
     {"wrong_results:ldc_for_ldb", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
     {"wrong_results:negative_beta", "wrong", {"alpha and beta: 33x70x41", "beta=-1.3"}},
@@ -128,9 +129,17 @@ TEST_CASE("what could not be checked is said in the end, and not called ok", "[c
                           ContainsSubstring("PARTLY CHECKED: 1 pass"));
 }
 
-TEST_CASE("integer arithmetic narrower than declared is detected", "[cli][hostile]") {
+TEST_CASE("arithmetic narrower than declared is detected", "[cli][hostile]") {
   check_validation("precision:int32_*", 2, "precision probe",
                    "declares int32, but products of 12-bit numbers");
+  check_validation("precision:bytes_in_floats", 1, "precision probe",
+                   "declares int32, but products of bytes are not added exactly");
+  check_validation("precision:f64_in_floats", 1, "precision probe",
+                   "declares fp64, but results that fp64 represents exactly are not exact");
+  const auto declared =
+      runner("validate precision:declared_fp16_sums --device cpu --plugin-dir " + hostile_folder());
+  INFO(declared.out);
+  CHECK(declared.code == 0);
 }
 
 TEST_CASE("cached results are detected when it is timed, whatever the cache key",

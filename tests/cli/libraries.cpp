@@ -15,6 +15,27 @@
 
 using namespace kzoo::test;
 
+TEST_CASE("a plugin built for ABI 1.1 passes, and declines what it cannot know", "[cli]") {
+  const std::string where = " --device cpu --json - --plugin-dir " + hostile_folder();
+  const auto validated = runner("validate abi_1_1" + where);
+  INFO(validated.err);
+  CHECK(validated.code == 0);
+  for (const auto& check : validated.json().at("variants").at(0).at("checks"))
+    CHECK(check.at("outcome") == (check.at("check") == "layouts" ? "skipped" : "pass"));
+  const scratch_folder folder;
+  const auto file = folder.write("new.toml",
+                                 "plugins = ['abi_1_1']\n[[problem]]\ndtype = 'e4m3->f32'\n"
+                                 "scale_a = 0.5\n[[problem]]\ndtype = 'f64'\n"
+                                 "[[problem]]\nlayout = 'tn'\n[timing]\nenabled = false\n");
+  const auto ran = runner(file + where);
+  CHECK(ran.code == 0);
+  const auto cells = ran.json().at("cells");
+  REQUIRE(cells.size() == 3);
+  for (const auto& cell : cells) CHECK(cell.at("verdict") == "unsupported");
+  CHECK(cells[0].at("reason") == "the problem has options newer than 1.1");
+  CHECK(cells[1].at("reason") == "it computes f32");
+}
+
 TEST_CASE("libraries that are not plugins are unavailable, with the reason", "[cli][hostile]") {
   const scratch_folder folder;
   folder.write("notes.so", std::string(200, '#') + " a text file\n");

@@ -1,4 +1,5 @@
 // `runner validate`: all checks on one plugin.
+#include "core/problem.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -29,17 +30,17 @@ std::string outcome_of(const nlohmann::json& document, const std::string& check)
 }  // namespace
 
 TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") {
-  const auto ran = runner("validate naive:16x16 --device cpu");
+  const auto ran = runner("validate naive:8x8 --device cpu");
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
-  CHECK_THAT(ran.out, ContainsSubstring("naive:16x16 f32, declared fp32"));
-  CHECK_THAT(ran.out, ContainsSubstring("naive:16x16 i32, declared int32"));
+  CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 f32, declared fp32"));
+  CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 i32, declared int32"));
   for (const char* check :
-       {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "seeds",
-        "near its size", "new contents", "new addresses", "interleaving", "repeats"}) {
+       {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "layouts",
+        "seeds", "near its size", "new contents", "new addresses", "interleaving", "repeats"}) {
     CHECK_THAT(ran.out, ContainsSubstring(std::string("pass     ") + check));
   }
-  CHECK_THAT(ran.out, ContainsSubstring("ok: 22 pass"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 24 pass"));
 }
 
 TEST_CASE("a library given by its file is validated on the device that it is built for", "[cli]") {
@@ -52,7 +53,7 @@ TEST_CASE("a library given by its file is validated on the device that it is bui
   CHECK(document.at("device").at("id") == "cpu");
   CHECK(document.at("tier") == "quick");
   CHECK(document.at("plugins").at(0).at("file") == file);
-  CHECK(document.at("variants").size() == 2 * 4);  // two variants in four types
+  CHECK(document.at("variants").size() == kzoo::kElementTypes.size() + 4);  // of its variants
   for (const auto& v : document.at("variants")) {
     INFO(v.dump(1));
     REQUIRE(v.at("checks").size() == 1);
@@ -121,7 +122,7 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   const auto results = full.json();
   CHECK(results.at("experiment").at("verify").at("tier") == "full");
   for (const auto& cell : results.at("cells")) {
-    CHECK(cell.at("checks").size() == 10);
+    CHECK(cell.at("checks").size() == 11);
     CHECK_FALSE(cell.at("time").is_null());
   }
   const auto quick = runner(file + " --device cpu --verify quick --json -").json();
@@ -166,5 +167,9 @@ TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
   CHECK(variants[0].at("problem") == "20x30x40 i32");
   CHECK(runner("validate " + file + ":9x9").code == 2);
   CHECK(runner("validate naive --size 20x").code == 2);
-  CHECK(runner("validate naive --dtype f64").code == 2);
+  CHECK(runner("validate naive --layout nx").code == 2);
+  const auto transposed = runner("validate naive:8x8 --layout tt --dtype f32 --size 20 --json -");
+  CHECK(transposed.code == 0);
+  CHECK(transposed.json().at("variants").at(0).at("problem") == "20x20x20 f32 tt");
+  CHECK(runner("validate naive --dtype f128").code == 2);
 }

@@ -74,6 +74,105 @@ struct drifts {
   mutable int runs = 0;
 };
 
+// What is wrong is in term(x, y), the product of two elements.
+template <class Trick>
+__global__ void typed_kernel(kzoo::gemm<typename Trick::type> g) {
+  const int row = hostile::row(), col = hostile::col();
+  if (row >= g.m || col >= g.n) return;
+  typename Trick::sum sum(0);
+  for (int i = 0; i < g.k; ++i) {
+    const auto term = Trick::term(g.a_at(row, i), g.b_at(i, col));
+    sum = static_cast<typename Trick::sum>(static_cast<decltype(+term)>(sum) + term);
+  }
+  g.store(row, col, static_cast<kzoo::accumulator_t<typename Trick::type>>(sum));
+}
+
+template <class Trick>
+struct typed {
+  using types = kzoo::types<typename Trick::type>;
+  static constexpr kzoo_precision precision = Trick::precision;
+  void run(const kzoo::gemm<typename Trick::type>& g, kzoo::stream_t stream) const {
+    launch(typed_kernel<Trick>, g, stream);
+  }
+};
+
+// Accumulates in bf16 what C holds in fp32.
+struct bf16_sums {
+  using type = kzoo::to<__nv_bfloat16, float>;
+  using sum = __nv_bfloat16;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_BF16;
+  static __device__ float term(const __nv_bfloat16& x, const __nv_bfloat16& y) {
+    return static_cast<float>(x) * static_cast<float>(y);
+  }
+};
+
+// Accumulates in fp16 and says so: right.
+struct declared_fp16_sums {
+  using type = __half;
+  using sum = __half;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP16_SUMS;
+  static __device__ __half term(const __half& x, const __half& y) { return x * y; }
+};
+
+struct f64_in_floats {
+  using type = double;
+  using sum = double;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP64;
+  static __device__ double term(double x, double y) {
+    return static_cast<double>(static_cast<float>(x)) * static_cast<double>(static_cast<float>(y));
+  }
+};
+
+struct bytes_in_floats {
+  using type = kzoo::to<signed char, int>;
+  using sum = float;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_INT32;
+  static __device__ float term(signed char x, signed char y) {
+    return static_cast<float>(x) * static_cast<float>(y);
+  }
+};
+
+struct e4m3_as_e5m2 {
+  using type = kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>;
+  using sum = float;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32;
+  static __device__ float term(const __nv_fp8_e4m3& x, const __nv_fp8_e4m3& y) {
+    __nv_fp8_e5m2 a, b;
+    a.__x = x.__x;
+    b.__x = y.__x;
+    return static_cast<float>(a) * static_cast<float>(b);
+  }
+};
+
+struct e4m3_rounded {
+  using type = kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>;
+  using sum = float;
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32;
+  static __device__ float term(const __nv_fp8_e4m3& x, const __nv_fp8_e4m3& y) {
+    return static_cast<float>(__nv_fp8_e5m2(static_cast<float>(x))) *
+           static_cast<float>(__nv_fp8_e5m2(static_cast<float>(y)));
+  }
+};
+
+// An epilogue without the scale of B.
+struct drops_scale {
+  using types = kzoo::types<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>>;
+  drops_scale(const kzoo_problem& p, const kzoo_device&)
+      : alpha(static_cast<float>(p.alpha * (p.scale_a == 0 ? 1 : p.scale_a))) {}
+  void run(kzoo::gemm<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>> g, kzoo::stream_t stream) const {
+    g.alpha = alpha;
+    launch(fp8_kernel, g, stream);
+  }
+  static __global__ void fp8_kernel(kzoo::gemm<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>> g) {
+    const int row = hostile::row(), col = hostile::col();
+    if (row >= g.m || col >= g.n) return;
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) sum += g.product(g.a_at(row, i), g.b_at(i, col));
+    g.store(row, col, sum);
+  }
+  float alpha;
+};
+
 }  // namespace
 
 KZOO_PLUGIN("precision", "Another precision or order than declared",
@@ -81,5 +180,12 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<fp16_sums>("fp16_sums", "declares fp32"),
             kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),
             kzoo::variant<narrow_integers<through::floats>>("int32_in_floats", "declares int32"),
+            kzoo::variant<typed<bf16_sums>>("bf16_sums", "bf16 in, fp32 out, sums in bf16"),
+            kzoo::variant<typed<declared_fp16_sums>>("declared_fp16_sums", "must pass"),
+            kzoo::variant<typed<f64_in_floats>>("f64_in_floats", "declares fp64"),
+            kzoo::variant<typed<bytes_in_floats>>("bytes_in_floats", "declares int32"),
+            kzoo::variant<typed<e4m3_as_e5m2>>("e4m3_as_e5m2", "reads the other fp8 format"),
+            kzoo::variant<typed<e4m3_rounded>>("e4m3_rounded", "drops a bit of each element"),
+            kzoo::variant<drops_scale>("drops_scale", "right where the scale of B is 1"),
             kzoo::variant<drifts<false>>("drifts", "must be found"),
             kzoo::variant<drifts<true>>("drifts_as_declared", "must pass"));

@@ -124,6 +124,17 @@ struct ldc_for_ldb : per_element<ldc_for_ldb> {
   }
 };
 
+// Takes every layout and reads A and B as if both were row-major.
+struct ignores_layout {
+  using types = kzoo::types<float>;
+  using layouts = kzoo::every_layout;
+  template <kzoo::layout kLayout>
+  void run(const kzoo::gemm<float, kLayout>& g, kzoo::stream_t stream) const {
+    const gemm row_major{g.m, g.n, g.k, g.lda, g.ldb, g.ldc, g.a, g.b, g.c, g.alpha, g.beta};
+    hostile::launch(hostile::per_element_kernel<hostile::honest>, row_major, stream);
+  }
+};
+
 // Stores K in 16 bits.
 struct long_k : per_element<long_k> {
   static __device__ void element(const gemm& g, int row, int col) {
@@ -156,5 +167,6 @@ KZOO_PLUGIN("wrong_results", "Wrong everywhere, at some sizes, or in one corner"
             kzoo::variant<vectors>("vectors", "no beta where M or N is 1"),
             kzoo::variant<ldb_for_ldc>("ldb_for_ldc", "one stride for B and C"),
             kzoo::variant<ldc_for_ldb>("ldc_for_ldb", "one stride for C and B"),
+            kzoo::variant<ignores_layout>("ignores_layout", "right for layout nn"),
             kzoo::variant<long_k>("long_k", "right for K < 65536"),
             kzoo::variant<many_elements>("many_elements", "right for M N <= 65536"));

@@ -35,6 +35,7 @@ baseline = "cublas:fp32"
 [problem]
 sizes = ["4x5x6"]
 dtype = "bf16"
+layout = "tn"
 alpha = 0.5
 beta = 2
 padding = 8
@@ -72,7 +73,7 @@ value = "ms"
   REQUIRE(e.baseline);
   CHECK(e.baseline->text == "cublas:fp32");
   CHECK(problem_names(e) ==
-        std::vector<std::string>{"4x5x6 bf16 alpha=0.5 beta=2 padding=8 fill=integers seed=42"});
+        std::vector<std::string>{"4x5x6 bf16 tn alpha=0.5 beta=2 padding=8 fill=integers seed=42"});
   CHECK_FALSE(e.timing.enabled);
   CHECK(e.timing.warmup == 0);
   CHECK(e.timing.mode == cache_mode::both);
@@ -117,6 +118,28 @@ TEST_CASE("an experiment may ask for all GPUs", "[experiment]") {
              kzoo::test::ContainsSubstring("found the string \"cpu:all\""));
 }
 
+TEST_CASE("A, B and C may have types of their own", "[experiment]") {
+  CHECK(problem_names(
+            load_text("[problem]\nsizes = [8]\ndtype = ['bf16->f32', 'f64', 'i8->i32']\n")) ==
+        std::vector<std::string>{"8x8x8 bf16->f32", "8x8x8 f64", "8x8x8 i8->i32"});
+  CHECK(problem_names(load_text("[problem]\nsizes = [8]\ndtype = 'e4m3*e5m2->bf16'\nscale_a = 0.5\n"
+                                "scale_b = 2\n")) ==
+        std::vector<std::string>{"8x8x8 e4m3*e5m2->bf16 scale_a=0.5 scale_b=2"});
+}
+
+TEST_CASE("layouts are a list, which the command line replaces", "[experiment]") {
+  const char* const text = "[problem]\nsizes = [8, 9]\nlayout = ['tn', 'nn']\n";
+  CHECK(problem_names(load_text(text)) ==
+        std::vector<std::string>{"8x8x8 f32 tn", "9x9x9 f32 tn", "8x8x8 f32", "9x9x9 f32"});
+  overrides over;
+  over.layouts = {"tt"};
+  CHECK(problem_names(load_text(text, over)) ==
+        std::vector<std::string>{"8x8x8 f32 tt", "9x9x9 f32 tt"});
+  over.layouts = {"tx"};
+  CHECK(fault(text, over) ==
+        "--layouts: error: expected \"nn\", \"nt\", \"tn\" or \"tt\", found \"tx\"");
+}
+
 TEST_CASE("invalid values are refused at their position", "[experiment]") {
   struct wrong {
     const char *text, *message;
@@ -144,6 +167,15 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 10001"},
       {"[timing]\nmin_samples = 5.0",
        "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 5.0"},
+      {"[problem]\ndtype = ['e4m3->f32', 'f16']\nscale_a = 0.5",
+       "3:11: error: problem.scale_a: only fp8 matrices have scales, and dtype f16 is none"},
+      {"[problem]\ndtype = 'e4m3->f32'\nscale_b = 0",
+       "3:11: error: problem.scale_b: expected a number above 0 and up to 1e+30, found 0"},
+      {"[problem]\ndtype = 'i8->i32'\nalpha = 0.5",
+       "3:9: error: alpha = 0.5 is not an integer, and dtype i8->i32 needs one"},
+      {"[problem]\nlayout = 'nx'",
+       "2:10: error: problem.layout: expected one of \"nn\", \"nt\", \"tn\", \"tt\", found the "
+       "string \"nx\"; did you mean 'nn'?"},
       {"[timing]\nmode = 'warm'",
        "2:8: error: timing.mode: expected one of \"cold\", \"hot\", \"both\", found the string "
        "\"warm\""},
@@ -166,7 +198,9 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "2:19: error: verify.impossible_time: expected one of \"refuse\", \"report\", found the "
        "string \"allow\""},
       {"[problem]\ndtype = 'fp32'",
-       "2:9: error: problem.dtype: expected one of \"f32\", \"f16\", \"bf16\", \"i32\", found the "
+       "2:9: error: problem.dtype: expected one of \"f32\", \"f16\", \"bf16\", \"i32\", "
+       "\"f16->f32\", \"bf16->f32\", \"f64\", \"i8->i32\", \"e4m3->f32\", \"e4m3->bf16\", "
+       "\"e4m3*e5m2->bf16\", \"e5m2*e4m3->bf16\", found the "
        "string \"fp32\"; did you mean 'f32'?"},
       {"[problem]\ndtype = ['i32', 'f32']\nalpha = [1, 0.7]",
        "3:13: error: alpha = 0.7 is not an integer, and dtype i32 needs one"},

@@ -14,8 +14,9 @@ using namespace kzoo;
 
 namespace {
 
-constexpr kzoo_type kTypes[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32};
-constexpr kzoo_type kFloats[] = {KZOO_F32, KZOO_F16, KZOO_BF16};
+constexpr kzoo_type kTypes[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32,
+                                KZOO_F64, KZOO_I8,  KZOO_E4M3, KZOO_E5M2};
+constexpr kzoo_type kFloats[] = {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_F64, KZOO_E4M3, KZOO_E5M2};
 
 constexpr data::matrix small(kzoo_type type, data::content inside) {
   return {type, inside, 3, 5, 8, 42};
@@ -38,6 +39,25 @@ TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data
   CHECK(inside == 3 * 5);
 }
 
+TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory",
+          "[matrix_data]") {
+  data::matrix x{KZOO_F16, data::content::hill, 3, 5, 8, 42, {}, true};
+  CHECK(data::op_rows(x) == 5);
+  CHECK(data::op_cols(x) == 3);
+  CHECK(data::op_index(x, 4, 2) == data::index_of(x, 2, 4));
+  const data::negation op{7, 0, true};
+  CHECK(data::op_negation(x, op) == data::negation{0, 7, true});
+  // The hill is along the columns of op(x): the first two of three are positive.
+  for (std::int64_t row = 0; row < 5; ++row) {
+    for (std::int64_t col = 0; col < 3; ++col) {
+      const double value = data::decode(x.type, data::word(x, data::op_index(x, row, col)));
+      CHECK((value > 0) == (col < 2));
+    }
+  }
+  x.transposed = false;
+  CHECK(data::op_negation(x, op) == op);
+}
+
 TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
   // Worker and reference never exchange data, so these bits are a contract.
   static_assert(data::hash(0, 0) == 0xe220a8397b1dcdafu);  // splitmix64's first output for seed 0
@@ -50,27 +70,33 @@ TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
 TEST_CASE("poison is a signalling NaN, outside every matrix and inside where requested",
           "[matrix_data]") {
   for (kzoo_type type : kFloats) {
-    const std::uint32_t quiet = type == KZOO_F32 ? 0x400000u : type == KZOO_F16 ? 0x200u : 0x40u;
-    std::set<std::uint32_t> payloads;
+    const bool is_fp8 = type_size(type) == 1;
+    const data::word_bits quiet = type == KZOO_F32    ? 0x400000u
+                                  : type == KZOO_F64  ? 0x8000000000000u
+                                  : type == KZOO_F16  ? 0x200u
+                                  : type == KZOO_BF16 ? 0x40u
+                                  : type == KZOO_E5M2 ? 0x2u
+                                                      : 0u;  // e4m3 has no quiet NaN
+    std::set<data::word_bits> payloads;
     for (const auto inside : {data::content::uniform, data::content::poison}) {
       const data::matrix x = small(type, inside);
       for (std::int64_t i = 0; i < data::word_count(x); ++i) {
-        const std::uint32_t bits = data::word(x, i);
+        const data::word_bits bits = data::word(x, i);
         const bool is_poison = inside == data::content::poison || !data::is_inside(x, i);
         REQUIRE(std::isnan(data::decode(type, bits)) == is_poison);
         if (is_poison) REQUIRE((bits & quiet) == 0);
         if (is_poison) payloads.insert(bits);
       }
     }
-    CHECK(payloads.size() > 60);
+    CHECK(payloads.size() > (is_fp8 ? 1 : 60));
   }
 }
 
 TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[matrix_data]") {
   for (kzoo_type type : kFloats) {
-    const int size = type == KZOO_F32 ? 32 : 16;
-    const std::uint32_t all = data::poison_bits(type, ~std::uint64_t(0));
-    const std::uint32_t none = data::poison_bits(type, 0);
+    const auto size = 8 * type_size(type);
+    const data::word_bits all = data::poison_bits(type, ~std::uint64_t(0));
+    const data::word_bits none = data::poison_bits(type, 0);
     CHECK(std::isnan(data::decode(type, none)));
     CHECK(std::isnan(data::decode(type, all)));
     CHECK((all >> (size - 1)) == 1);
@@ -83,9 +109,9 @@ TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "
     const data::matrix x = {type, data::content::uniform, 200, 200, 200, 7};
     double sum = 0, squares = 0, least = 2, most = -2;
     for (std::int64_t i = 0; i < 200 * 200; ++i) {
-      const std::uint32_t bits = data::word(x, data::kRedzone + i);
+      const data::word_bits bits = data::word(x, data::kRedzone + i);
       const double value = data::decode(type, bits);
-      REQUIRE(data::encode(type, static_cast<float>(value)) == bits);
+      if (type != KZOO_F64) REQUIRE(data::encode(type, static_cast<float>(value)) == bits);
       sum += value;
       squares += value * value;
       least = std::min(least, value);
@@ -138,6 +164,21 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
     CHECK(thin.at(0) == Approx(512 * 9 * 64 * (1 - 0.1 * 2 / 3)).epsilon(0.01));
     CHECK(values(type, data::content::bits, 100).size() == 2);
   }
+  const auto wide = values(KZOO_F64, data::content::wide_odd, 1000);
+  for (const auto& [value, count] : wide) {
+    REQUIRE(std::fmod(std::abs(value), 2) == 1);
+    REQUIRE(std::abs(value) > 0x1p25);
+    REQUIRE(std::abs(value) < 0x1p26);
+    REQUIRE(double(float(value)) != value);
+  }
+  const auto keys = [](const std::map<double, int>& counts) {
+    std::vector<double> all;
+    for (const auto& [value, count] : counts) all.push_back(value);
+    return all;
+  };
+  CHECK(keys(values(KZOO_E4M3, data::content::heights, 100)) == std::vector<double>{9, 11, 13, 15});
+  CHECK(keys(values(KZOO_E5M2, data::content::heights, 100)) == std::vector<double>{5, 7});
+  CHECK(keys(values(KZOO_I8, data::content::heights, 100)).back() == 127);
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
     const data::matrix x = {type, data::content::hill, 40, 65, 70, 7};
     for (std::int64_t row = 0; row < 40; ++row) {
@@ -156,7 +197,7 @@ TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
   p.m = p.n = p.k = 16;
   p.beta = 1;
   std::set<std::uint64_t> keys;
-  std::set<std::uint32_t> first;
+  std::set<data::word_bits> first;
   for (std::uint64_t seed : {1, 2, 3}) {
     p.seed = seed;
     const operands o = operands_of(p);
@@ -209,12 +250,12 @@ TEST_CASE("negated rows and columns are few, and one of each comes late", "[matr
 }
 
 TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[matrix_data]") {
-  for (const kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
+  for (const kzoo_type type : kTypes) {
     const auto bits = [&](float x) { return data::encode(type, x); };
     CHECK(data::opposite(type, bits(3)) == bits(-3));
     CHECK(data::opposite(type, bits(-3)) == bits(3));
     CHECK(data::opposite(type, bits(0)) == bits(0));
-    if (type == KZOO_I32) continue;
+    if (is_integer(type)) continue;
     CHECK(data::opposite(type, bits(-0.0f)) == bits(-0.0f));
     CHECK(data::opposite(type, bits(INFINITY)) == bits(-INFINITY));
     CHECK(data::opposite(type, bits(NAN)) == bits(NAN));
@@ -226,7 +267,7 @@ TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[ma
 TEST_CASE("signs can be changed in place and back, and a digest does not see them",
           "[matrix_data]") {
   const auto cpu = devices::open_cpu();
-  for (const kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32}) {
+  for (const kzoo_type type : kTypes) {
     for (const data::content inside : {data::content::uniform, data::content::poison}) {
       data::matrix x{type, inside, 70, 90, 95, 7};
       const std::size_t bytes = static_cast<std::size_t>(data::word_count(x)) * type_size(type);

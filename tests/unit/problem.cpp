@@ -5,19 +5,27 @@
 using namespace kzoo;
 
 TEST_CASE("types have a name, a size and a kind", "[problem]") {
-  for (kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_BF16, KZOO_I32})
-    CHECK(type_from_name(type_name(type)) == type);
-  CHECK(type_from_name("f64") == 0);
-  CHECK(type_from_name("") == 0);
+  for (const element_types& types : kElementTypes)
+    CHECK(types_from_name(types_name(types)) == types);
+  CHECK_FALSE(types_from_name("f128"));
+  CHECK_FALSE(types_from_name("f32->f16"));
+  CHECK_FALSE(types_from_name(""));
+  CHECK(types_name(KZOO_F64) == "f64");
+  CHECK(types_name({KZOO_BF16, KZOO_BF16, KZOO_F32}) == "bf16->f32");
+  CHECK(types_name({KZOO_I8, KZOO_I8, KZOO_I32}) == "i8->i32");
+  CHECK(types_name({KZOO_E4M3, KZOO_E5M2, KZOO_BF16}) == "e4m3*e5m2->bf16");
   CHECK(type_name(99) == "unknown type");
   CHECK(type_size(KZOO_F32) == 4);
   CHECK(type_size(KZOO_F16) == 2);
   CHECK(type_size(KZOO_BF16) == 2);
   CHECK(type_size(KZOO_I32) == 4);
+  CHECK(type_size(KZOO_F64) == 8);
+  for (const kzoo_type type : {KZOO_I8, KZOO_E4M3, KZOO_E5M2}) CHECK(type_size(type) == 1);
   CHECK(type_size(99) == 0);
   CHECK(is_integer(KZOO_I32));
+  CHECK(is_integer(element_types{KZOO_I8, KZOO_I8, KZOO_I32}));
   CHECK_FALSE(is_integer(KZOO_F32));
-  CHECK_FALSE(is_integer(99));
+  CHECK_FALSE(is_integer(kzoo_type{99}));
   CHECK(default_fill(KZOO_I32) == fill::integers);
   CHECK(default_fill(KZOO_BF16) == fill::uniform);
 }
@@ -28,6 +36,9 @@ TEST_CASE("precisions have a name", "[problem]") {
   CHECK(precision_name(KZOO_COMPUTE_FP16) == "fp16");
   CHECK(precision_name(KZOO_COMPUTE_BF16) == "bf16");
   CHECK(precision_name(KZOO_COMPUTE_INT32) == "int32");
+  CHECK(precision_name(KZOO_COMPUTE_FP64) == "fp64");
+  CHECK(precision_name(KZOO_COMPUTE_FP16_SUMS) == "fp16 sums");
+  CHECK(precision_name(KZOO_COMPUTE_FP8) == "fp8");
   CHECK(precision_name(0) == "unknown precision");
 }
 
@@ -44,6 +55,48 @@ TEST_CASE("a problem's name says what is not the default", "[problem]") {
   p = {4, 4, 4, KZOO_I32};
   p.data = fill::integers;
   CHECK(problem_name(p) == "4x4x4 i32");
+}
+
+TEST_CASE("a plugin sees the type of each matrix, and scales that are not 1", "[problem]") {
+  problem p = sized(4, 4, 4, {KZOO_E4M3, KZOO_E5M2, KZOO_BF16});
+  kzoo_problem abi = to_abi(p);
+  CHECK(abi.type_a == KZOO_E4M3);
+  CHECK(abi.type_b == KZOO_E5M2);
+  CHECK(abi.type_c == KZOO_BF16);
+  CHECK(abi.scale_a == 0);
+  p.scale_a = 0.5;
+  p.scale_b = 3;
+  abi = to_abi(p);
+  CHECK(abi.scale_a == 0.5);
+  CHECK(abi.scale_b == 3);
+  CHECK(problem_name(p) == "4x4x4 e4m3*e5m2->bf16 scale_a=0.5 scale_b=3");
+}
+
+TEST_CASE("a layout says which of A and B are transposed in memory", "[problem]") {
+  struct {
+    layout of;
+    std::int64_t lda, ldb;
+    kzoo_layout a, b;
+  } all[] = {{layout::nn, 10, 12, KZOO_ROW_MAJOR, KZOO_ROW_MAJOR},
+             {layout::nt, 10, 13, KZOO_ROW_MAJOR, KZOO_COLUMN_MAJOR},
+             {layout::tn, 8, 12, KZOO_COLUMN_MAJOR, KZOO_ROW_MAJOR},
+             {layout::tt, 8, 13, KZOO_COLUMN_MAJOR, KZOO_COLUMN_MAJOR}};
+  for (const auto& one : all) {
+    problem p{5, 6, 7};
+    p.padding = 3;
+    p.layout = one.of;
+    const kzoo_problem abi = to_abi(p);
+    CHECK(abi.lda == one.lda);
+    CHECK(abi.ldb == one.ldb);
+    CHECK(abi.ldc == 15);
+    CHECK(abi.layout_a == one.a);
+    CHECK(abi.layout_b == one.b);
+    CHECK(abi.layout_c == KZOO_ROW_MAJOR);
+    CHECK(layout_of(abi) == one.of);
+    p.padding = 0;
+    const std::string name(layout_name(one.of));
+    CHECK(problem_name(p) == "5x6x7 f32" + (one.of == layout::nn ? "" : " " + name));
+  }
 }
 
 TEST_CASE("a plugin sees leading dimensions with the padding", "[problem]") {

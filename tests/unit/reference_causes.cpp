@@ -10,7 +10,7 @@ using test::ContainsSubstring;
 
 namespace {
 
-problem scaled(kzoo_type type, double alpha, double beta) {
+problem scaled(const element_types& type, double alpha, double beta) {
   problem p = sized(24, 40, 33, type);
   p.alpha = alpha;
   p.beta = beta;
@@ -48,7 +48,7 @@ double dot(const data::matrix& x, std::int64_t row, const data::matrix& y, std::
 }  // namespace
 
 TEST_CASE("alpha or beta left out", "[reference]") {
-  for (kzoo_type type : kElementTypes) {
+  for (const element_types& type : kElementTypes) {
     check_as(scaled(type, 3, 0), scaled(type, 1, 0), "alpha is left out");
     check_as(scaled(type, 3, 2), scaled(type, 1, 2), "alpha is left out");
     check_as(scaled(type, 0, 0), scaled(type, 1, 0), "alpha is left out");
@@ -62,7 +62,7 @@ TEST_CASE("alpha or beta left out", "[reference]") {
 }
 
 TEST_CASE("all zero", "[reference]") {
-  for (kzoo_type type : kElementTypes) {
+  for (const element_types& type : kElementTypes) {
     CHECK_THAT(reason_of(scaled(type, 1, 0), [](auto, auto) { return 0; }),
                ContainsSubstring("likely cause: every element is 0"));
   }
@@ -76,7 +76,7 @@ TEST_CASE("all zero", "[reference]") {
 }
 
 TEST_CASE("wrong or transposed operands", "[reference]") {
-  for (kzoo_type type : kElementTypes) {
+  for (const element_types& type : kElementTypes) {
     const problem p = sized(24, 24, 24, type);
     const operands o = operands_of(p);
     const auto transposed = [&](std::int64_t i, std::int64_t j) { return dot(o.a, j, o.b, i); };
@@ -97,6 +97,81 @@ TEST_CASE("wrong or transposed operands", "[reference]") {
     CHECK_THAT(reason_of(p, b_b), ContainsSubstring("B B is computed, not A B"));
     CHECK_THAT(reason_of(p, a_bt), ContainsSubstring("B is read transposed"));
     CHECK_THAT(reason_of(p, at_b), ContainsSubstring("A is read transposed"));
+  }
+}
+
+TEST_CASE("fp8 elements that are taken for the other format", "[reference]") {
+  const auto misread = [](const problem& p, bool in_a, bool in_b) {
+    const operands o = operands_of(p);
+    const auto read = [](const data::matrix& x, std::int64_t row, std::int64_t col, bool other) {
+      const auto bits = data::word(x, data::op_index(x, row, col));
+      return data::decode(other ? (x.type == KZOO_E4M3 ? KZOO_E5M2 : KZOO_E4M3) : x.type, bits);
+    };
+    return reason_of(p, [&](std::int64_t i, std::int64_t j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) sum += read(o.a, i, k, in_a) * read(o.b, k, j, in_b);
+      return sum;
+    });
+  };
+  const problem uniform = sized(24, 20, 33, {KZOO_E4M3, KZOO_E4M3, KZOO_F32});
+  CHECK_THAT(misread(uniform, true, true), ContainsSubstring("A and B are read as e5m2, not e4m3"));
+  CHECK_THAT(misread(uniform, false, true), ContainsSubstring("B is read as e5m2, not e4m3"));
+  const problem mixed = sized(24, 20, 33, {KZOO_E4M3, KZOO_E5M2, KZOO_BF16});
+  CHECK_THAT(misread(mixed, false, true), ContainsSubstring("B is read as e4m3, not e5m2"));
+  CHECK_THAT(misread(mixed, true, true),
+             ContainsSubstring("the types of A and B are mistaken for each other"));
+}
+
+TEST_CASE("scales that are left out", "[reference]") {
+  problem p = scaled({KZOO_E4M3, KZOO_E4M3, KZOO_BF16}, 3, 2);
+  p.scale_a = 0.375;
+  p.scale_b = 5;
+  problem done = p;
+  done.scale_a = 1;
+  check_as(p, done, "the scale of A is left out");
+  done.scale_b = 1;
+  check_as(p, done, "the scales of A and B are left out");
+  done.scale_a = p.scale_a;
+  check_as(p, done, "the scale of B is left out");
+  done = p;
+  done.alpha = 1;
+  check_as(p, done, "alpha is left out");
+}
+
+TEST_CASE("fp64 inputs that are rounded to fp32", "[reference]") {
+  const problem p = sized(24, 20, 33, KZOO_F64);
+  const operands o = operands_of(p);
+  CHECK_THAT(reason_of(p,
+                       [&](std::int64_t i, std::int64_t j) {
+                         double sum = 0;
+                         for (std::int64_t k = 0; k < p.k; ++k)
+                           sum += double(float(value_at(o.a, i, k))) *
+                                  double(float(value_at(o.b, k, j)));
+                         return sum;
+                       }),
+             ContainsSubstring("differ by more than fp64 allows") &&
+                 ContainsSubstring("A and B are rounded to fp32 first"));
+}
+
+TEST_CASE("a layout that is ignored", "[reference]") {
+  for (const auto& [of, cause] :
+       {std::pair{layout::tn, "A is read as if it were not transposed: is layout tn ignored?"},
+        {layout::nt, "B is read as if it were not transposed: is layout nt ignored?"},
+        {layout::tt, "A and B are read as if they were not transposed: is layout tt ignored?"}}) {
+    problem p = sized(24, 24, 24);
+    p.layout = of;
+    const operands o = operands_of(p);
+    const auto as_stored = [](const data::matrix& x, std::int64_t row, std::int64_t col) {
+      return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+    };
+    CHECK_THAT(reason_of(p,
+                         [&](std::int64_t i, std::int64_t j) {
+                           double sum = 0;
+                           for (std::int64_t k = 0; k < 24; ++k)
+                             sum += as_stored(o.a, i, k) * as_stored(o.b, k, j);
+                           return sum;
+                         }),
+               ContainsSubstring("likely cause: ") && ContainsSubstring(cause));
   }
 }
 

@@ -53,6 +53,58 @@ void check_all(const problem& p) {
 
 }  // namespace
 
+TEST_CASE("fp64 results are expected to the last bit", "[reference]") {
+  // Elements are multiples of 2^-52 below 1, so that products and their sums fit 128 bits.
+  __extension__ using exact = __int128;
+  const problem p = sized(7, 70, 600, KZOO_F64);
+  const operands o = operands_of(p);
+  const reference::expected_result t(p);
+  const auto whole = [](const data::matrix& x, std::int64_t row, std::int64_t col) {
+    const auto bits = data::word(x, data::op_index(x, row, col));
+    return static_cast<std::int64_t>(data::decode(x.type, bits) * 0x1p52);
+  };
+  int rounded_differently = 0;
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      exact sum = 0;
+      double in_fp64 = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        const std::int64_t a = whole(o.a, i, k), b = whole(o.b, k, j);
+        sum += exact(a) * b;
+        in_fp64 += double(a) * double(b);
+      }
+      REQUIRE(t.value(std::size_t(i), j) == static_cast<double>(sum) * 0x1p-104);
+      rounded_differently += in_fp64 != static_cast<double>(sum);
+    }
+  }
+  CHECK(rounded_differently > 100);
+  CHECK(reference::expected_result::rows_of(sized(4096, 4096, 4096, KZOO_F64)) <
+        reference::expected_result::rows_of(sized(4096, 4096, 4096)));
+}
+
+TEST_CASE("the expected result follows the layout", "[reference]") {
+  for (const layout of : kLayouts) {
+    for (const fill data : {fill::uniform, fill::probe, fill::signs}) {
+      problem p = sized(9, 11, 700);
+      p.layout = of;
+      p.padding = 2;
+      p.data = data;
+      const operands o = operands_of(p);
+      const auto word_at = [](const data::matrix& x, std::int64_t i) {
+        return data::decode(x.type, data::word(x, data::kRedzone + i));
+      };
+      const reference::expected_result t(p);
+      double sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        sum += word_at(o.a, is_a_transposed(of) ? k * p.lda() + 4 : 4 * p.lda() + k) *
+               word_at(o.b, is_b_transposed(of) ? 7 * p.ldb() + k : k * p.ldb() + 7);
+      }
+      INFO(problem_name(p));
+      CHECK(t.value(4, 7) == Approx(sum).margin(1e-12));
+    }
+  }
+}
+
 TEST_CASE("the expected result follows the definition", "[reference]") {
   struct {
     std::int64_t m, n, k;

@@ -19,7 +19,7 @@ std::string reason(const problem& p, const buffer& words) {
   return j.reason;
 }
 
-problem padded(kzoo_type type = KZOO_F32) {
+problem padded(const element_types& type = KZOO_F32) {
   problem p = sized(20, 30, 12, type);
   p.padding = 3;
   return p;
@@ -28,7 +28,7 @@ problem padded(kzoo_type type = KZOO_F32) {
 }  // namespace
 
 TEST_CASE("a correct result passes for every type, alpha and beta", "[reference]") {
-  for (kzoo_type type : kElementTypes) {
+  for (const element_types& type : kElementTypes) {
     for (const double alpha : {0.0, 1.0, 3.0}) {
       for (const double beta : {0.0, 1.0, -2.0}) {
         problem p = padded(type);
@@ -42,7 +42,7 @@ TEST_CASE("a correct result passes for every type, alpha and beta", "[reference]
 }
 
 TEST_CASE("every word outside C is checked", "[reference]") {
-  for (kzoo_type type : kElementTypes) {
+  for (const element_types& type : kElementTypes) {
     for (const double beta : {0.0, 1.0}) {
       problem p = padded(type);
       p.beta = beta;
@@ -97,7 +97,7 @@ TEST_CASE("poison that survives was not written", "[reference]") {
       {[](std::int64_t row, std::int64_t col) { return (row * 7 + col * 5) % 11 == 9; },
        "the first at row 0, column 4"},
   };
-  for (kzoo_type type : kElementTypes) {
+  for (const element_types& type : kElementTypes) {
     const problem p = padded(type);
     for (const auto& c : cases) {
       buffer words = computed(p);
@@ -172,7 +172,7 @@ TEST_CASE("infinities are found in every row", "[reference]") {
 }
 
 TEST_CASE("a single wrong element is found, wherever it is", "[reference]") {
-  for (kzoo_type type : kElementTypes) {
+  for (const element_types& type : kElementTypes) {
     const problem p = padded(type);
     const buffer right = computed(p);
     for (std::int64_t at : {0, 29, 300, 570, 599}) {

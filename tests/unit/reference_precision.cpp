@@ -85,6 +85,117 @@ TEST_CASE("bf16 inputs are wrong where fp32 or TF32 is declared", "[reference]")
   }
 }
 
+TEST_CASE("results of every type are correct with the sums that they are for", "[reference]") {
+  for (const element_types& types : kElementTypes) {
+    for (const std::int64_t k : {1, 17, 256, 2048}) {
+      for (const fill data : kFills) {
+        problem p = sized(12, 20, k, types);
+        if (is_integer(types) && data == fill::uniform) continue;
+        p.data = data;
+        p.beta = 2;
+        p.alpha = -3;
+        INFO(problem_name(p));
+        const reference::judgement j = judged(p, computed(p));
+        CHECK(j.reason == "");
+        const bool as_wide = type_size(types.c) >= 4;
+        if (data != fill::uniform && as_wide) CHECK(j.accuracy.max_abs_error == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("sums in fp16 are correct where they are declared", "[reference]") {
+  for (const element_types& types : {element_types(KZOO_F16), {KZOO_F16, KZOO_F16, KZOO_F32}}) {
+    for (const std::int64_t k : kDepths) {
+      const problem p = sized(24, 24, k, types);
+      recipe how;
+      how.sum = [](std::span<const float> terms) {
+        float sum = 0;
+        for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
+        return sum;
+      };
+      INFO(problem_name(p));
+      CHECK(judged_as(KZOO_COMPUTE_FP16_SUMS, p, how).reason == "");
+      if (k > 3) CHECK_FALSE(judged_as(KZOO_COMPUTE_FP16, p, how).right);
+    }
+  }
+}
+
+TEST_CASE("fill::probe tells sums in bf16 from those in fp16, where they are small",
+          "[reference]") {
+  problem p = sized(24, 24, 16, KZOO_F16);
+  p.data = fill::probe;
+  recipe how;
+  how.sum = [](std::span<const float> terms) {
+    float sum = 0;
+    for (float term : terms) sum = fp16_bits_to_float(float_to_fp16_bits(sum + term));
+    return sum;
+  };
+  CHECK(judged_as(KZOO_COMPUTE_FP16_SUMS, p, how).reason == "");
+  how.sum = [](std::span<const float> terms) {
+    float sum = 0;
+    for (float term : terms) sum = to_bf16(sum + term);
+    return sum;
+  };
+  CHECK_FALSE(judged_as(KZOO_COMPUTE_FP16_SUMS, p, how).right);
+}
+
+TEST_CASE("sums of 16-bit elements in bf16 are wrong where C is fp32", "[reference]") {
+  problem p = sized(24, 24, 512, {KZOO_BF16, KZOO_BF16, KZOO_F32});
+  recipe how;
+  how.sum = [](std::span<const float> terms) {
+    float sum = 0;
+    for (float term : terms) sum = to_bf16(sum + term);
+    return sum;
+  };
+  const reference::judgement j = judged_as(KZOO_COMPUTE_BF16, p, how);
+  CHECK_FALSE(j.right);
+  CHECK_THAT(j.reason, test::ContainsSubstring("sums are kept in bf16"));
+  p.data = fill::probe;
+  CHECK_FALSE(judged_as(KZOO_COMPUTE_BF16, p, how).right);
+}
+
+TEST_CASE("the probes of wide integers, bytes and fp8 tell narrower arithmetic", "[reference]") {
+  const auto fp32_sums = [](problem p) {
+    p.data = fill::probe;
+    buffer words(p);
+    const operands o = operands_of(p);
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < p.k; ++k)
+          sum += float(value_at(o.a, i, k)) * float(value_at(o.b, k, j));
+        words.put(i, j, double(sum));
+      }
+    }
+    return reference::judge(reference::expected_result(p), usual_precision(p.dtype), words.bytes());
+  };
+  CHECK_FALSE(fp32_sums(sized(8, 8, 40, KZOO_F64)).right);
+  CHECK_FALSE(fp32_sums(sized(8, 8, 16384, {KZOO_I8, KZOO_I8, KZOO_I32})).right);
+  CHECK(fp32_sums(sized(8, 8, 4096, {KZOO_E4M3, KZOO_E4M3, KZOO_F32})).right);
+  for (const kzoo_type type : {KZOO_E4M3, KZOO_E5M2}) {  // one fraction bit fewer
+    problem p = sized(8, 8, 64, {type, type, KZOO_F32});
+    p.data = fill::probe;
+    buffer words(p);
+    const operands o = operands_of(p);
+    const auto cut = [&](double x) {
+      int exponent = 0;
+      const double fraction = std::frexp(x, &exponent);
+      const int bits = type == KZOO_E4M3 ? 3 : 2;
+      return std::ldexp(std::nearbyint(std::ldexp(fraction, bits)), exponent - bits);
+    };
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < p.k; ++k)
+          sum += cut(value_at(o.a, i, k)) * cut(value_at(o.b, k, j));
+        words.put(i, j, sum);
+      }
+    }
+    CHECK_FALSE(judged(p, words).right);
+  }
+}
+
 TEST_CASE("16-bit results of fp32 sums are correct", "[reference]") {
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
     for (std::int64_t k : kDepths) {

@@ -6,6 +6,7 @@
 #include "core/problem.hpp"
 #include "reference/reference.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -16,14 +17,15 @@
 
 namespace kzoo::samples {
 
+// Of op(x).
 inline double value_at(const data::matrix& x, std::int64_t row, std::int64_t col) {
-  return data::decode(x.type, data::word(x, data::index_of(x, row, col)));
+  return data::decode(x.type, data::word(x, data::op_index(x, row, col)));
 }
 
 // The whole buffer of C, as it is before a kernel runs.
 class buffer {
  public:
-  explicit buffer(const problem& p) : c_(operands_of(p).c), size_(type_size(p.dtype)) {
+  explicit buffer(const problem& p) : c_(operands_of(p).c), size_(type_size(p.dtype.c)) {
     bytes_.resize(std::size_t(data::word_count(c_)) * size_);
     for (std::int64_t i = 0; i < data::word_count(c_); ++i) put_word(i, data::word(c_, i));
   }
@@ -31,11 +33,11 @@ class buffer {
   std::span<const std::byte> bytes() const { return bytes_; }
   const data::matrix& matrix() const { return c_; }
 
-  void put_word(std::int64_t index, std::uint32_t bits) {
+  void put_word(std::int64_t index, data::word_bits bits) {
     std::memcpy(bytes_.data() + std::size_t(index) * size_, &bits, size_);
   }
-  std::uint32_t word(std::int64_t index) const {
-    std::uint32_t bits = 0;
+  data::word_bits word(std::int64_t index) const {
+    data::word_bits bits = 0;
     std::memcpy(&bits, bytes_.data() + std::size_t(index) * size_, size_);
     return bits;
   }
@@ -43,6 +45,8 @@ class buffer {
     const std::int64_t index = data::index_of(c_, row, col);
     if (c_.type == KZOO_I32) {
       put_word(index, static_cast<std::uint32_t>(static_cast<std::int64_t>(value)));
+    } else if (c_.type == KZOO_F64) {
+      put_word(index, std::bit_cast<std::uint64_t>(value));
     } else {
       put_word(index, data::encode(c_.type, static_cast<float>(value)));
     }
@@ -84,7 +88,7 @@ struct recipe {
   std::function<bool(std::int64_t k)> takes = [](std::int64_t) { return true; };
 };
 
-// C as a kernel in fp32 (or wrapping integers) computes it.
+// C as a kernel in fp32 (fp64, wrapping integers) computes it.
 inline buffer computed(const problem& p, const recipe& how = {}) {
   const operands o = operands_of(p);
   buffer result(p);
@@ -107,25 +111,35 @@ inline buffer computed(const problem& p, const recipe& how = {}) {
         result.put_word(data::index_of(o.c, i, j), static_cast<std::uint32_t>(all));
         continue;
       }
+      if (p.dtype.c == KZOO_F64) {
+        double sum = 0;
+        for (std::int64_t k = 0; k < p.k; ++k)
+          if (how.takes(k)) sum += value_at(o.a, i, k) * value_at(o.b, k, j);
+        result.put(i, j, p.alpha * sum + (p.beta == 0.0 ? 0.0 : p.beta * c0));
+        continue;
+      }
       terms.clear();
       for (std::int64_t k = 0; k < p.k; ++k)
         if (how.takes(k)) terms.push_back(x[k] * y[k]);
       const float sum = terms.empty() ? 0.0f : how.sum(terms);
-      const float scaled = float(p.alpha) * sum;
+      const float scaled = float(p.alpha) * float(p.scale_a * p.scale_b) * sum;
       result.put(i, j, p.beta == 0.0 ? scaled : scaled + float(p.beta) * float(c0));
     }
   }
   return result;
 }
 
-inline kzoo_precision usual_precision(kzoo_type type) {
-  switch (type) {
+inline kzoo_precision usual_precision(const element_types& types) {
+  switch (types.a) {
     case KZOO_F16:
       return KZOO_COMPUTE_FP16;
     case KZOO_BF16:
       return KZOO_COMPUTE_BF16;
     case KZOO_I32:
+    case KZOO_I8:
       return KZOO_COMPUTE_INT32;
+    case KZOO_F64:
+      return KZOO_COMPUTE_FP64;
     default:
       return KZOO_COMPUTE_FP32;
   }

@@ -63,6 +63,20 @@ TEST_CASE("results written before there were tiers can be read", "[results]") {
   CHECK(d.cells[0].findings.empty());
 }
 
+TEST_CASE("results written before there were layouts are of nn", "[results]") {
+  results::document d = test::made_document();
+  d.experiment.overridden.layouts = {"tt"};
+  d.experiment.problems.at(0).layout = layout::tt;
+  json j = stored(d);
+  CHECK(j["cells"][0]["problem"]["layout"] == "tt");
+  CHECK(stored(test::read_document(j.dump())) == j);
+  for (json& cell : j["cells"]) cell["problem"].erase("layout");
+  j["experiment"]["overrides"].erase("layouts");
+  d = test::read_document(j.dump());
+  CHECK(d.problem_of(d.cells[0]).layout == layout::nn);
+  CHECK(d.experiment.overridden.layouts.empty());
+}
+
 TEST_CASE("results written before SM clocks were recorded can be read", "[results]") {
   json j = stored(test::made_document());
   for (json& cell : j["cells"]) {

@@ -28,7 +28,9 @@ kzoo_problem extents_of(std::int64_t m, std::int64_t n) {
           .layout_c = KZOO_ROW_MAJOR,
           .alpha = 1,
           .beta = 0,
-          .alignment = 4};
+          .alignment = 4,
+          .scale_a = 0,
+          .scale_b = 0};
 }
 
 constexpr kzoo_device kCpu{sizeof(kzoo_device), KZOO_CPU, 0, 0, 0, 0, 1, 0};

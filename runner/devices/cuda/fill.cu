@@ -101,7 +101,7 @@ __global__ void digest_kernel(const void* buffer, data::matrix x, std::uint64_t*
             [&](std::int64_t i) { return data::is_column_negated(x, i); });
       },
       [&](std::int64_t index, int row, std::int64_t col) {
-        const std::uint32_t bits = word_at(buffer, x, index);
+        const data::word_bits bits = word_at(buffer, x, index);
         part += col < x.cols ? data::digest_term(x, index, bits, signs.rows[row] != signs.column)
                              : data::digest_term(bits, index);
       });

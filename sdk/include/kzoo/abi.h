@@ -46,6 +46,11 @@ typedef uint32_t kzoo_type;
 #define KZOO_F16 2u
 #define KZOO_BF16 3u
 #define KZOO_I32 4u
+/* Since 1.2. C is never of one of the 8-bit types. */
+#define KZOO_F64 5u
+#define KZOO_I8 6u
+#define KZOO_E4M3 7u /* fp8: 4 exponent bits, 3 fraction bits, no infinity */
+#define KZOO_E5M2 8u /* fp8: 5 exponent bits, 2 fraction bits */
 
 /* The precision of products and accumulators. A result is judged by what its variant declares. */
 typedef uint32_t kzoo_precision;
@@ -54,6 +59,10 @@ typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_FP16 3u  /* fp16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_INT32 5u /* 32-bit integers, wrapping */
+/* Since 1.2. */
+#define KZOO_COMPUTE_FP64 7u      /* fp64 products, fp64 accumulators */
+#define KZOO_COMPUTE_FP16_SUMS 8u /* inputs rounded to fp16, fp16 accumulators */
+#define KZOO_COMPUTE_FP8 9u       /* fp8 inputs; sums of up to 128 products with 14 bits, added in fp32 */
 
 typedef uint32_t kzoo_device_kind;
 #define KZOO_CPU 1u
@@ -61,7 +70,7 @@ typedef uint32_t kzoo_device_kind;
 
 typedef uint32_t kzoo_layout;
 #define KZOO_ROW_MAJOR 0u    /* element (i, j) at i * ld + j */
-#define KZOO_COLUMN_MAJOR 1u /* element (i, j) at j * ld + i */
+#define KZOO_COLUMN_MAJOR 1u /* element (i, j) at j * ld + i: transposed in memory, BLAS's 't' */
 
 /* A buffer of the caller's for a sentence. A plugin writes at most `capacity` bytes, including the
  * closing NUL. `data` may be NULL when capacity is 0. */
@@ -70,8 +79,10 @@ typedef struct kzoo_text {
   uint64_t capacity;
 } kzoo_text;
 
-/* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n. With beta = 0, C is not read.
- * Leading dimensions count elements. Integer types take integer alpha and beta. */
+/* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n, whatever their layouts: the
+ * layout says where an element is, not which element it is. With beta = 0, C is not read. Leading
+ * dimensions count elements: lda >= k where A is row-major, >= m where it is column-major. The
+ * runner's C is row-major. Integer types take integer alpha and beta. */
 typedef struct kzoo_problem {
   uint64_t struct_size;
   int64_t m, n, k; /* each >= 1 */
@@ -80,6 +91,10 @@ typedef struct kzoo_problem {
   kzoo_layout layout_a, layout_b, layout_c;
   double alpha, beta;
   uint64_t alignment; /* bytes: A, B and C each start at a multiple of it */
+
+  /* Since 1.2, for A and B of 8-bit floating types: what their elements are multiplied by, within
+   * the range of fp32. 0: 1. A kernel that wants them in device memory copies them in `create`. */
+  double scale_a, scale_b;
 } kzoo_problem;
 
 /* The device that a problem runs on. For the CPU only `kind` and `threads` mean anything. */
@@ -200,7 +215,8 @@ typedef struct kzoo_plugin {
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, m) == 8, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, type_a) == 56, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, alpha) == 80, "kzoo_problem");
-KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 104, "kzoo_problem");
+KZOO_ABI_ASSERT(offsetof(kzoo_problem, scale_a) == 104, "kzoo_problem");
+KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 120, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_device, shared_bytes_per_block) == 24, "kzoo_device");
 KZOO_ABI_ASSERT(sizeof(kzoo_device) == 40, "kzoo_device");
 KZOO_ABI_ASSERT(offsetof(kzoo_arguments, stream) == 40, "kzoo_arguments");

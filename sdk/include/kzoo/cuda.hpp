@@ -18,12 +18,14 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <cuda_runtime.h>
 
 #else
 
 #include <kzoo/sim/atomic.hpp>
 #include <kzoo/sim/device.hpp>
+#include <kzoo/sim/fp8.hpp>
 #include <kzoo/sim/half.hpp>
 #include <kzoo/sim/intrinsics.hpp>
 #include <kzoo/sim/vector_types.hpp>

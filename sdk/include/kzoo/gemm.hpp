@@ -2,63 +2,112 @@
 // The argument of a kernel: one matrix product, by value, the same on both devices.
 
 #include <kzoo/cuda.hpp>
+#include <kzoo/layout.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace kzoo {
 
-// The type of accumulators for elements T: fp32 for floating-point types, 32-bit integers for int.
+// Element types of A, B and C, where they are not one type: a T like any other for gemm and types.
+template <class A, class B, class C>
+struct mixed {};
+// The same where A and B have one type: to<__half, float> is what experiments call f16->f32.
+template <class AB, class C>
+using to = mixed<AB, AB, C>;
+
 template <class T>
-struct accumulator {
+struct elements {
+  using a = T;
+  using b = T;
+  using c = T;
+};
+template <class A, class B, class C>
+struct elements<mixed<A, B, C>> {
+  using a = A;
+  using b = B;
+  using c = C;
+};
+
+// The type of accumulators for elements T: integers for integers, fp64 for double, fp32 for all
+// others.
+template <class T>
+struct accumulator : accumulator<typename elements<T>::c> {};
+template <>
+struct accumulator<float> {
   using type = float;
 };
+template <>
+struct accumulator<__half> : accumulator<float> {};
+template <>
+struct accumulator<__nv_bfloat16> : accumulator<float> {};
 template <>
 struct accumulator<int> {
   using type = int;
 };
+template <>
+struct accumulator<double> {
+  using type = double;
+};
 template <class T>
 using accumulator_t = typename accumulator<T>::type;
 
-// C = alpha A B + beta C, row-major: A is m x k, B is k x n, C is m x n; element (i, j) of A is
-// a[i * lda + j]. Pointers are the caller's: device memory on cuda, host memory on cpu. With
-// beta = 0, C is never read.
-template <class T>
+// C = alpha A B + beta C: A is m x k, B is k x n, C is m x n. C is row-major, and so are A and B,
+// with element (i, j) of A at a[i * lda + j], unless the layout says that they are transposed in
+// memory; then it is at a[j * lda + i]. Pointers are the caller's: device memory on cuda, host
+// memory on cpu. With beta = 0, C is never read. alpha includes the scales of A and B.
+template <class T, layout kLayout = layout::nn>
 struct gemm {
   using element = T;
+  using a_type = typename elements<T>::a;
+  using b_type = typename elements<T>::b;
+  using c_type = typename elements<T>::c;
   using accumulator_type = accumulator_t<T>;
+  static constexpr bool kATransposed = is_a_transposed(kLayout),
+                        kBTransposed = is_b_transposed(kLayout);
 
   int m, n, k;
   std::ptrdiff_t lda, ldb, ldc;  // elements
-  const T* a;
-  const T* b;
-  T* c;
+  const a_type* a;
+  const b_type* b;
+  c_type* c;
   accumulator_type alpha, beta;
 
-  __host__ __device__ const T& a_at(int row, int col) const { return a[row * lda + col]; }
-  __host__ __device__ const T& b_at(int row, int col) const { return b[row * ldb + col]; }
+  __host__ __device__ const a_type& a_at(int row, int col) const {
+    if constexpr (kATransposed) return a[col * lda + row];
+    return a[row * lda + col];
+  }
+  __host__ __device__ const b_type& b_at(int row, int col) const {
+    if constexpr (kBTransposed) return b[col * ldb + row];
+    return b[row * ldb + col];
+  }
+
+  // The product of two elements, in the accumulators' type.
+  static __host__ __device__ accumulator_type product(const a_type& x, const b_type& y) {
+    return static_cast<accumulator_type>(x) * static_cast<accumulator_type>(y);
+  }
 
   // Element (row, col) where it exists, else 0: fills up a tile that hangs over an edge.
-  __host__ __device__ T a_or_zero(int row, int col) const {
-    return row < m && col < k ? a_at(row, col) : T(0);
+  __host__ __device__ a_type a_or_zero(int row, int col) const {
+    return row < m && col < k ? a_at(row, col) : a_type(0);
   }
-  __host__ __device__ T b_or_zero(int row, int col) const {
-    return row < k && col < n ? b_at(row, col) : T(0);
+  __host__ __device__ b_type b_or_zero(int row, int col) const {
+    return row < k && col < n ? b_at(row, col) : b_type(0);
   }
 
   // Does each row of A, B and C start at a multiple of `bytes`? Vector loads and stores need it.
   bool rows_aligned(int bytes) const {
-    const auto aligned = [bytes](const T* p, std::ptrdiff_t ld) {
-      return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(T) % bytes == 0;
+    const auto aligned = [bytes](const auto* p, std::ptrdiff_t ld) {
+      return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(*p) % bytes == 0;
     };
     return aligned(a, lda) && aligned(b, ldb) && aligned(c, ldc);
   }
 
   // The epilogue: one finished accumulator into C.
   __host__ __device__ void store(int row, int col, accumulator_type acc) const {
-    T& out = c[row * ldc + col];
-    out = beta == accumulator_type(0) ? T(alpha * acc)
-                                      : T(alpha * acc + beta * accumulator_type(out));
+    c_type& out = c[row * ldc + col];
+    out = beta == accumulator_type(0) ? c_type(alpha * acc)
+                                      : c_type(alpha * acc + beta * accumulator_type(out));
   }
   // The same where it exists, for a tile that hangs over an edge of C.
   __host__ __device__ void store_inside(int row, int col, accumulator_type acc) const {

@@ -6,9 +6,13 @@
 //   bf16      1       8         7           2^-126        3.39e38
 //   tf32      1       8        10           2^-126        3.40e38   (stored in 32 bits)
 //   fp32      1       8        23
+//   e5m2      1       5         2           2^-14         57344
+//   e4m3      1       4         3           2^-6          448      (no infinity, one NaN of either
+//   sign)
 //
 // Rounding is to nearest, ties to even, subnormals kept, overflow to infinity, unless a name says
-// otherwise. A NaN becomes the canonical 0x7fff, which is what the CUDA conversions give.
+// otherwise. fp8 saturates instead: what is beyond the largest value becomes it. A NaN becomes the
+// canonical 0x7fff, or 0x7f in fp8, which is what the CUDA conversions give.
 #pragma once
 
 #include <bit>
@@ -50,6 +54,44 @@ constexpr std::uint16_t float_to_bf16_bits(float value) {
 
 constexpr float bf16_bits_to_float(std::uint16_t bf16_bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bf16_bits) << 16);
+}
+
+// fp8 with so many fraction bits, an exponent bias, and the bits of the largest value.
+template <int kFraction, int kBias, std::uint8_t kLargest>
+constexpr std::uint8_t float_to_fp8_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = (bits >> 24) & 0x80u, magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return 0x7f;
+  constexpr int kDropped = 23 - kFraction;
+  constexpr std::uint32_t kSmallestNormal = std::uint32_t(128 - kBias) << 23;
+  std::uint32_t rounded = 0;
+  if (magnitude < kSmallestNormal) {
+    // The last place of this float is the smallest subnormal: one addition rounds there.
+    constexpr std::uint32_t kShift = std::uint32_t(151 - kBias - kFraction) << 23;
+    const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kShift);
+    rounded = std::bit_cast<std::uint32_t>(shifted) - kShift;
+  } else {
+    const std::uint32_t to_even = (1u << (kDropped - 1)) - 1 + ((magnitude >> kDropped) & 1u);
+    rounded = ((magnitude + to_even) >> kDropped) - (std::uint32_t(127 - kBias) << kFraction);
+  }
+  return static_cast<std::uint8_t>(sign | (rounded < kLargest ? rounded : kLargest));
+}
+constexpr std::uint8_t float_to_e4m3_bits(float value) {
+  return float_to_fp8_bits<3, 7, 0x7e>(value);
+}
+constexpr std::uint8_t float_to_e5m2_bits(float value) {
+  return float_to_fp8_bits<2, 15, 0x7b>(value);
+}
+
+constexpr float e4m3_bits_to_float(std::uint8_t bits) {
+  const std::uint32_t sign = (bits & 0x80u) << 24, magnitude = bits & 0x7fu;
+  if (magnitude == 0x7fu) return std::bit_cast<float>(sign | 0x7fc00000u);
+  // 1.fff times 2^(exponent - 7), as the bits of a float that is 2^120 times smaller.
+  const float value = std::bit_cast<float>(magnitude << 20) * 0x1p120f;
+  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
+}
+constexpr float e5m2_bits_to_float(std::uint8_t bits) {
+  return fp16_bits_to_float(static_cast<std::uint16_t>(bits << 8));
 }
 
 // The nearest tf32 value, ties away from zero: what cvt.rna.tf32.f32 and wmma::__float_to_tf32 do.

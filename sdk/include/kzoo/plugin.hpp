@@ -5,7 +5,7 @@
 // A variant is a struct. One with a block for each tile of C names its grid and its kernel:
 //
 //   struct tiled {
-//     using types = kzoo::types<float, int>;                 // element types of A, B and C
+//     using types = kzoo::types<float, kzoo::to<__half, float>>;   // element types of A, B and C
 //     using grid = kzoo::tile_grid<16, 16>;                  // see tile_grid.hpp
 //     template <class T>
 //     static constexpr auto kernel = tiled_kernel<T>;        // void tiled_kernel(kzoo::gemm<T>)
@@ -24,6 +24,7 @@
 //
 // And where a variant needs them:
 //
+//     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>, default: nn
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
 //     template <class T>                                     // or by element type
 //     static constexpr kzoo_precision precision_of = ...;
@@ -33,6 +34,9 @@
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
+//
+// A variant with other layouts than nn has `template <class T, kzoo::layout kLayout>` in place of
+// `template <class T>`, and kzoo::gemm<T, kLayout>.
 //
 // Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
 // to the runner as a status and a sentence.
@@ -45,6 +49,7 @@
 #include <kzoo/launch.hpp>
 #include <kzoo/launch_list.hpp>
 #include <kzoo/tile_grid.hpp>
+#include <kzoo/type_names.hpp>
 
 #include <algorithm>
 #include <array>
@@ -69,27 +74,49 @@ struct granularity {
   unsigned m = 1, n = 1, k = 1, row_bytes = 1;
 };
 
+// All element types that experiments have.
+using every_type =
+    types<float, __half, __nv_bfloat16, int, to<__half, float>, to<__nv_bfloat16, float>, double,
+          to<signed char, int>, to<__nv_fp8_e4m3, float>, to<__nv_fp8_e4m3, __nv_bfloat16>,
+          mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
+          mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
+
+// The layouts that a variant takes.
+template <layout... kLayout>
+struct layouts {};
+using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
+
+// What the ABI calls an element type, and the precision that a kernel for it usually declares: that
+// of its accumulators, or fp16 and bf16 for fp32 sums of such elements.
 template <class T>
 struct element_traits;
-template <>
-struct element_traits<float> {
-  static constexpr kzoo_type type = KZOO_F32;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32;
+template <kzoo_type kType, kzoo_precision kPrecision>
+struct element_traits_of {
+  static constexpr kzoo_type type = kType, type_a = kType, type_b = kType;
+  static constexpr kzoo_precision precision = kPrecision;
 };
 template <>
-struct element_traits<int> {
-  static constexpr kzoo_type type = KZOO_I32;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_INT32;
-};
+struct element_traits<float> : element_traits_of<KZOO_F32, KZOO_COMPUTE_FP32> {};
 template <>
-struct element_traits<__half> {
-  static constexpr kzoo_type type = KZOO_F16;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP16;
-};
+struct element_traits<double> : element_traits_of<KZOO_F64, KZOO_COMPUTE_FP64> {};
 template <>
-struct element_traits<__nv_bfloat16> {
-  static constexpr kzoo_type type = KZOO_BF16;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_BF16;
+struct element_traits<int> : element_traits_of<KZOO_I32, KZOO_COMPUTE_INT32> {};
+template <>
+struct element_traits<signed char> : element_traits_of<KZOO_I8, KZOO_COMPUTE_INT32> {};
+template <>
+struct element_traits<__half> : element_traits_of<KZOO_F16, KZOO_COMPUTE_FP16> {};
+template <>
+struct element_traits<__nv_bfloat16> : element_traits_of<KZOO_BF16, KZOO_COMPUTE_BF16> {};
+template <>
+struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3, KZOO_COMPUTE_FP32> {};
+template <>
+struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2, KZOO_COMPUTE_FP32> {};
+// The precision is that of A.
+template <class A, class B, class C>
+struct element_traits<mixed<A, B, C>> {
+  static constexpr kzoo_type type = element_traits<C>::type, type_a = element_traits<A>::type,
+                             type_b = element_traits<B>::type;
+  static constexpr kzoo_precision precision = element_traits<A>::precision;
 };
 
 namespace detail {
@@ -132,8 +159,8 @@ constexpr kzoo_precision precision_of() {
 
 template <class V, class... T>
 constexpr std::array<kzoo_signature, sizeof...(T)> make_signatures(types<T...>) {
-  return {kzoo_signature{element_traits<T>::type, element_traits<T>::type, element_traits<T>::type,
-                         precision_of<V, T>()}...};
+  return {kzoo_signature{element_traits<T>::type_a, element_traits<T>::type_b,
+                         element_traits<T>::type, precision_of<V, T>()}...};
 }
 template <class V>
 inline constexpr auto signatures = make_signatures<V>(typename V::types{});
@@ -153,6 +180,15 @@ constexpr granularity granularity_of() {
     return V::granularity;
   } else {
     return {};
+  }
+}
+
+template <class V>
+constexpr auto layouts_of() {
+  if constexpr (requires { typename V::layouts; }) {
+    return typename V::layouts{};
+  } else {
+    return layouts<layout::nn>{};
   }
 }
 
@@ -178,14 +214,6 @@ inline bool is_whole_int(double x) {
   return std::nearbyint(x) == x && x >= double(INT_MIN) && x <= double(INT_MAX);
 }
 
-constexpr const char* type_word(kzoo_type type) {
-  return type == KZOO_F32    ? "f32"
-         : type == KZOO_F16  ? "f16"
-         : type == KZOO_BF16 ? "bf16"
-         : type == KZOO_I32  ? "i32"
-                             : "an unknown type";
-}
-
 // "it computes f32, i32, not f16", or "" where the variant has the types.
 template <class V>
 std::string type_objection(const kzoo_problem& p) {
@@ -193,13 +221,35 @@ std::string type_objection(const kzoo_problem& p) {
   for (const kzoo_signature& s : signatures<V>) {
     if (s.type_a == p.type_a && s.type_b == p.type_b && s.type_c == p.type_c) return "";
     known += known.empty() ? "" : ", ";
-    known += type_word(s.type_c);
+    known += type_names(s.type_a, s.type_b, s.type_c);
   }
-  return "it computes " + known + ", not " + type_word(p.type_c);
+  return "it computes " + known + ", not " + type_names(p.type_a, p.type_b, p.type_c);
+}
+
+// "it takes layout nn, not tn", or "" where the variant takes the layout.
+template <layout... kLayout>
+std::string layout_objection(layouts<kLayout...>, const kzoo_problem& p) {
+  if (p.layout_c != KZOO_ROW_MAJOR) return "only a row-major C is supported";
+  if (((layout_of(p) == kLayout) || ...)) return "";
+  std::string known;
+  ((known += (known.empty() ? "" : ", ") + std::string(layout_name(kLayout))), ...);
+  return "it takes layout " + known + ", not " + std::string(layout_name(layout_of(p)));
 }
 
 constexpr std::int64_t type_bytes(kzoo_type type) {
-  return type == KZOO_F16 || type == KZOO_BF16 ? 2 : 4;
+  switch (type) {
+    case KZOO_F64:
+      return 8;
+    case KZOO_F16:
+    case KZOO_BF16:
+      return 2;
+    case KZOO_I8:
+    case KZOO_E4M3:
+    case KZOO_E5M2:
+      return 1;
+    default:
+      return 4;
+  }
 }
 
 // "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
@@ -227,10 +277,7 @@ template <class V>
 std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (has_unknown_fields(p)) return "the problem has options newer than this plugin's SDK";
   if (std::string words = type_objection<V>(p); !words.empty()) return words;
-  if (p.layout_a != KZOO_ROW_MAJOR || p.layout_b != KZOO_ROW_MAJOR ||
-      p.layout_c != KZOO_ROW_MAJOR) {
-    return "only row-major matrices are supported";
-  }
+  if (std::string words = layout_objection(layouts_of<V>(), p); !words.empty()) return words;
   // Kernels hold sizes in int and round them up to whole tiles.
   constexpr std::int64_t kLargest = INT_MAX / 2;
   if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) > kLargest) {
@@ -299,28 +346,36 @@ void destroy(const kzoo_variant*, void* created) {
   delete static_cast<instance<V>*>(created);
 }
 
-template <class T>
-gemm<T> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
+// alpha as an epilogue needs it: times the scales of A and B, for which 0 stands for 1.
+inline double scaled_alpha(const kzoo_problem& p) {
+  return p.alpha * (p.scale_a == 0 ? 1 : p.scale_a) * (p.scale_b == 0 ? 1 : p.scale_b);
+}
+
+template <class T, layout kLayout>
+gemm<T, kLayout> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
   using accumulator = accumulator_t<T>;
+  using of = elements<T>;
   return {.m = static_cast<int>(p.m),
           .n = static_cast<int>(p.n),
           .k = static_cast<int>(p.k),
           .lda = static_cast<std::ptrdiff_t>(p.lda),
           .ldb = static_cast<std::ptrdiff_t>(p.ldb),
           .ldc = static_cast<std::ptrdiff_t>(p.ldc),
-          .a = static_cast<const T*>(args.a),
-          .b = static_cast<const T*>(args.b),
-          .c = static_cast<T*>(args.c),
-          .alpha = static_cast<accumulator>(p.alpha),
+          .a = static_cast<const typename of::a*>(args.a),
+          .b = static_cast<const typename of::b*>(args.b),
+          .c = static_cast<typename of::c*>(args.c),
+          .alpha = static_cast<accumulator>(scaled_alpha(p)),
           .beta = static_cast<accumulator>(p.beta)};
 }
 
-template <class V, class T>
+template <class V, class T, layout kLayout>
 void run_as(const instance<V>& i, const kzoo_arguments& args) {
-  const gemm<T> g = to_gemm<T>(i.problem, args);
+  const gemm<T, kLayout> g = to_gemm<T, kLayout>(i.problem, args);
   const auto stream = static_cast<stream_t>(args.stream);
   if constexpr (requires { i.variant.run(g, args); }) {
     i.variant.run(g, args);
+  } else if constexpr (requires { V::template kernel<T, kLayout>; }) {
+    V::grid::launch(V::template kernel<T, kLayout>, g, stream);
   } else if constexpr (requires { V::template kernel<T>; }) {
     V::grid::launch(V::template kernel<T>, g, stream);
   } else if constexpr (requires { V::template kernel<true>; }) {
@@ -332,9 +387,19 @@ void run_as(const instance<V>& i, const kzoo_arguments& args) {
   }
 }
 
+template <class V, class T, layout... kLayout>
+void run_laid_out(layouts<kLayout...>, const instance<V>& i, const kzoo_arguments& args) {
+  ((layout_of(i.problem) == kLayout ? run_as<V, T, kLayout>(i, args) : void()), ...);
+}
+
 template <class V, class... T>
 void run_typed(types<T...>, const instance<V>& i, const kzoo_arguments& args) {
-  ((i.problem.type_c == element_traits<T>::type ? run_as<V, T>(i, args) : void()), ...);
+  const kzoo_problem& p = i.problem;
+  ((p.type_a == element_traits<T>::type_a && p.type_b == element_traits<T>::type_b &&
+            p.type_c == element_traits<T>::type
+        ? run_laid_out<V, T>(layouts_of<V>(), i, args)
+        : void()),
+   ...);
 }
 
 template <class V>

@@ -35,8 +35,8 @@ struct tile_grid {
   }
 
   // Enqueues kernel(g).
-  template <class T>
-  static void launch(void (*kernel)(gemm<T>), const gemm<T>& g, stream_t stream,
+  template <class Gemm>
+  static void launch(void (*kernel)(Gemm), const Gemm& g, stream_t stream,
                      std::size_t dynamic_shared = 0) {
     const int tiles_m = ceil_div(g.m, BM), tiles_n = ceil_div(g.n, BN);
     kzoo::launch({.grid = kTransposed ? dim3(tiles_m, tiles_n) : dim3(tiles_n, tiles_m),

@@ -1,0 +1,236 @@
+#pragma once
+// One product in cuBLASLt, and the algorithms that its heuristic proposes for it. Host code only.
+// As with cuBLAS, which is column-major, what is computed is C^T = B^T A^T.
+
+#include <kzoo/plugin.hpp>
+
+#include <cublasLt.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace common {
+
+inline void check(cublasStatus_t status, const char* function, kzoo_status code = KZOO_ERROR) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  throw kzoo::error(code, std::string(function) + ": " + cublasLtGetStatusName(status) + " (" +
+                              cublasLtGetStatusString(status) + ")");
+}
+inline void check(cudaError_t status, const char* function, kzoo_status code = KZOO_ERROR) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();  // reported here; must not appear as the failure of a later call
+  throw kzoo::error(code, std::string(function) + ": " + cudaGetErrorString(status));
+}
+
+using lt_fp8_types =
+    kzoo::types<kzoo::to<__nv_fp8_e4m3, float>, kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>,
+                kzoo::mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
+                kzoo::mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
+
+// Why cuBLASLt has no fp8 product of these sizes, or nullptr. Before Blackwell one layout is there:
+// the k of both operands next to each other.
+inline const char* lt_fp8_objection(const kzoo_problem& p) {
+  if (kzoo::layout_of(p) != kzoo::layout::nt)
+    return "cuBLASLt multiplies fp8 matrices in layout nt only";
+  if (p.k % 16 != 0 || p.n % 16 != 0 || p.lda % 16 != 0 || p.ldb % 16 != 0 || p.ldc % 16 != 0)
+    return "cuBLASLt multiplies fp8 matrices only where N, K and the rows are multiples of 16";
+  return nullptr;
+}
+
+// What cuBLAS's manual recommends for Hopper.
+inline constexpr std::size_t kLtWorkspace = std::size_t{32} << 20;
+
+inline cudaDataType_t lt_type(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return CUDA_R_64F;
+    case KZOO_F16:
+      return CUDA_R_16F;
+    case KZOO_BF16:
+      return CUDA_R_16BF;
+    case KZOO_I8:
+      return CUDA_R_8I;
+    case KZOO_I32:
+      return CUDA_R_32I;
+    case KZOO_E4M3:
+      return CUDA_R_8F_E4M3;
+    case KZOO_E5M2:
+      return CUDA_R_8F_E5M2;
+    default:
+      return CUDA_R_32F;
+  }
+}
+
+inline std::size_t lt_bytes(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return 8;
+    case KZOO_F16:
+    case KZOO_BF16:
+      return 2;
+    case KZOO_I8:
+    case KZOO_E4M3:
+    case KZOO_E5M2:
+      return 1;
+    default:
+      return 4;
+  }
+}
+
+// What it computes in: no less than the accumulators of the types.
+inline cublasComputeType_t lt_compute(const kzoo_problem& p) {
+  return p.type_c == KZOO_F64   ? CUBLAS_COMPUTE_64F
+         : p.type_c == KZOO_I32 ? CUBLAS_COMPUTE_32I
+                                : CUBLAS_COMPUTE_32F;
+}
+
+// Frees what cuBLASLt or CUDA made.
+template <auto kFree>
+struct freed_by {
+  template <class T>
+  void operator()(T* made) const {
+    kFree(made);
+  }
+};
+template <class T, auto kFree>
+using owned = std::unique_ptr<T, freed_by<kFree>>;
+
+inline owned<void, cudaFree> device_bytes(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes), "cudaMalloc", KZOO_UNAVAILABLE);
+  return owned<void, cudaFree>(memory);
+}
+
+class lt_product {
+ public:
+  explicit lt_product(const kzoo_problem& p, cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
+    cublasLtHandle_t handle = nullptr;
+    check(cublasLtCreate(&handle), "cublasLtCreate", KZOO_UNAVAILABLE);
+    handle_.reset(handle);
+    set_scalars(p, compute);
+    describe(p, compute);
+    cublasLtMatmulPreference_t wanted = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&wanted), "cublasLtMatmulPreferenceCreate");
+    const owned<std::remove_pointer_t<decltype(wanted)>, cublasLtMatmulPreferenceDestroy> kept(
+        wanted);
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t which, auto value) {
+      check(cublasLtMatmulPreferenceSetAttribute(wanted, which, &value, sizeof value),
+            "cublasLtMatmulPreferenceSetAttribute");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{kLtWorkspace});
+    // Parts of a sum over K are not rounded to the type of C before they are added up.
+    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+           std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+    int found = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        handle, product_.get(), b_.get(), a_.get(), c_.get(), c_.get(), wanted,
+        static_cast<int>(candidates_.size()), candidates_.data(), &found);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0))
+      throw kzoo::error(KZOO_UNSUPPORTED, "cuBLASLt has no algorithm for this problem");
+    check(status, "cublasLtMatmulAlgoGetHeuristic");
+    found_ = static_cast<std::size_t>(found);
+  }
+
+  // How many algorithms the heuristic has found, at least one.
+  std::size_t count() const { return found_; }
+  void choose(std::size_t index) { chosen_ = index; }
+
+  void run(const kzoo_arguments& args) const {
+    check(cublasLtMatmul(handle_.get(), product_.get(), &alpha_, args.b, b_.get(), args.a, a_.get(),
+                         &beta_, args.c, c_.get(), args.c, c_.get(), &candidates_[chosen_].algo,
+                         args.workspace, kLtWorkspace, static_cast<cudaStream_t>(args.stream)),
+          "cublasLtMatmul");
+  }
+
+ private:
+  static constexpr std::size_t kMostCandidates = 8;
+  template <auto kFree, class Handle>
+  using made = owned<std::remove_pointer_t<Handle>, kFree>;
+
+  // A number of the type that the product's alpha and beta have.
+  union scalar {
+    float f32;
+    double f64;
+    std::int32_t i32;
+    __half f16;
+    scalar() : f64(0) {}
+  };
+
+  void set_scalars(const kzoo_problem& p, cublasComputeType_t compute) {
+    const auto set = [&](scalar& to, double value) {
+      switch (compute) {
+        case CUBLAS_COMPUTE_64F:
+          to.f64 = value;
+          break;
+        case CUBLAS_COMPUTE_32I:
+          to.i32 = static_cast<std::int32_t>(value);
+          break;
+        case CUBLAS_COMPUTE_16F:
+          to.f16 = __half(static_cast<float>(value));
+          break;
+        default:
+          to.f32 = static_cast<float>(value);
+      }
+    };
+    set(alpha_, p.alpha);
+    set(beta_, p.beta);
+  }
+
+  void describe(const kzoo_problem& p, cublasComputeType_t compute) {
+    const cudaDataType_t scalars = compute == CUBLAS_COMPUTE_64F   ? CUDA_R_64F
+                                   : compute == CUBLAS_COMPUTE_32I ? CUDA_R_32I
+                                   : compute == CUBLAS_COMPUTE_16F ? CUDA_R_16F
+                                                                   : CUDA_R_32F;
+    cublasLtMatmulDesc_t product = nullptr;
+    check(cublasLtMatmulDescCreate(&product, compute, scalars), "cublasLtMatmulDescCreate");
+    product_.reset(product);
+    const auto set = [&](cublasLtMatmulDescAttributes_t which, auto value) {
+      check(cublasLtMatmulDescSetAttribute(product, which, &value, sizeof value),
+            "cublasLtMatmulDescSetAttribute");
+    };
+    // The library's A is B here, and the other way round.
+    const kzoo::layout given = kzoo::layout_of(p);
+    const bool a_transposed = kzoo::is_a_transposed(given);
+    const bool b_transposed = kzoo::is_b_transposed(given);
+    set(CUBLASLT_MATMUL_DESC_TRANSA, b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    set(CUBLASLT_MATMUL_DESC_TRANSB, a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+    if (p.type_a == KZOO_E4M3 || p.type_a == KZOO_E5M2) {
+      const std::array<float, 2> scales{p.scale_a == 0 ? 1 : static_cast<float>(p.scale_a),
+                                        p.scale_b == 0 ? 1 : static_cast<float>(p.scale_b)};
+      scales_ = device_bytes(sizeof scales);
+      check(cudaMemcpy(scales_.get(), scales.data(), sizeof scales, cudaMemcpyHostToDevice),
+            "cudaMemcpy");
+      const float* const first = static_cast<const float*>(scales_.get());
+      set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, first + 1);
+      set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, first);
+    }
+    const auto matrix = [](auto& to, kzoo_type type, std::int64_t rows, std::int64_t cols,
+                           bool transposed, std::int64_t ld) {
+      if (transposed) std::swap(rows, cols);
+      cublasLtMatrixLayout_t made_layout = nullptr;
+      check(
+          cublasLtMatrixLayoutCreate(&made_layout, lt_type(type), static_cast<std::uint64_t>(rows),
+                                     static_cast<std::uint64_t>(cols), ld),
+          "cublasLtMatrixLayoutCreate");
+      to.reset(made_layout);
+    };
+    matrix(b_, p.type_b, p.n, p.k, b_transposed, p.ldb);
+    matrix(a_, p.type_a, p.k, p.m, a_transposed, p.lda);
+    matrix(c_, p.type_c, p.n, p.m, false, p.ldc);
+  }
+
+  made<cublasLtDestroy, cublasLtHandle_t> handle_;
+  made<cublasLtMatmulDescDestroy, cublasLtMatmulDesc_t> product_;
+  made<cublasLtMatrixLayoutDestroy, cublasLtMatrixLayout_t> a_, b_, c_;
+  owned<void, cudaFree> scales_;
+  scalar alpha_, beta_;
+  std::array<cublasLtMatmulHeuristicResult_t, kMostCandidates> candidates_{};
+  std::size_t found_ = 0, chosen_ = 0;
+};
+
+}  // namespace common

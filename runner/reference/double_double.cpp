@@ -1,0 +1,86 @@
+#include "reference/double_double.hpp"
+
+#include "core/parallel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace kzoo::reference {
+namespace {
+
+struct two {
+  double high = 0, low = 0;
+};
+
+// x + y exactly.
+constexpr two sum_of(double x, double y) {
+  const double sum = x + y, part = sum - x;
+  return {sum, (x - (sum - part)) + (y - part)};
+}
+// x * y exactly, below the range where 2^27 x overflows: the halves of each have 26 bits.
+constexpr two product_of(double x, double y) {
+  constexpr double kSplit = 0x1p27 + 1;
+  const double x_big = kSplit * x, y_big = kSplit * y;
+  const double x_high = x_big - (x_big - x), y_high = y_big - (y_big - y);
+  const double x_low = x - x_high, y_low = y - y_high;
+  const double product = x * y;
+  return {product, ((x_high * y_high - product) + x_high * y_low + x_low * y_high) + x_low * y_low};
+}
+constexpr two sum_of(two x, two y) {
+  const two high = sum_of(x.high, y.high), low = sum_of(x.low, y.low);
+  const two middle = sum_of(high.high, high.low + low.high);
+  return sum_of(middle.high, middle.low + low.low);
+}
+
+// A task sums this many columns of all rows, in steps of kSteps along k.
+constexpr std::int64_t kColumns = 64, kSteps = 256;
+
+struct column_block {
+  std::array<double, kColumns> high{}, low{}, magnitude{};
+};
+
+void add_terms(double a, const double* b, column_block& to) {
+  for (std::size_t j = 0; j < kColumns; ++j) {
+    const two sum = sum_of({to.high[j], to.low[j]}, product_of(a, b[j]));
+    to.high[j] = sum.high;
+    to.low[j] = sum.low;
+    to.magnitude[j] += std::abs(a * b[j]);
+  }
+}
+
+}  // namespace
+
+void precise_result(const operands& o, const scalars& s, std::span<const std::int64_t> rows,
+                    std::span<double> values, std::span<float> magnitudes) {
+  const std::int64_t n = data::op_cols(o.b), depth = data::op_cols(o.a);
+  for_each_block((n + kColumns - 1) / kColumns, [&](std::int64_t block) {
+    const std::int64_t begin = block * kColumns, count = std::min(kColumns, n - begin);
+    std::vector<column_block> sums(rows.size());
+    std::vector<double> b(std::size_t(kSteps * kColumns));  // columns past the last hold zeros
+    for (std::int64_t k0 = 0; s.alpha != 0 && k0 < depth; k0 += kSteps) {
+      const std::int64_t steps = std::min(kSteps, depth - k0);
+      for (std::int64_t k = 0; k < steps; ++k)
+        for (std::int64_t j = 0; j < count; ++j)
+          b[std::size_t(k * kColumns + j)] = element(o.b, k0 + k, begin + j);
+      for (std::size_t r = 0; r < rows.size(); ++r)
+        for (std::int64_t k = 0; k < steps; ++k)
+          add_terms(element(o.a, rows[r], k0 + k), b.data() + k * kColumns, sums[r]);
+    }
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      for (std::int64_t j = 0; j < count; ++j) {
+        const column_block& from = sums[r];
+        const auto col = std::size_t(j);
+        const two scaled = product_of(s.alpha, from.high[col]);
+        const two start = product_of(s.beta, initial_c(o, s, rows[r], begin + j));
+        const two all = sum_of({scaled.high, scaled.low + s.alpha * from.low[col]}, start);
+        const std::size_t at = r * std::size_t(n) + std::size_t(begin + j);
+        values[at] = all.high + all.low;
+        magnitudes[at] = static_cast<float>(from.magnitude[col]);
+      }
+    }
+  });
+}
+
+}  // namespace kzoo::reference

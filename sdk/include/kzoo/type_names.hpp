@@ -1,0 +1,42 @@
+#pragma once
+// The element types by the names that experiment files and messages use.
+
+#include <kzoo/abi.h>
+
+#include <string>
+#include <string_view>
+
+namespace kzoo {
+
+constexpr std::string_view type_name(kzoo_type type) {
+  switch (type) {
+    case KZOO_F32:
+      return "f32";
+    case KZOO_F16:
+      return "f16";
+    case KZOO_BF16:
+      return "bf16";
+    case KZOO_I32:
+      return "i32";
+    case KZOO_F64:
+      return "f64";
+    case KZOO_I8:
+      return "i8";
+    case KZOO_E4M3:
+      return "e4m3";
+    case KZOO_E5M2:
+      return "e5m2";
+    default:
+      return "unknown type";
+  }
+}
+
+// "f32" where A, B and C have one type; "bf16->f32" where C has another; "e4m3*e5m2->bf16".
+inline std::string type_names(kzoo_type a, kzoo_type b, kzoo_type c) {
+  std::string names(type_name(a));
+  if (a != b) names.append("*").append(type_name(b));
+  if (a != b || a != c) names.append("->").append(type_name(c));
+  return names;
+}
+
+}  // namespace kzoo
