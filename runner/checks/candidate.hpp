@@ -79,6 +79,8 @@ class candidate {
   bool nondeterministic() const { return who_.description.nondeterministic; }
   const results::granularity& granularity() const { return who_.description.granularity; }
   host::plugin_host& host() { return host_; }
+  // What else has run in its process: see plugin_host.
+  std::string ran_before() const { return host_.ran_before(who_.variant, who_.problem); }
   // All of the current problem's result that is ever computed; fewer rows of large problems that
   // checks make.
   std::shared_ptr<const reference::expected_result> expected(const problem& p) {

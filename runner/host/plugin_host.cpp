@@ -26,7 +26,7 @@ json plugin_host::call(const json& request, double timeout_seconds) {
   try {
     reply = exchange(request, timeout_seconds);
   } catch (const failure&) {
-    opened_ = used_ = false;
+    forget_session();
     throw;
   } catch (const std::system_error& e) {
     give_up(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
@@ -85,8 +85,11 @@ results::plugin_description plugin_host::open() {
   opened_ = true;
   for (std::string* text : {&plugin.summary, &plugin.build_info})
     *text = printable(*text, kLongestText);
-  for (results::variant_description& v : plugin.variants)
+  variants_.clear();
+  for (results::variant_description& v : plugin.variants) {
     v.summary = printable(v.summary, kLongestText);
+    variants_.push_back(v.id);
+  }
   return plugin;
 }
 
@@ -108,7 +111,9 @@ void plugin_host::prepare(const std::string& device, std::uint32_t variant, cons
                           int slot) {
   if (const auto why = objection(device, variant, p)) throw failure(verdict::unsupported, *why);
   prepared_[slot] = p;
-  used_ = true;
+  const std::string run = name_of_run(variant, p);
+  std::erase(ran_, run);
+  ran_.push_back(run);
   call_for<json>({{"op", name(operation::prepare)},
                   {"slot", slot},
                   {"device", device},
@@ -190,7 +195,24 @@ void plugin_host::release() {
 
 void plugin_host::leave() {
   restart();
-  opened_ = used_ = false;
+  forget_session();
+}
+
+void plugin_host::forget_session() {
+  opened_ = false;
+  ran_.clear();
+}
+
+std::string plugin_host::name_of_run(std::uint32_t variant, const problem& p) const {
+  const std::string id = variant < variants_.size() ? variants_[variant] : "?";
+  return fmt::format("{}:{} at {}", file_.stem().string(), id, shape_name(p));
+}
+
+std::string plugin_host::ran_before(std::uint32_t variant, const problem& p) const {
+  const std::string own = name_of_run(variant, p);
+  const auto other =
+      std::find_if(ran_.rbegin(), ran_.rend(), [&](const std::string& run) { return run != own; });
+  return other == ran_.rend() ? "" : *other;
 }
 
 std::span<const std::byte> plugin_host::output() { return output_.view(output_bytes_); }

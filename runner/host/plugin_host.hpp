@@ -58,8 +58,9 @@ class plugin_host {
   void release();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();
-  // Whether anything has been prepared in this session: may have left something behind.
-  bool is_used() const { return used_; }
+  // What this session ran last beside this variant on this problem, and what may have left
+  // something behind: "plugin:variant at 64x64x64"; "" if nothing.
+  std::string ran_before(std::uint32_t variant, const problem& p) const;
 
   // What the last run(), sample(), end_to_end() or show() copied: the C buffer with its redzones,
   // or rows of it. Valid until the next call.
@@ -78,6 +79,8 @@ class plugin_host {
 
  private:
   nlohmann::json call(const nlohmann::json& request, double timeout_seconds);
+  void forget_session();
+  std::string name_of_run(std::uint32_t variant, const problem& p) const;
   // Ends the worker and throws failure.
   [[noreturn]] void give_up(verdict v, const std::string& reason);
   // The reply is not one that a worker sends: the plugin has written to the channel.
@@ -94,7 +97,8 @@ class plugin_host {
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
-  bool used_ = false;
+  std::vector<std::string> variants_;  // their names, once opened
+  std::vector<std::string> ran_;       // in this session, as ran_before() names them
 };
 
 // In a worker process: a crash or a hang affects this plugin's cells only.

@@ -37,11 +37,10 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what, std::size_
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
-  const std::string before = who.host->is_used() ? memory_.last[who.host.get()] : "";
+  const std::string before = who.host->ran_before(what.index, problem_);
   judge(who, what, position, c);
   const bool may_be_excused = is_failure(c.verdict) && c.verdict != verdict::hung;
   if (may_be_excused && !before.empty()) judge_alone(who, what, position, before, c);
-  memory_.last[who.host.get()] = fmt::format("{} at {}", c.kernel.name(), shape_name(problem_));
   return c;
 }
 

@@ -19,8 +19,7 @@ namespace kzoo::run {
 
 // What is kept from one problem to the next.
 struct memory {
-  std::map<std::string, std::string> hung;               // kernel -> the problem at which it hung
-  std::map<const host::plugin_host*, std::string> last;  // what a worker judged last
+  std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
   // Findings of the checks that run once for each kernel, element type and layout.
   using checked = std::tuple<std::string, element_types, layout>;
   std::map<checked, std::vector<results::finding>> findings;

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <limits>
 #include <random>
+#include <string>
 
 namespace kzoo::run {
 namespace {
@@ -46,16 +47,15 @@ class candidate_timer {
         how_(how),
         random_(random),
         rule_{how.rounds, how.max_relative_half_width, how.max_seconds} {
-    const bool simulated = who.clock == timing::clock::simulator;
     // A simulator's times need no precision, and a new process for each turn is expensive.
-    if (simulated || how.fresh_processes)
+    if (who.clock == timing::clock::simulator || how.fresh_processes)
       rule_.max_relative_half_width = std::numeric_limits<double>::infinity();
-    const timing::throttle_filter filter(who.highest_mhz, how.min_samples);
-    if (how.mode != cache_mode::hot || simulated) kinds_.push_back({false, filter});
-    if (how.mode != cache_mode::cold && !simulated) kinds_.push_back({true, filter});
+    begin();
   }
 
   const results::cell& cell() const { return *who_.cell; }
+  const host::plugin_host* host() const { return who_.host; }
+  bool is_right_so_far() const { return cell().verdict == verdict::pass && !alone_; }
   // Whether it needs another round. `others`: some other candidate does.
   bool takes_part(bool others) const {
     if (cell().verdict != verdict::pass) return false;
@@ -76,20 +76,60 @@ class candidate_timer {
     });
   }
 
+  // The measurements that are made once, after the rounds. It may need more rounds afterwards.
+  void measure_once() {
+    const bool all_done = clocks_compared_ && (!how_.end_to_end || cell().end_to_end);
+    if (cell().verdict != verdict::pass || all_done) return;
+    while_prepared([&] {
+      if (!clocks_compared_) compare_clocks();
+      if (how_.end_to_end && cell().verdict == verdict::pass) measure_end_to_end();
+    });
+  }
+
+  // Discards what it has measured, in a process that another kernel may have changed.
+  void start_again() {
+    if (cell().verdict == verdict::pass) begin();
+  }
+
   void finish() {
-    if (cell().verdict == verdict::pass && (how_.end_to_end || !clocks_compared_)) {
-      while_prepared([&] {
-        if (!clocks_compared_) compare_clocks();
-        if (how_.end_to_end && cell().verdict == verdict::pass) measure_end_to_end();
-      });
-    }
     if (cell().verdict == verdict::pass) compare_with_unseen();
     if (cell().verdict != verdict::pass) return;
+    if (alone_) who_.cell->findings.push_back(excuse_);
     who_.cell->time = summarised(kinds_.front());
     if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
   }
 
  private:
+  void begin() {
+    const bool simulated = who_.clock == timing::clock::simulator;
+    const timing::throttle_filter filter(who_.highest_mhz, how_.min_samples);
+    kinds_.clear();
+    if (how_.mode != cache_mode::hot || simulated) kinds_.push_back({false, filter});
+    if (how_.mode != cache_mode::cold && !simulated) kinds_.push_back({true, filter});
+    unseen_ms_.clear();
+    unseen_rounds_.clear();
+    clocks_compared_ = false;
+    who_.cell->end_to_end.reset();
+  }
+
+  // What ran before in the same process may be the reason why it failed: it gets a second chance,
+  // with a new process for each turn.
+  void excuse_if_possible(const std::string& before) {
+    const bool may_be_excused = is_failure(cell().verdict) && cell().verdict != verdict::hung;
+    if (!may_be_excused || alone_ || before.empty()) return;
+    alone_ = true;
+    excuse_ = {std::string(results::kOwnWorker),
+               results::outcome::pass,
+               fmt::format("timed in processes of its own; after {} in the same process it was {} "
+                           "({}), so that one is suspect",
+                           before, verdict_name(cell().verdict), cell().reason),
+               {}};
+    who_.cell->verdict = verdict::pass;
+    who_.cell->reason.clear();
+    who_.cell->errors.reset();
+    begin();
+  }
+
   struct kind {
     bool hot;
     timing::throttle_filter filter;
@@ -100,7 +140,8 @@ class candidate_timer {
 
   template <class Work>
   void while_prepared(const Work& work) {
-    if (how_.fresh_processes) who_.host->leave();
+    if (how_.fresh_processes || alone_) who_.host->leave();
+    const std::string before = who_.candidate->ran_before();
     try {
       who_.candidate->prepare(problem_);
       work();
@@ -114,9 +155,10 @@ class candidate_timer {
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
+    if (cell().verdict == verdict::pass) return release(*who_.host);
     // As after judging: what a failing kernel leaves behind must not affect the next one.
-    if (cell().verdict != verdict::pass) return who_.host->leave();
-    release(*who_.host);
+    who_.host->leave();
+    excuse_if_possible(before);
   }
 
   void sample(kind& k, int round, double warmup_seconds) {
@@ -214,7 +256,8 @@ class candidate_timer {
   const problem& problem_;
   const results::timing_options& how_;
   random_choices random_;
-  bool clocks_compared_ = false;
+  bool clocks_compared_ = false, alone_ = false;
+  results::finding excuse_;
   std::vector<double> unseen_ms_;  // of each time_unseen()
   std::vector<int> unseen_rounds_;
   timing::stop_rule rule_;
@@ -243,16 +286,30 @@ void run_rounds(const problem& p, const results::timing_options& how,
   const std::uint64_t unseen_seed = random();
   for (timed_candidate& t : timed_candidates)
     timers.emplace_back(t, p, how, random_choices{first_round, clock_round(random), unseen_seed});
-  for (int round = first_round;; ++round) {
+  // Calls take(), which lets `t` run in its process.
+  const auto in_its_process = [&](candidate_timer& t, const auto& take) {
+    const bool was_right = t.is_right_so_far();
+    take();
+    if (!was_right || t.is_right_so_far()) return;
+    // It disturbed its process, or was disturbed in it, and so may the others of its plugin be.
+    for (candidate_timer& other : timers)
+      if (other.host() == t.host()) other.start_again();
+  };
+  for (int round = first_round;;) {
     std::vector<candidate_timer*> now = participants(timers);
-    if (now.empty()) break;
+    if (now.empty()) {
+      for (candidate_timer& t : timers) in_its_process(t, [&] { t.measure_once(); });
+      if (participants(timers).empty()) break;
+      continue;
+    }
     std::ranges::shuffle(now, random);
     for (candidate_timer* t : now) {
       watch(round, t->cell());
       const bool gpu = timed_candidates.front().clock == timing::clock::gpu;
       const bool is_idle = how.fresh_processes || (round == first_round && t == now.front());
-      t->take_turn(round, gpu && is_idle ? kClockWarmupSeconds : 0);
+      in_its_process(*t, [&] { t->take_turn(round, gpu && is_idle ? kClockWarmupSeconds : 0); });
     }
+    ++round;
   }
   for (candidate_timer& t : timers) t.finish();
 }

@@ -47,7 +47,8 @@ results::plugin_description describe(const library& lib) {
 
 }  // namespace
 
-session::session(process::shared_memory& output) : output_(output) {}
+session::session(process::shared_memory& output, const loaded_code* own_code)
+    : output_(output), own_code_(own_code) {}
 
 session::~session() {
   try {
@@ -105,6 +106,7 @@ json session::dispatch(const std::string& name, const json& request) {
     case operation::finish:
       ranges_.erase(request.at("slot").get<int>());
       kernel_in(request).finish();
+      check_own_code();
       break;
     case operation::release:
       ranges_.clear();
@@ -137,6 +139,14 @@ json session::prepare(const json& request) {
       .first->second.prepare(variant(request), p);
   ranges_.emplace(slot, std::move(range));  // NOLINT(performance-move-const-arg): not so with NVTX
   return json::object();
+}
+
+void session::check_own_code() const {
+  const std::string changed = own_code_ == nullptr ? "" : own_code_->changed();
+  if (changed.empty()) return;
+  throw refusal{"error", fmt::format("changed the code of {} in its process: neither its times nor "
+                                     "its results can be trusted",
+                                     changed)};
 }
 
 void session::open_device(const json& request) {

@@ -23,6 +23,7 @@
 #include "devices/devices.hpp"
 #include "process/shared_memory.hpp"
 #include "worker/library.hpp"
+#include "worker/loaded_code.hpp"
 #include "worker/nvtx_ranges.hpp"
 #include "worker/prepared_kernel.hpp"
 
@@ -37,7 +38,8 @@ namespace kzoo::worker {
 
 class session {
  public:
-  explicit session(process::shared_memory& output);
+  // `own_code`: of this process, which plugins must not change; null if other tools may.
+  explicit session(process::shared_memory& output, const loaded_code* own_code = nullptr);
   ~session();
 
   // Does not throw when a plugin or a device fails: the reply is then a status.
@@ -48,6 +50,8 @@ class session {
   nlohmann::json open(const nlohmann::json& request);
   nlohmann::json ask(const nlohmann::json& request);
   nlohmann::json prepare(const nlohmann::json& request);
+  // Throws a refusal if the plugin changed code that is not its own.
+  void check_own_code() const;
 
   void open_device(const nlohmann::json& request);
   const kzoo_variant& variant(const nlohmann::json& request) const;
@@ -55,6 +59,7 @@ class session {
   prepared_kernel& kernel_in(const nlohmann::json& request);
 
   process::shared_memory& output_;
+  const loaded_code* own_code_;
   std::optional<library> library_;
   std::string name_;  // of the plugin: the file's name without .so
   results::device device_;

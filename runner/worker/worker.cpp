@@ -4,6 +4,7 @@
 #include "process/channel.hpp"
 #include "process/child.hpp"
 #include "process/confinement.hpp"
+#include "worker/loaded_code.hpp"
 #include "worker/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -55,7 +56,8 @@ int worker_main() {
 
   process::channel control(process::kControlFd);
   process::shared_memory output(process::kSharedMemoryFd);
-  session plugin(output);
+  const loaded_code own_code;
+  session plugin(output, &own_code);
   for (;;) {
     bool closed = false;
     const auto request = control.receive(closed);

@@ -3,6 +3,7 @@
 
 #include <kzoo/plugin.hpp>
 
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -178,8 +179,9 @@ std::chrono::steady_clock::time_point slow_clock() noexcept {
   return std::chrono::steady_clock::time_point(
       std::chrono::nanoseconds(start + (ns - start) / kSlower));
 }
-struct slows_clock : honest {
-  slows_clock(const kzoo_problem&, const kzoo_device&) {
+// By an instruction at its beginning.
+struct patches_clock : honest {
+  patches_clock(const kzoo_problem&, const kzoo_device&) {
     auto* const now = reinterpret_cast<unsigned char*>(&std::chrono::steady_clock::now);
     const auto page = reinterpret_cast<std::uintptr_t>(now) & ~std::uintptr_t{4095};
     mprotect(reinterpret_cast<void*>(page), 2 * 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
@@ -187,6 +189,44 @@ struct slows_clock : honest {
     const auto target = reinterpret_cast<std::uintptr_t>(&slow_clock);
     std::memcpy(jump + 2, &target, sizeof target);
     std::memcpy(now, jump, sizeof jump);
+  }
+};
+
+// By the address at which it finds the C library's.
+int slow_gettime(clockid_t, timespec* now) {
+  const auto ns = slow_clock().time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(ns);
+  *now = {seconds.count(), (ns - seconds).count()};
+  return 0;
+}
+int replace_address(dl_phdr_info* library, std::size_t, void*) {
+  if (std::strstr(library->dlpi_name, "libstdc++") == nullptr) return 0;
+  const ElfW(Rela)* slots = nullptr;
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  std::size_t bytes = 0;
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = library->dlpi_phdr[i];
+    if (segment.p_type != PT_DYNAMIC) continue;
+    auto* entry = reinterpret_cast<const ElfW(Dyn)*>(library->dlpi_addr + segment.p_vaddr);
+    for (; entry->d_tag != DT_NULL; ++entry) {
+      const ElfW(Addr) address = entry->d_un.d_ptr;
+      if (entry->d_tag == DT_JMPREL) slots = reinterpret_cast<const ElfW(Rela)*>(address);
+      if (entry->d_tag == DT_SYMTAB) symbols = reinterpret_cast<const ElfW(Sym)*>(address);
+      if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(address);
+      if (entry->d_tag == DT_PLTRELSZ) bytes = entry->d_un.d_val;
+    }
+  }
+  for (std::size_t i = 0; i < bytes / sizeof *slots; ++i) {
+    if (std::strcmp(names + symbols[ELF64_R_SYM(slots[i].r_info)].st_name, "clock_gettime") == 0)
+      *reinterpret_cast<void**>(library->dlpi_addr + slots[i].r_offset) =
+          reinterpret_cast<void*>(&slow_gettime);
+  }
+  return 0;
+}
+struct slows_clock : honest {
+  slows_clock(const kzoo_problem&, const kzoo_device&) {
+    dl_iterate_phdr(replace_address, nullptr);
   }
 };
 
@@ -256,6 +296,7 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<replays_signs<true>>("replays_signs", "computes what it has not seen"),
             kzoo::variant<replays_signs<false>>("replays_signs_blindly", "computes once"),
             kzoo::variant<wrong_row>("wrong_row", "adds 1 to row 39"),
+            kzoo::variant<patches_clock>("patches_clock", "the same, by changing its code"),
             kzoo::variant<slows_clock>("slows_clock", "its time is an eighth of the true one"),
             kzoo::variant<one_unwritten>("one_unwritten", "leaves out the last element"),
             kzoo::variant<skips_rows>("skips_rows", "leaves two rows of three at zero"),

@@ -71,7 +71,12 @@ bool eventually(const std::function<bool()>& condition) {
   return condition();
 }
 
-nlohmann::json run_result::json() const { return nlohmann::json::parse(out); }
+const nlohmann::json& run_result::json() const& {
+  if (!parsed) parsed = std::make_shared<const nlohmann::json>(nlohmann::json::parse(out));
+  return *parsed;
+}
+
+nlohmann::json run_result::json() && { return nlohmann::json::parse(out); }
 
 run_result runner(const std::string& arguments, const std::string& setting) {
   const scratch_folder folder;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -12,8 +13,12 @@ namespace kzoo::test {
 struct run_result {
   int code = -1;  // 128 + signal if one ended it, as in a shell
   std::string out, err;
-  // stdout parsed as JSON; throws if it is not JSON.
-  nlohmann::json json() const;
+  // stdout parsed as JSON; throws if it is not JSON. A reference, for loops over a part of it,
+  // which must not be a part of a temporary.
+  const nlohmann::json& json() const&;
+  nlohmann::json json() &&;
+
+  mutable std::shared_ptr<const nlohmann::json> parsed{};  // by json()
 };
 
 // `arguments` as typed in a shell. `setting`: put before the command, assignments or a cd; without
