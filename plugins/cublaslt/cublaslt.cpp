@@ -134,7 +134,7 @@ class best : public lt {
   best(const kzoo_problem& p, const kzoo_device& d) : lt(p, d) {
     constexpr std::size_t kLeastRounds = 3, kMostRounds = 50;
     constexpr double kEnoughMs = 500;
-    constexpr double kTie = 0.98;  // within this the heuristic's order counts
+    constexpr double kTie = 0.97;  // within this the heuristic's order counts
     const trial on(p);
     std::vector<std::vector<double>> ms(product_.count());
     double total = 0;
