@@ -32,15 +32,7 @@ using lt_fp8_types =
                 kzoo::mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
                 kzoo::mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
 
-// Why cuBLASLt has no fp8 product of these sizes, or nullptr. Before Blackwell one layout is there:
-// the k of both operands next to each other.
-inline const char* lt_fp8_objection(const kzoo_problem& p) {
-  if (kzoo::layout_of(p) != kzoo::layout::nt)
-    return "cuBLASLt multiplies fp8 matrices in layout nt only";
-  if (p.k % 16 != 0 || p.n % 16 != 0 || p.lda % 16 != 0 || p.ldb % 16 != 0 || p.ldc % 16 != 0)
-    return "cuBLASLt multiplies fp8 matrices only where N, K and the rows are multiples of 16";
-  return nullptr;
-}
+constexpr bool is_fp8(kzoo_type type) { return type == KZOO_E4M3 || type == KZOO_E5M2; }
 
 // What cuBLAS's manual recommends for Hopper.
 inline constexpr std::size_t kLtWorkspace = std::size_t{32} << 20;
@@ -89,6 +81,20 @@ inline cublasComputeType_t lt_compute(const kzoo_problem& p) {
                                 : CUBLAS_COMPUTE_32F;
 }
 
+// Why cuBLASLt has no product of these sizes, or nullptr. fp8 has one layout before Blackwell: the
+// k of both operands next to each other.
+inline const char* lt_objection(const kzoo_problem& p, const kzoo_device& d) {
+  if (!is_fp8(p.type_a)) return nullptr;
+  if (d.kind == KZOO_CUDA && d.compute_capability < 89) return "fp8 needs sm_89";
+  if (kzoo::layout_of(p) != kzoo::layout::nt)
+    return "cuBLASLt multiplies fp8 matrices in layout nt only";
+  const std::int64_t c_bytes = p.ldc * static_cast<std::int64_t>(lt_bytes(p.type_c));
+  if (p.k % 16 != 0 || p.lda % 16 != 0 || p.ldb % 16 != 0 || c_bytes % 16 != 0)
+    return "cuBLASLt multiplies fp8 matrices only where K is a multiple of 16, and rows start at "
+           "multiples of 16 bytes";
+  return nullptr;
+}
+
 // Frees what cuBLASLt or CUDA made.
 template <auto kFree>
 struct freed_by {
@@ -108,7 +114,8 @@ inline owned<void, cudaFree> device_bytes(std::size_t bytes) {
 
 class lt_product {
  public:
-  explicit lt_product(const kzoo_problem& p, cublasComputeType_t compute = CUBLAS_COMPUTE_32F) {
+  explicit lt_product(const kzoo_problem& p) {
+    const cublasComputeType_t compute = lt_compute(p);
     cublasLtHandle_t handle = nullptr;
     check(cublasLtCreate(&handle), "cublasLtCreate", KZOO_UNAVAILABLE);
     handle_.reset(handle);
@@ -199,15 +206,18 @@ class lt_product {
     const bool b_transposed = kzoo::is_b_transposed(given);
     set(CUBLASLT_MATMUL_DESC_TRANSA, b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (p.type_a == KZOO_E4M3 || p.type_a == KZOO_E5M2) {
-      const std::array<float, 2> scales{p.scale_a == 0 ? 1 : static_cast<float>(p.scale_a),
-                                        p.scale_b == 0 ? 1 : static_cast<float>(p.scale_b)};
+    if (is_fp8(p.type_a)) {
+      // Where each of them starts, at a multiple of 16 bytes: other addresses are not supported.
+      constexpr std::size_t kApart = 64;
+      std::array<float, 2 * kApart> scales{};
+      scales[0] = p.scale_a == 0 ? 1 : static_cast<float>(p.scale_a);
+      scales[kApart] = p.scale_b == 0 ? 1 : static_cast<float>(p.scale_b);
       scales_ = device_bytes(sizeof scales);
       check(cudaMemcpy(scales_.get(), scales.data(), sizeof scales, cudaMemcpyHostToDevice),
             "cudaMemcpy");
-      const float* const first = static_cast<const float*>(scales_.get());
-      set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, first + 1);
-      set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, first);
+      const float* const of_a = static_cast<const float*>(scales_.get());
+      set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_a + kApart);
+      set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_a);
     }
     const auto matrix = [](auto& to, kzoo_type type, std::int64_t rows, std::int64_t cols,
                            bool transposed, std::int64_t ld) {
@@ -231,6 +241,34 @@ class lt_product {
   scalar alpha_, beta_;
   std::array<cublasLtMatmulHeuristicResult_t, kMostCandidates> candidates_{};
   std::size_t found_ = 0, chosen_ = 0;
+};
+
+// A variant in cuBLASLt: the heuristic's first candidate. What derives from it chooses another.
+template <class Types>
+class lt_variant {
+ public:
+  using types = Types;
+  using layouts = kzoo::every_layout;
+  template <class T>
+  static constexpr kzoo_precision precision_of = is_fp8(kzoo::element_traits<T>::type_a)
+                                                     ? KZOO_COMPUTE_FP8
+                                                     : kzoo::element_traits<T>::precision;
+
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    return lt_objection(p, d);
+  }
+  static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&) {
+    return kLtWorkspace;
+  }
+  lt_variant(const kzoo_problem& p, const kzoo_device&) : product_(p) {}
+
+  template <class T, kzoo::layout kLayout>
+  void run(const kzoo::gemm<T, kLayout>&, const kzoo_arguments& args) const {
+    product_.run(args);
+  }
+
+ protected:
+  lt_product product_;
 };
 
 }  // namespace common

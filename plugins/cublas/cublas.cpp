@@ -43,10 +43,6 @@ template <>
 constexpr cudaDataType_t kDataType<__nv_bfloat16> = CUDA_R_16BF;
 template <>
 constexpr cudaDataType_t kDataType<double> = CUDA_R_64F;
-template <>
-constexpr cudaDataType_t kDataType<signed char> = CUDA_R_8I;
-template <>
-constexpr cudaDataType_t kDataType<int> = CUDA_R_32I;
 
 // What cublasGemmEx computes in, and what the ABI calls that for elements T.
 template <class T, cublasComputeType_t kCompute>
@@ -58,7 +54,6 @@ constexpr kzoo_precision kPrecision =
 // C = A B for matrices of each of T.
 template <cublasComputeType_t kCompute, class... T>
 class cublas {
-  static constexpr bool kBytes = kCompute == CUBLAS_COMPUTE_32I;
   static constexpr bool kBf16 = ((kDataType<typename kzoo::elements<T>::a> == CUDA_R_16BF) || ...);
 
  public:
@@ -68,11 +63,6 @@ class cublas {
   static constexpr kzoo_precision precision_of = kPrecision<Of, kCompute>;
   static constexpr unsigned compute_capability =
       kCompute == CUBLAS_COMPUTE_32F_FAST_TF32 || kBf16 ? 80 : 0;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    if (!kBytes || (p.lda % 4 == 0 && p.ldb % 4 == 0 && p.ldc % 4 == 0)) return nullptr;
-    return "cuBLAS multiplies bytes only where each row starts at a multiple of 4 elements";
-  }
 
   // What cuBLAS's manual recommends: 32 MiB from Hopper on, 4 MiB before. Handing it over keeps
   // cuBLAS from allocating memory of its own.
@@ -114,29 +104,9 @@ class cublas {
   std::size_t workspace_bytes_;
 };
 
-// fp8 goes through cuBLASLt.
-class fp8 {
- public:
-  using types = common::lt_fp8_types;
-  using layouts = kzoo::every_layout;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP8;
-  static constexpr unsigned compute_capability = 89;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    return common::lt_fp8_objection(p);
-  }
-  static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&) {
-    return common::kLtWorkspace;
-  }
-  fp8(const kzoo_problem& p, const kzoo_device&) : product_(p) { product_.choose(0); }
-  template <class T, kzoo::layout kLayout>
-  void run(const kzoo::gemm<T, kLayout>&, const kzoo_arguments& args) const {
-    product_.run(args);
-  }
-
- private:
-  common::lt_product product_;
-};
+// Bytes and fp8 go through cuBLASLt, which says beforehand which sizes it does not take.
+using i8 = common::lt_variant<kzoo::types<kzoo::to<signed char, int>>>;
+using fp8 = common::lt_variant<common::lt_fp8_types>;
 
 }  // namespace
 
@@ -153,6 +123,5 @@ KZOO_PLUGIN(
                                                       "fp16 matrices, fp16 accumulators"),
     kzoo::variant<cublas<CUBLAS_COMPUTE_64F, double>>("f64",
                                                       "fp64, on tensor cores where there are"),
-    kzoo::variant<cublas<CUBLAS_COMPUTE_32I, kzoo::to<signed char, int>>>(
-        "i8", "bytes on tensor cores, 32-bit accumulators"),
+    kzoo::variant<i8>("i8", "cublasLtMatmul: bytes on tensor cores, 32-bit accumulators"),
     kzoo::variant<fp8>("fp8", "cublasLtMatmul: fp8 matrices on tensor cores, with scales"));

@@ -6,7 +6,10 @@
 #include <common/cublaslt.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <cstddef>
+#include <random>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -16,41 +19,13 @@ using lt_types = kzoo::types<float, __half, __nv_bfloat16, double, kzoo::to<__ha
                              kzoo::mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
                              kzoo::mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
 
-// What every variant has in common.
-class lt {
- public:
-  using types = lt_types;
-  using layouts = kzoo::every_layout;
-  template <class T>
-  static constexpr kzoo_precision precision_of =
-      kzoo::element_traits<T>::type_a == KZOO_E4M3 || kzoo::element_traits<T>::type_a == KZOO_E5M2
-          ? KZOO_COMPUTE_FP8
-          : kzoo::element_traits<T>::precision;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    const bool fp8 = p.type_a == KZOO_E4M3 || p.type_a == KZOO_E5M2;
-    if (fp8 && d.compute_capability < 89) return "fp8 needs sm_89";
-    return fp8 ? common::lt_fp8_objection(p) : nullptr;
-  }
-  static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&) {
-    return common::kLtWorkspace;
-  }
-
-  template <class T, kzoo::layout kLayout>
-  void run(const kzoo::gemm<T, kLayout>&, const kzoo_arguments& args) const {
-    product_.run(args);
-  }
-
- protected:
-  explicit lt(const kzoo_problem& p) : product_(p, common::lt_compute(p)) {}
-  common::lt_product product_;
-};
+using lt = common::lt_variant<lt_types>;
 
 // The heuristic's candidate number kIndex, in its order.
 template <std::size_t kIndex>
 class heuristic : public lt {
  public:
-  heuristic(const kzoo_problem& p, const kzoo_device&) : lt(p) {
+  heuristic(const kzoo_problem& p, const kzoo_device& d) : lt(p, d) {
     if (kIndex >= product_.count())
       throw kzoo::error(KZOO_UNSUPPORTED,
                         "the heuristic has only " + std::to_string(product_.count()) +
@@ -84,30 +59,66 @@ struct trial {
     common::check(cudaDeviceSynchronize(), "filling the matrices");
   }
 
-  double median_ms(const common::lt_product& product) const {
-    constexpr std::size_t kRuns = 11;
+  double ms(const common::lt_product& product) const {
     const kzoo_arguments args{sizeof(kzoo_arguments), a.get(),      b.get(), c.get(),
                               workspace.get(),        stream.get(), nullptr};
+    common::check(cudaMemsetAsync(flush.get(), 0, flush_bytes, stream.get()), "flushing the L2");
+    common::check(cudaEventRecord(start.get(), stream.get()), "cudaEventRecord");
     product.run(args);
-    std::array<float, kRuns> ms{};
-    for (float& one : ms) {
-      common::check(cudaMemsetAsync(flush.get(), 0, flush_bytes, stream.get()), "flushing the L2");
-      common::check(cudaEventRecord(start.get(), stream.get()), "cudaEventRecord");
-      product.run(args);
-      common::check(cudaEventRecord(stop.get(), stream.get()), "cudaEventRecord");
-      common::check(cudaEventSynchronize(stop.get()), "a trial run");
-      common::check(cudaEventElapsedTime(&one, start.get(), stop.get()), "cudaEventElapsedTime");
-    }
-    std::nth_element(ms.begin(), ms.begin() + kRuns / 2, ms.end());
-    return ms[kRuns / 2];
+    common::check(cudaEventRecord(stop.get(), stream.get()), "cudaEventRecord");
+    common::check(cudaEventSynchronize(stop.get()), "a trial run");
+    float ms = 0;
+    common::check(cudaEventElapsedTime(&ms, start.get(), stop.get()), "cudaEventElapsedTime");
+    return ms;
   }
 
-  // Bytes that are a number below 1 in every type.
+  // Numbers between -1 and 1, or all bytes: how fast a product is depends on its data.
+  static std::vector<char> sample(kzoo_type type) {
+    constexpr std::size_t kElements = 1 << 18;
+    std::minstd_rand random;
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<char> bytes;
+    const auto add = [&](auto number) {
+      const auto* const first = reinterpret_cast<const char*>(&number);
+      bytes.insert(bytes.end(), first, first + sizeof number);
+    };
+    for (std::size_t i = 0; i < kElements; ++i) {
+      const float x = uniform(random);
+      switch (type) {
+        case KZOO_F64:
+          add(static_cast<double>(x));
+          break;
+        case KZOO_F16:
+          add(__half(x));
+          break;
+        case KZOO_BF16:
+          add(__nv_bfloat16(x));
+          break;
+        case KZOO_E4M3:
+          add(__nv_fp8_e4m3(x));
+          break;
+        case KZOO_E5M2:
+          add(__nv_fp8_e5m2(x));
+          break;
+        case KZOO_I8:
+          add(static_cast<signed char>(127 * x));
+          break;
+        default:
+          add(x);
+      }
+    }
+    return bytes;
+  }
+
   static common::owned<void, cudaFree> filled(kzoo_type type, std::int64_t elements) {
-    constexpr int kPattern = 0x35;
-    const std::size_t bytes = static_cast<std::size_t>(elements) * common::lt_bytes(type);
-    auto memory = common::device_bytes(bytes);
-    common::check(cudaMemset(memory.get(), kPattern, bytes), "cudaMemset");
+    const std::vector<char> some = sample(type);
+    const std::size_t all = static_cast<std::size_t>(elements) * common::lt_bytes(type);
+    auto memory = common::device_bytes(all);
+    for (std::size_t at = 0; at < all; at += some.size()) {
+      common::check(cudaMemcpy(static_cast<char*>(memory.get()) + at, some.data(),
+                               std::min(some.size(), all - at), cudaMemcpyHostToDevice),
+                    "cudaMemcpy");
+    }
     return memory;
   }
 
@@ -120,15 +131,32 @@ struct trial {
 // Runs all candidates on matrices of its own when it is created, and keeps the fastest.
 class best : public lt {
  public:
-  best(const kzoo_problem& p, const kzoo_device&) : lt(p) {
+  best(const kzoo_problem& p, const kzoo_device& d) : lt(p, d) {
+    constexpr std::size_t kLeastRounds = 3, kMostRounds = 50;
+    constexpr double kEnoughMs = 500;
+    constexpr double kTie = 0.97;  // within this the heuristic's order counts
     const trial on(p);
-    double least = std::numeric_limits<double>::infinity();
+    std::vector<std::vector<double>> ms(product_.count());
+    double total = 0;
+    for (std::size_t round = 0; round < kMostRounds; ++round) {
+      if (round >= kLeastRounds && total > kEnoughMs) break;
+      for (std::size_t i = 0; i < ms.size(); ++i) {
+        product_.choose(i);
+        ms[i].push_back(on.ms(product_));
+        total += ms[i].back();
+      }
+    }
+    const auto median = [](std::vector<double>& of) {
+      const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
+      std::nth_element(of.begin(), middle, of.end());
+      return *middle;
+    };
     std::size_t fastest = 0;
-    for (std::size_t i = 0; i < product_.count(); ++i) {
-      product_.choose(i);
-      const double ms = on.median_ms(product_);
-      if (ms >= least) continue;
-      least = ms;
+    double least = median(ms[0]);
+    for (std::size_t i = 1; i < ms.size(); ++i) {
+      const double mine = median(ms[i]);
+      if (mine >= kTie * least) continue;
+      least = mine;
       fastest = i;
     }
     product_.choose(fastest);

@@ -141,6 +141,16 @@ std::vector<problem> layouts::problems(const candidate& c) const {
   return list;
 }
 
+std::vector<problem> specials::problems(const candidate& c) const {
+  std::vector<problem> list;
+  for (const shape& size : {shape{97, 89, 101}, shape{128, 256, 64}}) {
+    list.push_back(sized(c, size));
+    list.back().data = fill::specials;
+  }
+  list.front().beta = -1.3;
+  return list;
+}
+
 std::vector<problem> seeds::problems(const candidate& c) const {
   std::vector<problem> list;
   for (const std::uint64_t seed : {2, 3, 5, 7}) {

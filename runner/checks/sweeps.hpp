@@ -50,6 +50,19 @@ class layouts final : public sweep_check {
   std::vector<problem> problems(const candidate& c) const override;
 };
 
+// Infinities and NaN among the inputs: they reach those elements of C, and only those, that IEEE
+// 754 says.
+class specials final : public sweep_check {
+ public:
+  const char* name() const override { return "infinities"; }
+  bool applies_to(const candidate& c) const override {
+    return !is_integer(c.current_problem().dtype);
+  }
+
+ private:
+  std::vector<problem> problems(const candidate& c) const override;
+};
+
 // Other random seeds, each with a new instance.
 class seeds final : public sweep_check {
  public:

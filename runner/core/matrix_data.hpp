@@ -35,7 +35,15 @@ enum class content : std::uint32_t {
                // sums stay small
   heights,     // 1 to 128, or what is the most that the type holds exactly: see height()
   hill,  // heights in the left half of the columns of op(x), their opposites in the right half
-  bits   // 0 and 1
+  bits,  // 0 and 1
+  zeros,
+  ones,
+  normal,    // sums of four numbers uniform in [-1/2, 1/2)
+  specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements
+  // With a parameter, matrix::parameter:
+  sparse,   // uniform, but 0 in parameter of 2^32 elements
+  powers,   // 2^-parameter to 1, of either sign
+  few_bits  // uniform, cut to so many fraction bits
 };
 
 // Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
@@ -58,7 +66,8 @@ struct matrix {
   std::int64_t rows, cols, ld;
   std::uint64_t key;  // different for each matrix and seed
   negation negated{};
-  bool transposed = false;  // op(x) is the transpose
+  bool transposed = false;      // op(x) is the transpose
+  std::uint64_t parameter = 0;  // of `inside`
 };
 
 constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kRedzone; }
@@ -285,26 +294,83 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
     }
     case content::bits:
       return static_cast<int>(bits & 1u);
+    case content::zeros:
+      return 0;
+    case content::ones:
+      return 1;
     default:
       return static_cast<int>(bits % 17) - 8;
+  }
+}
+
+// Is the content made of integers, in every type?
+constexpr bool is_whole(content c) {
+  switch (c) {
+    case content::uniform:
+    case content::specials:
+    case content::normal:
+    case content::sparse:
+    case content::powers:
+    case content::few_bits:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// A fraction for content that is none of integers, exact in fp32; `h` is hash(x.key, index).
+constexpr float fraction(const matrix& x, std::uint64_t h) {
+  const float uniform =
+      static_cast<float>(static_cast<std::int32_t>(h >> 40) - (1 << 23)) * 0x1p-23f;
+  switch (x.inside) {
+    case content::normal: {
+      const auto part = [h](int i) { return static_cast<std::int32_t>((h >> (16 * i)) & 0xffffu); };
+      return static_cast<float>(part(0) + part(1) + part(2) + part(3) - (1 << 17)) * 0x1p-16f;
+    }
+    case content::sparse:
+      return (h & 0xffffffffu) < x.parameter ? 0.0f : uniform;
+    case content::powers: {
+      const auto exponent = static_cast<std::uint32_t>((h & 0xffffffffu) % (x.parameter + 1));
+      const float power = std::bit_cast<float>((127u - exponent) << 23);
+      return (h >> 63) != 0 ? -power : power;
+    }
+    case content::few_bits: {
+      const std::uint32_t cut = (1u << (23 - x.parameter)) - 1;
+      return std::bit_cast<float>(std::bit_cast<std::uint32_t>(uniform) & ~cut);
+    }
+    default:
+      return uniform;
+  }
+}
+
+// Infinity of either sign or a quiet NaN; e4m3 has only the latter.
+constexpr word_bits special(kzoo_type type, std::uint64_t h) {
+  const word_bits infinity = largest_magnitude(type);
+  if (type == KZOO_E4M3) return infinity + 1;
+  switch (h % 3) {
+    case 0:
+      return infinity;
+    case 1:
+      return infinity | sign_bit(type);
+    default:  // the exponent's lowest bit, one place lower, is the highest bit of the fraction
+      return infinity | (infinity & ~(infinity - 1)) >> 1;
   }
 }
 
 // An element as generated, before any row or column is negated; not for content::poison.
 constexpr word_bits generated(const matrix& x, std::int64_t index) {
   const std::uint64_t h = hash(x.key, index);
-  if (x.inside != content::uniform || is_integer_type(x.type)) {
+  if (is_whole(x.inside) || is_integer_type(x.type)) {
     const int whole = whole_number(x, index, h);
     if (x.type == KZOO_F64) return std::bit_cast<std::uint64_t>(static_cast<double>(whole));
     return encode(x.type, static_cast<float>(whole));
   }
-  if (x.type == KZOO_F64) {  // 53 bits
-    const auto fraction = static_cast<std::int64_t>(h >> 11) - (std::int64_t{1} << 52);
-    return std::bit_cast<std::uint64_t>(static_cast<double>(fraction) * 0x1p-52);
+  if (x.type == KZOO_F64 && x.inside == content::uniform) {  // 53 bits
+    const auto whole = static_cast<std::int64_t>(h >> 11) - (std::int64_t{1} << 52);
+    return std::bit_cast<std::uint64_t>(static_cast<double>(whole) * 0x1p-52);
   }
-  // 24 bits: every value is exact in fp32.
-  const auto fraction = static_cast<std::int32_t>(h >> 40) - (1 << 23);
-  return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
+  if (x.inside == content::specials && h % 256 == 0) return special(x.type, h >> 8);
+  return encode(x.type, fraction(x, h));
 }
 
 // The word at `index`.

@@ -34,13 +34,27 @@ contents probe_of(kzoo_type type) {
 
 contents contents_of(const problem& p) {
   using enum data::content;
-  switch (p.data) {
+  switch (p.data.what) {
     case fill::integers:
       return {integers, integers, integers};
     case fill::signs:
       return {signs, thin_signs, signs};
     case fill::probe:
       return probe_of(p.dtype.a);
+    case fill::zeros:
+      return {zeros, zeros, zeros};
+    case fill::ones:
+      return {ones, ones, ones};
+    case fill::normal:
+      return {normal, normal, normal};
+    case fill::sparse:
+      return {sparse, sparse, sparse};
+    case fill::powers:
+      return {powers, powers, powers};
+    case fill::few_bits:
+      return {few_bits, few_bits, few_bits};
+    case fill::specials:
+      return {specials, specials, uniform};
     default:
       return {uniform, uniform, uniform};
   }
@@ -50,10 +64,13 @@ contents contents_of(const problem& p) {
 
 operands operands_of(const problem& p) {
   const contents inside = contents_of(p);
+  const auto parameter = static_cast<std::uint64_t>(
+      p.data.what == fill::sparse ? p.data.parameter * 0x1p32 : p.data.parameter);
   const auto matrix = [&](kzoo_type type, data::content what, std::int64_t rows, std::int64_t cols,
                           bool transposed, std::int64_t ld, std::int64_t which) {
     if (transposed) std::swap(rows, cols);
-    return data::matrix{type, what, rows, cols, ld, data::hash(p.seed, which), {}, transposed};
+    return data::matrix{type, what,       rows,     cols, ld, data::hash(p.seed, which),
+                        {},   transposed, parameter};
   };
   const data::content c = p.beta == 0.0 ? data::content::poison : inside.c;
   return {matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0),

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <cmath>
+
 namespace kzoo {
 
 std::size_t type_size(kzoo_type type) {
@@ -56,9 +59,65 @@ std::string_view fill_name(fill f) {
       return "probe";
     case fill::signs:
       return "signs";
+    case fill::normal:
+      return "normal";
+    case fill::zeros:
+      return "zeros";
+    case fill::ones:
+      return "ones";
+    case fill::sparse:
+      return "sparse";
+    case fill::powers:
+      return "powers";
+    case fill::few_bits:
+      return "few_bits";
+    case fill::specials:
+      return "specials";
     default:
       return "uniform";
   }
+}
+
+fill_range parameter_of(fill f) {
+  switch (f) {
+    case fill::sparse:
+      return {0, 1, false};
+    case fill::powers:
+      return {0, 24, true};
+    case fill::few_bits:
+      return {0, 23, true};
+    default:
+      return {};
+  }
+}
+
+std::string filling_name(const filling& f) {
+  const bool has_number = parameter_of(f.what).most > 0;
+  return has_number ? fmt::format("{}:{}", fill_name(f.what), f.parameter)
+                    : std::string(fill_name(f.what));
+}
+
+std::optional<filling> filling_from_name(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  for (const fill f : kFills) {
+    if (fill_name(f) != name.substr(0, colon)) continue;
+    const fill_range range = parameter_of(f);
+    if ((range.most > 0) != (colon != std::string_view::npos)) return {};
+    if (range.most == 0) return filling{f};
+    double number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [stop, fault] = std::from_chars(name.data() + colon + 1, end, number);
+    if (fault != std::errc{} || stop != end) return {};
+    if (!(number >= range.least && number <= range.most)) return {};
+    if (range.whole && number != std::trunc(number)) return {};
+    return filling{f, number};
+  }
+  return {};
+}
+
+bool has_integers(fill f) {
+  return f != fill::uniform && f != fill::normal && f != fill::sparse && f != fill::powers &&
+         f != fill::few_bits && f != fill::specials;
 }
 
 fill default_fill(const element_types& types) {
@@ -86,7 +145,7 @@ std::string problem_name(const problem& p) {
   if (p.scale_a != usual.scale_a) name += fmt::format(" scale_a={}", p.scale_a);
   if (p.scale_b != usual.scale_b) name += fmt::format(" scale_b={}", p.scale_b);
   if (p.padding != usual.padding) name += fmt::format(" padding={}", p.padding);
-  if (p.data != default_fill(p.dtype)) name += fmt::format(" fill={}", fill_name(p.data));
+  if (p.data != default_fill(p.dtype)) name += fmt::format(" fill={}", filling_name(p.data));
   if (p.seed != usual.seed) name += fmt::format(" seed={}", p.seed);
   return name;
 }

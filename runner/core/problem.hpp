@@ -62,9 +62,52 @@ std::string_view precision_name(kzoo_precision precision);
 // `probe`: exact up to K = 4096 in the accumulators that the type is made for, with inputs and sums
 // that narrower formats cannot hold: see operands.cpp;
 // `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
-enum class fill { uniform, integers, probe, signs };
-inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe, fill::signs};
+//
+// For times, which depend on the data because power limits the clock:
+// `normal`: the sum of four numbers uniform in [-1/2, 1/2): zero-mean, with uniform's variance,
+// 1/3; `zeros`, `ones`; `sparse`: uniform, but a share of the elements is 0; `powers`: powers of
+// two of either sign, from 2^-range to 1; `few_bits`: uniform, cut to so many fraction bits of the
+// significand.
+//
+// For a check alone: `specials`, uniform with a few infinities and NaN.
+enum class fill {
+  uniform,
+  integers,
+  probe,
+  signs,
+  normal,
+  zeros,
+  ones,
+  sparse,
+  powers,
+  few_bits,
+  specials
+};
+// Those that an experiment may name.
+inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe, fill::signs,
+                                      fill::normal,  fill::zeros,    fill::ones,  fill::sparse,
+                                      fill::powers,  fill::few_bits};
 std::string_view fill_name(fill f);
+// What the number after a fill's name may be: none where `most` is 0.
+struct fill_range {
+  double least = 0, most = 0;
+  bool whole = true;
+};
+fill_range parameter_of(fill f);
+
+// A fill with its number: "uniform", "sparse:0.9", "few_bits:3".
+struct filling {
+  fill what = fill::uniform;
+  double parameter = 0;
+
+  constexpr filling() = default;
+  constexpr filling(fill f, double number = 0) : what(f), parameter(number) {}
+  auto operator<=>(const filling&) const = default;
+};
+std::string filling_name(const filling& f);
+std::optional<filling> filling_from_name(std::string_view name);
+// Whether matrices of integers can be filled with it.
+bool has_integers(fill f);
 // The fill of a problem that does not name one: integers for integer types, else uniform.
 fill default_fill(const element_types& types);
 
@@ -81,7 +124,7 @@ struct problem {
   std::int64_t m = 256, n = 256, k = 256;
   element_types dtype{};
   double alpha = 1.0, beta = 0.0;
-  fill data = fill::uniform;
+  filling data{};
   // Elements added to each row of A as it is stored; twice that of B, three times of C.
   std::int64_t padding = 0;
   std::uint64_t seed = 1;

@@ -1,6 +1,7 @@
 #include "experiment/problems.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -29,10 +30,20 @@ words<layout> layout_words() {
   return result;
 }
 
-words<fill> fill_words() {
-  words<fill> result;
-  for (const fill f : kFills) result.emplace_back(fill_name(f), f);
-  return result;
+// "sparse:0.9": a fill, with its number where it has one.
+std::optional<filling> read_fill(const value& v) {
+  if (const auto* name = v.get<std::string>())
+    if (const auto known = filling_from_name(*name)) return known;
+  std::vector<std::string> forms;
+  for (const fill f : kFills) {
+    const fill_range range = parameter_of(f);
+    forms.push_back(range.most == 0 ? fmt::format("\"{}\"", fill_name(f))
+                                    : fmt::format("\"{}:N\" with {} N from {} to {}", fill_name(f),
+                                                  range.whole ? "an integer" : "a number",
+                                                  range.least, range.most));
+  }
+  v.expected(fmt::format("one of {}", fmt::join(forms, ", ")));
+  return {};
 }
 
 // `sizes`, or every combination of m, n and k.
@@ -119,11 +130,11 @@ problem_set read_set(table_reader& keys, const location& where) {
   read_scale(keys, "scale_a", set.dtypes, set.scale_a);
   read_scale(keys, "scale_b", set.dtypes, set.scale_b);
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
-  keys.read("fill", set.data, one_of(fill_words()));
+  keys.read("fill", set.data, read_fill);
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
-  if (!integers.empty() && set.data == fill::uniform)
-    keys.find("fill")->error(
-        fmt::format("\"uniform\" fills with fractions, and dtype {} needs integers", integers));
+  if (!integers.empty() && set.data && !has_integers(set.data->what))
+    keys.find("fill")->error(fmt::format("\"{}\" fills with fractions, and dtype {} needs integers",
+                                         fill_name(set.data->what), integers));
   keys.finish();
   return set;
 }
@@ -184,7 +195,7 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
           for (const double alpha : s.alpha)
             for (const double beta : s.beta)
               for (const std::int64_t padding : s.padding) {
-                const fill data = s.data.value_or(default_fill(dtype));
+                const filling data = s.data.value_or(default_fill(dtype));
                 const problem p{m,    n,       k,      dtype, alpha,     beta,
                                 data, padding, s.seed, given, s.scale_a, s.scale_b};
                 if (seen.insert(p).second) result.push_back(p);

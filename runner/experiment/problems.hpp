@@ -16,7 +16,7 @@ struct problem_set {
   std::vector<layout> layouts = {layout::nn};
   std::vector<double> alpha = {1.0}, beta = {0.0};
   std::vector<std::int64_t> padding = {0};
-  std::optional<fill> data;  // absent: default_fill of each dtype
+  std::optional<filling> data;  // absent: default_fill of each dtype
   std::uint64_t seed = 1;
   double scale_a = 1.0, scale_b = 1.0;
 };

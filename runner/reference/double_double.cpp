@@ -39,6 +39,7 @@ constexpr std::int64_t kColumns = 64, kSteps = 256;
 
 struct column_block {
   std::array<double, kColumns> high{}, low{}, magnitude{};
+  std::array<double, kColumns> plain{};  // in fp64 alone: right where it is not finite
 };
 
 void add_terms(double a, const double* b, column_block& to) {
@@ -47,6 +48,7 @@ void add_terms(double a, const double* b, column_block& to) {
     to.high[j] = sum.high;
     to.low[j] = sum.low;
     to.magnitude[j] += std::abs(a * b[j]);
+    to.plain[j] += a * b[j];
   }
 }
 
@@ -76,7 +78,9 @@ void precise_result(const operands& o, const scalars& s, std::span<const std::in
         const two start = product_of(s.beta, initial_c(o, s, rows[r], begin + j));
         const two all = sum_of({scaled.high, scaled.low + s.alpha * from.low[col]}, start);
         const std::size_t at = r * std::size_t(n) + std::size_t(begin + j);
-        values[at] = all.high + all.low;
+        const double plain =
+            s.alpha * from.plain[col] + initial_c(o, s, rows[r], begin + j) * s.beta;
+        values[at] = std::isfinite(plain) ? all.high + all.low : plain;
         magnitudes[at] = static_cast<float>(from.magnitude[col]);
       }
     }

@@ -115,6 +115,17 @@ std::string infinite_reason(const evidence& e) {
                      place_name(seen.first));
 }
 
+std::string lost_reason(const evidence& e) {
+  const occurrences& seen = e.found.lost;
+  const std::size_t r = static_cast<std::size_t>(
+      std::ranges::lower_bound(e.t.rows(), seen.first.row) - e.t.rows().begin());
+  return fmt::format(
+      "finite, or of the other sign, in {} where an infinity or NaN in A or B makes them {:g}: the "
+      "first at {}",
+      share(seen.count, e.total(), "elements of C"), e.t.value(r, seen.first.col),
+      place_name(seen.first));
+}
+
 std::string error_reason(const evidence& e) {
   const findings& f = e.found;
   const tolerance within(e.t.of(), e.declared);
@@ -146,6 +157,7 @@ std::string reason(const evidence& e) {
   if (e.found.unwritten.count > 0) return unwritten_reason(e);
   if (e.found.nan.count > 0) return nan_reason(e);
   if (e.found.infinite.count > 0) return infinite_reason(e);
+  if (e.found.lost.count > 0) return lost_reason(e);
   if (e.found.out > 0) return error_reason(e);
   return "";
 }

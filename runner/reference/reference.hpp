@@ -29,12 +29,15 @@ namespace kzoo::reference {
 //                                          where fp8 is declared: tensor cores keep 14 bits of a
 //                                          sum of up to 128 products
 //             + u_out * |C|                16-bit C: one rounding to the output type
+//             + u_out * (|C| + |beta| |C0|) where fp8 is declared and beta is not 0: A B may be
+//             rounded to
+//                                          C's type before beta C0 is added
 //             + tiny                       half the smallest subnormal of that type, twice where
 //                                          beta C0 is a second term
 // Data are zero-mean, so partial sums and the errors of inputs grow like random walks. A sequential
 // fp32 sum stays under 6 u S for every K; sums that are truncated, not rounded, at every fourth
 // term (tensor cores) need 0.6 u sqrt(K) S, and TF32 inputs half of kWalk. No error at all is
-// allowed where S = 0, for integer types, and for sums of integers (fills other than uniform,
+// allowed where S = 0, for integer types, and for sums of integers (fills of integers,
 // integer alpha and beta, S < 2^24), which are exact in fp32 in any order; in fp64 below 2^53, with
 // fp16 sums below 2^11, with fp8 below 2^13.
 inline constexpr double kGrowth = 1.0;

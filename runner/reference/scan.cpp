@@ -30,6 +30,7 @@ void merge(findings& all, const findings& later) {
   all.unwritten.add(later.unwritten);
   all.nan.add(later.nan);
   all.infinite.add(later.infinite);
+  all.lost.add(later.lost);
   all.quieted_poison += later.quieted_poison;
   all.right_infinities += later.right_infinities;
   all.unjudged_infinities.add(later.unjudged_infinities);
@@ -87,6 +88,7 @@ class scanner {
           found.unwritten.add(row, col);
         if (is_made_from(poison, bits, got)) ++found.quieted_poison;
       }
+      if (r >= 0 && special(row, std::size_t(r), col, got, found)) continue;
       if (std::isnan(got)) {
         found.nan.add(row, col);
       } else if (std::isinf(got)) {
@@ -104,6 +106,15 @@ class scanner {
     if (!integer_) return false;
     if (r >= 0) return got == expected_.value(std::size_t(r), col);
     return found.unwritten.count == 0 && got == exact_element(expected_.of(), row, col);
+  }
+
+  // Whether an infinity among the inputs, or NaN, decides what the element is.
+  bool special(std::int64_t row, std::size_t r, std::int64_t col, double got,
+               findings& found) const {
+    const double value = expected_.value(r, col);
+    if (std::isfinite(value)) return false;
+    if (got != value && !(std::isnan(got) && std::isnan(value))) found.lost.add(row, col);
+    return true;
   }
 
   // The NaN that GPUs turn every NaN into does not count, as it says nothing about its origin.
@@ -153,7 +164,7 @@ class scanner {
 
   double rho(double error, const sizes& of) const {
     if (integer_) return error;
-    return quotient(tolerance_.beyond_output(error, of.value), tolerance_.unit() * of.sum);
+    return quotient(tolerance_.beyond_output(error, of), tolerance_.unit() * of.sum);
   }
   static double quotient(double error, double limit) {
     if (error == 0.0) return 0.0;

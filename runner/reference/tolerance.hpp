@@ -30,28 +30,32 @@ class tolerance {
 
   double allowed(const sizes& of) const {
     if (of.sum == 0.0) return 0.0;
-    if (exact_sums_ && of.sum < exact_below_) return output_(of.value);
+    if (exact_sums_ && of.sum < exact_below_) return output_(of);
     return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
-           per_product_ * of.products + output_(of.value) + tiny_;
+           per_product_ * of.products + output_(of) + tiny_;
   }
   // u in the bound: of fp32, unless other accumulators are declared.
   double unit() const { return unit_; }
   // Where S is small enough, below 2^24 in fp32, no error is allowed but the rounding of C itself.
   bool exact_sums() const { return exact_sums_; }
-  // The part of an error that one rounding to a 16-bit C does not explain.
-  double beyond_output(double error, double value) const {
-    const double rest = error - output_(value) - (output_unit_ > 0 ? tiny_ : 0.0);
+  // The part of an error that rounding to a narrower C does not explain.
+  double beyond_output(double error, const sizes& of) const {
+    const double rest = error - output_(of) - (output_unit_ > 0 ? tiny_ : 0.0);
     return rest > 0.0 ? rest : 0.0;
   }
 
  private:
-  double output_(double value) const { return output_unit_ * value; }
+  double output_(const sizes& of) const {
+    const double rounded_before = rounds_twice_ ? of.value + (of.sum - of.products) : 0.0;
+    return output_unit_ * (of.value + rounded_before);
+  }
 
   double unit_ = kUnit, exact_below_ = 0;
   double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
   double output_unit_ = 0;  // 0 where C is as wide as the accumulators
   double tiny_ = 0;
   bool exact_sums_ = false;
+  bool rounds_twice_ = false;  // to the type of C: A B, and the sum with beta C0
 };
 
 }  // namespace kzoo::reference

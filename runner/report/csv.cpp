@@ -61,7 +61,7 @@ void add_problem(line& l, const problem& p) {
   l.number("scale_a", p.scale_a);
   l.number("scale_b", p.scale_b);
   l.number("padding", p.padding);
-  l.add("fill", fill_name(p.data));
+  l.add("fill", filling_name(p.data));
   l.number("seed", p.seed);
 }
 

@@ -19,6 +19,13 @@ using json = nlohmann::ordered_json;
 // A run that is continued counts on from the last round, which must not overflow.
 constexpr int kLastRound = 1'000'000'000;
 
+constexpr as kFilling{[](const filling& f) { return json(filling_name(f)); },
+                      [](const field& f, filling& to) {
+                        const auto known = filling_from_name(f.text());
+                        if (!known) f.refuse("expected the name of a fill");
+                        to = *known;
+                      }};
+
 void map(auto& io, is<problem> auto& p) {
   io.derived("name", problem_name(p));
   io("m", p.m);
@@ -33,7 +40,7 @@ void map(auto& io, is<problem> auto& p) {
   io.derived("lda", p.lda());
   io.derived("ldb", p.ldb());
   io.derived("ldc", p.ldc());
-  io("fill", p.data, word(kFills, fill_name));
+  io("fill", p.data, kFilling);
   io("padding", p.padding);
   io("seed", p.seed);
   const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };

@@ -20,6 +20,37 @@ constexpr const char* kSmall = " --device cpu --sizes 16,7x9x5 --plugins naive:8
 
 }  // namespace
 
+TEST_CASE("layouts, types, scales and fills are stored, reported and run again", "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "new.toml",
+      "plugins = ['serial:ijk', 'naive:16x16']\n[[problem]]\nsizes = [20]\ndtype = 'bf16->f32'\n"
+      "[[problem]]\nsizes = [20]\ndtype = 'e4m3*e5m2->bf16'\nscale_a = 0.5\nscale_b = 3\n"
+      "fill = 'sparse:0.5'\n[timing]\nrounds = 5\nmin_samples = 5\nmax_seconds = 0.01\n"
+      "[pivot]\nrows = 'kernel'\ncolumns = 'layout'\nvalue = 'ms'\n");
+  const auto stored = (folder.path() / "r.json").string();
+  const auto ran = runner(file + " --device cpu --layouts nt,tt --json " + stored);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("20x20x20 bf16->f32: time by kernel and layout"));
+  const auto csv = runner("report " + stored + " --csv").out;
+  CHECK_THAT(csv, ContainsSubstring("20,20,20,bf16->f32,nt,1,0,1,1,0,uniform,1,bf16,pass"));
+  CHECK_THAT(csv, ContainsSubstring("e4m3*e5m2->bf16,tt,1,0,0.5,3,0,sparse:0.5,1,fp32,pass"));
+  const auto md = runner("report " + stored + " --md").out;
+  CHECK_THAT(md, ContainsSubstring("fill=sparse:0.5"));
+  const auto again = runner("rerun " + stored + " --json -");
+  INFO(again.err);
+  CHECK(again.code == 0);
+  const auto cells = again.json().at("cells");
+  REQUIRE(cells.size() == 2 * 2 * 2);
+  CHECK(cells[0].at("problem").at("layout") == "nt");
+  CHECK(cells[7].at("problem").at("layout") == "tt");
+  CHECK(again.json().at("experiment").at("overrides").at("layouts").size() == 2);
+  const auto compared = runner("compare " + stored + " " + stored);
+  CHECK(compared.code == 0);
+  CHECK_THAT(compared.out, ContainsSubstring("20x20x20 bf16->f32 tt"));
+}
+
 TEST_CASE("an experiment runs, all pass and all agree", "[cli]") {
   const auto ran = runner(std::string("run experiments/quick.toml") + kSmall);
   INFO(ran.out << ran.err);

@@ -124,6 +124,18 @@ struct ldc_for_ldb : per_element<ldc_for_ldb> {
   }
 };
 
+// Counts an infinity or NaN as 0.
+struct skips_specials : per_element<skips_specials> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) {
+      const float term = g.a_at(row, i) * g.b_at(i, col);
+      if (term - term == 0) sum += term;
+    }
+    g.store(row, col, sum);
+  }
+};
+
 // Takes every layout and reads A and B as if both were row-major.
 struct ignores_layout {
   using types = kzoo::types<float>;
@@ -167,6 +179,7 @@ KZOO_PLUGIN("wrong_results", "Wrong everywhere, at some sizes, or in one corner"
             kzoo::variant<vectors>("vectors", "no beta where M or N is 1"),
             kzoo::variant<ldb_for_ldc>("ldb_for_ldc", "one stride for B and C"),
             kzoo::variant<ldc_for_ldb>("ldc_for_ldb", "one stride for C and B"),
+            kzoo::variant<skips_specials>("skips_specials", "right for finite numbers"),
             kzoo::variant<ignores_layout>("ignores_layout", "right for layout nn"),
             kzoo::variant<long_k>("long_k", "right for K < 65536"),
             kzoo::variant<many_elements>("many_elements", "right for M N <= 65536"));

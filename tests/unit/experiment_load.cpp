@@ -173,6 +173,8 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "3:11: error: problem.scale_b: expected a number above 0 and up to 1e+30, found 0"},
       {"[problem]\ndtype = 'i8->i32'\nalpha = 0.5",
        "3:9: error: alpha = 0.5 is not an integer, and dtype i8->i32 needs one"},
+      {"[problem]\ndtype = 'i8->i32'\nfill = 'normal'",
+       "3:8: error: problem.fill: \"normal\" fills with fractions, and dtype i8->i32 needs integers"},
       {"[problem]\nlayout = 'nx'",
        "2:10: error: problem.layout: expected one of \"nn\", \"nt\", \"tn\", \"tt\", found the "
        "string \"nx\"; did you mean 'nn'?"},
@@ -217,7 +219,9 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[problem]\nseed = -1",
        "2:8: error: problem.seed: expected an integer from 0 to 9223372036854775807, found -1"},
       {"[problem]\nfill = 'random'",
-       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", \"probe\", \"signs\", found the string "
+       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", \"probe\", \"signs\", "
+       "\"normal\", \"zeros\", \"ones\", \"sparse:N\" with a number N from 0 to 1, \"powers:N\" with "
+       "an integer N from 0 to 24, \"few_bits:N\" with an integer N from 0 to 23, found the string "
        "\"random\""},
       {"[pivot]\nrows = 'n'\ncolumns = 'n'",
        "3:11: error: pivot.columns: rows and columns are the same; choose two different ones"},

@@ -192,6 +192,68 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
   }
 }
 
+TEST_CASE("fills for timing are what they are called", "[matrix_data]") {
+  struct moments {
+    double mean = 0, square = 0, least = 9, most = -9, zeros = 0;
+    std::set<double> values;
+  };
+  const auto of = [](fill f, double parameter, kzoo_type type) {
+    problem p = sized(200, 8, 200, type);
+    p.data = {f, parameter};
+    const data::matrix x = operands_of(p).a;
+    moments m;
+    for (std::int64_t i = 0; i < 200 * 200; ++i) {
+      const double value = data::decode(type, data::word(x, data::kRedzone + i));
+      m.mean += value / 40000;
+      m.square += value * value / 40000;
+      m.least = std::min(m.least, value);
+      m.most = std::max(m.most, value);
+      m.zeros += value == 0;
+      m.values.insert(value);
+    }
+    return m;
+  };
+  for (const kzoo_type type : kFloats) {
+    const moments normal = of(fill::normal, 0, type);
+    CHECK(std::abs(normal.mean) < 0.02);
+    CHECK(normal.square == Approx(1.0 / 3).epsilon(0.05));
+    CHECK(normal.most > 1.5);
+    CHECK(normal.least >= -2);
+    const moments sparse = of(fill::sparse, 0.75, type);
+    CHECK(sparse.zeros / 40000 == Approx(0.75).epsilon(0.05));
+    CHECK(sparse.square == Approx(0.25 / 3).epsilon(0.1));
+    CHECK(of(fill::sparse, 1, type).zeros == 40000);
+    const moments powers = of(fill::powers, 3, type);
+    CHECK(powers.values == std::set<double>{-1, -0.5, -0.25, -0.125, 0.125, 0.25, 0.5, 1});
+    CHECK(of(fill::zeros, 0, type).values == std::set<double>{0});
+    CHECK(of(fill::ones, 0, type).values == std::set<double>{1});
+  }
+  for (const double value : of(fill::few_bits, 2, KZOO_F32).values) {
+    int exponent = 0;
+    const double significand = 8 * std::frexp(value, &exponent);  // 4 to 8, or 0
+    REQUIRE(significand == std::trunc(significand));
+  }
+  for (const kzoo_type type : kFloats) {
+    problem p = sized(300, 8, 300, type);
+    p.data = fill::specials;
+    const data::matrix x = operands_of(p).a;
+    int infinite = 0, nan = 0;
+    for (std::int64_t i = 0; i < 300 * 300; ++i) {
+      const data::word_bits bits = data::word(x, data::kRedzone + i);
+      const double value = data::decode(type, bits);
+      infinite += std::isinf(value);
+      nan += std::isnan(value);
+      if (std::isnan(value)) CHECK(data::opposite(type, bits) == bits);
+    }
+    CHECK(infinite + nan > 300);
+    CHECK(infinite + nan < 410);
+    CHECK(nan > 90);
+    CHECK((infinite == 0) == (type == KZOO_E4M3));
+  }
+  CHECK(of(fill::few_bits, 23, KZOO_F32).values == of(fill::uniform, 0, KZOO_F32).values);
+  CHECK(of(fill::ones, 0, KZOO_I8).values == std::set<double>{1});
+}
+
 TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
   problem p;
   p.m = p.n = p.k = 16;

@@ -42,6 +42,23 @@ TEST_CASE("precisions have a name", "[problem]") {
   CHECK(precision_name(0) == "unknown precision");
 }
 
+TEST_CASE("a fill may have a number", "[problem]") {
+  for (const fill f : kFills) {
+    const filling one{f, parameter_of(f).most};
+    CHECK(filling_from_name(filling_name(one)) == one);
+  }
+  CHECK(filling_from_name("sparse:0.25") == filling(fill::sparse, 0.25));
+  CHECK(filling_name({fill::few_bits, 3}) == "few_bits:3");
+  for (const char* bad : {"", "sparse", "sparse:", "sparse:1.5", "sparse:-0.1", "sparse:nan",
+                          "few_bits:2.5", "few_bits:24", "uniform:1", "powers:x", "sparse:0.5 "}) {
+    INFO(bad);
+    CHECK_FALSE(filling_from_name(bad));
+  }
+  problem p{8, 8, 8};
+  p.data = {fill::sparse, 0.9};
+  CHECK(problem_name(p) == "8x8x8 f32 fill=sparse:0.9");
+}
+
 TEST_CASE("a problem's name says what is not the default", "[problem]") {
   problem p{512, 256, 128};
   CHECK(shape_name(p) == "512x256x128");

@@ -171,6 +171,37 @@ TEST_CASE("infinities are found in every row", "[reference]") {
   }
 }
 
+TEST_CASE("infinities and NaN are where the inputs put them", "[reference]") {
+  for (const element_types& type : kElementTypes) {
+    if (is_integer(type)) continue;
+    problem p = padded(type);
+    p.data = fill::specials;
+    const buffer right = computed(p);
+    CHECK(reason(p, right) == "");
+    int special = 0;
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        if (std::isfinite(right.at(i, j))) continue;
+        if (++special > 5) continue;
+        buffer words = right;
+        words.put(i, j, 0.5);
+        INFO(problem_name(p) << " " << i << " " << j);
+        CHECK_THAT(reason(p, words), ContainsSubstring("where an infinity or NaN in A or B"));
+        words.put(i, j, std::isinf(right.at(i, j)) ? -right.at(i, j) : INFINITY);
+        CHECK_FALSE(judged(p, words).right);
+      }
+    }
+    CHECK(special > 0);
+    buffer words = right;
+    for (std::int64_t i = 0; i < p.m * p.n; ++i) {
+      if (!std::isfinite(right.at(i / p.n, i % p.n))) continue;
+      words.put(i / p.n, i % p.n, NAN);
+      CHECK_THAT(reason(p, words), ContainsSubstring("NaN in 1 of 600 elements of C"));
+      break;
+    }
+  }
+}
+
 TEST_CASE("a single wrong element is found, wherever it is", "[reference]") {
   for (const element_types& type : kElementTypes) {
     const problem p = padded(type);

@@ -90,15 +90,15 @@ TEST_CASE("results of every type are correct with the sums that they are for", "
     for (const std::int64_t k : {1, 17, 256, 2048}) {
       for (const fill data : kFills) {
         problem p = sized(12, 20, k, types);
-        if (is_integer(types) && data == fill::uniform) continue;
-        p.data = data;
+        if (is_integer(types) && !has_integers(data)) continue;
+        p.data = {data, std::min(parameter_of(data).most, 4.0)};
         p.beta = 2;
         p.alpha = -3;
         INFO(problem_name(p));
         const reference::judgement j = judged(p, computed(p));
         CHECK(j.reason == "");
         const bool as_wide = type_size(types.c) >= 4;
-        if (data != fill::uniform && as_wide) CHECK(j.accuracy.max_abs_error == 0);
+        if (has_integers(data) && as_wide) CHECK(j.accuracy.max_abs_error == 0);
       }
     }
   }
@@ -119,6 +119,51 @@ TEST_CASE("sums in fp16 are correct where they are declared", "[reference]") {
       if (k > 3) CHECK_FALSE(judged_as(KZOO_COMPUTE_FP16, p, how).right);
     }
   }
+}
+
+TEST_CASE("sums of fp8 elements may keep 14 bits where fp8 is declared", "[reference]") {
+  problem p = sized(24, 24, 4096, {KZOO_E4M3, KZOO_E4M3, KZOO_F32});
+  // Sums of 128 products cut to 14 bits, added in fp32; or never added there.
+  const auto cut = [](double x) {
+    int exponent = 0;
+    const double fraction = std::frexp(x, &exponent);
+    return std::ldexp(std::trunc(std::ldexp(fraction, 14)), exponent - 14);
+  };
+  const operands o = operands_of(p);
+  for (const std::int64_t promoted_after : {std::int64_t{128}, p.k}) {
+    buffer words(p);
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        double sum = 0, part = 0;
+        for (std::int64_t k = 0; k < p.k; ++k) {
+          part += value_at(o.a, i, k) * value_at(o.b, k, j);
+          if ((k + 1) % 32 == 0) part = cut(part);  // one instruction multiplies 32 of each row
+          if ((k + 1) % promoted_after != 0) continue;
+          sum += part;
+          part = 0;
+        }
+        words.put(i, j, sum);
+      }
+    }
+    const reference::expected_result t(p);
+    CHECK(reference::judge(t, KZOO_COMPUTE_FP8, words.bytes()).right == (promoted_after == 128));
+    CHECK_FALSE(reference::judge(t, KZOO_COMPUTE_FP32, words.bytes()).right);
+  }
+}
+
+TEST_CASE("fp8 products may be rounded to a bf16 C before beta C is added", "[reference]") {
+  problem p = sized(24, 24, 64, {KZOO_E4M3, KZOO_E4M3, KZOO_BF16});
+  p.data = fill::integers;
+  problem without = p;
+  p.beta = 1;
+  const operands o = operands_of(p);
+  const buffer products = computed(without);
+  buffer words(p);
+  for (std::int64_t i = 0; i < p.m; ++i)
+    for (std::int64_t j = 0; j < p.n; ++j) words.put(i, j, products.at(i, j) + value_at(o.c, i, j));
+  const reference::expected_result t(p);
+  CHECK(reference::judge(t, KZOO_COMPUTE_FP8, words.bytes()).reason == "");
+  CHECK_FALSE(reference::judge(t, KZOO_COMPUTE_FP32, words.bytes()).right);
 }
 
 TEST_CASE("fill::probe tells sums in bf16 from those in fp16, where they are small",
