@@ -111,18 +111,20 @@ std::vector<problem> near_size::problems(const candidate& c) const {
   problem& integers = add(0, 0, 0);
   integers.data = fill::integers;
   integers.alpha = integers.beta = 1;
-  if (!integer && (own.dtype != KZOO_F32 || c.declared() == KZOO_COMPUTE_FP32)) {
+  const auto add_probe = [&](fill data) {
     problem& probe = add(0, 0, 0);
-    probe.data = fill::probe;
+    probe.data = data;
     probe.alpha = 1;
     probe.beta = 0;
-  }
+  };
+  if (!integer && (own.dtype != KZOO_F32 || is_fp32(c.declared()))) add_probe(fill::probe);
+  if (own.dtype == KZOO_F32 && is_fp32(c.declared())) add_probe(fill::probe_b);
   return list;
 }
 
 std::string precision_probe::run(candidate& c) const {
   const kzoo_type dtype = c.current_problem().dtype;
-  if (dtype == KZOO_F32 && c.declared() != KZOO_COMPUTE_FP32)
+  if (dtype == KZOO_F32 && !is_fp32(c.declared()))
     throw skipped(fmt::format("it declares {}, not fp32", precision_name(c.declared())));
   const std::int64_t most_k =
       is_integer(dtype) ? 40 : 4096;  // so that integer sums do not overflow
@@ -131,6 +133,10 @@ std::string precision_probe::run(candidate& c) const {
     list.push_back(sized(dtype, size));
     list.back().data = fill::probe;
     if (is_integer(dtype)) list.back().alpha = -3;
+    if (dtype == KZOO_F32) {  // a kernel may split one of the inputs only
+      list.push_back(list.back());
+      list.back().data = fill::probe_b;
+    }
   }
   try {
     return sweep(c, list);
@@ -138,7 +144,7 @@ std::string precision_probe::run(candidate& c) const {
     throw failed(
         fmt::format("{}, but {}",
                     is_integer(dtype)   ? "declares int32"
-                    : dtype == KZOO_F32 ? "declares fp32"
+                    : dtype == KZOO_F32 ? fmt::format("declares {}", precision_name(c.declared()))
                                         : "must accumulate in fp32",
                     is_integer(dtype) ? "products of 12-bit numbers are not added exactly: "
                                       : "results that fp32 represents exactly are not exact: ") +

@@ -29,7 +29,9 @@ enum class content : std::uint32_t {
   signs,       // -1, 0 and 1
   thin_signs,  // signs, but 0 except in about one of rows / 512 + 1, so that sums stay small
   hill,        // 1 to 128 in the left half of the columns, -128 to -1 in the right half
-  bits         // 0 and 1
+  bits,        // 0 and 1
+  tall_first,  // uniform, but column 0 is larger by 2^30; f32 only
+  no_first     // uniform, but row 0 is 0; f32 only
 };
 
 // Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
@@ -203,12 +205,19 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
 // An element as generated, before any row or column is negated; not for content::poison.
 constexpr std::uint32_t generated(const matrix& x, std::int64_t index) {
   const std::uint64_t h = hash(x.key, index);
-  if (x.inside != content::uniform || x.type == KZOO_I32) {
+  const bool with_first = x.inside == content::tall_first || x.inside == content::no_first;
+  if ((x.inside != content::uniform && !with_first) || x.type == KZOO_I32) {
     return encode(x.type, static_cast<float>(whole_number(x, index, h)));
   }
   // 24 bits: every value is exact in fp32.
   const auto fraction = static_cast<std::int32_t>(h >> 40) - (1 << 23);
-  return encode(x.type, static_cast<float>(fraction) * 0x1p-23f);
+  float value = static_cast<float>(fraction) * 0x1p-23f;
+  if (with_first) {
+    const coordinates at = coordinates_of(x, index);
+    if (x.inside == content::tall_first && at.col == 0) value *= 0x1p30f;
+    if (x.inside == content::no_first && at.row == 0) value = 0.0f;
+  }
+  return encode(x.type, value);
 }
 
 // The word at `index`, in the low bits for 16-bit types.

@@ -16,12 +16,15 @@ contents contents_of(const problem& p) {
     case fill::signs:
       return {signs, thin_signs, signs};
     case fill::probe:
+    case fill::probe_b:
       // i32: products that are exact in fp32, and sums that are not. f32: inputs that are not exact
       // in any narrower format. f16, bf16: partial sums that climb far above 2^11 and come down
       // again, so that accumulators narrower than fp32 lose bits.
       if (is_integer(p.dtype)) return {odd, odd, odd};
-      return type_size(p.dtype) == 2 ? contents{hill, bits, signs}
-                                     : contents{odd, thin_signs, signs};
+      if (type_size(p.dtype) == 2) return {hill, bits, signs};
+      return p.data == fill::probe ? contents{odd, thin_signs, signs} : contents{signs, odd, signs};
+    case fill::unequal:
+      return {tall_first, no_first, uniform};
     default:
       return {uniform, uniform, uniform};
   }

@@ -61,9 +61,15 @@ std::string_view precision_name(kzoo_precision precision) {
       return "bf16";
     case KZOO_COMPUTE_INT32:
       return "int32";
+    case KZOO_COMPUTE_FP32_SPLIT:
+      return "fp32_split";
     default:
       return "unknown precision";
   }
+}
+
+bool is_fp32(kzoo_precision precision) {
+  return precision == KZOO_COMPUTE_FP32 || precision == KZOO_COMPUTE_FP32_SPLIT;
 }
 
 std::string_view fill_name(fill f) {
@@ -74,6 +80,10 @@ std::string_view fill_name(fill f) {
       return "probe";
     case fill::signs:
       return "signs";
+    case fill::unequal:
+      return "unequal";
+    case fill::probe_b:
+      return "probe_b";
     default:
       return "uniform";
   }

@@ -19,17 +19,23 @@ kzoo_type type_from_name(std::string_view name);
 std::size_t type_size(kzoo_type type);
 bool is_integer(kzoo_type type);
 
-inline constexpr std::array<kzoo_precision, 5> kPrecisions{
-    KZOO_COMPUTE_FP32, KZOO_COMPUTE_TF32, KZOO_COMPUTE_FP16, KZOO_COMPUTE_BF16, KZOO_COMPUTE_INT32};
+inline constexpr std::array<kzoo_precision, 6> kPrecisions{
+    KZOO_COMPUTE_FP32, KZOO_COMPUTE_TF32,  KZOO_COMPUTE_FP16,
+    KZOO_COMPUTE_BF16, KZOO_COMPUTE_INT32, KZOO_COMPUTE_FP32_SPLIT};
 std::string_view precision_name(kzoo_precision precision);
+// Is a result for f32 matrices as accurate as one of fp32 arithmetic?
+bool is_fp32(kzoo_precision precision);
 
-// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type. The others
-// are integers whose sums are exact in fp32, in any order of summation:
-// `integers`: in [-8, 8], exact up to K = 2^18;
-// `probe`: exact up to K = 4096, with inputs and sums that formats narrower than fp32 cannot hold;
-// `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
-enum class fill { uniform, integers, probe, signs };
-inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe, fill::signs};
+// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type.
+// `unequal`: the same, but column 0 of A is larger by 2^30 and meets a row of zeros in B: what a
+// format with one exponent for a row cannot represent. The others are integers whose sums are exact
+// in fp32, in any order of summation: `integers`: in [-8, 8], exact up to K = 2^18; `probe`: exact
+// up to K = 4096, with inputs and sums that formats narrower than fp32 cannot hold; `probe_b`: for
+// f32, probe with the inputs of A and B exchanged; `signs`: -1, 0 and 1, with so few non-zeros that
+// C is exact in every element type at any K.
+enum class fill { uniform, integers, probe, signs, unequal, probe_b };
+inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe,
+                                      fill::signs,   fill::unequal,  fill::probe_b};
 std::string_view fill_name(fill f);
 // The fill of a problem that does not name one: integers for integer types, else uniform.
 fill default_fill(kzoo_type type);

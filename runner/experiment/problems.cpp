@@ -99,6 +99,9 @@ problem_set read_set(table_reader& keys, const location& where) {
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
   if (whole && set.data == fill::uniform)
     keys.find("fill")->error("\"uniform\" fills with fractions, and dtype i32 needs integers");
+  const auto is_f32 = [](kzoo_type type) { return type == KZOO_F32; };
+  if (set.data == fill::unequal && !std::ranges::all_of(set.dtypes, is_f32))
+    keys.find("fill")->error("\"unequal\" has numbers up to 2^30, and needs dtype f32");
   keys.finish();
   return set;
 }

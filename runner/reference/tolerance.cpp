@@ -46,8 +46,10 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   const bool narrowed = inputs.stored_bits < stored_bits(p.dtype);
   if (narrowed) per_product_ = 2.0 * inputs.unit * std::min(1.0, kWalk / root_k);
   // Small integers are exact in every input format, and their sums below 2^24 are exact in fp32.
-  // The integers of fill::probe have too many bits for narrower inputs.
-  const bool whole_inputs = p.data != fill::uniform && !(p.data == fill::probe && narrowed);
+  // The integers of the probes have too many bits for narrower inputs.
+  const bool fractions = p.data == fill::uniform || p.data == fill::unequal;
+  const bool probe = p.data == fill::probe || p.data == fill::probe_b;
+  const bool whole_inputs = !fractions && !(probe && narrowed);
   exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
 }
 

@@ -48,7 +48,7 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
   std::optional<floor> highest;
   const auto computes = resource_of(declared);
   if (const measured_peak* peak = computes ? measured.find(*computes) : nullptr) {
-    highest = floor_at(*peak, p.flops());
+    highest = floor_at(*peak, products_of(declared) * p.flops());
   }
   if (const measured_peak* memory = cold_cache ? memory_of(measured) : nullptr) {
     const floor traffic = floor_at(*memory, compulsory_bytes(measured, p));

@@ -28,6 +28,7 @@ TEST_CASE("precisions have a name", "[problem]") {
   CHECK(precision_name(KZOO_COMPUTE_FP16) == "fp16");
   CHECK(precision_name(KZOO_COMPUTE_BF16) == "bf16");
   CHECK(precision_name(KZOO_COMPUTE_INT32) == "int32");
+  CHECK(precision_name(KZOO_COMPUTE_FP32_SPLIT) == "fp32_split");
   CHECK(precision_name(0) == "unknown precision");
 }
 

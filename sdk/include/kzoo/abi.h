@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 1
+#define KZOO_ABI_MINOR 2
 
 /* The outcome of a call. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
@@ -54,6 +54,8 @@ typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_FP16 3u  /* fp16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_INT32 5u /* 32-bit integers, wrapping */
+/* Since 1.2: as accurate as fp32, from products of narrower parts of the inputs, on tensor cores. */
+#define KZOO_COMPUTE_FP32_SPLIT 6u
 
 typedef uint32_t kzoo_device_kind;
 #define KZOO_CPU 1u
