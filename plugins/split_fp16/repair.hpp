@@ -22,6 +22,7 @@ __device__ __forceinline__ int flags_of_all(int words, int barrier) {
 struct repair_tiling {
   static constexpr int kSize = 64, kBK = 8, kTM = 8, kTN = 4, kThreadsX = kSize / kTN;
   static constexpr int kStride = kSize + 4;  // fewer bank conflicts
+  static constexpr int kPromotion = 64;      // steps along K that are summed apart
   static constexpr int kElements = 2 * kBK * kStride;
 };
 
@@ -46,9 +47,20 @@ __device__ __forceinline__ void repair(const kzoo::gemm<float>& g, const int* ro
       b_next[i] = g.b_or_zero(k0 + b_k + i * (kzoo::kWarpgroup / S::kSize), col0 + b_col);
     }
   };
-  float acc[S::kTM][S::kTN] = {};
+  float acc[S::kTM][S::kTN] = {}, sum[S::kTM][S::kTN] = {};
+  const auto promote = [&] {
+#pragma unroll
+    for (int i = 0; i < S::kTM; ++i) {
+#pragma unroll
+      for (int j = 0; j < S::kTN; ++j) {
+        sum[i][j] += acc[i][j];
+        acc[i][j] = 0.0f;
+      }
+    }
+  };
   load(0);
   for (int k0 = 0; k0 < g.k; k0 += S::kBK) {
+    if (k0 % S::kPromotion == 0) promote();
     kzoo::named_barrier<kzoo::kWarpgroup>(barrier);  // all threads have read the last tiles
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
@@ -67,12 +79,13 @@ __device__ __forceinline__ void repair(const kzoo::gemm<float>& g, const int* ro
       common::outer_product(a, b, acc);
     }
   }
+  promote();
 #pragma unroll
   for (int i = 0; i < S::kTM; ++i) {
 #pragma unroll
     for (int j = 0; j < S::kTN; ++j) {
       if (about::needs_fp32(row_words[my_row + i] | col_words[my_col + j])) {
-        g.store_inside(row0 + my_row + i, col0 + my_col + j, acc[i][j]);
+        g.store_inside(row0 + my_row + i, col0 + my_col + j, sum[i][j]);
       }
     }
   }

@@ -183,8 +183,8 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[problem]\nseed = -1",
        "2:8: error: problem.seed: expected an integer from 0 to 9223372036854775807, found -1"},
       {"[problem]\nfill = 'random'",
-       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", \"probe\", \"signs\", found the string "
-       "\"random\""},
+       "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", \"probe\", \"signs\", "
+       "\"unequal\", \"probe_b\", found the string \"random\""},
       {"[pivot]\nrows = 'n'\ncolumns = 'n'",
        "3:11: error: pivot.columns: rows and columns are the same; choose two different ones"},
       {"[pivot]\nrows = 'variant'",
