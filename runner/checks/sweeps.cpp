@@ -30,8 +30,13 @@ bool is_probed(const candidate& c) {
     case KZOO_BF16:
       return c.declared() != KZOO_COMPUTE_FP8;
     default:
-      return c.declared() == KZOO_COMPUTE_FP32;
+      return is_fp32(c.declared());
   }
+}
+
+// A kernel for f32 may split one of the inputs only.
+bool has_probe_of_b(const candidate& c) {
+  return c.current_problem().dtype == KZOO_F32 && is_probed(c);
 }
 
 // "declares fp32, but results that fp32 represents exactly are not exact: "
@@ -44,7 +49,8 @@ std::string why_probed(const element_types& types, kzoo_precision declared) {
   const bool narrow = type_size(types.a) == 2;
   const char* format = types.a == KZOO_F64 ? "fp64" : "fp32";
   return fmt::format("{} {}, but results that {} represents exactly are not exact: ",
-                     narrow ? "must accumulate in" : "declares", format, format);
+                     narrow ? "must accumulate in" : "declares",
+                     narrow ? format : precision_name(declared), format);
 }
 
 }  // namespace
@@ -118,6 +124,16 @@ std::vector<problem> exact_integers::problems(const candidate& c) const {
   return list;
 }
 
+covered layouts::run(candidate& c) const {
+  try {
+    covered all = sweep_check::run(c);
+    all.not_checked.clear();  // a layout that it declines is another problem
+    return all;
+  } catch (const skipped&) {
+    return {"it takes no other layout"};
+  }
+}
+
 std::vector<problem> layouts::problems(const candidate& c) const {
   const bool integer = is_integer(c.current_problem().dtype);
   std::vector<problem> list;
@@ -182,12 +198,14 @@ std::vector<problem> near_size::problems(const candidate& c) const {
   problem& integers = add(0, 0, 0);
   integers.data = fill::integers;
   integers.alpha = integers.beta = 1;
-  if (!integer && is_probed(c)) {
+  const auto add_probe = [&](fill data) {
     problem& probe = add(0, 0, 0);
-    probe.data = fill::probe;
+    probe.data = data;
     probe.alpha = 1;
     probe.beta = 0;
-  }
+  };
+  if (!integer && is_probed(c)) add_probe(fill::probe);
+  if (has_probe_of_b(c)) add_probe(fill::probe_b);
   return list;
 }
 
@@ -210,7 +228,11 @@ covered precision_probe::run(candidate& c) const {
     if (is_integer(types)) p.alpha = -3;
     const problem taken = c.fit(p).taken.value_or(p);
     const bool is_new = list.empty() || list.back().k != taken.k;
-    if (taken.k <= exact_k && is_new) list.push_back(taken);
+    if (taken.k > exact_k || !is_new) continue;
+    list.push_back(taken);
+    if (!has_probe_of_b(c)) continue;
+    list.push_back(taken);
+    list.back().data = fill::probe_b;
   }
   if (list.empty()) throw skipped(fmt::format("sums are exact up to K = {} only", exact_k));
   try {

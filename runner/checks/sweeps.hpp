@@ -45,6 +45,7 @@ class exact_integers final : public sweep_check {
 class layouts final : public sweep_check {
  public:
   const char* name() const override { return "layouts"; }
+  covered run(candidate& c) const override;
 
  private:
   std::vector<problem> problems(const candidate& c) const override;

@@ -41,9 +41,12 @@ enum class content : std::uint32_t {
   normal,    // sums of four numbers uniform in [-1/2, 1/2)
   specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements
   // With a parameter, matrix::parameter:
-  sparse,   // uniform, but 0 in parameter of 2^32 elements
-  powers,   // 2^-parameter to 1, of either sign
-  few_bits  // uniform, cut to so many fraction bits
+  sparse,    // uniform, but 0 in parameter of 2^32 elements
+  powers,    // 2^-parameter to 1, of either sign
+  few_bits,  // uniform, cut to so many fraction bits
+  // f32 only:
+  tall_first,  // uniform, but column 0 of op(x) is larger by 2^30
+  no_first     // uniform, but row 0 of op(x) is 0
 };
 
 // Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
@@ -101,6 +104,10 @@ constexpr std::int64_t op_rows(const matrix& x) { return x.transposed ? x.cols :
 constexpr std::int64_t op_cols(const matrix& x) { return x.transposed ? x.rows : x.cols; }
 constexpr std::int64_t op_index(const matrix& x, std::int64_t row, std::int64_t col) {
   return x.transposed ? index_of(x, col, row) : index_of(x, row, col);
+}
+constexpr coordinates op_coordinates_of(const matrix& x, std::int64_t index) {
+  const coordinates at = coordinates_of(x, index);
+  return x.transposed ? coordinates{at.col, at.row} : at;
 }
 // What negates the rows and columns of op(x) that `op` names.
 constexpr negation op_negation(const matrix& x, const negation& op) {
@@ -312,6 +319,8 @@ constexpr bool is_whole(content c) {
     case content::sparse:
     case content::powers:
     case content::few_bits:
+    case content::tall_first:
+    case content::no_first:
       return false;
     default:
       return true;
@@ -319,7 +328,7 @@ constexpr bool is_whole(content c) {
 }
 
 // A fraction for content that is none of integers, exact in fp32; `h` is hash(x.key, index).
-constexpr float fraction(const matrix& x, std::uint64_t h) {
+constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
   const float uniform =
       static_cast<float>(static_cast<std::int32_t>(h >> 40) - (1 << 23)) * 0x1p-23f;
   switch (x.inside) {
@@ -338,6 +347,10 @@ constexpr float fraction(const matrix& x, std::uint64_t h) {
       const std::uint32_t cut = (1u << (23 - x.parameter)) - 1;
       return std::bit_cast<float>(std::bit_cast<std::uint32_t>(uniform) & ~cut);
     }
+    case content::tall_first:
+      return op_coordinates_of(x, index).col == 0 ? uniform * 0x1p30f : uniform;
+    case content::no_first:
+      return op_coordinates_of(x, index).row == 0 ? 0.0f : uniform;
     default:
       return uniform;
   }
@@ -370,7 +383,7 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
     return std::bit_cast<std::uint64_t>(static_cast<double>(whole) * 0x1p-52);
   }
   if (x.inside == content::specials && h % 256 == 0) return special(x.type, h >> 8);
-  return encode(x.type, fraction(x, h));
+  return encode(x.type, fraction(x, index, h));
 }
 
 // The word at `index`.

@@ -55,6 +55,10 @@ contents contents_of(const problem& p) {
       return {few_bits, few_bits, few_bits};
     case fill::specials:
       return {specials, specials, uniform};
+    case fill::probe_b:  // of f32
+      return {signs, odd, signs};
+    case fill::unequal:
+      return {tall_first, no_first, uniform};
     default:
       return {uniform, uniform, uniform};
   }

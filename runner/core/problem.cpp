@@ -46,9 +46,15 @@ std::string_view precision_name(kzoo_precision precision) {
       return "fp16 sums";
     case KZOO_COMPUTE_FP8:
       return "fp8";
+    case KZOO_COMPUTE_FP32_SPLIT:
+      return "fp32_split";
     default:
       return "unknown precision";
   }
+}
+
+bool is_fp32(kzoo_precision precision) {
+  return precision == KZOO_COMPUTE_FP32 || precision == KZOO_COMPUTE_FP32_SPLIT;
 }
 
 std::string_view fill_name(fill f) {
@@ -73,6 +79,10 @@ std::string_view fill_name(fill f) {
       return "few_bits";
     case fill::specials:
       return "specials";
+    case fill::unequal:
+      return "unequal";
+    case fill::probe_b:
+      return "probe_b";
     default:
       return "uniform";
   }
@@ -117,7 +127,7 @@ std::optional<filling> filling_from_name(std::string_view name) {
 
 bool has_integers(fill f) {
   return f != fill::uniform && f != fill::normal && f != fill::sparse && f != fill::powers &&
-         f != fill::few_bits && f != fill::specials;
+         f != fill::few_bits && f != fill::unequal && f != fill::specials;
 }
 
 fill default_fill(const element_types& types) {

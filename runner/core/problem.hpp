@@ -51,16 +51,21 @@ bool is_integer(const element_types& types);
 // Whether A and B are of 8-bit floating types, which have scales.
 bool is_scaled(const element_types& types);
 
-inline constexpr std::array<kzoo_precision, 8> kPrecisions{
-    KZOO_COMPUTE_FP32,  KZOO_COMPUTE_TF32, KZOO_COMPUTE_FP16,      KZOO_COMPUTE_BF16,
-    KZOO_COMPUTE_INT32, KZOO_COMPUTE_FP64, KZOO_COMPUTE_FP16_SUMS, KZOO_COMPUTE_FP8};
+inline constexpr std::array<kzoo_precision, 9> kPrecisions{
+    KZOO_COMPUTE_FP32,      KZOO_COMPUTE_TF32,  KZOO_COMPUTE_FP16,
+    KZOO_COMPUTE_BF16,      KZOO_COMPUTE_INT32, KZOO_COMPUTE_FP64,
+    KZOO_COMPUTE_FP16_SUMS, KZOO_COMPUTE_FP8,   KZOO_COMPUTE_FP32_SPLIT};
 std::string_view precision_name(kzoo_precision precision);
+// Is a result for f32 matrices as accurate as one of fp32 arithmetic?
+bool is_fp32(kzoo_precision precision);
 
-// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type. The others
-// are integers whose sums are exact in fp32, in any order of summation:
-// `integers`: in [-8, 8], exact up to K = 2^18;
+// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type.
+// `unequal`: the same, but column 0 of A is larger by 2^30 and meets a row of zeros in B: what a
+// format with one exponent for a row cannot represent; f32 only. The others are integers whose sums
+// are exact in fp32, in any order of summation: `integers`: in [-8, 8], exact up to K = 2^18;
 // `probe`: exact up to K = 4096 in the accumulators that the type is made for, with inputs and sums
 // that narrower formats cannot hold: see operands.cpp;
+// `probe_b`: for f32, probe with the inputs of A and B exchanged;
 // `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
 //
 // For times, which depend on the data because power limits the clock:
@@ -81,12 +86,14 @@ enum class fill {
   sparse,
   powers,
   few_bits,
+  unequal,
+  probe_b,
   specials
 };
 // Those that an experiment may name.
-inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe, fill::signs,
-                                      fill::normal,  fill::zeros,    fill::ones,  fill::sparse,
-                                      fill::powers,  fill::few_bits};
+inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe,   fill::signs,
+                                      fill::normal,  fill::zeros,    fill::ones,    fill::sparse,
+                                      fill::powers,  fill::few_bits, fill::unequal, fill::probe_b};
 std::string_view fill_name(fill f);
 // What the number after a fill's name may be: none where `most` is 0.
 struct fill_range {

@@ -135,6 +135,11 @@ problem_set read_set(table_reader& keys, const location& where) {
   if (!integers.empty() && set.data && !has_integers(set.data->what))
     keys.find("fill")->error(fmt::format("\"{}\" fills with fractions, and dtype {} needs integers",
                                          fill_name(set.data->what), integers));
+  const auto is_f32 = [](const element_types& types) { return types == KZOO_F32; };
+  const bool needs_f32 =
+      set.data && (set.data->what == fill::unequal || set.data->what == fill::probe_b);
+  if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
+    keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", fill_name(set.data->what)));
   keys.finish();
   return set;
 }

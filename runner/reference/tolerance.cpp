@@ -94,8 +94,9 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   // Products and sums below the smallest normal number lose up to half the smallest subnormal each.
   if (declared == KZOO_COMPUTE_FP16_SUMS) tiny_ += std::abs(p.alpha) * k * format_of(KZOO_F16).tiny;
   // Small integers are exact in every input format, and so are their sums, below 2^24 in fp32. The
-  // integers of fill::probe have too many bits for narrower inputs.
-  const bool whole_inputs = has_integers(p.data.what) && !(p.data.what == fill::probe && narrowed);
+  // integers of the probes have too many bits for narrower inputs.
+  const bool is_probe = p.data.what == fill::probe || p.data.what == fill::probe_b;
+  const bool whole_inputs = has_integers(p.data.what) && !(is_probe && narrowed);
   exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
 }
 

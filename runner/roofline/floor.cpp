@@ -50,7 +50,7 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
   // Tensor cores multiply bytes faster than anything that is measured.
   const auto computes = p.dtype.a == KZOO_I8 ? std::nullopt : resource_of(declared);
   if (const measured_peak* peak = computes ? measured.find(*computes) : nullptr) {
-    highest = floor_at(*peak, p.flops());
+    highest = floor_at(*peak, products_of(declared) * p.flops());
   }
   if (const measured_peak* memory = cold_cache ? memory_of(measured) : nullptr) {
     const floor traffic = floor_at(*memory, compulsory_bytes(measured, p));

@@ -38,6 +38,7 @@ std::optional<resource> resource_of(kzoo_precision precision) {
     case KZOO_COMPUTE_TF32:
       return resource::tf32;
     case KZOO_COMPUTE_FP16:
+    case KZOO_COMPUTE_FP32_SPLIT:
       return resource::fp16;
     case KZOO_COMPUTE_BF16:
       return resource::bf16;
@@ -46,6 +47,10 @@ std::optional<resource> resource_of(kzoo_precision precision) {
     default:
       return std::nullopt;
   }
+}
+
+double products_of(kzoo_precision precision) {
+  return precision == KZOO_COMPUTE_FP32_SPLIT ? 3.0 : 1.0;
 }
 
 const measured_peak* peaks::find(resource r) const {
@@ -59,7 +64,7 @@ const measured_peak* peaks::find(resource r) const {
 std::optional<double> peaks::peak(kzoo_precision precision) const {
   const auto computes = resource_of(precision);
   const measured_peak* found = computes ? find(*computes) : nullptr;
-  return found == nullptr ? std::nullopt : std::optional(found->best.rate);
+  return found == nullptr ? std::nullopt : std::optional(found->best.rate / products_of(precision));
 }
 
 }  // namespace kzoo::roofline

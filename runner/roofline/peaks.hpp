@@ -27,6 +27,9 @@ std::string_view resource_name(resource r);
 std::string_view unit_of(resource r);
 // The resource that a kernel of this declared precision computes with; nothing for an unknown one.
 std::optional<resource> resource_of(kzoo_precision precision);
+// How many products of that resource one product of the precision takes at least: 3 fp16 products
+// for one of fp32_split, 1 for all others.
+double products_of(kzoo_precision precision);
 
 // The speed of one sample. An FMA is two operations.
 struct pace {

@@ -145,6 +145,20 @@ TEST_CASE("arithmetic narrower than declared is detected", "[cli][hostile]") {
   CHECK(declared.code == 0);
 }
 
+TEST_CASE("fewer products than fp32 needs are detected, whichever input is not split",
+          "[cli][hostile]") {
+  check_validation("precision:split_*", 3, "precision probe",
+                   "declares fp32_split, but results that fp32 represents exactly are not exact");
+}
+
+TEST_CASE("three products of fp16 parts are as accurate as fp32", "[cli][hostile]") {
+  const auto ran = runner(fmt::format(
+      "validate precision:honest_split --device cpu --plugin-dir {}", hostile_folder()));
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("declared fp32_split"));
+}
+
 TEST_CASE("cached results are detected when it is timed, whatever the cache key",
           "[cli][hostile]") {
   check_validation("state:caches_*", 3, "product", "a result kept from an earlier call");

@@ -27,6 +27,32 @@ struct fp16_sums : per_element<fp16_sums> {
   }
 };
 
+// Products of fp16 parts: hi hi, and as many of lo hi and hi lo as declared fp32_split needs.
+enum class products { hi_hi, with_lo_a, with_lo_b, all_three };
+
+template <products kProducts>
+struct split : per_element<split<kProducts>> {
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_SPLIT;
+  struct parts {
+    float hi, lo;
+    __device__ explicit parts(float x)
+        : hi(__half2float(__float2half(x))),
+          lo(__half2float(__float2half((x - hi) * 0x1p11f)) * 0x1p-11f) {}
+  };
+  static __device__ void element(const gemm& g, int row, int col) {
+    constexpr bool kLoA = kProducts == products::with_lo_a || kProducts == products::all_three;
+    constexpr bool kLoB = kProducts == products::with_lo_b || kProducts == products::all_three;
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) {
+      const parts a(g.a_at(row, i)), b(g.b_at(i, col));
+      sum += a.hi * b.hi;
+      if (kLoA) sum += a.lo * b.hi;
+      if (kLoB) sum += a.hi * b.lo;
+    }
+    g.store(row, col, sum);
+  }
+};
+
 // 32-bit integers computed with 8-bit inputs, like those of dp4a, or with a float accumulator.
 enum class through { bytes, floats };
 
@@ -178,6 +204,10 @@ struct drops_scale {
 KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<tf32_inputs>("tf32_inputs", "declares fp32"),
             kzoo::variant<fp16_sums>("fp16_sums", "declares fp32"),
+            kzoo::variant<split<products::hi_hi>>("split_one", "declares fp32_split"),
+            kzoo::variant<split<products::with_lo_a>>("split_without_lo_b", "declares fp32_split"),
+            kzoo::variant<split<products::with_lo_b>>("split_without_lo_a", "declares fp32_split"),
+            kzoo::variant<split<products::all_three>>("honest_split", "must pass"),
             kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),
             kzoo::variant<narrow_integers<through::floats>>("int32_in_floats", "declares int32"),
             kzoo::variant<typed<bf16_sums>>("bf16_sums", "bf16 in, fp32 out, sums in bf16"),

@@ -221,7 +221,7 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[problem]\nfill = 'random'",
        "2:8: error: problem.fill: expected one of \"uniform\", \"integers\", \"probe\", \"signs\", "
        "\"normal\", \"zeros\", \"ones\", \"sparse:N\" with a number N from 0 to 1, \"powers:N\" with "
-       "an integer N from 0 to 24, \"few_bits:N\" with an integer N from 0 to 23, found the string "
+       "an integer N from 0 to 24, \"few_bits:N\" with an integer N from 0 to 23, \"unequal\", \"probe_b\", found the string "
        "\"random\""},
       {"[pivot]\nrows = 'n'\ncolumns = 'n'",
        "3:11: error: pivot.columns: rows and columns are the same; choose two different ones"},

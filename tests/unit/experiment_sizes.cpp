@@ -78,6 +78,9 @@ TEST_CASE("fill follows the element type", "[experiment]") {
   CHECK(problem_fault("dtype = 'i32'\nfill = 'uniform'") ==
         "t.toml:3:8: error: problem.fill: \"uniform\" fills with fractions, and dtype i32 "
         "needs integers");
+  CHECK(load_text("[problem]\nfill = 'unequal'").problems.at(0).data == kzoo::fill::unequal);
+  CHECK(problem_fault("dtype = ['f32', 'f16']\nfill = 'unequal'") ==
+        "t.toml:3:8: error: problem.fill: \"unequal\" needs dtype f32");
 }
 
 TEST_CASE("dimensions out of range are refused at their position", "[experiment]") {

@@ -126,6 +126,22 @@ TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "
   }
 }
 
+TEST_CASE("an unequal A has a first column larger by 2^30, and B no first row", "[matrix_data]") {
+  const data::matrix even = {KZOO_F32, data::content::uniform, 40, 30, 33, 7};
+  data::matrix tall = even, none = even;
+  tall.inside = data::content::tall_first;
+  none.inside = data::content::no_first;
+  for (std::int64_t row = 0; row < even.rows; ++row) {
+    for (std::int64_t col = 0; col < even.cols; ++col) {
+      const auto value = [&](const data::matrix& x) {
+        return data::decode(KZOO_F32, data::word(x, data::index_of(x, row, col)));
+      };
+      REQUIRE(value(tall) == value(even) * (col == 0 ? 0x1p30 : 1.0));
+      REQUIRE(value(none) == (row == 0 ? 0.0 : value(even)));
+    }
+  }
+}
+
 TEST_CASE("integers are all those from -8 to 8", "[matrix_data]") {
   for (kzoo_type type : kTypes) {
     const data::matrix x = {type, data::content::integers, 100, 100, 100, 7};

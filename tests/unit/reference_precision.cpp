@@ -296,19 +296,23 @@ TEST_CASE("integers are exact in every floating type", "[reference]") {
   }
 }
 
-TEST_CASE("fill::probe detects inputs that are narrower than declared, at any K", "[reference]") {
-  for (std::int64_t k : kDepths) {
-    problem p = sized(40, 48, k);
-    p.data = fill::probe;
-    CHECK(judged_as(KZOO_COMPUTE_FP32, p, {}).accuracy.max_abs_error == 0);
-    for (const auto rounding : {round_to_tf32, truncate_to_tf32, to_bf16}) {
-      const reference::judgement j = judged_as(KZOO_COMPUTE_FP32, p, with_inputs(rounding));
-      CHECK_FALSE(j.right);
-      if (k > 1)
-        CHECK_THAT(j.reason, test::ContainsSubstring("A and B are rounded to ") ||
-                                 test::ContainsSubstring("are not exact"));
+TEST_CASE("the probes detect inputs that are narrower than declared, at any K", "[reference]") {
+  for (const fill data : {fill::probe, fill::probe_b}) {
+    for (std::int64_t k : kDepths) {
+      problem p = sized(40, 48, k);
+      p.data = data;
+      CHECK(judged_as(KZOO_COMPUTE_FP32, p, {}).accuracy.max_abs_error == 0);
+      CHECK(judged_as(KZOO_COMPUTE_FP32_SPLIT, p, {}).accuracy.max_abs_error == 0);
+      for (const auto rounding : {round_to_tf32, truncate_to_tf32, to_bf16}) {
+        const reference::judgement j = judged_as(KZOO_COMPUTE_FP32, p, with_inputs(rounding));
+        CHECK_FALSE(j.right);
+        CHECK_FALSE(judged_as(KZOO_COMPUTE_FP32_SPLIT, p, with_inputs(rounding)).right);
+        if (k > 1)
+          CHECK_THAT(j.reason, test::ContainsSubstring("A and B are rounded to ") ||
+                                   test::ContainsSubstring("are not exact"));
+      }
+      CHECK(judged_as(KZOO_COMPUTE_TF32, p, with_inputs(round_to_tf32)).reason == "");
     }
-    CHECK(judged_as(KZOO_COMPUTE_TF32, p, with_inputs(round_to_tf32)).reason == "");
   }
 }
 

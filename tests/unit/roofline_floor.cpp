@@ -15,8 +15,8 @@ roofline::measured_peak made(resource r, double rate) { return {r, "made", {rate
 roofline::peaks made_peaks() {
   roofline::peaks c;
   c.facts["l2_bytes"] = "1000000";
-  c.all = {made(resource::fp32, 0.5e12), made(resource::fp32, 1e12), made(resource::tf32, 8e12),
-           made(resource::read, 100e9), made(resource::copy, 80e9)};
+  c.all = {made(resource::fp32, 0.5e12), made(resource::fp32, 1e12),  made(resource::tf32, 8e12),
+           made(resource::fp16, 12e12),  made(resource::read, 100e9), made(resource::copy, 80e9)};
   return c;
 }
 
@@ -30,6 +30,9 @@ TEST_CASE("the floor uses the peak of the declared precision", "[roofline]") {
   const problem p = sized(1000, 1000, 1000);
   CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(2.0));
   CHECK(floor_ms(p, KZOO_COMPUTE_TF32) == Approx(0.25));
+  // Three fp16 products.
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32_SPLIT) == Approx(0.5));
+  CHECK(made_peaks().peak(KZOO_COMPUTE_FP32_SPLIT) == Approx(4e12));
   // The peak is the better of two microbenchmarks. There is no floor without one and with warm
   // caches.
   CHECK(made_peaks().peak(KZOO_COMPUTE_FP32) == 1e12);

@@ -60,6 +60,8 @@ typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_INT32 5u /* 32-bit integers, wrapping */
 /* Since 1.2. */
+/* As accurate as fp32, from products of narrower parts of the inputs, on tensor cores. */
+#define KZOO_COMPUTE_FP32_SPLIT 6u
 #define KZOO_COMPUTE_FP64 7u      /* fp64 products, fp64 accumulators */
 #define KZOO_COMPUTE_FP16_SUMS 8u /* inputs rounded to fp16, fp16 accumulators */
 #define KZOO_COMPUTE_FP8 9u       /* fp8 inputs; sums of up to 128 products with 14 bits, added in fp32 */

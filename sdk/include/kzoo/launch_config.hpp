@@ -20,6 +20,7 @@ struct launch_config {
   unsigned max_threads = 0;        // per block, as given to __launch_bounds__; 0: not checked
   stream_t stream{};
   dim3 cluster = dim3(1);  // blocks that run together (sm_90): see cluster.hpp; cuda only
+  bool dependent = false;  // may start before the launch before it ends: see dependent_launch.hpp
 };
 
 }  // namespace kzoo

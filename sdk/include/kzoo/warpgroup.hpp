@@ -36,6 +36,28 @@ __device__ __forceinline__ void named_barrier_arrive(int id) {
 #endif
 }
 
+// The same as named_barrier; true if `condition` is for any of the threads.
+template <int kThreads>
+__device__ __forceinline__ bool named_barrier_or(int id, bool condition) {
+  static_assert(kThreads % 32 == 0, "whole warps meet at a barrier");
+#if defined(__CUDACC__)
+  int any = 0;
+  asm volatile(
+      "{\n"
+      ".reg .pred mine, all;\n"
+      "setp.ne.b32 mine, %1, 0;\n"
+      "barrier.red.or.pred.aligned all, %2, %3, mine;\n"
+      "selp.b32 %0, 1, 0, all;\n"
+      "}"
+      : "=r"(any)
+      : "r"(int(condition)), "r"(id), "n"(kThreads)
+      : "memory");
+  return any != 0;
+#else
+  detail::not_simulated("named barriers", id, condition);
+#endif
+}
+
 // Changes how many registers each thread of the calling warpgroup has. A kernel with
 // __launch_bounds__(threads, 1) starts with the same number for all; the warpgroups that release
 // some make room for those that ask for more, which wait until there is enough.

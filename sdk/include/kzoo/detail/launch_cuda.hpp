@@ -72,26 +72,32 @@ inline void note_launch(const launch_config& config, const void* kernel) {
       static_cast<std::uint32_t>(device_attribute(cudaDevAttrMaxThreadsPerMultiProcessor) / kWarp);
 }
 
-// Clusters make a launch an extended one.
+// Clusters and dependent launches are attributes of an extended launch.
 inline cudaError_t launch_on_device(const launch_config& config, const void* function,
                                     void** arguments) {
-  const unsigned together = config.cluster.x * config.cluster.y * config.cluster.z;
-  if (together == 1) {
+  cudaLaunchAttribute attributes[2] = {};
+  cudaLaunchConfig_t extended{};
+  if (config.cluster.x * config.cluster.y * config.cluster.z > 1) {
+    cudaLaunchAttribute& cluster = attributes[extended.numAttrs++];
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = config.cluster.x;
+    cluster.val.clusterDim.y = config.cluster.y;
+    cluster.val.clusterDim.z = config.cluster.z;
+  }
+  if (config.dependent) {
+    cudaLaunchAttribute& dependent = attributes[extended.numAttrs++];
+    dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    dependent.val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (extended.numAttrs == 0) {
     return cudaLaunchKernel(function, config.grid, config.block, arguments, config.dynamic_shared,
                             config.stream);
   }
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = config.cluster.x;
-  cluster.val.clusterDim.y = config.cluster.y;
-  cluster.val.clusterDim.z = config.cluster.z;
-  cudaLaunchConfig_t extended{};
   extended.gridDim = config.grid;
   extended.blockDim = config.block;
   extended.dynamicSmemBytes = config.dynamic_shared;
   extended.stream = config.stream;
-  extended.attrs = &cluster;
-  extended.numAttrs = 1;
+  extended.attrs = attributes;
   return cudaLaunchKernelExC(&extended, function, arguments);
 }
 
