@@ -136,7 +136,8 @@ judged_samples candidate::sample(worker::sample_request how, std::vector<std::ui
     all.warmup_seconds += report.warmup_seconds;
     if (!report.output.known) all.judgement = judge_again(p, report.output);
     check_tampering(p, report.changed, all.judgement);
-    if (!report.output.known && !how.any_output) judged.push_back(report.output.digest);
+    if (!report.output.known && !how.any_output && all.judgement.right)
+      judged.push_back(report.output.digest);
     how.samples = wanted_samples - static_cast<int>(all.samples_ms.size());
     if (!all.judgement.right || how.samples <= 0 || how.max_seconds <= 0) return all;
     if (!all_count) std::this_thread::sleep_for(kToRecover);
@@ -160,6 +161,16 @@ unseen_run candidate::time_unseen(std::uint64_t seed, bool hot, bool judged) {
   if (judged) run.judgement = judge(p, report.output, 0);
   check_tampering(p, report.changed, run.judgement);
   return run;
+}
+
+reference::judgement candidate::repeat(const std::vector<std::uint64_t>& judged) {
+  constexpr int kRuns = 20;
+  reference::judgement j;
+  j.right = true;
+  prepare(current_problem());
+  for (int i = 0; i < kRuns && j.right; ++i) j = run(0, judged).judgement;
+  finish();
+  return j;
 }
 
 reference::judgement candidate::compare_clocks(bool hot) {
@@ -204,7 +215,7 @@ judged_end_to_end candidate::end_to_end(double max_seconds, std::vector<std::uin
     const worker::end_to_end_report report = host_.end_to_end(output);
     if (!report.output.known) {
       all.judgement = judge(p, report.output, 0);
-      judged.push_back(report.output.digest);
+      if (all.judgement.right) judged.push_back(report.output.digest);
     }
     if (!all.judgement.right) return all;
     runs.push_back(report.times);

@@ -110,6 +110,9 @@ class candidate {
   // Gives the instance in slot 0 the contents of another seed, and times its first run on them. The
   // result is judged if `judged` is set.
   unseen_run time_unseen(std::uint64_t seed, bool hot, bool judged);
+  // Prepares slot 0 and runs it so often that a kernel which fails now and then does so. Every
+  // result's digest must be in `judged`, unless the variant is nondeterministic.
+  reference::judgement repeat(const std::vector<std::uint64_t>& judged);
   // Compares the worker's clock, over some samples of slot 0, with this process's, which no plugin
   // can reach.
   reference::judgement compare_clocks(bool hot);

@@ -84,15 +84,9 @@ void judging::judge_alone(loaded_plugin& who, const selected_variant& what, std:
 
 // A kernel that fails now and then is not excused by what ran before it.
 void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
-  constexpr int kRuns = 20;
-  const std::uint64_t judged = kept_.back().of->digest;
   try {
-    candidate.prepare(problem_);
-    for (int i = 0; i < kRuns && c.verdict == verdict::pass; ++i) {
-      const checks::judged_run again = candidate.run(0, {judged});
-      if (!again.judgement.right) fail(c, verdict::wrong, again.judgement.reason);
-    }
-    candidate.finish();
+    const reference::judgement again = candidate.repeat({kept_.back().of->digest});
+    if (!again.right) fail(c, verdict::wrong, again.reason);
   } catch (const failure& f) {
     fail(c, f.verdict, f.what());
   }

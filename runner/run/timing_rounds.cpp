@@ -125,6 +125,12 @@ class candidate_timer {
                            "({}), so that one is suspect",
                            before, verdict_name(cell().verdict), cell().reason),
                {}};
+    try {
+      // One that fails now and then is not excused.
+      if (!who_.candidate->repeat(who_.judged).right) return who_.host->leave();
+    } catch (const failure&) {
+      return who_.host->leave();
+    }
     who_.cell->verdict = verdict::pass;
     who_.cell->reason.clear();
     who_.cell->errors.reset();
