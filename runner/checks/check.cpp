@@ -74,7 +74,15 @@ covered sweep(candidate& c, const std::vector<problem>& problems) {
     const problem& p = *fitted.taken;
     if (!done.insert(p).second) continue;
     try {
-      c.prepare(p);
+      try {
+        c.prepare(p);
+      } catch (const failure& f) {
+        if (f.verdict != verdict::unsupported) throw;
+        done.erase(p);
+        ++declined;
+        reason = f.what();
+        continue;
+      }
       require(c.run().judgement, problem_name(p));
       c.finish();
     } catch (const failure& f) {

@@ -109,17 +109,27 @@ std::optional<std::string> plugin_host::objection(const std::string& device, std
 
 void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p,
                           int slot) {
-  if (const auto why = objection(device, variant, p)) throw failure(verdict::unsupported, *why);
+  const auto decline = [&](const std::string& why) {
+    if (!taken_.contains({variant, p})) throw failure(verdict::unsupported, why);
+    throw failure(verdict::error, "declines a problem that it took before: " + why);
+  };
+  if (const auto why = objection(device, variant, p)) decline(*why);
   prepared_[slot] = p;
   const std::string run = name_of_run(variant, p);
   std::erase(ran_, run);
   ran_.push_back(run);
-  call_for<json>({{"op", name(operation::prepare)},
-                  {"slot", slot},
-                  {"device", device},
-                  {"variant", variant},
-                  {"problem", p}},
-                 timeout_seconds_);
+  try {
+    call_for<json>({{"op", name(operation::prepare)},
+                    {"slot", slot},
+                    {"device", device},
+                    {"variant", variant},
+                    {"problem", p}},
+                   timeout_seconds_);
+  } catch (const failure& f) {
+    if (f.verdict == verdict::unsupported) decline(f.what());
+    throw;
+  }
+  taken_.insert({variant, p});
 }
 
 void plugin_host::renew(const problem& p, const std::string& move, int slot) {

@@ -15,8 +15,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::host {
@@ -33,8 +35,9 @@ class plugin_host {
   // Why the variant declines the problem on the device; nothing where it accepts.
   std::optional<std::string> objection(const std::string& device, std::uint32_t variant,
                                        const problem& p);
-  // Makes the variant ready for the problem on the device: inputs are generated, C is allocated.
-  // Instances that are to be alive at the same time need different slots.
+  // A variant that declines what it has once taken gets `error`. Makes the variant ready for the
+  // problem on the device: inputs are generated, C is allocated. Instances that are to be alive at
+  // the same time need different slots.
   void prepare(const std::string& device, std::uint32_t variant, const problem& p, int slot = 0);
   // Gives a prepared instance the contents of `p`, which may differ in seed and fill only, and a
   // new address to each matrix named in `move`, such as "abc", "b", ""; w is the workspace. The old
@@ -99,6 +102,7 @@ class plugin_host {
   bool opened_ = false;
   std::vector<std::string> variants_;  // their names, once opened
   std::vector<std::string> ran_;       // in this session, as ran_before() names them
+  std::set<std::pair<std::uint32_t, problem>> taken_;  // what a variant has been prepared for
 };
 
 // In a worker process: a crash or a hang affects this plugin's cells only.

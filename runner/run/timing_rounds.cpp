@@ -154,11 +154,7 @@ class candidate_timer {
       work();
       who_.candidate->finish();
     } catch (const failure& f) {
-      if (is_declined(f.verdict))
-        fail(verdict::error, fmt::format("{} when it was timed, though it ran before: {}",
-                                         verdict_name(f.verdict), f.what()));
-      else
-        fail(f.verdict, f.what());
+      fail(f.verdict, f.what());
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }

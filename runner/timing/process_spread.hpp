@@ -22,8 +22,8 @@ struct process_median {
   double ms = 0, standard_error = 0;
 };
 
-// The spread under which these medians are most likely: by kernel, then by process in the order in
-// which they ran.
+// From medians by kernel, then by process in the order in which they ran: the spread under which
+// they are most likely, widened to the upper end of its 90 % interval.
 process_spread fit(const std::vector<std::vector<process_median>>& kernels);
 
 // The same ratio of two medians, measured in two processes, with the spread in its interval.

@@ -57,12 +57,7 @@ void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
                       const kzoo_device& device) {
   reason_buffer reason;
   void* instance = nullptr;
-  const kzoo_status status = variant.create(&variant, &p, &device, &instance, &reason.text);
-  if (status == KZOO_UNSUPPORTED) {
-    throw refusal{"error", "accepted the problem in supports() and declined it in create(): " +
-                               reason.str("the plugin gives no reason")};
-  }
-  require_ok(status, reason);
+  require_ok(variant.create(&variant, &p, &device, &instance, &reason.text), reason);
   return instance;
 }
 

@@ -62,10 +62,8 @@ const std::vector<expectation> kOnBoth = {
     {"state:computes_once", "wrong", {"the kernel wrote nothing"}},
     {"state:skips_while_timed", "wrong", {"the kernel wrote nothing"}},
     {"memory:writes_input_later", "wrong", {"input A"}},
-    {"sizes:declines_in_create",
-     "error",
-     {"accepted the problem in supports() and declined it in create(): on second thoughts"}},
-    {"sizes:declines_later", "error", {"unsupported when it was timed, though it ran before"}},
+    {"sizes:declines_in_create", "unsupported", {"on second thoughts"}},
+    {"sizes:declines_later", "error", {"declines a problem that it took before: enough of that"}},
     {"launches:honest", "pass", {}},
     {"memory:honest", "pass", {}},
 };

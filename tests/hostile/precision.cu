@@ -180,6 +180,14 @@ struct e4m3_rounded {
   }
 };
 
+__global__ void fp8_kernel(kzoo::gemm<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>> g) {
+  const int row = hostile::row(), col = hostile::col();
+  if (row >= g.m || col >= g.n) return;
+  float sum = 0;
+  for (int i = 0; i < g.k; ++i) sum += g.product(g.a_at(row, i), g.b_at(i, col));
+  g.store(row, col, sum);
+}
+
 // An epilogue without the scale of B.
 struct drops_scale {
   using types = kzoo::types<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>>;
@@ -188,13 +196,6 @@ struct drops_scale {
   void run(kzoo::gemm<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>> g, kzoo::stream_t stream) const {
     g.alpha = alpha;
     launch(fp8_kernel, g, stream);
-  }
-  static __global__ void fp8_kernel(kzoo::gemm<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>> g) {
-    const int row = hostile::row(), col = hostile::col();
-    if (row >= g.m || col >= g.n) return;
-    float sum = 0;
-    for (int i = 0; i < g.k; ++i) sum += g.product(g.a_at(row, i), g.b_at(i, col));
-    g.store(row, col, sum);
   }
   float alpha;
 };
