@@ -110,9 +110,14 @@ std::optional<std::string> plugin_host::objection(const std::string& device, std
 void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p,
                           int slot) {
   const auto decline = [&](const std::string& why) {
-    if (!taken_.contains({variant, p})) throw failure(verdict::unsupported, why);
-    throw failure(verdict::error, "declines a problem that it took before: " + why);
+    const auto before = taken_.find({variant, p});
+    if (before == taken_.end()) throw failure(verdict::unsupported, why);
+    before->second = "declines a problem that it took before: " + why;
+    throw failure(verdict::error, before->second);
   };
+  if (const auto before = taken_.find({variant, p});
+      before != taken_.end() && !before->second.empty())
+    throw failure(verdict::error, before->second);
   if (const auto why = objection(device, variant, p)) decline(*why);
   prepared_[slot] = p;
   const std::string run = name_of_run(variant, p);
@@ -129,7 +134,7 @@ void plugin_host::prepare(const std::string& device, std::uint32_t variant, cons
     if (f.verdict == verdict::unsupported) decline(f.what());
     throw;
   }
-  taken_.insert({variant, p});
+  taken_.try_emplace({variant, p});
 }
 
 void plugin_host::renew(const problem& p, const std::string& move, int slot) {

@@ -15,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -102,7 +101,9 @@ class plugin_host {
   bool opened_ = false;
   std::vector<std::string> variants_;  // their names, once opened
   std::vector<std::string> ran_;       // in this session, as ran_before() names them
-  std::set<std::pair<std::uint32_t, problem>> taken_;  // what a variant has been prepared for
+  // What a variant has been prepared for, in any session, and how it declined that afterwards; "":
+  // it did not.
+  std::map<std::pair<std::uint32_t, problem>, std::string> taken_;
 };
 
 // In a worker process: a crash or a hang affects this plugin's cells only.
