@@ -11,6 +11,8 @@
 
 #include "parts.hpp"
 
+#include <cstring>
+
 namespace split_fp16 {
 
 __device__ __forceinline__ unsigned magnitude(float x) { return __float_as_uint(x) & 0x7fffffffu; }
@@ -38,8 +40,11 @@ struct octet {
   // To a vector's parts, at k, a multiple of 8.
   __device__ __forceinline__ void store(__half* vector, int k) const {
     __half* to = vector + k / kChunk * 2 * kChunk + k % kChunk;
-    *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(hi);
-    *reinterpret_cast<uint4*>(to + kChunk) = *reinterpret_cast<const uint4*>(lo);
+    uint4 of_hi, of_lo;
+    std::memcpy(&of_hi, hi, sizeof of_hi);
+    std::memcpy(&of_lo, lo, sizeof of_lo);
+    *reinterpret_cast<uint4*>(to) = of_hi;
+    *reinterpret_cast<uint4*>(to + kChunk) = of_lo;
   }
 
  private:
