@@ -309,7 +309,8 @@ TEST_CASE("inputs that one variant modifies do not affect the next", "[cli][host
       CHECK(cell.at("verdict") == "pass");
     } else {
       CHECK(cell.at("verdict") == "wrong");
-      CHECK_THAT(cell.at("reason").get<std::string>(), ContainsSubstring("input A"));
+      CHECK_THAT(cell.at("reason").get<std::string>(),
+                 ContainsSubstring("input A") || ContainsSubstring("written outside A"));
       CHECK(cell.at("time").is_null());
     }
   }
