@@ -45,7 +45,9 @@ struct split : per_element<split<kProducts>> {
     float sum = 0;
     for (int i = 0; i < g.k; ++i) {
       const parts a(g.a_at(row, i)), b(g.b_at(i, col));
-      sum += a.hi * b.hi;
+      const float most = a.hi * b.hi;
+      sum += most;
+      if (most - most != 0) continue;  // infinity or NaN, which has no second part
       if (kLoA) sum += a.lo * b.hi;
       if (kLoB) sum += a.hi * b.lo;
     }
