@@ -31,10 +31,10 @@ constexpr double kMaxSamples = 16;
 // slower there by more than this factor, the two are compared under the same conditions.
 constexpr double kMostUnseenRatio = 1.2;
 
-// What is drawn at random for one problem, and the same for all candidates.
+// When and on what a candidate is tested beside its samples.
 struct random_choices {
-  int first_round, clock_round;  // clock_round: in which the two clocks are compared
-  std::uint64_t unseen_seed;     // of the contents on which a result is judged once more
+  int first_round, clock_round;  // clock_round: at random, in which the two clocks are compared
+  std::uint64_t unseen_seed;     // of the contents on which all candidates are judged once more
 };
 
 // Times one candidate over the rounds, and keeps its samples.

@@ -64,7 +64,8 @@ typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_FP32_SPLIT 6u
 #define KZOO_COMPUTE_FP64 7u      /* fp64 products, fp64 accumulators */
 #define KZOO_COMPUTE_FP16_SUMS 8u /* inputs rounded to fp16, fp16 accumulators */
-#define KZOO_COMPUTE_FP8 9u       /* fp8 inputs; sums of up to 128 products with 14 bits, added in fp32 */
+/* fp8 inputs; sums of up to 128 products with 14 bits, added in fp32 */
+#define KZOO_COMPUTE_FP8 9u
 
 typedef uint32_t kzoo_device_kind;
 #define KZOO_CPU 1u
