@@ -58,22 +58,6 @@ inline cudaDataType_t lt_type(kzoo_type type) {
   }
 }
 
-inline std::size_t lt_bytes(kzoo_type type) {
-  switch (type) {
-    case KZOO_F64:
-      return 8;
-    case KZOO_F16:
-    case KZOO_BF16:
-      return 2;
-    case KZOO_I8:
-    case KZOO_E4M3:
-    case KZOO_E5M2:
-      return 1;
-    default:
-      return 4;
-  }
-}
-
 // What it computes in: no less than the accumulators of the types.
 inline cublasComputeType_t lt_compute(const kzoo_problem& p) {
   return p.type_c == KZOO_F64   ? CUBLAS_COMPUTE_64F
@@ -88,7 +72,7 @@ inline const char* lt_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (d.kind == KZOO_CUDA && d.compute_capability < 89) return "fp8 needs sm_89";
   if (kzoo::layout_of(p) != kzoo::layout::nt)
     return "cuBLASLt multiplies fp8 matrices in layout nt only";
-  const std::int64_t c_bytes = p.ldc * static_cast<std::int64_t>(lt_bytes(p.type_c));
+  const std::int64_t c_bytes = p.ldc * kzoo::type_bytes(p.type_c);
   if (p.k % 16 != 0 || p.lda % 16 != 0 || p.ldb % 16 != 0 || c_bytes % 16 != 0)
     return "cuBLASLt multiplies fp8 matrices only where K is a multiple of 16, and rows start at "
            "multiples of 16 bytes";

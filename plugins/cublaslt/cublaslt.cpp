@@ -112,7 +112,7 @@ struct trial {
 
   static common::owned<void, cudaFree> filled(kzoo_type type, std::int64_t elements) {
     const std::vector<char> some = sample(type);
-    const std::size_t all = static_cast<std::size_t>(elements) * common::lt_bytes(type);
+    const std::size_t all = static_cast<std::size_t>(elements * kzoo::type_bytes(type));
     auto memory = common::device_bytes(all);
     for (std::size_t at = 0; at < all; at += some.size()) {
       common::check(cudaMemcpy(static_cast<char*>(memory.get()) + at, some.data(),

@@ -236,22 +236,6 @@ std::string layout_objection(layouts<kLayout...>, const kzoo_problem& p) {
   return "it takes layout " + known + ", not " + std::string(layout_name(layout_of(p)));
 }
 
-constexpr std::int64_t type_bytes(kzoo_type type) {
-  switch (type) {
-    case KZOO_F64:
-      return 8;
-    case KZOO_F16:
-    case KZOO_BF16:
-      return 2;
-    case KZOO_I8:
-    case KZOO_E4M3:
-    case KZOO_E5M2:
-      return 1;
-    default:
-      return 4;
-  }
-}
-
 // "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
 inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
   struct rule {

@@ -1,8 +1,9 @@
 #pragma once
-// The element types by the names that experiment files and messages use.
+// The element types by the names that experiment files and messages use, and their sizes.
 
 #include <kzoo/abi.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,23 @@ inline std::string type_names(kzoo_type a, kzoo_type b, kzoo_type c) {
   if (a != b) names.append("*").append(type_name(b));
   if (a != b || a != c) names.append("->").append(type_name(c));
   return names;
+}
+
+// The size of an element.
+constexpr std::int64_t type_bytes(kzoo_type type) {
+  switch (type) {
+    case KZOO_F64:
+      return 8;
+    case KZOO_F16:
+    case KZOO_BF16:
+      return 2;
+    case KZOO_I8:
+    case KZOO_E4M3:
+    case KZOO_E5M2:
+      return 1;
+    default:
+      return 4;
+  }
 }
 
 }  // namespace kzoo
