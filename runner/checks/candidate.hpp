@@ -25,6 +25,7 @@ struct candidate_description {
   std::string device;
   std::uint32_t variant = 0;  // in the plugin's table
   results::variant_description description;
+  bool simulated = false;                  // runs in the simulator
   kzoo::problem problem;                   // that is checked; sweeps take its element type only
   bool show_errors = false;                // adds an error map to a wrong result
   const devices::nvml* monitor = nullptr;  // of the device; may be null
@@ -77,6 +78,12 @@ class candidate {
   const std::string& variant() const { return who_.description.id; }
   // Whether its results may differ from run to run, within the bound.
   bool nondeterministic() const { return who_.description.nondeterministic; }
+  // Whether it runs in the simulator, which is slow, and where runs differ less than on a GPU.
+  bool simulated() const { return who_.simulated; }
+  // Whether the current types are the first of those that the variant takes.
+  bool has_first_types() const {
+    return who_.description.signatures.front().dtype == current_problem().dtype;
+  }
   const results::granularity& granularity() const { return who_.description.granularity; }
   host::plugin_host& host() { return host_; }
   // What else has run in its process: see plugin_host.

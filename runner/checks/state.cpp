@@ -104,15 +104,15 @@ covered interleaving::run(candidate& c) const {
 }
 
 covered repeats::run(candidate& c) const {
-  constexpr int kRuns = 50;
+  const int runs = c.simulated() ? 10 : 50;
   const problem& p = c.current_problem();
   const auto expected = c.expected(p);
   c.prepare(p);
   const std::uint64_t first = run_right(c, "the first run").report.output.digest;
   const reference::result kept = c.kept();
-  for (int run = 2; run <= kRuns; ++run) {
+  for (int run = 2; run <= runs; ++run) {
     const judged_run again = c.run(0, {first});
-    const std::string which = fmt::format("run {} of {}", run, kRuns);
+    const std::string which = fmt::format("run {} of {}", run, runs);
     require(again.judgement, which + " is wrong, the first was right: a race?");
     if (again.report.output.digest == first || c.nondeterministic()) continue;
     const reference::comparison difference = reference::compare(
@@ -124,7 +124,7 @@ covered repeats::run(candidate& c) const {
                     reference::place_name(difference.worst_row, difference.worst_col)));
   }
   c.finish();
-  return {fmt::format("{} runs, {}", kRuns,
+  return {fmt::format("{} runs, {}", runs,
                       c.nondeterministic() ? "all right" : "bit for bit the same")};
 }
 

@@ -43,6 +43,9 @@ struct plugin_description {
   kzoo_device_kind device{};
   bool native = false;
   std::vector<variant_description> variants;
+
+  // Whether its kernels run in the simulator.
+  bool simulated() const { return device == KZOO_CPU && !native; }
 };
 
 // A plugin that the experiment selects.

@@ -48,8 +48,7 @@ std::vector<std::string> notes_on(const plan& p) {
         "[verify] impossible_time = \"report\": times below the roofline floor count too");
   }
   const bool simulated = std::ranges::any_of(p.plugins, [](const loaded_plugin& c) {
-    return c.record.description && c.record.description->device == KZOO_CPU &&
-           !c.record.description->native;
+    return c.record.description && c.record.description->simulated();
   });
   if (simulated && e.timing.enabled) {
     notes.push_back(

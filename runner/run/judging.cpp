@@ -111,14 +111,13 @@ void judging::compare_newest(cell& c) {
 timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_variant& what,
                                              cell& c) {
   const auto mine = std::ranges::find(kept_, c.kernel.name(), &kept::kernel);
-  const bool native = who.record.description->native;
   const auto& baseline = plan_.experiment.baseline;
   return {&c,
           who.host.get(),
           std::make_unique<checks::candidate>(candidate_of(who, what)),
-          plan_.device.abi.kind == KZOO_CUDA ? timing::clock::gpu
-          : native                           ? timing::clock::cpu
-                                             : timing::clock::simulator,
+          plan_.device.abi.kind == KZOO_CUDA    ? timing::clock::gpu
+          : who.record.description->simulated() ? timing::clock::simulator
+                                                : timing::clock::cpu,
           plan_.device.highest_mhz,
           {mine->of->digest},
           baseline && matches(baseline->text, c.kernel.plugin, c.kernel.variant)};
@@ -127,7 +126,8 @@ timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_
 checks::candidate judging::candidate_of(loaded_plugin& who, const selected_variant& what) {
   return checks::candidate(*who.host,
                            {who.record.file, plan_.device.id, what.index, what.description,
-                            problem_, plan_.experiment.verify.show_errors, &monitor_},
+                            who.record.description->simulated(), problem_,
+                            plan_.experiment.verify.show_errors, &monitor_},
                            memory_.expected_results);
 }
 

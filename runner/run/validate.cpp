@@ -87,8 +87,13 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
       for (const results::signature_description& s : e.description.signatures) {
         if (std::ranges::find(kElementTypes, s.dtype) == kElementTypes.end()) continue;
         if (options.dtype && s.dtype != *options.dtype) continue;
-        checks::candidate_description who{c.record.file, device.id, e.index,
-                                          e.description, {},        options.show_errors};
+        checks::candidate_description who{c.record.file,
+                                          device.id,
+                                          e.index,
+                                          e.description,
+                                          c.record.description->simulated(),
+                                          {},
+                                          options.show_errors};
         who.problem.dtype = s.dtype;
         v.variants.push_back(
             {kernel_id{c.record.name, e.description.id}.name(), s.dtype, s.compute, "", {}});

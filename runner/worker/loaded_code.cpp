@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <span>
 
@@ -35,7 +36,7 @@ loaded_code::loaded_code() {
 
 std::string loaded_code::changed() const {
   const auto differs = [](const part& p) {
-    return !std::equal(p.copy.begin(), p.copy.end(), p.begin);
+    return std::memcmp(p.copy.data(), p.begin, p.copy.size()) != 0;
   };
   const auto found = std::ranges::find_if(parts_, differs);
   return found == parts_.end() ? "" : found->library;

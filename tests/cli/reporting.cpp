@@ -30,8 +30,11 @@ std::string tables_of(const std::string& report) {
 TEST_CASE("a report of stored results has the tables of the run", "[cli]") {
   const scratch_folder folder;
   const auto file = (folder.path() / "r.json").string();
-  for (const char* experiment : {"quick --sizes 16,7x9x5", "experiments/a100.toml --sizes 16,24"}) {
-    const auto ran = runner(experiment + (" --json " + file) + kSmall);
+  for (const std::string& experiment :
+       {std::string("quick --sizes 16,7x9x5") + kSmall,
+        std::string("experiments/a100.toml --sizes 16,24 --verify quick") + kSmall,
+        std::string("quick --sizes 16 --verify full --device cpu --plugins smem:8x8,cublas")}) {
+    const auto ran = runner(experiment + " --json " + file);
     REQUIRE(ran.code == 0);
     const auto shown = runner("report " + file);
     INFO(shown.err);
@@ -46,9 +49,10 @@ TEST_CASE("a report of stored results has the tables of the run", "[cli]") {
 }
 
 TEST_CASE("several sizes get a table of kernel by size", "[cli]") {
-  const auto several = runner(std::string("experiments/a100.toml --sizes 16,24") + kSmall);
+  const std::string run = "experiments/a100.toml --verify quick --sizes 16";
+  const auto several = runner(run + ",24" + kSmall);
   CHECK_THAT(several.out, ContainsSubstring("GFLOP/s by kernel and shape"));
-  const auto one = runner(std::string("experiments/a100.toml --sizes 16") + kSmall);
+  const auto one = runner(run + kSmall);
   CHECK(one.out.find("by kernel and shape") == std::string::npos);
 }
 

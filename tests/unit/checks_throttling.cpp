@@ -57,7 +57,8 @@ struct sampled : checks::judged_samples {
       : filter(kHighestMhz, how.samples) {
     checks::expected_results expected_results;
     checks::candidate candidate(
-        device, {"plugin.so", "cuda:0", 0, {}, problem{4, 4, 4}, false, monitor}, expected_results);
+        device, {"plugin.so", "cuda:0", 0, {}, false, problem{4, 4, 4}, false, monitor},
+        expected_results);
     candidate.prepare(candidate.current_problem());
     std::vector<std::uint64_t> judged{0};
     static_cast<judged_samples&>(*this) = candidate.sample(how, judged, filter);

@@ -93,20 +93,33 @@ struct product {
   static constexpr int kEach = 4 / int(sizeof(T));  // values in a register
   static constexpr int kM = 16, kN = 8, kK = 8 * kEach;
 
-  // The lane and the register that hold element k of row or column g.
+  // The lane that holds element k of row or column g, and the element in its registers.
   static int lane_of(int g, int k) { return g % 8 * 4 + k / kEach % 4; }
+  static float element(const unsigned* registers, int g, int k, int registers_per_k) {
+    return value<T>(registers[g / 8 + k / (4 * kEach) * registers_per_k], k % kEach);
+  }
+  // Element (row, col) of C.
+  static float& sum_of(void* const lanes[], int row, int col) {
+    return at(lanes, row % 8 * 4 + col / 2)->c[row / 8 * 2 + col % 2];
+  }
+  static const product* at(void* const lanes[], int lane) {
+    return static_cast<const product*>(lanes[lane]);
+  }
 
   static void multiply(void* const lanes[]) {
-    const auto at = [&](int lane) { return static_cast<const product*>(lanes[lane]); };
+    float a[kM][kK], b[kK][kN], sum[kM][kN];
+    for (int k = 0; k < kK; ++k) {
+      for (int row = 0; row < kM; ++row)
+        a[row][k] = element(at(lanes, lane_of(row, k))->a, row, k, 2);
+      for (int col = 0; col < kN; ++col)
+        b[k][col] = element(at(lanes, lane_of(col, k))->b, col, k, 1);
+    }
     for (int row = 0; row < kM; ++row) {
-      for (int col = 0; col < kN; ++col) {
-        float& sum = at(row % 8 * 4 + col / 2)->c[row / 8 * 2 + col % 2];
-        for (int k = 0; k < kK; ++k) {
-          const unsigned a = at(lane_of(row, k))->a[row / 8 + k / (4 * kEach) * 2];
-          const unsigned b = at(lane_of(col, k))->b[k / (4 * kEach)];
-          sum += value<T>(a, k % kEach) * value<T>(b, k % kEach);
-        }
+      for (int col = 0; col < kN; ++col) sum[row][col] = sum_of(lanes, row, col);
+      for (int k = 0; k < kK; ++k) {
+        for (int col = 0; col < kN; ++col) sum[row][col] += a[row][k] * b[k][col];
       }
+      for (int col = 0; col < kN; ++col) sum_of(lanes, row, col) = sum[row][col];
     }
   }
 
