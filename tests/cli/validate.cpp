@@ -35,12 +35,13 @@ TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") 
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 f32, declared fp32"));
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 i32, declared int32"));
-  for (const char* check : {"product", "shapes", "alpha and beta", "exact integers",
-                            "precision probe", "layouts", "infinities", "seeds", "near its size",
-                            "new contents", "new addresses", "interleaving", "repeats"}) {
+  for (const char* check :
+       {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "layouts",
+        "batches", "infinities", "seeds", "near its size", "new contents", "new addresses",
+        "interleaving", "repeats"}) {
     CHECK_THAT(ran.out, ContainsSubstring(std::string("pass     ") + check));
   }
-  CHECK_THAT(ran.out, ContainsSubstring("ok: 25 pass"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 27 pass"));
 }
 
 TEST_CASE("a library given by its file is validated on the device that it is built for", "[cli]") {
