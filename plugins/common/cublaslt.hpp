@@ -72,10 +72,13 @@ inline const char* lt_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (d.kind == KZOO_CUDA && d.compute_capability < 89) return "fp8 needs sm_89";
   if (kzoo::layout_of(p) != kzoo::layout::nt)
     return "cuBLASLt multiplies fp8 matrices in layout nt only";
-  const std::int64_t c_bytes = p.ldc * kzoo::type_bytes(p.type_c);
-  if (p.k % 16 != 0 || p.lda % 16 != 0 || p.ldb % 16 != 0 || c_bytes % 16 != 0)
+  const std::int64_t c_element = kzoo::type_bytes(p.type_c);
+  for (const std::int64_t apart :
+       {p.k, p.lda, p.ldb, p.ldc * c_element, p.stride_a, p.stride_b, p.stride_c * c_element}) {
+    if (apart % 16 == 0) continue;
     return "cuBLASLt multiplies fp8 matrices only where K is a multiple of 16, and rows start at "
            "multiples of 16 bytes";
+  }
   return nullptr;
 }
 
@@ -203,8 +206,8 @@ class lt_product {
       set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, of_a + kApart);
       set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, of_a);
     }
-    const auto matrix = [](auto& to, kzoo_type type, std::int64_t rows, std::int64_t cols,
-                           bool transposed, std::int64_t ld) {
+    const auto matrix = [&p](auto& to, kzoo_type type, std::int64_t rows, std::int64_t cols,
+                             bool transposed, std::int64_t ld, std::int64_t stride) {
       if (transposed) std::swap(rows, cols);
       cublasLtMatrixLayout_t made_layout = nullptr;
       check(
@@ -212,10 +215,17 @@ class lt_product {
                                      static_cast<std::uint64_t>(cols), ld),
           "cublasLtMatrixLayoutCreate");
       to.reset(made_layout);
+      if (p.batch <= 1) return;
+      const auto set_layout = [&](cublasLtMatrixLayoutAttribute_t which, auto value) {
+        check(cublasLtMatrixLayoutSetAttribute(made_layout, which, &value, sizeof value),
+              "cublasLtMatrixLayoutSetAttribute");
+      };
+      set_layout(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(p.batch));
+      set_layout(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, stride);
     };
-    matrix(b_, p.type_b, p.n, p.k, b_transposed, p.ldb);
-    matrix(a_, p.type_a, p.k, p.m, a_transposed, p.lda);
-    matrix(c_, p.type_c, p.n, p.m, false, p.ldc);
+    matrix(b_, p.type_b, p.n, p.k, b_transposed, p.ldb, p.stride_b);
+    matrix(a_, p.type_a, p.k, p.m, a_transposed, p.lda, p.stride_a);
+    matrix(c_, p.type_c, p.n, p.m, false, p.ldc, p.stride_c);
   }
 
   made<cublasLtDestroy, cublasLtHandle_t> handle_;
@@ -233,6 +243,7 @@ class lt_variant {
  public:
   using types = Types;
   using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;
   template <class T>
   static constexpr kzoo_precision precision_of = is_fp8(kzoo::element_traits<T>::type_a)
                                                      ? KZOO_COMPUTE_FP8
@@ -246,8 +257,8 @@ class lt_variant {
   }
   lt_variant(const kzoo_problem& p, const kzoo_device&) : product_(p) {}
 
-  template <class T, kzoo::layout kLayout>
-  void run(const kzoo::gemm<T, kLayout>&, const kzoo_arguments& args) const {
+  template <class Gemm>  // a gemm or a gemm_batch
+  void run(const Gemm&, const kzoo_arguments& args) const {
     product_.run(args);
   }
 

@@ -59,6 +59,7 @@ class cublas {
  public:
   using types = kzoo::types<T...>;
   using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;
   template <class Of>
   static constexpr kzoo_precision precision_of = kPrecision<Of, kCompute>;
   static constexpr unsigned compute_capability =
@@ -80,33 +81,65 @@ class cublas {
 
   template <class Of, kzoo::layout kLayout>
   void run(const kzoo::gemm<Of, kLayout>& g, const kzoo_arguments& args) const {
-    using gemm = kzoo::gemm<Of, kLayout>;
-    // alpha and beta are of the type that is computed in.
-    using scalar =
-        std::conditional_t<kCompute == CUBLAS_COMPUTE_16F, __half, typename gemm::accumulator_type>;
-    const auto alpha = static_cast<scalar>(g.alpha), beta = static_cast<scalar>(g.beta);
-    constexpr auto kOpA = g.kATransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    constexpr auto kOpB = g.kBTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    cublasHandle_t handle = handle_.get();
-    check(cublasSetStream(handle, static_cast<cudaStream_t>(args.stream)), "cublasSetStream");
-    // Setting the stream takes the workspace away again, so it follows.
-    check(cublasSetWorkspace(handle, args.workspace, workspace_bytes_), "cublasSetWorkspace");
-    check(cublasGemmEx(handle, kOpB, kOpA, g.n, g.m, g.k,                                       //
-                       &alpha, g.b, kDataType<typename gemm::b_type>, static_cast<int>(g.ldb),  //
-                       g.a, kDataType<typename gemm::a_type>, static_cast<int>(g.lda),          //
-                       &beta, g.c, kDataType<typename gemm::c_type>, static_cast<int>(g.ldc),   //
+    using of = terms<kzoo::gemm<Of, kLayout>>;
+    const typename of::scalar alpha(g.alpha), beta(g.beta);
+    check(cublasGemmEx(handle_on(args), of::kOpB, of::kOpA, g.n, g.m, g.k,  //
+                       &alpha, g.b, of::kB, static_cast<int>(g.ldb),        //
+                       g.a, of::kA, static_cast<int>(g.lda),                //
+                       &beta, g.c, of::kC, static_cast<int>(g.ldc),         //
                        kCompute, CUBLAS_GEMM_DEFAULT),
           "cublasGemmEx");
   }
 
+  template <class Of, kzoo::layout kLayout>
+  void run(const kzoo::gemm_batch<Of, kLayout>& batch, const kzoo_arguments& args) const {
+    using of = terms<kzoo::gemm<Of, kLayout>>;
+    const auto& g = batch.first;
+    const typename of::scalar alpha(g.alpha), beta(g.beta);
+    check(
+        cublasGemmStridedBatchedEx(handle_on(args), of::kOpB, of::kOpA, g.n, g.m, g.k,            //
+                                   &alpha, g.b, of::kB, static_cast<int>(g.ldb), batch.stride_b,  //
+                                   g.a, of::kA, static_cast<int>(g.lda), batch.stride_a,          //
+                                   &beta, g.c, of::kC, static_cast<int>(g.ldc), batch.stride_c,   //
+                                   batch.count, kCompute, CUBLAS_GEMM_DEFAULT),
+        "cublasGemmStridedBatchedEx");
+  }
+
  private:
+  // A product in cuBLAS's terms.
+  template <class Gemm>
+  struct terms {
+    // alpha and beta are of the type that is computed in.
+    using scalar =
+        std::conditional_t<kCompute == CUBLAS_COMPUTE_16F, __half, typename Gemm::accumulator_type>;
+    static constexpr auto kOpA = Gemm::kATransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    static constexpr auto kOpB = Gemm::kBTransposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    static constexpr auto kA = kDataType<typename Gemm::a_type>;
+    static constexpr auto kB = kDataType<typename Gemm::b_type>;
+    static constexpr auto kC = kDataType<typename Gemm::c_type>;
+  };
+
+  cublasHandle_t handle_on(const kzoo_arguments& args) const {
+    cublasHandle_t handle = handle_.get();
+    check(cublasSetStream(handle, static_cast<cudaStream_t>(args.stream)), "cublasSetStream");
+    // Setting the stream takes the workspace away again, so it follows.
+    check(cublasSetWorkspace(handle, args.workspace, workspace_bytes_), "cublasSetWorkspace");
+    return handle;
+  }
+
   std::unique_ptr<cublasContext, destroy_handle> handle_;
   std::size_t workspace_bytes_;
 };
 
 // Bytes and fp8 go through cuBLASLt, which says beforehand which sizes it does not take.
-using i8 = common::lt_variant<kzoo::types<kzoo::to<signed char, int>>>;
-using fp8 = common::lt_variant<common::lt_fp8_types>;
+struct i8 : common::lt_variant<kzoo::types<kzoo::to<signed char, int>>> {
+  using common::lt_variant<kzoo::types<kzoo::to<signed char, int>>>::lt_variant;
+  static constexpr kzoo::granularity granularity{.row_bytes = 4};
+};
+struct fp8 : common::lt_variant<common::lt_fp8_types> {
+  using common::lt_variant<common::lt_fp8_types>::lt_variant;
+  static constexpr kzoo::granularity granularity{.k = 16, .row_bytes = 16};
+};
 
 }  // namespace
 

@@ -38,9 +38,11 @@ class heuristic : public lt {
 // Matrices, a stream, and what flushes the L2 before each run, as it is when the kernel is timed.
 struct trial {
   explicit trial(const kzoo_problem& p)
-      : a(filled(p.type_a, (kzoo::is_a_transposed(kzoo::layout_of(p)) ? p.k : p.m) * p.lda)),
-        b(filled(p.type_b, (kzoo::is_b_transposed(kzoo::layout_of(p)) ? p.n : p.k) * p.ldb)),
-        c(filled(p.type_c, p.m * p.ldc)),
+      : a(filled(p.type_a, elements(p, kzoo::is_a_transposed(kzoo::layout_of(p)) ? p.k : p.m, p.lda,
+                                    p.stride_a))),
+        b(filled(p.type_b, elements(p, kzoo::is_b_transposed(kzoo::layout_of(p)) ? p.n : p.k, p.ldb,
+                                    p.stride_b))),
+        c(filled(p.type_c, elements(p, p.m, p.ldc, p.stride_c))),
         workspace(common::device_bytes(common::kLtWorkspace)) {
     int device = 0, l2_bytes = 0;
     common::check(cudaGetDevice(&device), "cudaGetDevice");
@@ -70,6 +72,12 @@ struct trial {
     float ms = 0;
     common::check(cudaEventElapsedTime(&ms, start.get(), stop.get()), "cudaEventElapsedTime");
     return ms;
+  }
+
+  // Of one matrix of each product.
+  static std::int64_t elements(const kzoo_problem& p, std::int64_t rows, std::int64_t ld,
+                               std::int64_t stride) {
+    return std::max<std::int64_t>(0, p.batch - 1) * stride + rows * ld;
   }
 
   // Numbers between -1 and 1, or all bytes: how fast a product is depends on its data.
@@ -131,6 +139,9 @@ struct trial {
 // Runs all candidates on matrices of its own when it is created, and keeps the fastest.
 class best : public lt {
  public:
+  // Another instance may choose another, which rounds differently.
+  static constexpr bool nondeterministic = true;
+
   best(const kzoo_problem& p, const kzoo_device& d) : lt(p, d) {
     constexpr std::size_t kLeastRounds = 3, kMostRounds = 50;
     constexpr double kEnoughMs = 500;

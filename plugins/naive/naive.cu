@@ -6,12 +6,13 @@
 
 namespace {
 
-template <class T, kzoo::layout kLayout>
-__global__ void naive_kernel(kzoo::gemm<T, kLayout> g) {
+template <class Gemm>
+__global__ void naive_kernel(Gemm batch) {
+  const auto g = batch[blockIdx.z];
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   const int col = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= g.m || col >= g.n) return;
-  kzoo::accumulator_t<T> acc = 0;
+  typename Gemm::accumulator_type acc = 0;
   for (int k = 0; k < g.k; ++k) acc += g.product(g.a_at(row, k), g.b_at(k, col));
   g.store(row, col, acc);
 }
@@ -21,9 +22,10 @@ template <int kBlock, class Types = kzoo::types<float, int>>
 struct naive {
   using types = Types;
   using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;
   using grid = kzoo::transposed_tile_grid<kBlock, kBlock>;
-  template <class T, kzoo::layout kLayout>
-  static constexpr auto kernel = naive_kernel<T, kLayout>;
+  template <class Gemm>
+  static constexpr auto kernel = naive_kernel<Gemm>;
 };
 
 }  // namespace

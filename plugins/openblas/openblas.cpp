@@ -11,6 +11,7 @@ class sgemm {
  public:
   using types = kzoo::types<float>;
   using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;
 
   sgemm(const kzoo_problem&, const kzoo_device& d)
       : threads_(kOneThread ? 1 : std::max(1, static_cast<int>(d.threads))) {}

@@ -6,15 +6,16 @@
 
 namespace {
 
-template <class T, class S>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    register_tiles_kernel(kzoo::gemm<T> g) {
+template <class Gemm, class S>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) register_tiles_kernel(Gemm batch) {
+  using T = typename Gemm::element;
+  const auto g = batch[blockIdx.z];
   __shared__ T a_tile[S::kBM][S::kBK];
   __shared__ T b_tile[S::kBK][S::kBN];
   const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * S::kThreadsX + tx;
   const int row0 = blockIdx.y * S::kBM, col0 = blockIdx.x * S::kBN;
 
-  kzoo::accumulator_t<T> acc[S::kTM][S::kTN] = {};
+  typename Gemm::accumulator_type acc[S::kTM][S::kTN] = {};
   for (int k0 = 0; k0 < g.k; k0 += S::kBK) {
     common::load_tiles<S>(g, row0, col0, k0, thread, a_tile, b_tile);
     __syncthreads();  // the tiles are complete
@@ -45,9 +46,10 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 template <int BM, int BN, int BK, int TM, int TN>
 struct tiles {
   using types = kzoo::types<float, int>;
+  static constexpr bool batches = true;
   using grid = common::tiling<BM, BN, BK, TM, TN, TM * TN == 64 ? 2 : 0>;
-  template <class T>
-  static constexpr auto kernel = register_tiles_kernel<T, grid>;
+  template <class Gemm>
+  static constexpr auto kernel = register_tiles_kernel<Gemm, grid>;
 };
 
 }  // namespace

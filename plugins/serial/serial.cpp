@@ -9,6 +9,7 @@ namespace {
 struct ijk {
   using types = kzoo::every_type;
   using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;
 
   template <class T, kzoo::layout kLayout>
   void run(const kzoo::gemm<T, kLayout>& g, kzoo::stream_t) const {
@@ -31,6 +32,7 @@ struct ijk {
 struct ikj {
   using types = kzoo::types<float, int, __half, __nv_bfloat16>;
   using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;
 
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
     return static_cast<std::size_t>(p.n) * sizeof(float);

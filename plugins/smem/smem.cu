@@ -6,14 +6,15 @@
 
 namespace {
 
-template <class T, kzoo::layout kLayout, int kTile>
-__global__ void smem_kernel(kzoo::gemm<T, kLayout> g) {
-  __shared__ typename kzoo::elements<T>::a a_tile[kTile][kTile];
-  __shared__ typename kzoo::elements<T>::b b_tile[kTile][kTile];
+template <class Gemm, int kTile>
+__global__ void smem_kernel(Gemm batch) {
+  __shared__ typename Gemm::a_type a_tile[kTile][kTile];
+  __shared__ typename Gemm::b_type b_tile[kTile][kTile];
+  const auto g = batch[blockIdx.z];
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * kTile + ty, col = blockIdx.x * kTile + tx;
 
-  kzoo::accumulator_t<T> acc = 0;
+  typename Gemm::accumulator_type acc = 0;
   for (int k0 = 0; k0 < g.k; k0 += kTile) {
     a_tile[ty][tx] = g.a_or_zero(row, k0 + tx);
     b_tile[ty][tx] = g.b_or_zero(k0 + ty, col);
@@ -34,9 +35,10 @@ template <int kTile, class Types = kzoo::types<float, int>>
 struct smem {
   using types = Types;
   using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;
   using grid = kzoo::tile_grid<kTile, kTile>;
-  template <class T, kzoo::layout kLayout>
-  static constexpr auto kernel = smem_kernel<T, kLayout, kTile>;
+  template <class Gemm>
+  static constexpr auto kernel = smem_kernel<Gemm, kTile>;
 };
 
 }  // namespace

@@ -63,7 +63,7 @@ struct hopper_variant {
   using types = kzoo::types<__half, __nv_bfloat16>;
   static constexpr unsigned compute_capability = 90;
 
-  static const char* supports(const kzoo_problem&, const kzoo_device& d) {
+  static const char* supports(const kzoo_device& d) {
     if (d.kind == KZOO_CPU) return "it uses wgmma, which the simulator does not have";
     return d.compute_capability == 90 ? nullptr
                                       : "it is built for sm_90a, which runs on sm_90 alone";

@@ -13,6 +13,7 @@ const scalars kScalars;
 const exact_integers kExactIntegers;
 const precision_probe kPrecisionProbe;
 const layouts kLayoutsCheck;
+const batches kBatches;
 const specials kSpecials;
 const seeds kSeeds;
 const near_size kNearSize;
@@ -23,10 +24,10 @@ const repeats kRepeats;
 const compute_sanitizer kMemcheck{"memcheck"}, kRacecheck{"racecheck"};
 const address_sanitizer kAddressSanitizer;
 
-const check* const kAll[] = {&kFreivalds,      &kShapes,       &kScalars,      &kExactIntegers,
-                             &kPrecisionProbe, &kLayoutsCheck, &kSpecials,     &kSeeds,
-                             &kNearSize,       &kNewContents,  &kNewAddresses, &kInterleaving,
-                             &kRepeats,        &kMemcheck,     &kRacecheck,    &kAddressSanitizer};
+const check* const kAll[] = {
+    &kFreivalds,    &kShapes,   &kScalars,  &kExactIntegers, &kPrecisionProbe,  &kLayoutsCheck,
+    &kBatches,      &kSpecials, &kSeeds,    &kNearSize,      &kNewContents,     &kNewAddresses,
+    &kInterleaving, &kRepeats,  &kMemcheck, &kRacecheck,     &kAddressSanitizer};
 
 }  // namespace
 

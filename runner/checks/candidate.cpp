@@ -18,17 +18,19 @@ namespace {
 
 std::int64_t up_to_multiple(std::int64_t x, std::int64_t of) { return (x + of - 1) / of * of; }
 
+std::int64_t narrowest(const element_types& t) {
+  return static_cast<std::int64_t>(std::min({type_size(t.a), type_size(t.b), type_size(t.c)}));
+}
+
 problem rounded_up(problem p, const results::granularity& g) {
-  const std::size_t narrowest =
-      std::min({type_size(p.dtype.a), type_size(p.dtype.b), type_size(p.dtype.c)});
-  const std::int64_t row =
-      std::max<std::int64_t>(1, g.row_bytes / static_cast<std::int64_t>(narrowest));
+  const std::int64_t row = std::max<std::int64_t>(1, g.row_bytes / narrowest(p.dtype));
   const bool a_has_rows_of_m = is_a_transposed(p.layout);
   const bool some_rows_of_k = !a_has_rows_of_m || is_b_transposed(p.layout);
   p.m = up_to_multiple(p.m, std::lcm(g.m, a_has_rows_of_m ? row : 1));
   p.n = up_to_multiple(p.n, std::lcm(g.n, row));  // rows of C
   p.k = up_to_multiple(p.k, std::lcm(g.k, some_rows_of_k ? row : 1));
   p.padding = up_to_multiple(p.padding, row);
+  p.batch_padding = up_to_multiple(p.batch_padding, row);
   return p;
 }
 
@@ -40,13 +42,16 @@ fitted_problem candidate::fit(const problem& p) {
   const auto objection = host_.objection(who_.device, who_.variant, first);
   if (!objection) return {first, ""};
   for (std::int64_t step = 2; step <= kLargestStep; step *= 2) {
+    const problem aligned = rounded_up(p, {1, 1, 1, step * narrowest(p.dtype)});  // rows alone
+    if (!host_.objection(who_.device, who_.variant, aligned)) return {aligned, ""};
     problem larger = rounded_up(p, {step, step, step, 1});
     larger.padding = up_to_multiple(p.padding, step);
+    larger.batch_padding = up_to_multiple(p.batch_padding, step);
     if (!host_.objection(who_.device, who_.variant, larger)) return {larger, ""};
   }
-  if (p.padding == 0) return {std::nullopt, *objection};
+  if (p.padding == 0 && p.batch_padding == 0) return {std::nullopt, *objection};
   problem packed = p;
-  packed.padding = 0;
+  packed.padding = packed.batch_padding = 0;
   fitted_problem without = fit(packed);
   without.objection = *objection;
   return without;

@@ -26,13 +26,14 @@ covered freivalds::run(candidate& c) const {
   const problem exact = reference::exact_companion(real);
   c.prepare(exact);
   c.run_unjudged();
-  require_no(reference::compare_exact(*c.expected_cache().exact_sums(exact), c.host().fold(key)),
-             exact);
+  require_no(
+      reference::compare_exact(exact, *c.expected_cache().exact_sums(exact), c.host().fold(key)),
+      exact);
   c.finish();
   return {
       fmt::format("all {} elements of C by weighted row sums, and exactly on small integers; {} "
                   "random rows against fp64",
-                  real.m * real.n, reference::expected_result::rows_of(real))};
+                  real.all_rows() * real.n, reference::expected_result::rows_of(real))};
 }
 
 }  // namespace kzoo::checks

@@ -13,7 +13,8 @@ class freivalds final : public check {
   tier from() const override { return tier::quick; }
   bool is_about_problem() const override { return true; }
   bool applies_to(const candidate& c) const override {
-    return reference::expected_result::rows_of(c.current_problem()) < c.current_problem().m;
+    return reference::expected_result::rows_of(c.current_problem()) <
+           c.current_problem().all_rows();
   }
   covered run(candidate& c) const override;
 };

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -18,11 +20,17 @@ namespace fs = std::filesystem;
 
 constexpr double kTimeoutSeconds = 300;  // these tools slow a kernel down by up to a hundred times
 
+// As many products show what goes wrong between two of them.
+std::int64_t products_for(const candidate& c) {
+  return std::min<std::int64_t>(c.current_problem().batch, 3);
+}
+
 // What the tool watches: a small problem that the variant takes.
 std::string size_for(candidate& c) {
   constexpr std::int64_t kM = 129, kN = 127, kK = 65;
   problem usual = sized(kM, kN, kK, c.current_problem().dtype);
   usual.layout = c.current_problem().layout;
+  usual.batch = products_for(c);
   const fitted_problem small = c.fit(usual);
   if (!small.taken) throw skipped("declined: " + small.objection);
   return shape_name(*small.taken);
@@ -44,7 +52,9 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
           "--dtype",
           types_name(c.current_problem().dtype),
           "--layout",
-          std::string(layout_name(c.current_problem().layout))};
+          std::string(layout_name(c.current_problem().layout)),
+          "--batch",
+          std::to_string(products_for(c))};
 }
 
 // The first lines of the output that contain one of the words, without the tool's prefix.

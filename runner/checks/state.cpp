@@ -1,5 +1,6 @@
 #include "checks/state.hpp"
 
+#include "core/operands.hpp"
 #include "core/verdict.hpp"
 #include "reference/tampering.hpp"
 
@@ -117,11 +118,11 @@ covered repeats::run(candidate& c) const {
     if (again.report.output.digest == first || c.nondeterministic()) continue;
     const reference::comparison difference = reference::compare(
         *expected, kept, c.declared(), reference::keep(*expected, c.host().output()), c.declared());
-    throw failed(
-        fmt::format("{} differs from the first, by up to {:.3g} at {}, and the variant is not "
-                    "declared nondeterministic: a race?",
-                    which, difference.max_abs_diff,
-                    reference::place_name(difference.worst_row, difference.worst_col)));
+    throw failed(fmt::format(
+        "{} differs from the first, by up to {:.3g} at {}, and the variant is not "
+        "declared nondeterministic: a race?",
+        which, difference.max_abs_diff,
+        reference::place_name(operands_of(p).c, difference.worst_row, difference.worst_col)));
   }
   c.finish();
   return {fmt::format("{} runs, {}", runs,

@@ -126,14 +126,45 @@ std::vector<problem> exact_integers::problems(const candidate& c) const {
   return list;
 }
 
+// A sweep over problems of kinds that the variant need not take: one that it declines is no gap.
+template <class Sweep>
+covered run_optional(const Sweep& run, const char* when_declined) try {
+  covered all = run();
+  all.not_checked.clear();
+  return all;
+} catch (const skipped&) {
+  return {when_declined};
+}
+
 covered layouts::run(candidate& c) const {
-  try {
-    covered all = sweep_check::run(c);
-    all.not_checked.clear();  // a layout that it declines is another problem
-    return all;
-  } catch (const skipped&) {
-    return {"it takes no other layout"};
+  return run_optional([&] { return sweep_check::run(c); }, "it takes no other layout");
+}
+
+covered batches::run(candidate& c) const {
+  return run_optional([&] { return sweep_check::run(c); }, "it takes one product at a time");
+}
+
+std::vector<problem> batches::problems(const candidate& c) const {
+  const bool integer = is_integer(c.current_problem().dtype);
+  std::vector<problem> list;
+  const auto add = [&](std::int64_t count, const shape& size) -> problem& {
+    list.push_back(sized(c, size));
+    list.back().batch = count;
+    return list.back();
+  };
+  add(2, {64, 64, 64});
+  add(17, {5, 3, 9});
+  add(3, {97, 89, 101}).batch_padding = 40;
+  for (const shared_operand shared : {shared_operand::none, shared_operand::a, shared_operand::b}) {
+    problem& general = add(4, {33, 70, 41});
+    general.batch_shared = shared;
+    general.padding = 5;
+    general.batch_padding = 7;
+    general.alpha = integer ? -3.0 : -0.7;
+    general.beta = integer ? -2.0 : -1.3;
   }
+  add(3, {66, 34, 129}).data = fill::integers;
+  return list;
 }
 
 std::vector<problem> layouts::problems(const candidate& c) const {

@@ -51,6 +51,16 @@ class layouts final : public sweep_check {
   std::vector<problem> problems(const candidate& c) const override;
 };
 
+// Batches, packed and padded, of which an operand may be shared; of variants that take them.
+class batches final : public sweep_check {
+ public:
+  const char* name() const override { return "batches"; }
+  covered run(candidate& c) const override;
+
+ private:
+  std::vector<problem> problems(const candidate& c) const override;
+};
+
 // Infinities and NaN among the inputs: they reach those elements of C, and only those, that IEEE
 // 754 says.
 class specials final : public sweep_check {

@@ -39,6 +39,7 @@ struct experiment_options {
   std::vector<std::string> plugins;  // empty: as the file says
   std::vector<std::string> sizes;    // empty: as the file says
   std::vector<std::string> layouts;  // empty: as the file says
+  std::vector<std::string> batches;  // empty: as the file says
   std::string tier;                  // "" : as the file says
 };
 
@@ -76,6 +77,7 @@ struct validate_options : common_options {
   std::string plugin;       // name, name:variant or glob; or FILE.so, FILE.so:variant
   std::string size, dtype;  // "" : default size, all types
   std::string layout;       // "" : the first that the variant takes
+  std::string batch;        // products; "" : one
   std::string tier = "full";
   std::string device;  // "" : one that the plugin has a build for
   std::string json;    // "" : none, "-": stdout

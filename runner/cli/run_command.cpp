@@ -147,6 +147,7 @@ run_options with_recorded_options(const document& then, run_options options) {
   if (options.plugins.empty()) options.plugins = over.plugins;
   if (options.sizes.empty()) options.sizes = over.sizes;
   if (options.layouts.empty()) options.layouts = over.layouts;
+  if (options.batches.empty()) options.batches = over.batches;
   if (options.tier.empty()) options.tier = over.tier.value_or("");
   options.in_process = options.in_process || then.invoked.in_process;
   return options;

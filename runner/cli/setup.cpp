@@ -35,6 +35,7 @@ results::overrides overrides_of(const experiment_options& options) {
   over.plugins = options.plugins;
   over.sizes = options.sizes;
   over.layouts = options.layouts;
+  over.batches = options.batches;
   return over;
 }
 

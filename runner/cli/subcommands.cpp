@@ -59,6 +59,10 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
       ->type_name("LIST")
       ->allow_extra_args(false)
       ->delimiter(',');
+  app.add_option("--batches", o.batches, "Numbers of products in a batch, separated by commas")
+      ->type_name("LIST")
+      ->allow_extra_args(false)
+      ->delimiter(',');
   return file;
 }
 
@@ -172,6 +176,8 @@ void add_validate(CLI::App& runner, int& code) {
   app.add_option("--layout", o.layout,
                  "Check with this layout: nn, nt, tn or tt; default: the first that is taken")
       ->type_name("LAYOUT");
+  app.add_option("--batch", o.batch, "Check with a batch of so many products; default: one product")
+      ->type_name("N");
   app.add_option("--timeout", o.timeout_seconds,
                  "Seconds after which one step counts as hung; default: 60")
       ->type_name("SECONDS");

@@ -104,6 +104,11 @@ int validate(const validate_options& options) {
     how.layout = experiment::find_layout(options.layout);
     if (!how.layout) refuse(fmt::format("--layout: expected {}", experiment::kLayoutForm));
   }
+  if (!options.batch.empty()) {
+    const auto count = experiment::parse_batch(options.batch);
+    if (!count) refuse(fmt::format("--batch: expected {}", experiment::kBatchForm));
+    how.batch = *count;
+  }
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what =

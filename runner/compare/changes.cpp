@@ -52,6 +52,8 @@ std::vector<std::string> changes_between(const document& then, const document& n
   compare("--device", was.device.value_or(""), is.device.value_or(""));
   compare("--plugins", joined(was.plugins), joined(is.plugins));
   compare("--sizes", joined(was.sizes), joined(is.sizes));
+  compare("--layouts", joined(was.layouts), joined(is.layouts));
+  compare("--batches", joined(was.batches), joined(is.batches));
   compare("--verify", was.tier.value_or(""), is.tier.value_or(""));
   compare("the device", fmt::format("{} ({})", joined(then.devices), then.device.name),
           fmt::format("{} ({})", joined(now.devices), now.device.name));

@@ -11,9 +11,14 @@
 //
 // Rows, columns and ld are those of the matrix as it is stored, row by row. Where the layout of a
 // problem says t, its transpose is what is multiplied: op(x) in BLAS's words.
+//
+// The matrices of a batch are in one buffer, `stride` words from one to the next. What is between
+// the rows of one and those of the next is NaN too, and counts as padding of the row before it.
+// Rows are numbered through all of them: row r is row r % rows of product r / rows.
 
 #include <kzoo/abi.h>
 #include <kzoo/numeric.hpp>
+#include <kzoo/type_names.hpp>
 
 #include <bit>
 #include <cstdint>
@@ -71,43 +76,65 @@ struct matrix {
   negation negated{};
   bool transposed = false;      // op(x) is the transpose
   std::uint64_t parameter = 0;  // of `inside`
+  // The matrices of a batch; one alone has stride 0.
+  std::int64_t count = 1, stride = 0;
+  // Whether the same rows, or columns, of all of them are negated: of a C with one A, or one B.
+  bool same_rows = false, same_cols = false;
 };
 
-constexpr std::int64_t word_count(const matrix& x) { return x.rows * x.ld + 2 * kRedzone; }
+// The rows of all matrices of a batch.
+constexpr std::int64_t all_rows(const matrix& x) { return x.count * x.rows; }
+// The words from the first to the last row.
+constexpr std::int64_t span_of(const matrix& x) { return (x.count - 1) * x.stride + x.rows * x.ld; }
+constexpr std::int64_t word_count(const matrix& x) { return span_of(x) + 2 * kRedzone; }
 
 struct coordinates {
   std::int64_t row, col;  // col >= cols: padding
 };
 
-// Where in the rows x ld elements `index` is, which must not be in a redzone.
+// Where between the redzones `index` is.
 constexpr coordinates coordinates_of(const matrix& x, std::int64_t index) {
-  const std::int64_t i = index - kRedzone;
-  if (x.rows * x.ld <= INT32_MAX) {  // a GPU divides 32-bit numbers several times faster
-    const auto i32 = static_cast<std::uint32_t>(i), ld = static_cast<std::uint32_t>(x.ld);
-    return {i32 / ld, i32 % ld};
+  const bool is_small = span_of(x) <= INT32_MAX;
+  const auto quotient = [is_small](std::int64_t i, std::int64_t by) -> std::int64_t {
+    if (!is_small) return i / by;  // a GPU divides 32-bit numbers several times faster
+    return static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(by);
+  };
+  std::int64_t i = index - kRedzone, product = 0;
+  if (x.count > 1) {
+    product = quotient(i, x.stride);
+    i -= product * x.stride;
   }
-  return {i / x.ld, i % x.ld};
+  std::int64_t row = quotient(i, x.ld);
+  if (row >= x.rows) row = x.rows - 1;  // between two products
+  return {product * x.rows + row, i - row * x.ld};
 }
 
 constexpr bool is_inside(const matrix& x, std::int64_t index) {
   const std::int64_t i = index - kRedzone;
-  return i >= 0 && i < x.rows * x.ld && coordinates_of(x, index).col < x.cols;
+  return i >= 0 && i < span_of(x) && coordinates_of(x, index).col < x.cols;
 }
 
 // Index of element (row, col).
 constexpr std::int64_t index_of(const matrix& x, std::int64_t row, std::int64_t col) {
-  return kRedzone + row * x.ld + col;
+  if (x.count == 1) return kRedzone + row * x.ld + col;
+  return kRedzone + row / x.rows * x.stride + row % x.rows * x.ld + col;
+}
+// Index past the row and its padding.
+constexpr std::int64_t row_end(const matrix& x, std::int64_t row) {
+  return row + 1 < all_rows(x) ? index_of(x, row + 1, 0) : kRedzone + span_of(x);
 }
 
-// The same for op(x).
+// The same for op(x) of one product.
 constexpr std::int64_t op_rows(const matrix& x) { return x.transposed ? x.cols : x.rows; }
 constexpr std::int64_t op_cols(const matrix& x) { return x.transposed ? x.rows : x.cols; }
-constexpr std::int64_t op_index(const matrix& x, std::int64_t row, std::int64_t col) {
-  return x.transposed ? index_of(x, col, row) : index_of(x, row, col);
+constexpr std::int64_t op_index(const matrix& x, std::int64_t product, std::int64_t row,
+                                std::int64_t col) {
+  return kRedzone + product * x.stride + (x.transposed ? col * x.ld + row : row * x.ld + col);
 }
 constexpr coordinates op_coordinates_of(const matrix& x, std::int64_t index) {
   const coordinates at = coordinates_of(x, index);
-  return x.transposed ? coordinates{at.col, at.row} : at;
+  const std::int64_t row = x.count == 1 ? at.row : at.row % x.rows;
+  return x.transposed ? coordinates{at.col, row} : coordinates{row, at.col};
 }
 // What negates the rows and columns of op(x) that `op` names.
 constexpr negation op_negation(const matrix& x, const negation& op) {
@@ -128,37 +155,32 @@ constexpr std::int64_t late(std::uint64_t key, std::int64_t count) {
   return static_cast<std::int64_t>(hash(key, -1) % static_cast<std::uint64_t>(count));
 }
 
-// Whether the key negates row (or column) i of `count`: about 32 of them, or half of fewer than 64.
-constexpr bool is_negated(std::uint64_t key, bool without_late, std::int64_t i,
-                          std::int64_t count) {
+// Whether the key negates row (or column) i of `all` in a batch of matrices of `count` rows each:
+// about 32 of each matrix, or half of fewer than 64.
+constexpr bool is_negated(std::uint64_t key, bool without_late, std::int64_t i, std::int64_t count,
+                          std::int64_t all) {
   if (key == 0) return false;
   const std::uint64_t below =
       count < 64 ? 0x80000000u : (32ull << 32) / static_cast<std::uint64_t>(count);
-  return (hash(key, i) >> 32 < below) != (without_late && i == late(key, count));
+  return (hash(key, i) >> 32 < below) != (without_late && i == late(key, all));
 }
 constexpr bool is_row_negated(const matrix& x, std::int64_t row) {
-  return is_negated(x.negated.rows, x.negated.without_late, row, x.rows);
+  const bool each = x.count > 1 && !x.same_rows;
+  return is_negated(x.negated.rows, x.negated.without_late,
+                    each || x.count == 1 ? row : row % x.rows, x.rows, each ? all_rows(x) : x.rows);
 }
-constexpr bool is_column_negated(const matrix& x, std::int64_t col) {
-  return is_negated(x.negated.cols, x.negated.without_late, col, x.cols);
+// A column of one product.
+constexpr bool is_column_negated(const matrix& x, std::int64_t product, std::int64_t col) {
+  const bool each = x.count > 1 && !x.same_cols;
+  return is_negated(x.negated.cols, x.negated.without_late, each ? product * x.cols + col : col,
+                    x.cols, each ? x.count * x.cols : x.cols);
+}
+constexpr bool is_element_negated(const matrix& x, std::int64_t row, std::int64_t col) {
+  return is_row_negated(x, row) != is_column_negated(x, x.count == 1 ? 0 : row / x.rows, col);
 }
 
 // The bytes of an element.
-constexpr int element_bytes(kzoo_type type) {
-  switch (type) {
-    case KZOO_F64:
-      return 8;
-    case KZOO_F16:
-    case KZOO_BF16:
-      return 2;
-    case KZOO_I8:
-    case KZOO_E4M3:
-    case KZOO_E5M2:
-      return 1;
-    default:
-      return 4;
-  }
-}
+constexpr int element_bytes(kzoo_type type) { return static_cast<int>(type_bytes(type)); }
 constexpr bool is_integer_type(kzoo_type type) { return type == KZOO_I32 || type == KZOO_I8; }
 constexpr word_bits sign_bit(kzoo_type type) {
   return word_bits{1} << (8 * element_bytes(type) - 1);
@@ -296,7 +318,7 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
     case content::heights:
       return height(x.type, bits);
     case content::hill: {
-      const std::int64_t i = index - kRedzone, col = x.transposed ? i / x.ld : i % x.ld;
+      const std::int64_t col = op_coordinates_of(x, index).col;
       return col < (op_cols(x) + 1) / 2 ? height(x.type, bits) : -height(x.type, bits);
     }
     case content::bits:
@@ -393,7 +415,7 @@ constexpr word_bits word(const matrix& x, std::int64_t index) {
   const word_bits bits = generated(x, index);
   if (x.negated == negation{}) return bits;
   const coordinates at = coordinates_of(x, index);
-  return is_row_negated(x, at.row) != is_column_negated(x, at.col) ? opposite(x.type, bits) : bits;
+  return is_element_negated(x, at.row, at.col) ? opposite(x.type, bits) : bits;
 }
 
 // Changes the sign of an element, which may be of a result: what still holds its poison stays.

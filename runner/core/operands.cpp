@@ -71,15 +71,21 @@ operands operands_of(const problem& p) {
   const auto parameter = static_cast<std::uint64_t>(
       p.data.what == fill::sparse ? p.data.parameter * 0x1p32 : p.data.parameter);
   const auto matrix = [&](kzoo_type type, data::content what, std::int64_t rows, std::int64_t cols,
-                          bool transposed, std::int64_t ld, std::int64_t which) {
+                          bool transposed, std::int64_t ld, std::int64_t which, std::int64_t count,
+                          std::int64_t stride) {
     if (transposed) std::swap(rows, cols);
-    return data::matrix{type, what,       rows,     cols, ld, data::hash(p.seed, which),
-                        {},   transposed, parameter};
+    return data::matrix{type, what,       rows,      cols,  ld,    data::hash(p.seed, which),
+                        {},   transposed, parameter, count, stride};
   };
   const data::content c = p.beta == 0.0 ? data::content::poison : inside.c;
-  return {matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0),
-          matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1),
-          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2)};
+  operands of{matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0,
+                     p.count_a(), p.stride_a()),
+              matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1,
+                     p.count_b(), p.stride_b()),
+              matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2, p.batch, p.stride_c())};
+  of.c.same_rows = p.batch_shared == shared_operand::a;
+  of.c.same_cols = p.batch_shared == shared_operand::b;
+  return of;
 }
 
 }  // namespace kzoo

@@ -11,7 +11,7 @@ namespace kzoo {
 
 std::size_t type_size(kzoo_type type) {
   const bool known = type >= KZOO_F32 && type <= KZOO_E5M2;
-  return known ? static_cast<std::size_t>(data::element_bytes(type)) : 0;
+  return known ? static_cast<std::size_t>(type_bytes(type)) : 0;
 }
 
 bool is_integer(kzoo_type type) { return data::is_integer_type(type); }
@@ -134,6 +134,17 @@ fill default_fill(const element_types& types) {
   return is_integer(types) ? fill::integers : fill::uniform;
 }
 
+std::string_view shared_name(shared_operand shared) {
+  switch (shared) {
+    case shared_operand::a:
+      return "a";
+    case shared_operand::b:
+      return "b";
+    default:
+      return "none";
+  }
+}
+
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype) {
   problem p;
   p.m = m;
@@ -150,6 +161,11 @@ std::string problem_name(const problem& p) {
   const problem usual;
   std::string name = fmt::format("{} {}", shape_name(p), types_name(p.dtype));
   if (p.layout != usual.layout) name += fmt::format(" {}", layout_name(p.layout));
+  if (p.batch != usual.batch) name += fmt::format(" batch={}", p.batch);
+  if (p.batch_padding != usual.batch_padding)
+    name += fmt::format(" batch_padding={}", p.batch_padding);
+  if (p.batch_shared != usual.batch_shared)
+    name += fmt::format(" batch_shared={}", shared_name(p.batch_shared));
   if (p.alpha != usual.alpha) name += fmt::format(" alpha={}", p.alpha);
   if (p.beta != usual.beta) name += fmt::format(" beta={}", p.beta);
   if (p.scale_a != usual.scale_a) name += fmt::format(" scale_a={}", p.scale_a);
@@ -180,6 +196,12 @@ kzoo_problem to_abi(const problem& p) {
   abi.alignment = kMatrixAlignment;
   if (p.scale_a != 1) abi.scale_a = p.scale_a;
   if (p.scale_b != 1) abi.scale_b = p.scale_b;
+  if (p.batch > 1) {
+    abi.batch = p.batch;
+    abi.stride_a = p.stride_a();
+    abi.stride_b = p.stride_b();
+    abi.stride_c = p.stride_c();
+  }
   return abi;
 }
 

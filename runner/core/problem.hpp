@@ -118,15 +118,23 @@ bool has_integers(fill f);
 // The fill of a problem that does not name one: integers for integer types, else uniform.
 fill default_fill(const element_types& types);
 
+// Which operand all products of a batch have in common: its stride is 0.
+enum class shared_operand { none, a, b };
+inline constexpr std::array kSharedOperands{shared_operand::none, shared_operand::a,
+                                            shared_operand::b};
+std::string_view shared_name(shared_operand shared);
+
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
 inline constexpr std::uint64_t kMatrixAlignment = 256;
 
 // What a problem may have at most: then no product of its sizes overflows.
 inline constexpr std::int64_t kLargestDimension = 1048576;
 inline constexpr std::int64_t kMostPadding = 65536;
+inline constexpr std::int64_t kMostProducts = 65536;  // of a batch
 
 // C = alpha A B + beta C, A is m x k, B is k x n, C is m x n. C is row-major; the layout says which
-// of A and B are transposed in memory.
+// of A and B are transposed in memory. A batch is many such products of one shape, each of whose
+// matrices starts a stride after that of the product before.
 struct problem {
   std::int64_t m = 256, n = 256, k = 256;
   element_types dtype{};
@@ -137,11 +145,30 @@ struct problem {
   std::uint64_t seed = 1;
   kzoo::layout layout = kzoo::layout::nn;
   double scale_a = 1.0, scale_b = 1.0;  // what elements of 8-bit floating types are multiplied by
+  std::int64_t batch = 1;               // products
+  // Elements between the A of one product and the next; twice that of B, three times of C.
+  std::int64_t batch_padding = 0;
+  shared_operand batch_shared = shared_operand::none;
 
   std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }
   std::int64_t ldb() const { return (is_b_transposed(layout) ? k : n) + 2 * padding; }
   std::int64_t ldc() const { return n + 3 * padding; }
-  double flops() const { return 2.0 * double(m) * double(n) * double(k); }
+  // Elements from one product's matrix to the next one's; 0 without a batch.
+  std::int64_t stride_a() const {
+    const bool one = batch == 1 || batch_shared == shared_operand::a;
+    return one ? 0 : (is_a_transposed(layout) ? k : m) * lda() + batch_padding;
+  }
+  std::int64_t stride_b() const {
+    const bool one = batch == 1 || batch_shared == shared_operand::b;
+    return one ? 0 : (is_b_transposed(layout) ? n : k) * ldb() + 2 * batch_padding;
+  }
+  std::int64_t stride_c() const { return batch == 1 ? 0 : m * ldc() + 3 * batch_padding; }
+  // How many there are in memory.
+  std::int64_t count_a() const { return batch_shared == shared_operand::a ? 1 : batch; }
+  std::int64_t count_b() const { return batch_shared == shared_operand::b ? 1 : batch; }
+  // The rows of C of all products, which are numbered through: row r is row r % m of product r / m.
+  std::int64_t all_rows() const { return batch * m; }
+  double flops() const { return 2.0 * double(all_rows()) * double(n) * double(k); }
 
   auto operator<=>(const problem&) const = default;
 };
@@ -151,8 +178,8 @@ problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_type
 
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
 std::string shape_name(const problem& p);
-// "512x512x512 f32", with layout, alpha, beta, scales, padding, fill and seed only where they are
-// not the default.
+// "512x512x512 f32", with layout, batch, alpha, beta, scales, padding, fill and seed only where
+// they are not the default.
 std::string problem_name(const problem& p);
 
 // The problem in the form in which plugins receive it.

@@ -39,17 +39,19 @@ class cpu_backend final : public backend {
 
   void negate(void* buffer, const data::matrix& x, const data::negation& to) override {
     const data::matrix other = with(x, to);
-    std::vector<std::int64_t> columns;
-    for (std::int64_t col = 0; col < x.cols; ++col)
-      if (data::is_column_negated(x, col) != data::is_column_negated(other, col))
-        columns.push_back(col);
-    for_each_block(x.rows, [&](std::int64_t row) {
-      const auto negate_at = [&](std::int64_t col) {
-        negate_word(buffer, x, data::index_of(x, row, col));
-      };
-      for (const std::int64_t col : columns) negate_at(col);
+    std::vector<std::vector<std::int64_t>> columns(static_cast<std::size_t>(x.count));
+    for (std::int64_t product = 0; product < x.count; ++product)
+      for (std::int64_t col = 0; col < x.cols; ++col)
+        if (data::is_column_negated(x, product, col) !=
+            data::is_column_negated(other, product, col))
+          columns[std::size_t(product)].push_back(col);
+    for_each_block(data::all_rows(x), [&](std::int64_t row) {
+      const std::int64_t first = data::index_of(x, row, 0);
+      for (const std::int64_t col : columns[std::size_t(row / x.rows)])
+        negate_word(buffer, x, first + col);
       if (data::is_row_negated(x, row) == data::is_row_negated(other, row)) return;
-      for (std::int64_t col = 0; col < x.cols; ++col) negate_at(col);  // twice is not at all
+      for (std::int64_t col = 0; col < x.cols; ++col)  // twice is not at all
+        negate_word(buffer, x, first + col);
     });
   }
 
@@ -91,18 +93,21 @@ class cpu_backend final : public backend {
   }
 
   std::uint64_t digest(const void* buffer, const data::matrix& x) override {
-    std::vector<char> columns(static_cast<std::size_t>(x.cols));
-    for (std::int64_t col = 0; col < x.cols; ++col)
-      columns[std::size_t(col)] = data::is_column_negated(x, col);
-    std::vector<std::uint64_t> parts(static_cast<std::size_t>(x.rows) + 1);
+    std::vector<char> columns;  // of all products
+    columns.reserve(static_cast<std::size_t>(x.count * x.cols));
+    for (std::int64_t product = 0; product < x.count; ++product)
+      for (std::int64_t col = 0; col < x.cols; ++col)
+        columns.push_back(data::is_column_negated(x, product, col));
+    std::vector<std::uint64_t> parts(static_cast<std::size_t>(data::all_rows(x)) + 1);
     const auto bits = [&](std::int64_t index) { return word_at(buffer, x, index); };
-    for_each_block(x.rows, [&](std::int64_t row) {
+    for_each_block(data::all_rows(x), [&](std::int64_t row) {
       const bool negated = data::is_row_negated(x, row);
+      const char* const column = columns.data() + row / x.rows * x.cols;
       std::uint64_t& sum = parts[std::size_t(row)];
       std::int64_t i = data::index_of(x, row, 0);
       for (std::int64_t col = 0; col < x.cols; ++col, ++i)
-        sum += data::digest_term(x, i, bits(i), negated != (columns[std::size_t(col)] != 0));
-      for (std::int64_t col = x.cols; col < x.ld; ++col, ++i) sum += data::digest_term(bits(i), i);
+        sum += data::digest_term(x, i, bits(i), negated != (column[col] != 0));
+      for (; i < data::row_end(x, row); ++i) sum += data::digest_term(bits(i), i);
     });
     for (std::int64_t i = 0; i < data::kRedzone; ++i) {
       const std::int64_t after = data::word_count(x) - 1 - i;
@@ -113,8 +118,8 @@ class cpu_backend final : public backend {
 
   std::vector<data::row_sums> fold_rows(const void* buffer, const data::matrix& x,
                                         std::uint64_t key) override {
-    std::vector<data::row_sums> sums(static_cast<std::size_t>(x.rows));
-    for_each_block(x.rows, [&](std::int64_t row) {
+    std::vector<data::row_sums> sums(static_cast<std::size_t>(data::all_rows(x)));
+    for_each_block(data::all_rows(x), [&](std::int64_t row) {
       for (std::int64_t col = 0; col < x.cols; ++col)
         add_to_row(sums[std::size_t(row)], buffer, x, key, row, col);
     });

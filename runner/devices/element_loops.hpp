@@ -73,8 +73,7 @@ constexpr void add_to_row(data::row_sums& sums, const void* buffer, const data::
                           std::uint64_t key, std::int64_t row, std::int64_t col) {
   const std::int64_t index = data::index_of(x, row, col);
   data::word_bits bits = word_at(buffer, x, index);
-  if (data::is_row_negated(x, row) != data::is_column_negated(x, col))
-    bits = data::negate(x, index, bits);
+  if (data::is_element_negated(x, row, col)) bits = data::negate(x, index, bits);
   sums.exact += data::exact_integer(x.type, bits) * data::hash(key, col);
   sums.rounded += data::decode(x.type, bits) * data::sign_of(key, col);
 }

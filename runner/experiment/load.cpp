@@ -109,6 +109,19 @@ void apply_layouts(const std::vector<std::string>& names, std::vector<problem_se
   for (problem_set& set : sets) set.layouts = wanted;
 }
 
+void apply_batches(const std::vector<std::string>& counts, std::vector<problem_set>& sets,
+                   input::diagnostics& report) {
+  std::vector<std::int64_t> wanted;
+  for (const std::string& count : counts) {
+    if (const auto known = parse_batch(count))
+      wanted.push_back(*known);
+    else
+      report.error({"--batches"},
+                   fmt::format("expected {}, found {}", kBatchForm, input::in_quotes(count)));
+  }
+  for (problem_set& set : sets) set.batch = wanted;
+}
+
 void apply(const results::overrides& over, results::experiment& e, input::diagnostics& report) {
   if (over.device) {
     if (!is_device_name(*over.device)) report.error({"--device"}, device_fault(*over.device));
@@ -171,6 +184,10 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
     e.problems_where = {"--sizes"};
   }
   if (!over.layouts.empty()) apply_layouts(over.layouts, sets, report);
+  if (!over.batches.empty()) {
+    apply_batches(over.batches, sets, report);
+    e.problems_where = {"--batches"};
+  }
   if (!report.any()) e.problems = expand(sets, report);
   report.throw_if_any();
   return e;

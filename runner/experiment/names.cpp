@@ -62,6 +62,11 @@ std::optional<layout> find_layout(std::string_view name) {
   return {};
 }
 
+std::optional<std::int64_t> parse_batch(std::string_view text) {
+  const auto count = parse_number(text);
+  return count && *count >= 1 && *count <= kMostProducts ? count : std::nullopt;
+}
+
 std::optional<tier> find_tier(std::string_view name) {
   for (const tier t : kTiers)
     if (name == tier_name(t)) return t;

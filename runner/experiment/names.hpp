@@ -35,6 +35,10 @@ inline constexpr std::string_view kDeviceForm =
 std::optional<layout> find_layout(std::string_view name);
 inline constexpr std::string_view kLayoutForm = "\"nn\", \"nt\", \"tn\" or \"tt\"";
 
+// The number of products in a batch.
+std::optional<std::int64_t> parse_batch(std::string_view text);
+inline constexpr std::string_view kBatchForm = "a number of products from 1 to 65536";
+
 std::optional<tier> find_tier(std::string_view name);
 std::string tier_fault(std::string_view text);  // the message for a name that is not valid
 

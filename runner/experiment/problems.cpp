@@ -30,6 +30,12 @@ words<layout> layout_words() {
   return result;
 }
 
+words<shared_operand> shared_words() {
+  words<shared_operand> result;
+  for (const shared_operand s : kSharedOperands) result.emplace_back(shared_name(s), s);
+  return result;
+}
+
 // "sparse:0.9": a fill, with its number where it has one.
 std::optional<filling> read_fill(const value& v) {
   if (const auto* name = v.get<std::string>())
@@ -114,6 +120,23 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
         fmt::format("only fp8 matrices have scales, and dtype {} is none", types_name(*unscaled)));
 }
 
+void read_batch(table_reader& keys, problem_set& set) {
+  keys.read_list("batch", set.batch, integer_in(1, kMostProducts));
+  keys.read_list("batch_padding", set.batch_padding,
+                 [](const value& v) -> std::optional<std::int64_t> {
+                   const auto* apart = v.get<std::int64_t>();
+                   if (apart == nullptr || *apart >= 0) return integer_in(0, kMostPadding)(v);
+                   v.expected(fmt::format("an integer from 0 to {}", kMostPadding),
+                              ", with which products would overlap");
+                   return {};
+                 });
+  keys.read_list("batch_shared", set.batch_shared, one_of(shared_words()));
+  if (std::ranges::any_of(set.batch, [](std::int64_t count) { return count > 1; })) return;
+  for (const char* key : {"batch_padding", "batch_shared"})
+    if (const auto found = keys.find(key); found && !keys.find("batch"))
+      found->error("says how a batch is stored, and there is none; add batch = 8");
+}
+
 problem_set read_set(table_reader& keys, const location& where) {
   problem_set set;
   set.where = where;
@@ -129,6 +152,7 @@ problem_set read_set(table_reader& keys, const location& where) {
                  [&](const value& v) { return read_scalar(v, "beta", integers); });
   read_scale(keys, "scale_a", set.dtypes, set.scale_a);
   read_scale(keys, "scale_b", set.dtypes, set.scale_b);
+  read_batch(keys, set);
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
   keys.read("fill", set.data, read_fill);
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
@@ -146,10 +170,28 @@ problem_set read_set(table_reader& keys, const location& where) {
 
 double combinations(const problem_set& s) {
   double count = 1;
-  for (std::size_t n : {s.dtypes.size(), s.layouts.size(), s.shapes.size(), s.alpha.size(),
-                        s.beta.size(), s.padding.size()})
+  for (std::size_t n :
+       {s.dtypes.size(), s.layouts.size(), s.shapes.size(), s.batch.size(), s.batch_padding.size(),
+        s.batch_shared.size(), s.alpha.size(), s.beta.size(), s.padding.size()})
     count *= static_cast<double>(n);
   return count;
+}
+
+// The ways in which products of one shape are given, each once.
+struct batching {
+  std::int64_t count = 1, padding = 0;
+  shared_operand shared = shared_operand::none;
+  bool operator==(const batching&) const = default;
+};
+std::vector<batching> batchings(const problem_set& s) {
+  std::vector<batching> all;
+  for (const std::int64_t count : s.batch)
+    for (const std::int64_t padding : s.batch_padding)
+      for (const shared_operand shared : s.batch_shared) {
+        const batching one = count == 1 ? batching{} : batching{count, padding, shared};
+        if (std::ranges::find(all, one) == all.end()) all.push_back(one);
+      }
+  return all;
 }
 
 }  // namespace
@@ -197,14 +239,16 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
     for (const element_types& dtype : s.dtypes)
       for (const layout given : s.layouts)
         for (const auto& [m, n, k] : s.shapes)
-          for (const double alpha : s.alpha)
-            for (const double beta : s.beta)
-              for (const std::int64_t padding : s.padding) {
-                const filling data = s.data.value_or(default_fill(dtype));
-                const problem p{m,    n,       k,      dtype, alpha,     beta,
-                                data, padding, s.seed, given, s.scale_a, s.scale_b};
-                if (seen.insert(p).second) result.push_back(p);
-              }
+          for (const batching& batch : batchings(s))
+            for (const double alpha : s.alpha)
+              for (const double beta : s.beta)
+                for (const std::int64_t padding : s.padding) {
+                  const filling data = s.data.value_or(default_fill(dtype));
+                  const problem p{m,         n,         k,           dtype,         alpha,
+                                  beta,      data,      padding,     s.seed,        given,
+                                  s.scale_a, s.scale_b, batch.count, batch.padding, batch.shared};
+                  if (seen.insert(p).second) result.push_back(p);
+                }
   return result;
 }
 

@@ -19,6 +19,8 @@ struct problem_set {
   std::optional<filling> data;  // absent: default_fill of each dtype
   std::uint64_t seed = 1;
   double scale_a = 1.0, scale_b = 1.0;
+  std::vector<std::int64_t> batch = {1}, batch_padding = {0};
+  std::vector<shared_operand> batch_shared = {shared_operand::none};
 };
 
 // The sets in the order of the file; a file without any has one set of defaults.
@@ -27,7 +29,8 @@ std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostic
 // The shapes of all sets, each once.
 std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets);
 
-// Every combination, each once: sets in order, then dtype, layout, shape, alpha, beta, padding.
+// Every combination, each once: sets in order, then dtype, layout, shape, batch and what
+// follows it, alpha, beta, padding. What says how a batch is stored does not count for one product.
 // More than kMostProblems are an error in `report`, and then nothing is expanded.
 std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report);
 

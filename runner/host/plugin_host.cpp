@@ -65,7 +65,7 @@ std::size_t c_bytes(const problem& p) {
   return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype.c);
 }
 std::size_t folded_bytes(const problem& p) {
-  return static_cast<std::size_t>(p.m) * sizeof(data::row_sums);
+  return static_cast<std::size_t>(p.all_rows()) * sizeof(data::row_sums);
 }
 
 // Whether a worker may report this as a time or a clock rate.
@@ -195,7 +195,7 @@ std::vector<data::row_sums> plugin_host::fold(std::uint64_t key, int slot) {
   const problem& p = prepared_.at(slot);
   output_.reserve(folded_bytes(p));
   call_for<json>({{"op", name(operation::fold)}, {"slot", slot}, {"key", key}}, timeout_seconds_);
-  std::vector<data::row_sums> sums(static_cast<std::size_t>(p.m));
+  std::vector<data::row_sums> sums(static_cast<std::size_t>(p.all_rows()));
   std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
   return sums;
 }

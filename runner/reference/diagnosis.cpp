@@ -31,22 +31,24 @@ sum dot(const numbers& a, const numbers& b) {
   return total;
 }
 
-numbers row_of(const data::matrix& x, std::int64_t row) {
+numbers row_of(const data::matrix& x, std::int64_t product, std::int64_t row) {
   numbers values;
-  for (std::int64_t col = 0; col < data::op_cols(x); ++col) values.push_back(element(x, row, col));
+  for (std::int64_t col = 0; col < data::op_cols(x); ++col)
+    values.push_back(element(x, product, row, col));
   return values;
 }
-numbers column_of(const data::matrix& x, std::int64_t col) {
+numbers column_of(const data::matrix& x, std::int64_t product, std::int64_t col) {
   numbers values;
-  for (std::int64_t row = 0; row < data::op_rows(x); ++row) values.push_back(element(x, row, col));
+  for (std::int64_t row = 0; row < data::op_rows(x); ++row)
+    values.push_back(element(x, product, row, col));
   return values;
 }
 
 // What a kernel reads as element (row, col) if it takes x for its transpose: NaN past the edges.
-double misread(const data::matrix& x, std::int64_t row, std::int64_t col) {
+double misread(const data::matrix& x, std::int64_t product, std::int64_t row, std::int64_t col) {
   data::matrix other = x;
   other.transposed = !x.transposed;
-  return data::decode(x.type, data::word(x, data::op_index(other, row, col)));
+  return data::decode(x.type, data::word(x, data::op_index(other, product, row, col)));
 }
 std::string misreading(const data::matrix& x, std::string_view name, layout of) {
   if (!x.transposed) return fmt::format("{} is read transposed", name);
@@ -56,7 +58,8 @@ std::string misreading(const data::matrix& x, std::string_view name, layout of) 
 
 // A wrong element, and all that it could have been computed from.
 struct sample {
-  place at;
+  std::int64_t product;
+  place at;  // in the product
   double got, c0;
   numbers a, b;  // its row of A and its column of B
 };
@@ -75,18 +78,22 @@ class cause_search {
         tolerance_(problem_, declared),
         all_zero_(found.nonzero == 0) {
     for (const wrong_element& s : found.wrong_samples) {
-      const auto [row, col] = s.at;
-      samples_.push_back({s.at, s.got, initial_c(operands_, scalars_, row, col),
-                          row_of(operands_.a, row), column_of(operands_.b, col)});
+      const std::int64_t product = s.at.row / problem_.m, row = s.at.row % problem_.m;
+      samples_.push_back({product,
+                          {row, s.at.col},
+                          s.got,
+                          initial_c(operands_, scalars_, s.at.row, s.at.col),
+                          row_of(operands_.a, product, row),
+                          column_of(operands_.b, product, s.at.col)});
     }
   }
 
   std::string cause() const {
     if (samples_.empty()) return "";
     for (const auto test :
-         {&cause_search::other_scalars, &cause_search::other_factors, &cause_search::other_fp8,
-          &cause_search::inputs_rounded, &cause_search::narrow_sums, &cause_search::terms_dropped,
-          &cause_search::one_term}) {
+         {&cause_search::other_scalars, &cause_search::other_factors, &cause_search::other_product,
+          &cause_search::other_fp8, &cause_search::inputs_rounded, &cause_search::narrow_sums,
+          &cause_search::terms_dropped, &cause_search::one_term}) {
       if (std::string found = (this->*test)(); !found.empty()) return found;
     }
     return "";
@@ -138,18 +145,19 @@ class cause_search {
     const auto& b = operands_.b;
     const std::int64_t m = problem_.m, n = problem_.n, k = problem_.k;
     if (m == k && k == n &&
-        all_fit([&](const sample& s) { return dot(s.a, column_of(a, s.at.col)); }))
+        all_fit([&](const sample& s) { return dot(s.a, column_of(a, s.product, s.at.col)); }))
       return "A A is computed, not A B";
-    if (k == n && m == k && all_fit([&](const sample& s) { return dot(row_of(b, s.at.row), s.b); }))
+    if (k == n && m == k &&
+        all_fit([&](const sample& s) { return dot(row_of(b, s.product, s.at.row), s.b); }))
       return "B B is computed, not A B";
     const auto misread_a = [&](const sample& s) {
       numbers values;
-      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(a, s.at.row, i));
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(a, s.product, s.at.row, i));
       return values;
     };
     const auto misread_b = [&](const sample& s) {
       numbers values;
-      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, i, s.at.col));
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, s.product, i, s.at.col));
       return values;
     };
     const layout given = problem_.layout;
@@ -160,9 +168,42 @@ class cause_search {
     if (a.transposed && b.transposed &&
         all_fit([&](const sample& s) { return dot(misread_a(s), misread_b(s)); }))
       return "A and B are read as if they were not transposed: is layout tt ignored?";
-    if (m == n &&
-        all_fit([&](const sample& s) { return dot(row_of(a, s.at.col), column_of(b, s.at.row)); }))
+    if (m == n && all_fit([&](const sample& s) {
+          return dot(row_of(a, s.product, s.at.col), column_of(b, s.product, s.at.row));
+        }))
       return "A B is stored transposed";
+    return "";
+  }
+
+  // A or B, or both, of another product of the batch: of the same one everywhere, or of one that is
+  // always so many further on, where products before the first are counted from the last.
+  std::string other_product() const {
+    constexpr std::int64_t kMostTried = 64;
+    const std::int64_t count = problem_.batch;
+    if (count == 1) return "";
+    for (std::int64_t i = 0; i < std::min(count, kMostTried); ++i) {
+      const auto fixed = [i](const sample&) { return i; };
+      const auto further = [i, count](const sample& s) { return (s.product + i) % count; };
+      if (const auto found = from_product(further); i > 0 && !found.empty()) {
+        const std::int64_t given = samples_.front().product;
+        return fmt::format("product {} is computed with {} of product {}", given, found,
+                           further(samples_.front()));
+      }
+      if (const auto found = from_product(fixed); !found.empty())
+        return fmt::format("every product is computed with {} of product {}", found, i);
+    }
+    return "";
+  }
+  // "A", "B" or "A and B", if they are of that product for every sample.
+  template <class Product>
+  std::string from_product(const Product& product) const {
+    const auto other_a = [&](const sample& s) { return row_of(operands_.a, product(s), s.at.row); };
+    const auto other_b = [&](const sample& s) {
+      return column_of(operands_.b, product(s), s.at.col);
+    };
+    if (all_fit([&](const sample& s) { return dot(s.a, other_b(s)); })) return "B";
+    if (all_fit([&](const sample& s) { return dot(other_a(s), s.b); })) return "A";
+    if (all_fit([&](const sample& s) { return dot(other_a(s), other_b(s)); })) return "A and B";
     return "";
   }
 
@@ -307,7 +348,9 @@ class cause_search {
 double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
   const operands o = operands_of(p);
   const scalars s = held_scalars(p);
-  return combine(p.dtype.c, s, dot(row_of(o.a, row), column_of(o.b, col)).value,
+  const std::int64_t product = row / p.m;
+  return combine(p.dtype.c, s,
+                 dot(row_of(o.a, product, row % p.m), column_of(o.b, product, col)).value,
                  initial_c(o, s, row, col));
 }
 

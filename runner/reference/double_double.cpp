@@ -1,6 +1,7 @@
 #include "reference/double_double.hpp"
 
 #include "core/parallel.hpp"
+#include "reference/product.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,22 +58,27 @@ void add_terms(double a, const double* b, column_block& to) {
 void precise_result(const operands& o, const scalars& s, std::span<const std::int64_t> rows,
                     std::span<double> values, std::span<float> magnitudes) {
   const std::int64_t n = data::op_cols(o.b), depth = data::op_cols(o.a);
-  for_each_block((n + kColumns - 1) / kColumns, [&](std::int64_t block) {
-    const std::int64_t begin = block * kColumns, count = std::min(kColumns, n - begin);
-    std::vector<column_block> sums(rows.size());
+  const std::vector<row_range> products = row_ranges(o, rows, std::int64_t(rows.size()));
+  const std::int64_t across = (n + kColumns - 1) / kColumns;
+  for_each_block(std::int64_t(products.size()) * across, [&](std::int64_t block) {
+    const auto [product, first, end] = products[std::size_t(block / across)];
+    const std::int64_t begin = block % across * kColumns, count = std::min(kColumns, n - begin);
+    std::vector<column_block> sums(std::size_t(end - first));
     std::vector<double> b(std::size_t(kSteps * kColumns));  // columns past the last hold zeros
     for (std::int64_t k0 = 0; s.alpha != 0 && k0 < depth; k0 += kSteps) {
       const std::int64_t steps = std::min(kSteps, depth - k0);
       for (std::int64_t k = 0; k < steps; ++k)
         for (std::int64_t j = 0; j < count; ++j)
-          b[std::size_t(k * kColumns + j)] = element(o.b, k0 + k, begin + j);
-      for (std::size_t r = 0; r < rows.size(); ++r)
+          b[std::size_t(k * kColumns + j)] = element(o.b, product, k0 + k, begin + j);
+      for (std::size_t r = 0; r < sums.size(); ++r) {
+        const std::int64_t row = rows[std::size_t(first) + r] - product * o.c.rows;
         for (std::int64_t k = 0; k < steps; ++k)
-          add_terms(element(o.a, rows[r], k0 + k), b.data() + k * kColumns, sums[r]);
+          add_terms(element(o.a, product, row, k0 + k), b.data() + k * kColumns, sums[r]);
+      }
     }
-    for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (auto r = std::size_t(first); r < std::size_t(end); ++r) {
       for (std::int64_t j = 0; j < count; ++j) {
-        const column_block& from = sums[r];
+        const column_block& from = sums[r - std::size_t(first)];
         const auto col = std::size_t(j);
         const two scaled = product_of(s.alpha, from.high[col]);
         const two start = product_of(s.beta, initial_c(o, s, rows[r], begin + j));

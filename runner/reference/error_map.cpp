@@ -39,13 +39,15 @@ error_map map_errors(const expected_result& t, kzoo_precision declared,
   const word_view view(c.type, words);
   const tolerance within(t.of(), declared);
   error_map map;
-  map.rows_per_line = per_bin(c.rows, kMostLines);
+  const std::int64_t rows = data::all_rows(c);
+  if (c.count > 1) map.rows_per_product = c.rows;
+  map.rows_per_line = per_bin(rows, kMostLines);
   map.columns_per_character = per_bin(c.cols, kMostColumns);
 
   std::size_t known = 0;  // index of the next row of the expected result
-  for (std::int64_t top = 0; top < c.rows; top += map.rows_per_line) {
+  for (std::int64_t top = 0; top < rows; top += map.rows_per_line) {
     std::vector<bin> bins(std::size_t(per_bin(c.cols, map.columns_per_character)));
-    for (std::int64_t row = top; row < std::min(c.rows, top + map.rows_per_line); ++row) {
+    for (std::int64_t row = top; row < std::min(rows, top + map.rows_per_line); ++row) {
       const bool is_known = known < t.rows().size() && t.rows()[known] == row;
       for (std::int64_t col = 0; col < c.cols; ++col) {
         bin& b = bins[std::size_t(col / map.columns_per_character)];
@@ -77,6 +79,10 @@ std::vector<std::string> lines_of(const error_map& map) {
       fmt::format("C, {} x {} elements a character: . right, 1 to 9 tenths wrong, # all wrong, "
                   "o not written, N not finite",
                   map.rows_per_line, map.columns_per_character));
+  if (map.rows_per_product > 0)
+    lines.push_back(
+        fmt::format("all products below each other: row r is row r % {} of product r / {}",
+                    map.rows_per_product, map.rows_per_product));
   for (std::size_t i = 0; i < map.picture.size(); ++i) {
     lines.push_back(fmt::format("{:>8} {}", std::int64_t(i) * map.rows_per_line, map.picture[i]));
   }

@@ -34,7 +34,7 @@ expected_result::expected_result(const problem& p, double max_products, std::uin
     : problem_(p),
       operands_(operands_of(p)),
       scalars_(held_scalars(p)),
-      rows_(choose_rows(p.m, rows_of(p, max_products), key)) {
+      rows_(choose_rows(p.all_rows(), rows_of(p, max_products), key)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
   const std::size_t count = rows_.size() * std::size_t(p.n);
@@ -44,7 +44,7 @@ expected_result::expected_result(const problem& p, double max_products, std::uin
     precise_result(o, s, rows_, value_, products_);
     return;
   }
-  if (s.alpha != 0.0) add_product(o.a, rows_, o.b, value_, products_);
+  if (s.alpha != 0.0) add_products(o, rows_, value_, products_);
   for_each_block(std::int64_t(rows_.size()), [&](std::int64_t r) {
     for (std::int64_t col = 0; col < p.n; ++col) {
       const std::size_t i = at(std::size_t(r), col);
@@ -57,8 +57,8 @@ std::int64_t expected_result::rows_of(const problem& p, double max_products) {
   const double row = static_cast<double>(p.n);
   if (p.dtype.c == KZOO_F64) max_products /= kDoubleDouble;
   const double rows = std::min(max_products / (row * static_cast<double>(p.k)), kMaxElements / row);
-  const double least = std::min<double>(2.0, double(p.m));
-  return static_cast<std::int64_t>(std::clamp(rows, least, double(p.m)));
+  const auto all = static_cast<double>(p.all_rows());
+  return static_cast<std::int64_t>(std::clamp(rows, std::min(2.0, all), all));
 }
 
 sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {

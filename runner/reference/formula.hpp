@@ -32,14 +32,17 @@ inline double combine(kzoo_type type, scalars s, double sum, double c0) {
   return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
 }
 
-// What op(x) holds at (row, col) before a kernel runs.
-inline double element(const data::matrix& x, std::int64_t row, std::int64_t col) {
-  return data::decode(x.type, data::word(x, data::op_index(x, row, col)));
+// What op(x) of a product holds at (row, col) before a kernel runs.
+inline double element(const data::matrix& x, std::int64_t product, std::int64_t row,
+                      std::int64_t col) {
+  return data::decode(x.type, data::word(x, data::op_index(x, product, row, col)));
 }
 
-// The C that beta scales; 0 where beta is 0, so that no poison is ever read.
+// The C that beta scales; 0 where beta is 0, so that no poison is ever read. `row` is one of those
+// of all products.
 inline double initial_c(const operands& o, const scalars& s, std::int64_t row, std::int64_t col) {
-  return s.beta == 0.0 ? 0.0 : element(o.c, row, col);
+  if (s.beta == 0.0) return 0.0;
+  return data::decode(o.c.type, data::word(o.c, data::index_of(o.c, row, col)));
 }
 
 }  // namespace kzoo::reference

@@ -19,8 +19,8 @@ namespace kzoo::reference {
 // fill::signs.
 problem exact_companion(problem p);
 
-// A (B x) mod 2^64, one value per row, with x[column] = hash(key, column): the row_sums::exact of a
-// correct C. `p` is an exact_companion().
+// A (B x) mod 2^64, one value per row of each product, with x[column] = hash(key, column): the
+// row_sums::exact of a correct C. `p` is an exact_companion().
 std::vector<std::uint64_t> exact_sums(const problem& p, std::uint64_t key);
 
 // The sum of one row of C with x[column] = sign_of(key, column), and the sums over the row of the
@@ -29,11 +29,12 @@ struct row_sum {
   double value = 0;
   sizes magnitudes{};
 };
-// One per row, for a floating type: the row_sums::rounded of a C without rounding errors.
+// One per row of each product, for a floating type: the row_sums::rounded of a C without rounding
+// errors.
 std::vector<row_sum> rounded_sums(const problem& p, std::uint64_t key);
 
 // "128 of 4096 rows of C are not exact: rows 64 to 191", or "".
-std::string compare_exact(std::span<const std::uint64_t> expected,
+std::string compare_exact(const problem& p, std::span<const std::uint64_t> expected,
                           std::span<const data::row_sums> got);
 // "... of 4096 rows of C have a sum that differs by more than fp32 allows: ...", or "".
 std::string compare_rounded(const problem& p, kzoo_precision declared,

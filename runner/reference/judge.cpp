@@ -29,19 +29,23 @@ struct evidence {
   const findings& found;
   operands o = operands_of(t.of());
 
-  std::int64_t total() const { return o.c.rows * o.c.cols; }
+  std::int64_t total() const { return data::all_rows(o.c) * o.c.cols; }
+  std::string place_name(place at) const { return reference::place_name(o.c, at.row, at.col); }
+  // The pattern that the marked elements form.
+  template <class Marked>
+  std::optional<std::string> pattern_of(const Marked& marked, double filled = 1.0) const {
+    return reference::pattern_of(o.c.count, o.c.rows, o.c.cols, marked, filled);
+  }
   std::int64_t index(std::int64_t row, std::int64_t col) const {
     return data::index_of(o.c, row, col);
   }
 };
 
-std::string place_name(place at) { return reference::place_name(at.row, at.col); }
-
 // The pattern that the marked elements form, or the position of the first.
 template <class Marked>
 std::string located(const evidence& e, const occurrences& seen, const Marked& marked) {
-  if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, marked)) return *pattern;
-  return "the first at " + place_name(seen.first);
+  if (const auto pattern = e.pattern_of(marked)) return *pattern;
+  return "the first at " + e.place_name(seen.first);
 }
 
 std::string outside_reason(const evidence& e) {
@@ -69,7 +73,8 @@ std::string nan_source(const evidence& e, data::word_bits bits) {
   const auto search = [&](const data::matrix& x, std::string_view name) -> std::string {
     if (x.type != e.o.c.type) return "";  // a conversion changes the payload
     for (std::int64_t i = 0; i < data::word_count(x); ++i) {
-      if (i == data::kRedzone && x.ld == x.cols) i += x.rows * x.ld;  // no padding to search
+      const bool no_padding = x.ld == x.cols && (x.count == 1 || x.stride == x.rows * x.ld);
+      if (i == data::kRedzone && no_padding) i += data::span_of(x);
       if (!data::is_inside(x, i) && quieted(x.type, data::word(x, i)) == bits)
         return fmt::format("propagated from the NaN outside {}: the kernel reads {}", name,
                            outside_place(x, name, i));
@@ -101,7 +106,7 @@ std::string nan_reason(const evidence& e) {
   return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}",
                      share(seen.count, e.total(), "elements of C"), where,
                      exact_element(e.t.of(), seen.first.row, seen.first.col),
-                     place_name(seen.first), cause);
+                     e.place_name(seen.first), cause);
 }
 
 std::string infinite_reason(const evidence& e) {
@@ -112,7 +117,7 @@ std::string infinite_reason(const evidence& e) {
   return fmt::format("infinite in {}, {}; expected {:.7g} at {}",
                      share(seen.count, e.total(), "elements of C"), located(e, seen, is_infinite),
                      exact_element(e.t.of(), seen.first.row, seen.first.col),
-                     place_name(seen.first));
+                     e.place_name(seen.first));
 }
 
 std::string lost_reason(const evidence& e) {
@@ -123,7 +128,7 @@ std::string lost_reason(const evidence& e) {
       "finite, or of the other sign, in {} where an infinity or NaN in A or B makes them {:g}: the "
       "first at {}",
       share(seen.count, e.total(), "elements of C"), e.t.value(r, seen.first.col),
-      place_name(seen.first));
+      e.place_name(seen.first));
 }
 
 std::string error_reason(const evidence& e) {
@@ -135,7 +140,7 @@ std::string error_reason(const evidence& e) {
   std::string text = fmt::format(
       "{} {}, the worst at {}: expected {:.9g}, got {:.9g}",
       share(f.out, f.compared, e.t.complete() ? "elements of C" : "checked elements of C"), bound,
-      place_name(f.worst), f.worst_expected, f.worst_got);
+      e.place_name(f.worst), f.worst_expected, f.worst_got);
   // Where a region is wrong throughout, some of its elements are right by chance.
   constexpr double kMostly = 0.9;
   if (e.t.complete() && f.out > 1 && double(f.out) < kMostly * double(f.compared)) {
@@ -144,7 +149,7 @@ std::string error_reason(const evidence& e) {
       const double error = std::abs(e.words.value(e.index(row, col)) - e.t.value(r, col));
       return error > within.allowed(e.t.sizes_of(r, col));
     };
-    if (const auto pattern = pattern_of(e.o.c.rows, e.o.c.cols, is_out, kMostly))
+    if (const auto pattern = e.pattern_of(is_out, kMostly))
       text += fmt::format("; all in {}", *pattern);
   }
   if (const std::string cause = likely_cause(e.t, e.declared, f); !cause.empty())

@@ -81,4 +81,28 @@ std::optional<std::string> pattern_of(
   return {};
 }
 
+std::optional<std::string> pattern_of(
+    std::int64_t products, std::int64_t rows, std::int64_t cols,
+    const std::function<bool(std::int64_t row, std::int64_t col)>& marked, double filled) {
+  if (products == 1) return pattern_of(rows, cols, marked, filled);
+  indices in_product(std::size_t(products), 0);
+  for (std::int64_t row = 0; row < products * rows; ++row)
+    for (std::int64_t col = 0; col < cols; ++col)
+      in_product[std::size_t(row / rows)] += marked(row, col);
+  const indices some = where(in_product, 1);
+  if (some.empty()) return {};
+  if (some == where(in_product, filled * double(rows) * double(cols))) return name("product", some);
+  std::optional<std::string> first;
+  for (const std::int64_t product : some) {
+    const auto inside = [&](std::int64_t row, std::int64_t col) {
+      return marked(product * rows + row, col);
+    };
+    const auto own = pattern_of(rows, cols, inside, filled);
+    if (!own || (first && *first != *own)) return {};
+    first = own;
+  }
+  return *first + " of " +
+         (std::int64_t(some.size()) == products ? "every product" : name("product", some));
+}
+
 }  // namespace kzoo::reference

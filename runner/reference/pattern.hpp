@@ -16,4 +16,10 @@ std::optional<std::string> pattern_of(
     std::int64_t rows, std::int64_t cols,
     const std::function<bool(std::int64_t row, std::int64_t col)>& marked, double filled = 1.0);
 
+// The same for a batch, whose rows are numbered through: "products 1 to 7", or the same pattern in
+// each of some: "column 63 of every row of product 3".
+std::optional<std::string> pattern_of(
+    std::int64_t products, std::int64_t rows, std::int64_t cols,
+    const std::function<bool(std::int64_t row, std::int64_t col)>& marked, double filled = 1.0);
+
 }  // namespace kzoo::reference

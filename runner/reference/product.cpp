@@ -26,51 +26,68 @@ range block_of(std::int64_t index, std::int64_t size, std::int64_t count) {
   return {index * size, std::min(count, (index + 1) * size)};
 }
 
-// Packs tile after tile, ks.size() steps each; rows and columns past the end are 0.
-void pack(const data::matrix& a, std::span<const std::int64_t> rows, range ks,
+// Packs tile after tile, ks.size() steps each; rows and columns past the end are 0. `rows` are of
+// the product.
+void pack(const data::matrix& a, std::int64_t product, std::span<const std::int64_t> rows, range ks,
           std::vector<a_step>& packed) {
   packed.assign(blocks(std::int64_t(rows.size()), kTileRows) * ks.size(), a_step{});
   for (std::size_t r = 0; r < rows.size(); ++r) {
     a_step* const tile = packed.data() + std::int64_t(r / kTileRows) * ks.size();
     for (std::int64_t k = 0; k < ks.size(); ++k)
-      tile[k].values[r % kTileRows] = element(a, rows[r], ks.begin + k);
+      tile[k].values[r % kTileRows] = element(a, product, rows[r], ks.begin + k);
   }
 }
 
-void pack(const data::matrix& b, range cols, range ks, std::vector<b_step>& packed) {
+void pack(const data::matrix& b, std::int64_t product, range cols, range ks,
+          std::vector<b_step>& packed) {
   packed.assign(blocks(cols.size(), kTileCols) * ks.size(), b_step{});
   for (std::int64_t k = 0; k < ks.size(); ++k) {
     for (std::int64_t j = 0; j < cols.size(); ++j)
       packed[j / kTileCols * ks.size() + k].values[j % kTileCols] =
-          element(b, ks.begin + k, cols.begin + j);
+          element(b, product, ks.begin + k, cols.begin + j);
   }
 }
 
 }  // namespace
 
-void add_product(const data::matrix& a, std::span<const std::int64_t> rows, const data::matrix& b,
-                 std::span<double> sums, std::span<float> magnitudes) {
-  const std::int64_t depth = data::op_cols(a), b_cols = data::op_cols(b);
-  const std::int64_t row_count = std::int64_t(rows.size());
+std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_t> rows,
+                                  std::int64_t most) {
+  std::vector<row_range> ranges;
+  for (std::int64_t r = 0; r < std::int64_t(rows.size()); ++r) {
+    const std::int64_t product = rows[std::size_t(r)] / o.c.rows;
+    if (ranges.empty() || ranges.back().product != product || r - ranges.back().begin == most)
+      ranges.push_back({product, r, r});
+    ranges.back().end = r + 1;
+  }
+  return ranges;
+}
+
+void add_products(const operands& o, std::span<const std::int64_t> rows, std::span<double> sums,
+                  std::span<float> magnitudes) {
+  const std::int64_t depth = data::op_cols(o.a), b_cols = data::op_cols(o.b);
+  const std::vector<row_range> row_blocks = row_ranges(o, rows, kBlockRows);
   const std::int64_t col_blocks = blocks(b_cols, kBlockCols);
   const tile_function sum_tile = usable_tiles().front();
-  for_each_block(blocks(row_count, kBlockRows) * col_blocks, [&](std::int64_t block) {
-    const range block_rows = block_of(block / col_blocks, kBlockRows, row_count);
+  for_each_block(std::int64_t(row_blocks.size()) * col_blocks, [&](std::int64_t block) {
+    const auto [product, first, end] = row_blocks[std::size_t(block / col_blocks)];
     const range cols = block_of(block % col_blocks, kBlockCols, b_cols);
+    std::vector<std::int64_t> own_rows;
+    for (std::int64_t r = first; r < end; ++r)
+      own_rows.push_back(rows[std::size_t(r)] - product * o.c.rows);
+    const std::int64_t row_count = end - first;
     std::vector<a_step> packed_a;
     std::vector<b_step> packed_b;
     tile_sums tile;
     for (std::int64_t k = 0; k < depth; k += kDepth) {
       const range ks = {k, std::min(depth, k + kDepth)};
-      pack(a, rows.subspan(block_rows.begin, block_rows.size()), ks, packed_a);
-      pack(b, cols, ks, packed_b);
+      pack(o.a, product, own_rows, ks, packed_a);
+      pack(o.b, product, cols, ks, packed_b);
       for (std::int64_t j = 0; j < cols.size(); j += kTileCols) {
-        for (std::int64_t i = 0; i < block_rows.size(); i += kTileRows) {
+        for (std::int64_t i = 0; i < row_count; i += kTileRows) {
           sum_tile(packed_a.data() + i / kTileRows * ks.size(),
                    packed_b.data() + j / kTileCols * ks.size(), ks.size(), tile);
-          for (std::int64_t r = 0; r < std::min<std::int64_t>(kTileRows, block_rows.size() - i);
-               ++r) {
-            const std::int64_t at = (block_rows.begin + i + r) * b_cols + cols.begin + j;
+          for (std::int64_t r = 0; r < std::min<std::int64_t>(kTileRows, row_count - i); ++r) {
+            const std::int64_t at = (first + i + r) * b_cols + cols.begin + j;
             for (std::int64_t c = 0; c < std::min<std::int64_t>(kTileCols, cols.size() - j); ++c) {
               sums[at + c] += tile.values[r][c];
               magnitudes[at + c] += static_cast<float>(tile.magnitudes[r][c]);

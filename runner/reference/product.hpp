@@ -1,16 +1,27 @@
 #pragma once
 // Selected rows of AB and of |A||B|, summed in fp64, on all cores.
 
-#include "core/matrix_data.hpp"
+#include "core/operands.hpp"
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace kzoo::reference {
 
-// For the r-th of `rows` of A = op(a) and each column j of B = op(b): adds the sum over k of a b to
+// Neighbouring rows of one product, of those selected.
+struct row_range {
+  std::int64_t product;
+  std::int64_t begin, end;  // among the selected rows
+};
+// Divides the selected rows, ascending numbers of rows of C of all products, into ranges of at most
+// `most`.
+std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_t> rows,
+                                  std::int64_t most);
+
+// For the r-th of `rows`, a row of C, and each column j: adds the sum over k of a b to
 // sums[r * n + j], and that of |a||b| to magnitudes[r * n + j]. Memory: a few MiB per thread.
-void add_product(const data::matrix& a, std::span<const std::int64_t> rows, const data::matrix& b,
-                 std::span<double> sums, std::span<float> magnitudes);
+void add_products(const operands& o, std::span<const std::int64_t> rows, std::span<double> sums,
+                  std::span<float> magnitudes);
 
 }  // namespace kzoo::reference

@@ -68,9 +68,9 @@ class expected_result {
   static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);
 
   const problem& of() const { return problem_; }
-  // The indices of the computed rows, ascending; all m of them for ordinary sizes.
+  // The numbers of the computed rows, ascending; all rows of all products for ordinary sizes.
   const std::vector<std::int64_t>& rows() const { return rows_; }
-  bool complete() const { return std::int64_t(rows_.size()) == problem_.m; }
+  bool complete() const { return std::int64_t(rows_.size()) == problem_.all_rows(); }
 
   // Element (rows()[r], col) of C, and the magnitudes in its error bound.
   double value(std::size_t r, std::int64_t col) const { return value_[at(r, col)]; }
@@ -113,6 +113,8 @@ struct error_map {
   std::int64_t rows_per_line = 1, columns_per_character = 1;
   std::vector<std::string> picture;
   std::vector<differing> first;  // a few, in the order of C
+  // Of a batch, whose products are below each other; 0 where there is one.
+  std::int64_t rows_per_product = 0;
 };
 
 struct judgement {

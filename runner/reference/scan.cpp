@@ -73,7 +73,7 @@ class scanner {
   void row(std::int64_t row, std::int64_t r, findings& found) const {
     const std::int64_t begin = data::index_of(operands_.c, row, 0);
     elements(row, r, begin, found);
-    outside(begin + operands_.c.cols, begin + operands_.c.ld, found);
+    outside(begin + operands_.c.cols, data::row_end(operands_.c, row), found);
   }
 
   // The elements of a row, the first of which is word `from`.
@@ -201,7 +201,7 @@ findings scan(const expected_result& t, kzoo_precision declared, const word_view
   const scanner scanner(t, declared, words);
   findings all;
   scanner.outside(0, data::kRedzone, all);
-  add_rows(all, c.rows, c.ld, [&](std::int64_t row, findings& found) {
+  add_rows(all, data::all_rows(c), c.ld, [&](std::int64_t row, findings& found) {
     const auto known = std::lower_bound(t.rows().begin(), t.rows().end(), row);
     const bool is_known = known != t.rows().end() && *known == row;
     scanner.row(row, is_known ? known - t.rows().begin() : -1, found);

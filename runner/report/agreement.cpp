@@ -1,5 +1,7 @@
 #include "report/agreement.hpp"
 
+#include "core/operands.hpp"
+#include "reference/tampering.hpp"
 #include "report/table.hpp"
 #include "results/agreement.hpp"
 
@@ -48,10 +50,12 @@ void add_disagreements(page& p, const document& d) {
     results::for_each_pair(cells, [&](const compared_pair& pair) {
       const reference::comparison& by = pair.difference;
       if (by.agree || ++count > kMaxListed) return;
+      const problem& of = d.experiment.problems[i];
       p.item("disagree", style::bad,
-             fmt::format(" {} and {} differ by {:.3g} at row {}, column {} of {}",
-                         cells[pair.a].kernel.name(), cells[pair.b].kernel.name(), by.max_abs_diff,
-                         by.worst_row, by.worst_col, problem_name(d.experiment.problems[i])));
+             fmt::format(" {} and {} differ by {:.3g} at {} of {}", cells[pair.a].kernel.name(),
+                         cells[pair.b].kernel.name(), by.max_abs_diff,
+                         reference::place_name(operands_of(of).c, by.worst_row, by.worst_col),
+                         problem_name(of)));
     });
   }
   if (count > kMaxListed) p.item(fmt::format("… and {} more pairs", count - kMaxListed));

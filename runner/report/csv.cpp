@@ -56,6 +56,9 @@ void add_problem(line& l, const problem& p) {
   l.number("k", p.k);
   l.add("dtype", types_name(p.dtype));
   l.add("layout", layout_name(p.layout));
+  l.number("batch", p.batch);
+  l.number("batch_padding", p.batch_padding);
+  l.add("batch_shared", shared_name(p.batch_shared));
   l.number("alpha", p.alpha);
   l.number("beta", p.beta);
   l.number("scale_a", p.scale_a);

@@ -37,6 +37,8 @@ std::string coordinate(const document& d, const cell& c, pivot_axis a) {
       return types_name(p.dtype);
     case pivot_axis::layout:
       return std::string(layout_name(p.layout));
+    case pivot_axis::batch:
+      return std::to_string(p.batch);
     case pivot_axis::problem:
       return problem_name(p);
     case pivot_axis::plugin:
@@ -65,6 +67,7 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
   if (!on_axis(pivot_axis::problem)) {
     problem rest = d.problem_of(c);
     if (on_axis(pivot_axis::layout)) rest.layout = layout::nn;
+    if (on_axis(pivot_axis::batch)) rest.batch = 1;
     // A problem's name starts with its shape and its type.
     std::string name = problem_name(rest);
     const std::size_t shape = name.find(' '), type = name.find(' ', shape + 1);

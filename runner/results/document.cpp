@@ -45,6 +45,7 @@ std::optional<roofline::floor> document::floor_of(const cell& c,
 
 std::optional<double> document::published_ms(const cell& c, std::size_t column) const {
   const auto& figures = experiment.published.columns.at(column).ms;
+  if (problem_of(c).batch > 1) return std::nullopt;  // figures are of one product
   const std::string shape = "@" + shape_name(problem_of(c));
   for (const std::string& key : {c.kernel.name() + shape, c.kernel.plugin + shape}) {
     if (const auto found = figures.find(key); found != figures.end()) return found->second;

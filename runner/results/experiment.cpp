@@ -18,6 +18,8 @@ std::string_view axis_name(pivot_axis a) {
       return "dtype";
     case pivot_axis::layout:
       return "layout";
+    case pivot_axis::batch:
+      return "batch";
     case pivot_axis::problem:
       return "problem";
     case pivot_axis::plugin:

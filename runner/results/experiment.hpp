@@ -31,11 +31,11 @@ struct published {
 };
 
 // `kernel` is plugin:variant; `problem` is the shape with everything else that a problem has.
-enum class pivot_axis { m, n, k, shape, dtype, layout, problem, plugin, variant, kernel };
-inline constexpr std::array kPivotAxes{pivot_axis::m,       pivot_axis::n,      pivot_axis::k,
-                                       pivot_axis::shape,   pivot_axis::dtype,  pivot_axis::layout,
-                                       pivot_axis::problem, pivot_axis::plugin, pivot_axis::variant,
-                                       pivot_axis::kernel};
+enum class pivot_axis { m, n, k, shape, dtype, layout, batch, problem, plugin, variant, kernel };
+inline constexpr std::array kPivotAxes{pivot_axis::m,       pivot_axis::n,       pivot_axis::k,
+                                       pivot_axis::shape,   pivot_axis::dtype,   pivot_axis::layout,
+                                       pivot_axis::batch,   pivot_axis::problem, pivot_axis::plugin,
+                                       pivot_axis::variant, pivot_axis::kernel};
 std::string_view axis_name(pivot_axis a);  // as in experiment files
 
 enum class pivot_value { ms, gflops, speedup };  // speedup over the baseline
@@ -90,6 +90,7 @@ struct overrides {
   std::vector<std::string> sizes;      // "512" or "MxNxK"; empty: those of the file
   std::optional<std::string> tier;     // "quick", "full", "paranoid"
   std::vector<std::string> layouts{};  // "nn", "nt", "tn", "tt"; empty: those of the file
+  std::vector<std::string> batches{};  // "8"; empty: those of the file
 
   bool operator==(const overrides&) const = default;
 };

@@ -29,9 +29,11 @@ double l2_bytes(const peaks& measured) {
 double compulsory_bytes(const peaks& measured, const problem& p) {
   const double m = double(p.m), n = double(p.n), k = double(p.k);
   const auto size = [](kzoo_type type) { return double(type_size(type)); };
-  const double of_c = m * n * size(p.dtype.c);
+  const double of_a = double(p.count_a()) * m * k * size(p.dtype.a);
+  const double of_b = double(p.count_b()) * k * n * size(p.dtype.b);
+  const double of_c = double(p.batch) * m * n * size(p.dtype.c);
   const double written = std::max(0.0, of_c - l2_bytes(measured));
-  return m * k * size(p.dtype.a) + k * n * size(p.dtype.b) + (p.beta != 0 ? of_c : 0) + written;
+  return of_a + of_b + (p.beta != 0 ? of_c : 0) + written;
 }
 
 // The higher of the two: on some devices reads alone are faster than a copy, on others a copy is.

@@ -37,11 +37,11 @@ std::vector<std::string> notes_on(const plan& p) {
   }
   for (const problem& q : e.problems) {
     const std::int64_t rows = reference::expected_result::rows_of(q);
-    if (rows == q.m) continue;
+    if (rows == q.all_rows()) continue;
     notes.push_back(fmt::format(
         "{} is too large to compare every element: {} of {} rows are compared, and all of C is "
         "checked exactly with integer inputs (Freivalds)",
-        problem_name(q), rows, q.m));
+        problem_name(q), rows, q.all_rows()));
   }
   if (p.peaks && e.verify.impossible_time == results::impossible_time::report) {
     notes.push_back(

@@ -46,7 +46,7 @@ void check_memory(const plan& p) {
   const auto per_element = copies * (sizeof(double) + sizeof(float)) +
                            static_cast<double>(results * type_size(largest->dtype.c));
   const double c_bytes = bytes_of(operands_of(*largest).c);
-  const bool whole = reference::expected_result::rows_of(*largest) == largest->m;
+  const bool whole = reference::expected_result::rows_of(*largest) == largest->all_rows();
   const double shared = whole ? c_bytes : judged * static_cast<double>(type_size(largest->dtype.c));
   double on_host = shared * static_cast<double>(p.plugins.size()) + (whole ? 0 : c_bytes) +
                    judged * per_element + (end_to_end ? matrices_bytes(*largest) : 0);

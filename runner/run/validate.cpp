@@ -25,6 +25,7 @@ std::vector<problem> problems_to_try(const results::device& device,
     for (const auto& [m, n, k] : shapes) {
       list.push_back(sized(m, n, k, dtype));
       list.back().layout = given;
+      list.back().batch = options.batch;
     }
   }
   return list;

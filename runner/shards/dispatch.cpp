@@ -44,7 +44,7 @@ std::string how_it_ended(const std::optional<int>& status) {
   return fmt::format("ended with exit code {}", WEXITSTATUS(*status));
 }
 
-double work(const problem& p) { return double(p.m) * double(p.n) * double(p.k); }
+double work(const problem& p) { return p.flops(); }
 
 class dispatching {
  public:

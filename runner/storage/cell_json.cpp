@@ -33,6 +33,9 @@ void map(auto& io, is<problem> auto& p) {
   io("k", p.k);
   io("dtype", p.dtype, word(kElementTypes, types_name));
   io.later("layout", p.layout, word(kLayouts, layout_name));
+  io.later("batch", p.batch);
+  io.later("batch_padding", p.batch_padding);
+  io.later("batch_shared", p.batch_shared, word(kSharedOperands, shared_name));
   io("alpha", p.alpha);
   io("beta", p.beta);
   io.later("scale_a", p.scale_a);
@@ -40,12 +43,18 @@ void map(auto& io, is<problem> auto& p) {
   io.derived("lda", p.lda());
   io.derived("ldb", p.ldb());
   io.derived("ldc", p.ldc());
+  io.derived("stride_a", p.stride_a());
+  io.derived("stride_b", p.stride_b());
+  io.derived("stride_c", p.stride_c());
   io("fill", p.data, kFilling);
   io("padding", p.padding);
   io("seed", p.seed);
   const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };
   io.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
   io.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");
+  io.require(p.batch >= 1 && p.batch <= kMostProducts, "expected a batch from 1 to 65536");
+  io.require(p.batch_padding >= 0 && p.batch_padding <= kMostPadding,
+             "expected a batch_padding from 0 to 65536");
   io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
   const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
   io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
@@ -73,6 +82,7 @@ void map(auto& io, is<reference::differing> auto& d) {
 void map(auto& io, is<reference::error_map> auto& e) {
   io("rows_per_line", e.rows_per_line);
   io("columns_per_character", e.columns_per_character);
+  io.later("rows_per_product", e.rows_per_product);
   io("map", e.picture);
   io("first", e.first);
 }

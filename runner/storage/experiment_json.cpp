@@ -39,6 +39,7 @@ void map(auto& io, is<results::overrides> auto& o) {
   io("plugins", o.plugins);
   io("sizes", o.sizes);
   io.later("layouts", o.layouts);
+  io.later("batches", o.batches);
   io("tier", o.tier);
 }
 

@@ -13,7 +13,7 @@ namespace kzoo {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(element_types, a, b, c)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(filling, what, parameter)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,
-                                   layout, scale_a, scale_b)
+                                   layout, scale_a, scale_b, batch, batch_padding, batch_shared)
 
 }  // namespace kzoo
 

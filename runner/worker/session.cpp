@@ -125,7 +125,16 @@ json session::open(const json& request) {
 
 json session::ask(const json& request) {
   open_device(request);
-  ask_support(variant(request), to_abi(request.at("problem").get<problem>()), device_.abi);
+  const auto p = request.at("problem").get<problem>();
+  constexpr std::uint32_t kHasBatches = 3;
+  const std::uint32_t minor = library_->plugin().abi_minor;
+  // It would not see the fields, and might compute the first product alone.
+  if (p.batch > 1 && minor < kHasBatches)
+    throw refusal{"unsupported",
+                  fmt::format("it was built for version {}.{} of the plugin ABI, which has no "
+                              "batches: build it again with this runner's SDK",
+                              KZOO_ABI_MAJOR, minor)};
+  ask_support(variant(request), to_abi(p), device_.abi);
   return json::object();
 }
 

@@ -48,6 +48,8 @@ TEST_CASE("a misspelt plugin or variant gets the nearest name", "[cli]") {
 TEST_CASE("a problem that does not fit in memory is refused with the sum", "[cli]") {
   refuses("plugins = ['serial']\n[problem]\nsizes = [1000000]\n",
           {"bad.toml:2:1: error", "does not fit", "GB"});
+  refuses("plugins = ['serial']\n[problem]\nsizes = [4096]\nbatch = 65536\n",
+          {"bad.toml:2:1: error", "4096x4096x4096 f32 batch=65536 does not fit", "GB"});
 }
 
 TEST_CASE("a missing experiment file is reported with similar names", "[cli]") {

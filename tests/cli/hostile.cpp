@@ -103,6 +103,21 @@ void check_problems(const std::string& device) {
   check_type("precision:e4m3_rounded", "e4m3->bf16", "A and B are rounded to e5m2 first", "");
   check_type("precision:drops_scale", "e4m3->bf16", "the scale of B is left out",
              "scale_a = 0.5\nscale_b = 3");
+  const char* const batch = "sizes = ['33x40x24']\nbatch = 6\nbatch_padding = 8";
+  check_each(
+      {{"batches:neighbours_a", "wrong", {"is computed with A of product"}},
+       {"batches:neighbours_b", "wrong", {"is computed with B of product"}},
+       {"batches:shares_b",
+        "wrong",
+        {"all in products 1 to 5", "every product is computed with B of product 0"}},
+       {"batches:first_alone",
+        "wrong",
+        {"not written: 6600 of 7920 elements of C (83.3%) still hold the poison: products 1 to 5"}},
+       {"batches:packs_c",
+        "wrong",
+        {"written outside C: 120 words changed, the first 1 past the last row of product 0"}},
+       {"batches:honest", "pass", {}}},
+      device, batch);
   check_each({{"wrong_results:one_unwritten",
                "wrong",
                {"not written: 1 of 1048576 elements of C", "row 1023, column 1023"}}},

@@ -43,6 +43,10 @@ const std::vector<expectation> kAtFull = {
      "wrong",
      {"infinities: 97x89x101 f32", "where an infinity or NaN in A or B makes them"}},
     {"wrong_results:ignores_layout", "wrong", {"layouts: ", "is layout nt ignored?"}},
+    {"batches:neighbours_b", "wrong", {"batches: 64x64x64 f32 batch=2", "with B of product"}},
+    {"batches:packs_c",
+     "wrong",
+     {"batches: 97x89x101 f32 batch=3 batch_padding=40", "past the last row of product 0"}},
     {"wrong_results:ldb_for_ldc", "wrong", {"shapes: 64x64x64 f32 padding=1", "written outside C"}},
     {"wrong_results:ldc_for_ldb", "wrong", {"shapes: 64x64x64 f32 padding=1"}},
     {"wrong_results:negative_beta", "wrong", {"alpha and beta: 33x70x41", "beta=-1.3"}},
@@ -94,13 +98,14 @@ TEST_CASE("tier full checks near the problem's own size", "[cli][hostile]") {
 }
 
 TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
-  check_each({{"sizes:tiles_without_beta", "wrong", {"alpha and beta: 64x72x48", "beta=1"}}}, "cpu",
-             "sizes = ['32x24x16']", kFull);
+  check_each({{"sizes:tiles_without_beta", "wrong", {"alpha and beta: 64x72x48", "beta=1"}},
+              {"sizes:aligned_rows", "wrong", {"shapes: 1x4x4 f32", "the kernel wrote nothing"}}},
+             "cpu", "sizes = ['32x24x16']", kFull);
   const auto ran =
       runner("validate 'sizes:*tiles' --device cpu --json - --plugin-dir " + hostile_folder());
   INFO(ran.err);
   CHECK(ran.code == 0);
-  CHECK_THAT(ran.err, ContainsSubstring("PARTLY CHECKED: 26 pass"));
+  CHECK_THAT(ran.err, ContainsSubstring("PARTLY CHECKED: 28 pass"));
   CHECK_THAT(ran.err, ContainsSubstring("not checked: alpha and beta, of sizes:tiles: ") &&
                           ContainsSubstring("with padded rows, which it declines: rows must not"));
   for (const auto& variant : ran.json().at("variants")) {

@@ -253,6 +253,8 @@ TEST_CASE("an interrupted run cannot be resumed after relevant changes", "[cli]"
   refused("the text of e.toml changed", "e.toml");
   folder.write("e.toml", text);
   refused("--sizes: none then, 24 now", "--sizes 24");
+  refused("--layouts: none then, nt now", "--layouts nt");
+  refused("--batches: none then, 2 now", "--batches 2");
   refused("--verify: none then, full now", "--verify full");
   std::ofstream(plugin, std::ios::app) << "another";
   refused("the file of the plugin mine changed");
@@ -384,7 +386,7 @@ TEST_CASE("a resumed run keeps its tier", "[cli]") {
   CHECK(results.at("experiment").at("overrides").at("tier") == "full");
   CHECK(results.at("experiment").at("verify").at("tier") == "full");
   REQUIRE(results.at("cells").size() == 2);
-  for (const json& cell : results.at("cells")) CHECK(cell.at("checks").size() == 12);
+  for (const json& cell : results.at("cells")) CHECK(cell.at("checks").size() == 13);
 }
 
 TEST_CASE("rerun repeats stored results, without the experiment's file", "[cli]") {
@@ -404,7 +406,7 @@ TEST_CASE("rerun repeats stored results, without the experiment's file", "[cli]"
   for (std::size_t i = 0; i < 2; ++i) {
     CHECK(now["cells"][i]["problem"] == then["cells"][i]["problem"]);
     CHECK(now["cells"][i]["variant"] == then["cells"][i]["variant"]);
-    CHECK(now["cells"][i]["checks"].size() == 12);
+    CHECK(now["cells"][i]["checks"].size() == 13);
   }
   CHECK_THAT(now.at("notes").dump(), ContainsSubstring("repeats the run of"));
   CHECK(journals(folder).size() == 1);

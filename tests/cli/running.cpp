@@ -34,8 +34,10 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
   REQUIRE(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("20x20x20 bf16->f32: time by kernel and layout"));
   const auto csv = runner("report " + stored + " --csv").out;
-  CHECK_THAT(csv, ContainsSubstring("20,20,20,bf16->f32,nt,1,0,1,1,0,uniform,1,bf16,pass"));
-  CHECK_THAT(csv, ContainsSubstring("e4m3*e5m2->bf16,tt,1,0,0.5,3,0,sparse:0.5,1,fp32,pass"));
+  CHECK_THAT(csv,
+             ContainsSubstring("20,20,20,bf16->f32,nt,1,0,none,1,0,1,1,0,uniform,1,bf16,pass"));
+  CHECK_THAT(csv,
+             ContainsSubstring("e4m3*e5m2->bf16,tt,1,0,none,1,0,0.5,3,0,sparse:0.5,1,fp32,pass"));
   const auto md = runner("report " + stored + " --md").out;
   CHECK_THAT(md, ContainsSubstring("fill=sparse:0.5"));
   const auto again = runner("rerun " + stored + " --json -");
@@ -49,6 +51,48 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
   const auto compared = runner("compare " + stored + " " + stored);
   CHECK(compared.code == 0);
   CHECK_THAT(compared.out, ContainsSubstring("20x20x20 bf16->f32 tt"));
+}
+
+TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "new.toml",
+      "plugins = ['serial:ijk', 'naive:16x16', 'coalesced:8x8']\n[problem]\nsizes = [20]\n"
+      "batch_padding = 8\nbatch_shared = 'b'\nbatch = 2\n"
+      "[timing]\nrounds = 5\nmin_samples = 5\nmax_seconds = 0.01\n"
+      "[pivot]\nrows = 'kernel'\ncolumns = 'batch'\nvalue = 'ms'\n");
+  const auto stored = (folder.path() / "r.json").string();
+  const auto ran = runner(file + " --device cpu --batches 1,3 --json " + stored);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("time by kernel and batch") &&
+                          ContainsSubstring("it computes one product at a time, not a batch"));
+  const auto csv = runner("report " + stored + " --csv").out;
+  CHECK_THAT(csv, ContainsSubstring("20,20,20,f32,nn,1,0,none,1,0,1,1,0,uniform,1,fp32,pass") &&
+                      ContainsSubstring("20,20,20,f32,nn,3,8,b,1,0,1,1,0,uniform,1,fp32,pass"));
+  CHECK_THAT(runner("report " + stored + " --md").out,
+             ContainsSubstring("20x20x20 f32 batch=3 batch_padding=8 batch_shared=b"));
+  const auto again = runner("rerun " + stored + " --json -");
+  CHECK(again.code == 0);
+  const auto cells = again.json().at("cells");
+  REQUIRE(cells.size() == 6);
+  CHECK(cells[0].at("problem").at("batch") == 1);
+  CHECK(cells[3].at("problem").at("batch") == 3);
+  CHECK(cells[3].at("problem").at("stride_a") == 20 * 20 + 8);
+  CHECK(cells[3].at("problem").at("stride_b") == 0);
+  const double flops = 3 * 2 * 20.0 * 20 * 20;
+  CHECK(cells[3].at("gflops").get<double>() ==
+        Approx(flops / (cells[3].at("time").at("median_ms").get<double>() * 1e6)));
+  const auto compared = runner("compare " + stored + " " + stored);
+  CHECK(compared.code == 0);
+  CHECK_THAT(compared.out, ContainsSubstring("batch=3"));
+}
+
+TEST_CASE("the experiment of batches passes", "[cli]") {
+  const auto ran = runner("batch --device cpu --no-journal --plugins serial:ijk,openblas:sgemm");
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("ok: ") && ContainsSubstring("8x9x10 f64 batch=70"));
 }
 
 TEST_CASE("an experiment runs, all pass and all agree", "[cli]") {

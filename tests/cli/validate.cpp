@@ -35,12 +35,13 @@ TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") 
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 f32, declared fp32"));
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 i32, declared int32"));
-  for (const char* check : {"product", "shapes", "alpha and beta", "exact integers",
-                            "precision probe", "layouts", "infinities", "seeds", "near its size",
-                            "new contents", "new addresses", "interleaving", "repeats"}) {
+  for (const char* check :
+       {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "layouts",
+        "batches", "infinities", "seeds", "near its size", "new contents", "new addresses",
+        "interleaving", "repeats"}) {
     CHECK_THAT(ran.out, ContainsSubstring(std::string("pass     ") + check));
   }
-  CHECK_THAT(ran.out, ContainsSubstring("ok: 25 pass"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 27 pass"));
 }
 
 TEST_CASE("a library given by its file is validated on the device that it is built for", "[cli]") {
@@ -122,7 +123,7 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   const auto results = full.json();
   CHECK(results.at("experiment").at("verify").at("tier") == "full");
   for (const auto& cell : results.at("cells")) {
-    CHECK(cell.at("checks").size() == 12);
+    CHECK(cell.at("checks").size() == 13);
     CHECK_FALSE(cell.at("time").is_null());
   }
   const auto quick = runner(file + " --device cpu --verify quick --json -").json();

@@ -38,6 +38,17 @@ struct tiles_without_beta : per_element<tiles_without_beta> {
   }
 };
 
+// Needs rows that start at multiples of 16 bytes, says so in supports() alone, and leaves out the
+// last row where their number is odd.
+struct aligned_rows : per_element<aligned_rows> {
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    return p.lda % 4 == 0 && p.ldb % 4 == 0 && p.ldc % 4 == 0 ? nullptr : "rows must be aligned";
+  }
+  static __device__ void element(const gemm& g, int row, int col) {
+    if (g.m % 2 == 0 || row < g.m - 1) hostile::store_product(g, row, col);
+  }
+};
+
 // Takes one shape and no other.
 struct one_shape : honest {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
@@ -69,6 +80,7 @@ KZOO_PLUGIN("sizes", "Takes some sizes only, or changes its mind about which",
             kzoo::variant<tiles>("tiles", "must pass, with checks on whole tiles"),
             kzoo::variant<undeclared_tiles>("undeclared_tiles", "the same"),
             kzoo::variant<tiles_without_beta>("tiles_without_beta", "ignores beta"),
+            kzoo::variant<aligned_rows>("aligned_rows", "right for even numbers of rows"),
             kzoo::variant<one_shape>("one_shape", "right, on the one shape that it takes"),
             kzoo::variant<declines_in_create>("declines_in_create", "accepts, then declines"),
             kzoo::variant<declines_later>("declines_later", "declines what it has computed"));

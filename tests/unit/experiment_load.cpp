@@ -140,6 +140,29 @@ TEST_CASE("layouts are a list, which the command line replaces", "[experiment]")
         "--layouts: error: expected \"nn\", \"nt\", \"tn\" or \"tt\", found \"tx\"");
 }
 
+TEST_CASE("batches are lists, and one product has no ways to be stored", "[experiment]") {
+  const char* const text =
+      "[problem]\nsizes = [8]\nbatch = [1, 4]\nbatch_padding = [0, 3]\nbatch_shared = ['none', "
+      "'b']\n";
+  CHECK(problem_names(load_text(text)) ==
+        std::vector<std::string>{"8x8x8 f32", "8x8x8 f32 batch=4",
+                                 "8x8x8 f32 batch=4 batch_shared=b",
+                                 "8x8x8 f32 batch=4 batch_padding=3",
+                                 "8x8x8 f32 batch=4 batch_padding=3 batch_shared=b"});
+  overrides over;
+  over.batches = {"1"};
+  CHECK(problem_names(load_text(text, over)) == std::vector<std::string>{"8x8x8 f32"});
+  over.batches = {"2", "16"};
+  CHECK(problem_names(load_text("[problem]\nsizes = [8]\n", over)) ==
+        std::vector<std::string>{"8x8x8 f32 batch=2", "8x8x8 f32 batch=16"});
+  for (const char* bad : {"0", "-1", "65537", "x", ""}) {
+    over.batches = {bad};
+    CHECK(fault(text, over) ==
+          "--batches: error: expected a number of products from 1 to 65536, found \"" +
+              std::string(bad) + "\"");
+  }
+}
+
 TEST_CASE("invalid values are refused at their position", "[experiment]") {
   struct wrong {
     const char *text, *message;
@@ -178,6 +201,19 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[problem]\nlayout = 'nx'",
        "2:10: error: problem.layout: expected one of \"nn\", \"nt\", \"tn\", \"tt\", found the "
        "string \"nx\"; did you mean 'nn'?"},
+      {"[problem]\nbatch = 0",
+       "2:9: error: problem.batch: expected an integer from 1 to 65536, found 0"},
+      {"[problem]\nbatch = [4, -8]",
+       "2:13: error: problem.batch: expected an integer from 1 to 65536, found -8"},
+      {"[problem]\nbatch = 4\nbatch_padding = -16",
+       "3:17: error: problem.batch_padding: expected an integer from 0 to 65536, found -16, with "
+       "which products would overlap"},
+      {"[problem]\nbatch = 4\nbatch_shared = 'c'",
+       "3:16: error: problem.batch_shared: expected one of \"none\", \"a\", \"b\", found the "
+       "string \"c\""},
+      {"[problem]\nbatch_shared = 'a'",
+       "2:16: error: problem.batch_shared: says how a batch is stored, and there is none; add batch "
+       "= 8"},
       {"[timing]\nmode = 'warm'",
        "2:8: error: timing.mode: expected one of \"cold\", \"hot\", \"both\", found the string "
        "\"warm\""},

@@ -44,13 +44,13 @@ TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in m
   data::matrix x{KZOO_F16, data::content::hill, 3, 5, 8, 42, {}, true};
   CHECK(data::op_rows(x) == 5);
   CHECK(data::op_cols(x) == 3);
-  CHECK(data::op_index(x, 4, 2) == data::index_of(x, 2, 4));
+  CHECK(data::op_index(x, 0, 4, 2) == data::index_of(x, 2, 4));
   const data::negation op{7, 0, true};
   CHECK(data::op_negation(x, op) == data::negation{0, 7, true});
   // The hill is along the columns of op(x): the first two of three are positive.
   for (std::int64_t row = 0; row < 5; ++row) {
     for (std::int64_t col = 0; col < 3; ++col) {
-      const double value = data::decode(x.type, data::word(x, data::op_index(x, row, col)));
+      const double value = data::decode(x.type, data::word(x, data::op_index(x, 0, row, col)));
       CHECK((value > 0) == (col < 2));
     }
   }
@@ -312,9 +312,9 @@ TEST_CASE("negated rows and columns are few, and one of each comes late", "[matr
     for (std::uint64_t key = 1; key <= kKeys; ++key) {
       int late = 0;
       for (std::int64_t i = 0; i < count; ++i) {
-        const bool all = data::is_negated(key, false, i, count);
+        const bool all = data::is_negated(key, false, i, count, count);
         negated += all;
-        if (all == data::is_negated(key, true, i, count)) continue;
+        if (all == data::is_negated(key, true, i, count, count)) continue;
         CHECK(i == data::late(key, count));
         ++late;
       }
@@ -323,7 +323,7 @@ TEST_CASE("negated rows and columns are few, and one of each comes late", "[matr
     const double expected = count < 64 ? double(count) / 2 : 32;
     CHECK(negated / kKeys > 0.8 * expected);
     CHECK(negated / kKeys < 1.2 * expected);
-    CHECK_FALSE(data::is_negated(0, true, data::late(0, count), count));
+    CHECK_FALSE(data::is_negated(0, true, data::late(0, count), count, count));
   }
 }
 
@@ -362,5 +362,116 @@ TEST_CASE("signs can be changed in place and back, and a digest does not see the
       cpu->negate(changed.data(), negated, {});
       CHECK(filled == changed);
     }
+  }
+}
+
+namespace {
+
+// Batches packed and padded, with an operand in common, in each layout.
+std::vector<problem> batches() {
+  std::vector<problem> all;
+  for (const layout given : kLayouts) {
+    for (const shared_operand shared : kSharedOperands) {
+      for (const std::int64_t padding : {0, 13}) {
+        problem p = sized(9, 6, 5);
+        p.batch = 7;
+        p.layout = given;
+        p.batch_shared = shared;
+        p.batch_padding = padding;
+        p.padding = padding / 6;
+        all.push_back(p);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "[matrix_data]") {
+  for (const problem& p : batches()) {
+    INFO(problem_name(p));
+    const operands o = operands_of(p);
+    CHECK(o.a.count == (p.batch_shared == shared_operand::a ? 1 : 7));
+    CHECK(o.b.count == (p.batch_shared == shared_operand::b ? 1 : 7));
+    for (const data::matrix& x : {o.a, o.b, o.c}) {
+      std::int64_t inside = 0;
+      for (std::int64_t i = data::kRedzone; i < data::kRedzone + data::span_of(x); ++i) {
+        const data::coordinates at = data::coordinates_of(x, i);
+        REQUIRE(data::index_of(x, at.row, 0) + at.col == i);
+        REQUIRE(i < data::row_end(x, at.row));
+        REQUIRE(data::is_inside(x, i) == (at.col < x.cols));
+        if (at.col >= x.cols) REQUIRE(std::isnan(data::decode(x.type, data::word(x, i))));
+        inside += at.col < x.cols;
+      }
+      CHECK(inside == data::all_rows(x) * x.cols);
+      CHECK(data::row_end(x, data::all_rows(x) - 1) == data::word_count(x) - data::kRedzone);
+    }
+    CHECK(data::op_index(o.a, 3, 2, 4) ==
+          data::kRedzone + 3 * p.stride_a() + (o.a.transposed ? 4 * p.lda() + 2 : 2 * p.lda() + 4));
+    CHECK(data::index_of(o.c, 3 * p.m + 2, 4) ==
+          data::kRedzone + 3 * p.stride_c() + 2 * p.ldc() + 4);
+  }
+}
+
+TEST_CASE("signs of a batch's rows and columns are those of its operands", "[matrix_data]") {
+  for (const problem& p : batches()) {
+    INFO(problem_name(p));
+    const operands plain = operands_of(p);
+    std::int64_t in_first = 0, in_last = 0;
+    for (std::uint64_t key = 1; key <= 20; ++key) {
+      for (const bool without_late : {false, true}) {
+        operands o = plain;
+        o.a.negated = data::op_negation(o.a, {key, 0, without_late});
+        o.b.negated = data::op_negation(o.b, {0, key + 50, without_late});
+        o.c.negated = {key, key + 50, without_late};
+        for (std::int64_t row = 0; row < p.all_rows(); ++row) {
+          for (std::int64_t col = 0; col < p.n; ++col) {
+            const std::int64_t product = row / p.m;
+            const auto flipped = [product](const data::matrix& x, const data::matrix& was,
+                                           std::int64_t r, std::int64_t c) {
+              const std::int64_t i = data::op_index(x, product, r, c);
+              return data::word(x, i) != data::word(was, i);
+            };
+            const bool a = flipped(o.a, plain.a, row % p.m, 2);
+            const bool b = flipped(o.b, plain.b, 2, col);
+            REQUIRE((a != b) == data::is_element_negated(o.c, row, col));
+            in_first += product == 0 && a != b;
+            in_last += product == p.batch - 1 && a != b;
+          }
+        }
+      }
+    }
+    CHECK(in_first > 0);
+    CHECK(in_last > 0);
+  }
+}
+
+TEST_CASE("a batch's digest does not see signs, and sees what is between products",
+          "[matrix_data]") {
+  const auto cpu = devices::open_cpu();
+  for (const problem& p : batches()) {
+    INFO(problem_name(p));
+    const data::matrix x = operands_of(p).c;
+    data::matrix uniform = x;
+    uniform.inside = data::content::uniform;
+    std::vector<float> filled(static_cast<std::size_t>(data::word_count(x)));
+    std::vector<float> changed = filled;
+    data::matrix negated = uniform;
+    negated.negated = {3, 4, true};
+    cpu->fill(filled.data(), uniform);
+    cpu->fill(changed.data(), negated);
+    const std::uint64_t right = cpu->digest(filled.data(), uniform);
+    CHECK(cpu->digest(changed.data(), negated) == right);
+    CHECK_FALSE(cpu->find_changes(changed.data(), negated).any());
+    cpu->negate(changed.data(), negated, {});
+    CHECK(cpu->digest(changed.data(), uniform) == right);
+    if (p.batch_padding == 0) continue;
+    const std::int64_t between = data::index_of(x, 3 * p.m, 0) - 1;
+    changed[std::size_t(between)] = 1;
+    CHECK(cpu->digest(changed.data(), uniform) != right);
+    const data::changes found = cpu->find_changes(changed.data(), uniform);
+    CHECK((found.inside == 0 && found.outside == 1 && found.first_outside == between));
+    CHECK(cpu->survey(changed.data(), uniform).outside == 1);
   }
 }

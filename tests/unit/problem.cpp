@@ -117,6 +117,33 @@ TEST_CASE("a layout says which of A and B are transposed in memory", "[problem]"
   }
 }
 
+TEST_CASE("a batch has strides, which a plugin sees, and one product has none", "[problem]") {
+  problem p{5, 6, 7};
+  p.padding = 1;
+  CHECK(to_abi(p).batch == 0);
+  p.batch = 3;
+  kzoo_problem abi = to_abi(p);
+  CHECK(abi.batch == 3);
+  CHECK(abi.stride_a == 5 * 8);
+  CHECK(abi.stride_b == 7 * 8);
+  CHECK(abi.stride_c == 5 * 9);
+  CHECK(problem_name(p) == "5x6x7 f32 batch=3 padding=1");
+  CHECK(p.flops() == 3 * 2 * 5 * 6 * 7);
+  p.layout = layout::tt;
+  p.batch_padding = 10;
+  abi = to_abi(p);
+  CHECK(abi.stride_a == 7 * 6 + 10);
+  CHECK(abi.stride_b == 6 * 9 + 20);
+  CHECK(abi.stride_c == 5 * 9 + 30);
+  p.batch_shared = shared_operand::a;
+  CHECK(to_abi(p).stride_a == 0);
+  CHECK(to_abi(p).stride_b == abi.stride_b);
+  p.batch_shared = shared_operand::b;
+  CHECK(to_abi(p).stride_a == abi.stride_a);
+  CHECK(to_abi(p).stride_b == 0);
+  CHECK(problem_name(p) == "5x6x7 f32 tt batch=3 batch_padding=10 batch_shared=b padding=1");
+}
+
 TEST_CASE("a plugin sees leading dimensions with the padding", "[problem]") {
   problem p{5, 6, 7, KZOO_BF16, 2.0, 0.5};
   p.padding = 3;

@@ -104,7 +104,7 @@ TEST_CASE("fp8 elements that are taken for the other format", "[reference]") {
   const auto misread = [](const problem& p, bool in_a, bool in_b) {
     const operands o = operands_of(p);
     const auto read = [](const data::matrix& x, std::int64_t row, std::int64_t col, bool other) {
-      const auto bits = data::word(x, data::op_index(x, row, col));
+      const auto bits = data::word(x, data::op_index(x, 0, row, col));
       return data::decode(other ? (x.type == KZOO_E4M3 ? KZOO_E5M2 : KZOO_E4M3) : x.type, bits);
     };
     return reason_of(p, [&](std::int64_t i, std::int64_t j) {

@@ -60,7 +60,7 @@ TEST_CASE("fp64 results are expected to the last bit", "[reference]") {
   const operands o = operands_of(p);
   const reference::expected_result t(p);
   const auto whole = [](const data::matrix& x, std::int64_t row, std::int64_t col) {
-    const auto bits = data::word(x, data::op_index(x, row, col));
+    const auto bits = data::word(x, data::op_index(x, 0, row, col));
     return static_cast<std::int64_t>(data::decode(x.type, bits) * 0x1p52);
   };
   int rounded_differently = 0;

@@ -14,7 +14,7 @@ constexpr std::uint64_t kKey = 99;
 
 std::string verdict_on(const problem& p, const buffer& words) {
   return reference::compare_exact(
-      reference::exact_sums(p, kKey),
+      p, reference::exact_sums(p, kKey),
       devices::open_cpu()->fold_rows(words.bytes().data(), words.matrix(), kKey));
 }
 
@@ -100,8 +100,8 @@ TEST_CASE("row sums restore the signs of negated rows and columns", "[reference]
   const auto cpu = devices::open_cpu();
   cpu->negate(bytes.data(), words.matrix(), negated.negated);
   const auto expected = reference::exact_sums(p, kKey);
-  CHECK(reference::compare_exact(expected, cpu->fold_rows(bytes.data(), negated, kKey)) == "");
-  CHECK(reference::compare_exact(expected, cpu->fold_rows(bytes.data(), words.matrix(), kKey)) !=
+  CHECK(reference::compare_exact(p, expected, cpu->fold_rows(bytes.data(), negated, kKey)) == "");
+  CHECK(reference::compare_exact(p, expected, cpu->fold_rows(bytes.data(), words.matrix(), kKey)) !=
         "");
   CHECK(cpu->digest(bytes.data(), negated) == cpu->digest(words.bytes().data(), words.matrix()));
 }

@@ -30,6 +30,20 @@ TEST_CASE("patterns have names", "[reference]") {
   CHECK(pattern([](auto r, auto c) { return r == c; }) == "none");
 }
 
+TEST_CASE("a batch's patterns are whole products, or the same in each", "[reference]") {
+  const auto of_batch = [](const auto& marked) {
+    return pattern_of(5, 12, 20, marked).value_or("none");
+  };
+  CHECK(of_batch([](auto, auto) { return true; }) == "products 0 to 4");
+  CHECK(of_batch([](auto r, auto) { return r / 12 == 3; }) == "product 3");
+  CHECK(of_batch([](auto r, auto) { return r / 12 % 2 == 1; }) == "2 products from 1 to 3");
+  CHECK(of_batch([](auto r, auto c) { return r / 12 > 2 && c == 19; }) ==
+        "column 19 of every row of products 3 to 4");
+  CHECK(of_batch([](auto r, auto) { return r % 12 == 11; }) == "row 11 of every product");
+  CHECK(of_batch([](auto r, auto) { return r == 11 || r == 24; }) == "none");
+  CHECK(of_batch([](auto, auto) { return false; }) == "none");
+}
+
 TEST_CASE("a pattern may have holes if the caller allows them", "[reference]") {
   const auto holes = [](auto r, auto c) { return r >= 8 && r != c; };
   CHECK(pattern(holes) == "none");

@@ -17,9 +17,13 @@
 
 namespace kzoo::samples {
 
-// Of op(x).
+// Of op(x) of a product.
+inline double value_at(const data::matrix& x, std::int64_t product, std::int64_t row,
+                       std::int64_t col) {
+  return data::decode(x.type, data::word(x, data::op_index(x, product, row, col)));
+}
 inline double value_at(const data::matrix& x, std::int64_t row, std::int64_t col) {
-  return data::decode(x.type, data::word(x, data::op_index(x, row, col)));
+  return value_at(x, 0, row, col);
 }
 
 // The whole buffer of C, as it is before a kernel runs.
@@ -88,19 +92,27 @@ struct recipe {
   std::function<bool(std::int64_t k)> takes = [](std::int64_t) { return true; };
 };
 
+// Which product's A and B are multiplied for a product of a batch.
+using choice = std::function<std::int64_t(std::int64_t product)>;
+inline std::int64_t its_own(std::int64_t product) { return product; }
+
 // C as a kernel in fp32 (fp64, wrapping integers) computes it.
-inline buffer computed(const problem& p, const recipe& how = {}) {
+inline buffer computed(const problem& p, const recipe& how = {}, const choice& a_of = its_own,
+                       const choice& b_of = its_own) {
   const operands o = operands_of(p);
   buffer result(p);
   std::vector<float> a, b, terms;
-  for (std::int64_t i = 0; i < p.m; ++i)
-    for (std::int64_t k = 0; k < p.k; ++k) a.push_back(how.input(float(value_at(o.a, i, k))));
-  for (std::int64_t j = 0; j < p.n; ++j)
-    for (std::int64_t k = 0; k < p.k; ++k) b.push_back(how.input(float(value_at(o.b, k, j))));
-  for (std::int64_t i = 0; i < p.m; ++i) {
+  for (std::int64_t i = 0; i < p.all_rows(); ++i)
+    for (std::int64_t k = 0; k < p.k; ++k)
+      a.push_back(how.input(float(value_at(o.a, a_of(i / p.m), i % p.m, k))));
+  for (std::int64_t j = 0; j < p.batch * p.n; ++j)
+    for (std::int64_t k = 0; k < p.k; ++k)
+      b.push_back(how.input(float(value_at(o.b, b_of(j / p.n), k, j % p.n))));
+  for (std::int64_t i = 0; i < p.all_rows(); ++i) {
+    const std::int64_t product = i / p.m;
     for (std::int64_t j = 0; j < p.n; ++j) {
       const float* const x = a.data() + i * p.k;
-      const float* const y = b.data() + j * p.k;
+      const float* const y = b.data() + (product * p.n + j) * p.k;
       const double c0 = p.beta == 0.0 ? 0.0 : result.at(i, j);
       if (is_integer(p.dtype)) {
         std::int64_t sum = 0;
@@ -114,7 +126,8 @@ inline buffer computed(const problem& p, const recipe& how = {}) {
       if (p.dtype.c == KZOO_F64) {
         double sum = 0;
         for (std::int64_t k = 0; k < p.k; ++k)
-          if (how.takes(k)) sum += value_at(o.a, i, k) * value_at(o.b, k, j);
+          if (how.takes(k))
+            sum += value_at(o.a, product, i % p.m, k) * value_at(o.b, product, k, j);
         result.put(i, j, p.alpha * sum + (p.beta == 0.0 ? 0.0 : p.beta * c0));
         continue;
       }

@@ -41,6 +41,18 @@ TEST_CASE("the floor uses the peak of the declared precision", "[roofline]") {
   CHECK_FALSE(roofline::floor_of({}, p, KZOO_COMPUTE_FP32, true));
 }
 
+TEST_CASE("a batch needs as much of everything as its products, but a shared operand once",
+          "[roofline]") {
+  problem p = sized(1000, 1000, 1000);
+  p.batch = 8;
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(16.0));
+  p = sized(100, 100, 1);
+  p.batch = 1000;  // A and B are 0.4 MB each, C is 40 MB, of which 1 MB stays in the L2
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (0.8e6 + 39e6) / 100e9));
+  p.batch_shared = shared_operand::a;
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (0.4e6 + 400 + 39e6) / 100e9));
+}
+
 TEST_CASE("memory traffic limits only with cold caches", "[roofline]") {
   const problem thin = sized(1000, 1000, 1);  // 2 MFLOP; A and B are 8 kB, C is 3 MB over the L2
   CHECK(floor_ms(thin, KZOO_COMPUTE_FP32, false) == Approx(0.002));

@@ -77,6 +77,29 @@ TEST_CASE("results written before there were layouts are of nn", "[results]") {
   CHECK(d.experiment.overridden.layouts.empty());
 }
 
+TEST_CASE("results written before there were batches are of one product", "[results]") {
+  results::document d = test::made_document();
+  d.experiment.overridden.batches = {"4"};
+  problem& p = d.experiment.problems.at(0);
+  p.batch = 4;
+  p.batch_padding = 3;
+  p.batch_shared = shared_operand::b;
+  json j = stored(d);
+  CHECK(j["cells"][0]["problem"]["batch"] == 4);
+  CHECK(j["cells"][0]["problem"]["batch_shared"] == "b");
+  CHECK(j["cells"][0]["problem"]["stride_c"] == p.stride_c());
+  CHECK(stored(test::read_document(j.dump())) == j);
+  for (json& cell : j["cells"])
+    for (const char* key : {"batch", "batch_padding", "batch_shared"}) cell["problem"].erase(key);
+  j["experiment"]["overrides"].erase("batches");
+  d = test::read_document(j.dump());
+  CHECK(d.problem_of(d.cells[0]).batch == 1);
+  CHECK(d.problem_of(d.cells[0]).batch_shared == shared_operand::none);
+  CHECK(d.experiment.overridden.batches.empty());
+  j["cells"][0]["problem"]["batch"] = 0;
+  CHECK_THROWS(test::read_document(j.dump()));
+}
+
 TEST_CASE("results written before SM clocks were recorded can be read", "[results]") {
   json j = stored(test::made_document());
   for (json& cell : j["cells"]) {

@@ -30,7 +30,11 @@ kzoo_problem extents_of(std::int64_t m, std::int64_t n) {
           .beta = 0,
           .alignment = 4,
           .scale_a = 0,
-          .scale_b = 0};
+          .scale_b = 0,
+          .batch = 0,
+          .stride_a = 0,
+          .stride_b = 0,
+          .stride_c = 0};
 }
 
 constexpr kzoo_device kCpu{sizeof(kzoo_device), KZOO_CPU, 0, 0, 0, 0, 1, 0};
@@ -58,6 +62,37 @@ struct declines_too {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     return p.k == 1 ? "k is 1" : nullptr;
   }
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const {}
+};
+
+// Writes which product an element of C is from, and the sums of A and B that it sees.
+template <class Gemm>
+__global__ void mark_product(Gemm batch) {
+  const auto g = batch[static_cast<int>(blockIdx.z)];
+  g.store_inside(0, 0, 100 * static_cast<float>(blockIdx.z) + 10 * g.a_at(0, 0) + g.b_at(0, 0));
+}
+
+struct batched {
+  using types = kzoo::types<float>;
+  using layouts = kzoo::layouts<kzoo::layout::nn, kzoo::layout::tt>;
+  using grid = kzoo::tile_grid<1, 1>;
+  static constexpr bool batches = true;
+  template <class Gemm>
+  static constexpr auto kernel = mark_product<Gemm>;
+};
+
+// Is called for one product after the other.
+struct looped {
+  using types = kzoo::types<float>;
+  static constexpr bool batches = true;
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
+    g.store(0, 0, 10 * g.a_at(0, 0) + g.b_at(0, 0));
+  }
+};
+
+struct on_a_gpu {
+  using types = kzoo::types<float>;
+  static const char* supports(const kzoo_device&) { return "the simulator does not have it"; }
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {}
 };
 
@@ -129,6 +164,52 @@ TEST_CASE("a variant with a grid and a kernel is launched, in the build that fit
   CHECK(c[2 * 8 + 4] == 1011);  // and the second along M
   run(6);                       // rows of 24 bytes
   CHECK(c[2 * 6 + 4] == 11);
+}
+
+TEST_CASE("a variant gets a batch at once, or one product after the other", "[tile_grid]") {
+  const float a[] = {1, 2, 3}, b[] = {7};
+  float c[6] = {};
+  kzoo_problem p = extents_of(1, 1);
+  p.batch = 3;
+  p.stride_a = 1;
+  p.stride_c = 2;
+  const auto run = [&](const kzoo_variant& v) {
+    char words[200] = "";
+    kzoo_text text{words, sizeof words};
+    REQUIRE(v.supports(&v, &p, &kCpu, &text) == KZOO_OK);
+    void* instance = nullptr;
+    REQUIRE(v.create(&v, &p, &kCpu, &instance, nullptr) == KZOO_OK);
+    const kzoo_arguments args{sizeof(kzoo_arguments), a, b, c, nullptr, nullptr, nullptr};
+    REQUIRE(v.run(&v, instance, &args, nullptr) == KZOO_OK);
+    v.destroy(&v, instance);
+  };
+  run(kzoo::variant<batched>("id", "summary"));
+  CHECK((c[0] == 17 && c[2] == 127 && c[4] == 237));
+  CHECK((c[1] == 0 && c[3] == 0 && c[5] == 0));
+  run(kzoo::variant<looped>("id", "summary"));
+  CHECK((c[0] == 17 && c[2] == 27 && c[4] == 37));
+  p.batch = 0;
+  c[2] = 5;
+  run(kzoo::variant<batched>("id", "summary"));
+  CHECK((c[0] == 17 && c[2] == 5));
+}
+
+TEST_CASE("a batch is declined by variants that do not say that they take one", "[tile_grid]") {
+  kzoo_problem p = extents_of(16, 16);
+  p.batch = 2;
+  p.k = 2;
+  p.lda = 2;
+  CHECK(reason<declines_too>(p) == "it computes one product at a time, not a batch");
+  p.batch = kMostY + 1;
+  CHECK(reason<batched>(p).find("gridDim.z") != std::string::npos);
+}
+
+TEST_CASE("what a variant needs of the device is said before the layout", "[tile_grid]") {
+  kzoo_problem p = extents_of(16, 16);
+  p.layout_a = KZOO_COLUMN_MAJOR;
+  CHECK(reason<on_a_gpu>(p) == "the simulator does not have it");
+  p.type_a = KZOO_F64;
+  CHECK(reason<on_a_gpu>(p) == "it computes f32, not f64*f32->f32");
 }
 
 TEST_CASE("the threads of a map cover a tile", "[thread_map]") {

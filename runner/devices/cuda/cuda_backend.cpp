@@ -79,8 +79,8 @@ class cuda_backend final : public backend {
 
   std::vector<data::row_sums> fold_rows(const void* buffer, const data::matrix& x,
                                         std::uint64_t key) override {
-    return on_device(std::vector<data::row_sums>(static_cast<std::size_t>(x.rows)), "summing rows",
-                     [&](data::row_sums* sums) {
+    return on_device(std::vector<data::row_sums>(static_cast<std::size_t>(data::all_rows(x))),
+                     "summing rows", [&](data::row_sums* sums) {
                        return cuda::enqueue_fold_rows(buffer, x, key, sums, stream_);
                      });
   }

@@ -55,21 +55,24 @@ __global__ void survey_kernel(const void* buffer, data::matrix x, data::survey* 
   add_warp_sum(as_counter(&found->not_finite), not_finite);
 }
 
-// Calls body(index, row, col) for the words of a matrix, padding included and redzones not, by
-// tiles of kThreads columns. Before each tile all threads call begin_tile(first row, rows, col).
+// Calls body(index, row, col) for the words of each product's matrix, padding included, redzones
+// and what is between two products not, by tiles of kThreads columns. Before each tile all threads
+// call begin_tile(product, first row of all, rows, col).
 constexpr int kTileRows = 64;
 template <class BeginTile, class Body>
 __device__ void for_each_tile(const data::matrix& x, const BeginTile& begin_tile,
                               const Body& body) {
   const std::int64_t across = (x.ld + kThreads - 1) / kThreads;
-  const std::int64_t tiles = across * ((x.rows + kTileRows - 1) / kTileRows);
-  for (std::int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const std::int64_t first = tile / across * kTileRows;
+  const std::int64_t down = (x.rows + kTileRows - 1) / kTileRows;
+  for (std::int64_t tile = blockIdx.x; tile < x.count * down * across; tile += gridDim.x) {
+    const std::int64_t product = tile / across / down;
+    const std::int64_t first = tile / across % down * kTileRows;  // row of the product
     const std::int64_t col = tile % across * kThreads + threadIdx.x;
     const int rows = static_cast<int>(min(std::int64_t{kTileRows}, x.rows - first));
-    begin_tile(first, rows, col);
+    begin_tile(product, product * x.rows + first, rows, col);
     if (col >= x.ld) continue;
-    for (int r = 0; r < rows; ++r) body(data::index_of(x, first + r, col), r, col);
+    const std::int64_t index = data::kRedzone + product * x.stride + first * x.ld + col;
+    for (int r = 0; r < rows; ++r) body(index + r * x.ld, r, col);
   }
 }
 
@@ -95,16 +98,21 @@ __global__ void digest_kernel(const void* buffer, data::matrix x, std::uint64_t*
   counter part = 0;
   for_each_tile(
       x,
-      [&](std::int64_t first, int rows, std::int64_t col) {
+      [&](std::int64_t product, std::int64_t first, int rows, std::int64_t col) {
         signs.begin(
             first, rows, col, x.cols, [&](std::int64_t i) { return data::is_row_negated(x, i); },
-            [&](std::int64_t i) { return data::is_column_negated(x, i); });
+            [&](std::int64_t i) { return data::is_column_negated(x, product, i); });
       },
       [&](std::int64_t index, int row, std::int64_t col) {
         const data::word_bits bits = word_at(buffer, x, index);
         part += col < x.cols ? data::digest_term(x, index, bits, signs.rows[row] != signs.column)
                              : data::digest_term(bits, index);
       });
+  const std::int64_t gap = x.count == 1 ? 0 : x.stride - x.rows * x.ld;  // between two products
+  for (std::int64_t i = first_index(); i < (x.count - 1) * gap; i += kBlocks * kThreads) {
+    const std::int64_t index = data::kRedzone + i / gap * x.stride + x.rows * x.ld + i % gap;
+    part += data::digest_term(word_at(buffer, x, index), index);
+  }
   const std::int64_t end = data::word_count(x);
   for (std::int64_t i = first_index(); i < data::kRedzone; i += kBlocks * kThreads) {
     for (const std::int64_t index : {i, end - 1 - i})
@@ -118,14 +126,15 @@ __global__ void negate_kernel(void* buffer, data::matrix x, data::matrix to) {
   tile_signs signs{negated_rows};
   for_each_tile(
       x,
-      [&](std::int64_t first, int rows, std::int64_t col) {
+      [&](std::int64_t product, std::int64_t first, int rows, std::int64_t col) {
         signs.begin(
             first, rows, col, x.cols,
             [&](std::int64_t i) {
               return data::is_row_negated(x, i) != data::is_row_negated(to, i);
             },
             [&](std::int64_t i) {
-              return data::is_column_negated(x, i) != data::is_column_negated(to, i);
+              return data::is_column_negated(x, product, i) !=
+                     data::is_column_negated(to, product, i);
             });
       },
       [&](std::int64_t index, int row, std::int64_t col) {
@@ -141,7 +150,7 @@ __global__ void gate_kernel(const volatile unsigned* open, unsigned ticket, long
 
 __global__ void fold_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
                                  data::row_sums* sums) {
-  for (std::int64_t row = blockIdx.x; row < x.rows; row += gridDim.x) {
+  for (std::int64_t row = blockIdx.x; row < data::all_rows(x); row += gridDim.x) {
     data::row_sums part;
     for (std::int64_t col = threadIdx.x; col < x.cols; col += kThreads)
       add_to_row(part, buffer, x, key, row, col);

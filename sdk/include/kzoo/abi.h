@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 2
+#define KZOO_ABI_MINOR 3
 
 /* The outcome of a call. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
@@ -98,6 +98,12 @@ typedef struct kzoo_problem {
   /* Since 1.2, for A and B of 8-bit floating types: what their elements are multiplied by, within
    * the range of fp32. 0: 1. A kernel that wants them in device memory copies them in `create`. */
   double scale_a, scale_b;
+
+  /* Since 1.3. A batch: so many products of one shape, with the same alpha and beta. The A, B and C
+   * of product i start i strides after those of the first; strides count elements. That of A or of
+   * B may be 0: all products have it in common. Those of C, and any other, never overlap. A batch
+   * of 0 is one product, as 1 is. */
+  int64_t batch, stride_a, stride_b, stride_c;
 } kzoo_problem;
 
 /* The device that a problem runs on. For the CPU only `kind` and `threads` mean anything. */
@@ -219,7 +225,8 @@ KZOO_ABI_ASSERT(offsetof(kzoo_problem, m) == 8, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, type_a) == 56, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, alpha) == 80, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, scale_a) == 104, "kzoo_problem");
-KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 120, "kzoo_problem");
+KZOO_ABI_ASSERT(offsetof(kzoo_problem, batch) == 120, "kzoo_problem");
+KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 152, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_device, shared_bytes_per_block) == 24, "kzoo_device");
 KZOO_ABI_ASSERT(sizeof(kzoo_device) == 40, "kzoo_device");
 KZOO_ABI_ASSERT(offsetof(kzoo_arguments, stream) == 40, "kzoo_arguments");

@@ -73,6 +73,10 @@ struct gemm {
   c_type* c;
   accumulator_type alpha, beta;
 
+  // One product is a batch of one: see gemm_batch.
+  static constexpr int products() { return 1; }
+  __host__ __device__ const gemm& operator[](int) const { return *this; }
+
   __host__ __device__ const a_type& a_at(int row, int col) const {
     if constexpr (kATransposed) return a[col * lda + row];
     return a[row * lda + col];
@@ -112,6 +116,38 @@ struct gemm {
   // The same where it exists, for a tile that hangs over an edge of C.
   __host__ __device__ void store_inside(int row, int col, accumulator_type acc) const {
     if (row < m && col < n) store(row, col, acc);
+  }
+};
+
+// A batch: products of one shape, with the same alpha and beta. The A, B and C of each start a
+// stride after those of the one before; a stride of 0 means that all products have the operand in
+// common. A kernel that is a template over its argument,
+//
+//   template <class Gemm>
+//   __global__ void kernel(Gemm batch) {
+//     const auto g = batch[blockIdx.z];
+//
+// computes a batch with gridDim.z = batch.products(), and a gemm with the machine code that it
+// would have without.
+template <class T, layout kLayout = layout::nn>
+struct gemm_batch {
+  using element = T;
+  using a_type = typename gemm<T, kLayout>::a_type;
+  using b_type = typename gemm<T, kLayout>::b_type;
+  using c_type = typename gemm<T, kLayout>::c_type;
+  using accumulator_type = accumulator_t<T>;
+
+  gemm<T, kLayout> first;
+  int count;
+  std::ptrdiff_t stride_a, stride_b, stride_c;  // elements
+
+  int products() const { return count; }
+  __host__ __device__ gemm<T, kLayout> operator[](int product) const {
+    gemm<T, kLayout> g = first;
+    g.a += product * stride_a;
+    g.b += product * stride_b;
+    g.c += product * stride_c;
+    return g;
   }
 };
 

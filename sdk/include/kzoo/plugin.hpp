@@ -25,6 +25,7 @@
 // And where a variant needs them:
 //
 //     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>, default: nn
+//     static constexpr bool batches = true;                  // takes many products at once
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
 //     template <class T>                                     // or by element type
 //     static constexpr kzoo_precision precision_of = ...;
@@ -32,11 +33,16 @@
 //     static constexpr bool nondeterministic = true;         // runs may differ in rounding
 //     static constexpr kzoo::granularity granularity{.m = 128, .n = 128, .k = 32, .row_bytes = 16};
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
+//     static const char* supports(const kzoo_device&);       // where no problem makes a difference
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
 //
 // A variant with other layouts than nn has `template <class T, kzoo::layout kLayout>` in place of
 // `template <class T>`, and kzoo::gemm<T, kLayout>.
+//
+// A variant with batches has `template <class Gemm> static constexpr auto kernel`, where Gemm is
+// kzoo::gemm<T, kLayout> or kzoo::gemm_batch<T, kLayout>; or a `run` that takes either, or else the
+// first alone: it is then called for one product after the other.
 //
 // Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
 // to the runner as a status and a sentence.
@@ -193,6 +199,15 @@ constexpr auto layouts_of() {
 }
 
 template <class V>
+constexpr bool batches() {
+  if constexpr (requires { V::batches; }) {
+    return V::batches;
+  } else {
+    return false;
+  }
+}
+
+template <class V>
 constexpr bool nondeterministic() {
   if constexpr (requires { V::nondeterministic; }) {
     return V::nondeterministic;
@@ -247,11 +262,30 @@ inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
        {rule{"M", p.m, g.m}, rule{"N", p.n, g.n}, rule{"K", p.k, g.k},
         rule{"the bytes from row to row of A", p.lda * type_bytes(p.type_a), g.row_bytes},
         rule{"the bytes from row to row of B", p.ldb * type_bytes(p.type_b), g.row_bytes},
-        rule{"the bytes from row to row of C", p.ldc * type_bytes(p.type_c), g.row_bytes}}) {
+        rule{"the bytes from row to row of C", p.ldc * type_bytes(p.type_c), g.row_bytes},
+        rule{"the bytes from A to A", p.stride_a * type_bytes(p.type_a), g.row_bytes},
+        rule{"the bytes from B to B", p.stride_b * type_bytes(p.type_b), g.row_bytes},
+        rule{"the bytes from C to C", p.stride_c * type_bytes(p.type_c), g.row_bytes}}) {
     if (r.multiple > 1 && r.size % r.multiple != 0) {
       return std::string("it needs ") + r.what + " to be a multiple of " +
              std::to_string(r.multiple) + ", not " + std::to_string(r.size);
     }
+  }
+  return "";
+}
+
+// Why the variant does not run on the device, whatever the problem, or "".
+template <class V>
+std::string device_objection(const kzoo_device& d) {
+  constexpr unsigned kNeeded = compute_capability<V>();
+  if constexpr (kNeeded > 0) {
+    if (d.kind == KZOO_CUDA && d.compute_capability < kNeeded) {
+      return "it needs sm_" + std::to_string(kNeeded) + ", the device is sm_" +
+             std::to_string(d.compute_capability);
+    }
+  }
+  if constexpr (requires { V::supports(d); }) {
+    if (const char* words = V::supports(d); words != nullptr) return words;
   }
   return "";
 }
@@ -261,22 +295,17 @@ template <class V>
 std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (has_unknown_fields(p)) return "the problem has options newer than this plugin's SDK";
   if (std::string words = type_objection<V>(p); !words.empty()) return words;
+  if (std::string words = device_objection<V>(d); !words.empty()) return words;
   if (std::string words = layout_objection(layouts_of<V>(), p); !words.empty()) return words;
+  if (p.batch > 1 && !batches<V>()) return "it computes one product at a time, not a batch";
   // Kernels hold sizes in int and round them up to whole tiles.
   constexpr std::int64_t kLargest = INT_MAX / 2;
-  if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) > kLargest) {
+  if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) > kLargest) {
     return "sizes above 2^30 are not supported";
   }
   if (std::string words = size_objection(granularity_of<V>(), p); !words.empty()) return words;
   if (p.type_c == KZOO_I32 && !(is_whole_int(p.alpha) && is_whole_int(p.beta))) {
     return "alpha and beta must be whole numbers for integer matrices";
-  }
-  constexpr unsigned kNeeded = compute_capability<V>();
-  if constexpr (kNeeded > 0) {
-    if (d.kind == KZOO_CUDA && d.compute_capability < kNeeded) {
-      return "it needs sm_" + std::to_string(kNeeded) + ", the device is sm_" +
-             std::to_string(d.compute_capability);
-    }
   }
   return "";
 }
@@ -352,12 +381,23 @@ gemm<T, kLayout> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
           .beta = static_cast<accumulator>(p.beta)};
 }
 
-template <class V, class T, layout kLayout>
-void run_as(const instance<V>& i, const kzoo_arguments& args) {
-  const gemm<T, kLayout> g = to_gemm<T, kLayout>(i.problem, args);
+// Whether the variant's kernel is a template over its argument: a gemm or a gemm_batch.
+template <class V, class Gemm>
+constexpr bool has_kernel_for() {
+  if constexpr (batches<V>()) {
+    return requires { V::template kernel<Gemm>; };
+  } else {
+    return false;
+  }
+}
+
+template <class V, class T, layout kLayout, class Gemm>
+void run_as(const instance<V>& i, const Gemm& g, const kzoo_arguments& args) {
   const auto stream = static_cast<stream_t>(args.stream);
   if constexpr (requires { i.variant.run(g, args); }) {
     i.variant.run(g, args);
+  } else if constexpr (has_kernel_for<V, Gemm>()) {
+    V::grid::launch(V::template kernel<Gemm>, g, stream);
   } else if constexpr (requires { V::template kernel<T, kLayout>; }) {
     V::grid::launch(V::template kernel<T, kLayout>, g, stream);
   } else if constexpr (requires { V::template kernel<T>; }) {
@@ -371,9 +411,40 @@ void run_as(const instance<V>& i, const kzoo_arguments& args) {
   }
 }
 
+// Whether the variant's run takes such an argument.
+template <class V, class Gemm>
+concept runs = requires(const V& v, const Gemm& g, const kzoo_arguments& args) {
+  v.run(g, args);
+}
+|| requires(const V& v, const Gemm& g, stream_t stream) { v.run(g, stream); };
+
+// A batch at once, where the variant can, else one product after the other.
+template <class V, class T, layout kLayout>
+void run_batch(const instance<V>& i, const gemm<T, kLayout>& first, const kzoo_arguments& args) {
+  const kzoo_problem& p = i.problem;
+  using batch = gemm_batch<T, kLayout>;
+  const batch all{first, static_cast<int>(p.batch), static_cast<std::ptrdiff_t>(p.stride_a),
+                  static_cast<std::ptrdiff_t>(p.stride_b), static_cast<std::ptrdiff_t>(p.stride_c)};
+  if constexpr (has_kernel_for<V, batch>() || runs<V, batch>) {
+    run_as<V, T, kLayout>(i, all, args);
+  } else {
+    for (int product = 0; product < all.products(); ++product)
+      run_as<V, T, kLayout>(i, all[product], args);
+  }
+}
+
+template <class V, class T, layout kLayout>
+void run_one_or_many(const instance<V>& i, const kzoo_arguments& args) {
+  const gemm<T, kLayout> g = to_gemm<T, kLayout>(i.problem, args);
+  if constexpr (batches<V>()) {
+    if (i.problem.batch > 1) return run_batch(i, g, args);
+  }
+  run_as<V, T, kLayout>(i, g, args);
+}
+
 template <class V, class T, layout... kLayout>
 void run_laid_out(layouts<kLayout...>, const instance<V>& i, const kzoo_arguments& args) {
-  ((layout_of(i.problem) == kLayout ? run_as<V, T, kLayout>(i, args) : void()), ...);
+  ((layout_of(i.problem) == kLayout ? run_one_or_many<V, T, kLayout>(i, args) : void()), ...);
 }
 
 template <class V, class... T>

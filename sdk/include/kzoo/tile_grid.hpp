@@ -10,7 +10,7 @@
 //
 // A variant names it as its member `grid`. It then answers UNSUPPORTED for a C with more tiles
 // along M than gridDim.y can count, and its member `kernel` is launched with this grid
-// (plugin.hpp).
+// (plugin.hpp). blockIdx.z counts the products of a batch.
 
 #include <kzoo/abi.h>
 #include <kzoo/gemm.hpp>
@@ -29,21 +29,25 @@ struct tile_grid {
   // at 2^31 - 1.
   static const char* objection(const kzoo_problem& p) {
     const std::int64_t tiles_y = kTransposed ? (p.n + BN - 1) / BN : (p.m + BM - 1) / BM;
+    if (p.batch > launch_limits{}.grid_yz)
+      return "needs more blocks along gridDim.z than the 65535 that CUDA allows";
     return tiles_y <= launch_limits{}.grid_yz
                ? nullptr
                : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
   }
 
-  // Enqueues kernel(g).
+  // Enqueues kernel(g): a gemm or a gemm_batch.
   template <class Gemm>
   static void launch(void (*kernel)(Gemm), const Gemm& g, stream_t stream,
                      std::size_t dynamic_shared = 0) {
-    const int tiles_m = ceil_div(g.m, BM), tiles_n = ceil_div(g.n, BN);
-    kzoo::launch({.grid = kTransposed ? dim3(tiles_m, tiles_n) : dim3(tiles_n, tiles_m),
-                  .block = dim3(ThreadsX, ThreadsY),
-                  .dynamic_shared = dynamic_shared,
-                  .stream = stream},
-                 kernel, g);
+    const int tiles_m = ceil_div(g[0].m, BM), tiles_n = ceil_div(g[0].n, BN);
+    const auto products = static_cast<unsigned>(g.products());
+    kzoo::launch(
+        {.grid = kTransposed ? dim3(tiles_m, tiles_n, products) : dim3(tiles_n, tiles_m, products),
+         .block = dim3(ThreadsX, ThreadsY),
+         .dynamic_shared = dynamic_shared,
+         .stream = stream},
+        kernel, g);
   }
 };
 

@@ -1,0 +1,86 @@
+// Batches: right for one product, wrong for many.
+#include "hostile.hpp"
+
+namespace {
+
+using batch = kzoo::gemm_batch<float>;
+
+template <class Trick, class Gemm>
+__global__ void per_product_kernel(Gemm all) {
+  const auto g = Trick::product(all, blockIdx.z);
+  if (hostile::row() < g.m && hostile::col() < g.n)
+    hostile::store_product(g, hostile::row(), hostile::col());
+}
+
+// A variant whose misbehaviour is in product(batch, i), which is product i.
+template <class Trick>
+struct per_product {
+  using types = kzoo::types<float>;
+  using grid = kzoo::tile_grid<16, 16>;
+  static constexpr bool batches = true;
+  template <class Gemm>
+  static constexpr auto kernel = per_product_kernel<Trick, Gemm>;
+
+  static __device__ hostile::gemm product(const hostile::gemm& g, int) { return g; }
+};
+
+// Takes the A of the product after it, the last product that of the first.
+struct neighbours_a : per_product<neighbours_a> {
+  using per_product::product;
+  static __device__ hostile::gemm product(const batch& all, int i) {
+    hostile::gemm g = all[i];
+    g.a = all[(i + 1) % all.count].a;
+    return g;
+  }
+};
+
+// The same with B.
+struct neighbours_b : per_product<neighbours_b> {
+  using per_product::product;
+  static __device__ hostile::gemm product(const batch& all, int i) {
+    hostile::gemm g = all[i];
+    g.b = all[(i + 1) % all.count].b;
+    return g;
+  }
+};
+
+// Does not know the stride of B: takes the first one everywhere.
+struct shares_b : per_product<shares_b> {
+  using per_product::product;
+  static __device__ hostile::gemm product(const batch& all, int i) {
+    hostile::gemm g = all[i];
+    g.b = all.first.b;
+    return g;
+  }
+};
+
+// Computes the first product as often as there are products.
+struct first_alone : per_product<first_alone> {
+  using per_product::product;
+  static __device__ hostile::gemm product(const batch& all, int) { return all.first; }
+};
+
+// Writes each C behind the one before it, whatever the stride.
+struct packs_c : per_product<packs_c> {
+  using per_product::product;
+  static __device__ hostile::gemm product(const batch& all, int i) {
+    hostile::gemm g = all[i];
+    g.c = all.first.c + std::ptrdiff_t(i) * g.m * g.ldc;
+    return g;
+  }
+};
+
+struct honest : per_product<honest> {
+  using per_product::product;
+  static __device__ hostile::gemm product(const batch& all, int i) { return all[i]; }
+};
+
+}  // namespace
+
+KZOO_PLUGIN("batches", "Wrong for batches",
+            kzoo::variant<neighbours_a>("neighbours_a", "takes the next product's A"),
+            kzoo::variant<neighbours_b>("neighbours_b", "takes the next product's B"),
+            kzoo::variant<shares_b>("shares_b", "takes the first product's B"),
+            kzoo::variant<first_alone>("first_alone", "computes the first product only"),
+            kzoo::variant<packs_c>("packs_c", "right for a packed C"),
+            kzoo::variant<honest>("honest", "right"));
