@@ -46,7 +46,9 @@ struct triple {
 
   // From here on all parts are normal numbers, or zeros.
   static constexpr float kHeld = 0x1p-102f;
-  static __device__ __forceinline__ bool is_held(float x, float) { return x == 0.0f; }
+  static __device__ __forceinline__ bool is_held(float x, float) {
+    return x == 0.0f || fabsf(x) >= kHeld;
+  }
 };
 
 using tiles = split_fp16::tiling<triple, 128, 2>;

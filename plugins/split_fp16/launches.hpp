@@ -42,7 +42,9 @@ struct strategy {
     constexpr int kFewTerms = 1024;
     const std::int64_t tiles = std::int64_t{work.rows} * work.cols;
     if (4 * tiles > clusters) {
-      if (k > kFewTerms) {  // else there is no other error beside that of truncation
+      // With few terms there is no other error beside that of truncation. And two stages are too
+      // few for products of two k tiles at a time.
+      if (k > kFewTerms && S::kStages > 2) {
         if (wanted == 0)
           wanted = interval_for<typename S::Format>(static_cast<int>(k), tiles, clusters);
         interval = std::max(wanted / S::kBK, 1);
