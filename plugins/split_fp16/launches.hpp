@@ -126,8 +126,8 @@ class basic_variant {
   }
   // Wide tiles need fewer bytes for each FMA, narrow ones leave fewer SMs idle at the end.
   static bool has_few_tiles(std::int64_t m, std::int64_t n, int clusters) {
-    constexpr std::int64_t kWaves = 3, kTile = Large::kBM * Large::kClusterM * Large::kBN;
-    return m * n < kWaves * clusters * kTile;
+    constexpr std::int64_t kWaves = 3, kCells = Large::kBM * Large::kClusterM * Large::kBN;
+    return m * n < kWaves * clusters * kCells;
   }
 
   int clusters_;

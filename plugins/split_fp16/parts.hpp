@@ -122,17 +122,13 @@ struct fp16_pair {
     std::memcpy(&parts[1], &lo, sizeof lo);
   }
 
-  // How many of eight elements are high, 2^9 or more, from their first parts.
+  // How many of eight elements are high, 2^9 or more: those whose first part has the upper two of
+  // its exponent's bits.
   static __device__ __forceinline__ unsigned count_high(const unsigned (&words)[4]) {
-    __half2 count = __float2half2_rn(0.0f);
+    unsigned bits = 0;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      __half2 hi;
-      std::memcpy(&hi, &words[i], sizeof hi);
-      count = __hadd2(count, __hge2(__habs2(hi), __float2half2_rn(512.0f)));
-    }
-    const float2 counts = __half22float2(count);
-    return static_cast<unsigned>(counts.x + counts.y);
+    for (int i = 0; i < 4; ++i) bits |= (words[i] & words[i] << 1 & 0x40004000u) >> i;
+    return static_cast<unsigned>(__popc(bits));
   }
 
   // Scaled elements from here on are held: lo is off by 2^-25 at most.

@@ -97,8 +97,8 @@ __device__ __forceinline__ void repair(const kzoo::gemm<float>& g, const int* ro
 #pragma unroll
     for (int j = 0; j < S::kTN; ++j) {
       if (about::needs_fp32(row_words[my_row + i] | col_words[my_col + j])) {
-        const float all = isfinite(sum[i][j]) ? sum[i][j] + rest[i][j] : sum[i][j];
-        g.store_inside(row0 + my_row + i, col0 + my_col + j, all);
+        const float all = sum[i][j] + rest[i][j];  // a NaN where the sum is infinite
+        g.store_inside(row0 + my_row + i, col0 + my_col + j, all == all ? all : sum[i][j]);
       }
     }
   }

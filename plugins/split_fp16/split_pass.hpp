@@ -97,8 +97,8 @@ struct split_plan {
   unsigned long long number;  // what a flag becomes
 
   template <class Format>
-  split_plan(const parts<Format>& p, int k, unsigned long long number)
-      : tiles(p.tiles), finds(true), splits(true), number(number) {
+  split_plan(const parts<Format>& p, int k, unsigned long long new_number)
+      : tiles(p.tiles), finds(true), splits(true), number(new_number) {
     using S = split_tiling;
     const auto shared_by = std::bit_ceil(static_cast<unsigned>(kzoo::ceil_div(k, 8 * S::kKept)));
     team = std::clamp(static_cast<int>(shared_by), 32, S::kThreads);
