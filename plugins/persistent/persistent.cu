@@ -167,21 +167,12 @@ class variant : public wgmma::hopper_variant {
                  : common::pairs_aligned(g) ? kernel<T, S, store_by::pairs>
                                             : kernel<T, S, store_by::elements>,
                  parts<T, S>::maps::of(g), map_c, g, work,
-                 partial_sums<S>::in(arguments.workspace, work, new_number()));
+                 partial_sums<S>::in(arguments.workspace, work, numbers_.next()));
   }
 
  private:
   static int clusters_of(const kzoo_device& d) {
     return std::max(static_cast<int>(d.multiprocessors) / S::kCluster, 1);
-  }
-
-  // Each time another of all numbers of 64 bits but 0, in an order without pattern (splitmix64).
-  unsigned long long new_number() const {
-    std::uint64_t x = runs_ += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    x ^= x >> 31;
-    return x == 0 ? new_number() : x;
   }
 
   template <class T>
@@ -194,7 +185,7 @@ class variant : public wgmma::hopper_variant {
 
   wgmma::variant<tiling<128, 128, 3, 2>> unaddressable_;  // for rows that TMA cannot address
   int clusters_;                                          // that the device runs at a time
-  mutable std::uint64_t runs_ = reinterpret_cast<std::uintptr_t>(this);
+  run_numbers numbers_;
 };
 
 }  // namespace persistent

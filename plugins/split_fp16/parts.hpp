@@ -1,26 +1,30 @@
 #pragma once
-// What the splitting pass leaves in the workspace: both operands as pairs of fp16 numbers, K-major,
-// and something about each row of A and each column of B (a "vector" here).
+// What the splitting pass leaves in the workspace: both operands as sums of narrow numbers,
+// K-major, and something about each row of A and each column of B (a "vector" here).
 //
-// A vector is scaled by a power of two, so that its largest element is in [2^14, 2^15), and each
-// element x becomes hi = fp16(x), lo = fp16(x - hi). 32 steps along K are 128 bytes:
+// A format says which narrow numbers. For pairs of fp16 a vector is scaled by a power of two, so
+// that its largest element is in [2^14, 2^15), and each element x becomes hi = fp16(x),
+// lo = fp16(x - hi). A chunk of K, 32 steps, is 128 bytes: those of a row of A are neighbours, and
+// so are those of all columns of B in one chunk, since a block that splits B has few steps of many
+// columns.
 //
-//   vector 0    hi of k 0 to 31 | lo of k 0 to 31 | hi of k 32 to 63 | lo of k 32 to 63 | ...
-//   vector 1    ...
+//   A, row 0       hi of k 0 to 31 | lo of k 0 to 31   hi of k 32 to 63 | lo of k 32 to 63   ...
+//   A, row 1       ...
+//
+//   B, k 0 to 31   hi of column 0 | lo of column 0     hi of column 1 | lo of column 1   ...
+//   B, k 32 to 63  ...
 
 #include <kzoo/gemm.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace split_fp16 {
 
-inline constexpr int kChunk = 32;       // steps along K in 128 bytes
-inline constexpr int kLargest = 14;     // exponent of a scaled vector's largest element
-inline constexpr float kHigh = 0x1p9f;  // a scaled element from here on is a high one
-inline constexpr int kLeastK = 16;      // for fewer terms fp32's own bound is too tight
-inline constexpr int kRanges = 8;       // along K, with maxima of their own
+inline constexpr int kLeastK = 16;              // for fewer terms fp32's own bound is too tight
+inline constexpr int kStrip = 32, kTile = 256;  // columns and steps of B that are split by a block
 
 // What the splitting pass finds out about a vector.
 struct tally {
@@ -28,14 +32,11 @@ struct tally {
 
   unsigned largest;  // magnitude of an element, as bits
   unsigned high;     // how many elements are high; kNotHeld: at least one element is not held
+
+  __device__ __forceinline__ bool held() const { return (high & kNotHeld) == 0; }
 };
 
 // That in one word: the exponent e of the vector's scale, 2^-e, and flags.
-//
-// An element is held if hi + lo differs from it by at most 2^-23 of itself. Where one is not held,
-// the difference is at most 2^-25, which still does not matter where both vectors are dense: 5/8 of
-// their elements are high, so in K/4 terms or more of the product both factors are. Then sum |a b|
-// is at least K/4 2^18, and what is lost at most 2 K 2^-25 2^15, half of 2^-24 sum |a b|.
 struct about {
   static constexpr int kNotFinite = 1;  // an infinity, a NaN, or too few terms
   static constexpr int kNotHeld = 2, kNotDense = 4;
@@ -43,14 +44,10 @@ struct about {
   static constexpr int kFlags = 15, kFlagBits = 4, kFarthest = 60;
 
   // Without a guard, the first three flags are not set.
+  template <class Format>
   static __device__ __forceinline__ int word(const tally& t, int k, bool guarded) {
-    const std::int64_t high = t.high & ~tally::kNotHeld;
-    int flags = 0;
-    if (t.largest >= 0x7f800000u || k < kLeastK) flags |= kNotFinite;
-    if ((t.high & tally::kNotHeld) != 0) flags |= kNotHeld;
-    if (t.largest != 0 && high * 8 < std::int64_t{k} * 5) flags |= kNotDense;
-    if (!guarded) flags = 0;
-    const int exponent = exponent_of(t.largest);
+    int flags = guarded ? Format::flags(t, k) | (k < kLeastK ? kNotFinite : 0) : 0;
+    const int exponent = Format::exponent_of(t.largest);
     if (exponent > kFarthest || exponent < -kFarthest) flags |= kFar;
     return exponent * (1 << kFlagBits) + flags;
   }
@@ -60,14 +57,6 @@ struct about {
   // them, or-ed together: the answer is then yes if it is for any pair of them.
   static __device__ __forceinline__ bool needs_fp32(int words) {
     return (words & kNotFinite) != 0 || (words & (kNotHeld | kNotDense)) == (kNotHeld | kNotDense);
-  }
-
-  // The exponent of the scale for a vector with this largest magnitude.
-  static __device__ __forceinline__ int exponent_of(unsigned largest) {
-    if (largest == 0 || largest >= 0x7f800000u) return 0;
-    const int of_largest = largest >= 0x800000u ? static_cast<int>(largest >> 23) - 127
-                                                : -118 - __clz(static_cast<int>(largest));
-    return of_largest - kLargest;
   }
 };
 
@@ -92,12 +81,79 @@ class power_of_two {
   float first_, second_;
 };
 
+// An element as a pair of fp16 numbers.
+//
+// It is held if hi + lo differs from it by at most 2^-23 of itself. Where one is not held, the
+// difference is at most 2^-25, which still does not matter where both vectors are dense: 5/8 of
+// their elements are high, so in K/4 terms or more of the product both factors are. Then sum |a b|
+// is at least K/4 2^18, and what is lost at most 2 K 2^-25 2^15, half of 2^-24 sum |a b|.
+struct fp16_pair {
+  using element = __half;
+  static constexpr int kParts = 2, kChunk = 32;  // parts, and steps along K that are neighbours
+
+  // The products that replace one, small ones first: hi lo, lo hi, hi hi.
+  static constexpr int kProducts = 3;
+  static constexpr __host__ __device__ int a_part(int product) { return product == 1; }
+  static constexpr __host__ __device__ int b_part(int product) { return product == 0; }
+
+  // The exponent of the scale for a vector with this largest magnitude. The scale is a normal
+  // number, so the elements of a tiny vector stay smaller.
+  static __device__ __forceinline__ int exponent_of(unsigned largest) {
+    constexpr int kLargest = 14, kLowest = -127;
+    if (largest == 0 || largest >= 0x7f800000u) return 0;
+    return max(static_cast<int>(largest >> 23) - 127 - kLargest, kLowest);
+  }
+
+  static __device__ __forceinline__ int flags(const tally& t, int k) {
+    const std::int64_t high = t.high & ~tally::kNotHeld;
+    int flags = 0;
+    if (t.largest >= 0x7f800000u) flags |= about::kNotFinite;
+    if (!t.held()) flags |= about::kNotHeld;
+    if (t.largest != 0 && high * 8 < std::int64_t{k} * 5) flags |= about::kNotDense;
+    return flags;
+  }
+
+  // The parts of two scaled elements.
+  static __device__ __forceinline__ void split(float x, float y, unsigned (&parts)[kParts]) {
+    const __half2 hi = __floats2half2_rn(x, y);
+    const float2 upper = __half22float2(hi);
+    const __half2 lo = __floats2half2_rn(x - upper.x, y - upper.y);
+    std::memcpy(&parts[0], &hi, sizeof hi);
+    std::memcpy(&parts[1], &lo, sizeof lo);
+  }
+
+  // How many of eight elements are high, 2^9 or more: those whose first part has the upper two of
+  // its exponent's bits.
+  static __device__ __forceinline__ unsigned count_high(const unsigned (&words)[4]) {
+    unsigned bits = 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) bits |= (words[i] & words[i] << 1 & 0x40004000u) >> i;
+    return static_cast<unsigned>(__popc(bits));
+  }
+
+  // Scaled elements from here on are held: lo is off by 2^-25 at most.
+  static constexpr float kHeld = 0x1p-2f;
+  // Is an element x, which is v when it is scaled?
+  static __device__ __forceinline__ bool is_held(float x, float v) {
+    const float rest = v - __half2float(__float2half_rn(v));
+    const float lost = rest - __half2float(__float2half_rn(rest));
+    return fabsf(lost) <= 0x1p-23f * fabsf(v) && (v != 0.0f || x == 0.0f);
+  }
+};
+
+template <class Format>
 struct parts {
+  using element = typename Format::element;
+
   std::int64_t m, n, k_chunks;
-  __half *a, *b;       // 2 kChunk k_chunks elements for each row of A, each column of B
-  tally *rows, *cols;  // about them
-  unsigned* maxima;    // of ranges of the columns
-  void* end;           // of what this needs of the workspace
+  int tiles;                  // of a strip of B along K, with maxima of their own
+  element *a, *b;             // kRow elements for each chunk of a row of A, of a column of B
+  tally *rows, *cols;         // about them
+  unsigned* maxima;           // of columns in each tile
+  unsigned long long* ready;  // flags: a tile's maxima are there
+  void* end;                  // of what this needs of the workspace
+
+  static constexpr int kRow = Format::kParts * Format::kChunk;
 
   static std::size_t bytes(std::int64_t m, std::int64_t n, std::int64_t k) {
     return reinterpret_cast<std::uintptr_t>(in(nullptr, m, n, k).end);
@@ -107,23 +163,27 @@ struct parts {
     parts p = {};
     p.m = m;
     p.n = n;
-    p.k_chunks = (k + kChunk - 1) / kChunk;
+    p.k_chunks = (k + Format::kChunk - 1) / Format::kChunk;
+    p.tiles = static_cast<int>((k + kTile - 1) / kTile);
     auto next = reinterpret_cast<std::uintptr_t>(workspace);
     const auto take = [&]<class T>(T*& pointer, std::int64_t count) {
       pointer = reinterpret_cast<T*>(next);
       const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
       next += (bytes + kAlignment - 1) / kAlignment * kAlignment;
     };
-    take(p.a, m * p.row_length());
-    take(p.b, n * p.row_length());
+    take(p.a, m * p.k_chunks * kRow);
+    take(p.b, n * p.k_chunks * kRow);
     take(p.rows, m);
     take(p.cols, n);
-    take(p.maxima, kRanges * n);
+    take(p.maxima, p.tiles * n);
+    take(p.ready, p.ready_flags());
     p.end = reinterpret_cast<void*>(next);
     return p;
   }
 
-  __host__ __device__ std::int64_t row_length() const { return k_chunks * 2 * kChunk; }
+  __host__ __device__ int padded_k() const { return static_cast<int>(k_chunks) * Format::kChunk; }
+  __host__ __device__ int strips() const { return static_cast<int>((n + kStrip - 1) / kStrip); }
+  __host__ __device__ int ready_flags() const { return strips() * tiles; }
 };
 
 }  // namespace split_fp16

@@ -1,8 +1,8 @@
 #pragma once
-// C from the parts: for each k tile three products instead of one, from the same two tiles.
+// C from the parts: for each k tile several products instead of one, from the same two tiles.
 // Producer, consumers, clusters and multicast are those of plugins/persistent. What is new is what
-// happens to the sums: tensor cores truncate when they add, so what they have summed over
-// `Interval` steps along K is added to a second set of registers, which rounds (promotion).
+// happens to the sums: tensor cores truncate when they add, so what they have summed over some
+// steps along K, an interval, is added to a second set of registers, which rounds (promotion).
 
 #include <common/store_pairs.hpp>
 #include <kzoo/async_copy.hpp>
@@ -28,81 +28,97 @@ using persistent::schedule;
 using warp_specialized::barriers;
 using warp_specialized::position;
 
-// A block computes 128 x BN of C, a cluster of two 256 x BN.
-template <int BN, int Stages, int Interval>
+// A block computes 128 x BN of C, a cluster of two 256 x BN. A k tile is a chunk of all parts, in
+// panels of 128 bytes a row.
+template <class Format_, int BN, int Stages>
 struct tiling {
-  static constexpr int kBM = 128, kBN = BN, kBK = kChunk, kStages = Stages;
+  using Format = Format_;
+  using element = typename Format::element;
+  static constexpr int kBM = 128, kBN = BN, kBK = Format::kChunk, kStages = Stages;
   static constexpr int kClusterM = 2, kClusterN = 1, kCluster = 2;
   static constexpr bool kManyTiles = true;  // the last wave is shared
   static constexpr int kWarpgroups = 2, kThreads = (kWarpgroups + 1) * kzoo::kWarpgroup;
-  static constexpr int kAccumulators = BN / 2;          // of a thread
-  static constexpr int kPromotion = Interval / kChunk;  // k tiles
-  using a_tile = kzoo::swizzled_tile<__half, kBM, 2 * kChunk>;
-  using b_tile = kzoo::swizzled_tile<__half, BN, 2 * kChunk>;
-  using b_half = kzoo::swizzled_tile<__half, BN / kCluster, 2 * kChunk>;  // of the one or the other
-  static constexpr int kStage = a_tile::kElements + b_tile::kElements;
-  static_assert(Interval % kChunk == 0 && b_half::kBytes % b_tile::kAlignment == 0);
+  static constexpr int kAccumulators = BN / 2;  // of a thread
+  static constexpr int kPanelCols = 64, kPanels = Format::kParts * kBK / kPanelCols;
+  using a_panel = kzoo::swizzled_tile<element, kBM, kPanelCols>;
+  using b_panel = kzoo::swizzled_tile<element, BN, kPanelCols>;
+  using b_half = kzoo::swizzled_tile<element, BN / kCluster, kPanelCols>;  // of one of the blocks
+  static constexpr int kStage = kPanels * (a_panel::kElements + b_panel::kElements);
+  static_assert(Format::kParts * kBK % kPanelCols == 0 &&
+                b_half::kBytes % b_panel::kAlignment == 0);
 };
 
 template <class S>
 struct operand_maps {
-  kzoo::tensor_map<typename S::a_tile> a;
+  kzoo::tensor_map<typename S::a_panel> a;
   kzoo::tensor_map<typename S::b_half> b;
 
-  static operand_maps of(const parts& p) {
-    const auto cols = static_cast<int>(p.row_length());
-    return {
-        kzoo::make_tensor_map<typename S::a_tile>(p.a, static_cast<int>(p.m), cols, p.row_length()),
-        kzoo::make_tensor_map<typename S::b_half>(p.b, static_cast<int>(p.n), cols,
-                                                  p.row_length())};
+  static operand_maps of(const parts<typename S::Format>& p) {
+    const auto all_chunks = static_cast<int>(p.k_chunks) * p.kRow;
+    const auto b_rows = static_cast<int>(p.n * p.k_chunks);
+    return {kzoo::make_tensor_map<typename S::a_panel>(p.a, static_cast<int>(p.m), all_chunks,
+                                                       all_chunks),
+            kzoo::make_tensor_map<typename S::b_half>(p.b, b_rows, p.kRow, p.kRow)};
   }
 };
 
 template <class S>
-__device__ __forceinline__ void produce(const operand_maps<S>& maps, const schedule<S>& work,
-                                        __half* stages, barriers<S::kStages>& sync) {
+__device__ __forceinline__ void produce(const operand_maps<S>& maps, const schedule<S>& work, int n,
+                                        typename S::element* stages, barriers<S::kStages>& sync) {
   const int rank = work.m_rank(), turns = work.turns();
   position<S::kStages> at;
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
     for (int i = 0; i < c.count(); ++i, at.advance()) {
-      const int k = c.k_tile(i) * 2 * kChunk;
-      __half* a = stages + at.stage * S::kStage;
-      __half* b = a + S::a_tile::kElements + rank * S::b_half::kElements;
+      auto* a = stages + at.stage * S::kStage;
+      auto* b = a + S::kPanels * S::a_panel::kElements + rank * S::b_half::kElements;
       kzoo::mbarrier& full = sync.full[at.stage];
       sync.empty[at.stage].wait(at.parity ^ 1);
-      full.arrive_and_expect(S::kStage * sizeof(__half));  // from both blocks
-      kzoo::tma_load(maps.a, a, c.row, k, full);
-      kzoo::tma_load_multicast(maps.b, b, c.col + rank * S::b_half::kRows, k, full,
-                               (1u << S::kCluster) - 1);
+      full.arrive_and_expect(S::kStage * sizeof(typename S::element));  // from both blocks
+      const int k_tile = c.k_tile(i);
+      // Past the last column there are those of the next k tile: whatever they give is not stored.
+      const int b_row = k_tile * n + c.col + rank * S::b_half::kRows;
+#pragma unroll
+      for (int panel = 0; panel < S::kPanels; ++panel) {
+        const int b_col = panel * S::kPanelCols, a_col = k_tile * parts<typename S::Format>::kRow;
+        kzoo::tma_load(maps.a, a + panel * S::a_panel::kElements, c.row, a_col + b_col, full);
+        kzoo::tma_load_multicast(maps.b, b + panel * S::b_panel::kElements, b_row, b_col, full,
+                                 (1u << S::kCluster) - 1);
+      }
     }
   }
 }
 
-// Starts the three products of a k tile: acc += them. `first`: acc = them instead.
+// Starts all products of a k tile, small ones first: acc += them. `first`: acc = them instead.
 template <class S>
-__device__ __forceinline__ void multiply_k_tile(const __half* stage, int row, bool first,
-                                                float (&acc)[S::kAccumulators]) {
-  const __half* b_stage = stage + S::a_tile::kElements;
-  const auto a = [&](int k) { return kzoo::k_major<typename S::a_tile>(stage, row, k); };
-  const auto b = [&](int k) { return kzoo::k_major<typename S::b_tile>(b_stage, 0, k); };
+__device__ __forceinline__ void multiply_k_tile(const typename S::element* stage, int row,
+                                                bool first, float (&acc)[S::kAccumulators]) {
+  using F = typename S::Format;
+  const auto* b_stage = stage + S::kPanels * S::a_panel::kElements;
+  const auto operand = [&]<class Panel>(const typename S::element* panels, int first_row, int col) {
+    return kzoo::k_major<Panel>(panels + col / S::kPanelCols * Panel::kElements, first_row,
+                                col % S::kPanelCols);
+  };
   kzoo::wgmma_fence();
 #pragma unroll
-  for (int k = 0; k < kChunk; k += 16) {  // small products first
-    kzoo::wgmma<S::kBN>(acc, a(k), b(k + kChunk), k > 0 || !first);
-    kzoo::wgmma<S::kBN>(acc, a(k + kChunk), b(k), true);
-  }
+  for (int product = 0; product < F::kProducts; ++product) {
 #pragma unroll
-  for (int k = 0; k < kChunk; k += 16) kzoo::wgmma<S::kBN>(acc, a(k), b(k), true);
+    for (int k = 0; k < S::kBK; k += 16) {
+      const int a_col = F::a_part(product) * S::kBK + k, b_col = F::b_part(product) * S::kBK + k;
+      kzoo::wgmma<S::kBN>(acc, operand.template operator()<typename S::a_panel>(stage, row, a_col),
+                          operand.template operator()<typename S::b_panel>(b_stage, 0, b_col),
+                          product > 0 || k > 0 || !first);
+    }
+  }
   kzoo::wgmma_commit();
 }
 
 // A warpgroup's 64 rows of a tile of C, summed along K. `interval`: k tiles from one promotion to
 // the next.
 template <class S, class Release>
-__device__ __forceinline__ void consume(const __half* stages, barriers<S::kStages>& sync,
-                                        position<S::kStages>& at, int k_tiles, int interval,
-                                        int warpgroup, Release release,
+__device__ __forceinline__ void consume(const typename S::element* stages,
+                                        barriers<S::kStages>& sync, position<S::kStages>& at,
+                                        int k_tiles, int interval, int warpgroup, Release release,
                                         float (&sum)[S::kAccumulators]) {
 #pragma unroll
   for (float& x : sum) x = 0.0f;
@@ -139,8 +155,8 @@ struct part_of_c {
 
 // Starts to load what there is to know about a part of C: when a tile begins, so that it is there
 // when the tile ends.
-template <int BN>
-__device__ __forceinline__ void start_loading(part_of_c<BN>& to, const parts& p, int row0,
+template <int BN, class Format>
+__device__ __forceinline__ void start_loading(part_of_c<BN>& to, const parts<Format>& p, int row0,
                                               int col0) {
   const int thread = static_cast<int>(threadIdx.x) % kzoo::kWarpgroup;
   const auto load = [](tally& word, const tally* from, int i, std::int64_t count) {
@@ -156,16 +172,16 @@ __device__ __forceinline__ void start_loading(part_of_c<BN>& to, const parts& p,
 
 // Words and scales from that. The warpgroup meets at `barrier`. Returns the flags of all words
 // together.
-template <int BN>
+template <class Format, int BN>
 __device__ __forceinline__ int make_words(part_of_c<BN>& part, int k, bool guarded, int barrier) {
   const int thread = static_cast<int>(threadIdx.x) % kzoo::kWarpgroup;
   kzoo::wait_group<0>();  // each thread for its own
   int all = 0;
-  if (thread < 64) all = part.rows[thread] = about::word(part.of_rows[thread], k, guarded);
+  if (thread < 64) all = part.rows[thread] = about::word<Format>(part.of_rows[thread], k, guarded);
 #pragma unroll
   for (int i = 0; i < BN; i += kzoo::kWarpgroup) {
     if (i + thread >= BN) continue;
-    const int word = about::word(part.of_cols[i + thread], k, guarded);
+    const int word = about::word<Format>(part.of_cols[i + thread], k, guarded);
     const int exponent = about::exponent(word);
     part.cols[i + thread] = word;
     part.col_scales[i + thread] =
@@ -215,20 +231,28 @@ __device__ __forceinline__ void store_plain(const kzoo::gemm<float>& g, const pa
   }
 }
 
+// What a launch does the same for all of C.
+struct how {
+  int interval;  // see consume()
+  bool guarded;  // finds what needs fp32
+  bool plain;    // with_plain_stores()
+};
+
 // A finished part of C, from (row0, col0) on. What needs fp32 is computed again.
-template <class S, bool kGuarded>
-__device__ __forceinline__ void finish(const kzoo::gemm<float>& g, bool plain, int row0, int col0,
-                                       int barrier, part_of_c<S::kBN>& part,
+template <class S>
+__device__ __forceinline__ void finish(const kzoo::gemm<float>& g, const how& how, int row0,
+                                       int col0, int barrier, part_of_c<S::kBN>& part,
                                        const float (&sum)[S::kAccumulators]) {
-  const int flags = make_words(part, g.k, kGuarded, barrier);
+  const int flags = make_words<typename S::Format>(part, g.k, how.guarded, barrier);
   const bool repairs = about::needs_fp32(flags), far = (flags & about::kFar) != 0;
-  if (plain && !far && !repairs) {
+  if (how.plain && !far && !repairs) {
     return store_plain<S::kBN>(g, part, row0, col0, sum);
   }
   store_any<S::kBN>(g, part, row0, col0, sum);
-  for (int col = 0; repairs && col < S::kBN && col0 + col < g.n; col += repair_tiling::kSize) {
-    const int i = static_cast<int>(threadIdx.x) % repair_tiling::kSize;
-    const int of_these = flags_of_all(part.rows[i] | part.cols[col + i], barrier);
+  using R = repair_tiling;
+  for (int col = 0; repairs && col < S::kBN && col0 + col < g.n; col += R::kCols) {
+    const int i = static_cast<int>(threadIdx.x) % R::kRows;
+    const int of_these = flags_of_all(part.rows[i] | part.cols[col + i % R::kCols], barrier);
     if (about::needs_fp32(of_these)) {
       repair(g, part.rows, part.cols + col, row0, col0 + col, barrier, part.tiles);
     }
@@ -237,7 +261,7 @@ __device__ __forceinline__ void finish(const kzoo::gemm<float>& g, bool plain, i
 
 // Shared memory: the stages, then what consumers have of C, then barriers.
 template <class S>
-inline constexpr std::size_t kSharedBytes = sizeof(__half) * S::kStages* S::kStage +
+inline constexpr std::size_t kSharedBytes = sizeof(typename S::element) * S::kStages* S::kStage +
                                             sizeof(part_of_c<S::kBN>) * S::kWarpgroups +
                                             sizeof(barriers<S::kStages>);
 
@@ -247,15 +271,24 @@ inline bool with_plain_stores(const kzoo::gemm<float>& g) {
   return g.beta == 0.0f && common::pairs_aligned(g) && alpha > 0x1p-30f && alpha < 0x1p30f;
 }
 
-template <class S, bool kGuarded>
+// Flags that the splitting pass has set, and that a repeated launch has to find unset. The first
+// `threads` of each block call this.
+template <class Format>
+__device__ __forceinline__ void clear_flags(const parts<Format>& p, int threads) {
+  const int first = static_cast<int>(blockIdx.x) * threads + static_cast<int>(threadIdx.x);
+  for (int i = first; i < p.ready_flags(); i += static_cast<int>(gridDim.x) * threads) {
+    p.ready[i] = 0;
+  }
+}
+
+template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
-    product_kernel(const __grid_constant__ operand_maps<S> maps, kzoo::gemm<float> g, parts p,
-                   schedule<S> work, partial_sums<S> sums, bool plain) {
-  __half* stages = kzoo::dynamic_shared<__half>();
+    product_kernel(const __grid_constant__ operand_maps<S> maps, kzoo::gemm<float> g,
+                   parts<typename S::Format> p, schedule<S> work, partial_sums<S> sums, how how) {
+  auto* stages = kzoo::dynamic_shared<typename S::element>();
   auto* c_parts = reinterpret_cast<part_of_c<S::kBN>*>(stages + S::kStages * S::kStage);
   auto& sync = *reinterpret_cast<barriers<S::kStages>*>(c_parts + S::kWarpgroups);
   const int warpgroup = static_cast<int>(threadIdx.x) / kzoo::kWarpgroup;
-  const int thread = static_cast<int>(threadIdx.x) % kzoo::kWarpgroup;
   const bool producer = threadIdx.x == S::kWarpgroups * kzoo::kWarpgroup;
   if (producer) {
     kzoo::prefetch(maps.a);
@@ -268,30 +301,30 @@ __global__ void __launch_bounds__(S::kThreads, 1)
   using registers = warp_specialized::registers<S>;
   if (warpgroup == S::kWarpgroups) {
     kzoo::release_registers<registers::kProducer>();
-    if (producer) produce(maps, work, stages, sync);
+    if (producer) produce(maps, work, g.n, stages, sync);
   } else {
     kzoo::request_registers<registers::kConsumer>();
+    clear_flags(p, S::kWarpgroups * kzoo::kWarpgroup);
     part_of_c<S::kBN>& my_part = c_parts[warpgroup];
     position<S::kStages> at;
     const auto release = [&](int stage) {
-      if (thread < S::kCluster) sync.empty[stage].arrive_in(thread);
+      const unsigned block = threadIdx.x % kzoo::kWarpgroup;  // not kept in a register
+      if (block < S::kCluster) sync.empty[stage].arrive_in(block);
     };
-    // With few terms there is no other error beside that of truncation.
-    constexpr int kFewTerms = 1024;
-    const int turns = work.turns(), interval = g.k <= kFewTerms ? 1 : S::kPromotion;
+    const int turns = work.turns();
     for (int turn = 0; turn < turns; ++turn) {
       const assignment mine = work.at(turn);
       const int row = mine.row + warpgroup * 64;
       start_loading(my_part, p, row, mine.col);
       float sum[S::kAccumulators];
 
-      consume<S>(stages, sync, at, mine.count(), interval, warpgroup, release, sum);
+      consume<S>(stages, sync, at, mine.count(), how.interval, warpgroup, release, sum);
       if (mine.begin > 0) {
         sums.leave(sum, warpgroup);
         continue;
       }
       if (mine.end < work.k_tiles) sums.collect(work, mine.shared_tile, warpgroup, sum);
-      finish<S, kGuarded>(g, plain, row, mine.col, 1 + warpgroup, my_part, sum);
+      finish<S>(g, how, row, mine.col, 1 + warpgroup, my_part, sum);
     }
   }
   kzoo::cluster_sync();  // the other block still reaches into this one's barriers

@@ -1,282 +1,347 @@
 #pragma once
-// The splitting pass, in two launches. A vector can be scaled only when its largest element is
-// known. A row of A is no problem: a block reads it, finds its maximum, and still has it in
-// registers. Columns of B are read twice: for their maxima in the same launch, to be split in the
-// next one, which begins with what was read last, while the L2 still has it.
+// The splitting pass. A vector can be scaled only when its largest element is known. A row of A is
+// no problem: threads read it, find its maximum, and still have it in registers. A strip of columns
+// of B is shared by several blocks, one for each tile along K: each has its tile in shared memory,
+// tells the others its maxima, and waits for theirs.
+//
+//   blocks    tiles of strip 0 | some rows of A | tiles of strip 1 | some rows of A | ...
+//
+// Blocks start in the order of their numbers, so a strip's tiles come to run together, as long as
+// there are few of them. Where there are many, there are two launches instead: for maxima, and for
+// the rest.
 
-#include <kzoo/async_copy.hpp>
 #include <kzoo/dependent_launch.hpp>
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
 
 #include "parts.hpp"
 
-#include <cstring>
+#include <bit>
 
 namespace split_fp16 {
 
 __device__ __forceinline__ unsigned magnitude(float x) { return __float_as_uint(x) & 0x7fffffffu; }
 
 // Eight elements of a vector, neighbours along K, and what they say about it.
+template <class Format>
 struct octet {
-  __half2 hi[4], lo[4];
-  unsigned high = 0;
-  bool held = true;
+  unsigned parts[Format::kParts][4];
+  unsigned high;
+  bool held;
 
-  __device__ __forceinline__ octet(const float (&x)[8], power_of_two scale) {
+  __device__ __forceinline__ octet(const float (&x)[8], float scale) {
+    float v[8], smallest = Format::kHeld;
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      v[i] = scale * x[i];
+      smallest = fminf(smallest, fabsf(v[i]));
+    }
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float v = scale * x[2 * i], w = scale * x[2 * i + 1];
-      hi[i] = __floats2half2_rn(v, w);
-      const float2 upper = __half22float2(hi[i]);
-      const float v_rest = v - upper.x, w_rest = w - upper.y;
-      lo[i] = __floats2half2_rn(v_rest, w_rest);
-      const float2 lower = __half22float2(lo[i]);
-      look_at(x[2 * i], v, v_rest - lower.x);
-      look_at(x[2 * i + 1], w, w_rest - lower.y);
+      unsigned of_two[Format::kParts];
+      Format::split(v[2 * i], v[2 * i + 1], of_two);
+#pragma unroll
+      for (int part = 0; part < Format::kParts; ++part) parts[part][i] = of_two[part];
+    }
+    high = Format::count_high(parts[0]);
+    held = true;
+    if (smallest < Format::kHeld) [[unlikely]] {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) held = held && Format::is_held(x[i], v[i]);
     }
   }
 
-  // To a vector's parts, at k, a multiple of 8.
-  __device__ __forceinline__ void store(__half* vector, int k) const {
-    __half* to = vector + k / kChunk * 2 * kChunk + k % kChunk;
-    uint4 of_hi, of_lo;
-    std::memcpy(&of_hi, hi, sizeof of_hi);
-    std::memcpy(&of_lo, lo, sizeof of_lo);
-    *reinterpret_cast<uint4*>(to) = of_hi;
-    *reinterpret_cast<uint4*>(to + kChunk) = of_lo;
-  }
-
- private:
-  // An element, the same scaled, and what of that is lost. Without branches.
-  __device__ __forceinline__ void look_at(float x, float v, float lost) {
-    const bool vanished = int(v == 0.0f) & int(x != 0.0f);
-    held = int(held) & int(fabsf(lost) <= 0x1p-23f * fabsf(v)) & int(!vanished);
-    high += fabsf(v) >= kHigh;
-  }
-};
-
-// The first launch: blocks for A, then blocks for the maxima of B. Those have kThreads or more
-// threads; each takes kCols columns of one of kRanges ranges along K.
-struct first_pass {
-  static constexpr int kKept = 4;  // octets of a row that a thread has in registers
-  static constexpr int kMostThreads = 512, kLeastThreads = 128, kCols = 32;
-
-  static int threads(int k) {
-    constexpr int kWarp = 32;
-    const int warps = kzoo::ceil_div(k, 8 * kKept * kWarp);
-    return std::clamp(warps * kWarp, kLeastThreads, kMostThreads);
-  }
-  static unsigned blocks(const kzoo::gemm<float>& g) {
-    return static_cast<unsigned>(g.m) + kzoo::ceil_div(g.n, kCols) * kRanges;
-  }
-  static __host__ __device__ int range(const parts& p) {
-    return static_cast<int>((p.k_chunks + kRanges - 1) / kRanges) * kChunk;
-  }
-};
-
-// kWidth: elements of a load, 4 where rows are aligned to 16 bytes.
-template <int kWidth>
-__device__ __forceinline__ void split_row(const kzoo::gemm<float>& g, const parts& out, int row) {
-  constexpr int kKept = first_pass::kKept;
-  __shared__ unsigned largest, high;
-  const int thread = static_cast<int>(threadIdx.x);
-  const int first = thread * 8, step = static_cast<int>(blockDim.x) * 8;
-  const int k_end = static_cast<int>(out.k_chunks) * kChunk;
-  const float* from = g.a + row * g.lda;
-  __half* to = out.a + row * out.row_length();
-  const auto load = [&](int k, float(&x)[8]) {
-    if (kWidth == 4 && k + 8 <= g.k) {
-      const float4 low = __ldg(reinterpret_cast<const float4*>(from + k));
-      const float4 up = __ldg(reinterpret_cast<const float4*>(from + k + 4));
-      x[0] = low.x, x[1] = low.y, x[2] = low.z, x[3] = low.w;
-      x[4] = up.x, x[5] = up.y, x[6] = up.z, x[7] = up.w;
+  // To a vector whose chunks are `stride` elements apart: an even lane's octet at k0, and that of
+  // the odd lane after it at k1, as far as they are below `end`. All lanes of a warp call this.
+  // Both are at the same place in their chunks, and neighbours of pairs are neighbours there: so
+  // each instruction writes whole lines of 128 bytes.
+  __device__ __forceinline__ void store(typename Format::element* vector, std::int64_t stride,
+                                        unsigned k0, unsigned k1, unsigned end) const {
+    constexpr unsigned kChunk = Format::kChunk;
+    const bool odd = threadIdx.x % 2 != 0;
+    const auto write = [&](const unsigned(&words)[4], unsigned part, unsigned k) {
+      if (k >= end) return;
+      auto* to = vector + k / kChunk * stride + part * kChunk + k % kChunk;
+      // Said so, since nvcc makes four stores of an assignment here.
+      __stcg(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+    };
+    if constexpr (Format::kParts * kChunk == 64) {  // a line has two parts: one for each lane
+      unsigned first[4], second[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const unsigned other = __shfl_xor_sync(~0u, odd ? parts[0][i] : parts[1][i], 1);
+        first[i] = odd ? other : parts[0][i];
+        second[i] = odd ? parts[1][i] : other;
+      }
+      write(first, odd, k0);
+      write(second, odd, k1);
     } else {
 #pragma unroll
-      for (int i = 0; i < 8; ++i) x[i] = k + i < g.k ? from[k + i] : 0.0f;
+      for (int part = 0; part < Format::kParts; ++part) write(parts[part], part, odd ? k1 : k0);
     }
+  }
+};
+
+struct split_tiling {
+  static constexpr int kThreads = 256, kBlocksPerSm = 4;
+  static constexpr int kKept = 4;                       // octets of a row that a thread keeps
+  static constexpr int kCols = kStrip, kSteps = kTile;  // of B that a block splits
+  static_assert(kThreads / 32 * 4 == kCols);
+};
+
+// Which block does what.
+struct split_plan {
+  int team;                   // threads that share a row of A
+  int tiles, rows, each;      // blocks for a strip: for B, for A, and together
+  bool finds, splits;         // this launch finds maxima of B, and splits the rest
+  unsigned long long number;  // what a flag becomes
+
+  template <class Format>
+  split_plan(const parts<Format>& p, int k, unsigned long long new_number)
+      : tiles(p.tiles), finds(true), splits(true), number(new_number) {
+    using S = split_tiling;
+    const auto shared_by = std::bit_ceil(static_cast<unsigned>(kzoo::ceil_div(k, 8 * S::kKept)));
+    team = std::clamp(static_cast<int>(shared_by), 32, S::kThreads);
+    rows = kzoo::ceil_div(kzoo::ceil_div(static_cast<int>(p.m), S::kThreads / team), p.strips());
+    each = tiles + rows;
+  }
+};
+
+// kWidth: elements of a load, 4 where rows are aligned to 16 bytes. A warp takes 256 neighbours
+// along K at a time: four for each lane, and four for each lane again, so that loads are
+// contiguous.
+template <class Format, int kWidth>
+__device__ __forceinline__ void split_rows(const kzoo::gemm<float>& g, const parts<Format>& out,
+                                           unsigned team, int block) {
+  constexpr unsigned kKept = split_tiling::kKept, kMostRows = split_tiling::kThreads / 32;
+  constexpr unsigned kHalf = 128;
+  __shared__ unsigned largest[kMostRows], high[kMostRows];
+  const unsigned thread = threadIdx.x, in_block = thread / team, lane = thread % 32;
+  const int row = block * (split_tiling::kThreads / team) + static_cast<int>(in_block);
+  const unsigned first = thread % team / 32 * 2 * kHalf, step = team / 32 * 2 * kHalf;
+  const unsigned k = row < g.m ? g.k : 0, k_end = row < g.m ? out.padded_k() : 0;
+  const float* from = g.a + row * g.lda;
+  auto* to = out.a + row * out.k_chunks * out.kRow;
+  const auto load_four = [&](unsigned k0, float* x) {
+    if (kWidth == 4 && k0 + 4 <= k) [[likely]] {
+      const float4 four = __ldcs(reinterpret_cast<const float4*>(from + k0));
+      x[0] = four.x, x[1] = four.y, x[2] = four.z, x[3] = four.w;
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) x[i] = k0 + i < k ? from[k0 + i] : 0.0f;
+    }
+  };
+  const auto load = [&](unsigned k0, float(&x)[8]) {
+    load_four(k0 + 4 * lane, x);
+    load_four(k0 + kHalf + 4 * lane, x + 4);
   };
   const auto largest_of = [](const float(&x)[8], unsigned most) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) most = max(most, magnitude(x[i]));
     return most;
   };
-  if (thread == 0) largest = high = 0;
+  if (thread < kMostRows) largest[thread] = high[thread] = 0;
   float kept[kKept][8];
 #pragma unroll
-  for (int j = 0; j < kKept; ++j) load(first + j * step, kept[j]);
+  for (unsigned j = 0; j < kKept; ++j) load(first + j * step, kept[j]);
   unsigned mine = 0;
 #pragma unroll
-  for (int j = 0; j < kKept; ++j) mine = largest_of(kept[j], mine);
-  for (int k = first + kKept * step; k < k_end; k += step) {  // of a very long row
+  for (unsigned j = 0; j < kKept; ++j) mine = largest_of(kept[j], mine);
+  for (unsigned k0 = first + kKept * step; k0 < k_end; k0 += step) {  // of a very long row
     float x[8];
-    load(k, x);
+    load(k0, x);
     mine = largest_of(x, mine);
   }
   mine = __reduce_max_sync(~0u, mine);
   __syncthreads();  // there is a maximum to compare with
-  if (thread % 32 == 0) atomicMax(&largest, mine);
+  if (lane == 0) atomicMax(&largest[in_block], mine);
   __syncthreads();  // it is known
 
-  const power_of_two scale(-about::exponent_of(largest));
+  const float scale = power_of_two::of(-Format::exponent_of(largest[in_block]));
   unsigned my_high = 0;
   bool held = true;
-  const auto split = [&](const float(&x)[8], int k) {
-    const octet parts(x, scale);
-    parts.store(to, k);
-    my_high += parts.high;
-    held = held && parts.held;
+  // Eight neighbours: an even lane takes its own first four and those of the odd lane after it, the
+  // odd one both second fours.
+  const auto split = [&](float(&x)[8], unsigned k0) {
+    const bool odd = lane % 2 != 0;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const float other = __shfl_xor_sync(~0u, odd ? x[i] : x[4 + i], 1);
+      x[i] = odd ? other : x[i];
+      x[4 + i] = odd ? x[4 + i] : other;
+    }
+    const octet<Format> eight(x, scale);
+    eight.store(to, out.kRow, k0 + lane / 2 * 8, k0 + kHalf + lane / 2 * 8, k_end);
+    my_high += eight.high;
+    held = held && eight.held;
   };
 #pragma unroll
-  for (int j = 0; j < kKept; ++j) {
+  for (unsigned j = 0; j < kKept; ++j) {
     if (first + j * step < k_end) split(kept[j], first + j * step);
   }
-  for (int k = first + kKept * step; k < k_end; k += step) {
+  for (unsigned k0 = first + kKept * step; k0 < k_end; k0 += step) {
     float x[8];
-    load(k, x);
-    split(x, k);
+    load(k0, x);
+    split(x, k0);
   }
   my_high = __reduce_add_sync(~0u, my_high);
   held = __all_sync(~0u, held);
-  if (thread % 32 == 0) {
-    atomicAdd(&high, my_high);
-    if (!held) atomicOr(&high, tally::kNotHeld);
+  if (lane == 0) {
+    atomicAdd(&high[in_block], my_high);
+    if (!held) atomicOr(&high[in_block], tally::kNotHeld);
   }
   __syncthreads();  // all have counted
-  if (thread == 0) out.rows[row] = {largest, high};
+  if (thread % team == 0 && row < g.m) out.rows[row] = {largest[in_block], high[in_block]};
 }
 
-// The largest elements of some columns in one range along K.
-template <int kWidth>
-__device__ __forceinline__ void find_maxima(const kzoo::gemm<float>& g, const parts& out,
-                                            int index) {
-  constexpr int kCols = first_pass::kCols, kAcross = kCols / kWidth, kUnroll = 8;
-  __shared__ unsigned largest[kCols];
-  const int thread = static_cast<int>(threadIdx.x);
-  const int range = index % kRanges, col0 = index / kRanges * kCols;
-  const int steps = first_pass::range(out), end = min((range + 1) * steps, g.k);
-  const int col = col0 + thread % kAcross * kWidth;
-  const int down = static_cast<int>(blockDim.x) / kAcross;
-  if (thread < kCols) largest[thread] = 0;
-  __syncthreads();
-  unsigned mine[kWidth] = {};
-  for (int k0 = range * steps + thread / kAcross; k0 < end; k0 += kUnroll * down) {
-    float x[kUnroll][kWidth] = {};
+// A tile of B: part `tile` of a strip along K. It is turned in shared memory.
+template <class Format, int kWidth>
+__device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const parts<Format>& out,
+                                              const split_plan& plan, int strip, int number) {
+  constexpr int kThreads = split_tiling::kThreads, kCols = split_tiling::kCols,
+                kSteps = split_tiling::kSteps;
+  __shared__ __align__(16) float tile[kSteps * kCols];  // [step along K][column]
+  __shared__ unsigned largest[kCols], high[kCols];
+  // Rows are permuted in groups of 8, so that both the copies and the reads along K have no bank
+  // conflicts.
+  const auto at = [](unsigned k, unsigned col) { return (k * kCols + col) ^ (k / 8 % 8 * 4); };
+  const int col0 = strip * kCols, k0 = number * kSteps;
+  const unsigned thread = threadIdx.x;
+  const unsigned my_col = thread * kWidth % kCols, my_row = thread * kWidth / kCols;
+  constexpr unsigned kLoads = kSteps * kCols / (kThreads * kWidth), kDown = kSteps / kLoads;
+  if (thread < kCols) largest[thread] = high[thread] = 0;
+  __syncthreads();  // there are maxima to compare with
+  unsigned most[kWidth] = {};
+  const bool col_inside = col0 + static_cast<int>(my_col) < g.n;
+  constexpr unsigned kBatch = kLoads < 8 ? kLoads : 8;  // loads in flight
+#pragma unroll 1
+  for (unsigned begin = 0; begin < kLoads; begin += kBatch) {
+    float x[kBatch][kWidth] = {};
 #pragma unroll
-    for (int i = 0; i < kUnroll; ++i) {
-      if (k0 + i * down >= end || col >= g.n) continue;
-      const float* from = &g.b_at(k0 + i * down, col);
+    for (unsigned j = 0; j < kBatch; ++j) {
+      const int k = k0 + static_cast<int>(my_row + (begin + j) * kDown);
+      if (!col_inside || k >= g.k) continue;
+      const float* from = &g.b_at(k, col0 + static_cast<int>(my_col));
       if constexpr (kWidth == 4) {
-        const float4 four = __ldg(reinterpret_cast<const float4*>(from));
-        x[i][0] = four.x, x[i][1] = four.y, x[i][2] = four.z, x[i][3] = four.w;
+        const float4 four = __ldcs(reinterpret_cast<const float4*>(from));
+        x[j][0] = four.x, x[j][1] = four.y, x[j][2] = four.z, x[j][3] = four.w;
       } else {
-        x[i][0] = *from;
+        x[j][0] = __ldcs(from);
       }
     }
 #pragma unroll
-    for (int i = 0; i < kUnroll; ++i) {
+    for (unsigned j = 0; j < kBatch; ++j) {
+      float* to = tile + at(my_row + (begin + j) * kDown, my_col);
+      if constexpr (kWidth == 4) {
+        *reinterpret_cast<float4*>(to) = make_float4(x[j][0], x[j][1], x[j][2], x[j][3]);
+      } else {
+        *to = x[j][0];
+      }
 #pragma unroll
-      for (int j = 0; j < kWidth; ++j) mine[j] = max(mine[j], magnitude(x[i][j]));
+      for (unsigned i = 0; i < kWidth; ++i) most[i] = max(most[i], magnitude(x[j][i]));
     }
   }
 #pragma unroll
-  for (int j = 0; j < kWidth; ++j) atomicMax(&largest[thread % kAcross * kWidth + j], mine[j]);
-  __syncthreads();  // the block's maxima are known
-  if (thread < kCols && col0 + thread < g.n) {
-    out.maxima[range * out.n + col0 + thread] = largest[thread];
-    if (range == 0) out.cols[col0 + thread].high = 0;  // for the second launch to count
-  }
-}
+  for (unsigned i = 0; i < kWidth; ++i) atomicMax(&largest[my_col + i], most[i]);
+  __syncthreads();  // the tile is complete, and its maxima are known
 
-// `flags`: words that have to be 0 when the pass has ended.
-template <int kWidthA, int kWidthB>
-__global__ void __launch_bounds__(first_pass::kMostThreads)
-    split_a_kernel(kzoo::gemm<float> g, parts out, unsigned long long* flags, int flag_count) {
-  kzoo::release_dependents();
-  const int block = static_cast<int>(blockIdx.x);
-  if (block == 0) {
-    for (int i = static_cast<int>(threadIdx.x); i < flag_count; i += static_cast<int>(blockDim.x)) {
-      flags[i] = 0;
+  if (plan.finds) {
+    if (thread < kCols && col0 + static_cast<int>(thread) < g.n) {
+      out.maxima[number * out.n + col0 + thread] = largest[thread];
+      if (number == 0) out.cols[col0 + thread] = {0, 0};  // to be counted in
+      __threadfence();
+    }
+    __syncwarp();
+    if (thread == 0) atomicExch(out.ready + strip * plan.tiles + number, plan.number);
+  }
+  if (!plan.splits) return;
+  if (plan.finds) {
+    for (int i = static_cast<int>(thread); i < plan.tiles; i += kThreads) {
+      const volatile unsigned long long* flag = out.ready + strip * plan.tiles + i;
+      while (*flag != plan.number) __nanosleep(20);
+      __threadfence();
+    }
+    __syncthreads();  // all tiles' maxima are in memory
+  }
+  unsigned most_of_all = 0;
+  if (col0 + static_cast<int>(thread % kCols) < g.n) {
+    for (int i = static_cast<int>(thread / kCols); i < plan.tiles; i += kThreads / kCols) {
+      most_of_all = max(most_of_all, __ldcg(out.maxima + i * out.n + col0 + thread % kCols));
     }
   }
-  if (block < g.m) {
-    split_row<kWidthA>(g, out, block);
-  } else {
-    find_maxima<kWidthB>(g, out, block - g.m);
-  }
-}
+  atomicMax(&largest[thread % kCols], most_of_all);
+  __syncthreads();  // the maxima of whole columns are known
 
-// The second launch: a block for kCols columns of B and kSteps along K, which it turns in shared
-// memory.
-struct second_pass {
-  static constexpr int kThreads = 256, kCols = 32, kSteps = 128;
-};
-
-template <int kWidth>
-__global__ void __launch_bounds__(second_pass::kThreads)
-    split_b_kernel(kzoo::gemm<float> g, parts out, int strips) {
-  constexpr int kThreads = second_pass::kThreads, kCols = second_pass::kCols,
-                kSteps = second_pass::kSteps;
-  __shared__ __align__(16) float tile[kSteps * kCols];  // [step along K][column]
-  __shared__ unsigned largest[kCols], high[kCols];
-  // Rows are permuted in groups of 32 words, so that both the copies and the reads along K have no
-  // bank conflicts.
-  const auto at = [](int k, int col) { return (k * kCols + col) ^ (k / 8 % 4 * 8); };
-  kzoo::release_dependents();
-  const int thread = static_cast<int>(threadIdx.x);
-  const int block = static_cast<int>(gridDim.x - 1 - blockIdx.x);  // what was read last is first
-  const int col0 = block % strips * kCols, k0 = block / strips * kSteps;
-  const int copy_col = thread * kWidth % kCols, copy_k = thread * kWidth / kCols;
-#pragma unroll(kWidth)
-  for (int j = 0; j < kSteps * kCols / (kThreads * kWidth); ++j) {
-    const int k = copy_k + j * (kThreads * kWidth / kCols);
-    const bool inside = k0 + k < g.k && col0 + copy_col < g.n;
-    kzoo::copy_async<kWidth * sizeof(float)>(
-        tile + at(k, copy_col), inside ? &g.b_at(k0 + k, col0 + copy_col) : g.b, inside);
-  }
-  kzoo::commit_group();
-  kzoo::wait_for_previous();  // for the maxima
-  if (thread < kCols) {
-    unsigned most = 0;
-#pragma unroll
-    for (int range = 0; range < kRanges; ++range) {
-      if (col0 + thread < g.n) most = max(most, out.maxima[range * out.n + col0 + thread]);
-    }
-    largest[thread] = most;
-    high[thread] = 0;
-  }
-  kzoo::wait_group<0>();
-  __syncthreads();  // the tile is complete, and the maxima are known
-
-  // A warp takes eight columns, four octets of each.
-  constexpr int kGroups = kCols / 8, kDown = kThreads / 32 / kGroups * kChunk;
-  const int warp = thread / 32, lane = thread % 32;
-  const int col = warp % kGroups * 8 + lane / 4;
-  const power_of_two scale(-about::exponent_of(largest[col]));
-  const int steps = min(kSteps, static_cast<int>(out.k_chunks) * kChunk - k0);
-  __half* to = out.b + (col0 + col) * out.row_length();
+  // A warp takes four columns, and 64 steps of each at a time: the second 32 are those of odd
+  // lanes.
+  const unsigned lane = thread % 32, col = thread / 32 * 4 + lane / 8;
+  const unsigned k_even = lane % 8 / 2 * 8, my_k = k_even + lane % 2 * 32;
+  const float scale = power_of_two::of(-Format::exponent_of(largest[col]));
+  const bool inside = col0 + static_cast<int>(col) < g.n;
+  const unsigned end = inside ? min(kSteps, out.padded_k() - k0) : 0;
+  const std::int64_t stride = out.n * out.kRow;  // from chunk to chunk
+  auto* to = out.b + k0 / Format::kChunk * stride + (col0 + col) * out.kRow;
+  const float* from = tile + at(my_k, col);  // at(my_k + i, col) for i < 8 are kCols apart
   unsigned my_high = 0;
   bool held = true;
 #pragma unroll
-  for (int j = 0; j < kSteps / kDown; ++j) {
-    const int k = warp / kGroups * kChunk + lane % 4 * 8 + j * kDown;
+  for (unsigned j = 0; j < kSteps; j += 64) {
     float x[8];
 #pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] = tile[at(k + i, col)];
-    const octet parts(x, scale);
-    if (k < steps && col0 + col < g.n) parts.store(to, k0 + k);
-    my_high += parts.high;
-    held = held && parts.held;
+    for (unsigned i = 0; i < 8; ++i) x[i] = from[(j + i) * kCols];
+    const octet<Format> eight(x, scale);
+    eight.store(to, stride, j + k_even, j + k_even + 32, end);
+    my_high += eight.high;
+    held = held && eight.held;
   }
   atomicAdd(&high[col], my_high);
   if (!held) atomicOr(&high[col], tally::kNotHeld);
   __syncthreads();  // the block has counted
-  if (thread < kCols && col0 + thread < g.n) {
+  if (thread < kCols && col0 + static_cast<int>(thread) < g.n) {
     tally& column = out.cols[col0 + thread];
-    if (k0 == 0) column.largest = largest[thread];
+    if (number == 0) column.largest = largest[thread];
     atomicAdd(&column.high, high[thread] & ~tally::kNotHeld);
     if ((high[thread] & tally::kNotHeld) != 0) atomicOr(&column.high, tally::kNotHeld);
   }
+}
+
+template <class Format, int kWidthA, int kWidthB>
+__global__ void __launch_bounds__(split_tiling::kThreads, split_tiling::kBlocksPerSm)
+    split_kernel(kzoo::gemm<float> g, parts<Format> out, split_plan plan) {
+  kzoo::release_dependents();
+  const int strip = static_cast<int>(blockIdx.x) / plan.each;
+  const int i = static_cast<int>(blockIdx.x) % plan.each;
+  if (i < plan.tiles) {
+    split_columns<Format, kWidthB>(g, out, plan, strip, i);
+  } else if (plan.splits) {
+    split_rows<Format, kWidthA>(g, out, plan.team, strip * plan.rows + i - plan.tiles);
+  }
+}
+
+// Launches it. `together`: blocks that certainly run at the same time. `number`: new in each run,
+// see persistent::partial_sums.
+template <class Format>
+void split(const kzoo::gemm<float>& g, const parts<Format>& p, int together,
+           unsigned long long number, kzoo::stream_t stream) {
+  const bool vec4_a = kzoo::tma_addressable(g.a, g.lda);
+  const bool vec4_b = kzoo::tma_addressable(g.b, g.ldb) && g.n % 4 == 0;
+  split_plan plan(p, g.k, number);
+  const auto launch = [&] {
+    kzoo::launch({.grid = dim3(static_cast<unsigned>(p.strips()) * plan.each),
+                  .block = dim3(split_tiling::kThreads),
+                  .max_threads = split_tiling::kThreads,
+                  .stream = stream},
+                 vec4_a ? (vec4_b ? split_kernel<Format, 4, 4> : split_kernel<Format, 4, 1>)
+                        : (vec4_b ? split_kernel<Format, 1, 4> : split_kernel<Format, 1, 1>),
+                 g, p, plan);
+  };
+  if (plan.tiles > together) {
+    plan.splits = false;
+    launch();
+    plan.splits = true;
+    plan.finds = false;
+  }
+  launch();
 }
 
 }  // namespace split_fp16

@@ -35,19 +35,6 @@ __device__ __forceinline__ void cluster_sync() {
 #endif
 }
 
-// The same variable of another block of the cluster, which must have started, and must not end
-// before the caller is done with it. `shared` points into the caller's shared memory.
-template <class T>
-__device__ __forceinline__ T* in_block(T* shared, unsigned block) {
-#if defined(__CUDACC__)
-  T* other = nullptr;
-  asm("mapa.u64 %0, %1, %2;" : "=l"(other) : "l"(shared), "r"(block));
-  return other;
-#else
-  detail::not_simulated("clusters", shared, block);
-#endif
-}
-
 }  // namespace kzoo
 
 #endif

@@ -130,8 +130,7 @@ __device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
 }
 
 // Starts acc = A B, plus acc where `accumulate`: A is 64 x 16, B is 16 x N, both in shared memory.
-// All 128 threads of a warpgroup call it. N: 64, 128, 192, 208
-// or 256.
+// All 128 threads of a warpgroup call it. N: 64, 128, 192 or 256.
 template <int N, class T, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<T, kA> a,
                                       wgmma_operand<T, kB> b, bool accumulate);

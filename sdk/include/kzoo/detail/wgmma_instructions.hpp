@@ -25,9 +25,6 @@ namespace kzoo {
 #define KZOO_REGISTERS_192                                                \
   KZOO_TEN() KZOO_TEN(1) KZOO_TEN(2) KZOO_TEN(3) KZOO_TEN(4) KZOO_TEN(5)  \
   KZOO_TEN(6) KZOO_TEN(7) KZOO_TEN(8) "%90, %91, %92, %93, %94, %95"
-#define KZOO_REGISTERS_208                                                \
-  KZOO_TEN() KZOO_TEN(1) KZOO_TEN(2) KZOO_TEN(3) KZOO_TEN(4) KZOO_TEN(5)  \
-  KZOO_TEN(6) KZOO_TEN(7) KZOO_TEN(8) KZOO_TEN(9) "%100, %101, %102, %103"
 #define KZOO_REGISTERS_256                                                \
   KZOO_TEN() KZOO_TEN(1) KZOO_TEN(2) KZOO_TEN(3) KZOO_TEN(4) KZOO_TEN(5)  \
   KZOO_TEN(6) KZOO_TEN(7) KZOO_TEN(8) KZOO_TEN(9) KZOO_TEN(10) KZOO_TEN(11) \
@@ -55,9 +52,6 @@ namespace kzoo {
 #define KZOO_WGMMA_192(TYPE)                                                              \
   KZOO_WGMMA(192, TYPE, KZOO_REGISTERS_192, "96", "97", "98", "99", "100", KZOO_ACC32(0), \
              KZOO_ACC32(1), KZOO_ACC32(2))
-#define KZOO_WGMMA_208(TYPE)                                                                  \
-  KZOO_WGMMA(208, TYPE, KZOO_REGISTERS_208, "104", "105", "106", "107", "108", KZOO_ACC32(0), \
-             KZOO_ACC32(1), KZOO_ACC32(2), KZOO_ACC8(12))
 #define KZOO_WGMMA_256(TYPE)                                                                  \
   KZOO_WGMMA(256, TYPE, KZOO_REGISTERS_256, "128", "129", "130", "131", "132", KZOO_ACC32(0), \
              KZOO_ACC32(1), KZOO_ACC32(2), KZOO_ACC32(3))
@@ -65,33 +59,29 @@ namespace kzoo {
 template <int N, class T, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<T, kA> a,
                                       wgmma_operand<T, kB> b, bool accumulate) {
-  static_assert(N == 64 || N == 128 || N == 192 || N == 208 || N == 256,
-                "wgmma.hpp has N = 64, 128, 192, 208 and 256");
+  static_assert(N == 64 || N == 128 || N == 192 || N == 256,
+                "wgmma.hpp has N = 64, 128, 192 and 256");
   static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>,
                 "wgmma.hpp has __half and __nv_bfloat16");
   if constexpr (std::is_same_v<T, __half>) {
     if constexpr (N == 64) KZOO_WGMMA_64("f16");
     if constexpr (N == 128) KZOO_WGMMA_128("f16");
     if constexpr (N == 192) KZOO_WGMMA_192("f16");
-    if constexpr (N == 208) KZOO_WGMMA_208("f16");
     if constexpr (N == 256) KZOO_WGMMA_256("f16");
   } else {
     if constexpr (N == 64) KZOO_WGMMA_64("bf16");
     if constexpr (N == 128) KZOO_WGMMA_128("bf16");
     if constexpr (N == 192) KZOO_WGMMA_192("bf16");
-    if constexpr (N == 208) KZOO_WGMMA_208("bf16");
     if constexpr (N == 256) KZOO_WGMMA_256("bf16");
   }
 }
 
 #undef KZOO_WGMMA_256
-#undef KZOO_WGMMA_208
 #undef KZOO_WGMMA_192
 #undef KZOO_WGMMA_128
 #undef KZOO_WGMMA_64
 #undef KZOO_WGMMA
 #undef KZOO_REGISTERS_256
-#undef KZOO_REGISTERS_208
 #undef KZOO_REGISTERS_192
 #undef KZOO_REGISTERS_128
 #undef KZOO_REGISTERS_64
