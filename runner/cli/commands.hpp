@@ -55,6 +55,12 @@ struct profile_options : common_options, experiment_options {
   std::vector<std::string> ncu_arguments;  // after --
 };
 
+struct xray_options : common_options, experiment_options {
+  std::vector<std::string> cells;  // empty: all of the first problem
+  bool lines = false;
+  std::string json, markdown;  // "" : none, "-": stdout
+};
+
 struct rerun_options : output_options {
   std::string file;
   bool trust_folders = false;  // load plugins from the folders that the result names
@@ -98,6 +104,7 @@ int shard();
 int rerun(const rerun_options& given);
 int check(const run_options& options);
 int profile(const profile_options& options);
+int xray(const xray_options& options);
 int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const describe_options& options);

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A file includes its own folder and those before it.
-constexpr std::array<std::string_view, 20> kFolders{
+constexpr std::array<std::string_view, 21> kFolders{
     "core",             // types and functions that everything shares
     "timing",           // statistics of samples
     "reference",        // the expected result, and how far off another may be
@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, 20> kFolders{
     "shards",           // the same on several GPUs
     "compare",          // results against results
     "profile",          // cells under Nsight Compute
+    "xray",             // single cells in the simulator, access by access
     "report",           // results as text
     "cli",              // the subcommands
 };

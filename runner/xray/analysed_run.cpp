@@ -1,0 +1,97 @@
+// In the process that analyses a cell: the run itself.
+#include "core/operands.hpp"
+#include "devices/backend.hpp"
+#include "devices/devices.hpp"
+#include "worker/device_matrix.hpp"
+#include "worker/library.hpp"
+#include "worker/messages.hpp"
+#include "worker/plugin_calls.hpp"
+#include "xray/analysis.hpp"
+#include "xray/collector.hpp"
+#include "xray/source_lines.hpp"
+
+#include <kzoo/xray.h>
+
+#include <boost/dll/shared_library.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace kzoo::xray {
+namespace {
+
+#define KZOO_XRAY_TEXT(symbol) #symbol
+#define KZOO_XRAY_NAME(symbol) KZOO_XRAY_TEXT(symbol)
+
+// From now on the library's launches are recorded.
+void attach(const std::string& file, const kzoo_xray_sink& sink) {
+  const boost::dll::shared_library library(file, boost::dll::load_mode::rtld_now);
+  constexpr const char* kSymbol = KZOO_XRAY_NAME(KZOO_XRAY_SYMBOL);
+  if (!library.has(kSymbol)) throw failure(verdict::error, file + " is no analysed build");
+  library.get<const kzoo_xray>(kSymbol).attach(&sink);
+}
+
+#undef KZOO_XRAY_NAME
+#undef KZOO_XRAY_TEXT
+
+// An instance and its matrices. Without redzones' marks and signs: the result is not judged.
+class analysed_instance {
+ public:
+  analysed_instance(const kzoo_variant& variant, const problem& p, collector& to)
+      : variant_(variant), device_(devices::find("cpu")), backend_(devices::open_cpu()) {
+    const kzoo_problem abi = to_abi(p);
+    worker::ask_support(variant, abi, device_.abi);
+    const operands spec = operands_of(p);
+    for (const data::matrix& x : {spec.a, spec.b, spec.c}) add(x, to);
+    const std::uint64_t bytes = variant.workspace_bytes(&variant, &abi, &device_.abi);
+    if (bytes != 0) add(worker::workspace_spec(bytes), to);
+    instance_ = worker::create_instance(variant, abi, device_.abi);
+  }
+  ~analysed_instance() { variant_.destroy(&variant_, instance_); }
+  analysed_instance(const analysed_instance&) = delete;
+  analysed_instance& operator=(const analysed_instance&) = delete;
+
+  void run() {
+    worker::run_instance(
+        variant_, instance_,
+        {sizeof(kzoo_arguments), matrices_[0]->first(), matrices_[1]->first(),
+         matrices_[2]->first(), matrices_.size() > 3 ? matrices_[3]->first() : nullptr, nullptr,
+         nullptr});
+  }
+
+ private:
+  void add(const data::matrix& x, collector& to) {
+    const auto& m = matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x));
+    to.add_global(m->words(), m->bytes());
+  }
+
+  const kzoo_variant& variant_;
+  results::device device_;
+  std::unique_ptr<devices::backend> backend_;
+  std::vector<std::unique_ptr<worker::device_matrix>> matrices_;  // A, B, C, workspace
+  void* instance_ = nullptr;
+};
+
+[[noreturn]] void refuse(const worker::refusal& r) {
+  for (const verdict v : kVerdicts)
+    if (verdict_name(v) == r.status) throw failure(v, r.reason);
+  throw failure(verdict::error, r.reason);
+}
+
+}  // namespace
+
+std::vector<launch> analyse_here(const analysed_cell& cell) {
+  collector collected;
+  try {
+    const worker::library library(cell.library);
+    attach(cell.library, collected.sink());
+    analysed_instance instance(library.variant(cell.variant), cell.problem, collected);
+    instance.run();
+  } catch (const worker::refusal& r) {
+    refuse(r);
+  }
+  return with_lines(collected.take(), cell.library);
+}
+
+}  // namespace kzoo::xray

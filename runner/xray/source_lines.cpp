@@ -1,0 +1,138 @@
+#include "xray/source_lines.hpp"
+
+#include "core/verdict.hpp"
+#include "process/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace kzoo::xray {
+namespace {
+
+using frames = std::vector<source_frame>;  // innermost first
+using frame_table = std::map<std::uint32_t, frames>;
+
+// The SDK's own headers, where a line says little of a kernel.
+bool is_sdk(const source_frame& f) {
+  return f.file.find("/include/kzoo/") != std::string::npos || f.file.empty();
+}
+
+frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
+  constexpr double kTimeoutSeconds = 60;
+  std::vector<std::string> argv{"addr2line", "-e", library.string(), "-a", "-i", "-f", "-C"};
+  // The instruction before a return address, which may be another line's first.
+  for (const std::uint32_t place : places) argv.push_back(fmt::format("{:#x}", place - 1));
+  process::command_result ran;
+  try {
+    ran = process::run_command(argv, {"LC_ALL=C"}, kTimeoutSeconds);
+  } catch (const std::system_error&) {
+    throw failure(verdict::error,
+                  "source lines need addr2line, which is not in PATH; it comes with binutils");
+  }
+  const std::vector<frames> found = parse_frames(ran.output);
+  if (ran.code != 0 || found.size() != places.size()) {
+    throw failure(verdict::error, fmt::format("addr2line ended with code {}: {}", ran.code,
+                                              ran.output.substr(0, ran.output.find('\n'))));
+  }
+  frame_table table;
+  std::size_t i = 0;
+  for (const std::uint32_t place : places) table[place] = found[i++];
+  return table;
+}
+
+// All frames of an access: those inlined at its own place, then those of its callers.
+frames chain_of(const code_place& place, const frame_table& table) {
+  frames all = table.at(place.pc);
+  for (const std::uint32_t caller : place.callers) {
+    const frames& more = table.at(caller);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+line_counts line_of(const site_key& key, const frame_table& table) {
+  line_counts line;
+  frames chain = chain_of(key.place, table);
+  const auto own = std::ranges::find_if_not(chain, is_sdk);
+  line.where = own != chain.end() ? *own : chain.empty() ? source_frame{} : chain.front();
+  if (own != chain.end()) {
+    for (auto f = own + 1; f != chain.end(); ++f)
+      if (!is_sdk(*f)) line.called.push_back(*f);
+  }
+  line.kind = key.kind;
+  line.width = key.width;
+  return line;
+}
+
+void add(line_counts& line, const site_counts& s) {
+  const bool merged = s.mergeable && s.merged.requests != 0;
+  line.counts += merged ? s.merged : s.single;
+  if (merged) line.width = std::max(line.width, s.merged_width);
+  if (s.worst.passes > line.worst.passes) line.worst = s.worst;
+}
+
+auto same_line(const line_counts& l) {
+  std::vector<std::pair<std::string, unsigned>> called;
+  for (const source_frame& f : l.called) called.emplace_back(f.file, f.line);
+  return std::tuple(l.where.file, l.where.line, std::move(called), l.kind, l.width);
+}
+
+}  // namespace
+
+std::vector<std::vector<source_frame>> parse_frames(const std::string& output) {
+  std::vector<frames> found;
+  std::istringstream in(output);
+  std::string function, place;
+  while (std::getline(in, function)) {
+    if (function.starts_with("0x")) {
+      found.emplace_back();
+      continue;
+    }
+    if (found.empty() || !std::getline(in, place)) break;
+    source_frame f;
+    const auto colon = place.rfind(':');
+    if (colon != std::string::npos && !place.starts_with("??")) {
+      f.file = place.substr(0, colon);
+      std::from_chars(place.data() + colon + 1, place.data() + place.size(), f.line);
+      f.function = function;
+    }
+    found.back().push_back(std::move(f));
+  }
+  return found;
+}
+
+std::vector<launch> with_lines(std::vector<collected_launch> collected,
+                               const std::filesystem::path& library) {
+  std::set<std::uint32_t> places;
+  for (const collected_launch& l : collected) {
+    for (const auto& [key, counts] : l.sites) {
+      places.insert(key.place.pc);
+      places.insert(key.place.callers.begin(), key.place.callers.end());
+    }
+  }
+  const frame_table table = places.empty() ? frame_table{} : look_up(library, places);
+  std::vector<launch> launches;
+  for (collected_launch& from : collected) {
+    std::map<decltype(same_line(line_counts{})), line_counts> lines;
+    for (const auto& [key, counts] : from.sites) {
+      line_counts line = line_of(key, table);
+      const auto [at, is_new] = lines.try_emplace(same_line(line), line);
+      add(at->second, counts);
+    }
+    for (auto& [key, line] : lines) from.about.lines.push_back(std::move(line));
+    launches.push_back(std::move(from.about));
+  }
+  return launches;
+}
+
+}  // namespace kzoo::xray
