@@ -95,14 +95,15 @@ void block_counter::accessed(const warp_step& step) {
   if (*kind == access::shared_load && step.where.bytes == kBankBytes)
     return count_shared_load(index, step.where);
   if (*kind == access::shared_store || *kind == access::shared_atomic) end_merging();
-  const cost c = is_shared(*kind) ? shared_cost(step.where) : global_cost(step.where);
+  const cost c = is_shared(*kind) ? shared_cost(step.where, *kind == access::shared_load)
+                                  : global_cost(step.where);
   add_request(sites_[index].counts.single, step.where, c);
   keep_worst(sites_[index].counts.worst, step.where, c.passes);
 }
 
 void block_counter::count_shared_load(std::uint32_t index, const warp_access& a) {
   site_counts& s = sites_[index].counts;
-  const cost c = shared_cost(a);
+  const cost c = shared_cost(a, true);
   add_request(s.single, a, c);
   keep_worst(s.worst, a, c.passes);
   s.mergeable = s.mergeable && merged_loads::same_phase(a);
@@ -112,7 +113,7 @@ void block_counter::count_shared_load(std::uint32_t index, const warp_access& a)
 void block_counter::end_merging() {
   pending_.take([&](std::uint32_t index, const warp_access& a) {
     site_counts& s = sites_[index].counts;
-    add_request(s.merged, a, shared_cost(a));
+    add_request(s.merged, a, shared_cost(a, true));
     s.merged_width = std::max(s.merged_width, a.bytes);
   });
 }

@@ -1,7 +1,6 @@
 #include "xray/transactions.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace kzoo::xray {
 namespace {
@@ -38,27 +37,32 @@ unsigned most_words_in_a_bank(const warp_access& a, std::uint32_t mask) {
   return most;
 }
 
-// Whether each active lane in `mask` has the address of lane^distance, where that is active.
-bool equal_neighbours(const warp_access& a, std::uint32_t mask, unsigned distance) {
+// Whether each active lane has the address of lane^distance, where that is active.
+bool equal_neighbours(const warp_access& a, unsigned distance) {
   for (unsigned lane = 0; lane < kWarp; ++lane) {
-    if ((mask >> lane & 1) == 0 || (mask >> (lane ^ distance) & 1) == 0) continue;
+    if (!a.active(lane) || !a.active(lane ^ distance)) continue;
     if (a.address[lane] != a.address[lane ^ distance]) return false;
   }
   return true;
 }
 
-// The lanes in `mask` are served as two groups, unless neighbours ask for the same.
-unsigned in_two_groups(const warp_access& a, std::uint32_t mask, std::uint32_t lower) {
-  if (equal_neighbours(a, mask, 1) || equal_neighbours(a, mask, 2))
-    return most_words_in_a_bank(a, mask);
-  return most_words_in_a_bank(a, mask & lower) + most_words_in_a_bank(a, mask & ~lower);
-}
+struct lane_groups {
+  std::array<std::uint32_t, 4> masks{};
+  unsigned count = 0;
+};
 
-unsigned wavefronts(const warp_access& a) {
-  constexpr std::uint32_t kHalf = 0xffff;
-  if (a.bytes <= 4) return most_words_in_a_bank(a, a.mask);
-  if (a.bytes <= 8) return in_two_groups(a, a.mask, kHalf);
-  return in_two_groups(a, a.mask & kHalf, 0x00ff) + in_two_groups(a, a.mask & ~kHalf, 0x00ff00ff);
+// The groups of lanes that are served one after the other, by the bytes that each lane accesses:
+// all 32, halves or quarters. Two neighbouring groups of a load are one if all lanes ask in pairs
+// for the same: each what lane^1 does, or each what lane^2 does.
+lane_groups groups_of(const warp_access& a, bool load) {
+  if (a.bytes <= 4) return {{0xffffffffu}, 1};
+  const bool pairs = load && (equal_neighbours(a, 1) || equal_neighbours(a, 2));
+  if (a.bytes <= 8) {
+    if (pairs) return {{0xffffffffu}, 1};
+    return {{0xffffu, 0xffff0000u}, 2};
+  }
+  if (pairs) return {{0xffffu, 0xffff0000u}, 2};
+  return {{0xffu, 0xff00u, 0xff0000u, 0xff000000u}, 4};
 }
 
 unsigned ceil_div(unsigned count, unsigned size) { return (count + size - 1) / size; }
@@ -76,12 +80,17 @@ cost global_cost(const warp_access& a) {
   return {units(a, a.mask, kSectorBytes).count(), ceil_div(bytes, kSectorBytes), bytes};
 }
 
-cost shared_cost(const warp_access& a) {
-  const unsigned bytes = different_bytes(a);
-  // Halves of a warp that access 16 bytes per lane are never served together.
-  const bool both_halves = (a.mask & 0xffff) != 0 && a.mask >> 16 != 0;
-  const unsigned least = a.bytes > 8 && both_halves ? 2 : 1;
-  return {wavefronts(a), std::max(least, ceil_div(bytes, kBanks * kBankBytes)), bytes};
+cost shared_cost(const warp_access& a, bool load) {
+  cost sum;
+  const lane_groups groups = groups_of(a, load);
+  for (unsigned i = 0; i < groups.count; ++i) {
+    const std::uint32_t lanes = a.mask & groups.masks[i];
+    if (lanes == 0) continue;
+    sum.passes += most_words_in_a_bank(a, lanes);
+    sum.ideal += ceil_div(units(a, lanes, kBankBytes).count(), kBanks);
+  }
+  sum.bytes = different_bytes(a);
+  return sum;
 }
 
 }  // namespace kzoo::xray

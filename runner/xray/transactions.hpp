@@ -25,6 +25,6 @@ struct cost {
 };
 
 cost global_cost(const warp_access& a);
-cost shared_cost(const warp_access& a);
+cost shared_cost(const warp_access& a, bool load);
 
 }  // namespace kzoo::xray
