@@ -3,6 +3,7 @@
 #include "core/version.hpp"
 #include "report/problem_table.hpp"
 #include "report/profile.hpp"
+#include "xray/advice.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -127,6 +128,25 @@ void add_xray_table(page& p, table t, const std::vector<const analysed*>& cells,
   p.end_section();
 }
 
+std::string place_text(const xray::source_frame& f) {
+  return fmt::format("{}:{}", std::filesystem::path(f.file).filename().string(), f.line);
+}
+
+// What is wrong, then what is slow.
+void add_findings(page& p, const std::string& name, const xray::launch& l) {
+  for (const xray::finding& f : l.findings) {
+    const std::string earlier = f.earlier.line == 0 ? "" : " and " + place_text(f.earlier);
+    p.item(f.what, style::bad,
+           fmt::format(" in {}, {}{}: {} ({} times); {}", name, place_text(f.where), earlier,
+                       f.detail, f.count, f.advice));
+  }
+  for (const xray::line_counts& line : l.lines) {
+    if (const std::string advice = advice_on(line); !advice.empty())
+      p.item(fmt::format("{}, {}, {}: {}", name, place_text(line.where), access_name(line.kind),
+                         advice));
+  }
+}
+
 void add_notes(page& p, const analysed& c) {
   if (!c.found) {
     p.item(verdict_name(c.verdict), style_of(c.verdict),
@@ -136,6 +156,7 @@ void add_notes(page& p, const analysed& c) {
   for (std::size_t i = 0; i < c.found->size(); ++i) {
     const xray::launch& l = (*c.found)[i];
     const std::string name = xray_name(c, i);
+    add_findings(p, name, l);
     if (l.blocks_run < l.blocks)
       p.item(fmt::format("{}: {} of {} blocks were run, and counts scaled to all", name,
                          l.blocks_run, l.blocks));

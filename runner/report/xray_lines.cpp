@@ -1,5 +1,7 @@
 #include "report/xray.hpp"
 
+#include "xray/advice.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -44,6 +46,9 @@ void add_launch(page& p, const std::string& name, const xray::launch& l) {
           from += fmt::format("{}{}:{}", from.empty() ? ", from " : ", ",
                               std::filesystem::path(f.file).filename().string(), f.line);
         shown.push_back(fmt::format("      |   ^ {}{}", counts_text(*c), from));
+        if (advice_on(*c).empty()) continue;
+        shown.push_back(fmt::format("      |     {} of its lanes: {}",
+                                    is_shared(c->kind) ? "banks" : "sectors", picture_of(*c)));
       }
     }
     p.verbatim(shown);

@@ -35,17 +35,28 @@ void attach(const std::string& file, const kzoo_xray_sink& sink) {
 #undef KZOO_XRAY_NAME
 #undef KZOO_XRAY_TEXT
 
+// A kernel may divide its work by the SMs that there are. As many as an H100 and an H200 have, not
+// this machine's threads: counts must not depend on where they are taken.
+results::device simulated_gpu() {
+  constexpr std::uint32_t kSms = 132;
+  results::device d = devices::find("cpu");
+  d.abi.threads = kSms;
+  return d;
+}
+
 // An instance and its matrices. Without redzones' marks and signs: the result is not judged.
 class analysed_instance {
  public:
   analysed_instance(const kzoo_variant& variant, const problem& p, collector& to)
-      : variant_(variant), device_(devices::find("cpu")), backend_(devices::open_cpu()) {
+      : variant_(variant), device_(simulated_gpu()), backend_(devices::open_cpu()) {
     const kzoo_problem abi = to_abi(p);
     worker::ask_support(variant, abi, device_.abi);
     const operands spec = operands_of(p);
-    for (const data::matrix& x : {spec.a, spec.b, spec.c}) add(x, to);
+    add(spec.a, {.name = "A", .filled = true, .input = true}, to);
+    add(spec.b, {.name = "B", .filled = true, .input = true}, to);
+    add(spec.c, {.name = "C", .filled = p.beta != 0}, to);
     const std::uint64_t bytes = variant.workspace_bytes(&variant, &abi, &device_.abi);
-    if (bytes != 0) add(worker::workspace_spec(bytes), to);
+    if (bytes != 0) add(worker::workspace_spec(bytes), {.name = "the workspace"}, to);
     instance_ = worker::create_instance(variant, abi, device_.abi);
   }
   ~analysed_instance() { variant_.destroy(&variant_, instance_); }
@@ -61,9 +72,15 @@ class analysed_instance {
   }
 
  private:
-  void add(const data::matrix& x, collector& to) {
+  void add(const data::matrix& x, global_buffer buffer, collector& to) {
     const auto& m = matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x));
-    to.add_global(m->words(), m->bytes());
+    buffer.outer_begin = reinterpret_cast<std::uintptr_t>(m->words());
+    buffer.outer_end = buffer.outer_begin + m->bytes();
+    buffer.begin = buffer.outer_begin + m->offset_of_first();
+    buffer.end = buffer.outer_end - m->offset_of_first();
+    buffer.element_bytes = static_cast<unsigned>(type_size(x.type));
+    if (matrices_.size() <= 3) buffer.row_bytes = std::uint64_t(x.ld) * buffer.element_bytes;
+    to.add_global(buffer);
   }
 
   const kzoo_variant& variant_;

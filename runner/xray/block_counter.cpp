@@ -1,5 +1,7 @@
 #include "xray/block_counter.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -37,12 +39,17 @@ void site_counts::add(const site_counts& o) {
 
 void block_counter::begin_block(const kzoo_xray_range& dynamic_shared) {
   dynamic_shared_ = dynamic_shared;
+  shared_.begin_block(static_shared_, dynamic_shared);
   lanes_.clear();
   ++blocks_;
 }
 
 void block_counter::interval(const kzoo_xray_interval& what) {
   if (lanes_.size() <= what.warp) lanes_.resize(what.warp + 1);
+  block_ = what.block;
+  warp_ = what.warp;
+  interval_ = what.number;
+  meetings_.fill(0);
   replay_.run(what, lanes_[what.warp], *this);
   end_merging();
   barriers_ += what.at_barrier;
@@ -51,19 +58,14 @@ void block_counter::interval(const kzoo_xray_interval& what) {
 std::optional<access> block_counter::kind_of(const warp_step& step) const {
   const kzoo_xray_event& e = *step.event;
   const std::uint64_t at =
-      step.where.mask == 0
-          ? e.address
-          : step.where.address[static_cast<unsigned>(std::countr_zero(step.where.mask))];
+      step.where.address[static_cast<unsigned>(std::countr_zero(step.where.mask))];
   const bool read = e.kind == KZOO_XRAY_READ, atomic = e.kind == KZOO_XRAY_ATOMIC;
   const bool async = (e.flags & KZOO_XRAY_ASYNC) != 0;
   if (is_in(static_shared_, at) || is_in(dynamic_shared_, at)) {
-    if (async) return {};  // the copy is counted where it reads
     return atomic ? access::shared_atomic : read ? access::shared_load : access::shared_store;
   }
-  const bool global =
-      std::ranges::any_of(global_, [&](const kzoo_xray_range& r) { return is_in(r, at); });
   if (async && read) return access::async_copy;
-  if (!global) return {};
+  if (!global_.contains(at)) return {};
   return atomic ? access::global_atomic : read ? access::global_load : access::global_store;
 }
 
@@ -78,20 +80,62 @@ std::uint32_t block_counter::site_of(const warp_step& step, access kind, unsigne
   for (const std::uint32_t index : candidates)
     if (is_it(sites_[index])) return last_site_ = index;
   const auto index = static_cast<std::uint32_t>(sites_.size());
-  sites_.push_back({step.event->pc, step.context, kind, width, {}});
+  sites_.push_back({step.event->pc, step.context, kind, width, place_of(step), {}});
   sites_.back().counts.mergeable = kind == access::shared_load && width == kBankBytes;
   candidates.push_back(index);
   return last_site_ = index;
 }
 
+std::uint32_t block_counter::place_of(const warp_step& step) {
+  return hazards_.number_of({step.event->pc, contexts_.path(step.context)});
+}
+
+void block_counter::synchronized(std::uint32_t mask) {
+  for (unsigned lane = 0; lane < kWarp; ++lane) meetings_[lane] += mask >> lane & 1;
+}
+
+void block_counter::out_of_bounds(const warp_step& step) {
+  const std::uint32_t place = place_of(step);
+  const auto lane = static_cast<unsigned>(std::countr_zero(step.where.mask));
+  hazards_.add(hazard::shared_bounds, place, place, [&] {
+    return fmt::format("thread {} of block {}, index {}", warp_ * kWarp + lane, block_,
+                       static_cast<std::int64_t>(step.where.address[lane]));
+  });
+}
+
+void block_counter::look_for_hazards(const warp_step& step, access kind, std::uint32_t place) {
+  const unsigned bytes = step.where.bytes;
+  const auto first = static_cast<unsigned>(std::countr_zero(step.where.mask));
+  for (unsigned lane = first; lane < kWarp && std::has_single_bit(bytes); ++lane) {
+    if (!step.where.active(lane) || step.where.address[lane] % bytes == 0) continue;
+    hazards_.add(hazard::misaligned, place, place, [&] {
+      return fmt::format("thread {} of block {}, {} bytes at a multiple of {}",
+                         warp_ * kWarp + lane, block_, bytes,
+                         1u << std::countr_zero(step.where.address[lane]));
+    });
+  }
+  touching_warp who{block_, warp_, interval_, place, touch::read, &meetings_};
+  if (step.event->kind == KZOO_XRAY_WRITE) who.how = touch::write;
+  if (step.event->kind == KZOO_XRAY_ATOMIC) who.how = touch::atomic;
+  if (is_shared(kind)) {
+    shared_.access(who, step.where);
+  } else {
+    global_.access(who, step.where);
+  }
+}
+
 void block_counter::accessed(const warp_step& step) {
+  if (step.where.mask == 0) return;  // a copy that fills with zeros in all lanes
   const auto kind = kind_of(step);
   if (!kind) return;
+  const std::uint32_t index = site_of(step, *kind, step.where.bytes);
+  look_for_hazards(step, *kind, sites_[index].place);
   if ((step.event->flags & KZOO_XRAY_WHOLE_WARP) != 0) {
     ++uncounted_;
     return;
   }
-  const std::uint32_t index = site_of(step, *kind, step.where.bytes);
+  // An asynchronous copy is counted where it reads.
+  if (is_shared(*kind) && (step.event->flags & KZOO_XRAY_ASYNC) != 0) return;
   if (*kind == access::shared_load && step.where.bytes == kBankBytes)
     return count_shared_load(index, step.where);
   if (*kind == access::shared_store || *kind == access::shared_atomic) end_merging();
@@ -120,6 +164,7 @@ void block_counter::end_merging() {
 
 void block_counter::move_to(collected_launch& to) {
   for (const site& s : sites_) {
+    if (s.counts.single.requests == 0) continue;  // of operations that are not counted
     const site_key key{{s.pc, contexts_.path(s.context)}, s.kind, s.width};
     const auto [found, is_new] = to.sites.try_emplace(key, s.counts);
     if (!is_new) found->second.add(s.counts);

@@ -52,11 +52,6 @@ collector::collector()
 
 collector::~collector() = default;
 
-void collector::add_global(const void* begin, std::size_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(begin);
-  global_.push_back({first, first + bytes});
-}
-
 void collector::begin_launch(const kzoo_xray_launch& l) {
   gather();
   collected_launch next;
@@ -64,12 +59,13 @@ void collector::begin_launch(const kzoo_xray_launch& l) {
   std::copy_n(l.grid, 3, next.about.grid.begin());
   std::copy_n(l.block, 3, next.about.block.begin());
   next.about.blocks = std::uint64_t{l.grid[0]} * l.grid[1] * l.grid[2];
+  global_.begin_launch(next.about.blocks);
   launches_.push_back(std::move(next));
 }
 
 block_counter& collector::begin_worker(const kzoo_xray_range& static_shared) {
   const std::lock_guard lock(mutex_);
-  return *workers_.emplace_back(std::make_unique<block_counter>(global_, static_shared));
+  return *workers_.emplace_back(std::make_unique<block_counter>(global_, hazards_, static_shared));
 }
 
 // What the workers have counted belongs to the last launch.
@@ -77,6 +73,7 @@ void collector::gather() {
   const std::lock_guard lock(mutex_);
   if (launches_.empty()) return;
   for (const auto& worker : workers_) worker->move_to(launches_.back());
+  launches_.back().hazards = hazards_.take();
 }
 
 std::vector<collected_launch> collector::take() {

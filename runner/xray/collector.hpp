@@ -2,6 +2,8 @@
 // Counts what an analysed build records.
 
 #include "xray/counters.hpp"
+#include "xray/global_shadow.hpp"
+#include "xray/hazards.hpp"
 #include "xray/merged_loads.hpp"
 #include "xray/transactions.hpp"
 #include "xray/warp_replay.hpp"
@@ -18,14 +20,6 @@
 #include <vector>
 
 namespace kzoo::xray {
-
-// Where something in the library's code is: an access, and the calls that led to it, innermost
-// first. In bytes from the library's beginning, of the instruction after it.
-struct code_place {
-  std::uint32_t pc = 0;
-  std::vector<std::uint32_t> callers;
-  auto operator<=>(const code_place&) const = default;
-};
 
 // The accesses of one kind at one place.
 struct site_counts {
@@ -46,8 +40,9 @@ struct site_key {
 };
 
 struct collected_launch {
-  launch about;  // without lines
+  launch about;  // without lines and findings
   std::map<site_key, site_counts> sites;
+  std::vector<hazard_record> hazards;
 };
 
 class block_counter;
@@ -60,8 +55,8 @@ class collector {
   collector(const collector&) = delete;
   collector& operator=(const collector&) = delete;
 
-  // Accesses to these bytes are global ones; all others, but for shared memory, are not counted.
-  void add_global(const void* begin, std::size_t bytes);
+  // Accesses to these are global ones; all others, but for shared memory, are not counted.
+  void add_global(const global_buffer& buffer) { global_.add(buffer); }
   // What an analysed build is attached to.
   const kzoo_xray_sink& sink() const { return sink_; }
   // The launches so far, in order.
@@ -73,7 +68,8 @@ class collector {
   void gather();
 
   kzoo_xray_sink sink_;
-  std::vector<kzoo_xray_range> global_;
+  hazard_log hazards_;
+  global_shadow global_{hazards_};
   std::vector<collected_launch> launches_;
   std::mutex mutex_;  // of the following
   std::vector<std::unique_ptr<block_counter>> workers_;

@@ -69,6 +69,15 @@ struct line_counts {
   access_pattern worst;
 };
 
+// An access that is wrong on a GPU.
+struct finding {
+  std::string what;             // "race in shared memory"
+  std::string advice;           // a sentence: what to do
+  std::string detail;           // the first of them: "threads 0 and 33 of block 2"
+  source_frame where, earlier;  // earlier: of a race, the access before; else empty
+  std::uint64_t count = 0;
+};
+
 struct launch {
   std::string kernel;
   std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
@@ -77,6 +86,7 @@ struct launch {
   std::uint64_t barriers = 0;    // instructions of warps that wait for their block
   std::uint64_t uncounted = 0;   // accesses of operations of whole warps, such as wmma
   std::vector<line_counts> lines;
+  std::vector<finding> findings;
 
   request_counts total(access a) const {
     request_counts sum;

@@ -22,9 +22,11 @@ namespace {
 using frames = std::vector<source_frame>;  // innermost first
 using frame_table = std::map<std::uint32_t, frames>;
 
-// The SDK's own headers, where a line says little of a kernel.
+// Where a line says little of a kernel: the SDK's headers, which have its helpers and the launch,
+// and the standard library's.
 bool is_sdk(const source_frame& f) {
-  return f.file.find("/include/kzoo/") != std::string::npos || f.file.empty();
+  return f.file.empty() || f.file.find("/include/kzoo/") != std::string::npos ||
+         f.file.find("/c++/") != std::string::npos;
 }
 
 frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
@@ -60,11 +62,17 @@ frames chain_of(const code_place& place, const frame_table& table) {
   return all;
 }
 
+// The innermost frame that is not the SDK's.
+source_frame own_frame(const frames& chain) {
+  const auto own = std::ranges::find_if_not(chain, is_sdk);
+  return own != chain.end() ? *own : chain.empty() ? source_frame{} : chain.front();
+}
+
 line_counts line_of(const site_key& key, const frame_table& table) {
   line_counts line;
-  frames chain = chain_of(key.place, table);
+  const frames chain = chain_of(key.place, table);
+  line.where = own_frame(chain);
   const auto own = std::ranges::find_if_not(chain, is_sdk);
-  line.where = own != chain.end() ? *own : chain.empty() ? source_frame{} : chain.front();
   if (own != chain.end()) {
     for (auto f = own + 1; f != chain.end(); ++f)
       if (!is_sdk(*f)) line.called.push_back(*f);
@@ -79,6 +87,58 @@ void add(line_counts& line, const site_counts& s) {
   line.counts += merged ? s.merged : s.single;
   if (merged) line.width = std::max(line.width, s.merged_width);
   if (s.worst.passes > line.worst.passes) line.worst = s.worst;
+}
+
+struct hazard_words {
+  const char *what, *advice;
+};
+
+hazard_words words_of(hazard h) {
+  switch (h) {
+    case hazard::shared_race:
+      return {"race in shared memory",
+              "one of the two writes: put __syncthreads() between the lines, or __syncwarp() where "
+              "they are of one warp"};
+    case hazard::global_race:
+      return {"race between blocks",
+              "one of the two writes: let one block do it, use atomics, or a second launch"};
+    case hazard::shared_unwritten:
+      return {"read of shared memory that nobody wrote",
+              "write it before, zeros where the matrices end"};
+    case hazard::global_unwritten:
+      return {"read of global memory that nobody wrote",
+              "do not read C when beta is 0, nor what is not written of the workspace"};
+    case hazard::shared_bounds:
+      return {"index out of bounds", "check the sizes of the array and of the loop"};
+    case hazard::global_bounds:
+      return {"access out of bounds", "check rows and columns against m, n and k"};
+    case hazard::misaligned:
+      return {"misaligned access",
+              "a GPU ends the kernel: use narrower accesses, or align the array and its rows"};
+  }
+  return {"", ""};
+}
+
+finding finding_of(const hazard_record& h, const frame_table& table) {
+  const hazard_words words = words_of(h.what);
+  finding f{words.what, words.advice, h.detail, own_frame(chain_of(h.first, table)), {}, h.count};
+  const bool race = h.what == hazard::shared_race || h.what == hazard::global_race;
+  if (race) f.earlier = own_frame(chain_of(h.second, table));
+  return f;
+}
+
+// The same at the same lines, from different callers, is one.
+void add(std::vector<finding>& all, const finding& f) {
+  for (finding& known : all) {
+    if (known.what != f.what || known.where.file != f.where.file ||
+        known.where.line != f.where.line || known.earlier.file != f.earlier.file ||
+        known.earlier.line != f.earlier.line) {
+      continue;
+    }
+    known.count += f.count;
+    return;
+  }
+  all.push_back(f);
 }
 
 auto same_line(const line_counts& l) {
@@ -102,7 +162,7 @@ std::vector<std::vector<source_frame>> parse_frames(const std::string& output) {
     source_frame f;
     const auto colon = place.rfind(':');
     if (colon != std::string::npos && !place.starts_with("??")) {
-      f.file = place.substr(0, colon);
+      f.file = std::filesystem::path(place.substr(0, colon)).lexically_normal().string();
       std::from_chars(place.data() + colon + 1, place.data() + place.size(), f.line);
       f.function = function;
     }
@@ -119,6 +179,12 @@ std::vector<launch> with_lines(std::vector<collected_launch> collected,
       places.insert(key.place.pc);
       places.insert(key.place.callers.begin(), key.place.callers.end());
     }
+    for (const hazard_record& h : l.hazards) {
+      for (const code_place& place : {h.first, h.second}) {
+        places.insert(place.pc);
+        places.insert(place.callers.begin(), place.callers.end());
+      }
+    }
   }
   const frame_table table = places.empty() ? frame_table{} : look_up(library, places);
   std::vector<launch> launches;
@@ -130,6 +196,7 @@ std::vector<launch> with_lines(std::vector<collected_launch> collected,
       add(at->second, counts);
     }
     for (auto& [key, line] : lines) from.about.lines.push_back(std::move(line));
+    for (const hazard_record& h : from.hazards) add(from.about.findings, finding_of(h, table));
     launches.push_back(std::move(from.about));
   }
   return launches;

@@ -51,16 +51,22 @@ void warp_replay::step(std::uint32_t mask, replay_visitor& visitor) {
   switch (leader.kind) {
     case KZOO_XRAY_READ:
     case KZOO_XRAY_WRITE:
-    case KZOO_XRAY_ATOMIC: {
+    case KZOO_XRAY_ATOMIC:
+    case KZOO_XRAY_BOUNDS: {
       warp_step s{&leader, at[first], {0, 0, {}}};
       for (unsigned lane = first; lane < kWarp; ++lane) {
         if ((mask >> lane & 1) == 0) continue;
         const kzoo_xray_event& own = *lanes_[lane].begin;
         s.where.bytes = std::max<unsigned>(s.where.bytes, own.bytes);
-        if (own.bytes != 0) s.where.mask |= 1u << lane;  // else a copy that reads nothing here
+        // 0 bytes: a copy that reads nothing here.
+        if (own.bytes != 0 || own.kind == KZOO_XRAY_BOUNDS) s.where.mask |= 1u << lane;
         s.where.address[lane] = own.address;
       }
-      visitor.accessed(s);
+      if (leader.kind == KZOO_XRAY_BOUNDS) {
+        visitor.out_of_bounds(s);
+      } else {
+        visitor.accessed(s);
+      }
       break;
     }
     case KZOO_XRAY_FENCE:

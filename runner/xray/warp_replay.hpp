@@ -45,7 +45,8 @@ class replay_visitor {
  public:
   virtual void accessed(const warp_step& step) = 0;  // reads, writes, atomics
   virtual void fence(std::uint32_t mask) = 0;
-  virtual void synchronized(std::uint32_t mask) = 0;  // the lanes have met
+  virtual void out_of_bounds(const warp_step& step) = 0;  // its addresses are indices
+  virtual void synchronized(std::uint32_t mask) = 0;      // the lanes have met
 
  protected:
   ~replay_visitor() = default;

@@ -6,6 +6,7 @@
 #include "storage/results_json.hpp"
 #include "worker/messages_json.hpp"
 #include "worker/worker.hpp"
+#include "xray/advice.hpp"
 #include "xray/analysis.hpp"
 
 #include <fmt/format.h>
@@ -47,8 +48,18 @@ json to_json(const line_counts& l) {
   j["access"] = access_name(l.kind);
   j["bytes_per_lane"] = l.width;
   j["counts"] = to_json(l.kind, l.counts);
+  j["advice"] = advice_on(l);
   j["worst"] = {{"mask", w.mask}, {"bytes", w.bytes}, {"passes", w.passes}, {"offsets", w.offsets}};
   return j;
+}
+
+json to_json(const finding& f) {
+  return {{"what", f.what},
+          {"where", frame_json(f.where)},
+          {"earlier", frame_json(f.earlier)},
+          {"first", f.detail},
+          {"count", f.count},
+          {"advice", f.advice}};
 }
 
 json to_json(const launch& l) {
@@ -56,12 +67,13 @@ json to_json(const launch& l) {
          {"block", l.block},           {"blocks", l.blocks},
          {"blocks_run", l.blocks_run}, {"barriers", l.barriers},
          {"uncounted", l.uncounted},   {"totals", json::object()},
-         {"lines", json::array()}};
+         {"lines", json::array()},     {"findings", json::array()}};
   for (const access a : kAccesses) {
     if (const request_counts sum = l.total(a); sum.requests != 0)
       j["totals"][access_name(a)] = to_json(a, sum);
   }
   for (const line_counts& line : l.lines) j["lines"].push_back(to_json(line));
+  for (const finding& f : l.findings) j["findings"].push_back(to_json(f));
   return j;
 }
 
@@ -104,6 +116,11 @@ launch launch_from(const nlohmann::json& j) {
   l.barriers = j.at("barriers");
   l.uncounted = j.at("uncounted");
   for (const auto& line : j.at("lines")) l.lines.push_back(line_from(line));
+  for (const auto& f : j.at("findings")) {
+    l.findings.push_back({f.at("what"), f.at("advice"), f.at("first"),
+                          f.at("where").get<source_frame>(), f.at("earlier").get<source_frame>(),
+                          f.at("count")});
+  }
   return l;
 }
 

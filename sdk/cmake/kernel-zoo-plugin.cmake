@@ -94,7 +94,8 @@ function(kzoo_add_analysed_build name sources link)
   set(target kzoo_cpu-xray_${name})
   set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   target_compile_options(
-    ${target} PRIVATE -O1 -g1 -fsanitize=thread -fsanitize-coverage=trace-pc -fno-reorder-blocks
+    ${target} PRIVATE -O1 -g1 -fsanitize=thread,bounds -fsanitize-coverage=trace-pc
+                      -fno-reorder-blocks
                       -fno-tree-sra -fno-tree-vectorize -Wno-tsan)
   # First: what it defines is called by no other library.
   target_link_libraries(${target} PRIVATE -Wl,--whole-archive kzoo::xray -Wl,--no-whole-archive)

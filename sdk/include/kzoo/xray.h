@@ -21,7 +21,8 @@ enum {
   KZOO_XRAY_CALL = 4,   /* a function begins; `address`: where it returns to */
   KZOO_XRAY_RETURN = 5,
   KZOO_XRAY_SYNC = 6,   /* waits for lanes of its warp */
-  KZOO_XRAY_FENCE = 7   /* __threadfence() and its kin */
+  KZOO_XRAY_FENCE = 7,  /* __threadfence() and its kin */
+  KZOO_XRAY_BOUNDS = 8  /* `address` is an index outside its array */
 };
 
 enum {

@@ -1,7 +1,7 @@
 // What the compiler calls from device code that it compiled with -fsanitize=thread and
 // -fsanitize-coverage=trace-pc: one function before each access to memory, one in each basic block,
-// and one in place of each atomic operation, which it has to carry out. The names are those of
-// ThreadSanitizer's interface; nothing of its runtime is linked.
+// and one in place of each atomic operation, which it has to carry out. The names are those of the
+// sanitizers' interfaces; nothing of their runtimes is linked.
 #include <atomic>
 #include <cstring>
 
@@ -105,5 +105,10 @@ void __tsan_atomic_thread_fence(int) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 void __tsan_atomic_signal_fence(int) {}
+
+// -fsanitize=bounds. The access follows.
+void __ubsan_handle_out_of_bounds(void*, std::uintptr_t index) {
+  record_step(KZOO_XRAY_BOUNDS, index, KZOO_FROM);
+}
 
 }  // extern "C"
