@@ -217,7 +217,9 @@ void add_xray(CLI::App& runner, int& code) {
   app.add_option("--json", o.json, "Write all counts as JSON; - for stdout")->type_name("FILE");
   app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
       ->type_name("FILE");
-  app.footer("Exit codes: 0 all cells were analysed, 1 some were not, 2 bad usage.");
+  app.footer(
+      "Exit codes: 0 all cells were analysed and nothing is wrong in them, 1 some were not or "
+      "something is, 2 bad usage.");
 }
 
 void add_list(CLI::App& runner, int& code) {

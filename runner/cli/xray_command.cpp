@@ -66,6 +66,17 @@ std::string page_of(report::medium m, const xray::document& d, bool lines) {
   return page.take();
 }
 
+// Ok if at least one cell was analysed, none failed, and nothing was found in any.
+int exit_code(const xray::document& d) {
+  const auto analysed = [](const auto& c) { return c.found.has_value(); };
+  const auto flawed = [](const auto& c) {
+    if (!c.found) return !is_declined(c.verdict);
+    return std::ranges::any_of(*c.found, [](const auto& l) { return !l.findings.empty(); });
+  };
+  const bool ok = std::ranges::any_of(d.cells, analysed) && std::ranges::none_of(d.cells, flawed);
+  return ok ? kOk : kSomeCellFailed;
+}
+
 }  // namespace
 
 int xray(const xray_options& options) try {
@@ -83,11 +94,7 @@ int xray(const xray_options& options) try {
   print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
   if (json) json->write(xray::to_text(d));
   if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));
-  const auto analysed = [](const auto& c) { return c.found.has_value(); };
-  const auto failed = [](const auto& c) { return !c.found && !is_declined(c.verdict); };
-  return std::ranges::any_of(d.cells, analysed) && std::ranges::none_of(d.cells, failed)
-             ? kOk
-             : kSomeCellFailed;
+  return exit_code(d);
 } catch (const interrupt::interrupted&) {
   return kSignalled + interrupt::signal_number();
 }

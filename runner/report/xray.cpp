@@ -140,6 +140,8 @@ void add_findings(page& p, const std::string& name, const xray::launch& l) {
            fmt::format(" in {}, {}{}: {} ({} times); {}", name, place_text(f.where), earlier,
                        f.detail, f.count, f.advice));
   }
+  if (!l.error.empty())
+    p.item("failed", style::bad, fmt::format(" {}, and counts only in part: {}", name, l.error));
   for (const xray::line_counts& line : l.lines) {
     if (const std::string advice = advice_on(line); !advice.empty())
       p.item(fmt::format("{}, {}, {}: {}", name, place_text(line.where), access_name(line.kind),

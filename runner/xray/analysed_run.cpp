@@ -90,25 +90,30 @@ class analysed_instance {
   void* instance_ = nullptr;
 };
 
-[[noreturn]] void refuse(const worker::refusal& r) {
+verdict verdict_of(const worker::refusal& r) {
   for (const verdict v : kVerdicts)
-    if (verdict_name(v) == r.status) throw failure(v, r.reason);
-  throw failure(verdict::error, r.reason);
+    if (verdict_name(v) == r.status) return v;
+  return verdict::error;
 }
 
 }  // namespace
 
 std::vector<launch> analyse_here(const analysed_cell& cell) {
   collector collected;
+  const auto launches = [&] { return with_lines(collected.take(), cell.library); };
   try {
     const worker::library library(cell.library);
     attach(cell.library, collected.sink());
     analysed_instance instance(library.variant(cell.variant), cell.problem, collected);
     instance.run();
+    return launches();
   } catch (const worker::refusal& r) {
-    refuse(r);
+    // A launch that failed for what was found before: both are told.
+    std::vector<launch> found = launches();
+    if (found.empty() || found.back().findings.empty()) throw failure(verdict_of(r), r.reason);
+    found.back().error = r.reason;
+    return found;
   }
-  return with_lines(collected.take(), cell.library);
 }
 
 }  // namespace kzoo::xray

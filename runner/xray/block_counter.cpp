@@ -1,5 +1,7 @@
 #include "xray/block_counter.hpp"
 
+#include <kzoo/launch_limits.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,6 +105,20 @@ void block_counter::out_of_bounds(const warp_step& step) {
   });
 }
 
+// Behind what the launch asked for there is the rest of what it could have asked for.
+void block_counter::look_past_dynamic_shared(const warp_step& step) {
+  const std::uint64_t size = dynamic_shared_.end - dynamic_shared_.begin;
+  for (unsigned lane = 0; lane < kWarp && size != 0; ++lane) {
+    const std::uint64_t beyond = step.where.address[lane] - dynamic_shared_.end;
+    if (!step.where.active(lane) || beyond >= launch_limits{}.shared_opt_in - size) continue;
+    const std::uint32_t place = place_of(step);
+    hazards_.add(hazard::shared_bounds, place, place, [&] {
+      return fmt::format("thread {} of block {}, {} bytes past the {} of dynamic shared memory",
+                         warp_ * kWarp + lane, block_, beyond + step.where.bytes, size);
+    });
+  }
+}
+
 void block_counter::look_for_hazards(const warp_step& step, access kind, std::uint32_t place) {
   const unsigned bytes = step.where.bytes;
   const auto first = static_cast<unsigned>(std::countr_zero(step.where.mask));
@@ -127,7 +143,7 @@ void block_counter::look_for_hazards(const warp_step& step, access kind, std::ui
 void block_counter::accessed(const warp_step& step) {
   if (step.where.mask == 0) return;  // a copy that fills with zeros in all lanes
   const auto kind = kind_of(step);
-  if (!kind) return;
+  if (!kind) return look_past_dynamic_shared(step);
   const std::uint32_t index = site_of(step, *kind, step.where.bytes);
   look_for_hazards(step, *kind, sites_[index].place);
   if ((step.event->flags & KZOO_XRAY_WHOLE_WARP) != 0) {

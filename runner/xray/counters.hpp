@@ -87,6 +87,7 @@ struct launch {
   std::uint64_t uncounted = 0;   // accesses of operations of whole warps, such as wmma
   std::vector<line_counts> lines;
   std::vector<finding> findings;
+  std::string error;  // what the launch ended with, after a finding; else ""
 
   request_counts total(access a) const {
     request_counts sum;

@@ -5,14 +5,15 @@
 namespace kzoo::xray {
 namespace {
 
-// The different units of `size` bytes that the lanes in `mask` access, sorted.
+// The different units of kSize bytes that the lanes in `mask` access, sorted.
+template <unsigned kSize>
 class units {
  public:
-  units(const warp_access& a, std::uint32_t mask, unsigned size) {
+  units(const warp_access& a, std::uint32_t mask) {
     for (unsigned lane = 0; lane < kWarp; ++lane) {
       if ((mask >> lane & 1) == 0 || a.bytes == 0) continue;
-      const std::uint64_t last = (a.address[lane] + a.bytes - 1) / size;
-      for (std::uint64_t u = a.address[lane] / size; u <= last && count_ < list_.size(); ++u) {
+      const std::uint64_t last = (a.address[lane] + a.bytes - 1) / kSize;
+      for (std::uint64_t u = a.address[lane] / kSize; u <= last && count_ < list_.size(); ++u) {
         if (count_ == 0 || list_[count_ - 1] != u) list_[count_++] = u;
       }
     }
@@ -28,12 +29,13 @@ class units {
   std::size_t count_ = 0;
 };
 
+using words = units<kBankBytes>;
+
 // Lanes that access the same word are served together; different words of a bank one by one.
-unsigned most_words_in_a_bank(const warp_access& a, std::uint32_t mask) {
-  std::array<std::uint8_t, kBanks> words{};
+unsigned most_in_a_bank(words& w) {
+  std::array<std::uint8_t, kBanks> count{};
   unsigned most = 0;
-  for (const std::uint64_t word : units(a, mask, kBankBytes))
-    most = std::max<unsigned>(most, ++words[word % kBanks]);
+  for (const std::uint64_t word : w) most = std::max<unsigned>(most, ++count[word % kBanks]);
   return most;
 }
 
@@ -69,27 +71,35 @@ unsigned ceil_div(unsigned count, unsigned size) { return (count + size - 1) / s
 
 // Of lanes that may overlap: in bytes where they are narrower than a bank, else in words.
 unsigned different_bytes(const warp_access& a) {
-  const unsigned unit = std::min(a.bytes, kBankBytes);
-  return unit == 0 ? 0 : units(a, a.mask, unit).count() * unit;
+  switch (a.bytes) {
+    case 0:
+      return 0;
+    case 1:
+      return units<1>(a, a.mask).count();
+    case 2:
+      return units<2>(a, a.mask).count() * 2;
+    default:
+      return words(a, a.mask).count() * kBankBytes;
+  }
 }
 
 }  // namespace
 
 cost global_cost(const warp_access& a) {
   const unsigned bytes = different_bytes(a);
-  return {units(a, a.mask, kSectorBytes).count(), ceil_div(bytes, kSectorBytes), bytes};
+  return {units<kSectorBytes>(a, a.mask).count(), ceil_div(bytes, kSectorBytes), bytes};
 }
 
 cost shared_cost(const warp_access& a, bool load) {
   cost sum;
   const lane_groups groups = groups_of(a, load);
   for (unsigned i = 0; i < groups.count; ++i) {
-    const std::uint32_t lanes = a.mask & groups.masks[i];
-    if (lanes == 0) continue;
-    sum.passes += most_words_in_a_bank(a, lanes);
-    sum.ideal += ceil_div(units(a, lanes, kBankBytes).count(), kBanks);
+    words served(a, a.mask & groups.masks[i]);
+    sum.passes += most_in_a_bank(served);
+    sum.ideal += ceil_div(served.count(), kBanks);
+    sum.bytes = served.count() * kBankBytes;
   }
-  sum.bytes = different_bytes(a);
+  if (groups.count > 1 || a.bytes < kBankBytes) sum.bytes = different_bytes(a);
   return sum;
 }
 

@@ -63,11 +63,17 @@ json to_json(const finding& f) {
 }
 
 json to_json(const launch& l) {
-  json j{{"kernel", l.kernel},         {"grid", l.grid},
-         {"block", l.block},           {"blocks", l.blocks},
-         {"blocks_run", l.blocks_run}, {"barriers", l.barriers},
-         {"uncounted", l.uncounted},   {"totals", json::object()},
-         {"lines", json::array()},     {"findings", json::array()}};
+  json j{{"kernel", l.kernel},
+         {"grid", l.grid},
+         {"block", l.block},
+         {"blocks", l.blocks},
+         {"blocks_run", l.blocks_run},
+         {"barriers", l.barriers},
+         {"uncounted", l.uncounted},
+         {"totals", json::object()},
+         {"lines", json::array()},
+         {"findings", json::array()},
+         {"error", l.error}};
   for (const access a : kAccesses) {
     if (const request_counts sum = l.total(a); sum.requests != 0)
       j["totals"][access_name(a)] = to_json(a, sum);
@@ -115,6 +121,7 @@ launch launch_from(const nlohmann::json& j) {
   l.blocks_run = j.at("blocks_run");
   l.barriers = j.at("barriers");
   l.uncounted = j.at("uncounted");
+  l.error = j.at("error");
   for (const auto& line : j.at("lines")) l.lines.push_back(line_from(line));
   for (const auto& f : j.at("findings")) {
     l.findings.push_back({f.at("what"), f.at("advice"), f.at("first"),

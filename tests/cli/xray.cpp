@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -130,6 +132,62 @@ TEST_CASE("source D3's 5 120 load and 128 store transactions", "[cli]") {
   CHECK(d3.json().at("schema") == "kzoo.xray/1");
   for (const json& line : launch.at("lines"))
     CHECK_THAT(line.at("file").get<std::string>(), ContainsSubstring("coalesced.cu"));
+}
+
+// flaws.cu marks the lines of each flaw with the variant's name.
+TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
+  const std::map<std::string, std::vector<std::string>> expected{
+      {"race in shared memory",
+       {"no_barrier", "no_second_barrier", "no_warp_barrier", "two_writers", "late_write",
+        "same_stage", "dynamic_race", "atomic_and_plain", "vector_overlap"}},
+      {"race between blocks",
+       {"all_write", "overlapping_tiles", "reads_neighbour", "sums_without_atomics"}},
+      {"read of shared memory that nobody wrote",
+       {"no_zeros", "stage_too_early", "dynamic_unwritten"}},
+      {"read of global memory that nobody wrote", {"reads_c", "reads_workspace"}},
+      {"index out of bounds", {"row_too_long", "one_past", "negative", "dynamic_past"}},
+      {"access out of bounds", {"a_past_its_end"}},
+      {"misaligned access", {"odd_row", "padded_by_one"}}};
+  std::map<std::string, std::set<int>> marked;
+  int number = 0;
+  for (const std::string& line : lines_of(source_folder() / "tests" / "hostile" / "flaws.cu")) {
+    ++number;
+    const auto mark = line.rfind("// ");
+    if (mark != std::string::npos) marked[line.substr(mark + 3)].insert(number);
+  }
+  std::string cells = "flaws:none";
+  std::size_t count = 0;
+  for (const auto& [what, names] : expected) {
+    for (const std::string& name : names) cells += ",flaws:" + name;
+    count += names.size();
+  }
+  CHECK(count == 25);
+  const auto ran = runner("xray quick --sizes 64x64x32 --json - --plugin-dir " + hostile_folder() +
+                          " --cell " + cells);
+  INFO(ran.err);
+  REQUIRE(ran.code == 1);  // there are findings
+  std::size_t checked = 0;
+  for (const json& cell : ran.json().at("cells")) {
+    const auto name = cell.at("variant").get<std::string>();
+    INFO(name << ": " << cell.at("reason"));
+    const json& findings = cell.at("launches").at(0).at("findings");
+    if (name == "none") {
+      CHECK(findings.empty());
+      continue;
+    }
+    bool found = false;
+    for (const json& f : findings) {
+      INFO(f.dump());
+      CHECK(marked[name].contains(f.at("where").at("line").get<int>()));
+      const int earlier = f.at("earlier").at("line");
+      CHECK((earlier == 0 || marked[name].contains(earlier)));
+      const auto& names = expected.at(f.at("what").get<std::string>());
+      found = found || std::ranges::find(names, name) != names.end();
+    }
+    CHECK(found);
+    ++checked;
+  }
+  CHECK(checked == count);
 }
 
 // What the document says was measured is what is stored.
