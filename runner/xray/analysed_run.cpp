@@ -103,6 +103,7 @@ std::vector<launch> analyse_here(const analysed_cell& cell) {
   const auto launches = [&] { return with_lines(collected.take(), cell.library); };
   try {
     const worker::library library(cell.library);
+    collected.ignore(thread_local_guards(cell.library));
     attach(cell.library, collected.sink());
     analysed_instance instance(library.variant(cell.variant), cell.problem, collected);
     instance.run();

@@ -63,6 +63,10 @@ std::optional<access> block_counter::kind_of(const warp_step& step) const {
       step.where.address[static_cast<unsigned>(std::countr_zero(step.where.mask))];
   const bool read = e.kind == KZOO_XRAY_READ, atomic = e.kind == KZOO_XRAY_ATOMIC;
   const bool async = (e.flags & KZOO_XRAY_ASYNC) != 0;
+  const auto is_ignored = [&](const kzoo_xray_range& r) {
+    return is_in(r, at - static_shared_.begin);
+  };
+  if (is_in(static_shared_, at) && std::ranges::any_of(ignored_, is_ignored)) return {};
   if (is_in(static_shared_, at) || is_in(dynamic_shared_, at)) {
     return atomic ? access::shared_atomic : read ? access::shared_load : access::shared_store;
   }
@@ -130,7 +134,8 @@ void block_counter::look_for_hazards(const warp_step& step, access kind, std::ui
                          1u << std::countr_zero(step.where.address[lane]));
     });
   }
-  touching_warp who{block_, warp_, interval_, place, touch::read, &meetings_};
+  const bool together = (step.event->flags & KZOO_XRAY_WHOLE_WARP) != 0;
+  touching_warp who{block_, warp_, interval_, place, touch::read, together, &meetings_};
   if (step.event->kind == KZOO_XRAY_WRITE) who.how = touch::write;
   if (step.event->kind == KZOO_XRAY_ATOMIC) who.how = touch::atomic;
   if (is_shared(kind)) {

@@ -12,11 +12,14 @@ namespace kzoo::xray {
 
 class block_counter final : replay_visitor {
  public:
-  block_counter(global_shadow& global, hazard_log& hazards, const kzoo_xray_range& static_shared)
+  // `ignored`: of static_shared, relative to it.
+  block_counter(global_shadow& global, hazard_log& hazards, const kzoo_xray_range& static_shared,
+                const std::vector<kzoo_xray_range>& ignored)
       : global_(global),
         hazards_(hazards),
         shared_(hazards),
         static_shared_(static_shared),
+        ignored_(ignored),
         replay_(contexts_) {}
 
   void begin_block(const kzoo_xray_range& dynamic_shared);
@@ -52,6 +55,7 @@ class block_counter final : replay_visitor {
   hazard_log& hazards_;
   shared_shadow shared_;
   kzoo_xray_range static_shared_, dynamic_shared_{};
+  const std::vector<kzoo_xray_range>& ignored_;
   call_contexts contexts_;
   warp_replay replay_;
   std::vector<std::array<std::uint32_t, kWarp>> lanes_;  // of each warp: their contexts

@@ -65,7 +65,8 @@ void collector::begin_launch(const kzoo_xray_launch& l) {
 
 block_counter& collector::begin_worker(const kzoo_xray_range& static_shared) {
   const std::lock_guard lock(mutex_);
-  return *workers_.emplace_back(std::make_unique<block_counter>(global_, hazards_, static_shared));
+  return *workers_.emplace_back(
+      std::make_unique<block_counter>(global_, hazards_, static_shared, ignored_));
 }
 
 // What the workers have counted belongs to the last launch.

@@ -57,6 +57,8 @@ class collector {
 
   // Accesses to these are global ones; all others, but for shared memory, are not counted.
   void add_global(const global_buffer& buffer) { global_.add(buffer); }
+  // These are no __shared__ variables, though they are among them: bytes from the first of them.
+  void ignore(std::vector<kzoo_xray_range> ranges) { ignored_ = std::move(ranges); }
   // What an analysed build is attached to.
   const kzoo_xray_sink& sink() const { return sink_; }
   // The launches so far, in order.
@@ -70,6 +72,7 @@ class collector {
   kzoo_xray_sink sink_;
   hazard_log hazards_;
   global_shadow global_{hazards_};
+  std::vector<kzoo_xray_range> ignored_;
   std::vector<collected_launch> launches_;
   std::mutex mutex_;  // of the following
   std::vector<std::unique_ptr<block_counter>> workers_;

@@ -78,6 +78,9 @@ struct touching_warp {
   std::uint32_t interval = 0;  // barriers of its block before
   std::uint32_t place = 0;     // of hazard_log
   touch how{};
+  // An operation of the whole warp. It may load fragments ahead, and read what nobody wrote for the
+  // last, which is never used.
+  bool together = false;
   const std::array<std::uint16_t, kWarp>* meetings =
       nullptr;  // of each lane with others of its warp
 };

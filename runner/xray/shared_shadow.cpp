@@ -53,7 +53,7 @@ void shared_shadow::touch_word(word& w, const touching_warp& who, const side& no
     w.written = 0;
   }
   check(w.writer, now, who);
-  if (who.how != touch::write && (w.written & now.bytes) != now.bytes) {
+  if (who.how != touch::write && !who.together && (w.written & now.bytes) != now.bytes) {
     log_.add(hazard::shared_unwritten, who.place, who.place,
              [&] { return fmt::format("thread {} of block {}", now.thread, who.block); });
   }

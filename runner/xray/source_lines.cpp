@@ -29,22 +29,32 @@ bool is_sdk(const source_frame& f) {
          f.file.find("/c++/") != std::string::npos;
 }
 
-frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
+// What a program of binutils prints.
+std::string output_of(const std::vector<std::string>& argv) {
   constexpr double kTimeoutSeconds = 60;
-  std::vector<std::string> argv{"addr2line", "-e", library.string(), "-a", "-i", "-f", "-C"};
-  // The instruction before a return address, which may be another line's first.
-  for (const std::uint32_t place : places) argv.push_back(fmt::format("{:#x}", place - 1));
   process::command_result ran;
   try {
     ran = process::run_command(argv, {"LC_ALL=C"}, kTimeoutSeconds);
   } catch (const std::system_error&) {
-    throw failure(verdict::error,
-                  "source lines need addr2line, which is not in PATH; it comes with binutils");
+    throw failure(verdict::error, fmt::format("xray needs {}, which is not in PATH; it comes with "
+                                              "binutils",
+                                              argv.front()));
   }
-  const std::vector<frames> found = parse_frames(ran.output);
-  if (ran.code != 0 || found.size() != places.size()) {
-    throw failure(verdict::error, fmt::format("addr2line ended with code {}: {}", ran.code,
+  if (ran.code != 0) {
+    throw failure(verdict::error, fmt::format("{} ended with code {}: {}", argv.front(), ran.code,
                                               ran.output.substr(0, ran.output.find('\n'))));
+  }
+  return ran.output;
+}
+
+frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
+  std::vector<std::string> argv{"addr2line", "-e", library.string(), "-a", "-i", "-f", "-C"};
+  // The instruction before a return address, which may be another line's first.
+  for (const std::uint32_t place : places) argv.push_back(fmt::format("{:#x}", place - 1));
+  const std::vector<frames> found = parse_frames(output_of(argv));
+  if (found.size() != places.size()) {
+    throw failure(verdict::error, fmt::format("addr2line knows {} of {} addresses in {}",
+                                              found.size(), places.size(), library.string()));
   }
   frame_table table;
   std::size_t i = 0;
@@ -167,6 +177,20 @@ std::vector<std::vector<source_frame>> parse_frames(const std::string& output) {
       f.function = function;
     }
     found.back().push_back(std::move(f));
+  }
+  return found;
+}
+
+std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library) {
+  std::vector<kzoo_xray_range> found;
+  std::istringstream in(output_of({"readelf", "-sW", library.string()}));
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string number, size, type, bind, visibility, section, name;
+    std::uint64_t at = 0;
+    words >> number >> std::hex >> at >> size >> type >> bind >> visibility >> section >> name;
+    if (words && type == "TLS" && name.starts_with("_ZGV"))
+      found.push_back({at, at + std::stoull(size, nullptr, 0)});
   }
   return found;
 }

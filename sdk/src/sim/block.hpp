@@ -92,6 +92,9 @@ class block_runner {
   // Runs block `number` of the grid. Null if all threads ran to their ends.
   std::exception_ptr run(uint3 block_idx, std::uint64_t number);
 
+  // Whether the address is on the stack of a thread of this block.
+  bool is_on_stack(std::uintptr_t address) const { return stacks_.holds(address); }
+
   // The rest is called on fibers, through device.hpp.
   unsigned barrier(thread& t, block_op op, bool predicate, std::source_location where);
   std::uint64_t collective(thread& t, warp_op op, unsigned mask, std::uint64_t value,

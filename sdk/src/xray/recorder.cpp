@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kWarp = 32;
 // Of the logs of one OS thread: a warp that does more between two barriers cannot be recorded.
-constexpr std::size_t kMostBytes = std::size_t{512} << 20;
+constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 
 kzoo_xray_sink sink;
 
@@ -90,6 +90,7 @@ class worker {
     const std::size_t before = events.capacity();
     const std::size_t more = before == 0 ? kFirst : before;
     if (bytes_ += more * sizeof(kzoo_xray_event); bytes_ > kMostBytes) {
+      for (thread& t : threads_) t.log = nullptr;  // what fail() calls may be instrumented, too
       fail(
           "a warp accesses memory too often between two barriers to be recorded; choose a smaller K");
     }
@@ -203,7 +204,10 @@ std::uint32_t offset_of(const void* from) {
 }
 
 void record_step(unsigned kind, std::uint64_t value, const void* from) {
-  if (lane_log* log = running_log())
+  lane_log* log = running_log();
+  // How an operation of a whole warp is carried out is the simulator's affair; what it accesses is
+  // not.
+  if (log != nullptr && (log->flags & KZOO_XRAY_WHOLE_WARP) == 0)
     push(*log, {value, offset_of(from), static_cast<std::uint8_t>(kind), 0, log->flags, 0});
 }
 
@@ -215,6 +219,11 @@ void record(unsigned kind, const volatile void* address, std::size_t bytes, cons
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (at - log->stack < kStackBytes || at == reinterpret_cast<std::uintptr_t>(&current) ||
       at - reinterpret_cast<std::uintptr_t>(t) < sizeof(thread_view)) {
+    return;
+  }
+  // An operation of a whole warp has the other lanes' registers, too.
+  if ((log->flags & KZOO_XRAY_WHOLE_WARP) != 0 &&
+      static_cast<const thread*>(t)->owner->is_on_stack(at)) {
     return;
   }
   push(*log, {at, offset_of(from), static_cast<std::uint8_t>(kind),
