@@ -1,6 +1,7 @@
 #pragma once
 // The subcommands and their options. Each function returns the exit code of the program.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ struct profile_options : common_options, experiment_options {
 struct xray_options : common_options, experiment_options {
   std::vector<std::string> cells;  // empty: all of the first problem
   bool lines = false;
+  std::uint64_t blocks = 0;    // 0: as many as take half a minute or so
   std::string json, markdown;  // "" : none, "-": stdout
 };
 

@@ -213,6 +213,10 @@ void add_xray(CLI::App& runner, int& code) {
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
   add_cells(app, o.cells);
+  app.add_option("--blocks", o.blocks,
+                 "Run no more blocks of a launch, spread over its grid; counts are scaled to all")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--lines", o.lines, "The source, with the counts of each line");
   app.add_option("--json", o.json, "Write all counts as JSON; - for stdout")->type_name("FILE");
   app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")

@@ -39,7 +39,7 @@ run::plan simulated_plan(const xray_options& options,
                         hosts_for(options, timeout));
 }
 
-xray::analysed analyse_one(const run::plan& plan, const profile::cell& c) {
+xray::analysed analyse_one(const run::plan& plan, const profile::cell& c, std::uint64_t blocks) {
   xray::analysed a{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
   print_to(stderr, "analysing {} on {}\n", a.kernel.name(), problem_name(a.problem));
   try {
@@ -50,7 +50,7 @@ xray::analysed analyse_one(const run::plan& plan, const profile::cell& c) {
     // Every access is recorded, which takes a hundred times as long as a run.
     constexpr double kSlower = 10;
     a.found = xray::analyse(
-        {xray::analysed_build(c.plugin->record.file).string(), c.variant->index, a.problem},
+        {xray::analysed_build(c.plugin->record.file).string(), c.variant->index, a.problem, blocks},
         kSlower * plan.experiment.verify.timeout_seconds);
   } catch (const failure& f) {
     a.verdict = f.verdict;
@@ -89,7 +89,7 @@ int xray(const xray_options& options) try {
 
   interrupt::catch_signals();
   xray::document d{plan.experiment.file.string(), {}};
-  for (const profile::cell& c : cells) d.cells.push_back(analyse_one(plan, c));
+  for (const profile::cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
   std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
   print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
   if (json) json->write(xray::to_text(d));

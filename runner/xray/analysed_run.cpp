@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 namespace kzoo::xray {
@@ -44,19 +45,31 @@ results::device simulated_gpu() {
   return d;
 }
 
+// Recording takes some 20 ns for each access of a thread. Of a kernel without tiles these are two
+// for each FMA; those with tiles have fewer.
+sampling sampling_of(const analysed_cell& cell) {
+  if (cell.most_blocks != 0) return {.most = cell.most_blocks};
+  constexpr double kMostAccesses = 3e8;
+  const problem& p = cell.problem;
+  const double accesses = 2 * double(p.m) * double(p.n) * double(p.k);
+  return {.share = std::min(1.0, kMostAccesses / accesses)};
+}
+
 // An instance and its matrices. Without redzones' marks and signs: the result is not judged.
 class analysed_instance {
  public:
-  analysed_instance(const kzoo_variant& variant, const problem& p, collector& to)
+  // Where blocks are left out, others may find nothing written that these would have written.
+  analysed_instance(const kzoo_variant& variant, const problem& p, bool sampled, collector& to)
       : variant_(variant), device_(simulated_gpu()), backend_(devices::open_cpu()) {
     const kzoo_problem abi = to_abi(p);
     worker::ask_support(variant, abi, device_.abi);
     const operands spec = operands_of(p);
     add(spec.a, {.name = "A", .filled = true, .input = true}, to);
     add(spec.b, {.name = "B", .filled = true, .input = true}, to);
-    add(spec.c, {.name = "C", .filled = p.beta != 0}, to);
+    add(spec.c, {.name = "C", .filled = sampled || p.beta != 0}, to);
     const std::uint64_t bytes = variant.workspace_bytes(&variant, &abi, &device_.abi);
-    if (bytes != 0) add(worker::workspace_spec(bytes), {.name = "the workspace"}, to);
+    if (bytes != 0)
+      add(worker::workspace_spec(bytes), {.name = "the workspace", .filled = sampled}, to);
     instance_ = worker::create_instance(variant, abi, device_.abi);
   }
   ~analysed_instance() { variant_.destroy(&variant_, instance_); }
@@ -105,7 +118,10 @@ std::vector<launch> analyse_here(const analysed_cell& cell) {
     const worker::library library(cell.library);
     collected.ignore(thread_local_guards(cell.library));
     attach(cell.library, collected.sink());
-    analysed_instance instance(library.variant(cell.variant), cell.problem, collected);
+    const sampling sampled = sampling_of(cell);
+    collected.sample(sampled);
+    analysed_instance instance(library.variant(cell.variant), cell.problem,
+                               sampled.share < 1 || cell.most_blocks != 0, collected);
     instance.run();
     return launches();
   } catch (const worker::refusal& r) {

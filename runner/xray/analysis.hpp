@@ -18,6 +18,7 @@ struct analysed_cell {
   std::string library;  // the analysed build
   std::uint32_t variant = 0;
   kzoo::problem problem;
+  std::uint64_t most_blocks = 0;  // of each launch; 0: all, unless the problem is large
 };
 
 // What the cell launches, with counts. Throws failure.

@@ -45,6 +45,12 @@ struct collected_launch {
   std::vector<hazard_record> hazards;
 };
 
+// How many blocks of a launch are run: this share, but at least one, and no more than `most`.
+struct sampling {
+  double share = 1;
+  std::uint64_t most = ~0ull;
+};
+
 class block_counter;
 
 // Receives the records of one run. Must outlive it.
@@ -57,6 +63,8 @@ class collector {
 
   // Accesses to these are global ones; all others, but for shared memory, are not counted.
   void add_global(const global_buffer& buffer) { global_.add(buffer); }
+  // Of each launch only so many blocks are run, spread over the grid, and counts are scaled to all.
+  void sample(const sampling& s) { sampling_ = s; }
   // These are no __shared__ variables, though they are among them: bytes from the first of them.
   void ignore(std::vector<kzoo_xray_range> ranges) { ignored_ = std::move(ranges); }
   // What an analysed build is attached to.
@@ -68,11 +76,14 @@ class collector {
   void begin_launch(const kzoo_xray_launch& l);
   block_counter& begin_worker(const kzoo_xray_range& static_shared);
   void gather();
+  void choose_blocks(std::uint64_t blocks);
 
   kzoo_xray_sink sink_;
   hazard_log hazards_;
   global_shadow global_{hazards_};
   std::vector<kzoo_xray_range> ignored_;
+  sampling sampling_;
+  std::vector<bool> chosen_;  // empty: all blocks
   std::vector<collected_launch> launches_;
   std::mutex mutex_;  // of the following
   std::vector<std::unique_ptr<block_counter>> workers_;

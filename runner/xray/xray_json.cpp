@@ -17,7 +17,7 @@
 
 namespace kzoo::xray {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(analysed_cell, library, variant, problem)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(analysed_cell, library, variant, problem, most_blocks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(source_frame, file, line, function)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(access_pattern, mask, bytes, passes, offsets)
 
