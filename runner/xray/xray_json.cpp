@@ -103,7 +103,8 @@ line_counts line_from(const nlohmann::json& j) {
   l.where = j.get<source_frame>();
   l.called = j.at("called_from").get<std::vector<source_frame>>();
   const auto name = j.at("access").get<std::string>();
-  l.kind = *std::ranges::find_if(kAccesses, [&](access a) { return name == access_name(a); });
+  for (const access a : kAccesses)
+    if (name == access_name(a)) l.kind = a;
   l.width = j.at("bytes_per_lane");
   const auto& c = j.at("counts");
   l.counts = {c.at("requests"), c.at("lanes"), c.at("bytes"), c.at(passes_name(l.kind)),
@@ -144,6 +145,18 @@ json refusal_json(verdict v, const std::string& reason) {
   return {{"verdict", verdict_name(v)}, {"reason", reason}};
 }
 
+std::vector<launch> launches_in(const std::string& reply) {
+  const auto j = nlohmann::json::parse(reply);
+  if (j.contains("verdict")) {
+    for (const verdict v : kVerdicts)
+      if (j.at("verdict") == verdict_name(v))
+        throw failure(v, printable(j.at("reason").get<std::string>()));
+  }
+  std::vector<launch> launches;
+  for (const auto& l : j.at("launches")) launches.push_back(launch_from(l));
+  return launches;
+}
+
 }  // namespace
 
 int analysed_main(std::string_view cell) {
@@ -176,16 +189,11 @@ std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
                                                 ran.code));
   }
   const auto start = mark + kMark.size();
-  const auto j =
-      nlohmann::json::parse(ran.output.substr(start, ran.output.find('\n', start) - start));
-  if (j.contains("verdict")) {
-    for (const verdict v : kVerdicts)
-      if (j.at("verdict") == verdict_name(v))
-        throw failure(v, printable(j.at("reason").get<std::string>()));
+  try {
+    return launches_in(ran.output.substr(start, ran.output.find('\n', start) - start));
+  } catch (const nlohmann::json::exception&) {
+    throw failure(verdict::error, "the process has printed something else than its result");
   }
-  std::vector<launch> launches;
-  for (const auto& l : j.at("launches")) launches.push_back(launch_from(l));
-  return launches;
 }
 
 std::string to_text(const document& d) {
