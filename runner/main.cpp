@@ -4,6 +4,7 @@
 #include "microbenchmarks/process_medians.hpp"
 #include "shards/messages.hpp"
 #include "worker/worker.hpp"
+#include "xray/analysis.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -31,6 +32,8 @@ int main(int argc, char** argv) {
     return kzoo::microbenchmarks::time_products(argv[2]);
   if (argc > 2 && argv[1] == kzoo::host::kProfiledCommand)
     return kzoo::host::profiled_main(argv[2]);
+  if (argc > 2 && argv[1] == kzoo::xray::kAnalysedCommand)
+    return kzoo::xray::analysed_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
   if (argc > 1 && argv[1] == kzoo::shards::kShardCommand) return kzoo::cli::shard();
   const int code = kzoo::cli::command_line(argc, argv);

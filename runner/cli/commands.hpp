@@ -1,6 +1,7 @@
 #pragma once
 // The subcommands and their options. Each function returns the exit code of the program.
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -56,6 +57,13 @@ struct profile_options : common_options, experiment_options {
   std::vector<std::string> ncu_arguments;  // after --
 };
 
+struct xray_options : common_options, experiment_options {
+  std::vector<std::string> cells;  // empty: all of the first problem
+  bool lines = false;
+  std::uint64_t blocks = 0;    // 0: as many as take half a minute or so
+  std::string json, markdown;  // "" : none, "-": stdout
+};
+
 struct rerun_options : output_options {
   std::string file;
   bool trust_folders = false;  // load plugins from the folders that the result names
@@ -100,6 +108,7 @@ int shard();
 int rerun(const rerun_options& given);
 int check(const run_options& options);
 int profile(const profile_options& options);
+int xray(const xray_options& options);
 int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const describe_options& options);

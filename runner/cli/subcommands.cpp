@@ -71,6 +71,15 @@ void add_tier(CLI::App& app, experiment_options& o) {
       ->type_name("TIER");
 }
 
+void add_cells(CLI::App& app, std::vector<std::string>& cells) {
+  app.add_option("--cell", cells,
+                 "plugin:variant@MxNxK, separated by commas; default: all kernels "
+                 "of the first problem, up to 16")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->excludes("--plugins");
+}
+
 void add_show_errors(CLI::App& app, bool& show_errors) {
   app.add_flag("--show-errors", show_errors,
                "For each wrong result a map of C, and the first elements that differ");
@@ -191,12 +200,7 @@ void add_profile(CLI::App& runner, const std::vector<std::string>& after_dashes,
       add(runner, "profile", "Profile cells of an experiment with Nsight Compute", profile, code);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
-  app.add_option("--cell", o.cells,
-                 "plugin:variant@MxNxK, separated by commas; default: all kernels "
-                 "of the first problem, up to 16")
-      ->type_name("LIST")
-      ->delimiter(',')
-      ->excludes("--plugins");
+  add_cells(app, o.cells);
   app.add_option("--ncu", o.ncu, "Path of Nsight Compute's ncu, if it is not found")
       ->type_name("PROGRAM");
   app.add_option("--json", o.json, "Write the counters as JSON; - for stdout")->type_name("FILE");
@@ -206,6 +210,26 @@ void add_profile(CLI::App& runner, const std::vector<std::string>& after_dashes,
       "Arguments after -- are passed to ncu unchanged, for example: -- --set full -o report\n"
       "Exit codes: 0 all cells were profiled, 1 some were not, 2 bad usage, 3 no such device.");
   app.parse_complete_callback([&after_dashes, &told = o.ncu_arguments] { told = after_dashes; });
+}
+
+void add_xray(CLI::App& runner, int& code) {
+  auto [app, o] =
+      add(runner, "xray", "Count the memory accesses of cells, line by line, in the simulator",
+          xray, code);
+  add_plugin_folders(app, o);
+  add_experiment(app, o)->required();
+  add_cells(app, o.cells);
+  app.add_option("--blocks", o.blocks,
+                 "Run no more blocks of a launch, spread over its grid; counts are scaled to all")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--lines", o.lines, "The source, with the counts of each line");
+  app.add_option("--json", o.json, "Write all counts as JSON; - for stdout")->type_name("FILE");
+  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
+      ->type_name("FILE");
+  app.footer(
+      "Exit codes: 0 all cells were analysed and nothing is wrong in them, 1 some were not or "
+      "something is, 2 bad usage.");
 }
 
 void add_list(CLI::App& runner, int& code) {
@@ -238,6 +262,7 @@ void add_subcommands(CLI::App& runner, const std::vector<std::string>& after_das
   add_check(runner, code);
   add_validate(runner, code);
   add_profile(runner, after_dashes, code);
+  add_xray(runner, code);
   add_list(runner, code);
   add_describe(runner, code);
   add_devices(runner, code);

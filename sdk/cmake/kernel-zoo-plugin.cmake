@@ -8,6 +8,9 @@
 #   LINK     further libraries, for example CUDA::cublas.
 #   ARCH     CUDA architectures, where they differ from CMAKE_CUDA_ARCHITECTURES.
 #
+# The analysed build for `runner xray`, plugins/cpu-xray/<name>.so, is made when that asks for it: it
+# finds in plugins/cpu-xray/<name>.build how.
+#
 # With KZOO_ASAN the cpu build is also made with AddressSanitizer, as plugins/cpu-asan/<name>.so, for
 # `runner validate --tier paranoid`.
 option(KZOO_ASAN "Build the cpu plugins with AddressSanitizer as well" OFF)
@@ -52,6 +55,9 @@ function(kzoo_add_plugin)
       endforeach()
       kzoo_add_cpu_plugin(cpu "${arg_NAME}" "${cpu_sources}" "${arg_LINK}" "${arg_NATIVE}")
       set_target_properties(kzoo_cpu_${arg_NAME} PROPERTIES KZOO_ARCH "${arg_ARCH}")
+      if(NOT arg_NATIVE)
+        kzoo_add_analysed_build("${arg_NAME}" "${cpu_sources}" "${arg_LINK}")
+      endif()
       if(KZOO_ASAN)
         kzoo_add_cpu_plugin(cpu-asan "${arg_NAME}" "${cpu_sources}" "${arg_LINK}" "${arg_NATIVE}")
         target_compile_options(kzoo_cpu-asan_${arg_NAME} PRIVATE -fsanitize=address
@@ -76,6 +82,26 @@ function(kzoo_add_cpu_plugin device name sources link native)
   else()
     target_link_libraries(${target} PRIVATE kzoo::sim)
   endif()
+endfunction()
+
+# Call-outs before each access and in each basic block, which kzoo::xray answers: no sanitizer's runtime
+# is linked. What is left out would move accesses about, or split those of 16 bytes.
+function(kzoo_add_analysed_build name sources link)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    return()
+  endif()
+  kzoo_add_cpu_plugin(cpu-xray "${name}" "${sources}" "${link}" "")
+  set(target kzoo_cpu-xray_${name})
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  target_compile_options(
+    ${target} PRIVATE -O1 -g1 -fsanitize=thread,bounds -fsanitize-coverage=trace-pc
+                      -fno-reorder-blocks
+                      -fno-tree-sra -fno-tree-vectorize -Wno-tsan)
+  # First: what it defines is called by no other library.
+  target_link_libraries(${target} PRIVATE -Wl,--whole-archive kzoo::xray -Wl,--no-whole-archive)
+  get_target_property(folder ${target} LIBRARY_OUTPUT_DIRECTORY)
+  file(CONFIGURE OUTPUT ${folder}/${name}.build
+       CONTENT "${CMAKE_COMMAND}\n${CMAKE_BINARY_DIR}\n${target}\n")
 endfunction()
 
 # What the builds for both devices share: the target kzoo_<device>_<name>.
@@ -104,7 +130,7 @@ function(kzoo_add_plugin_module device name sources link)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
   kzoo_build_info(${device} info)
   target_compile_definitions(${target} PRIVATE "KZOO_BUILD_INFO=\"${info}\"")
-  if(NOT device STREQUAL "cpu-asan") # for checks alone: neither tested as a plugin nor installed
+  if(device MATCHES "^(cpu|cuda)$") # the others are neither tested as plugins nor installed
     set_property(GLOBAL APPEND PROPERTY KZOO_PLUGIN_TARGETS ${target})
   endif()
 endfunction()

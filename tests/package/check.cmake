@@ -21,4 +21,12 @@ must(${WORK}/prefix/bin/runner quick --device cpu --sizes 33x9x5 --plugins mine,
 if(NOT out MATCHES "mine:16x16" OR NOT out MATCHES "ok: ")
   message(FATAL_ERROR "the installed runner says:\n${out}")
 endif()
+# Its memory accesses, from one more build in that folder, which g++ makes.
+if(EXISTS ${WORK}/build/plugins/cpu-xray/mine.build)
+  must(${WORK}/prefix/bin/runner xray quick --sizes 32 --cell mine:16x16 --lines
+       --plugin-dir ${WORK}/build/plugins)
+  if(NOT out MATCHES "mine.cu" OR NOT out MATCHES "global load")
+    message(FATAL_ERROR "the installed runner's xray says:\n${out}")
+  endif()
+endif()
 file(REMOVE_RECURSE ${WORK})

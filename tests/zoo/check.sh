@@ -166,6 +166,10 @@ expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'
 expect output "$out" '*runner run --resume'
 zoo "$nvcc" validate naive
 expect calls "$calls" '*build --target runner plugins_cpu'
+what='xray, which is about the simulator'
+zoo "$nvcc" CAPABILITY=9.0 xray quick --cell naive:8x8
+expect calls "$calls" '*build --target runner plugins_cpu'
+expect output "$out" '*runner xray quick --cell naive:8x8'
 what='commands that load no plugin'
 zoo "$nvcc" CAPABILITY=9.0 report some.json
 expect calls "$calls" '*build --target runner'

@@ -14,6 +14,13 @@
 
 #include <cstring>
 
+#if defined(KZOO_XRAY)
+namespace kzoo::sim {
+// The same copy in an analysed build (docs/xray.md), recorded as asynchronous.
+void record_async_copy(void* shared, const void* global, unsigned bytes, bool inside);
+}  // namespace kzoo::sim
+#endif
+
 namespace kzoo {
 
 // Copies kBytes (4, 8 or 16) from global to shared memory, both aligned to kBytes. Where `inside`
@@ -33,6 +40,8 @@ __device__ __forceinline__ void copy_async(void* shared, const void* global, boo
                  "n"(kBytes), "r"(read)
                  : "memory");
   }
+#elif defined(KZOO_XRAY)
+  sim::record_async_copy(shared, global, kBytes, inside);
 #else
   if (inside) {
     std::memcpy(shared, global, kBytes);

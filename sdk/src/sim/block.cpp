@@ -75,13 +75,18 @@ void block_runner::prepare(const grid_request& request) {
   }
 }
 
-std::exception_ptr block_runner::run(uint3 block_idx) {
+std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
   block_idx_ = block_idx;
   next_ = 0;
   exited_ = 0;
   poison_shared();
+  if (watching != nullptr) {
+    const auto count = static_cast<unsigned>(threads_.size());
+    watching->begin_block(number, *request_, threads_.data(), count);
+  }
   native_.switch_to(idle_fiber());
   current = nullptr;
+  if (watching != nullptr) watching->end_block();
   if (failure_ == nullptr && exited_ != threads_.size()) {
     failure_ =
         std::make_exception_ptr(error(KZOO_ERROR, describe_divergence(threads_, where_text())));
@@ -158,12 +163,14 @@ void block_runner::start_next(fiber& on) {
   t.block_idx = block_idx_;
   t.waits = wait_kind::none;
   current = &t;
+  if (watching != nullptr) watching->begin_thread(t);
   try {
     request_->call(request_->closure);
   } catch (...) {
     failure_ = std::current_exception();
   }
   if (failure_ != nullptr) give_up(on);
+  if (watching != nullptr) watching->end_thread(t);
   t.waits = wait_kind::exited;
   ++exited_;
 }
@@ -207,6 +214,7 @@ void block_runner::fail(thread& t, const char* text) {
 }
 
 unsigned block_runner::barrier(thread& t, block_op op, bool predicate, std::source_location where) {
+  if (watching != nullptr) watching->reach_barrier(t);
   if (barrier_.arrived == 0) {
     barrier_.op = op;
     barrier_.where = where;

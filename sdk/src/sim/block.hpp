@@ -20,6 +20,7 @@
 
 #include "context.hpp"
 #include "faults.hpp"
+#include "observer.hpp"
 #include "stack_pool.hpp"
 
 namespace kzoo::sim {
@@ -35,7 +36,10 @@ struct fiber : context {
 
 enum class wait_kind : unsigned char { none, barrier, warp, exited };
 
+struct lane_log;
+
 struct thread : thread_view {
+  lane_log* log = nullptr;  // the observer's
   block_runner* owner;
   fiber* on;     // the fiber it runs or waits on
   thread* next;  // in the list it is in
@@ -85,8 +89,11 @@ class block_runner {
   // Before the first block of a launch. `request` must outlive the blocks.
   void prepare(const grid_request& request);
 
-  // Null if all threads ran to their ends.
-  std::exception_ptr run(uint3 block_idx);
+  // Runs block `number` of the grid. Null if all threads ran to their ends.
+  std::exception_ptr run(uint3 block_idx, std::uint64_t number);
+
+  // Whether the address is on the stack of a thread of this block.
+  bool is_on_stack(std::uintptr_t address) const { return stacks_.holds(address); }
 
   // The rest is called on fibers, through device.hpp.
   unsigned barrier(thread& t, block_op op, bool predicate, std::source_location where);
@@ -104,6 +111,7 @@ class block_runner {
   void resume_another(thread& t, context& target);
   [[noreturn]] void give_up(fiber& on);
   void meet(thread& t, const warp_group& as);
+  void wait_for(thread& t, const warp_group& as);
   void complete(thread& t, unsigned warp, const warp_group& group);
   void poison_shared();
   void abandon_fibers();

@@ -69,7 +69,8 @@ struct job {
         const uint3 index{static_cast<unsigned>(block % g.x),
                           static_cast<unsigned>(block / g.x % g.y),
                           static_cast<unsigned>(block / g.x / g.y)};
-        if (auto error = runner.run(index)) report(block, std::move(error));
+        if (watching != nullptr && !watching->wants_block(block)) continue;
+        if (auto error = runner.run(index, block)) report(block, std::move(error));
       }
     } catch (...) {  // no memory for threads or stacks
       report(block, std::current_exception());
@@ -88,6 +89,7 @@ class pool {
 
   void run(job& work) {
     const std::lock_guard one_launch_at_a_time(launch_);
+    if (watching != nullptr) watching->begin_launch(work.request);
     install_fault_handler();
     const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.blocks, threads_) - 1);
     if (helpers != 0) {
@@ -143,6 +145,8 @@ opt_in_table& opt_ins() {
 }
 
 }  // namespace
+
+observer* watching = nullptr;
 
 void run_grid(const grid_request& request) {
   if (current != nullptr) fail("kzoo::launch was called by device code");

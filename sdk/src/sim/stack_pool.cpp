@@ -35,6 +35,12 @@ void* stack_pool::take() {
   return stack;
 }
 
+bool stack_pool::holds(std::uintptr_t address) const {
+  for (void* slab : slabs_)
+    if (address - reinterpret_cast<std::uintptr_t>(slab) < kStride * kStacksPerSlab) return true;
+  return false;
+}
+
 bool stack_pool::use_all(void* stack) {
   return mprotect(stack, kStackBytes, PROT_READ | PROT_WRITE) == 0;
 }

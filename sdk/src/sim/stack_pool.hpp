@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace kzoo::sim {
@@ -26,6 +27,9 @@ class stack_pool {
 
   // The lowest address of kStackBytes, with a guard page below. Throws std::bad_alloc.
   void* take();
+
+  // Whether the address is on a stack of this pool.
+  bool holds(std::uintptr_t address) const;
 
   // Makes all of a stack usable; false if there is no memory. May be called by a signal handler.
   static bool use_all(void* stack);

@@ -97,7 +97,9 @@ static void work_out(const warp_group& group, thread* lanes) {
 void block_runner::complete(thread& t, unsigned warp, const warp_group& group) {
   thread* lanes = &threads_[std::size_t{warp} * 32];
   if (group.op == warp_op::together) {
+    if (watching != nullptr) watching->act_for_warp(t, true);
     work_together(*group.work, lanes);
+    if (watching != nullptr) watching->act_for_warp(t, false);
   } else {
     work_out(group, lanes);
   }
@@ -143,6 +145,12 @@ void block_runner::together(thread& t, const warp_work& work, void* mine,
 
 // Returns when all lanes in the mask of `as` have arrived at the same operation.
 void block_runner::meet(thread& t, const warp_group& as) {
+  if (watching != nullptr) watching->meet(t);
+  wait_for(t, as);
+  if (watching != nullptr) watching->meet(t);
+}
+
+void block_runner::wait_for(thread& t, const warp_group& as) {
   const unsigned warp = t.linear / 32;
   warp_state& state = warps_[warp];
   warp_group* end = state.groups + state.count;

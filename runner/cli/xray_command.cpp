@@ -1,0 +1,102 @@
+#include "cli/export_file.hpp"
+#include "cli/setup.hpp"
+#include "core/interrupt.hpp"
+#include "core/output.hpp"
+#include "devices/devices.hpp"
+#include "profile/cells.hpp"
+#include "report/terminal.hpp"
+#include "report/xray.hpp"
+#include "xray/analysed_build.hpp"
+#include "xray/analysis.hpp"
+#include "xray/xray_json.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace kzoo::cli {
+namespace {
+
+// The simulator, which every access is counted in.
+run::plan simulated_plan(const xray_options& options,
+                         const std::vector<profile::cell_name>& names) {
+  if (!options.device.empty() && options.device != "cpu") {
+    throw std::invalid_argument(
+        fmt::format("xray counts in the simulator, whatever GPU there is: leave out --device {}",
+                    options.device));
+  }
+  results::experiment e = load_experiment(options);
+  if (!names.empty()) {
+    e.plugins.clear();
+    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
+  }
+  const double timeout = e.verify.timeout_seconds;
+  return run::make_plan(std::move(e), devices::find("cpu"), discover_plugins(options),
+                        hosts_for(options, timeout));
+}
+
+xray::analysed analyse_one(const run::plan& plan, const profile::cell& c, std::uint64_t blocks) {
+  xray::analysed a{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
+  print_to(stderr, "analysing {} on {}\n", a.kernel.name(), problem_name(a.problem));
+  try {
+    if (c.plugin->record.description->native) {
+      throw failure(verdict::unsupported,
+                    "it does not run in the simulator, but as native code of the CPU");
+    }
+    // Every access is recorded, which takes a hundred times as long as a run.
+    constexpr double kSlower = 10;
+    a.found = xray::analyse(
+        {xray::analysed_build(c.plugin->record.file).string(), c.variant->index, a.problem, blocks},
+        kSlower * plan.experiment.verify.timeout_seconds);
+  } catch (const failure& f) {
+    a.verdict = f.verdict;
+    a.reason = f.what();
+  }
+  return a;
+}
+
+std::string page_of(report::medium m, const xray::document& d, bool lines) {
+  report::page page(m);
+  report::add_xray(page, d);
+  if (lines) report::add_xray_lines(page, d);
+  return page.take();
+}
+
+// Ok if at least one cell was analysed, none failed, and nothing was found in any.
+int exit_code(const xray::document& d) {
+  const auto analysed = [](const auto& c) { return c.found.has_value(); };
+  const auto flawed = [](const auto& c) {
+    if (!c.found) return !is_declined(c.verdict);
+    return std::ranges::any_of(*c.found, [](const auto& l) { return !l.findings.empty(); });
+  };
+  const bool ok = std::ranges::any_of(d.cells, analysed) && std::ranges::none_of(d.cells, flawed);
+  return ok ? kOk : kSomeCellFailed;
+}
+
+}  // namespace
+
+int xray(const xray_options& options) try {
+  const auto names = profile::parse_cells(options.cells);
+  const run::plan plan = simulated_plan(options, names);
+  const auto cells = profile::choose(plan, names);
+  std::optional<export_file> json, markdown;
+  if (!options.json.empty()) json.emplace("--json", options.json, plan.experiment.file);
+  if (!options.markdown.empty()) markdown.emplace("--md", options.markdown, plan.experiment.file);
+
+  interrupt::catch_signals();
+  xray::document d{plan.experiment.file.string(), {}};
+  for (const profile::cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
+  std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
+  print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
+  if (json) json->write(xray::to_text(d));
+  if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));
+  return exit_code(d);
+} catch (const interrupt::interrupted&) {
+  return kSignalled + interrupt::signal_number();
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,196 @@
+#include "report/xray.hpp"
+
+#include "core/version.hpp"
+#include "report/problem_table.hpp"
+#include "report/profile.hpp"
+#include "xray/advice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using xray::access;
+using xray::analysed;
+using xray::request_counts;
+
+std::string ratio(std::uint64_t over, std::uint64_t under) {
+  return under == 0 ? "" : fmt::format("{:.2f}", double(over) / double(under));
+}
+
+std::string count(std::uint64_t n) { return n == 0 ? "" : fmt::format("{}", n); }
+
+std::string xray_extent(std::span<const std::uint32_t> extent) {
+  while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
+  return fmt::format("{}", fmt::join(extent, "x"));
+}
+
+std::string xray_name(const analysed& c, std::size_t index) {
+  return c.found->size() == 1 ? c.kernel.name() : fmt::format("{} #{}", c.kernel.name(), index + 1);
+}
+
+// Loads that pass through registers, and those of asynchronous copies: Nsight Compute counts both.
+request_counts loads_of(const xray::launch& l) {
+  request_counts sum = l.total(access::global_load);
+  sum += l.total(access::async_copy);
+  return sum;
+}
+
+table launch_columns() {
+  table t;
+  t.add_column("kernel", table::align::left);
+  t.add_column("launched", table::align::left);
+  for (const char* title :
+       {"grid", "block", "barriers", "FMA per byte\nof global loads", "active lanes\nper request"})
+    t.add_column(title);
+  return t;
+}
+
+std::vector<table::field> launch_fields(const std::string& name, const analysed& c,
+                                        const xray::launch& l) {
+  const problem& p = c.problem;
+  const double fma = double(p.m) * double(p.n) * double(p.k);
+  constexpr double kSector = 32;
+  const double bytes = kSector * double(loads_of(l).passes);
+  request_counts all;
+  for (const access a : xray::kAccesses) all += l.total(a);
+  return {{name},
+          {kernel_text(l.kernel), style::dim},
+          {xray_extent(l.grid), style::dim},
+          {xray_extent(l.block), style::dim},
+          {count(l.barriers)},
+          {bytes > 0 ? fmt::format("{:.3g}", fma / bytes) : ""},
+          {ratio(all.lanes, all.requests)}};
+}
+
+table global_columns() {
+  table t;
+  t.add_column("global memory", table::align::left);
+  for (const char* what : {"load", "store"}) {
+    for (const char* column :
+         {"requests", "sectors", "sectors\nper request", "ideal", "bytes used\nof fetched"})
+      t.add_column(fmt::format("{} {}", what, column));
+  }
+  return t;
+}
+
+std::vector<table::field> global_fields(const std::string& name, const analysed&,
+                                        const xray::launch& l) {
+  std::vector<table::field> fields{{name}};
+  for (const request_counts& c : {loads_of(l), l.total(access::global_store)}) {
+    constexpr std::uint64_t kSector = 32;
+    fields.push_back({count(c.requests)});
+    fields.push_back({count(c.passes)});
+    fields.push_back({ratio(c.passes, c.requests)});
+    fields.push_back({count(c.ideal)});
+    fields.push_back({c.passes == 0 ? ""
+                                    : fmt::format("{:.0f}%", 100.0 * double(c.bytes) /
+                                                                 double(c.passes * kSector))});
+  }
+  return fields;
+}
+
+table shared_columns() {
+  table t;
+  t.add_column("shared memory", table::align::left);
+  for (const char* what : {"load", "store"}) {
+    for (const char* column : {"requests", "wavefronts", "ideal", "conflicts"})
+      t.add_column(fmt::format("{} {}", what, column));
+  }
+  return t;
+}
+
+std::vector<table::field> shared_fields(const std::string& name, const analysed&,
+                                        const xray::launch& l) {
+  std::vector<table::field> fields{{name}};
+  for (const access a : {access::shared_load, access::shared_store}) {
+    const request_counts c = l.total(a);
+    for (const std::uint64_t n : {c.requests, c.passes, c.ideal}) fields.push_back({count(n)});
+    fields.push_back({c.requests == 0 ? "" : fmt::format("{}", c.passes - c.ideal)});
+  }
+  return fields;
+}
+
+template <class Row>
+void add_xray_table(page& p, table t, const std::vector<const analysed*>& cells, const Row& row) {
+  for (const analysed* c : cells) {
+    for (std::size_t i = 0; c->found && i < c->found->size(); ++i)
+      t.add_row(row(xray_name(*c, i), *c, (*c->found)[i]));
+  }
+  p.add(t);
+  p.end_section();
+}
+
+std::string place_text(const xray::source_frame& f) {
+  return fmt::format("{}:{}", std::filesystem::path(f.file).filename().string(), f.line);
+}
+
+// What is wrong, then what is slow.
+void add_findings(page& p, const std::string& name, const xray::launch& l) {
+  for (const xray::finding& f : l.findings) {
+    const std::string earlier = f.earlier.line == 0 ? "" : " and " + place_text(f.earlier);
+    p.item(f.what, style::bad,
+           fmt::format(" in {}, {}{}: {} ({} times); {}", name, place_text(f.where), earlier,
+                       f.detail, f.count, f.advice));
+  }
+  if (!l.error.empty())
+    p.item("failed", style::bad, fmt::format(" {}, and counts only in part: {}", name, l.error));
+  for (const xray::line_counts& line : l.lines) {
+    if (const std::string advice = advice_on(line); !advice.empty())
+      p.item(fmt::format("{}, {}, {}: {}", name, place_text(line.where), access_name(line.kind),
+                         advice));
+  }
+}
+
+void add_notes(page& p, const analysed& c) {
+  if (!c.found) {
+    p.item(verdict_name(c.verdict), style_of(c.verdict),
+           fmt::format(" {}: {}", c.kernel.name(), c.reason));
+    return;
+  }
+  for (std::size_t i = 0; i < c.found->size(); ++i) {
+    const xray::launch& l = (*c.found)[i];
+    const std::string name = xray_name(c, i);
+    add_findings(p, name, l);
+    if (l.blocks_run < l.blocks)
+      p.item(fmt::format("{}: {} of {} blocks were run, and counts scaled to all", name,
+                         l.blocks_run, l.blocks));
+    if (l.uncounted != 0)
+      p.item(
+          fmt::format("{}: {} accesses by operations of whole warps (wmma, mma, ldmatrix) are not "
+                      "counted",
+                      name, l.uncounted));
+  }
+}
+
+}  // namespace
+
+void add_xray(page& p, const xray::document& d) {
+  p.line(std::filesystem::path(d.experiment).filename().string(), style::bold,
+         fmt::format(" in the simulator, access by access, kernel-zoo {}", kVersion));
+  p.end_section();
+  std::vector<problem> problems;
+  for (const analysed& c : d.cells) {
+    if (std::ranges::find(problems, c.problem) == problems.end()) problems.push_back(c.problem);
+  }
+  for (const problem& at : problems) {
+    std::vector<const analysed*> cells;
+    for (const analysed& c : d.cells)
+      if (c.problem == at) cells.push_back(&c);
+    p.line(problem_name(at), style::bold);
+    add_xray_table(p, launch_columns(), cells, launch_fields);
+    add_xray_table(p, global_columns(), cells, global_fields);
+    add_xray_table(p, shared_columns(), cells, shared_fields);
+    for (const analysed* c : cells) add_notes(p, *c);
+    p.end_section();
+  }
+}
+
+}  // namespace kzoo::report

@@ -1,0 +1,92 @@
+#include "xray/analysed_build.hpp"
+
+#include "core/printable.hpp"
+#include "core/throw_errno.hpp"
+#include "core/verdict.hpp"
+#include "process/command.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+namespace kzoo::xray {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of one build folder at a time: Ninja does not expect a second one.
+class build_lock {
+ public:
+  explicit build_lock(const fs::path& folder)
+      : fd_(open((folder / "kzoo-xray.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+    if (fd_ >= 0) flock(fd_, LOCK_EX);
+  }
+  ~build_lock() {
+    if (fd_ >= 0) close(fd_);
+  }
+  build_lock(const build_lock&) = delete;
+  build_lock& operator=(const build_lock&) = delete;
+
+ private:
+  int fd_;  // -1: the folder cannot be written, and the build will say so
+};
+
+// What kzoo_add_plugin wrote: CMake, its build folder, and the target.
+struct recipe {
+  std::string cmake, folder, target;
+};
+
+recipe read_recipe(const fs::path& file, const std::string& plugin) {
+  recipe r;
+  std::ifstream in(file);
+  if (!std::getline(in, r.cmake) || !std::getline(in, r.folder) || !std::getline(in, r.target)) {
+    throw failure(verdict::unavailable,
+                  fmt::format("there is no {}, which says how {} is built for xray: that needs a "
+                              "plugin built by kzoo_add_plugin with g++",
+                              file.string(), plugin));
+  }
+  if (!fs::exists(r.folder)) {
+    throw failure(
+        verdict::unavailable,
+        fmt::format("xray builds {} anew, and its build folder {} is not here", plugin, r.folder));
+  }
+  return r;
+}
+
+// The compiler's first error, else the last line.
+std::string reason_in(const std::string& output) {
+  std::istringstream in(output);
+  std::string line, last;
+  while (std::getline(in, line)) {
+    if (line.find("error") != std::string::npos) return line;
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+}  // namespace
+
+fs::path analysed_build(const fs::path& file) {
+  constexpr double kTimeoutSeconds = 600;
+  const std::string name = file.stem().string();
+  const fs::path folder = fs::absolute(file).parent_path().parent_path() / "cpu-xray";
+  const recipe r = read_recipe(folder / (name + ".build"), name);
+  const build_lock lock(r.folder);
+  const process::command_result built = process::run_command(
+      {r.cmake, "--build", r.folder, "--target", r.target}, {}, kTimeoutSeconds);
+  const fs::path library = folder / (name + ".so");
+  if (built.code != 0 || !fs::exists(library)) {
+    throw failure(verdict::error, fmt::format("{} cannot be built for xray: {}", name,
+                                              printable(reason_in(built.output), 500)));
+  }
+  return library;
+}
+
+}  // namespace kzoo::xray

@@ -1,0 +1,113 @@
+#pragma once
+// What an analysis counts, in Nsight Compute's terms: docs/xray.md defines each.
+
+#include "core/kernel_id.hpp"
+#include "core/problem.hpp"
+#include "core/verdict.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kzoo::xray {
+
+enum class access : std::uint8_t {
+  global_load,
+  global_store,
+  global_atomic,
+  async_copy,  // from global to shared memory, without a register in between
+  shared_load,
+  shared_store,
+  shared_atomic
+};
+inline constexpr std::array kAccesses{
+    access::global_load, access::global_store, access::global_atomic, access::async_copy,
+    access::shared_load, access::shared_store, access::shared_atomic};
+
+constexpr bool is_shared(access a) { return a >= access::shared_load; }
+const char* access_name(access a);  // "global load"
+
+// Sums over requests. A request is one instruction of one warp.
+struct request_counts {
+  std::uint64_t requests = 0;
+  std::uint64_t lanes = 0;   // active ones
+  std::uint64_t bytes = 0;   // different ones that the lanes ask for
+  std::uint64_t passes = 0;  // sectors of global memory, wavefronts of shared memory
+  std::uint64_t ideal = 0;   // the fewest passes that these bytes need
+
+  request_counts& operator+=(const request_counts& o) {
+    requests += o.requests;
+    lanes += o.lanes;
+    bytes += o.bytes;
+    passes += o.passes;
+    ideal += o.ideal;
+    return *this;
+  }
+};
+
+// The request of a line that needs the most passes: its lanes' addresses, relative to the lowest.
+struct access_pattern {
+  std::uint32_t mask = 0;  // the active lanes
+  unsigned bytes = 0;      // per lane
+  unsigned passes = 0;
+  std::array<std::uint32_t, 32> offsets{};
+};
+
+struct source_frame {
+  std::string file, function;
+  unsigned line = 0;
+};
+
+struct line_counts {
+  source_frame where;                // the innermost line that is not the SDK's
+  std::vector<source_frame> called;  // from where, innermost first
+  access kind{};
+  unsigned width = 0;  // bytes per lane
+  request_counts counts;
+  access_pattern worst;
+};
+
+// An access that is wrong on a GPU.
+struct finding {
+  std::string what;             // "race in shared memory"
+  std::string advice;           // a sentence: what to do
+  std::string detail;           // the first of them: "threads 0 and 33 of block 2"
+  source_frame where, earlier;  // earlier: of a race, the access before; else empty
+  std::uint64_t count = 0;
+};
+
+struct launch {
+  std::string kernel;
+  std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
+  std::uint64_t blocks = 0;      // of the grid
+  std::uint64_t blocks_run = 0;  // fewer where blocks were sampled
+  std::uint64_t barriers = 0;    // instructions of warps that wait for their block
+  std::uint64_t uncounted = 0;   // accesses of operations of whole warps, such as wmma
+  std::vector<line_counts> lines;
+  std::vector<finding> findings;
+  std::string error;  // what the launch ended with, after a finding; else ""
+
+  request_counts total(access a) const {
+    request_counts sum;
+    for (const line_counts& l : lines)
+      if (l.kind == a) sum += l.counts;
+    return sum;
+  }
+};
+
+struct analysed {
+  kernel_id kernel;
+  kzoo::problem problem;
+  std::optional<std::vector<launch>> found;  // empty if the analysis failed: see reason
+  kzoo::verdict verdict = verdict::pass;
+  std::string reason;
+};
+
+struct document {
+  std::string experiment;  // its file
+  std::vector<analysed> cells;
+};
+
+}  // namespace kzoo::xray

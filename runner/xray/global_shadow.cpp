@@ -1,0 +1,144 @@
+#include "xray/global_shadow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace kzoo::xray {
+namespace {
+
+// An access in 64 bits, so that OS threads can exchange it: bytes of the word, launch, block and
+// place, each modulo its field. Never 0.
+constexpr unsigned kPlaceBits = 24, kBlockBits = 28, kLaunchBits = 8;
+
+std::uint64_t pack(unsigned bytes, std::uint64_t launch, std::uint64_t block, std::uint32_t place) {
+  const auto low = [](std::uint64_t x, unsigned bits) { return x & ((1ull << bits) - 1); };
+  return ((bytes * 1ull << kLaunchBits | low(launch, kLaunchBits)) << kBlockBits |
+          low(block, kBlockBits))
+             << kPlaceBits |
+         low(place, kPlaceBits);
+}
+
+unsigned bytes_of(std::uint64_t packed) {
+  return static_cast<unsigned>(packed >> (kLaunchBits + kBlockBits + kPlaceBits));
+}
+std::uint64_t launch_of(std::uint64_t packed) {
+  return packed >> (kBlockBits + kPlaceBits) & ((1u << kLaunchBits) - 1);
+}
+std::uint64_t block_of(std::uint64_t packed) {
+  return packed >> kPlaceBits & ((1u << kBlockBits) - 1);
+}
+std::uint32_t place_of(std::uint64_t packed) { return packed & ((1u << kPlaceBits) - 1); }
+
+template <class T>
+T* zeros(std::size_t count) {
+  void* memory = std::calloc(count, sizeof(T));
+  if (memory == nullptr) throw std::bad_alloc();
+  return static_cast<T*>(memory);
+}
+
+std::string element_text(const global_buffer& b, std::uint64_t address) {
+  const std::uint64_t offset = address - b.begin;
+  if (b.row_bytes == 0) return fmt::format("byte {} of {}", offset, b.name);
+  return fmt::format("element ({}, {}) of {}", offset / b.row_bytes,
+                     offset % b.row_bytes / b.element_bytes, b.name);
+}
+
+}  // namespace
+
+void global_shadow::freed::operator()(void* p) const { std::free(p); }
+
+void global_shadow::add(const global_buffer& buffer) {
+  const std::size_t words = (buffer.outer_end - buffer.outer_begin + kWordBytes - 1) / kWordBytes;
+  shadowed s{buffer, {}, {}};
+  s.words.reset(zeros<word>(words));
+  s.written.reset(zeros<std::uint8_t>(words));
+  buffers_.push_back(std::move(s));
+}
+
+const global_shadow::shadowed* global_shadow::find(std::uint64_t address) const {
+  for (const shadowed& s : buffers_) {
+    if (address - s.buffer.outer_begin < s.buffer.outer_end - s.buffer.outer_begin) return &s;
+  }
+  return nullptr;
+}
+
+void global_shadow::begin_launch(std::uint64_t blocks) {
+  ++launch_;
+  ordered_ = std::make_unique<std::atomic<bool>[]>(blocks);
+  ordered_count_ = blocks;
+}
+
+void global_shadow::access(const touching_warp& who, const warp_access& a) {
+  if (who.how == touch::atomic) order(who.block);
+  for (unsigned lane = 0; lane < kWarp; ++lane) {
+    if (!a.active(lane)) continue;
+    const shadowed* s = find(a.address[lane]);
+    if (s == nullptr) continue;
+    const global_buffer& b = s->buffer;
+    const std::uint64_t first = a.address[lane], end = first + a.bytes;
+    if (first < b.begin || end > b.end) {
+      const std::uint64_t beyond = first < b.begin ? b.begin - first : end - b.end;
+      log_.add(hazard::global_bounds, who.place, who.place, [&] {
+        return fmt::format("thread {} of block {}, {} bytes {} {}", who.warp * kWarp + lane,
+                           who.block, beyond, first < b.begin ? "before" : "past the end of",
+                           b.name);
+      });
+      continue;
+    }
+    if (b.input && who.how == touch::read) continue;
+    for (std::uint64_t at = first; at < end;) {
+      const auto low = static_cast<unsigned>((at - b.outer_begin) % kWordBytes);
+      const auto count = static_cast<unsigned>(std::min<std::uint64_t>(kWordBytes - low, end - at));
+      touch_word(*s, at, ((1u << count) - 1) << low, lane, who);
+      at += count;
+    }
+  }
+}
+
+void global_shadow::touch_word(const shadowed& s, std::uint64_t address, unsigned bytes,
+                               unsigned lane, const touching_warp& who) {
+  const std::size_t index = (address - s.buffer.outer_begin) / kWordBytes;
+  word& w = s.words[index];
+  std::atomic_ref<std::uint8_t> written(s.written[index]);
+  std::atomic_ref<std::uint64_t> writer(w.writer), reader(w.reader);
+  const std::uint64_t now = pack(bytes, launch_, who.block, who.place);
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  if (who.how != touch::write && !s.buffer.filled && (written.load(kRelaxed) & bytes) != bytes) {
+    log_.add(hazard::global_unwritten, who.place, who.place, [&] {
+      return fmt::format("thread {} of block {}, {}", who.warp * kWarp + lane, who.block,
+                         element_text(s.buffer, address));
+    });
+  }
+  if (who.how == touch::atomic) {  // in order with all other atomic operations
+    written.fetch_or(static_cast<std::uint8_t>(bytes), kRelaxed);
+    return;
+  }
+  if (who.how == touch::read) {
+    check(s, writer.load(kRelaxed), now, address, who);
+    reader.store(now, kRelaxed);
+    return;
+  }
+  check(s, reader.load(kRelaxed), now, address, who);
+  check(s, writer.exchange(now, kRelaxed), now, address, who);
+  written.fetch_or(static_cast<std::uint8_t>(bytes), kRelaxed);
+}
+
+void global_shadow::check(const shadowed& s, std::uint64_t before, std::uint64_t now,
+                          std::uint64_t address, const touching_warp& who) {
+  if (before == 0 || launch_of(before) != launch_of(now) || block_of(before) == block_of(now))
+    return;
+  if ((bytes_of(before) & bytes_of(now)) == 0) return;
+  const std::uint64_t other = block_of(before);
+  const auto is_ordered = [&](std::uint64_t block) {
+    return block < ordered_count_ && ordered_[block].load(std::memory_order_relaxed);
+  };
+  if (is_ordered(other) && is_ordered(who.block)) return;
+  log_.add(hazard::global_race, who.place, place_of(before), [&] {
+    return fmt::format("blocks {} and {}, {}", other, who.block, element_text(s.buffer, address));
+  });
+}
+
+}  // namespace kzoo::xray

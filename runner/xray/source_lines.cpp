@@ -1,0 +1,229 @@
+#include "xray/source_lines.hpp"
+
+#include "core/verdict.hpp"
+#include "process/command.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+namespace kzoo::xray {
+namespace {
+
+using frames = std::vector<source_frame>;  // innermost first
+using frame_table = std::map<std::uint32_t, frames>;
+
+// Where a line says little of a kernel: the SDK's headers, which have its helpers and the launch,
+// and the standard library's.
+bool is_sdk(const source_frame& f) {
+  return f.file.empty() || f.file.find("/include/kzoo/") != std::string::npos ||
+         f.file.find("/c++/") != std::string::npos;
+}
+
+// What a program of binutils prints.
+std::string output_of(const std::vector<std::string>& argv) {
+  constexpr double kTimeoutSeconds = 60;
+  process::command_result ran;
+  try {
+    ran = process::run_command(argv, {"LC_ALL=C"}, kTimeoutSeconds);
+  } catch (const std::system_error&) {
+    throw failure(verdict::error, fmt::format("xray needs {}, which is not in PATH; it comes with "
+                                              "binutils",
+                                              argv.front()));
+  }
+  if (ran.code != 0) {
+    throw failure(verdict::error, fmt::format("{} ended with code {}: {}", argv.front(), ran.code,
+                                              ran.output.substr(0, ran.output.find('\n'))));
+  }
+  return ran.output;
+}
+
+frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
+  std::vector<std::string> argv{"addr2line", "-e", library.string(), "-a", "-i", "-f", "-C"};
+  // The instruction before a return address, which may be another line's first.
+  for (const std::uint32_t place : places) argv.push_back(fmt::format("{:#x}", place - 1));
+  const std::vector<frames> found = parse_frames(output_of(argv));
+  if (found.size() != places.size()) {
+    throw failure(verdict::error, fmt::format("addr2line knows {} of {} addresses in {}",
+                                              found.size(), places.size(), library.string()));
+  }
+  frame_table table;
+  std::size_t i = 0;
+  for (const std::uint32_t place : places) table[place] = found[i++];
+  return table;
+}
+
+// All frames of an access: those inlined at its own place, then those of its callers.
+frames chain_of(const code_place& place, const frame_table& table) {
+  frames all = table.at(place.pc);
+  for (const std::uint32_t caller : place.callers) {
+    const frames& more = table.at(caller);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+// The innermost frame that is not the SDK's.
+source_frame own_frame(const frames& chain) {
+  const auto own = std::ranges::find_if_not(chain, is_sdk);
+  return own != chain.end() ? *own : chain.empty() ? source_frame{} : chain.front();
+}
+
+line_counts line_of(const site_key& key, const frame_table& table) {
+  line_counts line;
+  const frames chain = chain_of(key.place, table);
+  line.where = own_frame(chain);
+  const auto own = std::ranges::find_if_not(chain, is_sdk);
+  if (own != chain.end()) {
+    for (auto f = own + 1; f != chain.end(); ++f)
+      if (!is_sdk(*f)) line.called.push_back(*f);
+  }
+  line.kind = key.kind;
+  line.width = key.width;
+  return line;
+}
+
+void add(line_counts& line, const site_counts& s) {
+  const bool merged = s.mergeable && s.merged.requests != 0;
+  line.counts += merged ? s.merged : s.single;
+  if (merged) line.width = std::max(line.width, s.merged_width);
+  if (s.worst.passes > line.worst.passes) line.worst = s.worst;
+}
+
+struct hazard_words {
+  const char *what, *advice;
+};
+
+hazard_words words_of(hazard h) {
+  switch (h) {
+    case hazard::shared_race:
+      return {"race in shared memory",
+              "one of the two writes: put __syncthreads() between the lines, or __syncwarp() where "
+              "they are of one warp"};
+    case hazard::global_race:
+      return {"race between blocks",
+              "one of the two writes: let one block do it, use atomics, or a second launch"};
+    case hazard::shared_unwritten:
+      return {"read of shared memory that nobody wrote",
+              "write it before, zeros where the matrices end"};
+    case hazard::global_unwritten:
+      return {"read of global memory that nobody wrote",
+              "do not read C when beta is 0, nor what is not written of the workspace"};
+    case hazard::shared_bounds:
+      return {"index out of bounds", "check the sizes of the array and of the loop"};
+    case hazard::global_bounds:
+      return {"access out of bounds", "check rows and columns against m, n and k"};
+    case hazard::misaligned:
+      return {"misaligned access",
+              "a GPU ends the kernel: use narrower accesses, or align the array and its rows"};
+  }
+  return {"", ""};
+}
+
+finding finding_of(const hazard_record& h, const frame_table& table) {
+  const hazard_words words = words_of(h.what);
+  finding f{words.what, words.advice, h.detail, own_frame(chain_of(h.first, table)), {}, h.count};
+  const bool race = h.what == hazard::shared_race || h.what == hazard::global_race;
+  if (race) f.earlier = own_frame(chain_of(h.second, table));
+  return f;
+}
+
+// The same at the same lines, from different callers, is one.
+void add(std::vector<finding>& all, const finding& f) {
+  for (finding& known : all) {
+    if (known.what != f.what || known.where.file != f.where.file ||
+        known.where.line != f.where.line || known.earlier.file != f.earlier.file ||
+        known.earlier.line != f.earlier.line) {
+      continue;
+    }
+    known.count += f.count;
+    return;
+  }
+  all.push_back(f);
+}
+
+auto same_line(const line_counts& l) {
+  std::vector<std::pair<std::string, unsigned>> called;
+  for (const source_frame& f : l.called) called.emplace_back(f.file, f.line);
+  return std::tuple(l.where.file, l.where.line, std::move(called), l.kind, l.width);
+}
+
+}  // namespace
+
+std::vector<std::vector<source_frame>> parse_frames(const std::string& output) {
+  std::vector<frames> found;
+  std::istringstream in(output);
+  std::string function, place;
+  while (std::getline(in, function)) {
+    if (function.starts_with("0x")) {
+      found.emplace_back();
+      continue;
+    }
+    if (found.empty() || !std::getline(in, place)) break;
+    source_frame f;
+    const auto colon = place.rfind(':');
+    if (colon != std::string::npos && !place.starts_with("??")) {
+      f.file = std::filesystem::path(place.substr(0, colon)).lexically_normal().string();
+      std::from_chars(place.data() + colon + 1, place.data() + place.size(), f.line);
+      f.function = function;
+    }
+    found.back().push_back(std::move(f));
+  }
+  return found;
+}
+
+std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library) {
+  std::vector<kzoo_xray_range> found;
+  std::istringstream in(output_of({"readelf", "-sW", library.string()}));
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string number, size, type, bind, visibility, section, name;
+    std::uint64_t at = 0;
+    words >> number >> std::hex >> at >> size >> type >> bind >> visibility >> section >> name;
+    if (words && type == "TLS" && name.starts_with("_ZGV"))
+      found.push_back({at, at + std::stoull(size, nullptr, 0)});
+  }
+  return found;
+}
+
+std::vector<launch> with_lines(std::vector<collected_launch> collected,
+                               const std::filesystem::path& library) {
+  std::set<std::uint32_t> places;
+  for (const collected_launch& l : collected) {
+    for (const auto& [key, counts] : l.sites) {
+      places.insert(key.place.pc);
+      places.insert(key.place.callers.begin(), key.place.callers.end());
+    }
+    for (const hazard_record& h : l.hazards) {
+      for (const code_place& place : {h.first, h.second}) {
+        places.insert(place.pc);
+        places.insert(place.callers.begin(), place.callers.end());
+      }
+    }
+  }
+  const frame_table table = places.empty() ? frame_table{} : look_up(library, places);
+  std::vector<launch> launches;
+  for (collected_launch& from : collected) {
+    std::map<decltype(same_line(line_counts{})), line_counts> lines;
+    for (const auto& [key, counts] : from.sites) {
+      line_counts line = line_of(key, table);
+      const auto [at, is_new] = lines.try_emplace(same_line(line), line);
+      add(at->second, counts);
+    }
+    for (auto& [key, line] : lines) from.about.lines.push_back(std::move(line));
+    for (const hazard_record& h : from.hazards) add(from.about.findings, finding_of(h, table));
+    launches.push_back(std::move(from.about));
+  }
+  return launches;
+}
+
+}  // namespace kzoo::xray

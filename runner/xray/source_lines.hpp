@@ -1,0 +1,24 @@
+#pragma once
+// From places in an analysed library to lines of source, by binutils' addr2line.
+
+#include "xray/collector.hpp"
+#include "xray/counters.hpp"
+
+#include <filesystem>
+#include <vector>
+
+namespace kzoo::xray {
+
+// The launches with their lines: accesses of a kind at one line, called from the same lines, are
+// one. Throws failure if addr2line cannot be run.
+std::vector<launch> with_lines(std::vector<collected_launch> collected,
+                               const std::filesystem::path& library);
+
+// The compiler's own thread-local variables, which tell whether others have been initialised: where
+// they are, from the library's first thread-local variable on. By binutils' readelf.
+std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library);
+
+// The frames of each address in what `addr2line -a -i -f -C` prints; exposed for its test.
+std::vector<std::vector<source_frame>> parse_frames(const std::string& output);
+
+}  // namespace kzoo::xray

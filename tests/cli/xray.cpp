@@ -1,0 +1,252 @@
+// `runner xray`: counts against those of Nsight Compute on an H200, and what it refuses.
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace kzoo::test;
+using nlohmann::json;
+
+namespace {
+
+// As the metrics are ordered in the stored counters: global loads and stores, requests and sectors;
+// shared loads and stores, requests and wavefronts.
+using counters = std::array<long, 8>;
+
+counters counters_of(const json& launch) {
+  const json& totals = launch.at("totals");
+  const auto sum = [&](const char* access, const char* what) {
+    return totals.contains(access) ? totals.at(access).at(what).get<long>() : 0L;
+  };
+  return {sum("global load", "requests") + sum("cp.async", "requests"),
+          sum("global load", "sectors") + sum("cp.async", "sectors"),
+          sum("global store", "requests"),
+          sum("global store", "sectors"),
+          sum("shared load", "requests"),
+          sum("shared load", "wavefronts"),
+          sum("shared store", "requests"),
+          sum("shared store", "wavefronts")};
+}
+
+json stored() {
+  return json::parse(read_text(source_folder() / "tests" / "fixtures" / "h200-counters.json"))
+      .at("cells");
+}
+
+std::string size_of(const std::string& cell) { return cell.substr(cell.find('@') + 1); }
+
+// The analysis of cells of one size, in one call.
+json analysed(const std::vector<std::string>& cells) {
+  std::string list;
+  for (const std::string& cell : cells) list += (list.empty() ? "" : ",") + cell;
+  const auto ran =
+      runner("xray ladder --json - --sizes " + size_of(cells.front()) + " --cell " + list);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  return ran.json().at("cells");
+}
+
+std::string name_of(const json& cell, const std::string& size) {
+  return cell.at("plugin").get<std::string>() + ':' + cell.at("variant").get<std::string>() + '@' +
+         size;
+}
+
+bool within(long found, long expected, double share) {
+  return std::abs(double(found - expected)) <= share * double(expected);
+}
+
+}  // namespace
+
+TEST_CASE("xray counts what Nsight Compute counts on an H200", "[cli]") {
+  const json truth = stored();
+  for (const std::string size : {"128x128x128", "130x70x33"}) {
+    const json cells = analysed({"register_tiles:128x128x8_8x8@" + size,
+                                 "bank_conflict_free:128x128x8_plain@" + size,
+                                 "bank_conflict_free:128x128x8_swizzled@" + size});
+    REQUIRE(cells.size() == 3);
+    for (const json& cell : cells) {
+      const std::string name = name_of(cell, size);
+      INFO(name);
+      const json& launch = cell.at("launches").at(0);
+      CHECK(counters_of(launch) == truth.at(name).get<counters>());
+      CHECK(launch.at("findings").empty());
+    }
+  }
+}
+
+// The whole ladder takes a few minutes with its builds: kzoo_cli_tests "[ladder]".
+TEST_CASE("xray counts what Nsight Compute counts, for the whole ladder", "[.ladder]") {
+  const json truth = stored();
+  for (const std::string size : {"128x128x128", "130x70x33", "200x136x72"}) {
+    std::vector<std::string> names;
+    for (const auto& [name, counts] : truth.items())
+      if (size_of(name) == size) names.push_back(name);
+    for (const json& cell : analysed(names)) {
+      const std::string name = name_of(cell, size);
+      INFO(name);
+      REQUIRE(cell.at("launches").size() == 1);
+      CHECK(cell.at("launches").at(0).at("findings").empty());
+      const counters found = counters_of(cell.at("launches").at(0));
+      const counters expected = truth.at(name).get<counters>();
+      // docs/xray.md explains each difference.
+      const bool pipelined = name.starts_with("pipelined:");
+      for (std::size_t i = 0; i < 4; ++i) {
+        const bool repeated = name == "pipelined:128x256x16_s5@128x128x128" && i == 1;
+        CHECK((repeated || found[i] == expected[i]));
+      }
+      CHECK((pipelined || within(found[4], expected[4], 0.01)));
+      CHECK(within(found[5], expected[5], 0.01));
+      const bool predicated = name == "double_buffer:128x128x8_8x8@128x128x128";
+      CHECK((predicated || found[6] == expected[6]));
+      CHECK(within(found[7], expected[7], 0.01));
+    }
+  }
+}
+
+TEST_CASE("xray finds nothing in kernels with operations of whole warps", "[.ladder]") {
+  for (const char* experiment : {"tensor", "tf32"}) {
+    const auto ran = runner(std::string("xray ") + experiment +
+                            " --sizes 130x70x33 --plugins wmma:*,mma:* --json -");
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+  }
+}
+
+TEST_CASE("xray runs a part of the blocks, and scales what they count", "[cli]") {
+  const auto ran = runner("xray quick --sizes 128 --cell coalesced:32x32@128 --blocks 3 --json -");
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(ran.err, ContainsSubstring("3 of 16 blocks were run"));
+  const json& launch = ran.json().at("cells").at(0).at("launches").at(0);
+  CHECK(launch.at("blocks_run") == 3);
+  // Its blocks are all alike.
+  CHECK(counters_of(launch) == stored().at("coalesced:32x32@128x128x128").get<counters>());
+}
+
+// Two kernels with the same requests, of which one has eight times the wavefronts: in sectors, 16.5
+// and 2.5 a load, 32 and 4 a store.
+TEST_CASE("source D2's two kernels", "[.ladder]") {
+  const json cells = analysed({"naive:32x32@128x128x128", "coalesced:32x32@128x128x128"});
+  const counters naive = counters_of(cells.at(0).at("launches").at(0));
+  const counters coalesced = counters_of(cells.at(1).at("launches").at(0));
+  CHECK(naive[0] == coalesced[0]);
+  CHECK(naive[2] == coalesced[2]);
+  CHECK(naive[1] * 10 == coalesced[1] * 66);
+  CHECK(naive[3] == coalesced[3] * 8);
+}
+
+TEST_CASE("source D3's 5 120 load and 128 store transactions", "[cli]") {
+  const auto d3 = runner("xray blocks --sizes 32 --cell coalesced:32x32@32 --lines --json -");
+  INFO(d3.err);
+  REQUIRE(d3.code == 0);
+  const json& launch = d3.json().at("cells").at(0).at("launches").at(0);
+  CHECK(launch.at("totals").at("global load").at("sectors") == 5120);
+  CHECK(launch.at("totals").at("global store").at("sectors") == 128);
+  CHECK_THAT(d3.err,
+             ContainsSubstring("5120") && ContainsSubstring("g.a_at(row, k) * g.b_at(k, col)"));
+  CHECK(d3.json().at("schema") == "kzoo.xray/1");
+  for (const json& line : launch.at("lines"))
+    CHECK_THAT(line.at("file").get<std::string>(), ContainsSubstring("coalesced.cu"));
+}
+
+// flaws.cu marks the lines of each flaw with the variant's name.
+TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
+  const std::map<std::string, std::vector<std::string>> expected{
+      {"race in shared memory",
+       {"no_barrier", "no_second_barrier", "no_warp_barrier", "two_writers", "late_write",
+        "same_stage", "dynamic_race", "atomic_and_plain", "vector_overlap"}},
+      {"race between blocks",
+       {"all_write", "overlapping_tiles", "reads_neighbour", "sums_without_atomics"}},
+      {"read of shared memory that nobody wrote",
+       {"no_zeros", "stage_too_early", "dynamic_unwritten"}},
+      {"read of global memory that nobody wrote", {"reads_c", "reads_workspace"}},
+      {"index out of bounds", {"row_too_long", "one_past", "negative", "dynamic_past"}},
+      {"access out of bounds", {"a_past_its_end"}},
+      {"misaligned access", {"odd_row", "padded_by_one"}}};
+  std::map<std::string, std::set<int>> marked;
+  int number = 0;
+  for (const std::string& line : lines_of(source_folder() / "tests" / "hostile" / "flaws.cu")) {
+    ++number;
+    const auto mark = line.rfind("// ");
+    if (mark != std::string::npos) marked[line.substr(mark + 3)].insert(number);
+  }
+  std::string cells = "flaws:none";
+  std::size_t count = 0;
+  for (const auto& [what, names] : expected) {
+    for (const std::string& name : names) cells += ",flaws:" + name;
+    count += names.size();
+  }
+  CHECK(count == 25);
+  const auto ran = runner("xray quick --sizes 64x64x32 --json - --plugin-dir " + hostile_folder() +
+                          " --cell " + cells);
+  INFO(ran.err);
+  REQUIRE(ran.code == 1);  // there are findings
+  std::size_t checked = 0;
+  for (const json& cell : ran.json().at("cells")) {
+    const auto name = cell.at("variant").get<std::string>();
+    INFO(name << ": " << cell.at("reason"));
+    const json& findings = cell.at("launches").at(0).at("findings");
+    if (name == "none") {
+      CHECK(findings.empty());
+      continue;
+    }
+    bool found = false;
+    for (const json& f : findings) {
+      INFO(f.dump());
+      CHECK(marked[name].contains(f.at("where").at("line").get<int>()));
+      const int earlier = f.at("earlier").at("line");
+      CHECK((earlier == 0 || marked[name].contains(earlier)));
+      const auto& names = expected.at(f.at("what").get<std::string>());
+      found = found || std::ranges::find(names, name) != names.end();
+    }
+    CHECK(found);
+    ++checked;
+  }
+  CHECK(checked == count);
+}
+
+// What the document says was measured is what is stored.
+TEST_CASE("docs/xray.md: the table against Nsight Compute", "[cli]") {
+  const json truth = stored();
+  int rows = 0;
+  for (const std::string& line : lines_of(source_folder() / "docs" / "xray.md")) {
+    if (!line.starts_with("| `") || line.find(" / ") == std::string::npos) continue;
+    const std::string name = line.substr(3, line.find('`', 3) - 3);
+    INFO(line);
+    const auto c = truth.at(name + "@128x128x128").get<counters>();
+    std::string expected = "| `" + name + "` |";
+    for (std::size_t i = 0; i < c.size(); i += 2)
+      expected += ' ' + std::to_string(c[i]) + " / " + std::to_string(c[i + 1]) + " |";
+    CHECK(line == expected);
+    ++rows;
+  }
+  CHECK(rows == 7);
+}
+
+TEST_CASE("xray says what it cannot count", "[cli]") {
+  const auto gpu = runner("xray quick --device cuda --cell smem:8x8");
+  CHECK(gpu.code == 2);
+  CHECK_THAT(gpu.err, ContainsSubstring("leave out --device cuda"));
+  const auto native = runner("xray quick --cell serial:ijk");
+  CHECK(native.code == 1);
+  CHECK_THAT(native.out, ContainsSubstring("does not run in the simulator"));
+  const auto none = runner("xray quick --cell smem:9x9");
+  CHECK(none.code == 2);
+
+  // A library that kzoo_add_plugin did not build.
+  const scratch_folder folder;
+  std::filesystem::create_directory(folder.path() / "cpu");
+  std::filesystem::copy_file(plugin_folder("cpu") / "smem.so", folder.path() / "cpu" / "other.so");
+  const auto other = runner("xray quick --cell other:8x8 --plugin-dir " + folder.path().string());
+  CHECK(other.code == 1);
+  CHECK_THAT(other.out, ContainsSubstring("kzoo_add_plugin"));
+}
