@@ -92,21 +92,22 @@ struct coordinates {
   std::int64_t row, col;  // col >= cols: padding
 };
 
+// Row and column of word i of a matrix; a GPU divides 32-bit numbers several times faster.
+constexpr coordinates divided(std::int64_t i, std::int64_t ld, bool is_small) {
+  if (!is_small) return {i / ld, i % ld};
+  const auto i32 = static_cast<std::uint32_t>(i), ld32 = static_cast<std::uint32_t>(ld);
+  return {i32 / ld32, i32 % ld32};
+}
 // Where between the redzones `index` is.
 constexpr coordinates coordinates_of(const matrix& x, std::int64_t index) {
+  const std::int64_t i = index - kRedzone;
   const bool is_small = span_of(x) <= INT32_MAX;
-  const auto quotient = [is_small](std::int64_t i, std::int64_t by) -> std::int64_t {
-    if (!is_small) return i / by;  // a GPU divides 32-bit numbers several times faster
-    return static_cast<std::uint32_t>(i) / static_cast<std::uint32_t>(by);
-  };
-  std::int64_t i = index - kRedzone, product = 0;
-  if (x.count > 1) {
-    product = quotient(i, x.stride);
-    i -= product * x.stride;
-  }
-  std::int64_t row = quotient(i, x.ld);
-  if (row >= x.rows) row = x.rows - 1;  // between two products
-  return {product * x.rows + row, i - row * x.ld};
+  if (x.count == 1) return divided(i, x.ld, is_small);
+  const auto [product, rest] = divided(i, x.stride, is_small);
+  const std::int64_t last = (x.rows - 1) * x.ld;  // what is past the last row counts as part of it
+  const coordinates at =
+      rest < last ? divided(rest, x.ld, is_small) : coordinates{x.rows - 1, rest - last};
+  return {product * x.rows + at.row, at.col};
 }
 
 constexpr bool is_inside(const matrix& x, std::int64_t index) {
@@ -166,8 +167,8 @@ constexpr bool is_negated(std::uint64_t key, bool without_late, std::int64_t i, 
 }
 constexpr bool is_row_negated(const matrix& x, std::int64_t row) {
   const bool each = x.count > 1 && !x.same_rows;
-  return is_negated(x.negated.rows, x.negated.without_late,
-                    each || x.count == 1 ? row : row % x.rows, x.rows, each ? all_rows(x) : x.rows);
+  const std::int64_t i = x.count > 1 && x.same_rows ? row % x.rows : row;
+  return is_negated(x.negated.rows, x.negated.without_late, i, x.rows, each ? all_rows(x) : x.rows);
 }
 // A column of one product.
 constexpr bool is_column_negated(const matrix& x, std::int64_t product, std::int64_t col) {
