@@ -63,5 +63,4 @@ struct variant : split_fp16::basic_variant<tiles, tiles> {
 using split_bf16::variant;
 
 KZOO_PLUGIN("split_bf16", "fp32 as sums of three bf16 numbers, six products on tensor cores",
-            kzoo::variant<variant>(
-                "guarded", "promotes sums more seldom the larger K is: every 64 to 256 along K"));
+            kzoo::variant<variant>("guarded", "promotes sums every 64 along K"));

@@ -7,6 +7,7 @@
 #include "split_pass.hpp"
 
 #include <bit>
+#include <cmath>
 
 namespace split_fp16 {
 
