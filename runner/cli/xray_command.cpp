@@ -47,8 +47,7 @@ xray::analysed analyse_one(const run::plan& plan, const profile::cell& c, std::u
       throw failure(verdict::unsupported,
                     "it does not run in the simulator, but as native code of the CPU");
     }
-    // Every access is recorded, which takes a hundred times as long as a run.
-    constexpr double kSlower = 10;
+    constexpr double kSlower = 10;  // than a run, at the least
     a.found = xray::analyse(
         {xray::analysed_build(c.plugin->record.file).string(), c.variant->index, a.problem, blocks},
         kSlower * plan.experiment.verify.timeout_seconds);

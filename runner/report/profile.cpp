@@ -47,12 +47,6 @@ std::string ratio_text(std::optional<double> over, std::optional<double> under) 
   return over && under && *under > 0 ? fmt::format("{:.2f}", *over / *under) : "";
 }
 
-// "32x16": without trailing ones.
-std::string extent_text(std::span<const std::uint32_t> extent) {
-  while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
-  return fmt::format("{}", fmt::join(extent, "x"));
-}
-
 std::string duration_text(std::optional<double> nanoseconds) {
   return nanoseconds ? time_text(*nanoseconds / 1e6) : "";
 }
@@ -195,6 +189,11 @@ void add_missing(page& p, const std::vector<const profiled*>& cells) {
 }
 
 }  // namespace
+
+std::string extent_text(std::span<const std::uint32_t> extent) {
+  while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
+  return fmt::format("{}", fmt::join(extent, "x"));
+}
 
 std::string kernel_text(const std::string& demangled) {
   constexpr std::size_t kLongest = 60;

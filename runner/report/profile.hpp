@@ -4,6 +4,8 @@
 #include "profile/counters.hpp"
 #include "report/page.hpp"
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 namespace kzoo::report {
@@ -12,5 +14,7 @@ void add_profile(page& p, const profile::document& d);
 
 // Shortens "void ns::f<(int)8, float>(T1)" to "ns::f<8, float>", and to a length that fits a table.
 std::string kernel_text(const std::string& demangled);
+// The extent of a grid or a block, "32x16": without trailing ones.
+std::string extent_text(std::span<const std::uint32_t> extent);
 
 }  // namespace kzoo::report

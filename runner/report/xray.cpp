@@ -6,11 +6,9 @@
 #include "xray/advice.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -26,11 +24,6 @@ std::string ratio(std::uint64_t over, std::uint64_t under) {
 }
 
 std::string count(std::uint64_t n) { return n == 0 ? "" : fmt::format("{}", n); }
-
-std::string xray_extent(std::span<const std::uint32_t> extent) {
-  while (extent.size() > 1 && extent.back() == 1) extent = extent.first(extent.size() - 1);
-  return fmt::format("{}", fmt::join(extent, "x"));
-}
 
 std::string xray_name(const analysed& c, std::size_t index) {
   return c.found->size() == 1 ? c.kernel.name() : fmt::format("{} #{}", c.kernel.name(), index + 1);
@@ -63,8 +56,8 @@ std::vector<table::field> launch_fields(const std::string& name, const analysed&
   for (const access a : xray::kAccesses) all += l.total(a);
   return {{name},
           {kernel_text(l.kernel), style::dim},
-          {xray_extent(l.grid), style::dim},
-          {xray_extent(l.block), style::dim},
+          {extent_text(l.grid), style::dim},
+          {extent_text(l.block), style::dim},
           {count(l.barriers)},
           {bytes > 0 ? fmt::format("{:.3g}", fma / bytes) : ""},
           {ratio(all.lanes, all.requests)}};

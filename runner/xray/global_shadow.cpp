@@ -51,8 +51,12 @@ std::string element_text(const global_buffer& b, std::uint64_t address) {
 void global_shadow::freed::operator()(void* p) const { std::free(p); }
 
 void global_shadow::add(const global_buffer& buffer) {
-  const std::size_t words = (buffer.outer_end - buffer.outer_begin + kWordBytes - 1) / kWordBytes;
   shadowed s{buffer, {}, {}};
+  if (buffer.input) {
+    buffers_.push_back(std::move(s));
+    return;
+  }
+  const std::size_t words = (buffer.outer_end - buffer.outer_begin + kWordBytes - 1) / kWordBytes;
   s.words.reset(zeros<word>(words));
   s.written.reset(zeros<std::uint8_t>(words));
   buffers_.push_back(std::move(s));
@@ -88,7 +92,7 @@ void global_shadow::access(const touching_warp& who, const warp_access& a) {
       });
       continue;
     }
-    if (b.input && who.how == touch::read) continue;
+    if (b.input) continue;
     for (std::uint64_t at = first; at < end;) {
       const auto low = static_cast<unsigned>((at - b.outer_begin) % kWordBytes);
       const auto count = static_cast<unsigned>(std::min<std::uint64_t>(kWordBytes - low, end - at));

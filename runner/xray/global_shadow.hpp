@@ -17,7 +17,8 @@ struct global_buffer {
   std::uint64_t begin = 0, end = 0;              // its elements
   std::uint64_t outer_begin = 0, outer_end = 0;  // with the redzones
   bool filled = false;                           // before the kernel runs
-  bool input = false;                            // is not written
+  bool input =
+      false;  // A or B: nothing but its bounds is watched. The judge sees what writes to it
   unsigned element_bytes = 1;
   std::uint64_t row_bytes = 0;  // from row to row; 0: no matrix
 };
@@ -48,7 +49,8 @@ class global_shadow {
   };
   struct shadowed {
     global_buffer buffer;
-    std::unique_ptr<word[], freed> words;            // zeros, and no memory before they are used
+    // Zeros, and no memory before they are used. Null for inputs.
+    std::unique_ptr<word[], freed> words;
     std::unique_ptr<std::uint8_t[], freed> written;  // of each word, a bit for each byte
   };
 

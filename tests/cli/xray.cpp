@@ -132,6 +132,21 @@ TEST_CASE("xray runs a part of the blocks, and scales what they count", "[cli]")
   CHECK(counters_of(launch) == stored().at("coalesced:32x32@128x128x128").get<counters>());
 }
 
+TEST_CASE("xray says what a slow line costs and what to do", "[cli]") {
+  const std::string cells = "xray ladder --sizes 128 --lines --cell bank_conflict_free:128x128x8_";
+  const auto plain = runner(cells + "plain");
+  INFO(plain.out);
+  CHECK(plain.code == 0);
+  CHECK_THAT(plain.out,
+             ContainsSubstring("bank conflicts, 2 wavefronts for each request where 1 would do") &&
+                 ContainsSubstring("pad the rows by 4 bytes") &&
+                 ContainsSubstring("banks of its lanes: 16 16 17 17") &&
+                 ContainsSubstring("a_tile[Layout::at(a_k_, row)] = a_[i].x;"));
+  const auto swizzled = runner(cells + "swizzled");
+  CHECK(swizzled.code == 0);
+  CHECK_THAT(swizzled.out, !ContainsSubstring("bank conflicts"));
+}
+
 // Two kernels with the same requests, of which one has eight times the wavefronts: in sectors, 16.5
 // and 2.5 a load, 32 and 4 a store.
 TEST_CASE("source D2's two kernels", "[.ladder]") {

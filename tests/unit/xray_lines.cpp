@@ -1,0 +1,52 @@
+// What `addr2line` prints, as frames.
+#include "xray/advice.hpp"
+#include "xray/source_lines.hpp"
+
+#include "support/catch.hpp"
+
+using namespace kzoo::xray;
+using kzoo::test::ContainsSubstring;
+
+TEST_CASE("addr2line's output as frames, innermost first", "[xray]") {
+  const auto frames = parse_frames(
+      "0x0000000000001234\n"
+      "kzoo::gemm<float>::a_at(int, int) const\n"
+      "/sdk/include/kzoo/gemm.hpp:70\n"
+      "naive_kernel\n"
+      "/x/build/../plugins/naive.cu:15 (discriminator 3)\n"
+      "0x0000000000005678\n"
+      "??\n"
+      "??:0\n");
+  REQUIRE(frames.size() == 2);
+  REQUIRE(frames[0].size() == 2);
+  CHECK(frames[0][0].function == "kzoo::gemm<float>::a_at(int, int) const");
+  CHECK(frames[0][1].file == "/x/plugins/naive.cu");
+  CHECK(frames[0][1].line == 15);
+  REQUIRE(frames[1].size() == 1);
+  CHECK(frames[1][0].file.empty());
+  CHECK(parse_frames("addr2line: 'x': No such file\n").empty());
+}
+
+TEST_CASE("advice names the distance of lanes, and only where there is something to gain",
+          "[xray]") {
+  line_counts l;
+  l.kind = access::global_load;
+  l.counts = {10, 320, 1280, 320, 40};
+  l.worst = {0xffffffffu, 4, 32, {}};
+  for (unsigned lane = 0; lane < 32; ++lane) l.worst.offsets[lane] = lane * 512;
+  CHECK_THAT(advice_on(l), ContainsSubstring("32 sectors for each request where 4 would do") &&
+                               ContainsSubstring("512 bytes apart"));
+  CHECK_THAT(picture_of(l), ContainsSubstring("0 16 32 48"));
+  l.worst.offsets[31] = 4;
+  CHECK_THAT(advice_on(l), ContainsSubstring("scattered"));
+  l.counts.passes = 49;
+  CHECK(advice_on(l).empty());
+
+  l.kind = access::shared_load;
+  l.counts = {10, 320, 1280, 320, 10};
+  for (unsigned lane = 0; lane < 32; ++lane) l.worst.offsets[lane] = lane * 128;
+  CHECK_THAT(advice_on(l), ContainsSubstring("lanes 0 and 1 share bank 0, 128 bytes apart; pad the "
+                                             "rows by 4 bytes"));
+  l.worst.mask = 3;
+  CHECK_THAT(picture_of(l), ContainsSubstring("0 0 . ."));
+}
