@@ -78,7 +78,7 @@ class candidate {
   const std::string& variant() const { return who_.description.id; }
   // Whether its results may differ from run to run, within the bound.
   bool nondeterministic() const { return who_.description.nondeterministic; }
-  // Whether it runs in the simulator, which is slow, and where runs differ less than on a GPU.
+  // Whether it runs in the simulator, which is slow.
   bool simulated() const { return who_.simulated; }
   // Whether the current types are the first of those that the variant takes.
   bool has_first_types() const {

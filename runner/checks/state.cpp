@@ -105,15 +105,15 @@ covered interleaving::run(candidate& c) const {
 }
 
 covered repeats::run(candidate& c) const {
-  const int runs = c.simulated() ? 10 : 50;
+  constexpr int kRuns = 50;
   const problem& p = c.current_problem();
   const auto expected = c.expected(p);
   c.prepare(p);
   const std::uint64_t first = run_right(c, "the first run").report.output.digest;
   const reference::result kept = c.kept();
-  for (int run = 2; run <= runs; ++run) {
+  for (int run = 2; run <= kRuns; ++run) {
     const judged_run again = c.run(0, {first});
-    const std::string which = fmt::format("run {} of {}", run, runs);
+    const std::string which = fmt::format("run {} of {}", run, kRuns);
     require(again.judgement, which + " is wrong, the first was right: a race?");
     if (again.report.output.digest == first || c.nondeterministic()) continue;
     const reference::comparison difference = reference::compare(
@@ -125,7 +125,7 @@ covered repeats::run(candidate& c) const {
         reference::place_name(operands_of(p).c, difference.worst_row, difference.worst_col)));
   }
   c.finish();
-  return {fmt::format("{} runs, {}", runs,
+  return {fmt::format("{} runs, {}", kRuns,
                       c.nondeterministic() ? "all right" : "bit for bit the same")};
 }
 

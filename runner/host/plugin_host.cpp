@@ -85,6 +85,7 @@ results::plugin_description plugin_host::open() {
   opened_ = true;
   for (std::string* text : {&plugin.summary, &plugin.build_info})
     *text = printable(*text, kLongestText);
+  for (std::string& file : plugin.libraries) file = printable(file, kLongestText);
   variants_.clear();
   for (results::variant_description& v : plugin.variants) {
     v.summary = printable(v.summary, kLongestText);

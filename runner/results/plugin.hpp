@@ -43,6 +43,7 @@ struct plugin_description {
   kzoo_device_kind device{};
   bool native = false;
   std::vector<variant_description> variants;
+  std::vector<std::string> libraries;  // the files that were loaded with it
 
   // Whether its kernels run in the simulator.
   bool simulated() const { return device == KZOO_CPU && !native; }

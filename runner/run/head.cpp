@@ -26,6 +26,11 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(fmt::format("this experiment is written for {}; the device here is {}",
                                 e.intended_device, p.device.name));
   }
+  for (const loaded_plugin& c : p.plugins) {
+    for (const auto& file : c.shadowed)
+      notes.push_back(fmt::format("{} is used; {}, which has the same name, is not",
+                                  c.record.file.string(), file.string()));
+  }
   const auto is_baseline = [&](const loaded_plugin& c) {
     return c.host && std::ranges::any_of(c.entries, [&](const selected_variant& v) {
              return matches(e.baseline->text, c.record.name, v.description.id);

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace kzoo::run {
@@ -58,6 +59,7 @@ std::vector<std::string> pick_names(const results::experiment& e,
 // any device will do. Any other reason why it cannot be used is recorded in `c`.
 bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
           const host_factory& make_host) {
+  c.record.sha256 = sha256_of(file);  // of what is loaded, whatever it does to its file then
   auto host = make_host(file);
   try {
     results::plugin_description d = host->open();
@@ -69,7 +71,6 @@ bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzo
     c.record.problem = fmt::format("{}: {}", file.string(), s.what());
   }
   c.record.file = file;
-  c.record.sha256 = sha256_of(file);
   return true;
 }
 
@@ -78,9 +79,14 @@ loaded_plugin enter(const std::string& name, const results::device& device,
   loaded_plugin c;
   c.record.name = name;
   const kzoo_device_kind kind = device.abi.kind;
-  for (const run::plugin_file& file : plugins.find(name, kind)) {
-    if (open(c, file.file, kind, make_host)) return c;
+  const std::vector<run::plugin_file> files = plugins.find(name, kind);
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    if (!open(c, file->file, kind, make_host)) continue;
+    std::ranges::transform(file + 1, files.end(), std::back_inserter(c.shadowed),
+                           &run::plugin_file::file);
+    return c;
   }
+  c.record.sha256.clear();
   c.obstacle = verdict::unavailable;
   const kzoo_device_kind other = kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU;
   c.record.problem = fmt::format("there is no {} build of it here{}", devices::kind_name(kind),

@@ -24,8 +24,9 @@ struct selected_variant {
 // A selected plugin, with its worker.
 struct loaded_plugin {
   results::plugin_record record;
-  std::unique_ptr<host::plugin_host> host;  // null when the plugin cannot be used
-  verdict obstacle{};                       // the verdict of every cell, when host is null
+  std::unique_ptr<host::plugin_host> host;      // null when the plugin cannot be used
+  verdict obstacle{};                           // the verdict of every cell, when host is null
+  std::vector<std::filesystem::path> shadowed;  // files of the same name that are not used
   std::vector<selected_variant> entries;  // in the plugin's order; one empty entry if host is null
 };
 

@@ -37,6 +37,7 @@ void map(auto& io, is<results::plugin_record> auto& p) {
   io("summary", p.description->summary);
   io("build", p.description->build_info);
   io("native", p.description->native);
+  io.later("libraries", p.description->libraries);
 }
 
 void map(auto& io, is<results::invocation> auto& i) {

@@ -37,7 +37,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::granularity, m, n, k, row_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::variant_description, id, summary, compute_capability,
                                    nondeterministic, granularity, signatures)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::plugin_description, id, summary, build_info, device,
-                                   native, variants)
+                                   native, variants, libraries)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_shared, local_bytes,
                                    registers, resident_warps, most_warps)
 

@@ -1,5 +1,6 @@
 #include "worker/session.hpp"
 
+#include "worker/loaded_libraries.hpp"
 #include "worker/messages_json.hpp"
 #include "worker/operations.hpp"
 #include "worker/plugin_calls.hpp"
@@ -9,6 +10,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -20,8 +23,8 @@ using json = nlohmann::json;
 results::plugin_description describe(const library& lib) {
   const kzoo_plugin& p = lib.plugin();
   const auto text = [](const char* s) { return std::string(s == nullptr ? "" : s); };
-  results::plugin_description d{text(p.id), text(p.summary), text(p.build_info),
-                                p.device,   p.native != 0,   {}};
+  results::plugin_description d{
+      text(p.id), text(p.summary), text(p.build_info), p.device, p.native != 0, {}, {}};
   for (std::uint32_t i = 0; i < p.variant_count; ++i) {
     const kzoo_variant& v = lib.variant(i);
     results::variant_description out;
@@ -118,9 +121,14 @@ json session::dispatch(const std::string& name, const json& request) {
 
 json session::open(const json& request) {
   const std::filesystem::path file = request.at("file").get<std::string>();
+  const std::set<std::string> before = loaded_libraries();
   library_.emplace(file);
   name_ = file.stem().string();
-  return {{"plugin", describe(*library_)}};
+  results::plugin_description d = describe(*library_);
+  std::set<std::string> after = loaded_libraries();
+  after.erase(std::filesystem::absolute(file).string());
+  std::ranges::set_difference(after, before, std::back_inserter(d.libraries));
+  return {{"plugin", std::move(d)}};
 }
 
 json session::ask(const json& request) {

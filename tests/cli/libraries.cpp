@@ -100,6 +100,25 @@ TEST_CASE("a library for another device is skipped in favour of the right one", 
   }
 }
 
+TEST_CASE("a plugin that hides another of its name is said, and what libraries come with it",
+          "[cli]") {
+  const scratch_folder folder;
+  std::filesystem::copy(plugin_folder("cpu") / "serial.so", folder.path() / "naive.so");
+  const auto ran =
+      runner("quick --device cpu --sizes 8 --plugins naive,openblas --json - --plugin-dir " +
+             folder.path().string());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  const auto results = ran.json();
+  CHECK_THAT(results.at("notes").dump(),
+             ContainsSubstring((folder.path() / "naive.so").string() + " is used; ") &&
+                 ContainsSubstring("cpu/naive.so, which has the same name, is not"));
+  const auto& plugins = results.at("plugins");
+  CHECK(plugins.at(0).at("id") == "serial");
+  CHECK(plugins.at(0).at("libraries").empty());
+  CHECK_THAT(plugins.at(1).at("libraries").dump(), ContainsSubstring("openblas"));
+}
+
 TEST_CASE("what is not a file is refused before it is opened", "[cli]") {
   const scratch_folder folder;
   namespace fs = std::filesystem;

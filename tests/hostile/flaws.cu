@@ -144,7 +144,7 @@ __global__ void row_too_long(gemm g) {
   for (int i = 0; i < 4; ++i) s[thread()][i] = g.a[thread()];
   __syncthreads();
   float acc = 0;
-  for (int i = 1; i <= 4; ++i) acc += s[thread() / 2][i];  // row_too_long
+  for (int i = 1; i <= g.m / 16; ++i) acc += s[thread() / 2][i];  // row_too_long
   own(g) = acc;
 }
 
