@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -222,7 +223,7 @@ void add_xray(CLI::App& runner, int& code) {
   app.add_option("--blocks", o.blocks,
                  "Run no more blocks of a launch, spread over its grid; counts are scaled to all")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_flag("--lines", o.lines, "The source, with the counts of each line");
   app.add_option("--json", o.json, "Write all counts as JSON; - for stdout")->type_name("FILE");
   app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")

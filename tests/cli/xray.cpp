@@ -292,6 +292,9 @@ TEST_CASE("xray says what it cannot count", "[cli]") {
   CHECK_THAT(native.out, ContainsSubstring("does not run in the simulator"));
   const auto none = runner("xray quick --cell smem:9x9");
   CHECK(none.code == 2);
+  const auto no_blocks = runner("xray quick --cell smem:8x8 --blocks 0");
+  CHECK(no_blocks.code == 2);
+  CHECK_THAT(no_blocks.err, ContainsSubstring("--blocks: Value 0 not in range"));
 
   // A library that kzoo_add_plugin did not build.
   const scratch_folder folder;
