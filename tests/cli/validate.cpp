@@ -174,3 +174,17 @@ TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
   CHECK(transposed.json().at("variants").at(0).at("problem") == "20x20x20 f32 tt");
   CHECK(runner("validate naive --dtype f128").code == 2);
 }
+
+// Most of a simulated kernel's time goes into it.
+TEST_CASE("K beyond 2^16 is checked with each type, in the simulator with the first", "[cli]") {
+  const auto shapes = [](const std::string& kernel, const std::string& dtype) {
+    const auto ran = runner("validate " + kernel + " --device cpu --dtype " + dtype);
+    INFO(ran.out << ran.err);
+    CHECK(ran.code == 0);
+    const auto at = ran.out.find("shapes ");
+    REQUIRE(at != std::string::npos);
+    return std::stoi(ran.out.substr(ran.out.find_first_of("0123456789", at)));
+  };
+  CHECK(shapes("naive:8x8", "f32") == shapes("naive:8x8", "i32") + 1);
+  CHECK(shapes("serial:ikj", "f32") == shapes("serial:ikj", "i32"));
+}
