@@ -3,6 +3,7 @@
 #include "core/number_text.hpp"
 #include "core/version.hpp"
 #include "profile/metrics.hpp"
+#include "report/by_problem.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
@@ -219,15 +220,7 @@ void add_profile(page& p, const profile::document& d) {
          fmt::format(" on {} ({}), kernel-zoo {}, ncu {}", d.device.id, d.device.name, kVersion,
                      d.ncu_version));
   p.end_section();
-  std::vector<problem> problems;
-  for (const profiled& c : d.cells) {
-    if (std::ranges::find(problems, c.problem) == problems.end()) problems.push_back(c.problem);
-  }
-  for (const problem& at : problems) {
-    std::vector<const profiled*> cells;
-    for (const profiled& c : d.cells) {
-      if (c.problem == at) cells.push_back(&c);
-    }
+  for_each_problem(d.cells, [&](const problem& at, const std::vector<const profiled*>& cells) {
     p.line(problem_name(at), style::bold);
     add_table(p, launch_table(), cells, launch_row);
     add_table(p, memory_table(), cells, memory_row);
@@ -235,7 +228,7 @@ void add_profile(page& p, const profile::document& d) {
     for (const profiled* c : cells) add_remarks(p, *c);
     add_missing(p, cells);
     p.end_section();
-  }
+  });
 }
 
 }  // namespace kzoo::report

@@ -1,6 +1,7 @@
 #include "report/xray.hpp"
 
 #include "core/version.hpp"
+#include "report/by_problem.hpp"
 #include "report/problem_table.hpp"
 #include "report/profile.hpp"
 #include "xray/advice.hpp"
@@ -169,21 +170,14 @@ void add_xray(page& p, const xray::document& d) {
   p.line(std::filesystem::path(d.experiment).filename().string(), style::bold,
          fmt::format(" in the simulator, access by access, kernel-zoo {}", kVersion));
   p.end_section();
-  std::vector<problem> problems;
-  for (const analysed& c : d.cells) {
-    if (std::ranges::find(problems, c.problem) == problems.end()) problems.push_back(c.problem);
-  }
-  for (const problem& at : problems) {
-    std::vector<const analysed*> cells;
-    for (const analysed& c : d.cells)
-      if (c.problem == at) cells.push_back(&c);
+  for_each_problem(d.cells, [&](const problem& at, const std::vector<const analysed*>& cells) {
     p.line(problem_name(at), style::bold);
     add_xray_table(p, launch_columns(), cells, launch_fields);
     add_xray_table(p, global_columns(), cells, global_fields);
     add_xray_table(p, shared_columns(), cells, shared_fields);
     for (const analysed* c : cells) add_notes(p, *c);
     p.end_section();
-  }
+  });
 }
 
 }  // namespace kzoo::report

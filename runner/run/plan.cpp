@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 namespace kzoo::run {
 namespace {
@@ -59,7 +60,7 @@ std::vector<std::string> pick_names(const results::experiment& e,
 // any device will do. Any other reason why it cannot be used is recorded in `c`.
 bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
           const host_factory& make_host) {
-  c.record.sha256 = sha256_of(file);  // of what is loaded, whatever it does to its file then
+  std::string hash = sha256_of(file);  // of what is loaded, whatever it does to its file then
   auto host = make_host(file);
   try {
     results::plugin_description d = host->open();
@@ -71,6 +72,7 @@ bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzo
     c.record.problem = fmt::format("{}: {}", file.string(), s.what());
   }
   c.record.file = file;
+  c.record.sha256 = std::move(hash);
   return true;
 }
 
@@ -86,7 +88,6 @@ loaded_plugin enter(const std::string& name, const results::device& device,
                            &run::plugin_file::file);
     return c;
   }
-  c.record.sha256.clear();
   c.obstacle = verdict::unavailable;
   const kzoo_device_kind other = kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU;
   c.record.problem = fmt::format("there is no {} build of it here{}", devices::kind_name(kind),
