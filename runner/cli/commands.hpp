@@ -1,6 +1,8 @@
 #pragma once
 // The subcommands and their options. Each function returns the exit code of the program.
 
+#include "report/terminal.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -26,6 +28,7 @@ struct common_options {
 
 // Output options of run and rerun.
 struct output_options : common_options {
+  report::shown_options shown;
   std::string json, csv, markdown;  // "" : none, "-": stdout
   std::string journal;              // "" : under results/
   bool no_journal = false;
@@ -71,6 +74,7 @@ struct rerun_options : output_options {
 
 struct report_options {
   std::string file;
+  report::shown_options shown;
   bool markdown = false, json = false, csv = false;
 };
 

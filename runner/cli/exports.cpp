@@ -11,18 +11,21 @@
 
 namespace kzoo::cli {
 
-void render(const results::document& d, format f, const text_sink& out) {
+void render(const results::document& d, format f, const report::shown_options& shown,
+            const text_sink& out) {
   switch (f) {
     case format::json:
       return storage::write(d, out);
     case format::csv:
       return report::write_csv(d, out);
     case format::markdown:
-      return out(report::full_report(d, report::medium::markdown));
+      return out(report::full_report(
+          d, {report::medium::markdown, report::kNoLimit, shown.simulator_times}));
   }
 }
 
-exports::exports(const output_options& options, const std::filesystem::path& source) {
+exports::exports(const output_options& options, const std::filesystem::path& source)
+    : shown_(options.shown) {
   const auto add = [&](format f, const char* flag, const std::string& name) {
     if (name.empty()) return;
     if (name == "-" && on_stdout_) {
@@ -39,7 +42,7 @@ exports::exports(const output_options& options, const std::filesystem::path& sou
 
 void exports::write(const results::document& d) {
   for (const entry& e : entries_) {
-    render(d, e.format, [&](std::string_view text) { e.file->append(text); });
+    render(d, e.format, shown_, [&](std::string_view text) { e.file->append(text); });
     e.file->finish();
   }
 }

@@ -14,7 +14,8 @@
 namespace kzoo::cli {
 
 enum class format { json, csv, markdown };
-void render(const results::document& d, format f, const text_sink& out);
+void render(const results::document& d, format f, const report::shown_options& shown,
+            const text_sink& out);
 
 class exports {
  public:
@@ -30,6 +31,7 @@ class exports {
     std::unique_ptr<export_file> file;
   };
   std::vector<entry> entries_;
+  report::shown_options shown_;
   bool on_stdout_ = false;
 };
 

@@ -14,13 +14,14 @@ int report(const report_options& options) {
   const results::document d = storage::read(options.file);
   const auto print = [](std::string_view text) { write_data(stdout, text); };
   if (options.json) {
-    render(d, format::json, print);
+    render(d, format::json, options.shown, print);
   } else if (options.csv) {
-    render(d, format::csv, print);
+    render(d, format::csv, options.shown, print);
   } else if (options.markdown) {
-    render(d, format::markdown, [](std::string_view text) { write_text(stdout, text); });
+    render(d, format::markdown, options.shown,
+           [](std::string_view text) { write_text(stdout, text); });
   } else {
-    write_text(stdout, report::full_report(d, report::medium_of(stdout)));
+    write_text(stdout, report::full_report(d, report::view_of(stdout, options.shown)));
   }
   return kOk;
 }

@@ -110,6 +110,7 @@ int run_and_report(run::plan& plan, document head, std::optional<storage::journa
                    exports& files, const output_options& options) {
   report::terminal_options terminal;
   terminal.quiet = options.quiet;
+  terminal.shown = options.shown;
   if (files.on_stdout()) terminal.out = stderr;
 
   const auto shown = report::make_terminal(terminal);

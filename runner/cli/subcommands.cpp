@@ -86,6 +86,12 @@ void add_show_errors(CLI::App& app, bool& show_errors) {
                "For each wrong result a map of C, and the first elements that differ");
 }
 
+void add_shown(CLI::App& app, report::shown_options& shown) {
+  app.add_flag("--wide", shown.wide, "Tables with all columns, however narrow the terminal is");
+  app.add_flag("--simulator-times", shown.simulator_times,
+               "How long simulations took, too; it says nothing about a GPU");
+}
+
 void add_output(CLI::App& app, output_options& o) {
   app.add_option("--json", o.json, "Write the results as JSON; - for stdout")->type_name("FILE");
   app.add_option("--csv", o.csv, "Write one line per cell as CSV; - for stdout")->type_name("FILE");
@@ -97,6 +103,7 @@ void add_output(CLI::App& app, output_options& o) {
           ->type_name("FILE");
   app.add_flag("--no-journal", o.no_journal, "Do not store finished cells")->excludes(journal);
   app.add_flag("--quiet", o.quiet, "Print only failures and the closing line");
+  add_shown(app, o.shown);
   add_show_errors(app, o.show_errors);
 }
 
@@ -144,6 +151,7 @@ void add_report(CLI::App& runner, int& code) {
   format->add_flag("--csv", o.csv, "As CSV, one line per cell");
   format->add_flag("--json", o.json, "As JSON, complete");
   format->require_option(0, 1);
+  add_shown(app, o.shown);
 }
 
 void add_compare(CLI::App& runner, int& code) {

@@ -25,20 +25,8 @@ using results::document;
 constexpr std::size_t kLargestMatrix = 32;
 constexpr std::size_t kMaxListed = 10;
 
-struct worst {
-  double of_allowed = 0;
-  bool agree = true;
-
-  void add(const reference::comparison& c) {
-    // A NaN difference is worse than any number.
-    const double x = std::isnan(c.worst_of_allowed) ? INFINITY : c.worst_of_allowed;
-    of_allowed = std::max(of_allowed, x);
-    agree = agree && c.agree;
-  }
-};
-
-table::field field_of(const worst& w) {
-  if (!w.agree) return {"x", style::bad};
+table::field field_of(const agreed& w) {
+  if (w.agreeing < w.pairs) return {"x", style::bad};
   if (w.of_allowed == 0) return {"=", style::good};
   return {fmt::format("{:.0f}", std::ceil(100 * w.of_allowed)), style::good};
 }
@@ -64,7 +52,7 @@ void add_disagreements(page& p, const document& d) {
 // The kernels in the order of the cells, and the worst of each pair of them.
 struct matrix {
   std::vector<std::string> names;
-  std::map<std::pair<std::size_t, std::size_t>, worst> entries;
+  std::map<std::pair<std::size_t, std::size_t>, agreed> entries;
 };
 
 matrix worst_of(const document& d) {
@@ -110,6 +98,37 @@ table table_of(const matrix& m) {
 
 }  // namespace
 
+void agreed::add(const reference::comparison& c) {
+  ++pairs;
+  agreeing += c.agree ? 1 : 0;
+  // A NaN difference is worse than any number.
+  of_allowed = std::max(of_allowed, std::isnan(c.worst_of_allowed) ? INFINITY : c.worst_of_allowed);
+}
+
+void agreed::add(const agreed& other) {
+  pairs += other.pairs;
+  agreeing += other.agreeing;
+  of_allowed = std::max(of_allowed, other.of_allowed);
+}
+
+std::vector<agreed> agreement_of_cells(const document& d, std::size_t problem) {
+  const auto cells = d.cells_of(problem);
+  std::vector<agreed> all(cells.size());
+  results::for_each_pair(cells, [&](const compared_pair& pair) {
+    all[pair.a].add(pair.difference);
+    all[pair.b].add(pair.difference);
+  });
+  return all;
+}
+
+table::field agreement_field(const agreed& a) {
+  if (a.pairs == 0) return {};
+  if (a.agreeing < a.pairs)
+    return {fmt::format("x {} of {}", a.pairs - a.agreeing, a.pairs), style::bad};
+  if (a.of_allowed == 0) return {"=", style::good};
+  return {fmt::format("{:.0f}%", std::ceil(100 * a.of_allowed)), style::good};
+}
+
 void add_agreement(page& p, const document& d) {
   const matrix worst = worst_of(d);
   if (worst.entries.empty()) return;
@@ -117,7 +136,13 @@ void add_agreement(page& p, const document& d) {
     p.line("Agreement", style::bold,
            ", worst over all problems: = bit-identical, else the difference in percent of what "
            "rounding allows, x beyond that");
-    p.add(table_of(worst));
+    const table matrix = table_of(worst);
+    if (p.has_room_for(matrix)) {
+      p.add(matrix);
+    } else {
+      p.item(fmt::format("no room for its {} columns (--wide)", worst.names.size()), style::dim,
+             "");
+    }
   }
   add_disagreements(p, d);
   p.end_section();

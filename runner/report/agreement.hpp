@@ -4,7 +4,23 @@
 #include "report/page.hpp"
 #include "results/document.hpp"
 
+#include <cstddef>
+#include <vector>
+
 namespace kzoo::report {
+
+// How a result compares with the others of its problem, or of several problems.
+struct agreed {
+  std::size_t pairs = 0, agreeing = 0;
+  double of_allowed = 0;  // the largest difference, over what rounding allows
+
+  void add(const reference::comparison& c);
+  void add(const agreed& other);
+};
+// For each cell of the problem, by position.
+std::vector<agreed> agreement_of_cells(const results::document& d, std::size_t problem);
+// "=" where it is bit-identical to all, "8%" of what rounding allows, "x 3 of 40".
+table::field agreement_field(const agreed& a);
 
 // The N x N matrix, each entry the worst over the problems that both kernels ran; then the pairs
 // that disagree, with the element. Adds nothing when no two results were compared. Markdown gets

@@ -2,13 +2,21 @@
 
 #include "core/printable.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <utility>
 
 namespace kzoo::report {
+namespace {
+
+constexpr std::string_view kIndent = "  ";  // of tables
+
+}  // namespace
 
 std::string page::shown(std::string_view text, style s) const {
   if (is_markdown()) return markdown(text, s);
-  return styled(text, s, medium_ == medium::terminal);
+  return styled(text, s, view_.medium == medium::terminal);
 }
 
 // In Markdown, blocks are separated by an empty line; only items follow each other without one.
@@ -29,10 +37,21 @@ void page::item(std::string_view words, style s, std::string_view rest) {
   text_ += shown(words, s) + shown(rest, style::plain) + '\n';
 }
 
+bool page::has_room_for(const table& t) const {
+  return is_markdown() || t.fits(kIndent, view_.columns);
+}
+
 void page::add(const table& t) {
   if (t.rows() == 0) return;
   begin(block::table);
-  text_ += is_markdown() ? t.markdown() : t.str(medium_ == medium::terminal);
+  if (is_markdown()) {
+    text_ += t.markdown();
+    return;
+  }
+  text_ += t.str(view_.medium == medium::terminal, kIndent, view_.columns);
+  const std::vector<std::string> hidden = t.left_out(kIndent, view_.columns);
+  if (hidden.empty() || std::exchange(told_, true)) return;
+  item(fmt::format("no room for {} (--wide)", fmt::join(hidden, ", ")), style::dim, "");
 }
 
 void page::verbatim(const std::vector<std::string>& lines) {

@@ -13,17 +13,33 @@ namespace kzoo::report {
 
 enum class medium { text, terminal, markdown };
 
+// How a report is shown, and what of it.
+struct view {
+  report::medium medium = medium::text;
+  std::size_t columns = kNoLimit;  // of the terminal
+  bool simulator_times = false;    // how long simulations took, too
+
+  view() = default;
+  view(report::medium m, std::size_t most = kNoLimit, bool simulated = false)
+      : medium(m), columns(most), simulator_times(simulated) {}
+};
+
 class page {
  public:
-  explicit page(medium m) : medium_(m) {}
-  bool is_markdown() const { return medium_ == medium::markdown; }
+  explicit page(const view& v) : view_(v) {}
+  bool is_markdown() const { return view_.medium == medium::markdown; }
+  // Whether lines have to fit a terminal.
+  bool is_narrow() const { return view_.columns != kNoLimit; }
+  const report::view& view() const { return view_; }
 
   // A line of its own: `words` highlighted, then the rest.
   void line(std::string_view words, style s, std::string_view rest = {});
   // A remark on what precedes it.
   void item(std::string_view text) { item("", style::plain, text); }
   void item(std::string_view words, style s, std::string_view rest);
+  // Says once which columns do not fit.
   void add(const table& t);
+  bool has_room_for(const table& t) const;
   // Preformatted lines that belong to the preceding item.
   void verbatim(const std::vector<std::string>& lines);
   // Ends the section that the last line() began; what follows is set apart.
@@ -37,7 +53,8 @@ class page {
   std::string shown(std::string_view text, style s) const;
   void begin(block next);
 
-  medium medium_;
+  report::view view_;
+  bool told_ = false;  // that columns do not fit
   block last_ = block::none;
   std::string text_;
 };

@@ -101,7 +101,9 @@ struct sheet {
 
 using field_maker = std::function<table::field(const cell&)>;
 
-table fill(const sheet& s, const pivot& p, const field_maker& field_of) {
+// Leaves out rows in which no cell is `wanted`.
+table fill(const sheet& s, const pivot& p, const std::function<bool(const cell&)>& wanted,
+           const field_maker& field_of) {
   table t;
   t.add_column(std::string(axis_name(p.rows)), table::align::left);
   for (std::string name : s.columns) {
@@ -110,11 +112,13 @@ table fill(const sheet& s, const pivot& p, const field_maker& field_of) {
   }
   for (const std::string& r : s.rows) {
     std::vector<table::field> row{{r}};
+    bool any = false;
     for (const std::string& name : s.columns) {
       const auto found = s.cells.find({r, name});
       row.push_back(found == s.cells.end() ? table::field{} : field_of(*found->second));
+      any = any || (found != s.cells.end() && wanted(*found->second));
     }
-    t.add_row(std::move(row));
+    if (any) t.add_row(std::move(row));
   }
   return t;
 }
@@ -143,8 +147,8 @@ pivot_value shown(const document& d, pivot_value wanted) {
   return wanted == pivot_value::speedup && !compared ? pivot_value::gflops : wanted;
 }
 
-table::field measured(const document& d, const cell& c, pivot_value v) {
-  if (c.time) {
+table::field measured(const document& d, const cell& c, pivot_value v, const view& shown) {
+  if (c.time && shows_time(c, shown)) {
     const std::string text =
         v == pivot_value::speedup ? speedup_text(d, c) : value_text(d, c, c.time->median_ms, v);
     const bool simulated = !text.empty() && c.time->clock == timing::clock::simulator;
@@ -174,19 +178,26 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     simulated = simulated || (c.time && c.time->clock == timing::clock::simulator);
   }
 
+  // On the simulator, unless its times are asked for: only what is not simulated.
+  const auto wanted = [&](const cell& c) {
+    return !simulated || out.view().simulator_times || (c.time && shows_time(c, out.view()));
+  };
   const pivot_value value = shown(d, p.value);
   const std::string unit = unit_text(d, value);
   for (const std::string& title : titles) {
     const sheet& s = sheets[title];
+    const table figures =
+        fill(s, p, wanted, [&](const cell& c) { return measured(d, c, value, out.view()); });
+    if (figures.rows() == 0) continue;
     out.line(title, style::bold,
              fmt::format(": {} by {} and {}", unit, axis_name(p.rows), axis_name(p.columns)));
-    out.add(fill(s, p, [&](const cell& c) { return measured(d, c, value); }));
+    out.add(figures);
     // A speedup over a baseline measured here would be meaningless for published times.
     const std::size_t published =
         value == pivot_value::speedup ? 0 : d.experiment.published.columns.size();
     for (std::size_t i = 0; i < published; ++i) {
       bool any = false;
-      const table t = fill(s, p, [&](const cell& c) -> table::field {
+      const table t = fill(s, p, wanted, [&](const cell& c) -> table::field {
         const auto ms = d.published_ms(c, i);
         any = any || ms.has_value();
         return {ms ? value_text(d, c, *ms, value) : "", style::dim};
@@ -197,7 +208,7 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     }
     out.end_section();
   }
-  if (simulated) {
+  if (simulated && out.view().simulator_times) {
     out.line("* time of the simulator: says nothing about the speed of a GPU", style::plain);
     out.end_section();
   }

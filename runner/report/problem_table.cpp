@@ -1,6 +1,7 @@
 #include "report/problem_table.hpp"
 
 #include "core/number_text.hpp"
+#include "report/agreement.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,12 +14,6 @@ namespace {
 
 using results::cell;
 using results::document;
-
-std::string accuracy_text(const document& d, const cell& c) {
-  if (!c.accuracy) return "";
-  if (is_integer(d.problem_of(c).dtype)) return c.accuracy->max_abs_error == 0 ? "exact" : "";
-  return number_text(c.accuracy->rho_over_sqrt_k);
-}
 
 // Shared memory per block, static and dynamic together.
 std::string shared_text(const results::launch& l) {
@@ -38,10 +33,10 @@ std::string clock_text(const timing::summary& t) {
   return mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "";
 }
 
-std::vector<table::field> row(const document& d, const cell& c) {
-  std::vector<table::field> fields{{c.kernel.name()},
-                                   {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
-  if (c.time) {
+// The columns of times; all empty for a cell whose time is not shown.
+std::vector<table::field> time_fields(const document& d, const cell& c, const view& v) {
+  std::vector<table::field> fields;
+  if (c.time && shows_time(c, v)) {
     fields.push_back({time_text(c.time->median_ms)});
     fields.push_back({fmt::format("±{:.1f}%", 50 * c.time->spread), style::dim});
     fields.push_back({clock_text(*c.time), style::dim});
@@ -52,10 +47,26 @@ std::vector<table::field> row(const document& d, const cell& c) {
     fields.push_back({share ? number_text(100 * *share) + "%" : "", style::dim});
     fields.push_back({speedup_text(d, c)});
     fields.push_back({c.hot_time ? time_text(c.hot_time->median_ms) : ""});
-  } else {
-    fields.resize(fields.size() + 7);
   }
-  fields.push_back({accuracy_text(d, c)});
+  fields.resize(7);
+  return fields;
+}
+
+// What its bar shows: GFLOP/s, of anything but the simulator.
+double speed_of(const document& d, const cell& c) {
+  const bool real = c.time && c.time->clock != timing::clock::simulator;
+  return real ? d.gflops(c).value_or(0) : 0;
+}
+
+std::vector<table::field> row(const document& d, const cell& c, const agreed* others,
+                              const view& v) {
+  std::vector<table::field> fields{{c.kernel.name()},
+                                   {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
+  const std::vector<table::field> times = time_fields(d, c, v);
+  const table::field error{accuracy_text(d, c)};
+  if (others != nullptr) fields.insert(fields.end(), {error, agreement_field(*others)});
+  fields.insert(fields.end(), times.begin(), times.end());
+  if (others == nullptr) fields.push_back(error);
   const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
   fields.push_back({compiled ? std::to_string(c.launches[0].registers) : "", style::dim});
   fields.push_back({compiled ? shared_text(c.launches[0]) : "", style::dim});
@@ -65,6 +76,30 @@ std::vector<table::field> row(const document& d, const cell& c) {
     fields.push_back({ms ? time_text(*ms) : "", style::dim});
   }
   return fields;
+}
+
+// Titles, and how soon each column leaves a table that is too wide.
+void add_columns(table& t, const document& d, bool simulated, bool narrow) {
+  constexpr auto kLeft = table::align::left, kRight = table::align::right;
+  t.add_column("kernel", kLeft);
+  t.add_column("verdict", kLeft);
+  if (simulated) {
+    t.add_column(kErrorTitle);
+    t.add_column("agreement");
+  }
+  t.add_column("time");
+  t.add_column("spread", kRight, 5);
+  t.add_column("clock", kLeft, 4);
+  t.add_column("GFLOP/s");
+  t.add_column("% of\npeak", kRight, 2);
+  t.add_column(d.experiment.baseline ? (narrow ? "vs\n" : "vs ") + d.experiment.baseline->text
+                                     : "");
+  t.add_column("hot", kRight, 1);
+  if (!simulated) t.add_column(kErrorTitle, kRight, 3);
+  t.add_column("regs", kRight, 6);
+  t.add_column("shared", kRight, 7);
+  t.add_column("occupancy", kRight, 8);
+  for (const auto& column : d.experiment.published.columns) t.add_column(column.label, kRight, 9);
 }
 
 std::string throttling_text(const cell& c) {
@@ -87,24 +122,31 @@ std::string speedup_text(const document& d, const cell& c) {
          (c.speedup->tie() && d.baseline_of(c) != &c ? " tie" : "");
 }
 
-table problem_table(const document& d, std::size_t problem) {
+std::string accuracy_text(const document& d, const cell& c) {
+  if (!c.accuracy) return "";
+  if (is_integer(d.problem_of(c).dtype)) return c.accuracy->max_abs_error == 0 ? "exact" : "";
+  return number_text(c.accuracy->rho_over_sqrt_k);
+}
+
+bool shows_time(const cell& c, const view& v) {
+  return v.simulator_times || !c.time || c.time->clock != timing::clock::simulator;
+}
+
+table problem_table(const document& d, std::size_t problem, const view& v) {
+  const auto cells = d.cells_of(problem);
+  const bool simulated =
+      std::ranges::any_of(cells, [&](const cell& c) { return !shows_time(c, v); });
+  const std::vector<agreed> others =
+      simulated ? agreement_of_cells(d, problem) : std::vector<agreed>();
+  double fastest = 0;
+  for (const cell& c : cells) fastest = std::max(fastest, speed_of(d, c));
   table t;
-  t.add_column("kernel", table::align::left);
-  t.add_column("verdict", table::align::left);
-  t.add_column("time");
-  t.add_column("spread");
-  t.add_column("clock", table::align::left);
-  t.add_column("GFLOP/s");
-  t.add_column("% of\npeak");
-  t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
-  t.add_column("hot");
-  t.add_column("error/√K");
-  t.add_column("regs");
-  t.add_column("shared");
-  t.add_column("occupancy");
-  for (const auto& column : d.experiment.published.columns) t.add_column(column.label);
-  for (const cell& c : d.cells_of(problem)) {
-    if (!is_declined(c.verdict)) t.add_row(row(d, c));
+  add_columns(t, d, simulated, v.columns != kNoLimit);
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const cell& c = cells[i];
+    if (is_declined(c.verdict)) continue;
+    t.add_row(row(d, c, simulated ? &others[i] : nullptr, v),
+              fastest > 0 ? speed_of(d, c) / fastest : 0);
   }
   return t;
 }
@@ -134,6 +176,20 @@ std::vector<reason> reasons(const document& d, std::size_t problem) {
     r.kernels.push_back(c.kernel.name());
   }
   return found;
+}
+
+std::string names_of(const std::vector<std::string>& kernels, std::size_t room) {
+  const std::string all = fmt::format("{}", fmt::join(kernels, ", "));
+  if (kernels.size() < 2 || width(all) <= room) return all;
+  std::vector<std::string> plugins;
+  for (const std::string& name : kernels) {
+    std::string plugin = name.substr(0, name.find(':'));
+    if (std::ranges::find(plugins, plugin) == plugins.end()) plugins.push_back(std::move(plugin));
+  }
+  const std::string folded =
+      fmt::format("{} kernels of {}", kernels.size(), fmt::join(plugins, ", "));
+  if (plugins.size() < 2 || width(folded) <= room) return folded;
+  return fmt::format("{} kernels of {} plugins", kernels.size(), plugins.size());
 }
 
 std::vector<throttling> throttled(const document& d, std::size_t problem) {

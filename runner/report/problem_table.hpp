@@ -15,7 +15,13 @@ namespace kzoo::report {
 std::string speedup_text(const results::document& d, const results::cell& c);
 
 // Has no rows when the problem has no cell to show.
-table problem_table(const results::document& d, std::size_t problem);
+// On the simulator it leads with what is true there: verdict, error and agreement.
+table problem_table(const results::document& d, std::size_t problem, const view& v);
+// The title of its column of rounding errors, and the cell's error.
+inline constexpr const char* kErrorTitle = "error/√K";
+std::string accuracy_text(const results::document& d, const results::cell& c);
+// Whether the time of a cell that has one is shown: those of the simulator only if asked for.
+bool shows_time(const results::cell& c, const view& v);
 
 // The roofline floor, the least time that the problem can take: one line for each precision that
 // was timed; none if no peaks were measured.
@@ -30,6 +36,8 @@ struct reason {
   std::optional<reference::error_map> errors;  // of the first kernel
 };
 std::vector<reason> reasons(const results::document& d, std::size_t problem);
+// "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".
+std::string names_of(const std::vector<std::string>& kernels, std::size_t room);
 style style_of(verdict v);
 
 // The cells for which samples were discarded because the device was throttled.

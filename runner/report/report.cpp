@@ -2,6 +2,7 @@
 
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
+#include "report/checks_table.hpp"
 #include "report/closing.hpp"
 #include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
@@ -11,8 +12,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace kzoo::report {
 namespace {
@@ -95,6 +98,17 @@ struct section {
   table end_to_end;
 };
 
+// On a terminal kernels that declined are named by plugin where that saves a line.
+void add_reason(page& p, verdict v, const std::vector<std::string>& kernels,
+                const std::string& rest) {
+  const std::string_view words = verdict_name(v);
+  const std::size_t taken = 2 + width(words) + 1 + width(rest);
+  const std::size_t room = !p.is_narrow() || !is_declined(v)
+                               ? kNoLimit
+                               : p.view().columns - std::min(p.view().columns, taken);
+  p.item(words, style_of(v), fmt::format(" {}{}", names_of(kernels, room), rest));
+}
+
 void add_section(page& p, const document& d, std::size_t problem, const section& what,
                  const std::vector<reason>& why) {
   if (what.times.rows() == 0 && what.throttled_cells.empty() && what.end_to_end.rows() == 0 &&
@@ -107,8 +121,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
     for (const std::string& line : floors(d, problem)) p.item(line);
   }
   for (const reason& r : why) {
-    p.item(verdict_name(r.verdict), style_of(r.verdict),
-           fmt::format(" {}: {}", fmt::join(r.kernels, ", "), r.text));
+    add_reason(p, r.verdict, r.kernels, ": " + r.text);
     if (r.errors) p.verbatim(reference::lines_of(*r.errors));
   }
   for (const cell& c : d.cells) {
@@ -122,6 +135,49 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
     p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
   }
   p.add(what.end_to_end);
+  p.end_section();
+}
+
+// With a [pivot], the kernels that declined over all problems: a line for each reason.
+void add_declined(page& p, const document& d) {
+  struct refusal {
+    verdict why;
+    std::string text;
+    std::map<std::string, std::vector<std::size_t>> problems;  // of each kernel
+    std::vector<std::string> kernels;                          // in order
+  };
+  std::vector<refusal> all;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    for (const reason& r : reasons(d, i)) {
+      if (!is_declined(r.verdict)) continue;
+      auto at = std::ranges::find_if(
+          all, [&](const refusal& o) { return o.why == r.verdict && o.text == r.text; });
+      if (at == all.end()) at = all.insert(at, {r.verdict, r.text, {}, {}});
+      for (const std::string& name : r.kernels) {
+        if (!at->problems.contains(name)) at->kernels.push_back(name);
+        at->problems[name].push_back(i);
+      }
+    }
+  }
+  for (const refusal& r : all) {
+    // Those that declined the same problems share a line.
+    std::vector<std::pair<std::vector<std::size_t>, std::vector<std::string>>> groups;
+    for (const std::string& name : r.kernels) {
+      const auto& problems = r.problems.at(name);
+      auto at = std::ranges::find(groups, problems, [](const auto& g) { return g.first; });
+      if (at == groups.end()) at = groups.insert(at, {problems, {}});
+      at->second.push_back(name);
+    }
+    for (const auto& [problems, kernels] : groups) {
+      const std::size_t all_problems = d.experiment.problems.size();
+      const std::string where =
+          problems.size() == all_problems ? ""
+          : problems.size() == 1
+              ? " on " + problem_name(d.experiment.problems[problems[0]])
+              : fmt::format(" on {} of {} problems", problems.size(), all_problems);
+      add_reason(p, r.why, kernels, fmt::format("{}: {}", where, r.text));
+    }
+  }
   p.end_section();
 }
 
@@ -160,13 +216,25 @@ void add_failures(page& p, const document& d, std::size_t problem) {
 }
 
 void add_problem(page& p, const document& d, std::size_t problem) {
+  const bool pivot = d.experiment.pivot_table.has_value();
+  std::vector<reason> why = reasons(d, problem);
+  if (pivot) std::erase_if(why, [](const reason& r) { return is_declined(r.verdict); });
   add_section(p, d, problem,
-              {d.experiment.pivot_table ? table() : problem_table(d, problem),
-               throttled(d, problem), end_to_end_table(d, problem)},
-              reasons(d, problem));
+              {pivot ? table() : problem_table(d, problem, p.view()), throttled(d, problem),
+               end_to_end_table(d, problem, p.view())},
+              why);
 }
 
 void add_overview(page& p, const document& d) {
+  if (d.experiment.pivot_table) {
+    if (!std::ranges::all_of(d.cells, [&](const cell& c) { return shows_time(c, p.view()); })) {
+      p.line("Checks", style::bold,
+             fmt::format(", over {} problems", d.experiment.problems.size()));
+      p.add(checks_table(d));
+      p.end_section();
+    }
+    add_declined(p, d);
+  }
   if (const auto pivot = pivot_of(d)) add_pivot(p, d, *pivot);
   add_agreement(p, d);
 }
@@ -199,8 +267,8 @@ void add_closing(page& p, const document& d) {
                      d.wall_seconds));
 }
 
-std::string full_report(const document& d, medium m) {
-  page p(m);
+std::string full_report(const document& d, const view& v) {
+  page p(v);
   add_head(p, d);
   add_measured(p, d);
   p.end_section();

@@ -23,6 +23,6 @@ void add_overview(page& p, const results::document& d);
 void add_closing(page& p, const results::document& d);
 
 // The complete report, including how it was measured.
-std::string full_report(const results::document& d, medium m);
+std::string full_report(const results::document& d, const view& v);
 
 }  // namespace kzoo::report

@@ -3,10 +3,15 @@
 #include "core/printable.hpp"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 
 namespace kzoo::report {
 namespace {
+
+constexpr std::size_t kGap = 2;             // between columns
+constexpr std::size_t kNarrowestName = 12;  // of a first column that wraps
+constexpr std::size_t kShortestBar = 8, kLongestBar = 24;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -15,57 +20,146 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-}  // namespace
-
-void table::add_column(const std::string& title, align a) {
-  columns_.push_back({lines_of(title), a});
+// A bar of block elements, in eighths of a character.
+std::string bar(double share, std::size_t longest) {
+  constexpr std::array<const char*, 8> kParts{"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const auto eighths = static_cast<std::size_t>(
+      std::clamp(share, 0.0, 1.0) * static_cast<double>(8 * longest) + 0.5);
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text + kParts[eighths % 8];
 }
 
-void table::add_row(std::vector<field> fields) {
+}  // namespace
+
+void table::add_column(const std::string& title, align a, int rank) {
+  columns_.push_back({lines_of(title), a, rank});
+}
+
+void table::add_row(std::vector<field> fields, double share) {
   fields.resize(columns_.size());
   for (field& f : fields) f.text = printable(f.text);  // before its width counts
-  rows_.push_back(std::move(fields));
+  rows_.push_back({std::move(fields), share});
 }
 
 bool table::used(std::size_t c) const {
-  return std::ranges::any_of(rows_, [=](const auto& row) { return !row[c].text.empty(); });
+  return std::ranges::any_of(rows_, [=](const row& r) { return !r.fields[c].text.empty(); });
 }
 
-std::string table::str(bool colour, std::string_view indent) const {
-  std::vector<std::size_t> widths(columns_.size());
+std::size_t table::width_of(std::size_t c) const {
+  std::size_t widest = 0;
+  for (const row& r : rows_) widest = std::max(widest, width(r.fields[c].text));
+  for (const std::string& line : columns_[c].title) widest = std::max(widest, width(line));
+  return widest;
+}
+
+std::size_t table::width_of(const places& shown) const {
+  std::size_t sum = 0;
+  for (const std::size_t c : shown) sum += width_of(c) + kGap;
+  return sum == 0 ? 0 : sum - kGap;
+}
+
+// The columns of a table that may be so wide.
+table::places table::shown(std::size_t most) const {
+  places all;
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    if (used(c)) all.push_back(c);
+  while (width_of(all) > most) {
+    const auto next =
+        std::ranges::max_element(all, {}, [&](std::size_t c) { return columns_[c].rank; });
+    if (next == all.end() || columns_[*next].rank == 0) break;
+    all.erase(next);
+  }
+  return all;
+}
+
+std::string table::joined_title(std::size_t c) const {
+  std::string title;
+  for (const std::string& line : columns_[c].title) title += (title.empty() ? "" : " ") + line;
+  return title;
+}
+
+bool table::fits(std::string_view indent, std::size_t most) const {
+  return most == kNoLimit || indent.size() + width_of(shown(kNoLimit)) <= most;
+}
+
+std::vector<std::string> table::left_out(std::string_view indent, std::size_t most) const {
+  if (most == kNoLimit) return {};
+  const places there = shown(most - std::min(most, indent.size()));
+  std::vector<std::string> titles;
+  for (std::size_t c = 0; c < columns_.size(); ++c)
+    if (used(c) && std::ranges::find(there, c) == there.end()) titles.push_back(joined_title(c));
+  return titles;
+}
+
+void table::write(std::string& out, const places& shown, bool colour, std::string_view indent,
+                  std::size_t most) const {
+  std::vector<std::size_t> widths;
   std::size_t title_lines = 0;
-  for (std::size_t c = 0; c < columns_.size(); ++c) {
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], width(row[c].text));
-    if (!used(c)) continue;
-    for (const std::string& line : columns_[c].title) widths[c] = std::max(widths[c], width(line));
+  for (const std::size_t c : shown) {
+    widths.push_back(width_of(c));
     title_lines = std::max(title_lines, columns_[c].title.size());
   }
+  const std::size_t wide = width_of(shown);
+  if (wide > most)
+    widths[0] -= std::min(wide - most, widths[0] - std::min(widths[0], kNarrowestName));
+  const bool has_bars = std::ranges::any_of(rows_, [](const row& r) { return r.share > 0; });
+  const std::size_t room = most == kNoLimit || wide + kGap > most ? 0 : most - wide - kGap;
+  const std::size_t longest = has_bars && room >= kShortestBar ? std::min(room, kLongestBar) : 0;
 
-  std::string out;
-  const auto add_line = [&](const auto& field_of) {
+  const auto add_line = [&](const auto& field_of, double share) {
     std::string text(indent);
-    std::string_view gap;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (widths[c] == 0) continue;
-      const field f = field_of(c);
-      const std::string pad(widths[c] - width(f.text), ' ');
-      const std::string shown = styled(f.text, f.style, colour);
-      text += gap;
-      text += columns_[c].align == align::left ? shown + pad : pad + shown;
-      gap = "  ";
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const field f = field_of(i);
+      const std::string pad(widths[i] - std::min(widths[i], width(f.text)), ' ');
+      const std::string words = styled(f.text, f.style, colour);
+      if (i > 0) text.append(kGap, ' ');
+      text += columns_[shown[i]].align == align::left ? words + pad : pad + words;
     }
+    if (longest > 0)
+      text += std::string(kGap, ' ') + styled(bar(share, longest), style::dim, colour);
     text.erase(text.find_last_not_of(' ') + 1);
     out += text + '\n';
   };
-  for (std::size_t i = 0; i < title_lines; ++i) {
-    add_line([&](std::size_t c) {
-      const auto& title = columns_[c].title;
-      // Titles with fewer lines are aligned at the bottom.
-      const std::size_t above = title_lines - title.size();
-      return field{i < above ? "" : title[i - above], style::dim};
-    });
+  for (std::size_t line = 0; line < title_lines; ++line) {
+    add_line(
+        [&](std::size_t i) {
+          const auto& title = columns_[shown[i]].title;
+          // Titles with fewer lines are aligned at the bottom.
+          const std::size_t above = title_lines - title.size();
+          return field{line < above ? "" : title[line - above], style::dim};
+        },
+        0);
   }
-  for (const auto& row : rows_) add_line([&](std::size_t c) { return row[c]; });
+  for (const row& r : rows_) {
+    const field& name = r.fields[shown[0]];
+    const std::vector<std::string> lines = wrapped(name.text, widths[0]);
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      const bool last = line + 1 == lines.size();  // the figures stand beside the end of the name
+      add_line(
+          [&](std::size_t i) {
+            if (i > 0) return last ? r.fields[shown[i]] : field{};
+            return field{lines[line], name.style};
+          },
+          last ? r.share : 0);
+    }
+  }
+}
+
+std::string table::str(bool colour, std::string_view indent, std::size_t most) const {
+  const std::size_t room = most == kNoLimit ? most : most - std::min(most, indent.size());
+  places left = shown(room);
+  std::string out;
+  while (!left.empty()) {
+    places part = left;
+    const std::size_t name = std::min(width_of(left[0]), kNarrowestName);
+    const auto fits = [&] { return width_of(part) - width_of(part[0]) + name <= room; };
+    while (part.size() > 2 && !fits()) part.pop_back();
+    if (!out.empty()) out += '\n';
+    write(out, part, colour, indent, room);
+    if (part.size() == left.size()) break;
+    left.erase(left.begin() + 1, left.begin() + static_cast<std::ptrdiff_t>(part.size()));
+  }
   return out;
 }
 
@@ -73,10 +167,9 @@ std::string table::markdown() const {
   std::vector<std::string> lines(rows_.size() + 2, "|");
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     if (!used(c)) continue;
-    std::string title;
-    for (const std::string& line : columns_[c].title) title += (title.empty() ? "" : " ") + line;
-    std::vector<std::string> fields{report::markdown(title), ""};
-    for (const auto& row : rows_) fields.push_back(report::markdown(row[c].text, row[c].style));
+    std::vector<std::string> fields{report::markdown(joined_title(c)), ""};
+    for (const row& r : rows_)
+      fields.push_back(report::markdown(r.fields[c].text, r.fields[c].style));
 
     const std::size_t widest =
         std::max<std::size_t>(2, width(*std::ranges::max_element(fields, {}, width)));

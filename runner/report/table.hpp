@@ -16,13 +16,21 @@ class table {
     report::style style = style::plain;
   };
 
-  // A title may have several lines.
-  void add_column(const std::string& title, align a = align::right);
-  // At most as many fields as there are columns; missing ones stay empty.
-  void add_row(std::vector<field> fields);
+  // A title may have several lines. Where the table is too wide, the columns with the highest
+  // `rank` leave it first; those of rank 0 stay.
+  void add_column(const std::string& title, align a = align::right, int rank = 0);
+  // At most as many fields as there are columns; missing ones stay empty. `share`, from 0 to 1, is
+  // the length of the row's bar, for which there may be room at its end.
+  void add_row(std::vector<field> fields, double share = 0);
   std::size_t rows() const { return rows_.size(); }
-  // Empty columns are left out. Every line starts with `indent`.
-  std::string str(bool colour, std::string_view indent = "  ") const;
+  // Empty columns are left out. Every line starts with `indent`. A table that is wider than
+  // `most` loses columns; then the first one wraps; and what is still too much follows below, with
+  // the first column again.
+  std::string str(bool colour, std::string_view indent = "  ", std::size_t most = kNoLimit) const;
+  // Whether it is no wider, with all columns.
+  bool fits(std::string_view indent, std::size_t most) const;
+  // The titles of the columns that leave.
+  std::vector<std::string> left_out(std::string_view indent, std::size_t most) const;
   // The table in GitHub's Markdown.
   std::string markdown() const;
 
@@ -30,11 +38,23 @@ class table {
   struct column {
     std::vector<std::string> title;  // its lines
     table::align align;
+    int rank;
   };
-  bool used(std::size_t c) const;  // whether column c is not empty
+  struct row {
+    std::vector<field> fields;
+    double share;
+  };
+  using places = std::vector<std::size_t>;  // of columns
+  bool used(std::size_t c) const;           // whether column c is not empty
+  std::size_t width_of(std::size_t c) const;
+  std::size_t width_of(const places& shown) const;
+  places shown(std::size_t most) const;
+  std::string joined_title(std::size_t c) const;
+  void write(std::string& out, const places& shown, bool colour, std::string_view indent,
+             std::size_t most) const;
 
   std::vector<column> columns_;
-  std::vector<std::vector<field>> rows_;
+  std::vector<row> rows_;
 };
 
 }  // namespace kzoo::report

@@ -2,6 +2,7 @@
 
 #include "core/interrupt.hpp"
 #include "core/output.hpp"
+#include "report/progress.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 
 namespace kzoo::report {
@@ -26,11 +28,14 @@ bool written(std::FILE* out, const std::string& text) {
 class terminal final : public run::observer {
  public:
   explicit terminal(const terminal_options& options)
-      : options_(options), page_(medium_of(options.out)), live_(is_terminal(options.progress)) {}
+      : options_(options),
+        page_(view_of(options.out, options.shown)),
+        live_(is_terminal(options.progress)) {}
   ~terminal() override { clear_line(); }
 
   void begins(const document& d) override {
     cells_ = d.planned;
+    progress_.begin(d);
     if (options_.quiet) {
       add_broken(page_, d);
     } else {
@@ -41,15 +46,21 @@ class terminal final : public run::observer {
   }
 
   void starts(const problem& p, const std::string& kernel) override {
-    show_progress(fmt::format("[{}/{}] {} on {}", ++begun_, cells_, kernel, problem_name(p)));
+    progress_.judges(p);
+    show_progress(fmt::format("[{}/{}]", ++begun_, cells_),
+                  fmt::format("{} on {}", kernel, problem_name(p)));
   }
 
   void times(const problem& p, const std::string& kernel, int round) override {
-    show_progress(fmt::format("[{}/{}] round {}: {} on {}", begun_, cells_, round + 1, kernel,
-                              problem_name(p)));
+    progress_.times(p, round);
+    show_progress(fmt::format("[{}/{}]", begun_, cells_),
+                  fmt::format("round {}: {} on {}", round + 1, kernel, problem_name(p)));
   }
 
-  void taken_over(const document&, const cell&) override { ++begun_; }
+  void taken_over(const document& d, const cell& c) override {
+    ++begun_;
+    progress_.skip(d.problem_of(c));
+  }
 
   void loses_device(const std::string& why) override {
     clear_line();
@@ -77,9 +88,11 @@ class terminal final : public run::observer {
     return static_cast<std::size_t>(finished) * d.experiment.problems.size() >= d.planned;
   }
 
-  void show_progress(const std::string& text) {
+  void show_progress(const std::string& count, const std::string& at_hand) {
     if (options_.quiet || !live_) return;
     clear_line();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    const std::string text = count + " " + progress_.times_text(elapsed.count()) + "  " + at_hand;
     // A line that wraps cannot be rewritten.
     write_text(options_.progress, shortened(text, columns_of(options_.progress) - 1));
     std::fflush(options_.progress);
@@ -104,6 +117,8 @@ class terminal final : public run::observer {
   bool live_;
   bool line_shown_ = false;
   std::size_t cells_ = 0, begun_ = 0;
+  progress progress_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace
@@ -115,12 +130,17 @@ bool wants_colour(std::FILE* file) {
 
 medium medium_of(std::FILE* file) { return wants_colour(file) ? medium::terminal : medium::text; }
 
+view view_of(std::FILE* file, const shown_options& shown) {
+  return {medium_of(file), is_terminal(file) && !shown.wide ? columns_of(file) : kNoLimit,
+          shown.simulator_times};
+}
+
 std::unique_ptr<run::observer> make_terminal(const terminal_options& options) {
   return std::make_unique<terminal>(options);
 }
 
 void print_closing(const document& d, const terminal_options& options) {
-  page p(medium_of(options.out));
+  page p(view_of(options.out, options.shown));
   if (!options.quiet) add_overview(p, d);
   add_closing(p, d);
   written(options.out, p.take());

@@ -1,5 +1,6 @@
 #pragma once
-// The report of a run in progress: tables as problems finish, and a progress line.
+// The report of a run in progress: tables as problems finish, and a progress line with what is
+// at hand, how long it has taken and about how long it will.
 
 #include "report/page.hpp"
 #include "run/execution.hpp"
@@ -9,10 +10,17 @@
 
 namespace kzoo::report {
 
+// What users ask for of any report.
+struct shown_options {
+  bool wide = false;             // tables as wide as they are
+  bool simulator_times = false;  // times of the simulator too
+};
+
 struct terminal_options {
   std::FILE* out = stdout;       // tables
   std::FILE* progress = stderr;  // one line, overwritten, on a terminal; else one line per problem
   bool quiet = false;            // only what did not pass, and the closing line
+  shown_options shown;
 };
 
 std::unique_ptr<run::observer> make_terminal(const terminal_options& options);
@@ -23,5 +31,7 @@ void print_closing(const results::document& d, const terminal_options& options);
 // True on a terminal (core/output.hpp), unless NO_COLOR is set (no-color.org).
 bool wants_colour(std::FILE* file);
 medium medium_of(std::FILE* file);
+// Lines fit the terminal, unless they may be wide; those of files and pipes are never cut.
+view view_of(std::FILE* file, const shown_options& shown);
 
 }  // namespace kzoo::report

@@ -44,6 +44,20 @@ std::string shortened(std::string_view text, std::size_t most) {
   return line;
 }
 
+std::vector<std::string> wrapped(std::string_view name, std::size_t most) {
+  std::vector<std::string> lines;
+  while (width(name) > most) {
+    std::string line = shortened(name, most);
+    const std::size_t stop = line.find_last_of(":_@, ");
+    if (stop != std::string::npos && stop > 0) line.resize(stop + 1);
+    if (line.empty() || !name.starts_with(line)) break;
+    lines.push_back(line);
+    name.remove_prefix(line.size());
+  }
+  lines.emplace_back(name);
+  return lines;
+}
+
 std::size_t width(std::string_view utf8) {
   return static_cast<std::size_t>(std::ranges::count_if(
       utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));

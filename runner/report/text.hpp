@@ -1,8 +1,11 @@
 #pragma once
 // Text styles, on a terminal and in Markdown.
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::report {
 
@@ -17,6 +20,12 @@ std::string markdown(std::string_view words, style s = style::plain);
 
 // The beginning of the text, safe for a terminal, that is at most so wide.
 std::string shortened(std::string_view text, std::size_t most);
+
+// A name in lines of at most that width, broken after one of ":_@, " where that is possible.
+std::vector<std::string> wrapped(std::string_view name, std::size_t most);
+
+// No limit to how wide a line is: of files and pipes.
+inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 // The width on a terminal: characters, not bytes.
 std::size_t width(std::string_view utf8);

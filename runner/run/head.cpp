@@ -57,7 +57,8 @@ std::vector<std::string> notes_on(const plan& p) {
   });
   if (simulated && e.timing.enabled) {
     notes.push_back(
-        "times marked `simulator` are how long the simulation took, not what a GPU would take");
+        "the kernels of the simulator take as long as their simulation, which says nothing about a GPU "
+        "(--simulator-times)");
   }
   return notes;
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 
 namespace kzoo::run {
@@ -61,10 +62,12 @@ void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) 
 
 std::vector<std::string> plugin_discovery::names() const {
   std::vector<std::string> all;
-  for (const known_plugin& p : known_) all.push_back(p.name);
-  for (const plugin_file& f : files_) all.push_back(f.name);
-  std::ranges::sort(all);
-  all.erase(std::ranges::unique(all).begin(), all.end());
+  std::set<std::string> others;
+  for (const known_plugin& p : known_)
+    if (std::ranges::find(all, p.name) == all.end()) all.push_back(p.name);
+  for (const plugin_file& f : files_)
+    if (std::ranges::find(all, f.name) == all.end()) others.insert(f.name);
+  all.insert(all.end(), others.begin(), others.end());
   return all;
 }
 

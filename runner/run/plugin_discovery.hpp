@@ -31,7 +31,7 @@ class plugin_discovery {
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
   // One for each folder that other users can write to: their libraries would run as this user.
   const std::vector<std::string>& warnings() const { return warnings_; }
-  // All names, sorted, each once.
+  // All names, each once: those of this tree in the ladder's order, then others, sorted.
   std::vector<std::string> names() const;
   // A plugin of the tree without a library.
   struct missing_build {

@@ -12,12 +12,16 @@
 #include <nlohmann/json.hpp>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 using namespace kzoo::test;
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // C0, C1, a bidirectional override and a byte that is not UTF-8.
 const std::string kHarm = "x\x1b]0;t\x07\xc2\x9b\u202e\xff";
@@ -70,6 +74,49 @@ TEST_CASE("progress lines are no longer than the terminal is wide", "[cli]") {
   CHECK(shown.code == 0);
   CHECK_THAT(shown.out, ContainsSubstring("[1/") && ContainsSubstring("\r\x1b[K"));
   CHECK(widest_line(shown.out) == 29);
+}
+
+// KZOO_UPDATE_DOCS=1 writes the files anew.
+TEST_CASE("reports fit the terminal: 80, 100 and 160 columns, and a pipe", "[cli]") {
+  const auto check = [](const std::string& name, const fs::path& result) {
+    for (const int columns : {80, 100, 160, 0}) {
+      const std::string words = "report " + result.string();
+      std::string shown = columns == 0 ? runner(words).out
+                                       : on_terminal(words, columns, "TERM=xterm NO_COLOR=1").out;
+      std::erase(shown, '\r');
+      const fs::path file =
+          source_folder() / "tests" / "fixtures" / "terminal" /
+          (name + "-" + (columns == 0 ? "piped" : std::to_string(columns)) + ".txt");
+      if (std::getenv("KZOO_UPDATE_DOCS") != nullptr) std::ofstream(file) << shown;
+      INFO(file);
+      CHECK(shown == read_text(file));
+    }
+  };
+  check("ladder", source_folder() / "docs" / "results" / "h200-ladder.json");
+  check("quick", source_folder() / "tests" / "fixtures" / "quick-cpu.json");
+}
+
+TEST_CASE("times of the simulator are shown when they are asked for", "[cli]") {
+  const std::string words =
+      "report " + (source_folder() / "tests" / "fixtures" / "quick-cpu.json").string();
+  CHECK(runner(words).out.find("ms*") == std::string::npos);
+  CHECK_THAT(runner(words + " --simulator-times").out, ContainsSubstring("ms*"));
+  const std::string wide = " --wide";
+  CHECK(on_terminal(words + wide, 60, "TERM=xterm NO_COLOR=1").out.find("no room") ==
+        std::string::npos);
+}
+
+TEST_CASE("kernels stand in the ladder's order", "[cli]") {
+  const std::string listed = runner("list").out;
+  std::size_t before = 0;
+  for (const char* name : {"\nnaive ", "\nsmem ", "\nfloat4 ", "\npipelined ", "\nwmma ",
+                           "\nsplit_fp16 ", "\ncoarsened ", "\nserial "}) {
+    INFO(name << " in\n" << listed);
+    const std::size_t at = listed.find(name);
+    REQUIRE(at != std::string::npos);
+    CHECK(at > before);
+    before = at;
+  }
 }
 
 TEST_CASE("no escape sequence is written where none is understood", "[cli]") {

@@ -1,6 +1,8 @@
 #include "core/number_text.hpp"
 #include "core/printable.hpp"
 #include "report/page.hpp"
+#include "report/problem_table.hpp"
+#include "report/progress.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 #include "support/catch.hpp"
@@ -105,4 +107,72 @@ TEST_CASE("a line is cut to the width of the terminal", "[report]") {
   CHECK(shortened("error/√K is", 8) == "error/√K");
   CHECK(shortened("short", 80) == "short");
   CHECK(shortened("a\x1b[2J", 3) == "a\\x");
+}
+
+TEST_CASE("a table that is too wide loses columns, wraps names, and continues below", "[report]") {
+  table t;
+  t.add_column("name", table::align::left);
+  t.add_column("kept");
+  t.add_column("second", table::align::right, 1);
+  t.add_column("first", table::align::right, 2);
+  t.add_row({{"plugin:128x128_8x8"}, {"1"}, {"2"}, {"3"}}, 0.5);
+  CHECK(t.left_out("", 100).empty());
+  CHECK(t.left_out("", 37) == std::vector<std::string>{"first"});
+  CHECK(t.str(false, "", 34) ==
+        "name                kept  second\n"
+        "plugin:128x128_8x8     1       2\n");
+  CHECK(t.str(false, "", 20) ==
+        "name            kept\n"
+        "plugin:\n"
+        "128x128_8x8        1\n");
+  // A bar of 8 characters or more where there is room, and never in files.
+  CHECK_THAT(t.str(false, "", 60), ContainsSubstring("3  █████████▌\n"));
+  CHECK(t.str(false, "").find("█") == std::string::npos);
+
+  table wide;
+  wide.add_column("name", table::align::left);
+  for (const char* title : {"aaaa", "bbbb", "cccc"}) wide.add_column(title);
+  wide.add_row({{"x"}, {"1"}, {"2"}, {"3"}});
+  CHECK(wide.fits("", 22));
+  CHECK_FALSE(wide.fits("", 21));
+  CHECK(wide.str(false, "", 17) ==
+        "name  aaaa  bbbb\n"
+        "x        1     2\n"
+        "\n"
+        "name  cccc\n"
+        "x        3\n");
+}
+
+TEST_CASE("kernels that declined are named by plugin where there is no room", "[report]") {
+  const std::vector<std::string> names{"a:1", "a:2", "b:1"};
+  CHECK(names_of(names, kNoLimit) == "a:1, a:2, b:1");
+  CHECK(names_of(names, 13) == "a:1, a:2, b:1");
+  CHECK(names_of({"aaaaaaaa:1", "aaaaaaaa:2"}, 20) == "2 kernels of aaaaaaaa");
+  CHECK(names_of({"aaaaaaaa:111111", "bbbbbbbb:1"}, 12) == "2 kernels of 2 plugins");
+}
+
+TEST_CASE("progress says how long the rest takes", "[report]") {
+  kzoo::results::document d;
+  d.experiment.problems.resize(2);
+  for (auto& p : d.experiment.problems) p.m = p.n = p.k = 64;
+  d.experiment.problems[1].k = 256;  // weighs twice as much
+  d.experiment.timing.rounds = 4;
+  d.planned = 4;
+  progress p;
+  p.begin(d);
+  CHECK(p.done() == 0);
+  CHECK(p.times_text(75) == "1:15");
+  p.judges(d.experiment.problems[0]);
+  CHECK(p.done() == 0);
+  p.judges(d.experiment.problems[0]);
+  CHECK(p.done() == Approx(1.0 / 12));
+  p.times(d.experiment.problems[0], 2);
+  CHECK(p.done() == Approx(0.25));
+  CHECK(p.times_text(10) == "0:10, about 0:30 left");
+  p.times(d.experiment.problems[0], 9);  // more rounds than asked for
+  CHECK(p.done() == Approx(1.0 / 3));
+  p.judges(d.experiment.problems[1]);
+  CHECK(p.done() == Approx(1.0 / 3));
+  p.times(d.experiment.problems[1], 2);
+  CHECK(p.times_text(3600) == "1:00:00, about 12:00 left");
 }

@@ -21,11 +21,11 @@ TEST_CASE("files of schema 1 have the same report as ever", "[results]") {
   for (const char* name : {"journal-1.jsonl", "results-1.json"}) {
     INFO(name);
     const results::document d = storage::read(kFixtures / name);
-    CHECK(report::full_report(d, report::medium::text) ==
+    CHECK(report::full_report(d, {report::medium::text, report::kNoLimit, true}) ==
           test::read_text(kFixtures / "report-1.txt"));
     CHECK(test::csv_text(d) == test::read_text(kFixtures / "report-1.csv"));
     const results::document again = test::read_document(test::document_text(d));
-    CHECK(report::full_report(again, report::medium::text) ==
+    CHECK(report::full_report(again, {report::medium::text, report::kNoLimit, true}) ==
           test::read_text(kFixtures / "report-1.txt"));
     CHECK(test::document_text(again) == test::document_text(d));
   }

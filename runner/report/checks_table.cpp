@@ -1,0 +1,83 @@
+#include "report/checks_table.hpp"
+
+#include "core/number_text.hpp"
+#include "report/agreement.hpp"
+#include "report/problem_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+
+// What is known of one kernel.
+struct checked_kernel {
+  std::string name;
+  std::map<verdict, std::size_t> verdicts;
+  const cell* least_accurate = nullptr;
+  agreed others;
+};
+
+// Of two cells, the one with the larger error; rounding errors count more than exact integers.
+bool is_worse(const document& d, const cell& c, const cell* than) {
+  if (!c.accuracy) return false;
+  if (than == nullptr) return true;
+  const bool exact = is_integer(d.problem_of(c).dtype);
+  if (exact != is_integer(d.problem_of(*than).dtype)) return !exact;
+  return c.accuracy->rho_over_sqrt_k > than->accuracy->rho_over_sqrt_k;
+}
+
+std::vector<checked_kernel> all_of(const document& d) {
+  std::vector<checked_kernel> all;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t problem = 0; problem < d.experiment.problems.size(); ++problem) {
+    const auto cells = d.cells_of(problem);
+    const std::vector<agreed> others = agreement_of_cells(d, problem);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const cell& c = cells[i];
+      if (is_declined(c.verdict)) continue;
+      const auto [at, is_new] = known.emplace(c.kernel.name(), all.size());
+      if (is_new) all.push_back({at->first, {}, nullptr, {}});
+      checked_kernel& k = all[at->second];
+      ++k.verdicts[c.verdict];
+      k.others.add(others[i]);
+      if (is_worse(d, c, k.least_accurate)) k.least_accurate = &c;
+    }
+  }
+  return all;
+}
+
+table::field verdicts_field(const checked_kernel& k) {
+  std::string text;
+  for (const auto& [v, count] : k.verdicts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict_name(v));
+  const bool passed = k.verdicts.size() == 1 && k.verdicts.contains(verdict::pass);
+  return {text, passed ? style::good : style::bad};
+}
+
+}  // namespace
+
+table checks_table(const document& d) {
+  table t;
+  t.add_column("kernel", table::align::left);
+  t.add_column("problems", table::align::left);
+  t.add_column(kErrorTitle);
+  t.add_column("agreement");
+  for (const checked_kernel& k : all_of(d)) {
+    t.add_row({{k.name},
+               verdicts_field(k),
+               {k.least_accurate != nullptr ? accuracy_text(d, *k.least_accurate) : ""},
+               agreement_field(k.others)});
+  }
+  return t;
+}
+
+}  // namespace kzoo::report

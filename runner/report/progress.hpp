@@ -1,0 +1,43 @@
+#pragma once
+// How far a run is, and how long the rest will take.
+
+#include "results/document.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace kzoo::report {
+
+// Judging a cell counts as half of its work and timing it as the other half. A problem weighs as
+// much as the square root of its operations: timing takes the same for all but the largest, and
+// judging grows with them.
+class progress {
+ public:
+  void begin(const results::document& d);
+  // A kernel is about to be judged on the problem; all are timed in that round, from 0.
+  void judges(const problem& p);
+  void times(const problem& p, int round);
+  // A cell that an earlier run finished.
+  void skip(const problem& p);
+
+  double done() const;  // from 0 to 1
+  // "0:12, about 1:30 left"; without the latter until that can be told.
+  std::string times_text(double elapsed_seconds) const;
+
+ private:
+  struct part {
+    problem of;
+    double weight = 0;
+    double judged = 0, timed = 0;  // shares
+    bool begun = false;
+  };
+  part& find(const problem& p);
+
+  std::vector<part> parts_;
+  double per_problem_ = 0;  // cells
+  int rounds_ = 0;          // 0: nothing is timed
+  double skipped_ = 0;      // share of all work
+};
+
+}  // namespace kzoo::report
