@@ -29,8 +29,8 @@ struct common_options {
 // Output options of run and rerun.
 struct output_options : common_options {
   report::shown_options shown;
-  std::string json, csv, markdown;  // "" : none, "-": stdout
-  std::string journal;              // "" : under results/
+  std::string json, csv, markdown, junit;  // "" : none, "-": stdout
+  std::string journal;                     // "" : under results/
   bool no_journal = false;
   bool quiet = false;
   bool show_errors = false;
@@ -75,7 +75,7 @@ struct rerun_options : output_options {
 struct report_options {
   std::string file;
   report::shown_options shown;
-  bool markdown = false, json = false, csv = false;
+  bool markdown = false, json = false, csv = false, junit = false;
 };
 
 struct compare_options {

@@ -1,6 +1,7 @@
 #include "cli/exports.hpp"
 
 #include "report/csv.hpp"
+#include "report/junit.hpp"
 #include "report/report.hpp"
 #include "results/experiment.hpp"
 #include "storage/results_json.hpp"
@@ -18,6 +19,8 @@ void render(const results::document& d, format f, const report::shown_options& s
       return storage::write(d, out);
     case format::csv:
       return report::write_csv(d, out);
+    case format::junit:
+      return report::write_junit(d, out);
     case format::markdown:
       return out(report::full_report(
           d, {report::medium::markdown, report::kNoLimit, shown.simulator_times}));
@@ -38,6 +41,7 @@ exports::exports(const output_options& options, const std::filesystem::path& sou
   add(format::json, "--json", options.json);
   add(format::csv, "--csv", options.csv);
   add(format::markdown, "--md", options.markdown);
+  add(format::junit, "--junit", options.junit);
 }
 
 void exports::write(const results::document& d) {

@@ -1,5 +1,5 @@
 #pragma once
-// Writes the files that --json, --csv and --md ask for.
+// Writes the files that --json, --csv, --md and --junit ask for.
 
 #include "cli/commands.hpp"
 #include "cli/export_file.hpp"
@@ -13,7 +13,7 @@
 
 namespace kzoo::cli {
 
-enum class format { json, csv, markdown };
+enum class format { json, csv, markdown, junit };
 void render(const results::document& d, format f, const report::shown_options& shown,
             const text_sink& out);
 

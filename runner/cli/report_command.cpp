@@ -17,6 +17,8 @@ int report(const report_options& options) {
     render(d, format::json, options.shown, print);
   } else if (options.csv) {
     render(d, format::csv, options.shown, print);
+  } else if (options.junit) {
+    render(d, format::junit, options.shown, print);
   } else if (options.markdown) {
     render(d, format::markdown, options.shown,
            [](std::string_view text) { write_text(stdout, text); });

@@ -97,6 +97,8 @@ void add_output(CLI::App& app, output_options& o) {
   app.add_option("--csv", o.csv, "Write one line per cell as CSV; - for stdout")->type_name("FILE");
   app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
       ->type_name("FILE");
+  app.add_option("--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout")
+      ->type_name("FILE");
   auto* journal =
       app.add_option("--journal", o.journal,
                      "Where finished cells are stored at once; default: results/DATE_NAME.jsonl")
@@ -150,6 +152,7 @@ void add_report(CLI::App& runner, int& code) {
   format->add_flag("--md", o.markdown, "As Markdown for GitHub");
   format->add_flag("--csv", o.csv, "As CSV, one line per cell");
   format->add_flag("--json", o.json, "As JSON, complete");
+  format->add_flag("--junit", o.junit, "The verdicts as JUnit XML");
   format->require_option(0, 1);
   add_shown(app, o.shown);
 }
