@@ -73,7 +73,8 @@ struct rerun_options : output_options {
 };
 
 struct report_options {
-  std::string file;
+  std::vector<std::string> files;  // one; several with html
+  std::string html;                // "" : none, "-": stdout
   report::shown_options shown;
   bool markdown = false, json = false, csv = false, junit = false;
 };
@@ -124,5 +125,8 @@ int compare(const compare_options& options);
 // of the build tree or the installed tree that the program is in.
 std::vector<std::filesystem::path> plugin_folders();
 std::vector<std::filesystem::path> config_path();
+// Where the charting library may be: KZOO_CHARTS, the user's folder that ./zoo setup --charts
+// fills, the installed tree.
+std::vector<std::filesystem::path> charts_folders();
 
 }  // namespace kzoo::cli

@@ -47,4 +47,16 @@ std::vector<fs::path> config_path() {
   return folders;
 }
 
+std::vector<fs::path> charts_folders() {
+  std::vector<fs::path> folders = from_environment("KZOO_CHARTS");
+  const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
+  if (data != nullptr && *data != '\0') {
+    folders.push_back(fs::path(data) / "kernel-zoo" / "charts");
+  } else if (home != nullptr && *home != '\0') {
+    folders.push_back(fs::path(home) / ".local" / "share" / "kernel-zoo" / "charts");
+  }
+  folders.push_back(program_folder().parent_path() / "share" / "kernel-zoo" / "charts");
+  return folders;
+}
+
 }  // namespace kzoo::cli

@@ -1,17 +1,72 @@
 #include "cli/exports.hpp"
 #include "core/output.hpp"
+#include "html/page.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "storage/read.hpp"
 
+#include "input/invalid.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 namespace kzoo::cli {
+namespace {
+
+// What tells the results apart, as far as anything does.
+std::vector<std::string> labels_of(const std::vector<results::document>& all) {
+  const auto name_of = [](const results::document& d, bool with_time) {
+    const auto& e = d.experiment;
+    return (e.title.empty() ? e.file.filename().string() : e.title) + ", " + d.device.name +
+           (with_time ? ", " + d.started : "");
+  };
+  std::vector<std::string> labels;
+  for (const results::document& d : all) {
+    const auto same = std::ranges::count_if(all, [&](const results::document& other) {
+      return name_of(other, false) == name_of(d, false);
+    });
+    std::string label = name_of(d, same > 1);
+    for (int copy = 2; std::ranges::find(labels, label) != labels.end(); ++copy)
+      label = fmt::format("{} ({})", name_of(d, true), copy);
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+int write_html(const report_options& options) {
+  std::vector<results::document> all;
+  for (const std::string& file : options.files) all.push_back(storage::read(file));
+  const std::vector<std::string> labels = labels_of(all);
+  std::vector<html::named_result> named;
+  for (std::size_t i = 0; i < all.size(); ++i) named.push_back({labels[i], &all[i]});
+  export_file out("--html", options.html, options.files.front());
+  const auto library = html::find_library(charts_folders());
+  if (!library) {
+    print_to(stderr,
+             "note: the page has no charts, only the tables: Vega-Lite is not here; "
+             "./zoo setup --charts fetches it\n");
+  }
+  html::write_page(named, library, options.shown.simulator_times,
+                   [&](std::string_view text) { out.append(text); });
+  out.finish();
+  return kOk;
+}
+
+}  // namespace
 
 int report(const report_options& options) {
-  const results::document d = storage::read(options.file);
+  if (!options.html.empty()) return write_html(options);
+  if (options.files.size() > 1) {
+    throw input::invalid(fmt::format(
+        "{}: error: one result at a time; --html FILE puts several into a page, and `runner "
+        "compare OLD NEW` says what has changed",
+        options.files[1]));
+  }
+  const results::document d = storage::read(options.files.front());
   const auto print = [](std::string_view text) { write_data(stdout, text); };
   if (options.json) {
     render(d, format::json, options.shown, print);

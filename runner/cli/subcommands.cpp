@@ -147,12 +147,18 @@ void add_rerun(CLI::App& runner, int& code) {
 
 void add_report(CLI::App& runner, int& code) {
   auto [app, o] = add(runner, "report", "Show the tables of stored results", report, code);
-  app.add_option("RESULT", o.file, "A journal, or what --json wrote")->required();
+  app.add_option("RESULT", o.files, "A journal, or what --json wrote; several with --html")
+      ->required();
   auto* format = app.add_option_group("format");
   format->add_flag("--md", o.markdown, "As Markdown for GitHub");
   format->add_flag("--csv", o.csv, "As CSV, one line per cell");
   format->add_flag("--json", o.json, "As JSON, complete");
   format->add_flag("--junit", o.junit, "The verdicts as JUnit XML");
+  format
+      ->add_option("--html", o.html,
+                   "Write one page with charts and tables, which opens without a network; - for "
+                   "stdout")
+      ->type_name("FILE");
   format->require_option(0, 1);
   add_shown(app, o.shown);
 }

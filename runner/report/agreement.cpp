@@ -21,8 +21,6 @@ namespace {
 using results::compared_pair;
 using results::document;
 
-// A wider matrix is unreadable and left out; disagreements are listed anyway.
-constexpr std::size_t kLargestMatrix = 32;
 constexpr std::size_t kMaxListed = 10;
 
 table::field field_of(const agreed& w) {
@@ -49,37 +47,7 @@ void add_disagreements(page& p, const document& d) {
   if (count > kMaxListed) p.item(fmt::format("… and {} more pairs", count - kMaxListed));
 }
 
-// The kernels in the order of the cells, and the worst of each pair of them.
-struct matrix {
-  std::vector<std::string> names;
-  std::map<std::pair<std::size_t, std::size_t>, agreed> entries;
-};
-
-matrix worst_of(const document& d) {
-  matrix m;
-  std::map<std::string, std::size_t> known;
-  const auto index_of = [&](const results::cell& c) {
-    const auto [found, is_new] = known.emplace(c.kernel.name(), m.names.size());
-    if (is_new) m.names.push_back(found->first);
-    return found->second;
-  };
-  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
-    const auto cells = d.cells_of(i);
-    std::vector<std::optional<std::size_t>> indices(cells.size());
-    const auto index_at = [&](std::size_t position) {
-      auto& index = indices[position];
-      if (!index) index = index_of(cells[position]);
-      return *index;
-    };
-    results::for_each_pair(cells, [&](const compared_pair& pair) {
-      const std::size_t a = index_at(pair.a), b = index_at(pair.b);
-      m.entries[std::minmax(a, b)].add(pair.difference);
-    });
-  }
-  return m;
-}
-
-table table_of(const matrix& m) {
+table table_of(const agreement_matrix& m) {
   table t;
   t.add_column("", table::align::left);
   for (std::size_t i = 0; i < m.names.size(); ++i) t.add_column(fmt::format("{}", i + 1));
@@ -129,8 +97,32 @@ table::field agreement_field(const agreed& a) {
   return {fmt::format("{:.0f}%", std::ceil(100 * a.of_allowed)), style::good};
 }
 
+agreement_matrix agreement_of(const document& d) {
+  agreement_matrix m;
+  std::map<std::string, std::size_t> known;
+  const auto index_of = [&](const results::cell& c) {
+    const auto [found, is_new] = known.emplace(c.kernel.name(), m.names.size());
+    if (is_new) m.names.push_back(found->first);
+    return found->second;
+  };
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const auto cells = d.cells_of(i);
+    std::vector<std::optional<std::size_t>> indices(cells.size());
+    const auto index_at = [&](std::size_t position) {
+      auto& index = indices[position];
+      if (!index) index = index_of(cells[position]);
+      return *index;
+    };
+    results::for_each_pair(cells, [&](const compared_pair& pair) {
+      const std::size_t a = index_at(pair.a), b = index_at(pair.b);
+      m.entries[std::minmax(a, b)].add(pair.difference);
+    });
+  }
+  return m;
+}
+
 void add_agreement(page& p, const document& d) {
-  const matrix worst = worst_of(d);
+  const agreement_matrix worst = agreement_of(d);
   if (worst.entries.empty()) return;
   if (!p.is_markdown() && worst.names.size() <= kLargestMatrix) {
     p.line("Agreement", style::bold,

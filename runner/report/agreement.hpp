@@ -5,6 +5,9 @@
 #include "results/document.hpp"
 
 #include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::report {
@@ -21,6 +24,17 @@ struct agreed {
 std::vector<agreed> agreement_of_cells(const results::document& d, std::size_t problem);
 // "=" where it is bit-identical to all, "8%" of what rounding allows, "x 3 of 40".
 table::field agreement_field(const agreed& a);
+
+// The kernels in the order of the cells, and the worst of each pair of them, smaller index first,
+// over all problems that both ran.
+struct agreement_matrix {
+  std::vector<std::string> names;
+  std::map<std::pair<std::size_t, std::size_t>, agreed> entries;
+};
+agreement_matrix agreement_of(const results::document& d);
+
+// A wider matrix is unreadable and left out; disagreements are listed anyway.
+inline constexpr std::size_t kLargestMatrix = 48;
 
 // The N x N matrix, each entry the worst over the problems that both kernels ran; then the pairs
 // that disagree, with the element. Adds nothing when no two results were compared. Markdown gets

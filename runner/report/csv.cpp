@@ -1,12 +1,9 @@
 #include "report/csv.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -14,43 +11,7 @@ namespace {
 using results::cell;
 using results::document;
 
-std::string quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
-
-// One line of the file: values with the names of their columns.
-class line {
- public:
-  void add(std::string_view column, std::string_view value) {
-    fields_.emplace_back(quoted(column), quoted(value));
-  }
-  void number(std::string_view column, double value) {
-    add(column, std::isfinite(value) ? fmt::format("{}", value) : "");
-  }
-  template <class T>
-  void number(std::string_view column, T value) {
-    add(column, fmt::format("{}", value));
-  }
-  void none(std::string_view column) { add(column, ""); }
-
-  std::string names() const { return joined(&field::first); }
-  std::string values() const { return joined(&field::second); }
-
- private:
-  using field = std::pair<std::string, std::string>;
-  template <class Part>
-  std::string joined(Part part) const {
-    std::vector<std::string> texts;
-    for (const field& f : fields_) texts.push_back(f.*part);
-    return fmt::format("{}\n", fmt::join(texts, ","));
-  }
-  std::vector<field> fields_;
-};
-
-void add_problem(line& l, const problem& p) {
+void add_problem(csv_line& l, const problem& p) {
   l.number("m", p.m);
   l.number("n", p.n);
   l.number("k", p.k);
@@ -68,7 +29,7 @@ void add_problem(line& l, const problem& p) {
   l.number("seed", p.seed);
 }
 
-void add_time(line& l, const document& d, const cell& c) {
+void add_time(csv_line& l, const document& d, const cell& c) {
   if (!c.time) {
     for (const char* column :
          {"median_ms", "min_ms", "spread", "noise", "samples", "clock", "cache", "sm_mhz",
@@ -102,7 +63,7 @@ void add_time(line& l, const document& d, const cell& c) {
   l.number("end_to_end_ms", c.end_to_end ? c.end_to_end->total_ms() : NAN);
 }
 
-void add_launch(line& l, const cell& c) {
+void add_launch(csv_line& l, const cell& c) {
   if (c.launches.empty() || c.launches[0].most_warps == 0) {
     for (const char* column : {"registers", "spilled_bytes", "shared_bytes", "occupancy"}) {
       l.none(column);
@@ -116,8 +77,10 @@ void add_launch(line& l, const cell& c) {
   l.number("occupancy", double(first.resident_warps) / double(first.most_warps));
 }
 
-line line_of(const document& d, const cell& c) {
-  line l;
+}  // namespace
+
+csv_line line_of(const document& d, const cell& c) {
+  csv_line l;
   l.add("plugin", c.kernel.plugin);
   l.add("variant", c.kernel.variant);
   l.add("device", c.device);
@@ -137,12 +100,10 @@ line line_of(const document& d, const cell& c) {
   return l;
 }
 
-}  // namespace
-
 void write_csv(const document& d, const text_sink& out) {
   bool first = true;
   for (const cell& c : d.cells) {
-    const line l = line_of(d, c);
+    const csv_line l = line_of(d, c);
     if (std::exchange(first, false)) out(l.names());
     out(l.values());
   }

@@ -1,6 +1,6 @@
 #include "report/junit.hpp"
 
-#include "core/printable.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 
@@ -11,32 +11,10 @@
 namespace kzoo::report {
 namespace {
 
+// XML 1.0 has no way to write most control characters: html() escapes them as on a terminal.
+
 using results::cell;
 using results::document;
-
-// XML 1.0 has no way to write most control characters: they are escaped as on a terminal.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 bool is_failed(const cell& c) {
   return c.verdict == verdict::wrong || c.verdict == verdict::impossible_time;
@@ -44,8 +22,8 @@ bool is_failed(const cell& c) {
 
 std::string case_of(const document& d, const cell& c) {
   const std::string head =
-      fmt::format("    <testcase classname=\"{}\" name=\"{} {}\"", escaped(c.kernel.plugin),
-                  escaped(c.kernel.name()), escaped(problem_name(d.problem_of(c))));
+      fmt::format("    <testcase classname=\"{}\" name=\"{} {}\"", html(c.kernel.plugin),
+                  html(c.kernel.name()), html(problem_name(d.problem_of(c))));
   if (c.verdict == verdict::pass) return head + "/>\n";
   const std::string_view element = is_declined(c.verdict) ? "skipped"
                                    : is_failed(c)         ? "failure"
@@ -53,7 +31,7 @@ std::string case_of(const document& d, const cell& c) {
   const std::string type =
       is_declined(c.verdict) ? "" : fmt::format(" type=\"{}\"", verdict_name(c.verdict));
   return fmt::format("{}>\n      <{}{} message=\"{}: {}\"/>\n    </testcase>\n", head, element,
-                     type, verdict_name(c.verdict), escaped(c.reason));
+                     type, verdict_name(c.verdict), html(c.reason));
 }
 
 struct counts {
@@ -81,15 +59,15 @@ void write_junit(const document& d, const text_sink& out) {
   const std::string title =
       d.experiment.title.empty() ? d.experiment.file.filename().string() : d.experiment.title;
   out(fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}>\n",
-                  escaped(title), all.attributes()));
+                  html(title), all.attributes()));
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     const std::span<const cell> cells = d.cells_of(i);
     if (cells.empty()) continue;
     counts of_problem;
     for (const cell& c : cells) of_problem.add(c);
     out(fmt::format("  <testsuite name=\"{}\" hostname=\"{}\" timestamp=\"{}\" {}>\n",
-                    escaped(problem_name(d.experiment.problems[i])), escaped(d.host),
-                    escaped(d.started), of_problem.attributes()));
+                    html(problem_name(d.experiment.problems[i])), html(d.host), html(d.started),
+                    of_problem.attributes()));
     for (const cell& c : cells) out(case_of(d, c));
     out("  </testsuite>\n");
   }

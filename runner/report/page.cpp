@@ -16,6 +16,7 @@ constexpr std::string_view kIndent = "  ";  // of tables
 
 std::string page::shown(std::string_view text, style s) const {
   if (is_markdown()) return markdown(text, s);
+  if (is_html()) return html(text, s);
   return styled(text, s, view_.medium == medium::terminal);
 }
 
@@ -28,24 +29,35 @@ void page::begin(block next) {
 
 void page::line(std::string_view words, style s, std::string_view rest) {
   begin(block::line);
+  if (is_html()) {
+    const char* tag = s == style::bold ? "h3" : "p";
+    text_ += fmt::format("<{0}>{1}<span>{2}</span></{0}>\n", tag, shown(words, s),
+                         shown(rest, style::plain));
+    return;
+  }
   text_ += shown(words, s) + shown(rest, style::plain) + '\n';
 }
 
 void page::item(std::string_view words, style s, std::string_view rest) {
   begin(block::item);
+  if (is_html()) {
+    text_ +=
+        fmt::format("<p class=\"item\">{}{}</p>\n", shown(words, s), shown(rest, style::plain));
+    return;
+  }
   text_ += is_markdown() ? "- " : "  ";
   text_ += shown(words, s) + shown(rest, style::plain) + '\n';
 }
 
 bool page::has_room_for(const table& t) const {
-  return is_markdown() || t.fits(kIndent, view_.columns);
+  return is_markdown() || is_html() || t.fits(kIndent, view_.columns);
 }
 
 void page::add(const table& t) {
   if (t.rows() == 0) return;
   begin(block::table);
-  if (is_markdown()) {
-    text_ += t.markdown();
+  if (is_markdown() || is_html()) {
+    text_ += is_markdown() ? t.markdown() : t.html();
     return;
   }
   text_ += t.str(view_.medium == medium::terminal, kIndent, view_.columns);
@@ -57,6 +69,12 @@ void page::add(const table& t) {
 void page::verbatim(const std::vector<std::string>& lines) {
   if (lines.empty()) return;
   begin(block::table);
+  if (is_html()) {
+    text_ += "<pre>";
+    for (const std::string& line : lines) text_ += html(line) + '\n';
+    text_ += "</pre>\n";
+    return;
+  }
   if (is_markdown()) text_ += "```\n";
   for (const std::string& line : lines)
     text_ += (is_markdown() ? "" : "      ") + printable(line) + '\n';
@@ -64,7 +82,7 @@ void page::verbatim(const std::vector<std::string>& lines) {
 }
 
 void page::end_section() {
-  if (is_markdown() || last_ == block::none) return;
+  if (is_markdown() || is_html() || last_ == block::none) return;
   text_ += '\n';
   last_ = block::none;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The output medium of a report: plain text, a terminal, or GitHub's Markdown. The functions that
-// write a report only supply its contents; the page formats them.
+// The output medium of a report: plain text, a terminal, GitHub's Markdown, or HTML. The functions
+// that write a report only supply its contents; the page formats them.
 
 #include "report/table.hpp"
 #include "report/text.hpp"
@@ -11,7 +11,7 @@
 
 namespace kzoo::report {
 
-enum class medium { text, terminal, markdown };
+enum class medium { text, terminal, markdown, html };
 
 // How a report is shown, and what of it.
 struct view {
@@ -50,6 +50,7 @@ class page {
 
  private:
   enum class block { none, line, item, table };
+  bool is_html() const { return view_.medium == medium::html; }
   std::string shown(std::string_view text, style s) const;
   void begin(block next);
 

@@ -2,6 +2,8 @@
 
 #include "core/printable.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -161,6 +163,27 @@ std::string table::str(bool colour, std::string_view indent, std::size_t most) c
     left.erase(left.begin() + 1, left.begin() + static_cast<std::ptrdiff_t>(part.size()));
   }
   return out;
+}
+
+std::string table::html() const {
+  const places there = shown(kNoLimit);
+  const auto side = [&](std::size_t c) {
+    return columns_[c].align == align::left ? "" : " class=\"right\"";
+  };
+  std::string out = "<div class=\"scroll\"><table>\n<thead><tr>";
+  for (const std::size_t c : there)
+    out += fmt::format("<th scope=\"col\"{}>{}</th>", side(c), report::html(joined_title(c)));
+  out += "</tr></thead>\n<tbody>\n";
+  for (const row& r : rows_) {
+    out += "<tr>";
+    for (const std::size_t c : there) {
+      const std::string text = report::html(r.fields[c].text, r.fields[c].style);
+      out += c == there[0] ? fmt::format("<th scope=\"row\">{}</th>", text)
+                           : fmt::format("<td{}>{}</td>", side(c), text);
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
 }
 
 std::string table::markdown() const {

@@ -33,6 +33,8 @@ class table {
   std::vector<std::string> left_out(std::string_view indent, std::size_t most) const;
   // The table in GitHub's Markdown.
   std::string markdown() const;
+  // An HTML table; the column of names is its heading.
+  std::string html() const;
 
  private:
   struct column {

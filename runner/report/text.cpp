@@ -35,6 +35,37 @@ std::string markdown(std::string_view words, style s) {
   return bold ? "**" + out + "**" : out;
 }
 
+std::string html(std::string_view words, style s) {
+  std::string out;
+  for (const char c : printable(words)) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  if (s == style::plain || out.empty()) return out;
+  const char* name = s == style::good  ? "good"
+                     : s == style::bad ? "bad"
+                     : s == style::dim ? "dim"
+                                       : "bold";
+  return fmt::format("<span class=\"{}\">{}</span>", name, out);
+}
+
 std::string shortened(std::string_view text, std::size_t most) {
   std::string line = printable(text);
   std::size_t end = 0;

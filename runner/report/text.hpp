@@ -18,6 +18,9 @@ std::string styled(std::string_view words, style s, bool colour);
 // are set in bold.
 std::string markdown(std::string_view words, style s = style::plain);
 
+// The same for HTML, in an element or an attribute between quotes.
+std::string html(std::string_view words, style s = style::plain);
+
 // The beginning of the text, safe for a terminal, that is at most so wide.
 std::string shortened(std::string_view text, std::size_t most);
 

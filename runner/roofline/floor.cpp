@@ -61,6 +61,15 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
   return highest;
 }
 
+double intensity_of(const peaks& measured, const problem& p) {
+  return p.flops() / compulsory_bytes(measured, p);
+}
+
+std::optional<double> memory_rate(const peaks& measured) {
+  const measured_peak* memory = memory_of(measured);
+  return memory == nullptr ? std::nullopt : std::optional(memory->best.rate);
+}
+
 std::string rate_text(resource r, double per_second) {
   return quantity_text(per_second, fmt::format("{}/s", unit_of(r)));
 }

@@ -24,6 +24,12 @@ struct floor {
 std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_precision declared,
                               bool cold_cache);
 
+// Operations per byte of that compulsory traffic, with a cold cache: the problem's place on the
+// roofline.
+double intensity_of(const peaks& measured, const problem& p);
+// The rate of the memory that the floor is computed with; nothing: it was not measured.
+std::optional<double> memory_rate(const peaks& measured);
+
 // "53.4 TFLOP/s".
 std::string rate_text(resource r, double per_second);
 // "137 GFLOP at the measured 53.4 TFLOP/s".

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A file includes its own folder and those before it.
-constexpr std::array<std::string_view, 21> kFolders{
+constexpr std::array<std::string_view, 22> kFolders{
     "core",             // types and functions that everything shares
     "timing",           // statistics of samples
     "reference",        // the expected result, and how far off another may be
@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, 21> kFolders{
     "profile",          // cells under Nsight Compute
     "xray",             // single cells in the simulator, access by access
     "report",           // results as text
+    "html",             // results as one page with charts
     "cli",              // the subcommands
 };
 

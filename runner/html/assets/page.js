@@ -1,0 +1,246 @@
+// Draws the charts of charts.json from the tables in the page, and makes its tables sortable and
+// filterable. It selects rows; it computes no figure.
+'use strict';
+
+const element = (name, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+};
+const text_of = (id) => document.getElementById(id)?.textContent ?? '';
+const distinct = (rows, field) => [...new Set(rows.map((row) => row[field]))];
+const is_present = (value) => value !== undefined && value !== null && value !== '' && !Number.isNaN(value);
+
+// ---- charts ----
+
+// What a reader chooses, shared by all charts that depend on it. `changed` are to be drawn again.
+const choices = {};
+function choose(name, control, value_of) {
+  choices[name] = {value: value_of(), redraw: []};
+  control.addEventListener('input', () => {
+    choices[name].value = value_of();
+    for (const redraw of choices[name].redraw) redraw();
+  });
+}
+
+function add_choice(name, label, options, first) {
+  const select = element('select', {id: 'choose-' + name});
+  for (const [value, words] of options) select.append(element('option', {value, textContent: words}));
+  if (first !== undefined) select.value = first;
+  const control = element('label', {}, label, select);
+  control.hidden = options.length < 2;
+  choose(name, select, () => select.value);
+  return control;
+}
+
+function add_choices(tables) {
+  const timed = tables.cells.filter((row) => is_present(row.rate));
+  const of_problems = distinct(timed, 'problem');
+  // At first the largest problem that all results have.
+  const results = (problem) => distinct(timed.filter((row) => row.problem === problem), 'result').length;
+  const most = Math.max(...of_problems.map(results));
+  const largest = timed.filter((row) => results(row.problem) === most)
+    .reduce((a, b) => (b.size > (a?.size ?? 0) ? b : a), undefined);
+  const made = {
+    problem: add_choice('problem', 'problem', of_problems.map((name) => [name, name]), largest?.problem),
+    family: add_choice('family', 'of', distinct(timed, 'family').map((name) => [name, name])),
+    map: add_choice('map', 'result', distinct(tables.errors, 'map').map((name) => [name, name])),
+    cell: add_choice('cell', 'cell', timed.map((row) => [
+      String(row.cell),
+      [row.kernel, row.problem, row.result].slice(0, distinct(timed, 'result').length > 1 ? 3 : 2).join(' · '),
+    ])),
+  };
+  const every = element('input', {type: 'checkbox', id: 'choose-variants'});
+  made.variants = element('label', {}, every, 'every variant');
+  made.variants.hidden = timed.every((row) => row.fastest);
+  choose('variants', every, () => every.checked);
+  return made;
+}
+
+function rows_of(chart, tables) {
+  return tables[chart.data].filter(
+    (row) => chart.needs.every((field) => is_present(row[field])) &&
+      Object.entries(chart.where ?? {}).every(([field, value]) => row[field] === value));
+}
+
+function chosen_rows(chart, rows) {
+  let chosen = rows;
+  for (const name of chart.pick ?? []) {
+    const value = choices[name].value;
+    if (name === 'variants') {
+      if (!value) chosen = chosen.filter((row) => row.fastest);
+    } else {
+      chosen = chosen.filter((row) => String(row[name]) === value);
+    }
+  }
+  return chosen;
+}
+
+// The specification for the room that there is.
+function specification(chart, rows, tables, config, width) {
+  const spec = structuredClone(chart.spec);
+  spec.$schema = 'https://vega.github.io/schema/vega-lite/v6.json';
+  spec.width = 'container';
+  spec.autosize = {type: 'fit-x', contains: 'padding'};
+  if (chart.step) spec.height = chart.step[1] * distinct(rows, chart.step[0]).length;
+  spec.datasets = {rows, roofs: tables.roofs.filter((row) => rows.some((of) => of.result === row.result))};
+  spec.data = {name: 'rows'};
+  spec.description = chart.title + '. ' + chart.note;
+  spec.config = structuredClone(config);
+  spec.config.legend.columns = Math.max(1, Math.floor(width / 150));
+  const of_results = {orient: 'bottom', columns: 1, labelLimit: Math.max(80, width - 60)};
+  if (chart.names && width < 600) spec.encoding.y.field = chart.names[0];
+  const several = distinct(tables.cells, 'result').length > 1;
+  for (const part of [spec, ...(spec.layer ?? [])]) {
+    const encoding = part.encoding ?? {};
+    for (const channel of ['strokeDash', 'shape', 'color'])
+      if (encoding[channel]?.field === 'result') encoding[channel].legend = several ? of_results : null;
+    if (!several) {
+      if (Array.isArray(encoding.tooltip)) encoding.tooltip = encoding.tooltip.filter((of) => of.field !== 'result');
+    }
+    if (chart.sharedX && encoding.x?.scale)
+      encoding.x.scale.domainMax = Math.max(...chosen_rows(chart, rows_of(chart, tables)).map((row) => row[chart.sharedX] || row.rate));
+  }
+  return spec;
+}
+
+// Whether the values are far enough apart for an axis.
+function spans(rows, field) {
+  const values = distinct(rows, field);
+  return Math.max(...values) >= 1.9 * Math.min(...values);
+}
+
+function add_figure(page, chart, rows, tables, config, controls, result) {
+  const plot = element('div', {className: 'plot', id: 'chart-' + chart.id + (result?.index ? '-' + result.index : '')});
+  const note = element('span', {textContent: chart.note});
+  const several = result && distinct(tables.cells, 'result').length > 1;
+  const figure = element('figure', {}, element('figcaption', {},
+    element('strong', {textContent: chart.title + (several ? ': ' + result.name : '')}), note));
+  figure.className = several ? 'half' : chart.room ?? '';
+  const own = element('div', {className: 'controls'});
+  for (const name of chart.pick ?? []) {
+    if (!controls[name] || controls[name].hidden || controls[name].isConnected) continue;
+    own.append(controls[name]);
+  }
+  page.append(figure);
+  if (own.childElementCount > 0) figure.append(own);
+  figure.append(plot);
+  const names = chart.names && element('ol', {className: 'names'});
+  if (names) figure.append(names);
+  let drawn = 0;
+  const draw = () => {
+    const chosen = chosen_rows(chart, rows);
+    if (chosen.length === 0) {
+      plot.replaceChildren(element('p', {className: 'item', textContent: 'This result has none.'}));
+      return null;
+    }
+    const number = ++drawn;
+    if (chart.noteAll) note.textContent = choices.variants.value ? chart.noteAll : chart.note;
+    if (names) {
+      names.hidden = plot.clientWidth >= 600;
+      names.replaceChildren(...distinct(chosen, chart.names[1]).map((name) => element('li', {textContent: name})));
+    }
+    return vegaEmbed(plot, specification(chart, chosen, tables, config, plot.clientWidth), {
+      renderer: 'svg', actions: false, tooltip: {theme: 'custom', id: 'vg-tooltip-element'},
+    }).then((made) => {
+      if (number !== drawn) return made.finalize();
+      document.getElementById('vg-tooltip-element')?.classList.add('kzoo');
+      return made;
+    });
+  };
+  for (const name of chart.pick ?? []) choices[name].redraw.push(draw);
+  return draw;
+}
+
+async function draw_charts() {
+  const page = document.querySelector('.charts');
+  if (!page || typeof vegaEmbed === 'undefined') return;
+  const {charts, config, numbers} = JSON.parse(text_of('charts-json'));
+  const tables = {};
+  for (const name of ['cells', 'samples', 'agreement', 'roofs', 'errors']) {
+    const text = text_of('data-' + name);
+    const parse = Object.fromEntries(numbers.map((field) => [field, 'number']));
+    tables[name] = text === '' ? [] : vega.read(text, {type: 'csv', parse});
+  }
+  const controls = add_choices(tables);
+  const draws = [];
+  for (const chart of charts) {
+    const rows = rows_of(chart, tables);
+    if (rows.length === 0 || (chart.range && !spans(rows, chart.range))) continue;
+    const results = distinct(rows, 'result');
+    if (chart.perResult) {
+      results.forEach((name, index) => draws.push(add_figure(page, chart, rows.filter((row) => row.result === name), tables, config, controls, {name, index})));
+    } else {
+      draws.push(add_figure(page, chart, rows, tables, config, controls));
+    }
+  }
+  if (draws.length === 0) page.replaceWith(element('p', {className: 'item', textContent: 'There is nothing to draw: no time but the simulator’s, and no two results to compare.'}));
+  // A figure of half the width that has none beside it takes all of it.
+  let alone = null;
+  for (const figure of [...page.children, null]) {
+    if (figure?.className === 'half') {
+      alone = alone ? null : figure;
+    } else {
+      if (alone) alone.className = '';
+      alone = null;
+    }
+  }
+  await Promise.all(draws.map((draw) => draw()));
+  // Labels depend on the width: draw again once it has changed for good.
+  let width = page.clientWidth, waiting = 0;
+  new ResizeObserver(() => {
+    if (page.clientWidth === width) return;
+    width = page.clientWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => draws.forEach((draw) => draw()), 150);
+  }).observe(page);
+  document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+}
+
+// ---- tables ----
+
+// What a field is sorted by: its number with the unit taken into account, or its text.
+const kUnits = {us: 1e-3, ms: 1, s: 1e3, KiB: 1, MiB: 1024};
+function key_of(text) {
+  const match = /^[±+−-]?(\d[\d.]*(?:e[+-]?\d+)?)\s*([a-zA-Z]*)/.exec(text);
+  if (!match) return text === '=' ? 0 : text;
+  const sign = /^[−-]/.test(text) ? -1 : 1;
+  return sign * Number(match[1]) * (kUnits[match[2]] ?? 1);
+}
+
+function sort_by(table, header, index) {
+  const down = header.getAttribute('aria-sort') === 'ascending';
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
+  header.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+  const keyed = [...table.tBodies[0].rows].map((row) => [key_of(row.cells[index].textContent), row]);
+  const order = (a, b) => (typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === 'number' ? -1 : 1);
+  // Empty fields stay last.
+  keyed.sort(([a], [b]) => (a === '') - (b === '') || (down ? order(b, a) : order(a, b)));
+  table.tBodies[0].append(...keyed.map(([, row]) => row));
+}
+
+function improve_tables() {
+  for (const table of document.querySelectorAll('.scroll table')) {
+    [...table.tHead.rows[0].cells].forEach((header, index) => {
+      const button = element('button', {type: 'button', textContent: header.textContent});
+      button.addEventListener('click', () => sort_by(table, header, index));
+      header.replaceChildren(button);
+    });
+    const box = table.parentElement;
+    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;  // so that the arrow keys scroll it
+    if (table.tBodies[0].rows.length < 8) continue;
+    const input = element('input', {type: 'search', placeholder: 'words that a row holds'});
+    input.addEventListener('input', () => {
+      const words = input.value.toLowerCase().split(/\s+/);
+      for (const row of table.tBodies[0].rows)
+        row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    });
+    box.before(element('label', {className: 'filter'}, 'Filter', input));
+  }
+}
+
+improve_tables();
+draw_charts().catch((error) => {
+  console.error(error);
+  document.querySelector('.charts')?.before(element('p', {className: 'missing', textContent: 'The charts cannot be drawn: ' + error.message}));
+});

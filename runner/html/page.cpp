@@ -1,0 +1,117 @@
+#include "html/page.hpp"
+
+#include "html/assets.hpp"
+#include "html/environment.hpp"
+#include "report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+namespace kzoo::html {
+namespace {
+
+// Nothing is loaded, whatever a name in a result may turn out to be. Vega compiles expressions.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "
+    "img-src data:; base-uri 'none'; form-action 'none'";
+
+constexpr std::string_view kMissing =
+    "The charts are missing: this page was written on a machine without Vega-Lite. "
+    "<code>./zoo setup --charts</code> fetches it (a package of 30 MB, of which 0.8 MB are kept), and "
+    "<code>./zoo report … --html</code> then draws them. The tables below have all figures.";
+
+std::string title_of(std::span<const named_result> all) {
+  std::string title;
+  for (const named_result& r : all) title += (title.empty() ? "" : " · ") + r.label;
+  return title;
+}
+
+// Text that the page's script reads back unchanged with textContent.
+void add_data(std::string_view id, std::string_view text, const text_sink& out) {
+  out(fmt::format("<pre hidden id=\"data-{}\">", id));
+  std::string escaped;
+  escaped.reserve(text.size() + text.size() / 16);
+  // The first line break after <pre> is not part of its text.
+  if (text.starts_with('\n')) escaped += '\n';
+  for (const char c : text) {
+    if (c == '&') {
+      escaped += "&amp;";
+    } else if (c == '<') {
+      escaped += "&lt;";
+    } else {
+      escaped += c;
+    }
+  }
+  out(escaped);
+  out("</pre>\n");
+}
+
+// A script ends at the first </script, even within a string.
+void add_script(std::string_view text, const text_sink& out) {
+  constexpr std::string_view kEnd = "</script", kHarmless = "<\\/script";
+  std::string safe(text);
+  for (std::size_t at = 0; (at = safe.find(kEnd, at)) != std::string::npos;)
+    safe.replace(at, kEnd.size(), kHarmless);
+  out("<script>");
+  out(safe);
+  out("</script>\n");
+}
+
+void add_head(std::span<const named_result> all, const text_sink& out) {
+  const std::string title = report::html(title_of(all));
+  out(fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n"
+      "<a class=\"skip\" href=\"#result-1\">To the tables</a>\n<header>\n<h1>{}</h1>\n<nav>"
+      "<a href=\"#charts\">Charts</a>",
+      kPolicy, title, assets::kStyle, title));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    out(fmt::format("<a href=\"#result-{}\">{}</a>", i + 1,
+                    all.size() == 1 ? "Tables" : "Tables: " + report::html(all[i].label)));
+  out("</nav>\n</header>\n<main>\n");
+}
+
+void add_result(const named_result& r, std::size_t number, bool simulator_times,
+                const text_sink& out) {
+  out(fmt::format("<section id=\"result-{}\">\n<h2>{}</h2>\n", number, report::html(r.label)));
+  const report::view view(report::medium::html, report::kNoLimit, simulator_times);
+  out(report::full_report(*r.document, view));
+  report::page environment(view);
+  add_environment(environment, *r.document);
+  out(environment.take());
+  out("</section>\n");
+}
+
+}  // namespace
+
+void write_page(std::span<const named_result> all, const std::optional<charting_library>& library,
+                bool simulator_times, const text_sink& out) {
+  add_head(all, out);
+  out("<section id=\"charts\">\n<h2>Charts</h2>\n");
+  out(library ? "<noscript><p class=\"missing\">The charts need JavaScript.</p></noscript>\n"
+                "<div class=\"charts\"></div>\n"
+              : fmt::format("<p class=\"missing\">{}</p>\n", kMissing));
+  out("</section>\n");
+  for (std::size_t i = 0; i < all.size(); ++i) add_result(all[i], i + 1, simulator_times, out);
+  out("</main>\n");
+  if (library) {
+    add_data("cells", cells_table(all), out);
+    add_data("samples", samples_table(all), out);
+    add_data("agreement", agreement_table(all), out);
+    add_data("roofs", roofs_table(all), out);
+    add_data("errors", errors_table(all), out);
+    out(fmt::format(
+        "<script type=\"application/json\" id=\"charts-json\">{}</script>\n<!--\n{}-->\n",
+        assets::kCharts, assets::kVegaLicence));
+    for (const std::string& script : {library->vega, library->vega_lite, library->vega_embed})
+      add_script(script, out);
+  }
+  add_script(assets::kScript, out);
+  out("</body>\n</html>\n");
+}
+
+}  // namespace kzoo::html
