@@ -15,7 +15,7 @@ setup_charts() {
   rm -rf "$user_charts"
   mkdir -p "$user_charts"
   for name in vega vega-lite vega-embed; do
-    cp "$from/$name@"* "$user_charts/$name.js"
+    cp "$from/$name@"* "$user_charts/$name.js" || fail "$package holds no $name"
   done
   cp "$pinned_charts" "$user_charts/pinned.txt" # last: what is cut off here starts anew
   rm -rf "$package"

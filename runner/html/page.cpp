@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -28,23 +29,14 @@ std::string title_of(std::span<const named_result> all) {
   return title;
 }
 
-// Text that the page's script reads back unchanged with textContent.
+// Lines that the page's script reads back with textContent.
 void add_data(std::string_view id, std::string_view text, const text_sink& out) {
   out(fmt::format("<pre hidden id=\"data-{}\">", id));
-  std::string escaped;
-  escaped.reserve(text.size() + text.size() / 16);
-  // The first line break after <pre> is not part of its text.
-  if (text.starts_with('\n')) escaped += '\n';
-  for (const char c : text) {
-    if (c == '&') {
-      escaped += "&amp;";
-    } else if (c == '<') {
-      escaped += "&lt;";
-    } else {
-      escaped += c;
-    }
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out(report::html(text.substr(0, end)) + '\n');
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
-  out(escaped);
   out("</pre>\n");
 }
 

@@ -95,6 +95,10 @@ void add_plotted(csv_line& l, const document& d, const cell& c, const step* s) {
   l.number("rate_high", gflops / (1 - half));
   l.add("rate_text", std::isnan(gflops) ? "" : number_text(gflops));
   l.add("time_text", is_timed(c) ? time_text(c.time->median_ms) : "");
+  // Without an interval, that of the figure alone.
+  const bool sure = c.speedup && c.speedup->likely;
+  l.number("speedup_from", sure ? c.speedup->likely->low : c.speedup ? c.speedup->value : NAN);
+  l.number("speedup_to", sure ? c.speedup->likely->high : c.speedup ? c.speedup->value : NAN);
   l.add("speedup_text", is_timed(c) ? report::speedup_text(d, c) : "");
   const cell* baseline = d.baseline_of(c);
   l.add("baseline", baseline == &c ? "yes" : "");

@@ -78,6 +78,8 @@ printf '#!/usr/bin/env bash\n' >"$2/nvidia/cu13/bin/nvcc"
 chmod +x "$2/nvidia/cu13/bin/nvcc"
 ln -s "$(type -P cmake)" "$2/cmake/data/bin/cmake"
 : >"$2/nvidia/cu13/lib/libcublas.so.13"
+mkdir -p "$2/panel/dist/bundled/vegaplot"
+for name in vega@1 vega-lite@2 vega-embed@3; do : >"$2/panel/dist/bundled/vegaplot/$name"; done
 S
 stand_in ninja <<'S'
 #!/usr/bin/env bash
@@ -261,6 +263,23 @@ expect output "$out" '*python3 with pip or venv is needed*'
 expect code "$code" 2
 zoo USER_ID=1000 MISSING=python3-venv NO_PIP=yes setup --cuda
 expect output "$out" '*ask an administrator for: apt-get install python3-venv'
+
+what='setup --charts'
+charts=$work/home/.local/share/kernel-zoo/charts
+zoo report r.json --md
+expect calls "$calls" '*build --target runner'
+keep=yes
+zoo report r.json --html out.html
+expect calls "$calls" '*pip *--require-hashes*/scripts/charts.txt'
+expect charts "$(ls "$charts")" $'pinned.txt\nvega-embed.js\nvega-lite.js\nvega.js'
+expect folder "$(ls "$work/home/.local/share/kernel-zoo")" charts
+zoo setup --charts
+expect calls "$calls" ''
+keep=
+zoo PIP_FAILS=yes report r.json --html out.html
+expect output "$out" '*could not fetch*the page has no charts*runner report r.json --html out.html'
+zoo PIP_FAILS=yes setup --charts
+expect code "$code" 2
 
 what='a build that fails'
 zoo BUILD_FAILS=yes NINJA_SAYS='[1/9] Building error_map.o\nx.cpp:1: error: no\n' run

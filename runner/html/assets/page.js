@@ -37,9 +37,11 @@ function add_choices(tables) {
   const timed = tables.cells.filter((row) => is_present(row.rate));
   const of_problems = distinct(timed, 'problem');
   // At first the largest problem that all results have.
-  const results = (problem) => distinct(timed.filter((row) => row.problem === problem), 'result').length;
-  const most = Math.max(...of_problems.map(results));
-  const largest = timed.filter((row) => results(row.problem) === most)
+  const results = new Map();
+  for (const row of timed) results.set(row.problem, (results.get(row.problem) ?? new Set()).add(row.result));
+  const all_results = distinct(timed, 'result').length;
+  const most = Math.max(...[...results.values()].map((of) => of.size));
+  const largest = timed.filter((row) => results.get(row.problem).size === most)
     .reduce((a, b) => (b.size > (a?.size ?? 0) ? b : a), undefined);
   const made = {
     problem: add_choice('problem', 'problem', of_problems.map((name) => [name, name]), largest?.problem),
@@ -47,7 +49,7 @@ function add_choices(tables) {
     map: add_choice('map', 'result', distinct(tables.errors, 'map').map((name) => [name, name])),
     cell: add_choice('cell', 'cell', timed.map((row) => [
       String(row.cell),
-      [row.kernel, row.problem, row.result].slice(0, distinct(timed, 'result').length > 1 ? 3 : 2).join(' · '),
+      [row.kernel, row.problem, row.result].slice(0, all_results > 1 ? 3 : 2).join(' · '),
     ])),
   };
   const every = element('input', {type: 'checkbox', id: 'choose-variants'});
@@ -159,8 +161,9 @@ async function draw_charts() {
   const tables = {};
   for (const name of ['cells', 'samples', 'agreement', 'roofs', 'errors']) {
     const text = text_of('data-' + name);
-    const parse = Object.fromEntries(numbers.map((field) => [field, 'number']));
-    tables[name] = text === '' ? [] : vega.read(text, {type: 'csv', parse});
+    const fields = text.slice(0, text.indexOf('\n')).split(',').filter((field) => numbers.includes(field));
+    const parse = Object.fromEntries(fields.map((field) => [field, 'number']));
+    tables[name] = text.trim() === '' ? [] : vega.read(text, {type: 'csv', parse});
   }
   const controls = add_choices(tables);
   const draws = [];
@@ -227,7 +230,7 @@ function improve_tables() {
       header.replaceChildren(button);
     });
     const box = table.parentElement;
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;  // so that the arrow keys scroll it
+    box.tabIndex = 0;  // so that the arrow keys scroll it where it is too wide
     if (table.tBodies[0].rows.length < 8) continue;
     const input = element('input', {type: 'search', placeholder: 'words that a row holds'});
     input.addEventListener('input', () => {

@@ -1,0 +1,250 @@
+// `runner report --html`: what is in the page, and what a browser makes of it.
+#include "html/page.hpp"
+#include "support/browser.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/skip.hpp"
+
+#include "cli/commands.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace kzoo;
+using namespace kzoo::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kLadder = (source_folder() / "docs" / "results" / "h200-ladder.json").string();
+const std::string kSizes = (source_folder() / "docs" / "results" / "h200-sizes.json").string();
+const std::string kCpu = (source_folder() / "tests" / "fixtures" / "quick-cpu.json").string();
+constexpr const char* kDrawn = "document.documentElement?.dataset.drawn !== undefined";
+
+// Nothing is wider than the window.
+constexpr const char* kFits =
+    "document.documentElement.scrollWidth === document.documentElement.clientWidth";
+
+std::string page_of(const std::vector<html::named_result>& all,
+                    const std::optional<html::charting_library>& library) {
+  std::string text;
+  html::write_page(all, library, false, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+const std::string kHostile =
+    "</pre></script><script>alert(1)</script>\"'&amp;\U0001F600\x1b[2J" + std::string(200, 'w');
+
+results::document hostile_document() {
+  results::document d = made_document();
+  d.experiment.title = d.device.name = kHostile;
+  d.experiment.text = d.experiment.text + "# " + kHostile;
+  d.notes = {kHostile};
+  for (results::cell& c : d.cells) {
+    if (c.kernel.plugin == "fast") c.kernel.variant = kHostile;
+    if (c.time) c.time->clock = timing::clock::gpu;
+    if (c.verdict != verdict::pass) c.reason = kHostile;
+  }
+  return d;
+}
+
+// Problems x kernels cells, each with 66 samples.
+results::document large_document(std::size_t problems, std::size_t kernels) {
+  results::document d = made_document();
+  d.experiment.problems.resize(problems);
+  d.cells.clear();
+  d.planned = problems * kernels;
+  std::vector<double> samples;
+  std::vector<int> rounds;
+  for (int i = 0; i < 66; ++i) {
+    samples.push_back(1 + 0.000123 * i);
+    rounds.push_back(i / 6);
+  }
+  for (std::size_t p = 0; p < problems; ++p) {
+    problem& of = d.experiment.problems[p];
+    of = d.experiment.problems[0];
+    of.m = of.n = of.k = 64 * static_cast<std::int64_t>(p + 1);
+    for (std::size_t k = 0; k < kernels; ++k) {
+      d.cells.push_back(made_cell(("plugin" + std::to_string(k / 4)).c_str(), p, 1));
+      results::cell& c = d.cells.back();
+      c.kernel.variant = std::to_string(k);
+      c.time = timing::summarise_without_interval(samples, rounds);
+      c.time->sm_mhz = std::vector<double>(66, 1755);
+    }
+  }
+  return d;
+}
+
+std::optional<html::charting_library> library() {
+  return html::find_library(cli::charts_folders());
+}
+
+// The library and a browser, or the test is skipped.
+void need_browser() {
+  if (!library()) skip("the charting library is not here: ./zoo setup --charts");
+  if (!browser::exists()) skip("there is no chromium-headless-shell");
+}
+
+}  // namespace
+
+TEST_CASE("a page without the charting library has the tables, and says what is missing", "[cli]") {
+  const scratch_folder folder;
+  const std::string file = (folder.path() / "out.html").string();
+  const auto ran = runner("report " + kLadder + " --html " + file,
+                          "XDG_DATA_HOME=/nowhere KZOO_CHARTS=/nowhere");
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.err, ContainsSubstring("./zoo setup --charts"));
+  const std::string page = read_text(file);
+  CHECK_THAT(page, ContainsSubstring("The charts are missing"));
+  CHECK_THAT(page, ContainsSubstring("<th scope=\"row\">pipelined:128x256x16_s5</th>"));
+  CHECK_THAT(page, ContainsSubstring("<td class=\"right\">54200</td>"));
+  CHECK_THAT(page, ContainsSubstring("default-src 'none'"));
+  CHECK(page.find("http") == page.find("http-equiv"));  // no address of anything
+}
+
+TEST_CASE("several results are for a page", "[cli]") {
+  const auto ran = runner("report " + kLadder + " " + kSizes);
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("one result at a time; --html FILE"));
+}
+
+TEST_CASE("no name leaves its place in a page", "[cli]") {
+  const results::document d = hostile_document();
+  const std::string page = page_of({{kHostile, &d}}, html::charting_library{"a", "b", "c"});
+  CHECK(page.find("<script>alert") == std::string::npos);
+  CHECK(page.find('\x1b') == std::string::npos);
+  // Those of the library, of the charts and of the page's own script.
+  CHECK(count_of(page, "</script>") == 5);
+  CHECK(count_of(page, "<pre hidden") == 5);
+  CHECK_THAT(page, ContainsSubstring("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;amp;"));
+}
+
+TEST_CASE("a page with 1000 cells is smaller than 5 MB", "[cli]") {
+  const results::document d = large_document(25, 40);
+  const std::string page =
+      page_of({{"large", &d}}, html::charting_library{std::string(823'000, 'x'), "b", "c"});
+  CHECK(page.size() < 5'000'000);
+}
+
+TEST_CASE("a browser draws every chart of a result, and complains about nothing", "[cli]") {
+  need_browser();
+  const scratch_folder folder;
+  const fs::path file = folder.path() / "out.html";
+  REQUIRE(runner("report " + kSizes + " --html " + file.string()).code == 0);
+  browser page(1400);
+  page.open(file, kDrawn);
+  // One mark for each row that is plotted: 9 plugins, 6 sizes, 22 kernels.
+  const auto marks = [&](const std::string& chart, const std::string& kind) {
+    return page.evaluate("document.querySelectorAll('#chart-" + chart + " " + kind + "').length");
+  };
+  CHECK(marks("ladder", ".mark-rect.role-mark path") == 9);
+  CHECK(marks("rate", ".mark-line.role-mark path") == 9);
+  CHECK(marks("rate", ".mark-symbol.role-mark path") == 9 * 6);
+  CHECK(marks("speedup", ".mark-line.role-mark path") == 9);
+  CHECK(marks("roofline", ".mark-symbol.role-mark path") == 22 * 6);
+  CHECK(marks("roofline", ".mark-line.role-mark path") == 1);
+  CHECK(marks("agreement", ".mark-rect.role-mark path") == 22 * 21);
+  CHECK(marks("accuracy", ".mark-symbol.role-mark path") == 22 * 6);
+  for (const char* chart : {"clock", "power", "temperature"})
+    CHECK(marks(chart, ".mark-symbol.role-mark path") == 22 * 6);
+  CHECK(marks("samples", ".mark-symbol.role-mark path") > 10);
+  // A choice draws the charts that depend on it again.
+  page.evaluate(
+      "(() => { const s = document.getElementById('choose-variants'); s.checked = true;"
+      " s.dispatchEvent(new Event('input')); })()");
+  CHECK(eventually([&] { return marks("ladder", ".mark-rect.role-mark path") == 22; }));
+  CHECK(page.evaluate(kFits) == true);
+  CHECK(page.complaints() == std::vector<std::string>());
+}
+
+TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboard", "[cli]") {
+  need_browser();
+  const scratch_folder folder;
+  const fs::path file = folder.path() / "out.html";
+  REQUIRE(runner("report " + kLadder + " --html " + file.string()).code == 0);
+  browser page(400);
+  page.open(file, kDrawn);
+  CHECK(page.evaluate(kFits) == true);
+  const std::string table = "document.querySelector('#result-1 table')";
+  const auto first = [&] {
+    return page.evaluate(table + ".tBodies[0].rows[0].cells[0].textContent");
+  };
+  CHECK(first() == "naive:32x32");
+  // From the choice above the tables on, Tab reaches the titles of the columns; Enter sorts.
+  page.evaluate("document.querySelector('#result-1 input').focus()");
+  for (int i = 0; i < 20; ++i) {
+    page.press("Tab");
+    if (page.evaluate("document.activeElement.textContent") == "time") break;
+  }
+  CHECK(page.evaluate("document.activeElement.textContent") == "time");
+  page.press("Enter");
+  CHECK(first() == "pipelined:128x256x16_s5");  // by value: 276 ms after 2.54 ms
+  CHECK(page.evaluate("document.activeElement.parentElement.ariaSort") == "ascending");
+  page.press("Enter");
+  CHECK(first() == "naive:32x32");
+  page.evaluate(
+      "(() => { const i = document.querySelector('#result-1 input'); i.value = 'cublas';"
+      " i.dispatchEvent(new Event('input')); })()");
+  CHECK(page.evaluate("[..." + table + ".tBodies[0].rows].filter((r) => !r.hidden).length") == 1);
+  CHECK(page.complaints() == std::vector<std::string>());
+}
+
+TEST_CASE("hostile names are text in a browser, too", "[cli]") {
+  need_browser();
+  const scratch_folder folder;
+  const results::document d = hostile_document();
+  const fs::path file = folder.write("out.html", page_of({{kHostile, &d}}, library()));
+  browser page(400);
+  page.open(file, kDrawn);
+  page.evaluate(
+      "(() => { const s = document.getElementById('choose-problem'); s.selectedIndex = 0;"
+      " s.dispatchEvent(new Event('input')); })()");
+  const auto drawn = [&] {
+    return page.evaluate("document.querySelector('#chart-ladder').textContent").get<std::string>();
+  };
+  CHECK(eventually([&] { return drawn().find("</pre></script><script>al") != std::string::npos; }));
+  CHECK(page.evaluate("document.scripts.length") == 5);
+  CHECK(page.evaluate(kFits) == true);
+  CHECK(page.complaints() == std::vector<std::string>());
+}
+
+TEST_CASE("a result of the simulator has charts of what is true there", "[cli]") {
+  need_browser();
+  const scratch_folder folder;
+  const fs::path file = folder.path() / "out.html";
+  REQUIRE(runner("report " + kCpu + " " + kLadder + " --html " + file.string()).code == 0);
+  browser page(1400);
+  page.open(file, kDrawn);
+  CHECK(page.evaluate("document.querySelectorAll('#chart-agreement path').length").get<int>() >
+        100);
+  CHECK(page.evaluate("document.querySelectorAll('#chart-errors .mark-rect path').length") ==
+        64 * 22);
+  CHECK(page.evaluate("document.querySelectorAll('#chart-agreement-1 path').length").get<int>() >
+        100);
+  CHECK(page.complaints() == std::vector<std::string>());
+}
+
+TEST_CASE("a page with 1000 cells is drawn", "[cli]") {
+  need_browser();
+  const scratch_folder folder;
+  const results::document d = large_document(25, 40);
+  const fs::path file = folder.write("out.html", page_of({{"large", &d}}, library()));
+  CHECK(fs::file_size(file) < 5'000'000);
+  browser page(1400);
+  page.open(file, kDrawn);
+  const int ms = page.evaluate("Number(document.documentElement.dataset.drawn)");
+  WARN("1000 cells: " << fs::file_size(file) << " bytes, drawn after " << ms << " ms");
+  CHECK(ms < 20'000);  // 2 s on an idle machine
+  CHECK(page.complaints() == std::vector<std::string>());
+}
