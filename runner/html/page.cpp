@@ -78,6 +78,12 @@ void add_result(const named_result& r, std::size_t number, bool simulator_times,
   out("</section>\n");
 }
 
+bool has_simulated(const named_result& r) {
+  return std::ranges::any_of(r.document->cells, [](const results::cell& c) {
+    return c.time && c.time->clock == timing::clock::simulator;
+  });
+}
+
 }  // namespace
 
 void write_page(std::span<const named_result> all, const std::optional<charting_library>& library,
@@ -87,6 +93,8 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
   out(library ? "<noscript><p class=\"missing\">The charts need JavaScript.</p></noscript>\n"
                 "<div class=\"charts\"></div>\n"
               : fmt::format("<p class=\"missing\">{}</p>\n", kMissing));
+  if (library && std::ranges::any_of(all, has_simulated))
+    out("<p class=\"item\">Times of the simulator are not drawn: they say nothing about a GPU.</p>\n");
   out("</section>\n");
   for (std::size_t i = 0; i < all.size(); ++i) add_result(all[i], i + 1, simulator_times, out);
   out("</main>\n");

@@ -112,11 +112,22 @@ function spans(rows, field) {
   return Math.max(...values) >= 1.9 * Math.min(...values);
 }
 
+// The chart as a file of its own, in the colours that it has now.
+async function save_svg(view, name) {
+  const style = getComputedStyle(document.documentElement);
+  const text = (await view.toSVG()).replace(/var\((--[a-z0-9]+)\)/g, (_, variable) => style.getPropertyValue(variable).trim());
+  const link = element('a', {id: 'saved', download: name + '.svg', href: 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(text), hidden: true});
+  document.getElementById('saved')?.remove();
+  document.body.append(link);
+  link.click();
+}
+
 function add_figure(page, chart, rows, tables, config, controls, result) {
   const plot = element('div', {className: 'plot', id: 'chart-' + chart.id + (result?.index ? '-' + result.index : '')});
   const note = element('span', {textContent: chart.note});
   const several = result && distinct(tables.cells, 'result').length > 1;
-  const figure = element('figure', {}, element('figcaption', {},
+  const save = element('button', {type: 'button', className: 'save', textContent: 'SVG', title: 'Save this chart as SVG'});
+  const figure = element('figure', {}, element('figcaption', {}, save,
     element('strong', {textContent: chart.title + (several ? ': ' + result.name : '')}), note));
   figure.className = several ? 'half' : chart.room ?? '';
   const own = element('div', {className: 'controls'});
@@ -147,6 +158,7 @@ function add_figure(page, chart, rows, tables, config, controls, result) {
     }).then((made) => {
       if (number !== drawn) return made.finalize();
       document.getElementById('vg-tooltip-element')?.classList.add('kzoo');
+      save.onclick = () => save_svg(made.view, plot.id);
       return made;
     });
   };
