@@ -52,6 +52,13 @@ struct unseen_run {
   double ms = 0;
 };
 
+// Runs without pauses; the last result was judged.
+struct judged_repetition {
+  reference::judgement judgement;
+  double ms = 0;                              // of one run, on average
+  double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
+};
+
 // Several end-to-end runs; each distinct result was judged.
 struct judged_end_to_end {
   reference::judgement judgement;  // the first wrong one, else the last
@@ -75,6 +82,7 @@ class candidate {
   kzoo_precision declared() const { return who_.description.declared(current_problem().dtype); }
   std::string file() const { return who_.file.string(); }
   const std::string& device() const { return who_.device; }
+  const devices::nvml* monitor() const { return who_.monitor; }
   const std::string& variant() const { return who_.description.id; }
   // Whether its results may differ from run to run, within the bound.
   bool nondeterministic() const { return who_.description.nondeterministic; }
@@ -114,6 +122,8 @@ class candidate {
   // it is added. `how.output` and `how.least_mhz` are set here.
   judged_samples sample(worker::sample_request how, std::vector<std::uint64_t>& judged,
                         timing::throttle_filter& filter);
+  // Runs slot 0 again and again for so long.
+  judged_repetition run_for(double seconds, std::vector<std::uint64_t>& judged);
   // Gives the instance in slot 0 the contents of another seed, and times its first run on them. The
   // result is judged if `judged` is set.
   unseen_run time_unseen(std::uint64_t seed, bool hot, bool judged);

@@ -42,6 +42,12 @@ struct finished_run {
   std::uint64_t digest = 0;  // of the output at the moment when the stream had done its work
 };
 
+// Runs of a kernel one after the other.
+struct repeated_runs {
+  std::int64_t count = 0;
+  double ms = 0;  // of all of them
+};
+
 class backend {
  public:
   virtual ~backend() = default;
@@ -82,6 +88,9 @@ class backend {
   // like the kernel. Throws failure.
   virtual finished_run run(const run_steps& steps, start from) = 0;
   virtual bool cold_cache() const = 0;
+  // Keeps the device busy with runs for about so long. The matrices are filled anew before each
+  // batch of them, outside its time.
+  virtual repeated_runs repeat(const run_steps& steps, double seconds) = 0;
   // Runs the work to its end between cudaProfilerStart and cudaProfilerStop, so that a profiler can
   // record it alone.
   virtual void profile(const std::function<void()>& enqueue) = 0;

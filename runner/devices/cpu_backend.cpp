@@ -1,6 +1,7 @@
 #include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/element_loops.hpp"
+#include "devices/repeat_in_batches.hpp"
 
 #include <fmt/format.h>
 
@@ -155,6 +156,15 @@ class cpu_backend final : public backend {
     return {ms, 0, digest(steps.output, steps.output_spec)};
   }
   bool cold_cache() const override { return false; }
+
+  repeated_runs repeat(const run_steps& steps, double seconds) override {
+    return repeat_in_batches(steps, seconds, [&](std::int64_t batch) {
+      return milliseconds([&] {
+        for (std::int64_t i = 0; i < batch; ++i) steps.call();
+      });
+    });
+  }
+
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
  private:

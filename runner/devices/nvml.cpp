@@ -137,6 +137,13 @@ results::conditions nvml::read() const {
   return now;
 }
 
+std::optional<double> nvml::joules() const {
+  if (!session_) return std::nullopt;
+  const auto millijoules =
+      session_->ask<unsigned long long, get_bits>("nvmlDeviceGetTotalEnergyConsumption");
+  return millijoules ? std::optional(static_cast<double>(*millijoules) * 1e-3) : std::nullopt;
+}
+
 double nvml::highest_sm_mhz() const {
   return session_ ? session_->number_of("nvmlDeviceGetMaxClockInfo", kSmClock).value_or(0) : 0;
 }

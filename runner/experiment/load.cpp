@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace kzoo::experiment {
 namespace {
 
@@ -41,6 +43,10 @@ void read_timing(table_reader& keys, results::timing_options& timing) {
   for (const results::cache_mode m : results::kCacheModes)
     modes.emplace_back(results::mode_name(m), m);
   keys.read("mode", timing.mode, one_of(modes));
+  words<results::power_mode> powers;
+  for (const results::power_mode m : results::kPowerModes)
+    powers.emplace_back(results::power_mode_name(m), m);
+  keys.read("power", timing.power, one_of(powers));
   keys.read("rounds", timing.rounds, integer_in(1, 1000));
   keys.read("warmup", timing.warmup, integer_in(0, 1000));
   keys.read("min_samples", timing.min_samples, integer_in(1, 10000));
@@ -81,6 +87,16 @@ void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
       table.value == results::pivot_value::speedup && !has_baseline)
     value->error("a speedup needs a baseline, and the file names none; add baseline = \"...\"");
   e.pivot_table = table;
+}
+
+// A kernel that runs without pauses writes its C again and again.
+void check_repeatable(const results::experiment& e, input::diagnostics& report) {
+  const bool adds = std::ranges::any_of(e.problems, [](const problem& p) { return p.beta != 0; });
+  if (!adds || e.timing.power == results::power_mode::burst) return;
+  report.error(e.problems_where,
+               fmt::format("timing.power = \"{}\" repeats a product without filling C again, which "
+                           "needs beta = 0",
+                           results::power_mode_name(e.timing.power)));
 }
 
 void apply_sizes(const std::vector<std::string>& sizes, std::vector<problem_set>& sets,
@@ -189,6 +205,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
     e.problems_where = {"--batches"};
   }
   if (!report.any()) e.problems = expand(sets, report);
+  check_repeatable(e, report);
   report.throw_if_any();
   return e;
 }

@@ -177,6 +177,16 @@ worker::sample_report plugin_host::sample(const worker::sample_request& how) {
   return report;
 }
 
+worker::sustain_report plugin_host::sustain(const worker::sustain_request& how) {
+  expect(how.output, prepared_.at(0));
+  const auto report = call_for<worker::sustain_report>(
+      {{"op", name(operation::sustain)}, {"slot", 0}, {"how", how}},
+      timeout_seconds_ + 2 * how.seconds);
+  const std::array figures{report.ms, report.begin_seconds, report.end_seconds};
+  if (report.runs < 1 || !std::ranges::all_of(figures, is_figure)) refuse_forged();
+  return report;
+}
+
 worker::end_to_end_report plugin_host::end_to_end(const worker::output_request& output) {
   expect(output, prepared_.at(0));
   const auto report = call_for<worker::end_to_end_report>(

@@ -46,6 +46,8 @@ class plugin_host {
   worker::run_report run(const worker::run_request& how = {}, int slot = 0);
   // Times repeated runs; output() then holds the last result, unless its digest is known.
   worker::sample_report sample(const worker::sample_request& how);
+  // Runs it again and again; output() is as after sample().
+  worker::sustain_report sustain(const worker::sustain_request& how);
   // Times one run with allocation and copies from and to the host; output() is as after run().
   worker::end_to_end_report end_to_end(const worker::output_request& output);
   // Runs it `warmup` times, then once within the range that a profiler watches.

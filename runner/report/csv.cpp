@@ -31,10 +31,13 @@ void add_problem(csv_line& l, const problem& p) {
 
 void add_time(csv_line& l, const document& d, const cell& c) {
   if (!c.time) {
-    for (const char* column :
-         {"median_ms", "min_ms", "spread", "noise", "samples", "clock", "cache", "sm_mhz",
-          "throttled", "gflops", "share_of_peak", "floor_ms", "floor_resource", "hot_median_ms",
-          "speedup_over_baseline", "speedup_low", "speedup_high", "end_to_end_ms"}) {
+    for (const char* column : {"median_ms",       "min_ms",        "spread",
+                               "noise",           "samples",       "clock",
+                               "cache",           "sm_mhz",        "throttled",
+                               "gflops",          "share_of_peak", "floor_ms",
+                               "floor_resource",  "hot_median_ms", "sustained_ms",
+                               "sustained_watts", "joules",        "speedup_over_baseline",
+                               "speedup_low",     "speedup_high",  "end_to_end_ms"}) {
       l.none(column);
     }
     return;
@@ -57,6 +60,9 @@ void add_time(csv_line& l, const document& d, const cell& c) {
   l.number("floor_ms", floor ? floor->ms : NAN);
   l.add("floor_resource", floor ? roofline::resource_name(floor->resource) : "");
   l.number("hot_median_ms", c.hot_time ? c.hot_time->median_ms : NAN);
+  l.number("sustained_ms", c.sustained ? c.sustained->time.median_ms : NAN);
+  l.number("sustained_watts", c.sustained ? c.sustained->watts.value_or(NAN) : NAN);
+  l.number("joules", c.sustained ? c.sustained->joules().value_or(NAN) : NAN);
   l.number("speedup_over_baseline", speedup ? speedup->value : NAN);
   l.number("speedup_low", sure ? speedup->likely->low : NAN);
   l.number("speedup_high", sure ? speedup->likely->high : NAN);

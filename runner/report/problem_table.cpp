@@ -26,6 +26,17 @@ std::string occupancy_text(const results::launch& l) {
                      l.local_bytes > 0 ? " spills" : "");
 }
 
+// "1.42 ms +2.1%": the second is what it takes more than in short turns, if those were timed too.
+std::string sustained_text(const results::sustained& s, const timing::summary& burst) {
+  const double more = s.time.median_ms / burst.median_ms - 1;
+  return time_text(s.time.median_ms) + (more == 0 ? "" : fmt::format(" {:+.1f}%", 100 * more)) +
+         (s.settled ? "" : " unsettled");
+}
+
+std::string joules_text(double joules) {
+  return joules < 1 ? number_text(1000 * joules) + " mJ" : number_text(joules) + " J";
+}
+
 // On a GPU its clock rate; otherwise whether the time is real CPU time or the simulator's.
 std::string clock_text(const timing::summary& t) {
   if (t.clock != timing::clock::gpu) return std::string(timing::clock_name(t.clock));
@@ -47,8 +58,16 @@ std::vector<table::field> time_fields(const document& d, const cell& c, const vi
     fields.push_back({share ? number_text(100 * *share) + "%" : "", style::dim});
     fields.push_back({speedup_text(d, c)});
     fields.push_back({c.hot_time ? time_text(c.hot_time->median_ms) : ""});
+    if (c.sustained) {
+      fields.push_back({sustained_text(*c.sustained, *c.time)});
+      const auto watts = c.sustained->watts, joules = c.sustained->joules();
+      fields.push_back({watts ? fmt::format("{:.0f} W", *watts) : "", style::dim});
+      fields.push_back({joules ? joules_text(*joules) : ""});
+      const double gflop = d.problem_of(c).flops() * 1e-9;
+      fields.push_back({joules ? number_text(gflop / *joules) : ""});
+    }
   }
-  fields.resize(7);
+  fields.resize(11);
   return fields;
 }
 
@@ -95,6 +114,10 @@ void add_columns(table& t, const document& d, bool simulated, bool narrow) {
   t.add_column(d.experiment.baseline ? (narrow ? "vs\n" : "vs ") + d.experiment.baseline->text
                                      : "");
   t.add_column("hot", kRight, 1);
+  t.add_column("sustained", kRight, 1);
+  t.add_column("power", kRight, 3);
+  t.add_column("energy", kRight, 3);
+  t.add_column("GFLOP/s\nper W", kRight, 3);
   if (!simulated) t.add_column(kErrorTitle, kRight, 3);
   t.add_column("regs", kRight, 6);
   t.add_column("shared", kRight, 7);

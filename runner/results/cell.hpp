@@ -7,6 +7,7 @@
 #include "results/conditions.hpp"
 #include "results/finding.hpp"
 #include "results/launch.hpp"
+#include "results/sustained.hpp"
 #include "timing/bootstrap.hpp"
 #include "timing/end_to_end.hpp"
 #include "timing/summary.hpp"
@@ -37,6 +38,7 @@ struct cell {
   std::optional<reference::error_map> errors;    // of a wrong result, if requested
   std::optional<timing::summary> time;           // only of a cell that passed
   std::optional<timing::summary> hot_time;       // the second time where cold and hot are requested
+  std::optional<results::sustained> sustained;   // if requested
   std::optional<timing::end_to_end> end_to_end;  // with allocation and copies, if requested
   results::conditions conditions;                // of the device while it was timed
   std::vector<finding> findings;                 // of the additional checks of its tier

@@ -44,6 +44,11 @@ std::string_view value_name(pivot_value v) {
   return "?";
 }
 
+std::string_view power_mode_name(power_mode m) {
+  constexpr std::array<std::string_view, kPowerModes.size()> kNames{"burst", "sustained", "both"};
+  return kNames[static_cast<std::size_t>(m)];
+}
+
 std::string_view mode_name(cache_mode m) {
   switch (m) {
     case cache_mode::cold:

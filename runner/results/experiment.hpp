@@ -56,9 +56,17 @@ enum class cache_mode { cold, hot, both };
 inline constexpr std::array kCacheModes{cache_mode::cold, cache_mode::hot, cache_mode::both};
 std::string_view mode_name(cache_mode m);
 
+// For how long a kernel keeps the device busy while it is timed. burst: for milliseconds, as the
+// rounds are; sustained: until clock and power have settled, which above some size is at the power
+// limit; both: the second beside the first.
+enum class power_mode { burst, sustained, both };
+inline constexpr std::array kPowerModes{power_mode::burst, power_mode::sustained, power_mode::both};
+std::string_view power_mode_name(power_mode m);  // as in experiment files
+
 struct timing_options {
   bool enabled = true;
   cache_mode mode = cache_mode::cold;
+  power_mode power = power_mode::burst;
   int rounds = 10;       // turns of each kernel, at least
   int warmup = 3;        // untimed runs at the start of a turn
   int min_samples = 10;  // per cell, over all rounds

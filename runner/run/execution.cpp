@@ -139,12 +139,14 @@ class execution {
     document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
 
-  // A cell with a time below the roofline floor, cold or hot, loses its times and gets its own
+  // A cell with a time below the roofline floor, of whatever kind, loses its times and gets its own
   // verdict.
   void refuse_impossible(cell& c) const {
     using results::impossible_time;
     if (plan_.experiment.verify.impossible_time == impossible_time::report) return;
-    for (const auto* time : {&c.time, &c.hot_time}) {
+    std::optional<timing::summary> sustained;
+    if (c.sustained) sustained = c.sustained->time;
+    for (const auto* time : {&c.time, &c.hot_time, &sustained}) {
       if (!*time) continue;
       const double ms = (*time)->median_ms;
       const auto floor = document_.floor_of(c, **time);
@@ -153,6 +155,7 @@ class execution {
       c.reason = roofline::why_impossible(ms, *floor, c.declared);
       c.time.reset();
       c.hot_time.reset();
+      c.sustained.reset();
       c.end_to_end.reset();
       return;
     }

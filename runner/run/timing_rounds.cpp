@@ -1,5 +1,6 @@
 #include "run/timing_rounds.hpp"
 
+#include "checks/sustained_turn.hpp"
 #include "core/matrix_data.hpp"
 #include "run/plan.hpp"
 #include "timing/bootstrap.hpp"
@@ -26,6 +27,8 @@ constexpr double kWarmsItselfMs = 10;
 // The set-up of a turn takes milliseconds anyway, so sample short kernels for as long.
 constexpr double kSampledMs = 4;
 constexpr double kMaxSamples = 16;
+// Each takes seconds.
+constexpr int kSustainedTurns = 3;
 
 // In every second round a kernel is timed once more, on data that it has not seen. Where it is
 // slower there by more than this factor, the two are compared under the same conditions.
@@ -59,10 +62,10 @@ class candidate_timer {
   // Whether it needs another round. `others`: some other candidate does.
   bool takes_part(bool others) const {
     if (cell().verdict != verdict::pass) return false;
-    return std::ranges::any_of(kinds_, [&](const kind& k) {
-      return !k.samples.out_of_time(rule_) &&
-             (!k.samples.precise(rule_) || (who_.is_baseline && others));
-    });
+    return takes_sustained_turn() || std::ranges::any_of(kinds_, [&](const kind& k) {
+             return !k.samples.out_of_time(rule_) &&
+                    (!k.samples.precise(rule_) || (who_.is_baseline && others));
+           });
   }
 
   void take_turn(int round, double warmup_seconds) {
@@ -71,7 +74,8 @@ class candidate_timer {
         if (cell().verdict == verdict::pass && !k.samples.out_of_time(rule_))
           sample(k, round, warmup_seconds);
       }
-      if ((round - random_.first_round) % 2 == 0) time_unseen(round);
+      if (takes_sustained_turn()) sustain(round);
+      if ((round - random_.first_round) % 2 == 0) time_unseen(round);  // leaves other contents
       if (round == random_.clock_round) compare_clocks();
     });
   }
@@ -98,6 +102,9 @@ class candidate_timer {
     if (alone_) who_.cell->findings.push_back(excuse_);
     who_.cell->time = summarised(kinds_.front());
     if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
+    if (!sustained_.ms.empty()) who_.cell->sustained = summarised_sustained();
+    if (how_.power == results::power_mode::sustained && who_.cell->sustained)
+      who_.cell->time = who_.cell->sustained->time;
   }
 
  private:
@@ -109,6 +116,7 @@ class candidate_timer {
     if (how_.mode != cache_mode::cold && !simulated) kinds_.push_back({true, filter});
     unseen_ms_.clear();
     unseen_rounds_.clear();
+    sustained_ = {};
     clocks_compared_ = false;
     who_.cell->end_to_end.reset();
   }
@@ -184,6 +192,30 @@ class candidate_timer {
     k.flushed = timed.cold_cache;
     k.last_ms = timed.samples_ms.back();
     who_.cell->conditions.add(timed.conditions);
+  }
+
+  bool takes_sustained_turn() const {
+    return how_.power != results::power_mode::burst && cell().verdict == verdict::pass &&
+           who_.clock != timing::clock::simulator && sustained_.ms.size() < kSustainedTurns;
+  }
+
+  void sustain(int round) {
+    if (cell().verdict != verdict::pass) return;
+    const checks::sustained_turn turn = checks::take_sustained_turn(*who_.candidate, who_.judged);
+    if (!turn.judgement.right)
+      return fail(turn.judgement, "right when it ran once, wrong when it ran without pauses: ");
+    sustained_.ms.push_back(turn.ms);
+    sustained_.rounds.push_back(round);
+    sustained_.turns.push_back(turn);
+    who_.cell->conditions.add(turn.conditions);
+  }
+
+  results::sustained summarised_sustained() const {
+    results::sustained all = checks::merged(sustained_.turns);
+    all.time = timing::summarise(sustained_.ms, sustained_.rounds);
+    all.time.clock = who_.clock;
+    all.time.caches = timing::caches::hot;
+    return all;
   }
 
   // A kernel that keeps results has nothing to gain here.
@@ -289,6 +321,11 @@ class candidate_timer {
   std::vector<int> unseen_rounds_;
   timing::stop_rule rule_;
   std::vector<kind> kinds_;
+  struct {
+    std::vector<double> ms;
+    std::vector<int> rounds;
+    std::vector<checks::sustained_turn> turns;
+  } sustained_;
 };
 
 // Those that take part in the next round.

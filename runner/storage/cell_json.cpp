@@ -95,6 +95,17 @@ void map(auto& io, is<results::finding> auto& f) {
   if (io.has("not_checked", !f.not_checked.empty())) io("not_checked", f.not_checked);
 }
 
+void map(auto& io, is<results::sustained> auto& s) {
+  io("time", s.time);
+  io("settle_seconds", s.settle_seconds);
+  io("settled", s.settled);
+  io("watts", s.watts);
+  io("reported_watts", s.reported_watts);
+  io("counter_seconds", s.counter_seconds);
+  io("no_energy", s.no_energy);
+  io.derived("joules", s.joules());
+}
+
 void map(auto& io, is<results::launch> auto& l) {
   const char* extent = "three numbers, x, y and z";
   io.numbers("grid", extent, l.grid[0], l.grid[1], l.grid[2]);
@@ -257,6 +268,10 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
   };
   time("time", c.time);
   time("hot_time", c.hot_time);
+  if (io.has("sustained", c.sustained.has_value())) {
+    io.require("sustained", c.verdict == verdict::pass, "only what has passed has a time");
+    io("sustained", c.sustained);
+  }
   io.later("checks", c.findings);
   io("errors", c.errors);
   io("launches", c.launches);

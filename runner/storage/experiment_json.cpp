@@ -12,6 +12,7 @@ namespace kzoo::storage {
 void map(auto& io, is<results::timing_options> auto& t) {
   io("enabled", t.enabled);
   io("mode", t.mode, word(results::kCacheModes, results::mode_name));
+  io.later("power", t.power, word(results::kPowerModes, results::power_mode_name));
   io("rounds", t.rounds);
   io("warmup", t.warmup);
   io("min_samples", t.min_samples);

@@ -76,6 +76,20 @@ struct sample_report {
   changes changed;
 };
 
+// The last run's result is reported.
+struct sustain_request {
+  double seconds = 0;
+  output_request output;
+};
+
+struct sustain_report {
+  std::int64_t runs = 0;
+  double ms = 0;                              // of all runs
+  double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
+  output_report output;
+  changes changed;
+};
+
 struct end_to_end_report {
   timing::end_to_end times;
   output_report output;  // of the C that was copied back

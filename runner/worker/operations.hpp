@@ -15,6 +15,7 @@ enum class operation {
   renew,       // other contents, other addresses
   run,         // once
   sample,      // timed
+  sustain,     // again and again, timed together
   end_to_end,  // timed with allocation and copies
   profile,     // once, for a profiler
   show,        // copy C
@@ -35,6 +36,7 @@ inline constexpr std::array kOperations{
     operation_names{operation::renew, "renew", "its matrices were refilled"},
     operation_names{operation::run, "run", "the kernel ran"},
     operation_names{operation::sample, "sample", "the kernel was timed"},
+    operation_names{operation::sustain, "sustain", "the kernel ran again and again"},
     operation_names{operation::end_to_end, "end_to_end", "it was timed from end to end"},
     operation_names{operation::profile, "profile", "the kernel was profiled"},
     operation_names{operation::show, "show", "its result was copied"},

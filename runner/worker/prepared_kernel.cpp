@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <random>
@@ -123,16 +124,19 @@ run_report prepared_kernel::run(const run_request& how) {
 }
 
 devices::finished_run prepared_kernel::run_once(devices::start from, const data::negation& next) {
-  return backend_.run({.fill =
-                           [&] {
-                             fill(next);
-                             if (workspace_) workspace_->refill();
-                           },
-                       .fill_late = [this] { fill_late(); },
-                       .call = [this] { call_plugin(); },
-                       .output = matrices_.c->words(),
-                       .output_spec = matrices_.c->spec()},
-                      from);
+  return backend_.run(steps_of_run([&] { return next; }), from);
+}
+
+devices::run_steps prepared_kernel::steps_of_run(const std::function<data::negation()>& next) {
+  return {.fill =
+              [this, next] {
+                fill(next());
+                if (workspace_) workspace_->refill();
+              },
+          .fill_late = [this] { fill_late(); },
+          .call = [this] { call_plugin(); },
+          .output = matrices_.c->words(),
+          .output_spec = matrices_.c->spec()};
 }
 
 data::negation prepared_kernel::random_negation() { return {random_() | 1, random_() | 1, true}; }
@@ -183,6 +187,24 @@ sample_report prepared_kernel::sample(const sample_request& how) {
   show(how.output, report.output);
   report.changed = find_changes();
   report.total_seconds = total.seconds();
+  return report;
+}
+
+sustain_report prepared_kernel::sustain(const sustain_request& how) {
+  const auto now = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  sustain_report report;
+  report.begin_seconds = now();
+  const devices::repeated_runs all =
+      backend_.repeat(steps_of_run([this] { return random_negation(); }), how.seconds);
+  report.end_seconds = now();
+  report.runs = all.count;
+  report.ms = all.ms;
+  report.output = report_on(matrices_.c->digest(), how.output);
+  show(how.output, report.output);
+  report.changed = find_changes();
   return report;
 }
 

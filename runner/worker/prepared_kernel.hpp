@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
 #include <set>
@@ -35,6 +36,8 @@ class prepared_kernel {
   void renew(const problem& p, const std::string& move);
   run_report run(const run_request& how);
   sample_report sample(const sample_request& how);
+  // Runs it again and again, on new signs from time to time.
+  sustain_report sustain(const sustain_request& how);
   // Allocates, copies to the device, runs and copies back, as a program with its matrices on the
   // host does. C then holds what was copied back.
   end_to_end_report end_to_end(const output_request& output);
@@ -60,6 +63,7 @@ class prepared_kernel {
   // Every run, judged or timed, goes through here: C and the workspace hold their initial contents,
   // A, B and C0 have these rows and columns negated.
   devices::finished_run run_once(devices::start from, const data::negation& next);
+  devices::run_steps steps_of_run(const std::function<data::negation()>& next);
   // A, B and C as their specification says, with these rows and columns negated.
   void fill(const data::negation& negated);
   // Changes the signs of the late row and column.

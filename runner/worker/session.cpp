@@ -95,6 +95,8 @@ json session::dispatch(const std::string& name, const json& request) {
       return kernel_in(request).run(request.at("how").get<run_request>());
     case operation::sample:
       return kernel_in(request).sample(request.at("how").get<sample_request>());
+    case operation::sustain:
+      return kernel_in(request).sustain(request.at("how").get<sustain_request>());
     case operation::end_to_end:
       return kernel_in(request).end_to_end(request.at("output").get<output_request>());
     case operation::profile:

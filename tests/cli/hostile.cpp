@@ -223,6 +223,27 @@ TEST_CASE("a result that is kept and given the new signs is found out by new num
   requires_wrong(cells.at(2), "wrong on data that it had not seen: ");
 }
 
+TEST_CASE("a kernel that keeps a C which is not filled again gains nothing by it",
+          "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto file = folder.write("t.toml",
+                                 "plugins = ['native:honest', 'native:keeps_c']\n"
+                                 "[problem]\nsizes = [96]\n"
+                                 "[timing]\npower = 'both'\nmax_seconds = 0.1\n");
+  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cells = ran.json().at("cells");
+  CHECK(cells.at(0).at("verdict") == "pass");
+  const auto& sustained = cells.at(0).at("sustained");
+  CHECK(sustained.at("time").at("rounds").size() == 3);
+  CHECK(sustained.at("watts").is_null());
+  CHECK(sustained.at("no_energy") == "the device is not a GPU");
+  CHECK(cells.at(1).at("verdict") == "wrong");
+  CHECK_THAT(cells.at(1).at("reason").get<std::string>(),
+             ContainsSubstring("where C is filled before each run: it keeps results"));
+}
+
 TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hostile]") {
   const auto ran = runner(
       "quick --device cpu --plugins native:honest,native:slows_clock,native:patches_clock --sizes "

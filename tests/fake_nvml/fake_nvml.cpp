@@ -1,6 +1,7 @@
 // NVML as far as runner/devices/nvml.cpp uses it, for machines without a driver: one GPU at
 // 0000:18:00.0 that is hot and slowed down, and does not tell its power limit.
 
+#include <chrono>
 #include <string_view>
 
 namespace {
@@ -43,6 +44,13 @@ int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
 
 int nvmlDeviceGetPowerUsage(void*, unsigned* milliwatts) {
   *milliwatts = 512500;
+  return kSuccess;
+}
+
+// 400 J for each second that the process has lived, counted every 20 ms.
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+  *millijoules = static_cast<unsigned long long>(now.count() / 0.02) * 8000;
   return kSuccess;
 }
 

@@ -57,7 +57,7 @@ inline results::document made_document() {
   e.title = "Made";
   e.intended_device = "GPU";
   e.baseline = selector{"base", {}};
-  e.timing = {true, results::cache_mode::both, 3, 2, 7, 0.05, 1.5, true};
+  e.timing = {true, results::cache_mode::both, results::power_mode::both, 3, 2, 7, 0.05, 1.5, true};
   e.verify = {tier::full, 12.5};
   e.overridden = {"cuda:0", {"base", "fast"}, {"512", "1024"}, "full"};
   e.published = {"a paper",
@@ -82,6 +82,8 @@ inline results::document made_document() {
     d.cells.push_back(made_cell("fast", problem, 0.5));
     d.cells.back().hot_time = timing::summarise({0.25, 0.25, 0.26}, {0, 0, 1});
     d.cells.back().hot_time->caches = timing::caches::hot;
+    d.cells.back().sustained = results::sustained{
+        timing::summarise({0.5, 0.5, 0.52}, {0, 1, 2}), 3.5, true, 400, 410.5, 0.02, ""};
     results::cell gone;
     gone.problem = problem;
     gone.device = "cuda:0";
@@ -102,6 +104,7 @@ inline results::document made_document() {
                     {"interleaving", results::outcome::hung, "no answer within 5 s", {}}};
   wrong.time.reset();
   wrong.hot_time.reset();
+  wrong.sustained.reset();
   wrong.accuracy->max_abs_error = NAN;
   wrong.accuracy->max_rho = INFINITY;
   d.cells[1].differences = {{0, {1e-6, 0.5, 1, 2, true}}};

@@ -1,11 +1,15 @@
 // With a fake of the driver's library, and with the real one where there is a GPU.
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
+#include "devices/power_meter.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/skip.hpp"
 
 #include <boost/dll/shared_library.hpp>
+
+#include <chrono>
+#include <thread>
 
 using kzoo::devices::nvml;
 using kzoo::results::conditions;
@@ -31,6 +35,26 @@ TEST_CASE("NVML's values are converted to units, its bits to names", "[devices]"
         std::set<std::string>{"hw_slowdown", "hw_thermal_slowdown", "0x10000"});
   CHECK(to_string(now) ==
         "990 MHz, memory 3201 MHz, 91 °C, 512 W, 0x10000, hw_slowdown, hw_thermal_slowdown");
+}
+
+TEST_CASE("power over some time, by the energy counter and by what the driver reports",
+          "[devices]") {
+  const nvml monitor(kAddress, kzoo::test::fake_nvml());
+  const kzoo::devices::power_meter meter(monitor);
+  const double begin = kzoo::devices::power_meter::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const double end = kzoo::devices::power_meter::now();
+  const kzoo::devices::power_use use = meter.between(begin, end);
+  REQUIRE(use.watts);
+  CHECK(*use.watts == Approx(400).epsilon(0.05));
+  CHECK(use.reported_watts == 512.5);
+  CHECK(use.counter_seconds == Approx(0.02).epsilon(0.2));
+  CHECK_FALSE(meter.between(begin, begin).watts);
+
+  const nvml nothing("");
+  const kzoo::devices::power_meter none(nothing);
+  CHECK_FALSE(none.between(begin, end).watts);
+  CHECK_FALSE(none.between(begin, end).reported_watts);
 }
 
 TEST_CASE("NVML is shut down, also after a failure", "[devices]") {

@@ -127,6 +127,14 @@ TEST_CASE("A, B and C may have types of their own", "[experiment]") {
         std::vector<std::string>{"8x8x8 e4m3*e5m2->bf16 scale_a=0.5 scale_b=2"});
 }
 
+TEST_CASE("a kernel without pauses needs beta = 0", "[experiment]") {
+  const auto loaded = load_text("[timing]\npower = \"both\"");
+  CHECK(loaded.timing.power == kzoo::results::power_mode::both);
+  CHECK_THAT(fault("[problem]\nbeta = [0, 1]\n[timing]\npower = \"sustained\""),
+             kzoo::test::ContainsSubstring(":1:2: error: timing.power = \"sustained\" repeats") &&
+                 kzoo::test::ContainsSubstring("beta = 0"));
+}
+
 TEST_CASE("layouts are a list, which the command line replaces", "[experiment]") {
   const char* const text = "[problem]\nsizes = [8, 9]\nlayout = ['tn', 'nn']\n";
   CHECK(problem_names(load_text(text)) ==

@@ -52,6 +52,9 @@ class clocked final : public devices::backend {
   std::string pending_error() override { return {}; }
   void synchronize() override {}
   bool cold_cache() const override { return false; }
+  devices::repeated_runs repeat(const devices::run_steps& steps, double seconds) override {
+    return cpu_->repeat(steps, seconds);
+  }
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
  private:

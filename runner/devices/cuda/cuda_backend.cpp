@@ -1,6 +1,7 @@
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
 #include "devices/cuda/fill.hpp"
+#include "devices/repeat_in_batches.hpp"
 
 #include <cuda_profiler_api.h>
 #include <fmt/format.h>
@@ -135,6 +136,18 @@ class cuda_backend final : public backend {
     return done;
   }
   bool cold_cache() const override { return true; }
+
+  repeated_runs repeat(const run_steps& steps, double seconds) override {
+    return repeat_in_batches(steps, seconds, [&](std::int64_t batch) {
+      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+      for (std::int64_t i = 0; i < batch; ++i) steps.call();
+      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+      synchronize();
+      float ms = 0;
+      check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
+      return double{ms};
+    });
+  }
 
   void profile(const std::function<void()>& enqueue) override {
     synchronize();

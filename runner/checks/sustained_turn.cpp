@@ -1,0 +1,104 @@
+#include "checks/sustained_turn.hpp"
+
+#include "devices/power_meter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kzoo::checks {
+namespace {
+
+constexpr double kStepSeconds = 0.5, kCountedSeconds = 2, kMostSettleSeconds = 10;
+// Times where nothing can be read of the device's power, for which they are that long.
+constexpr double kWithoutPower = 0.2;
+constexpr double kSameTime = 0.01, kSamePower = 0.03;
+
+bool is_near(double a, double b, double within) {
+  return std::abs(a - b) <= within * std::max(a, b);
+}
+
+// A kernel that finds its own C, which has not been filled since its last run, might keep it: it
+// would be faster than in single runs that find their operands, but not their C, in the caches.
+reference::judgement compare_with_single_runs(candidate& c, double ms,
+                                              std::vector<std::uint64_t>& judged) {
+  constexpr double kLeastRatio = 0.6, kLaunchMs = 0.005;  // runs without pauses hide their launches
+  worker::sample_request hot;
+  hot.samples = 5;
+  hot.max_seconds = 1;
+  hot.hot = true;
+  timing::throttle_filter all(0, hot.samples);
+  judged_samples single = c.sample(hot, judged, all);
+  if (!single.judgement.right) return single.judgement;
+  const double least = kLeastRatio * timing::median(single.samples_ms) - kLaunchMs;
+  if (ms < least) {
+    single.judgement.right = false;
+    single.judgement.reason = fmt::format(
+        "takes {:.3g} ms, and {:.3g} ms where C is filled before each run: it keeps results", ms,
+        timing::median(single.samples_ms));
+  }
+  return single.judgement;
+}
+
+// Of several: their mean; nothing if one of them lacks it.
+template <class Of>
+std::optional<double> mean(std::span<const sustained_turn> turns, const Of& of) {
+  double sum = 0;
+  for (const sustained_turn& t : turns) {
+    if (!of(t)) return std::nullopt;
+    sum += *of(t);
+  }
+  return sum / static_cast<double>(turns.size());
+}
+
+}  // namespace
+
+sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged) {
+  static const devices::nvml kNone("");
+  const devices::nvml& monitor = c.monitor() != nullptr ? *c.monitor() : kNone;
+  const devices::power_meter meter(monitor);
+  const double scale = monitor.absent().empty() ? 1 : kWithoutPower;
+  sustained_turn turn;
+  double last_ms = 0, last_watts = 0;
+  while (!turn.settled && turn.settle_seconds < scale * kMostSettleSeconds) {
+    const judged_repetition step = c.run_for(scale * kStepSeconds, judged);
+    turn.judgement = step.judgement;
+    if (!turn.judgement.right) return turn;
+    turn.settle_seconds += step.end_seconds - step.begin_seconds;
+    const double watts = meter.between(step.begin_seconds, step.end_seconds).watts.value_or(0);
+    turn.settled = is_near(step.ms, last_ms, kSameTime) && is_near(watts, last_watts, kSamePower);
+    last_ms = step.ms;
+    last_watts = watts;
+  }
+  const judged_repetition counted = c.run_for(scale * kCountedSeconds, judged);
+  turn.judgement = counted.judgement;
+  turn.ms = counted.ms;
+  if (turn.judgement.right) turn.judgement = compare_with_single_runs(c, turn.ms, judged);
+  turn.conditions = monitor.read();
+  const devices::power_use use = meter.between(counted.begin_seconds, counted.end_seconds);
+  turn.watts = use.watts;
+  // What the driver reports is itself a mean over about a second.
+  const double half = (counted.begin_seconds + counted.end_seconds) / 2;
+  turn.reported_watts = meter.between(half, counted.end_seconds).reported_watts;
+  turn.counter_seconds = use.counter_seconds;
+  if (!use.watts)
+    turn.no_energy =
+        monitor.absent().empty() ? "the driver has no energy counter" : monitor.absent();
+  return turn;
+}
+
+results::sustained merged(std::span<const sustained_turn> turns) {
+  results::sustained all;
+  all.watts = mean(turns, [](const sustained_turn& t) { return t.watts; });
+  all.reported_watts = mean(turns, [](const sustained_turn& t) { return t.reported_watts; });
+  for (const sustained_turn& t : turns) {
+    all.settled = all.settled && t.settled;
+    all.settle_seconds = std::max(all.settle_seconds, t.settle_seconds);
+    all.counter_seconds = std::max(all.counter_seconds, t.counter_seconds);
+    if (all.no_energy.empty()) all.no_energy = t.no_energy;
+  }
+  return all;
+}
+
+}  // namespace kzoo::checks

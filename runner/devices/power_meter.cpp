@@ -1,0 +1,56 @@
+#include "devices/power_meter.hpp"
+
+#include <chrono>
+
+namespace kzoo::devices {
+
+double power_meter::now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+power_meter::power_meter(const nvml& device) : device_(device) {
+  if (!device.absent().empty()) return;
+  reader_ = std::jthread([this](const std::stop_token& stop) {
+    constexpr std::chrono::milliseconds kPause{5};
+    for (; !stop.stop_requested(); std::this_thread::sleep_for(kPause)) read();
+  });
+}
+
+power_meter::~power_meter() = default;
+
+void power_meter::read() {
+  const std::optional<double> joules = device_.joules(), watts = device_.read().watts;
+  const double seconds = now();
+  const std::scoped_lock lock(readings_);
+  if (joules && (joules_.empty() || joules_.back().value != *joules))
+    joules_.push_back({seconds, *joules});
+  if (watts) watts_.push_back({seconds, *watts});
+}
+
+power_use power_meter::between(double begin, double end) const {
+  const std::scoped_lock lock(readings_);
+  power_use use;
+  const reading *first = nullptr, *last = nullptr;
+  int updates = 0;
+  for (const reading& r : joules_) {
+    if (r.seconds < begin || r.seconds > end) continue;
+    if (first == nullptr) first = &r;
+    last = &r;
+    ++updates;
+  }
+  if (updates > 1) {
+    use.watts = (last->value - first->value) / (last->seconds - first->seconds);
+    use.counter_seconds = (last->seconds - first->seconds) / (updates - 1);
+  }
+  double sum = 0;
+  int count = 0;
+  for (const reading& r : watts_) {
+    if (r.seconds < begin || r.seconds > end) continue;
+    sum += r.value;
+    ++count;
+  }
+  if (count > 0) use.reported_watts = sum / count;
+  return use;
+}
+
+}  // namespace kzoo::devices
