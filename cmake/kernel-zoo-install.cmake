@@ -13,7 +13,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/kzoo DESTINATION ${CMAKE_INS
 get_property(targets GLOBAL PROPERTY KZOO_PLUGIN_TARGETS)
 foreach(target IN LISTS targets)
   string(REGEX REPLACE "^kzoo_(cpu|cuda)_.*" "\\1" device ${target})
-  install(TARGETS ${target} LIBRARY DESTINATION lib/kernel-zoo/plugins/${device})
+  get_target_property(on_demand ${target} EXCLUDE_FROM_ALL)
+  set(optional)
+  if(on_demand)
+    set(optional OPTIONAL)
+  endif()
+  install(TARGETS ${target} LIBRARY DESTINATION lib/kernel-zoo/plugins/${device} ${optional})
 endforeach()
 
 install(FILES ${KZOO_PLUGIN_OUTPUT_DIRECTORY}/names.txt DESTINATION lib/kernel-zoo/plugins)

@@ -96,7 +96,7 @@ int list(const common_options& options) {
                  {kind == 0 ? "" : devices::kind_name(kind)},
                  {},
                  {"not built", style::dim},
-                 {kind == 0 ? "cannot be built here" : "./zoo build --all builds every plugin",
+                 {kind == 0 ? "cannot be built here" : fmt::format("./zoo build {} builds it", name),
                   style::dim}});
     }
   }
@@ -146,9 +146,9 @@ int describe(const describe_options& options) {
   }
   for (const auto& [name, kind] : plugins.not_built()) {
     if (any || name != plugin) continue;
-    print_to(
-        stderr, "error: {} {}\n", name,
-        kind == 0 ? "cannot be built here" : "is not built: ./zoo build --all builds every plugin");
+    print_to(stderr, "error: {} {}\n", name,
+             kind == 0 ? "cannot be built here"
+                       : fmt::format("is not built: ./zoo build {} builds it", name));
     return kBadInput;
   }
   if (!any) {

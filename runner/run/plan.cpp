@@ -96,8 +96,8 @@ loaded_plugin enter(const std::string& name, const results::device& device,
                                      : fmt::format(", only one for {}", devices::kind_name(other)));
   for (const auto& missing : plugins.not_built()) {
     if (missing.name == name && missing.kind == kind)
-      c.record.problem = fmt::format("is not built for {}: ./zoo build --all builds every plugin",
-                                     devices::kind_name(kind));
+      c.record.problem = fmt::format("is not built for {}: ./zoo build {} builds it",
+                                     devices::kind_name(kind), name);
   }
   return c;
 }
