@@ -26,7 +26,8 @@ install(FILES ${KZOO_PLUGIN_OUTPUT_DIRECTORY}/names.txt DESTINATION lib/kernel-z
 set_target_properties(kzoo_sdk PROPERTIES EXPORT_NAME sdk)
 set_target_properties(kzoo_sim PROPERTIES EXPORT_NAME sim)
 set_target_properties(kzoo_xray PROPERTIES EXPORT_NAME xray)
-install(TARGETS kzoo_sdk kzoo_sim kzoo_xray EXPORT kernel-zoo ARCHIVE)
+set_target_properties(kzoo_manifest PROPERTIES EXPORT_NAME manifest)
+install(TARGETS kzoo_sdk kzoo_sim kzoo_xray kzoo_manifest EXPORT kernel-zoo ARCHIVE)
 install(EXPORT kernel-zoo NAMESPACE kzoo:: FILE kernel-zoo-targets.cmake
         DESTINATION ${package_folder})
 
