@@ -1,5 +1,5 @@
-// Kernels that CUTLASS composes from its templates, with tiles that its documentation or its profiler
-// uses. Nothing of them is written here; what is here fits them to the ABI.
+// Kernels that CUTLASS composes from its templates, with tiles that its documentation or its
+// profiler uses. Nothing of them is written here; what is here fits them to the ABI.
 
 #include "operation.hpp"
 
@@ -53,11 +53,15 @@ struct copies_16_bytes : Variant {
   static constexpr kzoo::granularity granularity{.n = kN, .k = kK, .row_bytes = 16};
 };
 
-template <class Variant>
-struct in_tf32 : Variant {
+template <class Variant, kzoo_precision kPrecision>
+struct computes_in : Variant {
   using Variant::Variant;
-  static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;
+  static constexpr kzoo_precision precision = kPrecision;
 };
+template <class Variant>
+using in_tf32 = computes_in<Variant, KZOO_COMPUTE_TF32>;
+template <class Variant>
+using in_fp8 = computes_in<Variant, KZOO_COMPUTE_FP8>;
 
 // wgmma and the copy engine are of sm_90 alone.
 template <class Variant>
@@ -78,13 +82,12 @@ using tensor_op_bf16 =
     copies_16_bytes<cutlass_variant<zoo_cutlass::kTensorOpBf16, __nv_bfloat16, layout::nn, 80>, 8,
                     8>;
 template <const operation& kOperation>
-using warp_specialized_bf16 = on_sm_90<
-    copies_16_bytes<cutlass_variant<kOperation, __nv_bfloat16, layout::nn, 90>, 8, 8>>;
+using warp_specialized_bf16 =
+    on_sm_90<copies_16_bytes<cutlass_variant<kOperation, __nv_bfloat16, layout::nn, 90>, 8, 8>>;
 using warp_specialized_tf32 = in_tf32<on_sm_90<
     copies_16_bytes<cutlass_variant<zoo_cutlass::kCooperativeTf32, float, layout::nt, 90>, 4, 4>>>;
-using warp_specialized_fp8 = on_sm_90<
-    copies_16_bytes<cutlass_variant<zoo_cutlass::kCooperativeFp8, fp8_to_bf16, layout::nt, 90>, 8,
-                    16>>;
+using warp_specialized_fp8 = in_fp8<on_sm_90<copies_16_bytes<
+    cutlass_variant<zoo_cutlass::kCooperativeFp8, fp8_to_bf16, layout::nt, 90>, 8, 16>>>;
 
 }  // namespace
 
@@ -97,10 +100,10 @@ KZOO_PLUGIN(
         "cooperative_bf16_128x256x64",
         "wgmma and TMA, two warpgroups on each tile, clusters of two blocks"),
     kzoo::variant<warp_specialized_bf16<zoo_cutlass::kPingpongBf16>>(
-        "pingpong_bf16_64x256x64",
+        "pingpong_bf16_128x128x64",
         "wgmma and TMA, two warpgroups that take turns, clusters of two blocks"),
     kzoo::variant<warp_specialized_tf32>(
-        "cooperative_tf32_128x128x32",
+        "cooperative_tf32_128x256x32",
         "wgmma and TMA in TF32, two warpgroups on each tile, clusters of two blocks"),
     kzoo::variant<warp_specialized_fp8>(
         "cooperative_fp8_128x128x128",

@@ -1,6 +1,6 @@
 #pragma once
-// One of CUTLASS's kernels as the plugin uses it. What CUTLASS includes takes a minute to compile, so
-// each group of kernels has a source file of its own, and nothing of it is in this header.
+// One of CUTLASS's kernels as the plugin uses it. What CUTLASS includes takes a minute to compile,
+// so each group of kernels has a source file of its own, and nothing of it is in this header.
 
 #include <kzoo/abi.h>
 

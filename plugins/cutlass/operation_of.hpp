@@ -1,6 +1,6 @@
 #pragma once
-// `operation` for a kernel in CUTLASS's types: what its 2.x and 3.x interfaces have in common. A type
-// `Traits` has the CUTLASS type as `gemm`, and turns a problem into its arguments.
+// `operation` for a kernel in CUTLASS's types: what its 2.x and 3.x interfaces have in common. A
+// type `Traits` has the CUTLASS type as `gemm`, and turns a problem into its arguments.
 
 #include "operation.hpp"
 

@@ -46,9 +46,8 @@ struct universal {
 
 using simt = universal<float, cutlass::arch::OpClassSimt, GemmShape<128, 256, 8>,
                        GemmShape<64, 64, 8>, GemmShape<1, 1, 1>, 5, 1>;
-using tensor_op_tf32 =
-    universal<float, cutlass::arch::OpClassTensorOp, GemmShape<128, 256, 16>, GemmShape<64, 64, 16>,
-              GemmShape<16, 8, 8>, 4, 4>;
+using tensor_op_tf32 = universal<float, cutlass::arch::OpClassTensorOp, GemmShape<128, 256, 16>,
+                                 GemmShape<64, 64, 16>, GemmShape<16, 8, 8>, 4, 4>;
 using tensor_op_bf16 =
     universal<cutlass::bfloat16_t, cutlass::arch::OpClassTensorOp, GemmShape<128, 256, 32>,
               GemmShape<64, 64, 32>, GemmShape<16, 8, 16>, 3, 8>;

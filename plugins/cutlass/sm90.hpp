@@ -4,9 +4,9 @@
 
 #include "operation_of.hpp"
 
+#include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <cutlass/epilogue/collective/collective_builder.hpp>
 #include <cutlass/gemm/collective/collective_builder.hpp>
-#include <cutlass/gemm/device/gemm_universal_adapter.h>
 #include <cutlass/gemm/kernel/gemm_universal.hpp>
 
 namespace zoo_cutlass {
@@ -43,8 +43,8 @@ struct warp_specialized {
       cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(
           sizeof(typename epilogue::SharedStorage))>,
       MainloopSchedule>::CollectiveOp;
-  using kernel = cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, mainloop,
-                                                      epilogue>;
+  using kernel =
+      cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, mainloop, epilogue>;
   using gemm = cutlass::gemm::device::GemmUniversalAdapter<kernel>;
 
   static typename gemm::Arguments arguments(const kzoo_problem& p, const kzoo_device& d,

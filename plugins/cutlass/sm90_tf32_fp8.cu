@@ -8,14 +8,14 @@ namespace {
 using namespace cute;
 
 // CUTLASS's `float` is TF32 here: the copy engine rounds.
-using tf32 = warp_specialized<float, float, cutlass::layout::ColumnMajor, Shape<_128, _128, _32>,
+using tf32 = warp_specialized<float, float, cutlass::layout::ColumnMajor, Shape<_128, _256, _32>,
                               cutlass::gemm::KernelTmaWarpSpecializedCooperative,
                               cutlass::epilogue::TmaWarpSpecializedCooperative>;
 // Not the schedule with fast accumulation: sums of 128 products are added in fp32.
-using fp8 = warp_specialized<cutlass::float_e4m3_t, cutlass::bfloat16_t,
-                             cutlass::layout::ColumnMajor, Shape<_128, _128, _128>,
-                             cutlass::gemm::KernelTmaWarpSpecializedCooperative,
-                             cutlass::epilogue::TmaWarpSpecializedCooperative>;
+using fp8 =
+    warp_specialized<cutlass::float_e4m3_t, cutlass::bfloat16_t, cutlass::layout::ColumnMajor,
+                     Shape<_128, _128, _128>, cutlass::gemm::KernelTmaWarpSpecializedCooperative,
+                     cutlass::epilogue::TmaWarpSpecializedCooperative>;
 
 }  // namespace
 
