@@ -21,6 +21,7 @@ inline constexpr int kSignalled = 128;  // plus the signal's number, as in a she
 // Options of every subcommand that loads plugins.
 struct common_options {
   std::vector<std::string> plugin_folders;  // --plugin-dir, searched before the built-in ones
+  std::vector<std::string> build_args;      // --build-args, of the compiler
   bool in_process = false;
 };
 
@@ -120,5 +121,7 @@ int compare(const compare_options& options);
 // of the build tree or the installed tree that the program is in.
 std::vector<std::filesystem::path> plugin_folders();
 std::vector<std::filesystem::path> config_path();
+// How plugins are compiled from their sources (compile/recipe.hpp).
+std::filesystem::path recipe_folder();
 
 }  // namespace kzoo::cli

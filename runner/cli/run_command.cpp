@@ -50,8 +50,8 @@ run::plan plan_for(results::experiment e, const output_options& options) {
   }
   const double timeout = e.verify.timeout_seconds;
   const bool is_timed = e.timing.enabled;
-  run::plan plan = run::make_plan(std::move(e), all.front(), discover_plugins(options),
-                                  hosts_for(options, timeout));
+  const run::plugin_discovery plugins = discover_plugins(options, e, all.front());
+  run::plan plan = run::make_plan(std::move(e), all.front(), plugins, hosts_for(options, timeout));
   for (const std::string& folder : options.plugin_folders) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
@@ -140,6 +140,17 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
            printable(fmt::format("{}", fmt::join(then.invoked.plugin_folders, ", "))));
 }
 
+// Sources that stored results name are compiled and run: only if that is wanted.
+void check_trusted(const results::experiment& e, const std::string& file, bool trusted) {
+  const auto source = std::ranges::find_if(
+      e.plugins, [](const selector& s) { return as_file(s.text).has_value(); });
+  if (trusted || source == e.plugins.end()) return;
+  throw input::invalid(fmt::format(
+      "error: {} names a file to load as a plugin: {}; --trust-folders compiles and runs it, if you "
+      "know what it is",
+      file, source->text));
+}
+
 // The options of the interrupted run, wherever this command line gives none.
 run_options with_recorded_options(const document& then, run_options options) {
   const auto& over = then.experiment.overridden;
@@ -149,6 +160,7 @@ run_options with_recorded_options(const document& then, run_options options) {
   if (options.layouts.empty()) options.layouts = over.layouts;
   if (options.batches.empty()) options.batches = over.batches;
   if (options.tier.empty()) options.tier = over.tier.value_or("");
+  if (options.build_args.empty()) options.build_args = over.build_args;
   options.in_process = options.in_process || then.invoked.in_process;
   return options;
 }
@@ -163,13 +175,13 @@ bool differs(const fs::path& file, const std::string& text) try {
 
 // The file that the command line names; without one, the text that the journal holds.
 results::experiment continued_experiment(const document& then, const run_options& options) {
-  if (!options.file.empty()) return load_experiment(options);
+  if (!options.file.empty()) return load_experiment(options, options);
   const results::experiment& e = then.experiment;
   if (differs(e.file, e.text)) {
     print_to(stderr, "note: {} has changed; the run continues with the text in its journal\n",
              printable(e.file.string()));
   }
-  return experiment::load_text(e.file, e.text, overrides_of(options));
+  return experiment::load_text(e.file, e.text, overrides_of(options, options));
 }
 
 // A note in the results on what the interruption costs.
@@ -194,7 +206,9 @@ int resume(const run_options& given) {
   document& then = before.journal.results;
   run_options options = with_recorded_options(then, given);
   add_recorded_folders(then, before.file.string(), given.trust_folders, options);
-  run::plan plan = plan_for(continued_experiment(then, options), options);
+  results::experiment e = continued_experiment(then, options);
+  check_trusted(e, before.file.string(), given.trust_folders || !given.plugins.empty());
+  run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
 
@@ -221,7 +235,7 @@ int resume(const run_options& given) {
 
 int run(const run_options& options) {
   if (options.resume) return resume(options);
-  run::plan plan = plan_for(load_experiment(options), options);
+  run::plan plan = plan_for(load_experiment(options, options), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
   const document head = run::head_of(plan);
@@ -233,8 +247,10 @@ int rerun(const rerun_options& given) {
   rerun_options options = given;
   add_recorded_folders(then, given.file, given.trust_folders, options);
   options.in_process = options.in_process || then.invoked.in_process;
-  const auto& e = then.experiment;
-  run::plan plan = plan_for(experiment::load_text(e.file, e.text, e.overridden), options);
+  const results::experiment& stored = then.experiment;
+  results::experiment e = experiment::load_text(stored.file, stored.text, stored.overridden);
+  check_trusted(e, given.file, given.trust_folders);
+  run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, given.file);
 
