@@ -7,7 +7,8 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kernel-zoo)
 
 install(TARGETS runner RUNTIME)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_SOURCE_DIR}/plugins
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 get_property(targets GLOBAL PROPERTY KZOO_PLUGIN_TARGETS)

@@ -109,3 +109,8 @@ endfunction()
 kzoo_write_recipes(${PROJECT_BINARY_DIR}/recipes ${PROJECT_SOURCE_DIR}/sdk/include
                    ${PROJECT_BINARY_DIR}/sdk ${PROJECT_BINARY_DIR}/package
                    ${PROJECT_SOURCE_DIR}/sdk/cmake/plugin.exports)
+
+# What `runner new` copies, as it is installed.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/sources)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_BINARY_DIR}/sources/template SYMBOLIC)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/plugins ${PROJECT_BINARY_DIR}/sources/plugins SYMBOLIC)

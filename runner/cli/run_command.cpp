@@ -1,12 +1,10 @@
 #include "cli/exports.hpp"
 #include "cli/journals.hpp"
 #include "cli/setup.hpp"
-#include "cli/stored_peaks.hpp"
 #include "compare/changes.hpp"
 #include "core/interrupt.hpp"
 #include "core/output.hpp"
 #include "core/printable.hpp"
-#include "devices/devices.hpp"
 #include "experiment/load.hpp"
 #include "report/terminal.hpp"
 #include "run/execution.hpp"
@@ -37,29 +35,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using results::document;
-
-run::plan plan_for(results::experiment e, const output_options& options) {
-  e.verify.show_errors = options.show_errors;
-  std::vector<results::device> all = devices::find_all(e.device);
-  if (all.size() > 1 && options.in_process) {
-    throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
-  }
-  if (e.timing.fresh_processes && options.in_process) {
-    throw std::invalid_argument(
-        "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
-  }
-  const double timeout = e.verify.timeout_seconds;
-  const bool is_timed = e.timing.enabled;
-  const run::plugin_discovery plugins = discover_plugins(options, e, all.front());
-  run::plan plan = run::make_plan(std::move(e), all.front(), plugins, hosts_for(options, timeout));
-  for (const std::string& folder : options.plugin_folders) {
-    plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
-  }
-  plan.invoked.in_process = options.in_process;
-  plan.peaks = is_timed ? peaks_of(plan.device) : known_peaks(plan.device);
-  plan.devices = std::move(all);
-  return plan;
-}
 
 // Creates the journal of a new run and writes its head; none with --no-journal.
 std::optional<storage::journal> new_journal(const output_options& options, const document& head) {
@@ -207,6 +182,7 @@ int resume(const run_options& given) {
   run_options options = with_recorded_options(then, given);
   add_recorded_folders(then, before.file.string(), given.trust_folders, options);
   results::experiment e = continued_experiment(then, options);
+  e.verify.show_errors = options.show_errors;
   check_trusted(e, before.file.string(), given.trust_folders || !given.plugins.empty());
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
@@ -235,7 +211,9 @@ int resume(const run_options& given) {
 
 int run(const run_options& options) {
   if (options.resume) return resume(options);
-  run::plan plan = plan_for(load_experiment(options, options), options);
+  results::experiment e = load_experiment(options, options);
+  e.verify.show_errors = options.show_errors;
+  run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
   const document head = run::head_of(plan);
@@ -249,6 +227,7 @@ int rerun(const rerun_options& given) {
   options.in_process = options.in_process || then.invoked.in_process;
   const results::experiment& stored = then.experiment;
   results::experiment e = experiment::load_text(stored.file, stored.text, stored.overridden);
+  e.verify.show_errors = options.show_errors;
   check_trusted(e, given.file, given.trust_folders);
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);

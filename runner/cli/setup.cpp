@@ -1,7 +1,9 @@
 #include "cli/setup.hpp"
 
 #include "cli/source_plugins.hpp"
+#include "cli/stored_peaks.hpp"
 #include "core/output.hpp"
+#include "devices/devices.hpp"
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
 
@@ -12,6 +14,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <stdexcept>
+#include <utility>
 
 namespace kzoo::cli {
 
@@ -69,6 +73,28 @@ results::experiment load_experiment(const common_options& common,
                                     const experiment_options& options) {
   return experiment::load(experiment::find_file(options.file, config_path()),
                           overrides_of(common, options));
+}
+
+run::plan plan_for(results::experiment e, const common_options& options) {
+  std::vector<results::device> all = devices::find_all(e.device);
+  if (all.size() > 1 && options.in_process) {
+    throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
+  }
+  if (e.timing.fresh_processes && options.in_process) {
+    throw std::invalid_argument(
+        "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
+  }
+  const double timeout = e.verify.timeout_seconds;
+  const bool is_timed = e.timing.enabled;
+  const run::plugin_discovery plugins = discover_plugins(options, e, all.front());
+  run::plan plan = run::make_plan(std::move(e), all.front(), plugins, hosts_for(options, timeout));
+  for (const std::string& folder : options.plugin_folders) {
+    plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
+  }
+  plan.invoked.in_process = options.in_process;
+  plan.peaks = is_timed ? peaks_of(plan.device) : known_peaks(plan.device);
+  plan.devices = std::move(all);
+  return plan;
 }
 
 }  // namespace kzoo::cli

@@ -18,5 +18,8 @@ run::host_factory hosts_for(const common_options& options, double timeout_second
 results::overrides overrides_of(const common_options& common, const experiment_options& options);
 results::experiment load_experiment(const common_options& common,
                                     const experiment_options& options);
+// What a run of the experiment does. Measures the peaks of a device that is timed for the first
+// time.
+run::plan plan_for(results::experiment e, const common_options& options);
 
 }  // namespace kzoo::cli

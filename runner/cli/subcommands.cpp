@@ -252,6 +252,29 @@ void add_describe(CLI::App& runner, int& code) {
       ->required();
 }
 
+void add_new(CLI::App& runner, int& code) {
+  auto [app, o] =
+      add(runner, "new", "Make a folder with a plugin's source to begin with", make_new, code);
+  app.add_option("NAME", o.name, "What users will type")->required();
+  app.add_option("--from", o.from, "Begin with a copy of this plugin; default: the template")
+      ->type_name("PLUGIN");
+  app.add_option("--out", o.out, "A project with a CMakeLists.txt, in this folder")
+      ->type_name("DIR");
+}
+
+void add_watch(CLI::App& runner, int& code) {
+  auto [app, o] = add(runner, "watch",
+                      "Run a source whenever it is saved, and say what has changed", watch, code);
+  o.file = "quick";
+  app.add_option("SOURCE", o.source, "A plugin's source: mine.cu, or mine.cu:variant")->required();
+  add_common(app, o);
+  add_experiment(app, o);
+  add_tier(app, o);
+  app.footer(
+      "FILE is the experiment, quick by default. --plugins names others, which are run with "
+      "it: a baseline, say.\nEnds with Ctrl-C.");
+}
+
 void add_devices(CLI::App& runner, int& code) {
   auto [app, o] = add(runner, "devices", "List the devices", devices, code);
   app.add_flag("--measure", o.measure,
@@ -274,6 +297,8 @@ void add_subcommands(CLI::App& runner, const std::vector<std::string>& after_das
   add_xray(runner, code);
   add_list(runner, code);
   add_describe(runner, code);
+  add_new(runner, code);
+  add_watch(runner, code);
   add_devices(runner, code);
 }
 
