@@ -21,6 +21,7 @@ inline constexpr int kSignalled = 128;  // plus the signal's number, as in a she
 // Options of every subcommand that loads plugins.
 struct common_options {
   std::vector<std::string> plugin_folders;  // --plugin-dir, searched before the built-in ones
+  std::vector<std::string> build_args;      // --build-args, of the compiler
   bool in_process = false;
 };
 
@@ -97,6 +98,16 @@ struct describe_options : common_options {
   std::string plugin;
 };
 
+struct new_options {
+  std::string name;
+  std::string from;  // a plugin of the zoo; "": the template
+  std::string out;   // a folder for a project of its own; "": a folder with the name
+};
+
+struct watch_options : common_options, experiment_options {
+  std::string source;
+};
+
 struct devices_options {
   std::string device;  // "" : all
   bool measure = false, json = false;
@@ -112,6 +123,8 @@ int xray(const xray_options& options);
 int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const describe_options& options);
+int make_new(const new_options& options);
+int watch(const watch_options& options);
 int devices(const devices_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
@@ -120,5 +133,9 @@ int compare(const compare_options& options);
 // of the build tree or the installed tree that the program is in.
 std::vector<std::filesystem::path> plugin_folders();
 std::vector<std::filesystem::path> config_path();
+// The folder with template/ and plugins/, the sources that `new` copies.
+std::filesystem::path source_folder();
+// How plugins are compiled from their sources (compile/recipe.hpp).
+std::filesystem::path recipe_folder();
 
 }  // namespace kzoo::cli

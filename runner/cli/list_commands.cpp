@@ -105,8 +105,11 @@ int list(const common_options& options) {
 }
 
 int describe(const describe_options& options) {
-  const std::string& plugin = options.plugin;
-  const run::plugin_discovery plugins = discover_plugins(options);
+  results::experiment named;
+  named.plugins = {{options.plugin, {"describe", 0, 0}}};
+  named.overridden.build_args = options.build_args;
+  const run::plugin_discovery plugins = discover_plugins(options, named, devices::find("auto"));
+  const std::string plugin = named.plugins.front().text;
   const bool colour = report::wants_colour(stdout);
   bool any = false, usable = true;
   for (const run::plugin_file& file : plugins.files()) {

@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, 22> kFolders{
     "experiment",       // TOML to records
     "manifest",         // compiled kernels: how they are launched, and plugins of them
     "process",          // processes, channels and shared memory
+    "compile",          // plugins from their sources
     "worker",           // the process that loads a plugin
     "host",             // a plugin, as the supervisor uses it
     "checks",           // what is asked of a kernel
