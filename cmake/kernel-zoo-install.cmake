@@ -22,6 +22,9 @@ foreach(target IN LISTS targets)
   install(TARGETS ${target} LIBRARY DESTINATION lib/kernel-zoo/plugins/${device} ${optional})
 endforeach()
 
+if(TARGET kzoo_launcher_compiled_kernel)
+  install(TARGETS kzoo_launcher_compiled_kernel LIBRARY DESTINATION lib/kernel-zoo/launcher)
+endif()
 install(FILES ${KZOO_PLUGIN_OUTPUT_DIRECTORY}/names.txt DESTINATION lib/kernel-zoo/plugins)
 
 set_target_properties(kzoo_sdk PROPERTIES EXPORT_NAME sdk)

@@ -137,5 +137,7 @@ std::vector<std::filesystem::path> config_path();
 std::filesystem::path source_folder();
 // How plugins are compiled from their sources (compile/recipe.hpp).
 std::filesystem::path recipe_folder();
+// What compiled kernels are packed behind: manifest/pack.hpp. It may not be there.
+std::filesystem::path launcher_library();
 
 }  // namespace kzoo::cli

@@ -92,12 +92,13 @@ int list(const common_options& options) {
     }
     for (const auto& [missing, kind] : plugins.not_built()) {
       if (missing != name) continue;
-      t.add_row({{name},
-                 {kind == 0 ? "" : devices::kind_name(kind)},
-                 {},
-                 {"not built", style::dim},
-                 {kind == 0 ? "cannot be built here" : fmt::format("./zoo build {} builds it", name),
-                  style::dim}});
+      t.add_row(
+          {{name},
+           {kind == 0 ? "" : devices::kind_name(kind)},
+           {},
+           {"not built", style::dim},
+           {kind == 0 ? "cannot be built here" : fmt::format("./zoo build {} builds it", name),
+            style::dim}});
     }
   }
   print_to(stdout, "{}", t.str(colour, ""));

@@ -41,6 +41,12 @@ fs::path recipe_folder() {
   return fs::is_directory(of_tree) ? of_tree : above / "lib" / "kernel-zoo" / "recipes";
 }
 
+fs::path launcher_library() {
+  const fs::path above = program_folder().parent_path(), file = "launcher/compiled_kernel.so";
+  const fs::path of_tree = above / "plugins" / file;
+  return fs::exists(of_tree) ? of_tree : above / "lib" / "kernel-zoo" / file;
+}
+
 fs::path source_folder() {
   const fs::path above = program_folder().parent_path();
   const fs::path of_tree = above / "sources";  // links, which CMake makes

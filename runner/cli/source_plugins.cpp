@@ -5,12 +5,17 @@
 #include "compile/source_plugin.hpp"
 #include "core/identifier.hpp"
 #include "core/output.hpp"
+#include "core/sha256.hpp"
+#include "core/throw_errno.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
+#include "manifest/pack.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <map>
 #include <utility>
 
@@ -18,6 +23,8 @@ namespace kzoo::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array kCompiledKernels{".cubin", ".fatbin", ".ptx"};
 
 [[noreturn]] void refuse(const selector& s, const std::string& why) {
   const std::string where = to_string(s.where);
@@ -33,6 +40,19 @@ compile::compiled compile_for(const std::string& device, const fs::path& source,
   return made;
 }
 
+// A plugin of the compiled kernels that a manifest names.
+fs::path packed(const fs::path& manifest, const compile::cache& kept) {
+  const std::string library = manifest::pack(manifest, launcher_library());
+  const std::string file = manifest.stem().string() + ".so", key = sha256(library);
+  if (const auto known = kept.find(key, file)) return *known;
+  const fs::path begun = kept.begin();
+  std::ofstream out(begun / file, std::ios::binary);
+  out << library;
+  out.close();
+  if (!out) throw_errno("writing to the folder of compiled plugins");
+  return kept.store(begun, key, file, {manifest.string()});
+}
+
 // The plugins in what a selector names: one, or those of a project.
 std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s,
                                          const std::vector<std::string>& build_args,
@@ -45,6 +65,13 @@ std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s
       refuse(s, fmt::format("the plugin would be called '{}'; letters, digits, '_', '.' and '-' "
                             "make a name, so rename the file",
                             path.stem().string()));
+    }
+    if (path.extension() == ".toml")
+      return {{path.stem().string(), packed(fs::canonical(path), kept), KZOO_CUDA}};
+    if (std::ranges::count(kCompiledKernels, path.extension()) > 0) {
+      refuse(s, fmt::format("{} says nothing of how its kernels are launched; name a manifest that "
+                            "does: docs/compiled-kernels.md",
+                            path.string()));
     }
     fs::path library = compile_for(device, path, build_args, kept).library;
     return {{path.stem().string(), std::move(library), kind, fs::absolute(path)}};

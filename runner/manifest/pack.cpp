@@ -70,6 +70,11 @@ std::string pack(const std::filesystem::path& manifest, const std::filesystem::p
   if (const std::string flaw = flaw_in(kernel); !flaw.empty())
     input::refuse(file.string(), "the file " + flaw);
   read_manifest.kernel = file.filename().string();
+  if (!std::filesystem::exists(launcher)) {
+    input::refuse(manifest.string(),
+                  "compiled kernels run on a GPU, and this runner was built without CUDA 12.8 or "
+                  "later");
+  }
   std::string library = input::read_file(launcher, kLauncherFile);
   library.append(kernel);
   append(library, kernel.size(), nlohmann::json(read_manifest).dump());

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A file includes its own folder and those before it.
-constexpr std::array<std::string_view, 22> kFolders{
+constexpr std::array<std::string_view, 23> kFolders{
     "core",             // types and functions that everything shares
     "timing",           // statistics of samples
     "reference",        // the expected result, and how far off another may be

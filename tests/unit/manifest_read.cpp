@@ -235,6 +235,10 @@ TEST_CASE("manifest: only whole files of kernels are packed") {
   std::filesystem::remove(folder / "k.cubin");
   CHECK_THROWS_AS(manifest::pack(folder / "k.toml", folder / "launcher.so"), input::invalid);
 
+  std::filesystem::rename(folder / "launcher.so", folder / "no-launcher.so");
+  CHECK_THAT(packing(whole), Contains("was built without CUDA"));
+  std::filesystem::rename(folder / "no-launcher.so", folder / "launcher.so");
+
   const std::string packed = packing(whole);
   REQUIRE(packed.starts_with("launcher" + whole));
   manifest::footer end{};
