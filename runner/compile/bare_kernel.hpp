@@ -1,6 +1,6 @@
 #pragma once
-// A kernel that is no plugin, with a description of its launch: a manifest NAME.toml beside NAME.cu,
-// or the same keys in `// kzoo:` lines.
+// A kernel that is no plugin, with a description of its launch: a manifest NAME.toml beside
+// NAME.cu, or the same keys in `// kzoo:` lines.
 
 #include "experiment/reader.hpp"
 
@@ -16,7 +16,7 @@ struct placed_text {
 };
 
 struct bare_kernel {
-  placed_text entry;                    // a C++ expression: sgemm, sgemm<64, 64>, ns::sgemm<T>
+  placed_text entry;                     // a C++ expression: sgemm, sgemm<64, 64>, ns::sgemm<T>
   std::vector<placed_text> grid, block;  // one to three
   placed_text shared{"0", {}};           // bytes
   // A, B, C, alpha, beta, or an expression.

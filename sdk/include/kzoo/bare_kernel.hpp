@@ -1,13 +1,14 @@
-// A variant made of a kernel that knows nothing of this SDK, and of a description of its launch: what
-// the runner writes for a source that has `// kzoo: entry=…` lines or a manifest beside it. A
+// A variant made of a kernel that knows nothing of this SDK, and of a description of its launch:
+// what the runner writes for a source that has `// kzoo: entry=…` lines or a manifest beside it. A
 // Description has:
 //
 //   types, layouts, granularity, compute_capability     as a variant has them
-//   static constexpr const char* grid[3], block[3], shared;   expressions of M, N, K, lda, ldb, ldc
+//   static constexpr const char* grid_text[3], block_text[3], shared_text;   expressions of M, N, K, lda, ldb, ldc
 //   static constexpr bool takes_lda, takes_ldb, takes_ldc;    rows may be padded
 //   static constexpr bool takes_alpha, takes_beta;            they may be other than 1 and 0
 //   static constexpr bool reads_c;                            even where beta is 0
-//   template <class T> static constexpr auto kernel;
+//   template <class T> static constexpr auto entry;
+//   static constexpr std::array<const char*, N> integers;     expressions that are arguments
 //   static auto arguments(const bare_arguments<Gemm>&);       a tuple
 #pragma once
 
@@ -62,14 +63,14 @@ struct bare_pointer {
 template <class Gemm>
 struct bare_arguments {
   const Gemm& g;
+  const bare_integer* integers;  // of the description, with their values
 
   bare_pointer a() const { return {g.a}; }
   bare_pointer b() const { return {g.b}; }
   bare_pointer c() const { return {g.c}; }
   auto alpha() const { return g.alpha; }
   auto beta() const { return g.beta; }
-  bare_sizes sizes() const { return {g.m, g.n, g.k, g.lda, g.ldb, g.ldc}; }
-  bare_integer integer(const char* text) const { return {text, bare_value(text, sizes())}; }
+  bare_integer integer(std::size_t index) const { return integers[index]; }
 };
 
 template <class Gemm>
@@ -83,15 +84,20 @@ template <class Description>
 struct bare_kernel : Description {
   bare_kernel(const kzoo_problem& p, const kzoo_device&) {
     const bare_sizes sizes{p.m, p.n, p.k, p.lda, p.ldb, p.ldc};
-    grid_ = extents("grid", Description::grid, sizes);
-    block_ = extents("block", Description::block, sizes);
-    const std::int64_t bytes = bare_value(Description::shared, sizes);
+    grid_ = extents("grid", Description::grid_text, sizes);
+    block_ = extents("block", Description::block_text, sizes);
+    const std::int64_t bytes = bare_value(Description::shared_text, sizes);
     if (bytes < 0) throw error(KZOO_ERROR, "shared: " + std::to_string(bytes) + " bytes");
     shared_ = static_cast<std::size_t>(bytes);
+    for (std::size_t i = 0; i < integers_.size(); ++i)
+      integers_[i] = {Description::integers[i], bare_value(Description::integers[i], sizes)};
+    constexpr std::size_t kWithoutOptIn = 48 * 1024;
+    if (shared_ > kWithoutOptIn) allow_shared(typename Description::types{});
   }
 
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    const bool a_transposed = is_a_transposed(layout_of(p)), b_transposed = is_b_transposed(layout_of(p));
+    const bool a_transposed = is_a_transposed(layout_of(p)),
+               b_transposed = is_b_transposed(layout_of(p));
     if (!Description::takes_lda && p.lda != (a_transposed ? p.m : p.k))
       return "its manifest has no lda, so that A cannot have padded rows";
     if (!Description::takes_ldb && p.ldb != (b_transposed ? p.k : p.n))
@@ -111,15 +117,13 @@ struct bare_kernel : Description {
       using grid = tile_grid<16, 16>;
       grid::launch(bare_clear_c<gemm<T, kLayout>>, g, stream);
     }
-    constexpr auto kKernel = Description::template kernel<T>;
-    constexpr std::size_t kWithoutOptIn = 48 * 1024;
-    if (shared_ > kWithoutOptIn) allow_dynamic_shared(kKernel, shared_);
+    constexpr auto kKernel = Description::template entry<T>;
     std::apply(
         [&](const auto&... argument) {
           launch({.grid = grid_, .block = block_, .dynamic_shared = shared_, .stream = stream},
                  kKernel, argument...);
         },
-        Description::arguments(bare_arguments<gemm<T, kLayout>>{g}));
+        Description::arguments(bare_arguments<gemm<T, kLayout>>{g, integers_.data()}));
   }
 
  private:
@@ -136,8 +140,14 @@ struct bare_kernel : Description {
     return dim3(counts[0], counts[1], counts[2]);
   }
 
+  template <class... T>
+  void allow_shared(kzoo::types<T...>) const {
+    (allow_dynamic_shared(Description::template entry<T>, shared_), ...);
+  }
+
   dim3 grid_, block_;
   std::size_t shared_ = 0;
+  std::array<bare_integer, Description::integers.size()> integers_{};
 };
 
 }  // namespace kzoo
