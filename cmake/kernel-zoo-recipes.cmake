@@ -90,6 +90,7 @@ version = '${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION
 build_info = '${info}'
 architectures = '${architectures}'
 include = '${include}'
+simulated_include = '${include}/kzoo/sim/cuda_headers'
 package = '${package}'
 options = '${language_options};${options}'
 definitions = '${definitions}'

@@ -80,6 +80,7 @@ recipe read_recipe(const fs::path& folder, const std::string& device) {
   read("build_info", r.build_info);
   read("architectures", r.architectures);
   read("include", r.include);
+  read("simulated_include", r.simulated_include);
   read("package", r.package);
   read_items("options", r.options);
   read_items("definitions", r.definitions);

@@ -14,6 +14,7 @@ struct recipe {
   std::string build_info;                 // with {architectures} in it, for cuda
   std::string architectures;              // as CMAKE_CUDA_ARCHITECTURES; separated by semicolons
   std::string include;                    // the folder of the SDK's headers
+  std::string simulated_include;          // of those that stand for CUDA's in the simulator
   std::string package;                    // the folder of the SDK's CMake package
   std::vector<std::string> options;       // of the compiler
   std::vector<std::string> definitions;   // NAME=VALUE

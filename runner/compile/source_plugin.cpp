@@ -1,6 +1,7 @@
 #include "compile/source_plugin.hpp"
 
 #include "compile/annotations.hpp"
+#include "compile/bare_kernel.hpp"
 #include "compile/build_settings.hpp"
 #include "compile/hints.hpp"
 #include "core/sha256.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -80,11 +82,12 @@ commands commands_for(const fs::path& source, const recipe& how, const build_set
   for (const std::string& definition : how.definitions) compile.push_back("-D" + definition);
   compile.push_back(fmt::format("-DKZOO_BUILD_INFO=\"{}\"", info));
   if (settings.native && !is_cuda) compile.emplace_back("-DKZOO_NATIVE=1");
+  if (!is_cuda && !settings.native) append(compile, {"-I", how.simulated_include});
   append(compile, {"-I", how.include, "-I", source.parent_path().string()});
   append(compile, settings.options);
   append(compile, extra);
   if (!is_cuda) append(compile, {"-x", "c++"});
-  append(compile, {"-c", source.string()});
+  compile.emplace_back("-c");
 
   words link;  // after the compiler and the object file
   for (const words* options : {&how.link_options, &how.libraries})
@@ -97,7 +100,8 @@ commands commands_for(const fs::path& source, const recipe& how, const build_set
 // All that decides what the command makes, but for the files that it includes.
 std::string key_of(const commands& c, const recipe& how, std::string_view text) {
   std::string all = fmt::format("{}\n{}\n{}\n{}\n", kVersion, how.version,
-                                fmt::join(c.compile, "\n"), fmt::join(c.link, "\n"));
+                                fmt::join(c.compile, "\n"), fmt::join(c.link, "\n")) +
+                    how.device;
   std::error_code fault;
   all += fmt::format("{} {}\n", fs::file_size(how.compiler, fault),
                      fs::last_write_time(how.compiler, fault).time_since_epoch().count());
@@ -161,11 +165,12 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
 // Compiles and links in the folder. Returns what the compiler printed; calls `failed` where either
 // fails.
 template <class Failed>
-std::string build(const commands& c, const recipe& how, const fs::path& folder,
-                  const fs::path& rule, const std::string& library, const Failed& failed) {
+std::string build(const commands& c, const recipe& how, const fs::path& source,
+                  const fs::path& folder, const fs::path& rule, const std::string& library,
+                  const Failed& failed) {
   const std::string object = (folder / "object.o").string();
   words compile = c.compile;
-  append(compile, {"-MD", "-MF", rule.string(), "-o", object});
+  append(compile, {source.string(), "-MD", "-MF", rule.string(), "-o", object});
   words link{how.compiler, "-shared", "-o", (folder / library).string(), object};
   append(link, c.link);
   std::string output;
@@ -179,6 +184,56 @@ std::string build(const commands& c, const recipe& how, const fs::path& folder,
   return output;
 }
 
+// What is compiled: the source itself, or a plugin's text that launches the kernel in it.
+struct unit {
+  build_settings settings;
+  std::string generated;  // "": the source itself
+};
+
+bool is_plugin(std::string_view text) {
+  return text.find("KZOO_PLUGIN") != std::string_view::npos ||
+         text.find("kzoo_plugin_v1") != std::string_view::npos;
+}
+
+unit unit_in(const experiment::node_table& said, const location& where, const fs::path& source,
+             bool is_bare, input::diagnostics& report) {
+  experiment::table_reader keys(said, "", report);
+  unit u{read_build_settings(keys), ""};
+  bare_kernel kernel;
+  if (is_bare) kernel = read_bare_kernel(keys, where, report);
+  keys.finish();
+  report.throw_if_any();
+  if (is_bare) u.generated = plugin_text(kernel, source.stem().string(), source.string());
+  return u;
+}
+
+// What the source, or the manifest beside one that is no plugin, says. `name`: as the user typed
+// it.
+unit read_unit(const fs::path& source, const std::string& name, const std::string& text) {
+  const fs::path manifest = fs::path(source).replace_extension(".toml");
+  const bool is_bare = !is_plugin(text);
+  if (is_bare && fs::exists(manifest)) {
+    const std::string keys = input::read_file(manifest);
+    input::diagnostics report(manifest.string(), keys);
+    const experiment::node_table said = experiment::parse_document(keys, report);
+    report.throw_if_any();
+    return unit_in(said, report.at(1, 1), source, true, report);
+  }
+  input::diagnostics report(name, text);
+  const experiment::node_table said = annotations(text, report);
+  report.throw_if_any();
+  const bool has_kernel = text.find("__global__") != std::string::npos;
+  if (is_bare && has_kernel &&
+      std::ranges::count(said, "entry", &experiment::table_entry::key) == 0) {
+    throw input::invalid(fmt::format(
+        "error: {} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
+        "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
+        "KZOO_PLUGIN",
+        name, manifest.filename().string()));
+  }
+  return unit_in(said, report.at(1, 1), source, is_bare && has_kernel, report);
+}
+
 }  // namespace
 
 compiled source_plugin(const fs::path& file, const recipe& how, const words& extra,
@@ -188,23 +243,20 @@ compiled source_plugin(const fs::path& file, const recipe& how, const words& ext
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   for (int tries = 1;; ++tries) {
     const std::string text = input::read_file(source, kSourceFile);
-    input::diagnostics report(file.string(), text);
-    const experiment::node_table said = annotations(text, report);
-    experiment::table_reader keys(said, "", report);
-    const build_settings settings = read_build_settings(keys);
-    keys.finish();
-    report.throw_if_any();
-
-    const commands c = commands_for(source, how, settings, extra);
-    const std::string key = key_of(c, how, text);
+    const unit u = read_unit(source, file.string(), text);
+    const commands c = commands_for(source, how, u.settings, extra);
+    const std::string key = key_of(c, how, text + u.generated);
     if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
 
     const auto start = fs::file_time_type::clock::now();
     const begun_entry begun{kept.begin()};
     const fs::path rule = begun.folder / "dependencies";
-    const std::string output = build(c, how, begun.folder, rule, library,
+    const fs::path compiled_file = u.generated.empty() ? source : begun.folder / source.filename();
+    if (!u.generated.empty()) std::ofstream(compiled_file) << u.generated;
+    const std::string output = build(c, how, compiled_file, begun.folder, rule, library,
                                      [&](const auto& result) { refuse(file, how, text, result); });
-    const words includes = dependencies_in(input::read_file(rule, kSourceFile));
+    words includes = dependencies_in(input::read_file(rule, kSourceFile));
+    std::erase(includes, compiled_file == source ? "" : compiled_file.string());
     if (any_changed_since(includes, start) && tries < kTries) continue;
     return {kept.store(begun.folder, key, library, includes), true, output};
   }
