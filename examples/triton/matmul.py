@@ -88,13 +88,14 @@ def main():
 kernel = "triton_matmul.cubin"
 entry = "{meta.name}"
 summary = "Triton {triton.__version__}, tiles of {TILE['BM']} x {TILE['BN']} x {TILE['BK']}"
-dtype = "bf16"
+types = "bf16"
 compute_capability = {options.arch}
-granularity = {{n = 16, k = 16, row_bytes = 32}}
+granularity = [1, 16, 16]
+row_bytes = 32
 grid = "{blocks}"
 block = {meta.num_warps * 32}
 cluster = {meta.num_ctas}
-dynamic_shared = {meta.shared}
+shared = {meta.shared}
 workspace = "{meta.global_scratch_size} * ({blocks})"
 arguments = {arguments}
 """)

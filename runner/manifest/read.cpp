@@ -52,31 +52,42 @@ kzoo_precision usual_precision(const element_types& types) {
   }
 }
 
+// A compiled kernel is of one kind each; keys of that name are lists for kernels from sources.
+template <class T>
+void read_one(table_reader& keys, const char* key, const experiment::words<T>& words, T& out) {
+  std::vector<T> list;
+  keys.read_list(key, list, experiment::one_of(words));
+  if (list.size() > 1)
+    keys.find(key)->error("a compiled kernel has one; give the others in [[variant]] tables");
+  if (!list.empty()) out = list.front();
+}
+
 void read_types(table_reader& keys, kernel_variant& v) {
   experiment::words<element_types> types;
   for (const element_types& t : kElementTypes) types.emplace_back(types_name(t), t);
-  element_types dtype{v.type_a, v.type_b, v.type_c};
-  keys.read("dtype", dtype, experiment::one_of(types));
-  if (keys.find("dtype")) v.precision = usual_precision(dtype);
-  v.type_a = dtype.a;
-  v.type_b = dtype.b;
-  v.type_c = dtype.c;
+  element_types given{v.type_a, v.type_b, v.type_c};
+  read_one(keys, "types", types, given);
+  if (keys.find("types")) v.precision = usual_precision(given);
+  v.type_a = given.a;
+  v.type_b = given.b;
+  v.type_c = given.c;
   experiment::words<kzoo_precision> precisions;
   for (const kzoo_precision p : kPrecisions) precisions.emplace_back(precision_name(p), p);
   keys.read("precision", v.precision, experiment::one_of(precisions));
   experiment::words<layout> layouts;
   for (const layout l : kLayouts) layouts.emplace_back(layout_name(l), l);
-  keys.read("layout", v.layout, experiment::one_of(layouts));
+  read_one(keys, "layouts", layouts, v.layout);
 }
 
 void read_granularity(table_reader& keys, kernel_variant& v) {
-  keys.read_table("granularity", [&](table_reader& sizes) {
-    const auto multiple = experiment::integer_in(1, 4096);
-    sizes.read("m", v.multiples[0], multiple);
-    sizes.read("n", v.multiples[1], multiple);
-    sizes.read("k", v.multiples[2], multiple);
-    sizes.read("row_bytes", v.row_bytes, multiple);
-  });
+  const auto multiple = experiment::integer_in(1, 1 << 20);
+  std::vector<std::uint32_t> sizes(v.multiples.begin(), v.multiples.end());
+  keys.read_list("granularity", sizes, multiple);
+  if (sizes.size() == v.multiples.size())
+    std::ranges::copy(sizes, v.multiples.begin());
+  else
+    keys.find("granularity")->error("expected the multiples of M, N and K, three numbers");
+  keys.read("row_bytes", v.row_bytes, multiple);
 }
 
 // What both the file itself and each [[variant]] may say.
@@ -90,7 +101,7 @@ void read_launch(table_reader& keys, const std::vector<tensor_map>& maps, kernel
   read_dim3(keys, "grid", one, v.grid, count);
   read_dim3(keys, "block", one, v.block, count);
   read_dim3(keys, "cluster", 1U, v.cluster, experiment::integer_in(1, 16));
-  keys.read("dynamic_shared", v.dynamic_shared, bytes);
+  keys.read("shared", v.dynamic_shared, bytes);
   keys.read("workspace", v.workspace, bytes);
   read_granularity(keys, v);
   keys.read("compute_capability", v.compute_capability, experiment::integer_in(0, 999));
@@ -163,7 +174,9 @@ kernel_manifest read(const std::filesystem::path& file, std::string_view text) {
   m.id = file.stem().string();
   keys.read("kernel", m.kernel, experiment::text);
   if (m.kernel.empty())
-    report.error(report.at(1, 1), "it has no kernel = \"FILE\", the file that the kernels are in");
+    report.error(report.at(1, 1),
+                 "it has no kernel = \"FILE\", the file that the compiled kernels are in; where it "
+                 "is about a source, name that as the plugin");
   m.maps = read_maps(keys, report);
   kernel_variant common;
   read_launch(keys, m.maps, common);

@@ -27,14 +27,15 @@ namespace {
 const std::string kWhole = R"toml(kernel = "k.cubin"
 entry = "gemm"
 summary = "one sentence"
-dtype = "bf16->f32"
-layout = "nt"
+types = "bf16->f32"
+layouts = "nt"
 grid = ["ceil_div(N, 64)", "ceil_div(M, 128)"]
 block = 256
 cluster = 2
-dynamic_shared = "48 * 1024"
+shared = "48 * 1024"
 workspace = "4 * M * N"
-granularity = {m = 16, k = 8, row_bytes = 32}
+granularity = [16, 1, 8]
+row_bytes = 32
 compute_capability = 90
 nondeterministic = true
 arguments = ["A", "map_b", "C", "M", "K:i64", "lda", "ldc", "alpha", "beta:f64", "workspace", "null", 7]
@@ -46,9 +47,7 @@ box = [64, 128]
 swizzle = 128
 )toml";
 
-manifest::kernel_manifest read(const std::string& text) {
-  return manifest::read("k.toml", text);
-}
+manifest::kernel_manifest read(const std::string& text) { return manifest::read("k.toml", text); }
 
 std::string refusal(const std::string& text) {
   try {
@@ -95,6 +94,8 @@ TEST_CASE("manifest: everything that it may say") {
   const manifest::kernel_variant& v = m.variants[0];
   CHECK(v.id == "gemm");
   CHECK(v.precision == KZOO_COMPUTE_BF16);
+  CHECK(v.multiples == std::array<std::uint32_t, 3>{16, 1, 8});
+  CHECK(v.row_bytes == 32);
   CHECK(v.block == std::array<std::string, 3>{"256", "1", "1"});
   CHECK(v.cluster == std::array<std::uint32_t, 3>{2, 1, 1});
   CHECK(v.nondeterministic);
@@ -144,7 +145,7 @@ TEST_CASE("manifest: errors name their place") {
   CHECK_THAT(refusal(with("grid", "grid = \"1 / (3 - 3)\"")), Contains("division by zero"));
   CHECK_THAT(refusal(with("grid", "grid = \"9223372036854775807 + 1\"")), Contains("overflow"));
   CHECK_THAT(refusal(with("grid", "grid = \"Q\"")), Contains("'Q'"));
-  CHECK_THAT(refusal(with("dynamic_shared", "dynamic_shared = -1")), Contains("must be 0 to"));
+  CHECK_THAT(refusal(with("shared", "shared = -1")), Contains("must be 0 to"));
   CHECK_THAT(refusal(with("arguments", "arguments = [\"A:f32\"]")), Contains("has no type"));
   CHECK_THAT(refusal(with("arguments", "arguments = [\"M:f32\"]")), Contains("i32 or i64"));
   CHECK_THAT(refusal(with("arguments", "arguments = [\"M:int\"]")), Contains("ends in no type"));
@@ -155,6 +156,8 @@ TEST_CASE("manifest: errors name their place") {
   CHECK_THAT(refusal(with("entry", "entry = \"void f<int>()\"")), Contains("no id of a variant"));
   CHECK_THAT(refusal(with("swizzle", "swizzle = 96")), Contains("0, 32, 64 or 128"));
   CHECK_THAT(refusal(with("name", "name = \"lda\"")), Contains("no other argument"));
+  CHECK_THAT(refusal(with("granularity", "granularity = [8, 8]")), Contains("three numbers"));
+  CHECK_THAT(refusal(with("types", "types = [\"f32\", \"f16\"]")), Contains("has one"));
   CHECK_THAT(refusal(with("box", "box = [64]")), Contains("two sizes"));
 }
 
