@@ -7,32 +7,50 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kernel-zoo)
 
 install(TARGETS runner RUNTIME)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_SOURCE_DIR}/plugins
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 get_property(targets GLOBAL PROPERTY KZOO_PLUGIN_TARGETS)
 foreach(target IN LISTS targets)
   string(REGEX REPLACE "^kzoo_(cpu|cuda)_.*" "\\1" device ${target})
-  install(TARGETS ${target} LIBRARY DESTINATION lib/kernel-zoo/plugins/${device})
+  get_target_property(on_demand ${target} EXCLUDE_FROM_ALL)
+  set(optional)
+  if(on_demand)
+    set(optional OPTIONAL)
+  endif()
+  install(TARGETS ${target} LIBRARY DESTINATION lib/kernel-zoo/plugins/${device} ${optional})
 endforeach()
 
+if(TARGET kzoo_launcher_compiled_kernel)
+  install(TARGETS kzoo_launcher_compiled_kernel LIBRARY DESTINATION lib/kernel-zoo/launcher)
+endif()
 install(FILES ${KZOO_PLUGIN_OUTPUT_DIRECTORY}/names.txt DESTINATION lib/kernel-zoo/plugins)
 
 set_target_properties(kzoo_sdk PROPERTIES EXPORT_NAME sdk)
 set_target_properties(kzoo_sim PROPERTIES EXPORT_NAME sim)
 set_target_properties(kzoo_xray PROPERTIES EXPORT_NAME xray)
-install(TARGETS kzoo_sdk kzoo_sim kzoo_xray EXPORT kernel-zoo ARCHIVE)
+set_target_properties(kzoo_manifest PROPERTIES EXPORT_NAME manifest)
+install(TARGETS kzoo_sdk kzoo_sim kzoo_xray kzoo_manifest EXPORT kernel-zoo ARCHIVE)
 install(EXPORT kernel-zoo NAMESPACE kzoo:: FILE kernel-zoo-targets.cmake
         DESTINATION ${package_folder})
 
+# The same package in the build folder, for projects that the runner of this build builds.
+set(package ${PROJECT_BINARY_DIR}/package)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernel-zoo-config.cmake.in
-                              ${PROJECT_BINARY_DIR}/kernel-zoo-config.cmake
+                              ${package}/kernel-zoo-config.cmake
                               INSTALL_DESTINATION ${package_folder})
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/kernel-zoo-config-version.cmake
+write_basic_package_version_file(${package}/kernel-zoo-config-version.cmake
                                  COMPATIBILITY SameMajorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/kernel-zoo-config.cmake
-              ${PROJECT_BINARY_DIR}/kernel-zoo-config-version.cmake
-              ${PROJECT_SOURCE_DIR}/sdk/cmake/kernel-zoo-cuda.cmake
-              ${PROJECT_SOURCE_DIR}/sdk/cmake/kernel-zoo-plugin.cmake
-              ${PROJECT_SOURCE_DIR}/sdk/cmake/plugin.exports
-        DESTINATION ${package_folder})
+foreach(file IN ITEMS kernel-zoo-cuda.cmake kernel-zoo-plugin.cmake plugin.exports)
+  configure_file(${PROJECT_SOURCE_DIR}/sdk/cmake/${file} ${package}/${file} COPYONLY)
+endforeach()
+export(EXPORT kernel-zoo NAMESPACE kzoo:: FILE ${package}/kernel-zoo-targets.cmake)
+install(DIRECTORY ${package}/ DESTINATION ${package_folder}
+        PATTERN kernel-zoo-targets* EXCLUDE)
+
+# How the runner compiles plugins from their sources, where this is installed.
+kzoo_write_recipes(${PROJECT_BINARY_DIR}/installed-recipes "{prefix}/${CMAKE_INSTALL_INCLUDEDIR}"
+                   "{prefix}/${CMAKE_INSTALL_LIBDIR}" "{prefix}/${package_folder}"
+                   "{prefix}/${package_folder}/plugin.exports")
+install(DIRECTORY ${PROJECT_BINARY_DIR}/installed-recipes/ DESTINATION lib/kernel-zoo/recipes)

@@ -1,9 +1,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# Sourced by ./zoo: which nvcc there is, which GPUs, and a toolkit for those without one.
+# Sourced by ./zoo: which nvcc there is, which GPUs, a toolkit for those without one, and CUTLASS.
 
 user_cuda=$user_folder/cuda-13.0
 user_toolkit=$user_cuda/nvidia/cu13 # as the wheels lay it out
 pinned_cuda=$root/scripts/cuda-13.0.txt
+user_cutlass=$user_folder/cutlass-4.2
+pinned_cutlass=$root/scripts/cutlass-4.2.txt
 
 # Prints the nvcc to build with; nothing where there is none.
 find_nvcc() {
@@ -49,4 +51,19 @@ setup_cuda() {
     ln -sf "${library##*/}" "${library%.so.*}.so"
   done
   say "nvcc is $user_toolkit/bin/nvcc; ./zoo finds it by itself"
+}
+
+# Exports CUTLASS_PATH for CMake, where nobody has set it and ./zoo setup has fetched the headers.
+find_cutlass() {
+  [[ -n ${CUTLASS_PATH-} ]] || ! cmp -s "$pinned_cutlass" "$user_cutlass/pinned.txt" ||
+    export CUTLASS_PATH=$user_cutlass
+}
+
+setup_cutlass() {
+  find_cutlass
+  [[ -n ${CUTLASS_PATH-} ]] || {
+    install_wheels "CUTLASS's headers (6 MB, unpacked 40)" "$user_cutlass" "$pinned_cutlass"
+    find_cutlass
+  }
+  say "CUTLASS is in $CUTLASS_PATH; ./zoo build cutlass builds the plugin"
 }

@@ -11,7 +11,7 @@
 namespace kzoo::cli {
 
 int check(const run_options& options) {
-  results::experiment e = load_experiment(options);
+  results::experiment e = load_experiment(options, options);
   const auto file = e.file.string();
   const double timeout = e.verify.timeout_seconds;
   // A file can be checked on a machine without its device: then its plugins are looked up for the
@@ -24,8 +24,9 @@ int check(const run_options& options) {
     missing = a.what();
     device = devices::find("cpu");
   }
-  const run::plan plan = run::make_plan(std::move(e), std::move(device), discover_plugins(options),
-                                        hosts_for(options, timeout));
+  const run::plugin_discovery known = discover_plugins(options, e, device);
+  const run::plan plan =
+      run::make_plan(std::move(e), std::move(device), known, hosts_for(options, timeout));
   std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
     if (c.host) {

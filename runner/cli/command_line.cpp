@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/export_file.hpp"
 #include "cli/subcommands.hpp"
+#include "compile/source_plugin.hpp"
 #include "core/output.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
@@ -92,6 +93,9 @@ int command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     print_to(stderr, "error: {}\nTry `runner --help`.\n", e.what());
+    return kBadInput;
+  } catch (const compile::does_not_compile& e) {
+    print_to(stderr, "{}\n", e.what());
     return kBadInput;
   } catch (const input::invalid& e) {
     print_to(stderr, "{}\n", e.what());

@@ -23,6 +23,7 @@ inline constexpr int kSignalled = 128;  // plus the signal's number, as in a she
 // Options of every subcommand that loads plugins.
 struct common_options {
   std::vector<std::string> plugin_folders;  // --plugin-dir, searched before the built-in ones
+  std::vector<std::string> build_args;      // --build-args, of the compiler
   bool in_process = false;
 };
 
@@ -102,6 +103,16 @@ struct describe_options : common_options {
   std::string plugin;
 };
 
+struct new_options {
+  std::string name;
+  std::string from;  // a plugin of the zoo; "": the template
+  std::string out;   // a folder for a project of its own; "": a folder with the name
+};
+
+struct watch_options : common_options, experiment_options {
+  std::string source;
+};
+
 struct devices_options {
   std::string device;  // "" : all
   bool measure = false, json = false;
@@ -117,6 +128,8 @@ int xray(const xray_options& options);
 int validate(const validate_options& options);
 int list(const common_options& options);
 int describe(const describe_options& options);
+int make_new(const new_options& options);
+int watch(const watch_options& options);
 int devices(const devices_options& options);
 int report(const report_options& options);
 int compare(const compare_options& options);
@@ -128,5 +141,11 @@ std::vector<std::filesystem::path> config_path();
 // Where the charting library may be: KZOO_CHARTS, the user's folder that ./zoo setup --charts
 // fills, the installed tree.
 std::vector<std::filesystem::path> charts_folders();
+// The folder with template/ and plugins/, the sources that `new` copies.
+std::filesystem::path source_folder();
+// How plugins are compiled from their sources (compile/recipe.hpp).
+std::filesystem::path recipe_folder();
+// What compiled kernels are packed behind: manifest/pack.hpp. It may not be there.
+std::filesystem::path launcher_library();
 
 }  // namespace kzoo::cli

@@ -92,12 +92,13 @@ int list(const common_options& options) {
     }
     for (const auto& [missing, kind] : plugins.not_built()) {
       if (missing != name) continue;
-      t.add_row({{name},
-                 {kind == 0 ? "" : devices::kind_name(kind)},
-                 {},
-                 {"not built", style::dim},
-                 {kind == 0 ? "cannot be built here" : "./zoo build --all builds every plugin",
-                  style::dim}});
+      t.add_row(
+          {{name},
+           {kind == 0 ? "" : devices::kind_name(kind)},
+           {},
+           {"not built", style::dim},
+           {kind == 0 ? "cannot be built here" : fmt::format("./zoo build {} builds it", name),
+            style::dim}});
     }
   }
   print_to(stdout, "{}", t.str(colour, ""));
@@ -105,8 +106,11 @@ int list(const common_options& options) {
 }
 
 int describe(const describe_options& options) {
-  const std::string& plugin = options.plugin;
-  const run::plugin_discovery plugins = discover_plugins(options);
+  results::experiment named;
+  named.plugins = {{options.plugin, {"describe", 0, 0}}};
+  named.overridden.build_args = options.build_args;
+  const run::plugin_discovery plugins = discover_plugins(options, named, devices::find("auto"));
+  const std::string plugin = named.plugins.front().text;
   const bool colour = report::wants_colour(stdout);
   bool any = false, usable = true;
   for (const run::plugin_file& file : plugins.files()) {
@@ -146,9 +150,9 @@ int describe(const describe_options& options) {
   }
   for (const auto& [name, kind] : plugins.not_built()) {
     if (any || name != plugin) continue;
-    print_to(
-        stderr, "error: {} {}\n", name,
-        kind == 0 ? "cannot be built here" : "is not built: ./zoo build --all builds every plugin");
+    print_to(stderr, "error: {} {}\n", name,
+             kind == 0 ? "cannot be built here"
+                       : fmt::format("is not built: ./zoo build {} builds it", name));
     return kBadInput;
   }
   if (!any) {

@@ -35,6 +35,24 @@ std::vector<fs::path> plugin_folders() {
   return folders;
 }
 
+fs::path recipe_folder() {
+  const fs::path above = program_folder().parent_path();
+  const fs::path of_tree = above / "recipes";
+  return fs::is_directory(of_tree) ? of_tree : above / "lib" / "kernel-zoo" / "recipes";
+}
+
+fs::path launcher_library() {
+  const fs::path above = program_folder().parent_path(), file = "launcher/compiled_kernel.so";
+  const fs::path of_tree = above / "plugins" / file;
+  return fs::exists(of_tree) ? of_tree : above / "lib" / "kernel-zoo" / file;
+}
+
+fs::path source_folder() {
+  const fs::path above = program_folder().parent_path();
+  const fs::path of_tree = above / "sources";  // links, which CMake makes
+  return fs::is_directory(of_tree) ? of_tree : above / "share" / "kernel-zoo";
+}
+
 std::vector<fs::path> config_path() {
   std::vector<fs::path> folders = from_environment("KZOO_CONFIG_PATH");
   if (fs::is_directory("configs")) folders.emplace_back("configs");

@@ -39,16 +39,17 @@ results::device gpu_for(const std::string& name) {
 }
 
 // Plans the experiment's plugins, or only those that `names` mention.
-run::plan plan_of(const profile_options& options, const std::vector<profile::cell_name>& names) {
-  results::experiment e = load_experiment(options);
+run::plan plan_of(const profile_options& options, std::vector<profile::cell_name>& names) {
+  results::experiment e = load_experiment(options, options);
   if (!names.empty()) {
     e.plugins.clear();
     for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
   }
   results::device device = gpu_for(e.device);
   const double timeout = e.verify.timeout_seconds;
-  return run::make_plan(std::move(e), std::move(device), discover_plugins(options),
-                        hosts_for(options, timeout));
+  const run::plugin_discovery plugins = discover_plugins(options, e, device);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
+  return run::make_plan(std::move(e), std::move(device), plugins, hosts_for(options, timeout));
 }
 
 // Refuses a single report file for several cells, which ncu would overwrite.
@@ -98,7 +99,7 @@ std::string markdown_of(const profile::document& d) {
 }  // namespace
 
 int profile(const profile_options& options) try {
-  const auto names = profile::parse_cells(options.cells);
+  auto names = profile::parse_cells(options.cells);
   const run::plan plan = plan_of(options, names);
   const auto cells = profile::choose(plan, names);
   profile::tool ncu = profile::find_tool(options.ncu);

@@ -1,12 +1,10 @@
 #include "cli/exports.hpp"
 #include "cli/journals.hpp"
 #include "cli/setup.hpp"
-#include "cli/stored_peaks.hpp"
 #include "compare/changes.hpp"
 #include "core/interrupt.hpp"
 #include "core/output.hpp"
 #include "core/printable.hpp"
-#include "devices/devices.hpp"
 #include "experiment/load.hpp"
 #include "report/terminal.hpp"
 #include "run/execution.hpp"
@@ -37,29 +35,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using results::document;
-
-run::plan plan_for(results::experiment e, const output_options& options) {
-  e.verify.show_errors = options.show_errors;
-  std::vector<results::device> all = devices::find_all(e.device);
-  if (all.size() > 1 && options.in_process) {
-    throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
-  }
-  if (e.timing.fresh_processes && options.in_process) {
-    throw std::invalid_argument(
-        "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
-  }
-  const double timeout = e.verify.timeout_seconds;
-  const bool is_timed = e.timing.enabled;
-  run::plan plan = run::make_plan(std::move(e), all.front(), discover_plugins(options),
-                                  hosts_for(options, timeout));
-  for (const std::string& folder : options.plugin_folders) {
-    plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
-  }
-  plan.invoked.in_process = options.in_process;
-  plan.peaks = is_timed ? peaks_of(plan.device) : known_peaks(plan.device);
-  plan.devices = std::move(all);
-  return plan;
-}
 
 // Creates the journal of a new run and writes its head; none with --no-journal.
 std::optional<storage::journal> new_journal(const output_options& options, const document& head) {
@@ -141,6 +116,17 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
            printable(fmt::format("{}", fmt::join(then.invoked.plugin_folders, ", "))));
 }
 
+// Sources that stored results name are compiled and run: only if that is wanted.
+void check_trusted(const results::experiment& e, const std::string& file, bool trusted) {
+  const auto source = std::ranges::find_if(
+      e.plugins, [](const selector& s) { return as_file(s.text).has_value(); });
+  if (trusted || source == e.plugins.end()) return;
+  throw input::invalid(fmt::format(
+      "error: {} names a file to load as a plugin: {}; --trust-folders compiles and runs it, if you "
+      "know what it is",
+      file, source->text));
+}
+
 // The options of the interrupted run, wherever this command line gives none.
 run_options with_recorded_options(const document& then, run_options options) {
   const auto& over = then.experiment.overridden;
@@ -150,6 +136,7 @@ run_options with_recorded_options(const document& then, run_options options) {
   if (options.layouts.empty()) options.layouts = over.layouts;
   if (options.batches.empty()) options.batches = over.batches;
   if (options.tier.empty()) options.tier = over.tier.value_or("");
+  if (options.build_args.empty()) options.build_args = over.build_args;
   options.in_process = options.in_process || then.invoked.in_process;
   return options;
 }
@@ -164,13 +151,13 @@ bool differs(const fs::path& file, const std::string& text) try {
 
 // The file that the command line names; without one, the text that the journal holds.
 results::experiment continued_experiment(const document& then, const run_options& options) {
-  if (!options.file.empty()) return load_experiment(options);
+  if (!options.file.empty()) return load_experiment(options, options);
   const results::experiment& e = then.experiment;
   if (differs(e.file, e.text)) {
     print_to(stderr, "note: {} has changed; the run continues with the text in its journal\n",
              printable(e.file.string()));
   }
-  return experiment::load_text(e.file, e.text, overrides_of(options));
+  return experiment::load_text(e.file, e.text, overrides_of(options, options));
 }
 
 // A note in the results on what the interruption costs.
@@ -195,7 +182,10 @@ int resume(const run_options& given) {
   document& then = before.journal.results;
   run_options options = with_recorded_options(then, given);
   add_recorded_folders(then, before.file.string(), given.trust_folders, options);
-  run::plan plan = plan_for(continued_experiment(then, options), options);
+  results::experiment e = continued_experiment(then, options);
+  e.verify.show_errors = options.show_errors;
+  check_trusted(e, before.file.string(), given.trust_folders || !given.plugins.empty());
+  run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
 
@@ -222,7 +212,9 @@ int resume(const run_options& given) {
 
 int run(const run_options& options) {
   if (options.resume) return resume(options);
-  run::plan plan = plan_for(load_experiment(options), options);
+  results::experiment e = load_experiment(options, options);
+  e.verify.show_errors = options.show_errors;
+  run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
   const document head = run::head_of(plan);
@@ -234,8 +226,11 @@ int rerun(const rerun_options& given) {
   rerun_options options = given;
   add_recorded_folders(then, given.file, given.trust_folders, options);
   options.in_process = options.in_process || then.invoked.in_process;
-  const auto& e = then.experiment;
-  run::plan plan = plan_for(experiment::load_text(e.file, e.text, e.overridden), options);
+  const results::experiment& stored = then.experiment;
+  results::experiment e = experiment::load_text(stored.file, stored.text, stored.overridden);
+  e.verify.show_errors = options.show_errors;
+  check_trusted(e, given.file, given.trust_folders);
+  run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, given.file);
 

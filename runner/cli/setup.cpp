@@ -1,5 +1,9 @@
 #include "cli/setup.hpp"
+
+#include "cli/source_plugins.hpp"
+#include "cli/stored_peaks.hpp"
 #include "core/output.hpp"
+#include "devices/devices.hpp"
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
 
@@ -10,14 +14,33 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <stdexcept>
+#include <utility>
 
 namespace kzoo::cli {
+
+namespace fs = std::filesystem;
 
 run::plugin_discovery discover_plugins(const common_options& options) {
   run::plugin_discovery plugins;
   for (const std::string& folder : options.plugin_folders) plugins.add_folder(folder, true);
   for (const auto& folder : plugin_folders()) plugins.add_folder(folder, false);
   for (const std::string& words : plugins.warnings()) print_to(stderr, "warning: {}\n", words);
+  return plugins;
+}
+
+run::plugin_discovery discover_plugins(const common_options& options, results::experiment& e,
+                                       const results::device& device) {
+  run::plugin_discovery plugins = discover_plugins(options);
+  const auto add = [&](std::vector<selector>& selectors) {
+    add_files(selectors, e.file, e.overridden.build_args, device.abi.kind, plugins);
+  };
+  add(e.plugins);
+  if (e.baseline) {
+    std::vector<selector> baseline{*e.baseline};
+    add(baseline);
+    e.baseline = baseline.front();
+  }
   return plugins;
 }
 
@@ -28,20 +51,50 @@ run::host_factory hosts_for(const common_options& options, double timeout_second
   };
 }
 
-results::overrides overrides_of(const experiment_options& options) {
+results::overrides overrides_of(const common_options& common, const experiment_options& options) {
   results::overrides over;
+  over.build_args = common.build_args;
   if (!options.device.empty()) over.device = options.device;
   if (!options.tier.empty()) over.tier = options.tier;
-  over.plugins = options.plugins;
+  // Stored with the results, which may be repeated from another folder.
+  for (const std::string& name : options.plugins) {
+    const auto file = as_file(name);
+    over.plugins.push_back(file ? fs::absolute(file->path).lexically_normal().string() +
+                                      (file->variant.empty() ? "" : ':' + file->variant)
+                                : name);
+  }
   over.sizes = options.sizes;
   over.layouts = options.layouts;
   over.batches = options.batches;
   return over;
 }
 
-results::experiment load_experiment(const experiment_options& options) {
+results::experiment load_experiment(const common_options& common,
+                                    const experiment_options& options) {
   return experiment::load(experiment::find_file(options.file, config_path()),
-                          overrides_of(options));
+                          overrides_of(common, options));
+}
+
+run::plan plan_for(results::experiment e, const common_options& options) {
+  std::vector<results::device> all = devices::find_all(e.device);
+  if (all.size() > 1 && options.in_process) {
+    throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
+  }
+  if (e.timing.fresh_processes && options.in_process) {
+    throw std::invalid_argument(
+        "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
+  }
+  const double timeout = e.verify.timeout_seconds;
+  const bool is_timed = e.timing.enabled;
+  const run::plugin_discovery plugins = discover_plugins(options, e, all.front());
+  run::plan plan = run::make_plan(std::move(e), all.front(), plugins, hosts_for(options, timeout));
+  for (const std::string& folder : options.plugin_folders) {
+    plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
+  }
+  plan.invoked.in_process = options.in_process;
+  plan.peaks = is_timed ? peaks_of(plan.device) : known_peaks(plan.device);
+  plan.devices = std::move(all);
+  return plan;
 }
 
 }  // namespace kzoo::cli

@@ -9,9 +9,17 @@
 namespace kzoo::cli {
 
 run::plugin_discovery discover_plugins(const common_options& options);
+// With those that the experiment names by their files, compiled for the device; the experiment
+// names them by their names then.
+run::plugin_discovery discover_plugins(const common_options& options, results::experiment& e,
+                                       const results::device& device);
 run::host_factory hosts_for(const common_options& options, double timeout_seconds);
 // What the command line sets instead of the file.
-results::overrides overrides_of(const experiment_options& options);
-results::experiment load_experiment(const experiment_options& options);
+results::overrides overrides_of(const common_options& common, const experiment_options& options);
+results::experiment load_experiment(const common_options& common,
+                                    const experiment_options& options);
+// What a run of the experiment does. Measures the peaks of a device that is timed for the first
+// time.
+run::plan plan_for(results::experiment e, const common_options& options);
 
 }  // namespace kzoo::cli

@@ -14,8 +14,9 @@ int shard() {
     common_options options;
     options.plugin_folders = head.invoked.plugin_folders;
     const double timeout = e.verify.timeout_seconds;
-    return run::make_plan(std::move(e), devices::find(device), discover_plugins(options),
-                          hosts_for(options, timeout));
+    results::device found = devices::find(device);
+    const run::plugin_discovery plugins = discover_plugins(options, e, found);
+    return run::make_plan(std::move(e), std::move(found), plugins, hosts_for(options, timeout));
   });
 }
 

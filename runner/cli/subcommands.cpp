@@ -36,6 +36,11 @@ void add_plugin_folders(CLI::App& app, common_options& o) {
       ->type_name("DIR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--build-args", o.build_args,
+                 "Options of the compiler, separated by spaces, for plugins named by a source")
+      ->type_name("ARGS")
+      ->expected(1)
+      ->delimiter(' ');
 }
 
 void add_common(CLI::App& app, common_options& o) {
@@ -48,7 +53,8 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
   auto* file = app.add_option("FILE", o.file, "Experiment file; also looked up under configs/");
   app.add_option("--device", o.device, "auto, cpu, cuda, cuda:N or cuda:all; default: the file's")
       ->type_name("NAME");
-  app.add_option("--plugins", o.plugins, "Names, name:variant or globs, separated by commas")
+  app.add_option("--plugins", o.plugins,
+                 "Names, name:variant, globs, or files such as ./mine.cu, separated by commas")
       ->type_name("LIST")
       ->allow_extra_args(false)
       ->delimiter(',');
@@ -193,7 +199,8 @@ void add_validate(CLI::App& runner, int& code) {
   auto [app, o] =
       add(runner, "validate", "Run all checks on one plugin, with a line for each", validate, code);
   add_common(app, o);
-  app.add_option("PLUGIN", o.plugin, "name, name:variant, or the file of a library")->required();
+  app.add_option("PLUGIN", o.plugin, "name, name:variant, or its file: ./mine.cu, mine.so")
+      ->required();
   app.add_option("--tier", o.tier, "quick, full or paranoid; default: full")->type_name("TIER");
   app.add_option("--device", o.device, "cpu, cuda or cuda:N")->type_name("NAME");
   app.add_option("--size", o.size, "Size of the problem for the checks that use one: N or MxNxK")
@@ -258,7 +265,31 @@ void add_list(CLI::App& runner, int& code) {
 void add_describe(CLI::App& runner, int& code) {
   auto [app, o] = add(runner, "describe", "Describe one plugin and its variants", describe, code);
   add_common(app, o);
-  app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it")->required();
+  app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it, or its file")
+      ->required();
+}
+
+void add_new(CLI::App& runner, int& code) {
+  auto [app, o] =
+      add(runner, "new", "Make a folder with a plugin's source to begin with", make_new, code);
+  app.add_option("NAME", o.name, "What users will type")->required();
+  app.add_option("--from", o.from, "Begin with a copy of this plugin; default: the template")
+      ->type_name("PLUGIN");
+  app.add_option("--out", o.out, "A project with a CMakeLists.txt, in this folder")
+      ->type_name("DIR");
+}
+
+void add_watch(CLI::App& runner, int& code) {
+  auto [app, o] = add(runner, "watch",
+                      "Run a source whenever it is saved, and say what has changed", watch, code);
+  o.file = "quick";
+  app.add_option("SOURCE", o.source, "A plugin's source: mine.cu, or mine.cu:variant")->required();
+  add_common(app, o);
+  add_experiment(app, o);
+  add_tier(app, o);
+  app.footer(
+      "FILE is the experiment, quick by default. --plugins names others, which are run with "
+      "it: a baseline, say.\nEnds with Ctrl-C.");
 }
 
 void add_devices(CLI::App& runner, int& code) {
@@ -283,6 +314,8 @@ void add_subcommands(CLI::App& runner, const std::vector<std::string>& after_das
   add_xray(runner, code);
   add_list(runner, code);
   add_describe(runner, code);
+  add_new(runner, code);
+  add_watch(runner, code);
   add_devices(runner, code);
 }
 

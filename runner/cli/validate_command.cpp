@@ -24,17 +24,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
 
-// "FILE.so" or "FILE.so:variant".
-struct file_name {
-  std::string file, variant;
-};
-std::optional<file_name> as_file(const std::string& name) {
-  const auto end = name.find(".so:");
-  if (end != std::string::npos) return file_name{name.substr(0, end + 3), name.substr(end + 4)};
-  if (name.find('/') != std::string::npos || name.ends_with(".so")) return file_name{name, "*"};
-  return {};
-}
-
 // The plugins to validate, and the device.
 struct target {
   results::device device;
@@ -42,22 +31,34 @@ struct target {
 };
 
 // A library given by its file runs on the device that it is built for.
-target target_of_file(const validate_options& options, const file_name& name,
-                      const run::host_factory& make_host) {
-  if (!std::filesystem::exists(name.file)) refuse(fmt::format("there is no file {}", name.file));
-  run::loaded_plugin c = run::enter_file(name.file, make_host);
+target target_of_library(const validate_options& options, const file_selector& name,
+                         const run::host_factory& make_host) {
+  if (!std::filesystem::exists(name.path)) refuse(fmt::format("there is no file {}", name.path));
+  run::loaded_plugin c = run::enter_file(name.path, make_host);
   std::erase_if(c.entries, [&](const run::selected_variant& e) {
-    return c.host && !matches("*:" + name.variant, c.record.name, e.description.id);
+    const std::string variant = name.variant.empty() ? "*" : name.variant;
+    return c.host && !matches("*:" + variant, c.record.name, e.description.id);
   });
-  if (c.entries.empty()) refuse(fmt::format("{} has no variant '{}'", name.file, name.variant));
+  if (c.entries.empty()) refuse(fmt::format("{} has no variant '{}'", name.path, name.variant));
   const auto& d = c.record.description;
   const std::string kind = d ? devices::kind_name(d->device) : "cpu";
   target t{devices::find(options.device.empty() ? kind : options.device), {}};
   if (d && t.device.abi.kind != d->device) {
-    refuse(fmt::format("{} is built for {}, not for {}", name.file, kind, t.device.id));
+    refuse(fmt::format("{} is built for {}, not for {}", name.path, kind, t.device.id));
   }
   t.plugins.push_back(std::move(c));
   return t;
+}
+
+// The device asked for; for a source, which can be compiled for any, else the best one.
+target target_of_source(const validate_options& options, const run::host_factory& make_host) {
+  results::experiment e;
+  e.overridden.build_args = options.build_args;
+  e.plugins = {{options.plugin, {"validate", 0, 0}}};
+  results::device device = devices::find(options.device.empty() ? "auto" : options.device);
+  const run::plugin_discovery plugins = discover_plugins(options, e, device);
+  run::plan plan = run::make_plan(e, std::move(device), plugins, make_host);
+  return {plan.device, std::move(plan.plugins)};
 }
 
 // A plugin given by its name runs on the device asked for, or on one that it has a build for.
@@ -111,8 +112,9 @@ int validate(const validate_options& options) {
   }
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
-  target what =
-      file ? target_of_file(options, *file, make_host) : target_of_name(options, make_host);
+  target what = !file                         ? target_of_name(options, make_host)
+                : file->path.ends_with(".so") ? target_of_library(options, *file, make_host)
+                                              : target_of_source(options, make_host);
   std::optional<export_file> json;
   if (!options.json.empty()) json.emplace("--json", options.json, options.plugin);
   report::validation_text text(options.json == "-" ? stderr : stdout);

@@ -1,5 +1,6 @@
 #include "cli/export_file.hpp"
 #include "cli/setup.hpp"
+#include "cli/source_plugins.hpp"
 #include "core/interrupt.hpp"
 #include "core/output.hpp"
 #include "devices/devices.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -22,21 +24,27 @@ namespace kzoo::cli {
 namespace {
 
 // The simulator, which every access is counted in.
-run::plan simulated_plan(const xray_options& options,
-                         const std::vector<profile::cell_name>& names) {
+run::plan simulated_plan(const xray_options& options, std::vector<profile::cell_name>& names) {
   if (!options.device.empty() && options.device != "cpu") {
     throw std::invalid_argument(
         fmt::format("xray counts in the simulator, whatever GPU there is: leave out --device {}",
                     options.device));
   }
-  results::experiment e = load_experiment(options);
+  results::experiment e = load_experiment(options, options);
   if (!names.empty()) {
     e.plugins.clear();
     for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
   }
   const double timeout = e.verify.timeout_seconds;
-  return run::make_plan(std::move(e), devices::find("cpu"), discover_plugins(options),
-                        hosts_for(options, timeout));
+  results::device cpu = devices::find("cpu");
+  const run::plugin_discovery plugins = discover_plugins(options, e, cpu);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
+  return run::make_plan(std::move(e), std::move(cpu), plugins, hosts_for(options, timeout));
+}
+
+std::filesystem::path analysed_library(const run::plan& plan, const run::loaded_plugin& plugin) {
+  if (plugin.record.source.empty()) return xray::analysed_build(plugin.record.file);
+  return analysed_source(plugin.record.source, plan.experiment.overridden.build_args);
 }
 
 xray::analysed analyse_one(const run::plan& plan, const profile::cell& c, std::uint64_t blocks) {
@@ -49,7 +57,7 @@ xray::analysed analyse_one(const run::plan& plan, const profile::cell& c, std::u
     }
     constexpr double kSlower = 10;  // than a run, at the least
     a.found = xray::analyse(
-        {xray::analysed_build(c.plugin->record.file).string(), c.variant->index, a.problem, blocks},
+        {analysed_library(plan, *c.plugin).string(), c.variant->index, a.problem, blocks},
         kSlower * plan.experiment.verify.timeout_seconds);
   } catch (const failure& f) {
     a.verdict = f.verdict;
@@ -79,7 +87,7 @@ int exit_code(const xray::document& d) {
 }  // namespace
 
 int xray(const xray_options& options) try {
-  const auto names = profile::parse_cells(options.cells);
+  auto names = profile::parse_cells(options.cells);
   const run::plan plan = simulated_plan(options, names);
   const auto cells = profile::choose(plan, names);
   std::optional<export_file> json, markdown;

@@ -2,6 +2,8 @@
 
 #include "core/identifier.hpp"
 
+#include <algorithm>
+
 namespace kzoo {
 namespace {
 
@@ -35,7 +37,23 @@ bool is_pair_of_ids(std::string_view text, std::string_view extra) {
 
 }  // namespace
 
-bool is_selector(std::string_view text) { return is_pair_of_ids(text, "*?"); }
+std::optional<file_selector> as_file(std::string_view text) {
+  const std::size_t slash = text.rfind('/');
+  const std::size_t name = slash == std::string_view::npos ? 0 : slash + 1;
+  const std::size_t colon = std::min(text.find(':', name), text.size());
+  const std::string_view path = text.substr(0, colon);
+  const bool is_path = slash != std::string_view::npos || path.ends_with(".cu") ||
+                       path.ends_with(".cpp") || path.ends_with(".so") ||
+                       path.ends_with(".toml");
+  if (!is_path) return std::nullopt;
+  const std::string_view variant = text.substr(std::min(colon + 1, text.size()));
+  if (colon < text.size() && !is_identifier(variant, "*?")) return std::nullopt;
+  return file_selector{std::string(path), std::string(variant)};
+}
+
+bool is_selector(std::string_view text) {
+  return as_file(text).has_value() || is_pair_of_ids(text, "*?");
+}
 bool is_kernel_name(std::string_view text) { return is_pair_of_ids(text, ""); }
 
 bool matches(std::string_view selector, std::string_view plugin, std::string_view variant) {

@@ -4,6 +4,7 @@
 
 #include "core/location.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,13 @@ struct selector {
   std::string text;
   location where;
 };
+
+// A plugin by its file, as a shell completes it: "./mine.cu", "mine.cu:16x16", "build/mine.so", or
+// a folder, "kernels/". What has a slash or ends in .cu, .cpp or .so is one.
+struct file_selector {
+  std::string path, variant;  // "": all
+};
+std::optional<file_selector> as_file(std::string_view text);
 
 bool is_selector(std::string_view text);
 // A selector without * and ?: one plugin, or one variant.

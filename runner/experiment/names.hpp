@@ -24,8 +24,8 @@ inline constexpr std::string_view kShapeForm =
     "a size such as \"512\" or \"512x256x128\", each dimension from 1 to 1048576";
 
 inline constexpr std::string_view kSelectorForm =
-    "a plugin such as \"smem\", a variant such as \"smem:32x32\", or a pattern of either with * "
-    "and ?";
+    "a plugin such as \"smem\", a variant such as \"smem:32x32\", a pattern of either with * and "
+    "?, or a file such as \"./mine.cu\"";
 
 bool is_device_name(std::string_view text);
 std::string device_fault(std::string_view text);  // the message for a name that is not valid

@@ -91,7 +91,7 @@ std::vector<cell_name> parse_cells(const std::vector<std::string>& names) {
   for (const std::string& text : names) {
     const auto at = text.find('@');
     cell_name name{text, text.substr(0, at), {}};
-    if (!is_kernel_name(name.kernel)) {
+    if (!is_kernel_name(name.kernel) && !as_file(name.kernel)) {
       refuse(fmt::format("expected a cell such as \"smem:32x32@1024x1024x1024\", found {}",
                          input::in_quotes(text)));
     }

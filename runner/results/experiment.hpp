@@ -99,6 +99,8 @@ struct overrides {
   std::optional<std::string> tier;     // "quick", "full", "paranoid"
   std::vector<std::string> layouts{};  // "nn", "nt", "tn", "tt"; empty: those of the file
   std::vector<std::string> batches{};  // "8"; empty: those of the file
+  // Further options of the compiler, for plugins that are named by their source.
+  std::vector<std::string> build_args{};
 
   bool operator==(const overrides&) const = default;
 };

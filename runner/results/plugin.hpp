@@ -56,6 +56,7 @@ struct plugin_record {
   std::optional<plugin_description> description;  // present if the library could be loaded
   std::string problem;                            // why it could not be loaded; "" otherwise
   std::string sha256;                             // of the file; "": there is none
+  std::filesystem::path source{};                 // it was compiled from; empty: a library
 
   // The library exists but cannot be used. That is an error; to have no build for the device is
   // not.

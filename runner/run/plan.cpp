@@ -84,6 +84,7 @@ loaded_plugin enter(const std::string& name, const results::device& device,
   const std::vector<run::plugin_file> files = plugins.find(name, kind);
   for (auto file = files.begin(); file != files.end(); ++file) {
     if (!open(c, file->file, kind, make_host)) continue;
+    c.record.source = file->source;
     std::ranges::transform(file + 1, files.end(), std::back_inserter(c.shadowed),
                            &run::plugin_file::file);
     return c;
@@ -96,8 +97,8 @@ loaded_plugin enter(const std::string& name, const results::device& device,
                                      : fmt::format(", only one for {}", devices::kind_name(other)));
   for (const auto& missing : plugins.not_built()) {
     if (missing.name == name && missing.kind == kind)
-      c.record.problem = fmt::format("is not built for {}: ./zoo build --all builds every plugin",
-                                     devices::kind_name(kind));
+      c.record.problem = fmt::format("is not built for {}: ./zoo build {} builds it",
+                                     devices::kind_name(kind), name);
   }
   return c;
 }

@@ -1,17 +1,16 @@
 #include "run/plugin_discovery.hpp"
 
+#include "core/file_access.hpp"
 #include "devices/devices.hpp"
 
 #include <fmt/format.h>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace kzoo::run {
 
@@ -37,16 +36,16 @@ void plugin_discovery::add_folder(const fs::path& folder, bool required) {
   }
 }
 
+void plugin_discovery::add_file(plugin_file file) {
+  files_.insert(files_.begin(), std::move(file));
+}
+
 void plugin_discovery::check_permissions(const fs::path& folder) {
-  struct stat status {};
-  if (stat(folder.c_str(), &status) != 0) return;
-  // A user's private group, whose gid equals the uid, has no other members.
-  const bool own_group = status.st_gid == getuid() && status.st_uid == getuid();
-  const bool others = (status.st_mode & S_IWOTH) != 0;
-  if (!others && ((status.st_mode & S_IWGRP) == 0 || own_group)) return;
+  const std::string others = others_who_can_write(folder);
+  if (others.empty()) return;
   warnings_.push_back(fmt::format(
       "{} can write to the plugin folder {}, and so run code as you; chmod go-w prevents that",
-      others ? "every user" : "its group", folder.string()));
+      others, folder.string()));
 }
 
 void plugin_discovery::add_files(const fs::path& folder, kzoo_device_kind kind) {

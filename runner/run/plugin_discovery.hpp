@@ -18,7 +18,8 @@ namespace kzoo::run {
 struct plugin_file {
   std::string name;  // the file's name without .so: what users type
   std::filesystem::path file;
-  kzoo_device_kind kind{};  // by its folder; 0 if the folder does not say
+  kzoo_device_kind kind{};         // by its folder; 0 if the folder does not say
+  std::filesystem::path source{};  // it was compiled from; empty: unknown
 };
 
 class plugin_discovery {
@@ -26,6 +27,9 @@ class plugin_discovery {
   // Folders added first take precedence. A folder that does not exist is an error
   // (std::invalid_argument) only if `required`.
   void add_folder(const std::filesystem::path& folder, bool required);
+
+  // Takes precedence over files of its name in the folders.
+  void add_file(plugin_file file);
 
   const std::vector<plugin_file>& files() const { return files_; }
   const std::vector<std::filesystem::path>& folders() const { return folders_; }

@@ -31,6 +31,7 @@ void map(auto& io, is<results::plugin_record> auto& p) {
   io("name", p.name);
   io("file", p.file);
   io.later("sha256", p.sha256);
+  io.later("source", p.source);
   if (io.has("problem", !p.description)) return io("problem", p.problem);
   io.restore([](auto& description) { description.emplace(); }, p.description);
   io("id", p.description->id);

@@ -41,6 +41,7 @@ void map(auto& io, is<results::overrides> auto& o) {
   io("sizes", o.sizes);
   io.later("layouts", o.layouts);
   io.later("batches", o.batches);
+  io.later("build_args", o.build_args);
   io("tier", o.tier);
 }
 

@@ -1,4 +1,5 @@
-# kzoo_add_plugin(NAME name SOURCES file… [DEVICES cuda|cpu…] [NATIVE] [LINK library…] [ARCH arch…])
+# kzoo_add_plugin(NAME name SOURCES file… [DEVICES cuda|cpu…] [NATIVE] [LINK library…] [ARCH arch…]
+#                 [ON_DEMAND])
 #
 # Builds the plugin `name`, once per device, as plugins/<device>/<name>.so.
 #
@@ -7,6 +8,7 @@
 #   NATIVE   the cpu build runs at the CPU's own speed and does not need the simulator.
 #   LINK     further libraries, for example CUDA::cublas.
 #   ARCH     CUDA architectures, where they differ from CMAKE_CUDA_ARCHITECTURES.
+#   ON_DEMAND  It takes long to compile, and is built when its target is named (./zoo build NAME).
 #
 # The analysed build for `runner xray`, plugins/cpu-xray/<name>.so, is made when that asks for it: it
 # finds in plugins/cpu-xray/<name>.build how.
@@ -16,7 +18,7 @@
 option(KZOO_ASAN "Build the cpu plugins with AddressSanitizer as well" OFF)
 
 function(kzoo_add_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE" "NAME" "SOURCES;DEVICES;LINK;ARCH")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE;ON_DEMAND" "NAME" "SOURCES;DEVICES;LINK;ARCH")
   if(NOT arg_NAME OR NOT arg_SOURCES)
     message(FATAL_ERROR "kzoo_add_plugin needs NAME and SOURCES")
   endif()
@@ -67,6 +69,9 @@ function(kzoo_add_plugin)
     else()
       message(FATAL_ERROR "kzoo_add_plugin(${arg_NAME}): DEVICES are cuda and cpu, not '${device}'")
     endif()
+    if(arg_ON_DEMAND AND TARGET kzoo_${device}_${arg_NAME})
+      set_target_properties(kzoo_${device}_${arg_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
   endforeach()
 endfunction()
 
@@ -81,6 +86,10 @@ function(kzoo_add_cpu_plugin device name sources link native)
     target_compile_definitions(${target} PRIVATE KZOO_NATIVE=1)
   else()
     target_link_libraries(${target} PRIVATE kzoo::sim)
+    # <cuda_runtime.h> and the like, for sources that include them: the simulator's, not CUDA's.
+    target_include_directories(
+      ${target} BEFORE
+      PRIVATE $<TARGET_PROPERTY:kzoo::sdk,INTERFACE_INCLUDE_DIRECTORIES>/kzoo/sim/cuda_headers)
   endif()
 endfunction()
 

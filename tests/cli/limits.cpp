@@ -130,16 +130,16 @@ TEST_CASE("a plugin of the tree that is not built is said so, with the way out",
     return listed.out.substr(at + 1, listed.out.find('\n', at + 1) - at - 1);
   };
   CHECK_THAT(line_of("ghost"),
-             ContainsSubstring("not built") && ContainsSubstring("./zoo build --all"));
+             ContainsSubstring("not built") && ContainsSubstring("./zoo build ghost"));
   CHECK_THAT(line_of("never"),
              ContainsSubstring("not built") && ContainsSubstring("cannot be built here"));
   const auto ran = runner("quick --device cpu --sizes 8 --plugins ghost,serial" + there);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring(
-                          "unavailable ghost: is not built for cpu: ./zoo build --all builds"));
+                          "unavailable ghost: is not built for cpu: ./zoo build ghost builds it"));
   CHECK_THAT(runner("quick --device cpu --sizes 8 --plugins never" + there).out,
              ContainsSubstring("unavailable never: there is no cpu build of it here"));
   const auto described = runner("describe ghost" + there);
   CHECK(described.code == 2);
-  CHECK_THAT(described.err, ContainsSubstring("./zoo build --all"));
+  CHECK_THAT(described.err, ContainsSubstring("./zoo build ghost"));
 }

@@ -29,4 +29,13 @@ if(EXISTS ${WORK}/build/plugins/cpu-xray/mine.build)
     message(FATAL_ERROR "the installed runner's xray says:\n${out}")
   endif()
 endif()
+# The same file and folder, which the installed runner builds itself.
+set(ENV{XDG_CACHE_HOME} ${WORK}/cache)
+foreach(plugin IN ITEMS ${WORK}/template/mine.cu ${WORK}/template/)
+  must(${WORK}/prefix/bin/runner quick --device cpu --sizes 33x9x5 --no-journal
+       --plugins ${plugin},naive)
+  if(NOT out MATCHES "mine:16x16" OR NOT out MATCHES "ok: ")
+    message(FATAL_ERROR "the installed runner says of ${plugin}:\n${out}")
+  endif()
+endforeach()
 file(REMOVE_RECURSE ${WORK})

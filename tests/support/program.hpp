@@ -25,6 +25,9 @@ struct run_result {
 // a cd it runs in a temporary folder.
 run_result runner(const std::string& arguments, const std::string& setting = "");
 
+std::string read_text(const std::filesystem::path& file);
+std::vector<std::string> lines_of(const std::filesystem::path& file);
+
 // The runner in the background; the destructor kills it if it is still running.
 class background_run {
  public:
@@ -35,15 +38,15 @@ class background_run {
 
   int pid() const { return pid_; }
   void send(int signal) const;
+  // What it has printed so far.
+  std::string out() const { return read_text(out_); }
+  std::string err() const { return read_text(err_); }
   run_result wait();
 
  private:
   std::filesystem::path out_, err_;
   int pid_ = 0;
 };
-
-std::string read_text(const std::filesystem::path& file);
-std::vector<std::string> lines_of(const std::filesystem::path& file);
 
 // The live children of a process.
 std::vector<int> children_of(int pid);

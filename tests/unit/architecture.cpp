@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A file includes its own folder and those before it.
-constexpr std::array<std::string_view, 22> kFolders{
+constexpr std::array<std::string_view, 24> kFolders{
     "core",             // types and functions that everything shares
     "timing",           // statistics of samples
     "reference",        // the expected result, and how far off another may be
@@ -30,7 +30,9 @@ constexpr std::array<std::string_view, 22> kFolders{
     "devices",          // memory, streams and clocks
     "microbenchmarks",  // kernels that peaks are measured with
     "experiment",       // TOML to records
+    "manifest",         // compiled kernels: how they are launched, and plugins of them
     "process",          // processes, channels and shared memory
+    "compile",          // plugins from their sources
     "worker",           // the process that loads a plugin
     "host",             // a plugin, as the supervisor uses it
     "checks",           // what is asked of a kernel

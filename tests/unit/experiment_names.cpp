@@ -38,14 +38,31 @@ TEST_CASE("a variant's selector matches the plugin that may hold it", "[experime
 }
 
 TEST_CASE("malformed selectors are refused", "[experiment]") {
-  for (const char* bad : {"", ":", "smem:", ":8x8", "a:b:c", "a b", "a/b", "a:[0-9]", "\u00e9"}) {
+  for (const char* bad :
+       {"", ":", "smem:", ":8x8", "a:b:c", "a b", "./a.cu:", "./a.cu:b c", "a:[0-9]", "\u00e9"}) {
     INFO(bad);
     CHECK(first_line(fault("plugins = ['" + std::string(bad) + "']"))
               .starts_with("t.toml:1:12: error: plugins: expected a plugin such as \"smem\""));
   }
   CHECK(fault("plugins = ['a.b-c_D9:x?*']").empty());
+  CHECK(fault("plugins = ['./a b.cu:x?*', 'mine.cu', '../mine/']").empty());
   CHECK(
       first_line(fault("baseline = 'a:b:c'")).starts_with("t.toml:1:12: error: baseline: expect"));
+}
+
+TEST_CASE("a selector with a slash or a source's suffix names a file", "[experiment]") {
+  const auto path = [](const char* text) { return kzoo::as_file(text).value().path; };
+  const auto variant = [](const char* text) { return kzoo::as_file(text).value().variant; };
+  CHECK(path("./mine.cu") == "./mine.cu");
+  CHECK(variant("./mine.cu") == "");
+  CHECK(path("mine.cu:16x16") == "mine.cu");
+  CHECK(variant("mine.cu:16x*") == "16x*");
+  CHECK(path("a:b/mine.cpp:v") == "a:b/mine.cpp");
+  CHECK(path("mine/") == "mine/");
+  CHECK(path("build/mine.so") == "build/mine.so");
+  CHECK_FALSE(kzoo::as_file("mine"));
+  CHECK_FALSE(kzoo::as_file("mine:16x16"));
+  CHECK_FALSE(kzoo::as_file("mine.cu.orig"));
 }
 
 TEST_CASE("the nearest word is found, but only if it is close", "[experiment]") {

@@ -48,8 +48,8 @@ case $1 in
   --version) echo cmake version "${CMAKE_IS-3.25.1}" ;;
   --preset)
     [[ -z ${CMAKE_FAILS-} ]] || { echo "CMake Error: no fmt"; exit 1; }
-    echo "configure $* CUDACXX=${CUDACXX-}" >>"$CALLS"
-    echo "build plugins_cpu: phony" >build/release/build.ninja
+    echo "configure $* CUDACXX=${CUDACXX-} CUTLASS_PATH=${CUTLASS_PATH-}" >>"$CALLS"
+    printf 'build %s: phony\n' plugins_cpu kzoo_cpu_naive >build/release/build.ninja
     [[ -z ${CUDACXX-} ]] || echo "build plugins_cuda: phony" >>build/release/build.ninja
     ;;
   --build)
@@ -187,6 +187,16 @@ zoo "$nvcc" CAPABILITY=8.0 build
 expect calls "$calls" 'configure *--fresh*'
 keep=
 
+what='build NAME'
+zoo build naive
+expect calls "$calls" '*build --target kzoo_cpu_naive'
+zoo build naive nothing
+expect output "$out" "*there is no plugin 'nothing'*"
+expect code "$code" 2
+zoo build --every
+expect output "$out" '*build takes --all*'
+expect code "$code" 2
+
 what='packages'
 zoo MISSING='libboost1.81-dev cmake' setup
 expect calls "$calls" $'apt-get update\napt-get install * libboost1.81-dev cmake'
@@ -279,6 +289,23 @@ keep=
 zoo PIP_FAILS=yes report r.json --html out.html
 expect output "$out" '*could not fetch*the page has no charts*runner report r.json --html out.html'
 zoo PIP_FAILS=yes setup --charts
+expect code "$code" 2
+
+what='setup --cutlass'
+zoo setup --cutlass
+expect calls "$calls" 'pip *--require-hashes*/scripts/cutlass-4.2.txt'
+expect output "$out" '*/cutlass-4.2; ./zoo build cutlass*'
+keep=yes
+zoo setup --cutlass
+expect calls "$calls" ''
+zoo run
+expect calls "$calls" "configure *CUTLASS_PATH=$work/home/.local/share/kernel-zoo/cutlass-4.2*"
+zoo CUTLASS_PATH=/mine setup --cutlass
+expect calls "$calls" ''
+expect output "$out" '*CUTLASS is in /mine*'
+keep=
+zoo setup --cutlas
+expect output "$out" "*not '--cutlas'*"
 expect code "$code" 2
 
 what='a build that fails'

@@ -101,19 +101,23 @@ inline cudaError_t launch_on_device(const launch_config& config, const void* fun
   return cudaLaunchKernelExC(&extended, function, arguments);
 }
 
-template <class... P>
-void launch_checked(const launch_config& config, void (*kernel)(P...), std::tuple<P...>& values) {
-  const auto* function = reinterpret_cast<const void*>(kernel);
-  const cudaError_t status = std::apply(
-      [&](auto&... value) {
-        void* pointers[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
-        return launch_on_device(config, function, pointers);
-      },
-      values);
-  if (status == cudaSuccess) return note_launch(config, function);
-  const std::string text = explain_launch(config, function, status);
+// `arguments` points to the kernel's, in their order.
+inline void launch_pointers(const launch_config& config, const void* kernel, void** arguments) {
+  const cudaError_t status = launch_on_device(config, kernel, arguments);
+  if (status == cudaSuccess) return note_launch(config, kernel);
+  const std::string text = explain_launch(config, kernel, status);
   cudaGetLastError();  // reported here; must not appear as the failure of a later call
   throw error(KZOO_LAUNCH_FAILED, text);
+}
+
+template <class... P>
+void launch_checked(const launch_config& config, void (*kernel)(P...), std::tuple<P...>& values) {
+  std::apply(
+      [&](auto&... value) {
+        void* pointers[] = {const_cast<void*>(static_cast<const void*>(&value))..., nullptr};
+        launch_pointers(config, reinterpret_cast<const void*>(kernel), pointers);
+      },
+      values);
 }
 
 inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {

@@ -1,0 +1,176 @@
+// `runner new`: a plugin's source to begin with, the template or a copy of one of the zoo's.
+
+#include "cli/commands.hpp"
+#include "cli/export_file.hpp"
+#include "core/identifier.hpp"
+#include "core/output.hpp"
+#include "input/diagnostics.hpp"
+#include "input/nearest.hpp"
+#include "input/read_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr input::file_kind kSource{"a source file", "", 16};
+
+// Files to be written, by their path in the new folder.
+using file_texts = std::map<fs::path, std::string>;
+
+// How the zoo builds the plugin, as a source's own lines say it.
+struct build_words {
+  std::string architecture, libraries;
+  bool native = false;
+
+  std::string annotation() const {
+    std::string line;
+    if (!architecture.empty()) line += " arch=" + architecture;
+    if (!libraries.empty()) line += " libraries=" + libraries;
+    if (native) line += " native";
+    return line.empty() ? "" : "// kzoo:" + line + '\n';
+  }
+};
+
+build_words words_in(const fs::path& cmake_file) {
+  build_words found;
+  if (!fs::exists(cmake_file)) return found;
+  const std::string text = input::read_file(cmake_file, kSource);
+  std::smatch match;
+  if (std::regex_search(text, match, std::regex(R"(ARCH ([\w-]+))"))) found.architecture = match[1];
+  if (std::regex_search(text, match, std::regex(R"(LINK([^)]*)\))"))) {
+    const std::string list = match[1];
+    const std::regex library(R"(CUDA::(\w+))");
+    for (std::sregex_iterator each(list.begin(), list.end(), library), end; each != end; ++each)
+      found.libraries += (found.libraries.empty() ? "" : ",") + (*each)[1].str();
+  }
+  found.native = text.find(" NATIVE") != std::string::npos;
+  return found;
+}
+
+// The name that KZOO_PLUGIN gives the plugin.
+std::string renamed(const std::string& text, const std::string& name) {
+  static const std::regex kFirst(R"re((KZOO_PLUGIN\()"[^"]*")re");
+  return std::regex_replace(text, kFirst, "$1\"" + name + "\"",
+                            std::regex_constants::format_first_only);
+}
+
+// Headers of the zoo that a text includes as <folder/header>, and those that they include.
+void add_headers(const std::string& text, const fs::path& zoo, file_texts& files) {
+  static const std::regex kInclude(R"re(#include <([\w.-]+/[\w./-]+)>)re");
+  for (std::sregex_iterator each(text.begin(), text.end(), kInclude), end; each != end; ++each) {
+    const fs::path header = (*each)[1].str();
+    if (!fs::exists(zoo / header) || files.contains(header)) continue;
+    files[header] = input::read_file(zoo / header, kSource);
+    add_headers(std::string(files[header]), zoo, files);
+  }
+}
+
+std::vector<std::string> sources_of_zoo(const fs::path& zoo) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(zoo)) {
+    const fs::path base = entry.path() / entry.path().filename();
+    if (fs::exists(base.string() + ".cu") || fs::exists(base.string() + ".cpp"))
+      names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// The plugin's own files, under its new name.
+file_texts copied(const std::string& from, const std::string& name, const fs::path& zoo) {
+  const fs::path folder = zoo / from;
+  const char* suffix = fs::exists(folder / (from + ".cu")) ? ".cu" : ".cpp";
+  if (!is_identifier(from) || !fs::exists(folder / (from + suffix))) {
+    const std::vector<std::string> known = sources_of_zoo(zoo);
+    input::refuse("--from",
+                  fmt::format("there is no source of a plugin '{}'{}\n  plugins: {}", from,
+                              input::did_you_mean(from, known), fmt::join(known, ", ")));
+  }
+  const std::string text = input::read_file(folder / (from + suffix), kSource);
+  file_texts files;
+  files[name + suffix] = words_in(folder / "CMakeLists.txt").annotation() + renamed(text, name);
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".hpp" || extension == ".cuh")
+      files[entry.path().filename()] = input::read_file(entry.path(), kSource);
+  }
+  for (const auto& [path, content] : file_texts(files)) add_headers(content, zoo, files);
+  return files;
+}
+
+// A CMakeLists.txt for the source, as the template's is for its own.
+std::string project_file(const std::string& text, const std::string& source,
+                         const std::string& name, const build_words& words) {
+  std::string arguments = fmt::format("NAME {} SOURCES {}", name, source);
+  if (words.native) arguments += " DEVICES cpu NATIVE";
+  if (!words.architecture.empty()) arguments += " ARCH " + words.architecture;
+  if (!words.libraries.empty()) {
+    arguments += " DEVICES cuda LINK CUDA::" +
+                 std::regex_replace(words.libraries, std::regex(","), " CUDA::");
+  }
+  return std::regex_replace(text, std::regex(R"(NAME mine SOURCES mine\.cu)"), arguments);
+}
+
+void write(const fs::path& folder, const file_texts& files) {
+  for (const auto& [path, text] : files) {
+    fs::create_directories((folder / path).parent_path());
+    std::ofstream out(folder / path);
+    out << text;
+    out.close();
+    if (!out) throw not_written(fmt::format("{} cannot be written", (folder / path).string()));
+  }
+}
+
+}  // namespace
+
+int make_new(const new_options& options) {
+  const std::string& name = options.name;
+  if (!is_identifier(name) || name.size() > kLongestIdentifier) {
+    input::refuse("NAME",
+                  fmt::format("letters, digits, '_', '.' and '-' make a plugin's name, not {}",
+                              input::in_quotes(name)));
+  }
+  const fs::path folder = options.out.empty() ? name : options.out;
+  if (fs::exists(folder) && !fs::is_empty(folder)) {
+    input::refuse(folder.string(),
+                  "is there already, and nothing in it is changed; choose another "
+                  "name, or another folder with --out");
+  }
+  const fs::path sources = source_folder();
+  file_texts files;
+  if (options.from.empty()) {
+    files[name + ".cu"] =
+        renamed(input::read_file(sources / "template" / "mine.cu", kSource), name);
+  } else {
+    files = copied(options.from, name, sources / "plugins");
+  }
+  const std::string source = name + (files.contains(name + ".cu") ? ".cu" : ".cpp");
+  if (!options.out.empty()) {
+    const build_words words = options.from.empty()
+                                  ? build_words{}
+                                  : words_in(sources / "plugins" / options.from / "CMakeLists.txt");
+    files["CMakeLists.txt"] = project_file(
+        input::read_file(sources / "template" / "CMakeLists.txt", kSource), source, name, words);
+  }
+  write(folder, files);
+  const std::string path = (folder / source).string();
+  print_to(stdout,
+           "{0}: a kernel that is right, to be made fast\n"
+           "  runner quick --plugins {0},naive    runs it beside another\n"
+           "  runner watch {0}                  runs it whenever you save it\n",
+           path);
+  return kOk;
+}
+
+}  // namespace kzoo::cli

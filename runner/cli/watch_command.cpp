@@ -1,0 +1,98 @@
+// `runner watch`: a source is compiled and run whenever it is saved.
+
+#include "cli/commands.hpp"
+#include "cli/setup.hpp"
+#include "cli/watched_folder.hpp"
+#include "compile/source_plugin.hpp"
+#include "core/interrupt.hpp"
+#include "core/number_text.hpp"
+#include "core/output.hpp"
+#include "core/printable.hpp"
+#include "input/diagnostics.hpp"
+#include "report/change_line.hpp"
+#include "run/execution.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What has been run: the library, and its results.
+struct attempt {
+  std::string sha256;
+  results::document results;
+};
+
+class watcher {
+ public:
+  explicit watcher(const watch_options& options)
+      : options_(options), source_(as_file(options.source)), name_() {
+    if (!source_ || !fs::is_regular_file(source_->path)) {
+      input::refuse("SOURCE", fmt::format("expected a plugin's source, such as mine.cu, found {}",
+                                          input::in_quotes(options.source)));
+    }
+    name_ = fs::path(source_->path).stem().string();
+    options_.plugins.insert(options_.plugins.begin(), options.source);
+  }
+
+  fs::path folder() const { return fs::absolute(source_->path).parent_path(); }
+
+  // Compiles and runs the source as it is now, and prints a line. A source that does not compile,
+  // or says something wrong in its first lines, leaves what was before.
+  void run_once() try {
+    run::plan plan = plan_for(load_experiment(options_, options_), options_);
+    const auto mine = std::ranges::find(plan.plugins, name_,
+                                        [](const run::loaded_plugin& p) { return p.record.name; });
+    if (last_ && mine != plan.plugins.end() && mine->record.sha256 == last_->sha256) return;
+    attempt now{mine == plan.plugins.end() ? "" : mine->record.sha256, {}};
+    run::check_memory(plan);
+    run::observer silent;
+    now.results = run::execute(plan, run::head_of(plan), silent);
+    if (!now.results.complete()) return;  // interrupted
+    print_to(stdout, "{}\n", report::change_line(now.results, good_ ? &*good_ : nullptr, name_));
+    std::fflush(stdout);
+    if (report::all_right(now.results, name_)) good_ = now.results;
+    last_ = std::move(now);
+  } catch (const compile::does_not_compile& e) {
+    complain(e.what());
+  } catch (const input::invalid& e) {
+    if (!last_) throw;
+    complain(e.what());
+  }
+
+ private:
+  void complain(const std::string& words) {
+    print_to(stderr, "{}\n", words);
+    if (good_)
+      print_to(stderr, "the last good result stays: {}\n",
+               report::change_line(*good_, nullptr, name_));
+    last_.reset();  // so that the same text runs again once it compiles
+  }
+
+  watch_options options_;
+  std::optional<file_selector> source_;
+  std::string name_;
+  std::optional<attempt> last_;
+  std::optional<results::document> good_;  // the last one that was right
+};
+
+}  // namespace
+
+int watch(const watch_options& options) try {
+  watcher w(options);
+  interrupt::catch_signals();
+  watched_folder folder(w.folder());
+  for (;;) {
+    w.run_once();
+    folder.wait();
+  }
+} catch (const interrupt::interrupted&) {
+  return kSignalled + interrupt::signal_number();
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,134 @@
+#include "compile/annotations.hpp"
+
+#include "core/identifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace kzoo::compile {
+namespace {
+
+using experiment::node;
+using experiment::node_list;
+
+constexpr std::string_view kMark = "kzoo:";
+constexpr std::string_view kSpaces = " \t\r";
+
+node scalar(std::string_view text, const location& where) {
+  if (text == "true" || text == "false") return {where, text == "true"};
+  std::int64_t number = 0;
+  const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault == std::errc{} && stop == text.data() + text.size()) return {where, number};
+  return {where, std::string(text)};
+}
+
+// One line of KEY=VALUE words.
+class line_parser {
+ public:
+  line_parser(std::string_view line, unsigned number, std::size_t begin, input::diagnostics& report)
+      : line_(line), number_(number), at_(begin), report_(report) {}
+
+  void add_to(experiment::node_table& table) {
+    while (skip_spaces()) {
+      const location where = here();
+      const std::size_t begin = at_;
+      while (at_ < line_.size() && is_identifier(line_.substr(at_, 1))) ++at_;
+      const std::string key(line_.substr(begin, at_ - begin));
+      const bool has_value = at_ < line_.size() && line_[at_] == '=';
+      const bool ends = at_ == line_.size() || kSpaces.find(line_[at_]) != std::string_view::npos;
+      if (key.empty() || (!has_value && !ends)) {
+        return report_.error(where, "expected KEY=VALUE, such as arch=90a");
+      }
+      node content{where, true};
+      if (has_value) {
+        ++at_;
+        auto found = value();
+        if (!found) return;
+        content = std::move(*found);
+      }
+      if (std::ranges::count(table, key, &experiment::table_entry::key) > 0) {
+        report_.error(where, fmt::format("{} is given twice", key));
+      } else {
+        table.push_back({key, where, std::move(content)});
+      }
+    }
+  }
+
+ private:
+  location here() const { return report_.at(number_, static_cast<unsigned>(at_ + 1)); }
+
+  bool skip_spaces() {
+    at_ = std::min(line_.find_first_not_of(kSpaces, at_), line_.size());
+    return at_ < line_.size();
+  }
+
+  // One element, or a list of several; nothing where a quote does not end.
+  std::optional<node> value() {
+    const location where = here();
+    node_list elements;
+    do {
+      const location element_at = here();
+      auto text = element();
+      if (!text) return std::nullopt;
+      elements.push_back(scalar(*text, element_at));
+    } while (at_ < line_.size() && line_[at_++] == ',');
+    if (elements.size() == 1) return std::move(elements.front());
+    return node{where, std::move(elements)};
+  }
+
+  std::optional<std::string> element() {
+    const location where = here();
+    if (at_ < line_.size() && line_[at_] == '"') {
+      const std::size_t end = line_.find('"', at_ + 1);
+      if (end == std::string_view::npos) {
+        report_.error(where, "a quote that does not end");
+        return std::nullopt;
+      }
+      const std::string text(line_.substr(at_ + 1, end - at_ - 1));
+      at_ = end + 1;
+      return text;
+    }
+    const std::size_t begin = at_;
+    int depth = 0;
+    for (; at_ < line_.size(); ++at_) {
+      const char c = line_[at_];
+      if (depth <= 0 && (c == ',' || kSpaces.find(c) != std::string_view::npos)) break;
+      depth += c == '(' || c == '<' ? 1 : c == ')' || c == '>' ? -1 : 0;
+    }
+    if (at_ == begin) {
+      report_.error(where, "expected a value after '=' or ','");
+      return std::nullopt;
+    }
+    return std::string(line_.substr(begin, at_ - begin));
+  }
+
+  std::string_view line_;
+  unsigned number_;
+  std::size_t at_;
+  input::diagnostics& report_;
+};
+
+}  // namespace
+
+experiment::node_table annotations(std::string_view source, input::diagnostics& report) {
+  experiment::node_table table;
+  for (unsigned number = 1; !source.empty(); ++number) {
+    const std::size_t end = std::min(source.find('\n'), source.size());
+    const std::string_view line = source.substr(0, end);
+    source.remove_prefix(std::min(end + 1, source.size()));
+    const std::size_t begin = std::min(line.find_first_not_of(kSpaces), line.size());
+    if (begin == line.size()) continue;
+    if (!line.substr(begin).starts_with("//")) break;
+    const std::size_t word = line.find_first_not_of(kSpaces, begin + 2);
+    if (word == std::string_view::npos || !line.substr(word).starts_with(kMark)) continue;
+    line_parser(line, number, word + kMark.size(), report).add_to(table);
+  }
+  return table;
+}
+
+}  // namespace kzoo::compile

@@ -1,0 +1,116 @@
+#include "compile/cache.hpp"
+
+#include "core/file_access.hpp"
+#include "core/sha256.hpp"
+#include "core/throw_errno.hpp"
+#include "input/invalid.hpp"
+
+#include <fmt/format.h>
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+namespace kzoo::compile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kElsewhere =
+    "set XDG_CACHE_HOME to a folder that is yours alone, or mend it with chown and chmod go-w";
+
+fs::path cache_home() {
+  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given == '/')
+    return given;
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache";
+  throw input::invalid(
+      "error: compiled plugins are kept in a folder of yours, and neither XDG_CACHE_HOME nor HOME "
+      "names one");
+}
+
+std::vector<std::string> read_lines(const fs::path& file) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Replaces the file in one step.
+void write_lines(const fs::path& file, const fs::path& beside,
+                 const std::vector<std::string>& lines) {
+  std::ofstream out(beside);
+  for (const std::string& line : lines) out << line << '\n';
+  out.close();
+  if (out) fs::rename(beside, file);
+}
+
+}  // namespace
+
+cache::cache() : folder_(cache_home() / "kernel-zoo" / "plugins") {
+  std::error_code fault;
+  fs::create_directories(folder_.parent_path().parent_path(), fault);
+  for (const fs::path& each : {folder_.parent_path(), folder_}) mkdir(each.c_str(), 0700);
+  if (!fs::is_directory(folder_, fault)) {
+    throw input::invalid(
+        fmt::format("error: {}, where compiled plugins are kept, cannot be made; {}",
+                    folder_.string(), kElsewhere));
+  }
+  if (const std::string why = not_private_because(folder_); !why.empty()) {
+    throw input::invalid(
+        fmt::format("error: nothing is run from {}, where compiled plugins are kept, since {}; {}",
+                    folder_.string(), why, kElsewhere));
+  }
+}
+
+fs::path cache::entry(const std::string& key, const std::vector<std::string>& includes) const {
+  std::string all = key;
+  for (const std::string& file : includes) all += '\n' + file + ' ' + sha256_of(file);
+  return folder_ / sha256(all);
+}
+
+std::optional<fs::path> cache::find(const std::string& key, const std::string& file) const {
+  const std::vector<std::string> includes = read_lines(folder_ / (key + ".includes"));
+  if (includes.empty()) return std::nullopt;
+  const fs::path found = entry(key, includes);
+  std::error_code fault;
+  if (!fs::is_regular_file(found / file, fault)) return std::nullopt;
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(found, now, fault);
+  fs::last_write_time(folder_ / (key + ".includes"), now, fault);
+  return found / file;
+}
+
+fs::path cache::begin() const {
+  std::string name = (folder_ / "new.XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw_errno("mkdtemp in the folder of compiled plugins");
+  return name;
+}
+
+fs::path cache::store(const fs::path& begun, const std::string& key, const std::string& file,
+                      const std::vector<std::string>& includes) const {
+  remove_old();
+  const fs::path kept = entry(key, includes);
+  write_lines(folder_ / (key + ".includes"), begun / "includes", includes);
+  std::error_code fault;
+  fs::rename(begun, kept, fault);  // fails where another runner was faster
+  if (!fs::is_regular_file(kept / file)) {
+    throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
+  }
+  fs::remove_all(begun, fault);
+  return kept / file;
+}
+
+void cache::remove_old() const {
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::days(30);
+  std::error_code fault;
+  for (const auto& each : fs::directory_iterator(folder_, fault)) {
+    if (each.last_write_time(fault) < long_ago && !fault) fs::remove_all(each.path(), fault);
+  }
+}
+
+}  // namespace kzoo::compile

@@ -1,0 +1,95 @@
+#include "compile/recipe.hpp"
+
+#include "experiment/reader.hpp"
+#include "input/read_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kzoo::compile {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The items of a CMake list that are not empty.
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(';', begin), list.size());
+    if (end > begin) items.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+// An installed recipe knows folders relative to where it is installed,
+// PREFIX/lib/kernel-zoo/recipes.
+std::string with_prefix(std::string text, const fs::path& folder) {
+  constexpr std::string_view kPrefixMark = "{prefix}";
+  const std::string prefix = (folder / "../../..").lexically_normal().string();
+  for (auto at = text.find(kPrefixMark); at != std::string::npos; at = text.find(kPrefixMark)) {
+    text.replace(at, kPrefixMark.size(),
+                 prefix.ends_with('/') ? prefix.substr(0, prefix.size() - 1) : prefix);
+  }
+  return text;
+}
+
+void check_present(const recipe& r, const fs::path& file) {
+  const auto is_missing = [](const std::string& path) {
+    return path.starts_with('/') && !fs::exists(path);
+  };
+  if (is_missing(r.compiler)) {
+    throw input::invalid(fmt::format(
+        "error: the compiler that this runner was built with, {}, is not here (it is named in {})",
+        r.compiler, file.string()));
+  }
+  const auto library = std::ranges::find_if(r.libraries, is_missing);
+  if (library == r.libraries.end()) return;
+  throw input::invalid(
+      fmt::format("error: a plugin for {} is linked with {}, which is not here; build it in the "
+                  "repository with ./zoo build --all, or install the package that it is from",
+                  r.device, *library));
+}
+
+}  // namespace
+
+recipe read_recipe(const fs::path& folder, const std::string& device) {
+  const fs::path file = folder / (device + ".toml");
+  if (!fs::exists(file)) {
+    throw input::invalid(
+        fmt::format("error: this runner cannot compile plugins for {}: there is no {}{}", device,
+                    file.string(), device == "cuda" ? "; it was built without nvcc" : ""));
+  }
+  const std::string text = with_prefix(input::read_file(file), fs::absolute(folder));
+  input::diagnostics report(file.string(), text);
+  const experiment::node_table document = experiment::parse_document(text, report);
+  report.throw_if_any();
+  experiment::table_reader keys(document, "", report);
+  recipe r;
+  r.device = device;
+  const auto read = [&](const char* key, auto& out) { keys.read(key, out, experiment::text); };
+  const auto read_items = [&](const char* key, std::vector<std::string>& out) {
+    std::string list;
+    read(key, list);
+    out = items_of(list);
+  };
+  read("compiler", r.compiler);
+  read("version", r.version);
+  read("build_info", r.build_info);
+  read("architectures", r.architectures);
+  read("include", r.include);
+  read("simulated_include", r.simulated_include);
+  read("package", r.package);
+  read_items("options", r.options);
+  read_items("definitions", r.definitions);
+  read_items("link_options", r.link_options);
+  read_items("libraries", r.libraries);
+  keys.finish();
+  report.throw_if_any();
+  check_present(r, file);
+  return r;
+}
+
+}  // namespace kzoo::compile

@@ -1,0 +1,265 @@
+#include "compile/source_plugin.hpp"
+
+#include "compile/annotations.hpp"
+#include "compile/bare_kernel.hpp"
+#include "compile/build_settings.hpp"
+#include "compile/hints.hpp"
+#include "core/sha256.hpp"
+#include "core/version.hpp"
+#include "input/read_file.hpp"
+#include "process/command.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+namespace kzoo::compile {
+namespace {
+
+namespace fs = std::filesystem;
+using words = std::vector<std::string>;
+
+constexpr input::file_kind kSourceFile{"a source file", "", 16};
+constexpr double kTimeoutSeconds = 600;
+
+void append(words& to, const words& from) { to.insert(to.end(), from.begin(), from.end()); }
+
+words split(std::string_view list, char separator) {
+  words items;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(separator), list.size());
+    items.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return items;
+}
+
+// nvcc's options for an architecture as CMake names it.
+std::string architecture_option(std::string name) {
+  if (name == "native" || name == "all" || name == "all-major") return "-arch=" + name;
+  const std::size_t dash = name.find('-');
+  const std::string kind = dash == std::string::npos ? "" : name.substr(dash);
+  name = name.substr(0, dash);
+  const std::string code = kind == "-real"      ? "sm_" + name
+                           : kind == "-virtual" ? "compute_" + name
+                                                : fmt::format("[compute_{0},sm_{0}]", name);
+  return fmt::format("-gencode=arch=compute_{},code={}", name, code);
+}
+
+// nvcc has a name of its own for options of the linker.
+std::string linker_option(const std::string& option, bool is_cuda) {
+  constexpr std::string_view kOfCompiler = "-Wl,";
+  if (!is_cuda || !option.starts_with(kOfCompiler)) return option;
+  return "-Xlinker=" + option.substr(kOfCompiler.size());
+}
+
+// The commands, but for the names of what they write. CMake compiles and links in two steps as
+// well: options such as -fsanitize would otherwise link a runtime.
+struct commands {
+  words compile, link;
+};
+
+commands commands_for(const fs::path& source, const recipe& how, const build_settings& settings,
+                      const words& extra) {
+  const bool is_cuda = how.device == "cuda";
+  const words architectures =
+      settings.architectures.empty() ? split(how.architectures, ';') : settings.architectures;
+  std::string info = how.build_info;
+  if (const auto at = info.find("{architectures}"); at != std::string::npos) {
+    info.replace(at, std::string_view("{architectures}").size(),
+                 fmt::format("{}", fmt::join(architectures, " ")));
+  }
+  words compile{how.compiler};
+  append(compile, how.options);
+  if (is_cuda)
+    for (const std::string& name : architectures) compile.push_back(architecture_option(name));
+  for (const std::string& definition : how.definitions) compile.push_back("-D" + definition);
+  compile.push_back(fmt::format("-DKZOO_BUILD_INFO=\"{}\"", info));
+  if (settings.native && !is_cuda) compile.emplace_back("-DKZOO_NATIVE=1");
+  if (!is_cuda && !settings.native) append(compile, {"-I", how.simulated_include});
+  append(compile, {"-I", how.include, "-I", source.parent_path().string()});
+  append(compile, settings.options);
+  append(compile, extra);
+  if (!is_cuda) append(compile, {"-x", "c++"});
+  compile.emplace_back("-c");
+
+  words link;  // after the compiler and the object file
+  for (const words* options : {&how.link_options, &how.libraries})
+    for (const std::string& option : *options) link.push_back(linker_option(option, is_cuda));
+  if (is_cuda || settings.native)
+    for (const std::string& name : settings.libraries) link.push_back("-l" + name);
+  return {std::move(compile), std::move(link)};
+}
+
+// All that decides what the command makes, but for the files that it includes.
+std::string key_of(const commands& c, const recipe& how, std::string_view text) {
+  std::string all = fmt::format("{}\n{}\n{}\n{}\n", kVersion, how.version,
+                                fmt::join(c.compile, "\n"), fmt::join(c.link, "\n")) +
+                    how.device;
+  std::error_code fault;
+  all += fmt::format("{} {}\n", fs::file_size(how.compiler, fault),
+                     fs::last_write_time(how.compiler, fault).time_since_epoch().count());
+  for (const std::string& library : how.libraries)
+    if (library.starts_with('/')) all += sha256_of(library) + '\n';
+  return sha256(all.append(text));
+}
+
+// The files that a makefile rule depends on: "target: a b \" and so on, with "\ " for a space.
+words dependencies_in(std::string_view rule) {
+  words files;
+  rule.remove_prefix(std::min(rule.find(": "), rule.size()));
+  std::string file;
+  const auto end_file = [&] {
+    if (!file.empty()) files.push_back(std::move(file));
+    file.clear();
+  };
+  for (std::size_t at = std::min<std::size_t>(1, rule.size()); at < rule.size(); ++at) {
+    const char next = at + 1 < rule.size() ? rule[at + 1] : '\n';
+    if (rule[at] == '\\' && (next == ' ' || next == '#')) {
+      file += rule[++at];
+    } else if (rule[at] == '\\' && next == '\n') {
+      end_file();
+    } else if (rule[at] == ' ' || rule[at] == '\n') {
+      end_file();
+    } else {
+      file += rule[at];
+    }
+  }
+  end_file();
+  std::ranges::sort(files);
+  files.erase(std::ranges::unique(files).begin(), files.end());
+  return files;
+}
+
+// Removes a folder that did not become an entry.
+struct begun_entry {
+  fs::path folder;
+  ~begun_entry() {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+};
+
+bool any_changed_since(const words& files, fs::file_time_type start) {
+  std::error_code fault;
+  return std::ranges::any_of(
+      files, [&](const std::string& file) { return fs::last_write_time(file, fault) >= start; });
+}
+
+[[noreturn]] void refuse(const fs::path& source, const recipe& how, std::string_view text,
+                         const process::command_result& result) {
+  const std::string name = source.string();
+  throw does_not_compile(fmt::format(
+      "{}{}error: {} {} for {}", result.output, hints(how.device, name, text, result.output), name,
+      result.hung ? fmt::format("took {:g} seconds to compile and was given up", kTimeoutSeconds)
+                  : "does not compile",
+      how.device));
+}
+
+// Compiles and links in the folder. Returns what the compiler printed; calls `failed` where either
+// fails.
+template <class Failed>
+std::string build(const commands& c, const recipe& how, const fs::path& source,
+                  const fs::path& folder, const fs::path& rule, const std::string& library,
+                  const Failed& failed) {
+  const std::string object = (folder / "object.o").string();
+  words compile = c.compile;
+  append(compile, {source.string(), "-MD", "-MF", rule.string(), "-o", object});
+  words link{how.compiler, "-shared", "-o", (folder / library).string(), object};
+  append(link, c.link);
+  std::string output;
+  for (const words& command : {compile, link}) {
+    process::command_result result = process::run_command(command, {}, kTimeoutSeconds);
+    if (result.code != 0 || result.hung) failed(result);
+    output += result.output;
+  }
+  fs::remove(object);
+  fs::permissions(folder / library, fs::perms::owner_all);
+  return output;
+}
+
+// What is compiled: the source itself, or a plugin's text that launches the kernel in it.
+struct unit {
+  build_settings settings;
+  std::string generated;  // "": the source itself
+};
+
+bool is_plugin(std::string_view text) {
+  return text.find("KZOO_PLUGIN") != std::string_view::npos ||
+         text.find("kzoo_plugin_v1") != std::string_view::npos;
+}
+
+unit unit_in(const experiment::node_table& said, const location& where, const fs::path& source,
+             bool is_bare, input::diagnostics& report) {
+  experiment::table_reader keys(said, "", report);
+  unit u{read_build_settings(keys), ""};
+  bare_kernel kernel;
+  if (is_bare) kernel = read_bare_kernel(keys, where, report);
+  keys.finish();
+  report.throw_if_any();
+  if (is_bare) u.generated = plugin_text(kernel, source.stem().string(), source.string());
+  return u;
+}
+
+// What the source, or the manifest beside one that is no plugin, says. `name`: as the user typed
+// it.
+unit read_unit(const fs::path& source, const std::string& name, const std::string& text) {
+  const fs::path manifest = fs::path(source).replace_extension(".toml");
+  const bool is_bare = !is_plugin(text);
+  if (is_bare && fs::exists(manifest)) {
+    const std::string keys = input::read_file(manifest);
+    input::diagnostics report(manifest.string(), keys);
+    const experiment::node_table said = experiment::parse_document(keys, report);
+    report.throw_if_any();
+    return unit_in(said, report.at(1, 1), source, true, report);
+  }
+  input::diagnostics report(name, text);
+  const experiment::node_table said = annotations(text, report);
+  report.throw_if_any();
+  const bool has_kernel = text.find("__global__") != std::string::npos;
+  if (is_bare && has_kernel &&
+      std::ranges::count(said, "entry", &experiment::table_entry::key) == 0) {
+    throw input::invalid(fmt::format(
+        "error: {} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
+        "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
+        "KZOO_PLUGIN",
+        name, manifest.filename().string()));
+  }
+  return unit_in(said, report.at(1, 1), source, is_bare && has_kernel, report);
+}
+
+}  // namespace
+
+compiled source_plugin(const fs::path& file, const recipe& how, const words& extra,
+                       const cache& kept) {
+  const fs::path source = fs::absolute(file).lexically_normal();
+  const std::string library = source.stem().string() + ".so";
+  constexpr int kTries = 3;  // where a file is saved while it is compiled
+  for (int tries = 1;; ++tries) {
+    const std::string text = input::read_file(source, kSourceFile);
+    const unit u = read_unit(source, file.string(), text);
+    const commands c = commands_for(source, how, u.settings, extra);
+    const std::string key = key_of(c, how, text + u.generated);
+    if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
+
+    const auto start = fs::file_time_type::clock::now();
+    const begun_entry begun{kept.begin()};
+    const fs::path rule = begun.folder / "dependencies";
+    const fs::path compiled_file = u.generated.empty() ? source : begun.folder / source.filename();
+    if (!u.generated.empty()) std::ofstream(compiled_file) << u.generated;
+    const std::string output = build(c, how, compiled_file, begun.folder, rule, library,
+                                     [&](const auto& result) { refuse(file, how, text, result); });
+    words includes = dependencies_in(input::read_file(rule, kSourceFile));
+    std::erase(includes, compiled_file == source ? "" : compiled_file.string());
+    if (any_changed_since(includes, start) && tries < kTries) continue;
+    return {kept.store(begun.folder, key, library, includes), true, output};
+  }
+}
+
+}  // namespace kzoo::compile

@@ -1,0 +1,32 @@
+#pragma once
+// A plugin from a single source file, compiled as kzoo_add_plugin would.
+
+#include "compile/cache.hpp"
+#include "compile/recipe.hpp"
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace kzoo::compile {
+
+// Thrown where a source does not compile. what() is the compiler's output, and then what it means.
+class does_not_compile : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct compiled {
+  std::filesystem::path library;
+  bool is_new = false;  // not from the cache
+  std::string output;   // the compiler's warnings, if it is new
+};
+
+// `extra`: more options of the compiler, after those of the recipe and of the source. Throws
+// does_not_compile, input::invalid for what the source says in its `// kzoo:` lines, and
+// interrupt::interrupted.
+compiled source_plugin(const std::filesystem::path& source, const recipe& how,
+                       const std::vector<std::string>& extra, const cache& kept);
+
+}  // namespace kzoo::compile

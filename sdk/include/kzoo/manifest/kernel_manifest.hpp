@@ -1,0 +1,67 @@
+// What a manifest says about kernels that are not written against the SDK: how to launch them, and
+// which products they compute. The runner reads it from TOML; docs/compiled-kernels.md has the
+// keys.
+#pragma once
+
+#include <kzoo/abi.h>
+#include <kzoo/layout.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::manifest {
+
+// What expressions may name, in the order of their values: a problem's sizes and leading
+// dimensions, all in elements, and the number of SMs.
+inline constexpr std::array<std::string_view, 7> kVariables{"M",   "N",   "K",  "lda",
+                                                            "ldb", "ldc", "SMs"};
+
+// What a kernel gets in the place of one of its parameters.
+enum class argument_kind { a, b, c, workspace, null, alpha, beta, value, tensor_map };
+// accumulator: f32, or f64 or i32 where C has that type.
+enum class number_type { accumulator, i32, i64, f16, bf16, f32, f64 };
+
+struct argument {
+  argument_kind kind{};
+  number_type type{};      // of alpha, beta and values; the others are pointers or tensor maps
+  std::string expression;  // a value's
+  std::size_t map = 0;     // a tensor map's index in the manifest
+};
+
+// A tensor map that the host makes for each call: the matrix, as the copy engine reads or writes
+// it.
+struct tensor_map {
+  std::string name;
+  argument_kind matrix{};              // a, b or c
+  std::array<std::uint32_t, 2> box{};  // elements: along memory, across
+  std::uint32_t swizzle = 0;           // bytes: 0, 32, 64 or 128
+};
+
+// One kernel, launched in one way.
+struct kernel_variant {
+  std::string id, summary, entry;  // entry: the kernel's name in the file
+  kzoo_type type_a = KZOO_F32, type_b = KZOO_F32, type_c = KZOO_F32;
+  kzoo_precision precision = KZOO_COMPUTE_FP32;
+  kzoo::layout layout = kzoo::layout::nn;
+  std::array<std::string, 3> grid{"1", "1", "1"}, block{"1", "1", "1"};  // expressions
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
+  std::string dynamic_shared = "0", workspace = "0";  // expressions: bytes
+  std::array<std::uint32_t, 3> multiples{1, 1, 1};    // of M, N and K
+  std::uint32_t row_bytes = 1;                        // rows start at multiples of it
+  std::uint32_t compute_capability = 0;
+  bool nondeterministic = false;
+  std::vector<argument> arguments;
+};
+
+struct kernel_manifest {
+  std::string id, summary;
+  std::string kernel;  // the file with the kernels
+  std::vector<tensor_map> maps;
+  std::vector<kernel_variant> variants;
+};
+
+}  // namespace kzoo::manifest

@@ -1,0 +1,19 @@
+#pragma once
+// What is packed behind this library in its file.
+
+#include <kzoo/manifest/kernel_manifest.hpp>
+
+#include <string>
+
+namespace kzoo::manifest {
+
+struct payload {
+  kernel_manifest manifest;
+  std::string kernels;  // a cubin, a fatbin or PTX
+};
+
+// Reads the file that this library was loaded from. Throws std::runtime_error where nothing is
+// packed there, or something that is not whole.
+payload own_payload();
+
+}  // namespace kzoo::manifest

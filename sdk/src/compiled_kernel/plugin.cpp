@@ -1,0 +1,134 @@
+// The plugin that a packed kernel is: its table of variants is made from the manifest when the
+// library is loaded. Without a packed kernel it has none, and the runner refuses it.
+
+#include "loaded_kernel.hpp"
+#include "payload.hpp"
+
+#include <kzoo/plugin.hpp>
+
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace kzoo;
+using manifest::kernel_variant;
+
+// What is packed, and what the ABI says about it.
+struct packed_plugin {
+  packed_plugin();
+
+  manifest::payload packed;
+  std::string build_info;
+  std::vector<kzoo_signature> signatures;
+  std::vector<kzoo_variant> variants;
+};
+
+const packed_plugin& own_plugin() {
+  static const packed_plugin plugin;
+  return plugin;
+}
+
+const kernel_variant& manifest_of(const kzoo_variant* v) {
+  return *static_cast<const kernel_variant*>(v->context);
+}
+
+kzoo_status supports(const kzoo_variant* self, const kzoo_problem* p, const kzoo_device* d,
+                     kzoo_text* reason) {
+  return detail::guarded(reason, [&] {
+    const kernel_variant& v = manifest_of(self);
+    if (detail::has_unknown_fields(*p))
+      throw error(KZOO_UNSUPPORTED, "the problem has options newer than this runner's SDK");
+    if (d->compute_capability < v.compute_capability) {
+      throw error(KZOO_UNSUPPORTED, "it needs sm_" + std::to_string(v.compute_capability) +
+                                        ", the device is sm_" +
+                                        std::to_string(d->compute_capability));
+    }
+    const granularity sizes{v.multiples[0], v.multiples[1], v.multiples[2], v.row_bytes};
+    if (const std::string words = detail::size_objection(sizes, *p); !words.empty())
+      throw error(KZOO_UNSUPPORTED, words);
+    manifest::plan_launch(v, *p, *d);
+  });
+}
+
+std::uint64_t workspace_bytes(const kzoo_variant* self, const kzoo_problem* p,
+                              const kzoo_device* d) {
+  std::uint64_t bytes = 0;
+  const auto status = detail::guarded(
+      nullptr, [&] { bytes = manifest::plan_launch(manifest_of(self), *p, *d).workspace; });
+  return status == KZOO_OK ? bytes : UINT64_MAX;
+}
+
+kzoo_status create(const kzoo_variant* self, const kzoo_problem* p, const kzoo_device* d,
+                   void** instance, kzoo_text* text) {
+  return detail::guarded(text, [&] {
+    const manifest::payload& packed = own_plugin().packed;
+    *instance =
+        new manifest::loaded_kernel(packed.manifest, manifest_of(self), packed.kernels, *p, *d);
+  });
+}
+
+kzoo_status run(const kzoo_variant*, void* instance, const kzoo_arguments* args, kzoo_text* text) {
+  return detail::guarded(text, [&] {
+    const detail::launch_list_scope scope(args->launches);
+    static_cast<const manifest::loaded_kernel*>(instance)->launch(*args);
+  });
+}
+
+void destroy(const kzoo_variant*, void* instance) {
+  delete static_cast<manifest::loaded_kernel*>(instance);
+}
+
+packed_plugin::packed_plugin() {
+  try {
+    packed = manifest::own_payload();
+  } catch (const std::exception&) {
+    return;
+  }
+  build_info = "compiled kernels of " + packed.manifest.kernel;
+  for (const kernel_variant& v : packed.manifest.variants)
+    signatures.push_back({v.type_a, v.type_b, v.type_c, v.precision});
+  for (std::size_t i = 0; i < signatures.size(); ++i) {
+    const kernel_variant& v = packed.manifest.variants[i];
+    variants.push_back({.struct_size = sizeof(kzoo_variant),
+                        .id = v.id.c_str(),
+                        .summary = v.summary.c_str(),
+                        .signatures = &signatures[i],
+                        .signature_count = 1,
+                        .compute_capability = v.compute_capability,
+                        .context = &v,
+                        .supports = &supports,
+                        .workspace_bytes = &workspace_bytes,
+                        .create = &create,
+                        .run = &run,
+                        .destroy = &destroy,
+                        .nondeterministic = v.nondeterministic,
+                        .reserved = 0,
+                        .multiple_m = v.multiples[0],
+                        .multiple_n = v.multiples[1],
+                        .multiple_k = v.multiples[2],
+                        .row_alignment = v.row_bytes});
+  }
+}
+
+kzoo_plugin describe() {
+  const packed_plugin& own = own_plugin();
+  const bool packed = !own.variants.empty();
+  return {.struct_size = sizeof(kzoo_plugin),
+          .abi_minor = KZOO_ABI_MINOR,
+          .device = KZOO_CUDA,
+          .id = packed ? own.packed.manifest.id.c_str() : "compiled_kernel",
+          .summary = own.packed.manifest.summary.c_str(),
+          .build_info = own.build_info.c_str(),
+          .variants = own.variants.data(),
+          .variant_count = static_cast<std::uint32_t>(own.variants.size()),
+          .variant_stride = sizeof(kzoo_variant),
+          .native = 0,
+          .reserved = 0};
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const kzoo_plugin KZOO_PLUGIN_SYMBOL;
+const kzoo_plugin KZOO_PLUGIN_SYMBOL = describe();

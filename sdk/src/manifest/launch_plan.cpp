@@ -1,0 +1,120 @@
+#include <kzoo/manifest/launch_plan.hpp>
+
+#include <kzoo/error.hpp>
+#include <kzoo/manifest/expression.hpp>
+#include <kzoo/type_names.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+namespace kzoo::manifest {
+namespace {
+
+[[noreturn]] void decline(const std::string& why) { throw error(KZOO_UNSUPPORTED, why); }
+
+enum variable { kLda = 3, kLdb, kLdc };  // indices in kVariables
+
+bool has(const kernel_variant& v, argument_kind kind) {
+  return std::ranges::any_of(v.arguments, [&](const argument& a) { return a.kind == kind; });
+}
+
+// Whether a kernel can know how far the rows of a matrix lie apart: an argument depends on it.
+bool knows(const kernel_variant& v, variable leading_dimension) {
+  return std::ranges::any_of(v.arguments, [&](const argument& a) {
+    return a.kind == argument_kind::value &&
+           expression::parse(a.expression, kVariables).uses(leading_dimension);
+  });
+}
+
+void check_leading_dimensions(const kernel_variant& v, const kzoo_problem& p) {
+  struct matrix {
+    argument_kind pointer;
+    variable name;
+    std::int64_t apart, packed;
+  };
+  const bool a_transposed = is_a_transposed(v.layout), b_transposed = is_b_transposed(v.layout);
+  for (const matrix& m : {matrix{argument_kind::a, kLda, p.lda, a_transposed ? p.m : p.k},
+                          matrix{argument_kind::b, kLdb, p.ldb, b_transposed ? p.k : p.n},
+                          matrix{argument_kind::c, kLdc, p.ldc, p.n}}) {
+    if (m.apart != m.packed && has(v, m.pointer) && !knows(v, m.name)) {
+      decline("its arguments do not have " + std::string(kVariables[m.name]) +
+              ", so it needs rows that follow each other without a gap");
+    }
+  }
+}
+
+void check_problem(const kernel_variant& v, const kzoo_problem& p) {
+  if (p.type_a != v.type_a || p.type_b != v.type_b || p.type_c != v.type_c) {
+    decline("it computes " + type_names(v.type_a, v.type_b, v.type_c) + ", not " +
+            type_names(p.type_a, p.type_b, p.type_c));
+  }
+  if (p.layout_c != KZOO_ROW_MAJOR) decline("only a row-major C is supported");
+  if (layout_of(p) != v.layout) {
+    decline("it takes layout " + std::string(layout_name(v.layout)) + ", not " +
+            std::string(layout_name(layout_of(p))));
+  }
+  if (p.batch > 1) decline("it computes one product at a time, not a batch");
+  const bool scaled = (p.scale_a != 0 && p.scale_a != 1) || (p.scale_b != 0 && p.scale_b != 1);
+  if ((p.alpha != 1 || scaled) && !has(v, argument_kind::alpha)) decline("it has no alpha");
+  if (p.beta != 0 && !has(v, argument_kind::beta)) decline("it has no beta");
+  check_leading_dimensions(v, p);
+}
+
+class evaluator {
+ public:
+  evaluator(const kzoo_problem& p, const kzoo_device& d)
+      : values_{p.m, p.n, p.k, p.lda, p.ldb, p.ldc, static_cast<std::int64_t>(d.multiprocessors)} {}
+
+  // The value, which `what` names in the reason if it is not between those two.
+  std::int64_t operator()(const std::string& text, const char* what, std::int64_t least,
+                          std::int64_t most) const {
+    std::int64_t value = 0;
+    try {
+      value = expression::parse(text, kVariables).evaluate(values_);
+    } catch (const expression_fault& fault) {
+      decline(std::string(what) + ": " + fault.what());
+    }
+    if (value < least || value > most) {
+      decline(std::string(what) + " = " + text + " is " + std::to_string(value) + ", not " +
+              std::to_string(least) + " to " + std::to_string(most));
+    }
+    return value;
+  }
+
+ private:
+  std::array<std::int64_t, kVariables.size()> values_;
+};
+
+}  // namespace
+
+launch_plan plan_launch(const kernel_variant& v, const kzoo_problem& p, const kzoo_device& d) {
+  using i32 = std::numeric_limits<std::int32_t>;
+  using i64 = std::numeric_limits<std::int64_t>;
+  check_problem(v, p);
+  const evaluator evaluate(p, d);
+  launch_plan plan;
+  // CUDA's limits of grids and blocks.
+  constexpr std::array<std::int64_t, 3> kMostBlocks{i32::max(), 65535, 65535};
+  constexpr std::array<std::int64_t, 3> kMostThreads{1024, 1024, 64};
+  constexpr std::array kGrid{"grid.x", "grid.y", "grid.z"};
+  constexpr std::array kBlock{"block.x", "block.y", "block.z"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    plan.grid[i] = static_cast<std::uint32_t>(evaluate(v.grid[i], kGrid[i], 1, kMostBlocks[i]));
+    plan.block[i] = static_cast<std::uint32_t>(evaluate(v.block[i], kBlock[i], 1, kMostThreads[i]));
+  }
+  plan.dynamic_shared =
+      static_cast<std::size_t>(evaluate(v.dynamic_shared, "dynamic_shared", 0, i32::max()));
+  plan.workspace = static_cast<std::size_t>(evaluate(v.workspace, "workspace", 0, i64::max()));
+  for (const argument& a : v.arguments) {
+    const bool narrow = a.type == number_type::i32;
+    plan.values.push_back(a.kind != argument_kind::value
+                              ? 0
+                              : evaluate(a.expression, "an argument",
+                                         narrow ? i32::min() : i64::min(),
+                                         narrow ? i32::max() : i64::max()));
+  }
+  return plan;
+}
+
+}  // namespace kzoo::manifest

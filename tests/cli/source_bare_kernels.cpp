@@ -1,0 +1,135 @@
+// Kernels that are no plugins, launched as their manifests say: tests/bare has twelve, a ladder
+// from the naive one to two stages of tiles.
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace kzoo::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+struct bench {
+  scratch_folder folder;
+  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+
+  run_result run(const std::string& plugins, const std::string& options = "--sizes 64") const {
+    return runner("quick --device cpu --no-journal --json - " + options + " --plugins " + plugins);
+  }
+};
+
+constexpr const char* kKernel = R"(
+__global__ void product(int M, int N, int K, float alpha, const float* A, const float* B, float beta,
+                        float* C, long ldc) {
+  const int row = blockIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+  C[row * ldc + col] = alpha * sum + (beta == 0 ? 0 : beta * C[row * ldc + col]);
+}
+)";
+
+constexpr const char* kLaunch = "// kzoo: entry=product block=32\n";
+constexpr const char* kArguments = "// kzoo: arguments=M,N,K,alpha,A,B,beta,C,ldc\n";
+constexpr const char* kGrid = "// kzoo: grid=ceil_div(N,32),M\n";
+
+}  // namespace
+
+TEST_CASE("twelve bare kernels pass, with at most ten lines of manifest each") {
+  const bench b;
+  std::string list;
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(source_folder() / "tests" / "bare")) {
+    if (entry.path().extension() != ".cu") continue;
+    ++count;
+    list += (list.empty() ? "" : ",") + entry.path().string();
+    fs::path manifest = entry.path();
+    manifest.replace_extension(".toml");
+    const auto lines = lines_of(fs::exists(manifest) ? manifest : entry.path());
+    const auto is_manifest = [&](const std::string& line) {
+      return fs::exists(manifest) || line.starts_with("// kzoo:");
+    };
+    CHECK(std::ranges::count_if(lines, is_manifest) <= 10);
+  }
+  CHECK(count == 12);
+  const auto ran = b.run(list, "--sizes 128");
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  std::set<std::string> passed;
+  for (const auto& cell : ran.json().at("cells"))
+    if (cell.at("verdict") == "pass") passed.insert(cell.at("plugin"));
+  CHECK(passed.size() == count);
+}
+
+TEST_CASE("a bare kernel takes what its manifest says, and declines the rest") {
+  const bench b;
+  const std::string file =
+      b.folder.write("product.cu", std::string(kLaunch) + kArguments + kGrid + kKernel);
+  const auto ran = b.run(file, "--sizes 33x65x17");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  std::set<std::string> reasons;
+  for (const auto& cell : ran.json().at("cells"))
+    if (cell.at("verdict") != "pass") reasons.insert(cell.at("reason"));
+  CHECK(reasons.contains("its manifest has no lda, so that A cannot have padded rows"));
+  CHECK(reasons.contains("it computes f32, not i32"));
+}
+
+TEST_CASE("what is wrong in a manifest is said with its place") {
+  const bench b;
+  const auto said = [&](const std::string& text) {
+    const auto ran = b.run(b.folder.write("product.cu", text));
+    CHECK(ran.code == 2);
+    return ran.err;
+  };
+  const std::string kernel = kKernel, launch = kLaunch, arguments = kArguments, grid = kGrid;
+  CHECK(mentions(said(kernel), "has a kernel and no plugin: say how the kernel is launched"));
+  CHECK(mentions(said(launch + arguments + kernel), "a bare kernel's manifest needs grid"));
+  CHECK(mentions(said(launch + arguments + "// kzoo: grid=ceil_div(Q,32),M\n" + kernel),
+                 "product.cu:3:15: error: grid: unknown name 'Q' (known: M, N, K, lda, ldb, ldc"));
+  CHECK(mentions(said(launch + arguments + "// kzoo: grid=M,N,1,1\n" + kernel),
+                 "grid: at most 3 extents, found 4"));
+  CHECK(mentions(said(launch + arguments + grid + "// kzoo: types=f33\n" + kernel),
+                 "types: expected element types such as"));
+  CHECK(mentions(said(launch + arguments + grid + "// kzoo: entyr=x\n" + kernel),
+                 "unknown key 'entyr'; did you mean 'entry'?"));
+  CHECK(mentions(said("// kzoo: entry=x;y block=32\n" + arguments + grid + kernel),
+                 "entry: expected the name of a __global__ function"));
+  // The compiler objects to the manifest's line.
+  CHECK(mentions(said("// kzoo: entry=produkt block=32\n" + arguments + grid + kernel),
+                 "product.cu:1:"));
+  CHECK(mentions(said(launch + "// kzoo: arguments=M,N,K,A,B,C\n" + grid + kernel),
+                 "one argument for each parameter of the kernel"));
+  b.folder.write("product.toml", "entry = 'product'\ngrid = ['N / 0', 'M']\nblok = 32\n");
+  CHECK(mentions(said(kernel), "product.toml:3:1: error: unknown key 'blok'"));
+}
+
+TEST_CASE("a launch that a manifest gets wrong is an error that names the expression") {
+  const bench b;
+  const auto reason = [&](const std::string& grid) {
+    const auto ran = b.run(
+        b.folder.write("product.cu", std::string(kLaunch) + kArguments + grid + "\n" + kKernel));
+    CHECK(ran.code == 1);
+    std::string words;
+    for (const auto& cell : ran.json().at("cells"))
+      if (cell.at("verdict") == "error") words = cell.at("reason");
+    return words;
+  };
+  CHECK(mentions(reason("// kzoo: grid=N/(M-64),M"), "division by zero at column 2 of 'N/(M-64)'"));
+  CHECK(mentions(reason("// kzoo: grid=M*9223372036854775807"), "overflow of 64 bits at column 2"));
+  CHECK(mentions(reason("// kzoo: grid=N/1000,M"), "grid.x, N/1000, is 0"));
+  CHECK(mentions(reason("// kzoo: grid=M,N*4294967296"), "grid.y, N*4294967296, is 274877906944"));
+}

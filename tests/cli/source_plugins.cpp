@@ -1,0 +1,203 @@
+// Plugins that are named by their source: compiled, kept, and run.
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+using namespace kzoo::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string kRun = "run quick --device cpu --sizes 16 --no-journal --quiet ";
+
+std::string template_text() { return read_text(source_folder() / "sdk" / "template" / "mine.cu"); }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+// A folder of the author's, and a cache that is empty at first.
+struct author {
+  scratch_folder folder;
+  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+
+  fs::path cached() const { return folder.path() / "cache" / "kernel-zoo" / "plugins"; }
+};
+
+}  // namespace
+
+TEST_CASE("a source is compiled once, and again when it or what it includes changes") {
+  const author a;
+  a.folder.write("value.hpp", "constexpr float kZero = 0;\n");
+  const std::string file = a.folder.write(
+      "mine.cu",
+      replaced(replaced(template_text(), "float sum = 0;", "float sum = kZero;"),
+               "#include <kzoo/plugin.hpp>", "#include <kzoo/plugin.hpp>\n#include \"value.hpp\""));
+  const auto first = runner(kRun + "--plugins " + file + ",naive:8x8");
+  INFO(first.err);
+  CHECK(first.code == 0);
+  CHECK(has(first.err, "compiled " + file + " for cpu"));
+  CHECK_FALSE(has(runner(kRun + "--plugins " + file).err, "compiled"));
+
+  a.folder.write("value.hpp", "constexpr float kZero = 1;\n");
+  const auto wrong = runner(kRun + "--plugins " + file);
+  CHECK(has(wrong.err, "compiled"));
+  CHECK(wrong.code == 1);
+
+  a.folder.write("value.hpp", "constexpr float kZero = 0;\n");
+  const auto back = runner(kRun + "--plugins " + file);
+  CHECK_FALSE(has(back.err, "compiled"));  // both are kept
+  CHECK(back.code == 0);
+
+  for (const auto& entry : fs::directory_iterator(a.cached()))
+    CHECK_FALSE(entry.path().filename().string().starts_with("new."));
+}
+
+TEST_CASE("a compiler's errors are shown with the author's lines, and nothing runs") {
+  const author a;
+  const std::string file =
+      a.folder.write("bad.cu", replaced(template_text(), "float sum = 0;", "flaot sum = 0;"));
+  const auto ran = runner(kRun + "--plugins naive:8x8," + file);
+  CHECK(ran.code == 2);
+  CHECK(has(ran.err, "bad.cu:9:3: error: "));
+  CHECK(has(ran.err, "error: " + file + " does not compile for cpu"));
+  CHECK_FALSE(has(ran.err, "note:"));
+  CHECK(ran.out.empty());
+}
+
+TEST_CASE("what the simulator does not have is said in a sentence") {
+  const author a;
+  const auto said = [&](const std::string& line) {
+    const std::string file = a.folder.write(
+        "mine.cu", replaced(template_text(), "float sum = 0;", "float sum = 0; " + line));
+    const auto ran = runner(kRun + "--plugins " + file);
+    CHECK(ran.code == 2);
+    INFO(ran.err);
+    return has(ran.err, "mine.cu:9: note: ") ? ran.err : "";
+  };
+  CHECK(has(said("extern __shared__ float tile[];"), "kzoo::dynamic_shared<T>()"));
+  CHECK(has(said("mine_kernel<<<1, 1>>>(g);"), "kzoo::launch("));
+  CHECK(has(said("asm volatile(\"bar.sync 0;\" :: \"q\"(sum));"), "inline PTX"));
+}
+
+TEST_CASE("the first lines of a source, and --build-args, have options for the compiler") {
+  const author a;
+  const std::string text =
+      replaced(template_text(), "float sum = 0;", "float sum = FIRST + SECOND;");
+  const std::string file = a.folder.write(
+      "mine.cu", "// A kernel.\n// kzoo: options=-DFIRST=1 libraries=cublas\n" + text);
+  const auto ran = runner(kRun + "--build-args=-DSECOND=-1 --plugins " + file);
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(runner(kRun + "--build-args=-DSECOND=1 --plugins " + file).code == 1);  // another sum
+
+  const std::string misspelt = a.folder.write("mine.cu", "// kzoo: option=-DFIRST=1\n" + text);
+  const auto refused = runner(kRun + "--plugins " + misspelt);
+  CHECK(refused.code == 2);
+  CHECK(has(refused.err, "mine.cu:1:10: error: unknown key 'option'; did you mean 'options'?"));
+}
+
+TEST_CASE("nothing is run from a cache that others may write to") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  REQUIRE(runner(kRun + "--plugins " + file).code == 0);
+  const auto refused = [&] {
+    const auto ran = runner(kRun + "--plugins " + file);
+    return ran.code == 2 && has(ran.err, "error: nothing is run from " + a.cached().string()) &&
+           has(ran.err, "every user can write to") && has(ran.err, "XDG_CACHE_HOME");
+  };
+  for (const fs::path& open : {a.cached(), a.cached().parent_path(), a.folder.path()}) {
+    INFO(open.string());
+    const fs::perms before = fs::status(open).permissions();
+    fs::permissions(open, fs::perms::others_write, fs::perm_options::add);
+    CHECK(refused());
+    fs::permissions(open, before);
+  }
+  CHECK(runner(kRun + "--plugins " + file).code == 0);
+  if (geteuid() != 0) return;  // only root gives files away
+  constexpr uid_t kSomeoneElse = 65534;
+  REQUIRE(chown(a.cached().c_str(), kSomeoneElse, kSomeoneElse) == 0);
+  const auto foreign = runner(kRun + "--plugins " + file);
+  CHECK(foreign.code == 2);
+  CHECK(has(foreign.err, "belongs to another user (uid 65534)"));
+}
+
+TEST_CASE("runners at the same time compile the same source without harm") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  const std::vector<std::string> arguments{"run", "quick",   "--device",     "cpu",       "--sizes",
+                                           "16",  "--quiet", "--no-journal", "--plugins", file};
+  background_run first(arguments, a.folder.path()), second(arguments, a.folder.path());
+  CHECK(first.wait().code == 0);
+  CHECK(second.wait().code == 0);
+}
+
+TEST_CASE("an experiment file names sources relative to itself") {
+  const author a;
+  fs::create_directory(a.folder.path() / "kernels");
+  a.folder.write("kernels/mine.cu", template_text());
+  const std::string experiment =
+      a.folder.write("e.toml",
+                     "plugins = ['naive:8x8', 'kernels/mine.cu:16x16']\nbaseline = 'mine'\n"
+                     "[problem]\nm = 16\nn = 16\nk = 16\n");
+  const auto ran = runner("run " + experiment + " --device cpu --no-journal --json -");
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  const auto& plugins = ran.json().at("plugins");
+  CHECK(plugins.at(1).at("name") == "mine");
+  CHECK(plugins.at(1).at("source") == (a.folder.path() / "kernels" / "mine.cu").string());
+}
+
+TEST_CASE("a file is a plugin in every command that names plugins") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  CHECK(has(runner("check quick --device cpu --plugins " + file).out, "1 variant of 1 plugin"));
+  CHECK(has(runner("describe " + file).out, "My first kernel"));
+  const auto validated = runner("validate --device cpu --tier quick " + file + ":16x16");
+  CHECK(validated.code == 0);
+  CHECK(has(validated.out, "ok: 1 pass"));
+  const auto none = runner("validate --device cpu --tier quick " + file + ":8x8");
+  CHECK(has(none.err, "mine has no variant '8x8'"));
+}
+
+TEST_CASE("files that cannot be plugins are refused") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  const auto refused = [&](const std::string& plugins, const std::string& words) {
+    const auto ran = runner(kRun + "--plugins " + plugins);
+    INFO(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(has(ran.err, words));
+  };
+  refused("nothing.cu", "nothing.cu");
+  refused(file + ",mine", "two plugins are called mine");
+  fs::create_directory(a.folder.path() / "other");
+  refused(file + ',' + a.folder.write("other/mine.cu", template_text()),
+          "two plugins are called mine");
+  refused(a.folder.path().string() + '/', "has no CMakeLists.txt");
+  refused("'" + a.folder.write("my kernel.cu", template_text()) + "'", "rename the file");
+}
+
+TEST_CASE("stored results do not make the runner compile what they name") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  const std::string stored = (a.folder.path() / "stored.json").string();
+  REQUIRE(runner(kRun + "--plugins " + file + " --json " + stored).code == 0);
+  const auto refused = runner("rerun --quiet --no-journal " + stored);
+  CHECK(refused.code == 2);
+  CHECK(has(refused.err, "--trust-folders compiles and runs it"));
+  CHECK(runner("rerun --quiet --no-journal --trust-folders " + stored).code == 0);
+}

@@ -1,0 +1,60 @@
+// The `// kzoo:` lines at the head of a source.
+
+#include "compile/annotations.hpp"
+#include "compile/build_settings.hpp"
+#include "support/catch.hpp"
+
+#include <string>
+
+using namespace kzoo;
+using strings = std::vector<std::string>;
+
+namespace {
+
+compile::build_settings settings_in(const std::string& text) {
+  input::diagnostics report("mine.cu", text);
+  const experiment::node_table table = compile::annotations(text, report);
+  experiment::table_reader keys(table, "", report);
+  compile::build_settings s = compile::read_build_settings(keys);
+  keys.finish();
+  report.throw_if_any();
+  return s;
+}
+
+std::string fault_in(const std::string& text) try {
+  settings_in(text);
+  return "";
+} catch (const input::invalid& e) {
+  const std::string words = e.what();
+  return words.substr(0, words.find('\n'));
+}
+
+}  // namespace
+
+TEST_CASE("a source's first lines say how it is built", "[compile]") {
+  const auto s = settings_in(
+      "// A kernel for Hopper.\n"
+      "\n"
+      "//kzoo: arch=90a-real,80 libraries=cublas,cublasLt\n"
+      "  // kzoo: options=-DX=1,\"-DY=a b\" native\n"
+      "#include <x>\n"
+      "// kzoo: bogus=1\n");
+  CHECK(s.architectures == strings{"90a-real", "80"});
+  CHECK(s.libraries == strings{"cublas", "cublasLt"});
+  CHECK(s.options == strings{"-DX=1", "-DY=a b"});
+  CHECK(s.native);
+  CHECK(settings_in("int x;\n// kzoo: arch=90a\n").architectures.empty());
+  CHECK(settings_in("// kzoo is a word here\n").architectures.empty());
+}
+
+TEST_CASE("what is wrong in such a line is said with its place", "[compile]") {
+  CHECK(fault_in("// kzoo: arch=sm_90")
+            .starts_with("mine.cu:1:15: error: arch: expected an architecture as CMake writes it"));
+  CHECK(fault_in("// kzoo: arhc=90").starts_with("mine.cu:1:10: error: unknown key 'arhc'"));
+  CHECK(fault_in("// x\n// kzoo: arch= 90").starts_with("mine.cu:2:15: error: expected a value"));
+  CHECK(fault_in("// kzoo: options=\"-DX").starts_with("mine.cu:1:18: error: a quote that"));
+  CHECK(fault_in("// kzoo: ,").starts_with("mine.cu:1:10: error: expected KEY=VALUE"));
+  CHECK(fault_in("// kzoo: arch=90 arch=80").starts_with("mine.cu:1:18: error: arch is given"));
+  CHECK(fault_in("// kzoo: libraries=-lfoo").starts_with("mine.cu:1:20: error: libraries: exp"));
+  CHECK(fault_in("// kzoo: native=7").starts_with("mine.cu:1:17: error: native: expected true"));
+}
