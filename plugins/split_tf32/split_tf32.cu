@@ -60,41 +60,58 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, int row0, i
   if constexpr (S::kInterval == 0) all.promote();
 }
 
-// A sum that is infinite or NaN says only that one of the parts or sums is: infinity times a part
-// that is 0, or minus another infinity. The element is computed again as fp32 has it.
-__device__ __forceinline__ float finite_or_fp32(const kzoo::gemm<float>& g, int row, int col,
-                                                float x) {
-  if (std::isfinite(x) || row >= g.m || col >= g.n) return x;
+// Element (row, col) of AB, where it exists.
+__device__ __forceinline__ float in_fp32(const kzoo::gemm<float>& g, int row, int col) {
   float sum = 0.0f;
+  if (row >= g.m || col >= g.n) return sum;
   for (int k = 0; k < g.k; ++k) sum += g.a_at(row, k) * g.b_at(k, col);
   return sum;
 }
 
-template <class S, int kWidth, bool kPairs>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    kernel(kzoo::gemm<float> g, int tile_rows, int tile_cols) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
-  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
-  const int warp_row = warp / S::kWarpsN * S::kWM, warp_col = warp % S::kWarpsN * S::kWN;
-
-  sums<S> all;
-  multiply<S, kWidth>(g, row0, col0, warp_row, warp_col, kzoo::dynamic_shared<float>(), all);
-
+// A warp's sums into C; its part begins at (row0, col0). A sum that is infinite or NaN says only
+// that one of the parts or sums is: infinity times a part that is 0, or minus another infinity.
+// Pairs with such a sum are computed again as fp32 has them.
+template <class S, bool kPairs>
+__device__ __forceinline__ void store(const kzoo::gemm<float>& g, int row0, int col0,
+                                      const sums<S>& all) {
+  static_assert(2 * S::kRows * S::kCols == 32, "a bit for each pair");
+  const int lane = threadIdx.x % 32;
+  const auto row_of = [&](int i, int down) { return row0 + 16 * i + 8 * down + lane / 4; };
+  const auto col_of = [&](int j) { return col0 + 8 * j + lane % 4 * 2; };
+  unsigned again = 0;
 #pragma unroll
   for (int i = 0; i < S::kRows; ++i) {
 #pragma unroll
     for (int j = 0; j < S::kCols; ++j) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int row = row0 + warp_row + 16 * i + 8 * half + lane / 4;
-        const int col = col0 + warp_col + 8 * j + lane % 4 * 2;
-        const float* sum = all.sum[i][j] + 2 * half;
-        common::store_pair<kPairs>(g, row, col, finite_or_fp32(g, row, col, sum[0]),
-                                   finite_or_fp32(g, row, col + 1, sum[1]));
+        const float x = all.sum[i][j][2 * half], y = all.sum[i][j][2 * half + 1];
+        if (std::isfinite(x) && std::isfinite(y)) {
+          common::store_pair<kPairs>(g, row_of(i, half), col_of(j), x, y);
+        } else {
+          again |= 1u << (2 * (i * S::kCols + j) + half);
+        }
       }
     }
   }
+  for (; again != 0; again &= again - 1) {
+    const int pair = __ffs(static_cast<int>(again)) - 1;
+    const int row = row_of(pair / (2 * S::kCols), pair % 2), col = col_of(pair / 2 % S::kCols);
+    common::store_pair<false>(g, row, col, in_fp32(g, row, col), in_fp32(g, row, col + 1));
+  }
+}
+
+template <class S, int kWidth, bool kPairs>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
+    kernel(kzoo::gemm<float> g, int tile_rows, int tile_cols) {
+  const int warp = threadIdx.x / 32;
+  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
+  const int warp_row = warp / S::kWarpsN * S::kWM, warp_col = warp % S::kWarpsN * S::kWN;
+
+  sums<S> all;
+  multiply<S, kWidth>(g, row0, col0, warp_row, warp_col, kzoo::dynamic_shared<float>(), all);
+  store<S, kPairs>(g, row0 + warp_row, col0 + warp_col, all);
 }
 
 // Computes C with tiles of S.
