@@ -30,7 +30,7 @@ bool is_probed(const candidate& c) {
     case KZOO_BF16:
       return c.declared() != KZOO_COMPUTE_FP8;
     default:
-      return is_fp32(c.declared());
+      return is_fp32(c.declared()) || c.declared() == KZOO_COMPUTE_FP32_NORMWISE;
   }
 }
 
@@ -247,9 +247,10 @@ bool precision_probe::applies_to(const candidate& c) const { return is_probed(c)
 covered precision_probe::run(candidate& c) const {
   const element_types& types = c.current_problem().dtype;
   // Up to this K all sums are exact; those of 32-bit integers wrap.
-  const std::int64_t exact_k = types.a == KZOO_I8                       ? 16384
-                               : c.declared() == KZOO_COMPUTE_FP16_SUMS ? 16
-                                                                        : 4096;
+  const std::int64_t exact_k = types.a == KZOO_I8                           ? 16384
+                               : c.declared() == KZOO_COMPUTE_FP16_SUMS     ? 16
+                               : c.declared() == KZOO_COMPUTE_FP32_NORMWISE ? 512
+                                                                            : 4096;
   // So that sums of 12-bit integers do not wrap, and those of bytes exceed what fp32 holds.
   const std::int64_t most_k = types.a == KZOO_I32 ? 40 : exact_k;
   std::vector<problem> list;

@@ -22,6 +22,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace kzoo::data {
 
@@ -423,6 +424,31 @@ constexpr word_bits word(const matrix& x, std::int64_t index) {
 constexpr word_bits negate(const matrix& x, std::int64_t index, word_bits bits) {
   if (x.inside == content::poison && bits == word(x, index)) return bits;
   return opposite(x.type, bits);
+}
+
+// The largest magnitude that an element of a floating type can have.
+constexpr double norm_of(const matrix& x) {
+  switch (x.inside) {
+    case content::zeros:
+      return 0.0;
+    case content::integers:
+      return 8.0;
+    case content::odd:
+      return 4095.0;
+    case content::wide_odd:
+      return 0x1p26;
+    case content::heights:
+    case content::hill:
+      return 128.0;
+    case content::normal:
+      return 2.0;
+    case content::tall_first:
+      return 0x1p30;
+    case content::specials:
+      return std::numeric_limits<double>::infinity();
+    default:
+      return 1.0;
+  }
 }
 
 // The words of a buffer that a kernel changed, inside and outside the matrix: how many, and the

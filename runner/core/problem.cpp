@@ -48,6 +48,8 @@ std::string_view precision_name(kzoo_precision precision) {
       return "fp8";
     case KZOO_COMPUTE_FP32_SPLIT:
       return "fp32_split";
+    case KZOO_COMPUTE_FP32_NORMWISE:
+      return "fp32_normwise";
     default:
       return "unknown precision";
   }

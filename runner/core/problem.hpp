@@ -51,10 +51,10 @@ bool is_integer(const element_types& types);
 // Whether A and B are of 8-bit floating types, which have scales.
 bool is_scaled(const element_types& types);
 
-inline constexpr std::array<kzoo_precision, 9> kPrecisions{
-    KZOO_COMPUTE_FP32,      KZOO_COMPUTE_TF32,  KZOO_COMPUTE_FP16,
-    KZOO_COMPUTE_BF16,      KZOO_COMPUTE_INT32, KZOO_COMPUTE_FP64,
-    KZOO_COMPUTE_FP16_SUMS, KZOO_COMPUTE_FP8,   KZOO_COMPUTE_FP32_SPLIT};
+inline constexpr std::array<kzoo_precision, 10> kPrecisions{
+    KZOO_COMPUTE_FP32,       KZOO_COMPUTE_TF32,         KZOO_COMPUTE_FP16,      KZOO_COMPUTE_BF16,
+    KZOO_COMPUTE_INT32,      KZOO_COMPUTE_FP64,         KZOO_COMPUTE_FP16_SUMS, KZOO_COMPUTE_FP8,
+    KZOO_COMPUTE_FP32_SPLIT, KZOO_COMPUTE_FP32_NORMWISE};
 std::string_view precision_name(kzoo_precision precision);
 // Is a result for f32 matrices as accurate as one of fp32 arithmetic?
 bool is_fp32(kzoo_precision precision);

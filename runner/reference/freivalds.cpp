@@ -142,7 +142,7 @@ std::string compare_rounded(const problem& p, kzoo_precision declared,
       p, fmt::format("have a sum that differs by more than {} allows", precision_name(declared)),
       [&](std::size_t row) {
         const double error = std::abs(got[row].rounded - expected[row].value);
-        return !(error <= within.allowed(expected[row].magnitudes));
+        return !(error <= within.allowed(expected[row].magnitudes, double(p.n)));
       });
 }
 

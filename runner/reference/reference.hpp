@@ -46,6 +46,15 @@ inline constexpr double kWalk = 4.0;
 inline constexpr double kFp8Unit = 0x1p-13;
 inline constexpr double kFp8Most = 4.0;
 inline constexpr double kFp8Walk = 32.0;
+// Where fp32_normwise is declared, the first two lines are instead
+//             u * (kLevelGrowth * sqrt(K) + kLevelSlack) * N     N = |alpha| K ||A|| ||B||
+//                                                                    + |beta| ||C0||
+//             + u * kWalk * sqrt(K) * |beta| ||C0||
+// with the largest magnitude that a matrix can hold as its norm: data::norm_of(). The bound is the
+// same for all elements, also where S = 0. Integers are exact while kLevelPeak * N < 2^24.
+inline constexpr double kLevelGrowth = 3.0;
+inline constexpr double kLevelSlack = 25.0;
+inline constexpr double kLevelPeak = 6.0;
 
 // The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the formula above.
 struct sizes {

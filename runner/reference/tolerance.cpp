@@ -1,5 +1,8 @@
 #include "reference/tolerance.hpp"
 
+#include "core/operands.hpp"
+#include "reference/formula.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -98,6 +101,22 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   const bool is_probe = p.data.what == fill::probe || p.data.what == fill::probe_b;
   const bool whole_inputs = has_integers(p.data.what) && !(is_probe && narrowed);
   exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
+  if (declared == KZOO_COMPUTE_FP32_NORMWISE) bound_norm_wise(p);
+}
+
+// Higham (2002), section 23.2.2, with one level of Strassen's algorithm: 3 K^2 + 25 K times
+// u ||A|| ||B||, where plain sums have K^2. Roundings walk at random here too, so K^2 becomes
+// K sqrt(K). What comes between A, B and C is at most 6 K ||A|| ||B||.
+void tolerance::bound_norm_wise(const problem& p) {
+  const operands o = operands_of(p);
+  const auto k = static_cast<double>(p.k);
+  const scalars s = held_scalars(p);
+  const double products = std::abs(s.alpha) * k * data::norm_of(o.a) * data::norm_of(o.b);
+  const double start = s.beta == 0.0 ? 0.0 : std::abs(s.beta) * data::norm_of(o.c);
+  per_element_ = unit_ * ((kLevelGrowth * std::sqrt(k) + kLevelSlack) * (products + start) +
+                          kWalk * std::sqrt(k) * start);
+  per_magnitude_ = per_start_ = 0.0;
+  exact_sums_ = exact_sums_ && kLevelPeak * (products + start) < exact_below_;
 }
 
 }  // namespace kzoo::reference

@@ -28,11 +28,12 @@ class tolerance {
  public:
   tolerance(const problem& p, kzoo_precision declared);
 
-  double allowed(const sizes& of) const {
-    if (of.sum == 0.0) return 0.0;
+  // Of one element, or of the sum of so many, whose magnitudes are added up.
+  double allowed(const sizes& of, double elements = 1.0) const {
+    if (of.sum == 0.0 && per_element_ == 0.0) return 0.0;
     if (exact_sums_ && of.sum < exact_below_) return output_(of);
     return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
-           per_product_ * of.products + output_(of) + tiny_;
+           per_product_ * of.products + per_element_ * elements + output_(of) + tiny_;
   }
   // u in the bound: of fp32, unless other accumulators are declared.
   double unit() const { return unit_; }
@@ -45,6 +46,7 @@ class tolerance {
   }
 
  private:
+  void bound_norm_wise(const problem& p);
   double output_(const sizes& of) const {
     const double rounded_before = rounds_twice_ ? of.value + (of.sum - of.products) : 0.0;
     return output_unit_ * (of.value + rounded_before);
@@ -52,6 +54,7 @@ class tolerance {
 
   double unit_ = kUnit, exact_below_ = 0;
   double per_magnitude_ = 0, per_start_ = 0, per_product_ = 0;
+  double per_element_ = 0;  // of a bound that is the same for all elements
   double output_unit_ = 0;  // 0 where C is as wide as the accumulators
   double tiny_ = 0;
   bool exact_sums_ = false;

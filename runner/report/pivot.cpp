@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -79,6 +80,15 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
   return open.empty() ? "all" : open.size() == 1 ? open[0] : open[0] + ", " + open[1];
 }
 
+// A shape, with a letter for the dimension that an axis fixes: "1024x1024xK".
+std::string open_shape(const problem& shape, const pivot& p) {
+  const auto size = [&](pivot_axis a, std::int64_t value, const char* letter) {
+    return p.rows == a || p.columns == a ? letter : std::to_string(value);
+  };
+  return fmt::format("{}x{}x{}", size(pivot_axis::m, shape.m, "M"),
+                     size(pivot_axis::n, shape.n, "N"), size(pivot_axis::k, shape.k, "K"));
+}
+
 // Names in the order in which they first appeared.
 class ordered_names {
  public:
@@ -128,18 +138,6 @@ std::string value_text(const document& d, const cell& c, double ms, pivot_value 
   return v == pivot_value::ms ? time_text(ms) : number_text(d.problem_of(c).flops() / (ms * 1e6));
 }
 
-std::string unit_text(const document& d, pivot_value v) {
-  switch (v) {
-    case pivot_value::ms:
-      return "time";
-    case pivot_value::gflops:
-      return "GFLOP/s";
-    case pivot_value::speedup:
-      break;
-  }
-  return "speedup over " + d.experiment.baseline->text;
-}
-
 // GFLOP/s instead of speedup if the baseline was not timed, for example on another device.
 pivot_value shown(const document& d, pivot_value wanted) {
   const bool compared =
@@ -147,20 +145,70 @@ pivot_value shown(const document& d, pivot_value wanted) {
   return wanted == pivot_value::speedup && !compared ? pivot_value::gflops : wanted;
 }
 
-table::field measured(const document& d, const cell& c, pivot_value v, const view& shown) {
-  if (c.time && shows_time(c, shown)) {
-    const std::string text =
-        v == pivot_value::speedup ? speedup_text(d, c) : value_text(d, c, c.time->median_ms, v);
-    const bool simulated = !text.empty() && c.time->clock == timing::clock::simulator;
-    return {text + (simulated ? "*" : "")};
-  }
+table::field verdict_field(const cell& c) {
   const bool fine = c.verdict == verdict::pass || c.verdict == verdict::unsupported;
   return {std::string(verdict_name(c.verdict)), fine ? style::dim : style::bad};
+}
+
+table::field measured(const document& d, const cell& c, pivot_value v, const view& shown) {
+  if (!c.time || !shows_time(c, shown)) return verdict_field(c);
+  const std::string text =
+      v == pivot_value::speedup ? speedup_text(d, c) : value_text(d, c, c.time->median_ms, v);
+  const bool simulated = !text.empty() && c.time->clock == timing::clock::simulator;
+  return {text + (simulated ? "*" : "")};
+}
+
+// An error, which is shown of a wrong result too.
+table::field error_field(const cell& c, const std::string& text) {
+  if (!c.accuracy || c.accuracy->rows_checked == 0) return verdict_field(c);
+  return {text, c.verdict == verdict::pass ? style::plain : style::bad};
+}
+
+// What a table shows of its cells.
+struct measure {
+  std::string name;
+  field_maker field_of;
+};
+std::vector<measure> measures_of(const document& d, pivot_value v, const view& shown) {
+  const auto one = [&](const char* name) {
+    return std::vector<measure>{
+        {name, [&d, v, &shown](const cell& c) { return measured(d, c, v, shown); }}};
+  };
+  switch (v) {
+    case pivot_value::ms:
+      return one("time");
+    case pivot_value::gflops:
+      return one("GFLOP/s");
+    case pivot_value::speedup:
+      return one(("speedup over " + d.experiment.baseline->text).c_str());
+    case pivot_value::error:
+      break;
+  }
+  const auto of = [](const cell& c) { return c.accuracy.value_or(reference::accuracy{}); };
+  return {{"largest error / (u S)",
+           [of](const cell& c) { return error_field(c, number_text(of(c).max_rho)); }},
+          {"relative Frobenius error", [of](const cell& c) {
+             return error_field(c, fmt::format("{:.1e}", of(c).relative_frobenius));
+           }}};
+}
+
+// Titles of tables in which two problems of different shapes have the same place.
+std::set<std::string> ambiguous_titles(const document& d, const pivot& p) {
+  std::set<std::string> ambiguous;
+  std::set<std::array<std::string, 3>> taken;
+  for (const cell& c : d.cells) {
+    const std::string title = table_of(d, c, p);
+    const bool is_new =
+        taken.insert({title, coordinate(d, c, p.rows), coordinate(d, c, p.columns)}).second;
+    if (!is_new) ambiguous.insert(title);
+  }
+  return ambiguous;
 }
 
 }  // namespace
 
 void add_pivot(page& out, const document& d, const pivot& p) {
+  const std::set<std::string> ambiguous = ambiguous_titles(d, p);
   ordered_names titles;
   std::map<std::string, sheet> sheets;
   bool simulated = false;
@@ -168,14 +216,14 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     if (c.kernel.variant.empty()) continue;
     const std::string row = coordinate(d, c, p.rows), column = coordinate(d, c, p.columns);
     std::string title = table_of(d, c, p);
-    // Position occupied by a problem of another shape: start another table.
-    if (sheets[title].cells.contains({row, column})) title += ", " + shape_name(d.problem_of(c));
+    if (ambiguous.contains(title)) title += ", " + open_shape(d.problem_of(c), p);
     titles.add(title);
     sheet& s = sheets[title];
     s.rows.add(row);
     s.columns.add(column);
     s.cells[{row, column}] = &c;
-    simulated = simulated || (c.time && c.time->clock == timing::clock::simulator);
+    simulated = simulated || (p.value != pivot_value::error && c.time &&
+                              c.time->clock == timing::clock::simulator);
   }
 
   // On the simulator, unless its times are asked for: only what is not simulated.
@@ -183,18 +231,21 @@ void add_pivot(page& out, const document& d, const pivot& p) {
     return !simulated || out.view().simulator_times || (c.time && shows_time(c, out.view()));
   };
   const pivot_value value = shown(d, p.value);
-  const std::string unit = unit_text(d, value);
   for (const std::string& title : titles) {
     const sheet& s = sheets[title];
-    const table figures =
-        fill(s, p, wanted, [&](const cell& c) { return measured(d, c, value, out.view()); });
-    if (figures.rows() == 0) continue;
-    out.line(title, style::bold,
-             fmt::format(": {} by {} and {}", unit, axis_name(p.rows), axis_name(p.columns)));
-    out.add(figures);
-    // A speedup over a baseline measured here would be meaningless for published times.
-    const std::size_t published =
-        value == pivot_value::speedup ? 0 : d.experiment.published.columns.size();
+    for (const measure& each : measures_of(d, value, out.view())) {
+      const table figures = fill(s, p, wanted, each.field_of);
+      if (figures.rows() == 0) continue;
+      out.line(
+          title, style::bold,
+          fmt::format(": {} by {} and {}", each.name, axis_name(p.rows), axis_name(p.columns)));
+      out.add(figures);
+    }
+    // A speedup over a baseline measured here would be meaningless for published times, and they
+    // have no errors.
+    const std::size_t published = value == pivot_value::ms || value == pivot_value::gflops
+                                      ? d.experiment.published.columns.size()
+                                      : 0;
     for (std::size_t i = 0; i < published; ++i) {
       bool any = false;
       const table t = fill(s, p, wanted, [&](const cell& c) -> table::field {

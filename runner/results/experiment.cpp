@@ -40,6 +40,8 @@ std::string_view value_name(pivot_value v) {
       return "gflops";
     case pivot_value::speedup:
       return "speedup";
+    case pivot_value::error:
+      return "error";
   }
   return "?";
 }

@@ -38,9 +38,10 @@ inline constexpr std::array kPivotAxes{pivot_axis::m,       pivot_axis::n,      
                                        pivot_axis::variant, pivot_axis::kernel};
 std::string_view axis_name(pivot_axis a);  // as in experiment files
 
-enum class pivot_value { ms, gflops, speedup };  // speedup over the baseline
-inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops,
-                                         pivot_value::speedup};
+// speedup: over the baseline; error: the largest and the Frobenius error, each in its own table.
+enum class pivot_value { ms, gflops, speedup, error };
+inline constexpr std::array kPivotValues{pivot_value::ms, pivot_value::gflops, pivot_value::speedup,
+                                         pivot_value::error};
 std::string_view value_name(pivot_value v);
 
 // A table with one axis down and one across, one table for each combination of the others.

@@ -34,6 +34,7 @@ std::string_view unit_of(resource r) {
 std::optional<resource> resource_of(kzoo_precision precision) {
   switch (precision) {
     case KZOO_COMPUTE_FP32:
+    case KZOO_COMPUTE_FP32_NORMWISE:
       return resource::fp32;
     case KZOO_COMPUTE_TF32:
       return resource::tf32;

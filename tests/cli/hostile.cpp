@@ -43,6 +43,7 @@ const std::vector<expectation> kOnBoth = {
     {"precision:tf32_inputs",
      "wrong",
      {"differ by more than fp32 allows", "A and B are rounded to TF32 first"}},
+    {"precision:tf32_normwise", "wrong", {"differ by more than fp32_normwise allows"}},
     {"precision:fp16_sums", "wrong", {"differ by more than fp32 allows"}},
     {"precision:split_one", "wrong", {"differ by more than fp32_split allows"}},
     {"precision:split_without_lo_a", "wrong", {"differ by more than fp32_split allows"}},

@@ -333,6 +333,6 @@ TEST_CASE("a pivot table loses no result", "[cli]") {
                                  "[pivot]\nrows = 'n'\ncolumns = 'kernel'\nvalue = 'ms'\n");
   const auto ran = runner(file + " --device cpu");
   CHECK(ran.code == 0);
-  CHECK_THAT(ran.out, ContainsSubstring("5x8x6"));
+  CHECK_THAT(ran.out, ContainsSubstring("9xNx7") && ContainsSubstring("5xNx6"));
   CHECK(ran.out.find(" us") != ran.out.rfind(" us"));
 }

@@ -18,6 +18,11 @@ struct tf32_inputs : per_element<tf32_inputs> {
   }
 };
 
+// Not even as accurate as Strassen's algorithm.
+struct tf32_normwise : tf32_inputs {
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
+};
+
 // Accumulates in fp16.
 struct fp16_sums : per_element<fp16_sums> {
   static __device__ void element(const gemm& g, int row, int col) {
@@ -206,6 +211,7 @@ struct drops_scale {
 
 KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<tf32_inputs>("tf32_inputs", "declares fp32"),
+            kzoo::variant<tf32_normwise>("tf32_normwise", "declares fp32_normwise"),
             kzoo::variant<fp16_sums>("fp16_sums", "declares fp32"),
             kzoo::variant<split<products::hi_hi>>("split_one", "declares fp32_split"),
             kzoo::variant<split<products::with_lo_a>>("split_without_lo_b", "declares fp32_split"),

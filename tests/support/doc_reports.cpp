@@ -1,25 +1,60 @@
 #include "support/doc_reports.hpp"
 
+#include "report/pivot.hpp"
 #include "report/report.hpp"
 #include "storage/read.hpp"
 
+#include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string_view>
 
 namespace kzoo::test {
+namespace {
+
+using results::document;
+
+std::string full(const document& d) { return report::full_report(d, report::medium::markdown); }
+
+template <results::pivot_axis kAxis>
+std::string errors_by(const document& d) {
+  report::page p(report::medium::markdown);
+  report::add_pivot(p, d, {results::pivot_axis::kernel, kAxis, results::pivot_value::error});
+  return p.take();
+}
+
+// How a marker begins, and what it stands for.
+struct marker {
+  std::string_view opens;
+  std::string (*rendered)(const document&);
+};
+constexpr std::array kMarkers{
+    marker{"<!-- report: ", &full},
+    marker{"<!-- errors by n: ", &errors_by<results::pivot_axis::n>},
+    marker{"<!-- errors by k: ", &errors_by<results::pivot_axis::k>},
+};
+
+// The first place from `at` on. Not at the left margin, a marker is only mentioned in the text.
+std::size_t find(const marker& m, const std::string& document, std::size_t at) {
+  std::size_t open = document.find(m.opens, at);
+  while (open != std::string::npos && open > 0 && document[open - 1] != '\n') {
+    open = document.find(m.opens, open + 1);
+  }
+  return open;
+}
+
+}  // namespace
 
 std::string with_reports(const std::string& document, const std::filesystem::path& folder) {
-  constexpr std::string_view kOpen = "<!-- report: ", kOpened = " -->", kClose = "<!-- /report -->";
+  constexpr std::string_view kOpened = " -->", kClose = "<!-- /report -->";
   std::string out;
   std::size_t at = 0;
   for (;;) {
-    std::size_t open = document.find(kOpen, at);
-    // Not at the left margin, the marker is only mentioned in the text.
-    while (open != std::string::npos && open > 0 && document[open - 1] != '\n') {
-      open = document.find(kOpen, open + 1);
-    }
+    const auto from_here = [&](const marker& m) { return find(m, document, at); };
+    const marker& next = *std::ranges::min_element(kMarkers, {}, from_here);
+    const std::size_t open = from_here(next);
     if (open == std::string::npos) return out + document.substr(at);
-    const std::size_t name = open + kOpen.size();
+    const std::size_t name = open + next.opens.size();
     const std::size_t name_end = document.find(kOpened, name);
     const std::size_t close = document.find(kClose, name);
     if (close == std::string::npos || name_end > close) {
@@ -27,7 +62,7 @@ std::string with_reports(const std::string& document, const std::filesystem::pat
     }
     const std::string file = document.substr(name, name_end - name);
     out += document.substr(at, name_end + kOpened.size() - at) + '\n' +
-           report::full_report(storage::read(folder / file), report::medium::markdown);
+           next.rendered(storage::read(folder / file));
     at = close;
   }
 }

@@ -5,7 +5,8 @@
 //   <!-- report: results/h200-ladder.json -->
 //   <!-- /report -->
 //
-// at the left margin.
+// at the left margin. With "errors by k" instead of "report" it is tables of the errors alone, by
+// kernel and K, and with "errors by n" by kernel and N.
 
 #include <filesystem>
 #include <string>

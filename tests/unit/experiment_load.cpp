@@ -272,8 +272,8 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[pivot]\nrows = 'variant'",
        "2:8: error: pivot.rows: rows and columns are the same; choose two different ones"},
       {"[pivot]\nvalue = 'gflop'",
-       "2:9: error: pivot.value: expected one of \"ms\", \"gflops\", \"speedup\", found the string "
-       "\"gflop\"; did you mean 'gflops'?"},
+       "2:9: error: pivot.value: expected one of \"ms\", \"gflops\", \"speedup\", \"error\", found "
+       "the string \"gflop\"; did you mean 'gflops'?"},
       {"[pivot]\nvalue = 'speedup'",
        "2:9: error: pivot.value: a speedup needs a baseline, and the file names none; add "
        "baseline = \"...\""},

@@ -4,6 +4,7 @@
 #include "devices/backend.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -268,6 +269,29 @@ TEST_CASE("fills for timing are what they are called", "[matrix_data]") {
   }
   CHECK(of(fill::few_bits, 23, KZOO_F32).values == of(fill::uniform, 0, KZOO_F32).values);
   CHECK(of(fill::ones, 0, KZOO_I8).values == std::set<double>{1});
+}
+
+TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[matrix_data]") {
+  for (const fill what : kFills) {
+    for (const kzoo_type type : {KZOO_F32, KZOO_F64}) {
+      problem p = sized(40, 50, 1000, type);
+      p.data = {what, parameter_of(what).most / 2};
+      p.beta = 1;
+      const operands o = operands_of(p);
+      for (const data::matrix& x : {o.a, o.b, o.c}) {
+        double largest = 0;
+        for (std::int64_t row = 0; row < x.rows; ++row) {
+          for (std::int64_t col = 0; col < x.cols; ++col) {
+            const auto word = data::word(x, data::index_of(x, row, col));
+            largest = std::max(largest, std::abs(data::decode(x.type, word)));
+          }
+        }
+        INFO(filling_name(p.data) << " as " << data::norm_of(x) << ", found " << largest);
+        CHECK(largest <= data::norm_of(x));
+        CHECK(largest >= 0.8 * data::norm_of(x));
+      }
+    }
+  }
 }
 
 TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {

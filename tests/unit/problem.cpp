@@ -40,6 +40,7 @@ TEST_CASE("precisions have a name", "[problem]") {
   CHECK(precision_name(KZOO_COMPUTE_FP16_SUMS) == "fp16 sums");
   CHECK(precision_name(KZOO_COMPUTE_FP8) == "fp8");
   CHECK(precision_name(KZOO_COMPUTE_FP32_SPLIT) == "fp32_split");
+  CHECK(precision_name(KZOO_COMPUTE_FP32_NORMWISE) == "fp32_normwise");
   CHECK(precision_name(0) == "unknown precision");
 }
 

@@ -132,6 +132,23 @@ TEST_CASE("a pivot of speedups has them, and GFLOP/s where there is no baseline"
   CHECK_THAT(alone, !ContainsSubstring("| \\* |"));
 }
 
+TEST_CASE("a pivot of errors has two tables for each other size, and errors of wrong results",
+          "[report]") {
+  results::document d = test::made_document();
+  d.experiment.pivot_table = {results::pivot_axis::kernel, results::pivot_axis::k,
+                              results::pivot_value::error};
+  d.experiment.problems[1] = sized(128, 64, 512);  // the K of the first
+  results::cell& wrong = d.cells.front();
+  wrong.verdict = verdict::wrong;
+  wrong.accuracy->max_rho = 11400;
+  const std::string md = report::full_report(d, report::medium::markdown);
+  CHECK_THAT(md, ContainsSubstring("largest error / (u S) by kernel and k") &&
+                     ContainsSubstring("relative Frobenius error by kernel and k") &&
+                     ContainsSubstring(", 512x512xK**: largest") &&
+                     ContainsSubstring(", 128x64xK**: largest") && ContainsSubstring("1.0e-07") &&
+                     ContainsSubstring("**11400**"));
+}
+
 TEST_CASE("a part of a document is what its results say", "[report]") {
   const test::scratch_folder folder;
   const results::document d = test::made_document();
@@ -144,6 +161,10 @@ TEST_CASE("a part of a document is what its results say", "[report]") {
                            "<!-- report: r.json --><!-- /report -->",
                            folder.path())
             .find("old") == std::string::npos);
+  const std::string errors = test::with_reports(
+      "a\n<!-- errors by n: r.json -->\nold\n<!-- /report -->\nb\n", folder.path());
+  CHECK_THAT(errors, ContainsSubstring("largest error / (u S) by kernel and n") &&
+                         !ContainsSubstring("old") && !ContainsSubstring("Some GPU"));
   const std::string none = "no reports, `<!-- report: r.json -->` is how they look";
   CHECK(test::with_reports(none, folder.path()) == none);
   CHECK_THROWS_WITH(test::with_reports("<!-- report: r.json -->\n", folder.path()),
