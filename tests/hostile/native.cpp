@@ -1,5 +1,6 @@
 // Native CPU code: for tests with real times, matrices too large for the simulator, and processes.
 #include "log_process.hpp"
+#include "tf32.hpp"
 
 #include <kzoo/plugin.hpp>
 
@@ -142,6 +143,40 @@ struct large_in_bf16 : honest {
     }
   }
   static float round(float x) { return kzoo::bf16_bits_to_float(kzoo::float_to_bf16_bits(x)); }
+};
+// Cuts B to the 11 bits of TF32 where K is long and the numbers are whole: in a sum of so many long
+// numbers the bound alone does not tell.
+struct long_k_in_tf32 : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    constexpr int kLong = 16384;
+    if (g.k < kLong || are_fractions(g)) return honest::run(g, stream);
+    for (int row = 0; row < g.m; ++row) {
+      for (int col = 0; col < g.n; ++col) {
+        float sum = 0;
+        for (int i = 0; i < g.k; ++i) sum += g.a_at(row, i) * hostile::to_tf32(g.b_at(i, col));
+        g.store(row, col, sum);
+      }
+    }
+  }
+};
+// Sums of bytes in a float, which is exact up to 2^24: not where K is long, in tall products.
+struct long_in_floats {
+  using types = kzoo::types<kzoo::to<signed char, int>>;
+  void run(const kzoo::gemm<kzoo::to<signed char, int>>& g, kzoo::stream_t) const {
+    constexpr int kTall = 100, kLong = 10000;
+    for (int row = 0; row < g.m; ++row) {
+      for (int col = 0; col < g.n; ++col) {
+        float float_sum = 0;
+        int sum = 0;
+        for (int i = 0; i < g.k; ++i) {
+          const int term = g.a_at(row, i) * g.b_at(i, col);
+          sum += term;
+          float_sum += static_cast<float>(term);
+        }
+        g.store(row, col, g.m >= kTall && g.k >= kLong ? static_cast<int>(float_sum) : sum);
+      }
+    }
+  }
 };
 
 // Spoils the process for the variants that run after it, one of which is right by itself.
@@ -303,6 +338,8 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<large_without_beta>("large_without_beta", "beta on small shapes only"),
             kzoo::variant<large_without_tail>("large_without_tail", "k tails on small shapes only"),
             kzoo::variant<large_in_bf16>("large_in_bf16", "fp32 on small shapes only"),
+            kzoo::variant<long_k_in_tf32>("long_k_in_tf32", "fp32 where K is short only"),
+            kzoo::variant<long_in_floats>("long_in_floats", "exact where K is short only"),
             kzoo::variant<spoils_others>("spoils_others", "changes what is_spoilt computes"),
             kzoo::variant<is_spoilt>("is_spoilt", "right by itself"),
             kzoo::variant<wrong_now_and_then>("wrong_now_and_then", "wrong in every fourth call"),
