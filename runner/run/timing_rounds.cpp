@@ -1,6 +1,7 @@
 #include "run/timing_rounds.hpp"
 
 #include "core/matrix_data.hpp"
+#include "run/leaks.hpp"
 #include "run/plan.hpp"
 #include "timing/bootstrap.hpp"
 #include "timing/series.hpp"
@@ -95,6 +96,11 @@ class candidate_timer {
 
   void finish() {
     if (cell().verdict != verdict::pass) return;
+    const auto leak = leaks_.found();
+    if (leak && leak->is_large) return fail(verdict::wrong, leak->words);
+    if (leak)
+      who_.cell->findings.push_back(
+          {std::string(results::kMemory), results::outcome::pass, leak->words, {}});
     if (alone_) who_.cell->findings.push_back(excuse_);
     who_.cell->time = summarised(kinds_.front());
     if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
@@ -158,7 +164,7 @@ class candidate_timer {
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
-    if (cell().verdict == verdict::pass) return release(*who_.host);
+    if (cell().verdict == verdict::pass) return leaks_.add(release(*who_.host));
     // As after judging: what a failing kernel leaves behind must not affect the next one.
     who_.host->leave();
     excuse_if_possible(before);
@@ -289,6 +295,7 @@ class candidate_timer {
   std::vector<int> unseen_rounds_;
   timing::stop_rule rule_;
   std::vector<kind> kinds_;
+  leaks leaks_;
 };
 
 // Those that take part in the next round.

@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -22,6 +24,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -265,6 +268,53 @@ struct slows_clock : honest {
   }
 };
 
+// Uses A for scratch data, and puts back what was there.
+struct writes_and_restores : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    honest::run(g, stream);
+    volatile float& x = const_cast<float&>(g.a_at(g.m - 1, 0));
+    const float before = x;
+    x = 0;
+    x = before;
+  }
+};
+
+// Keeps memory from each instance.
+template <std::size_t kBytes>
+struct leaks : honest {
+  leaks(const kzoo_problem&, const kzoo_device&) {
+    auto* const kept = static_cast<volatile char*>(std::malloc(kBytes));
+    kept[0] = 1;
+  }
+};
+
+// Computes when C is read: until then nothing may be, so that who reads has to wait for it.
+kzoo::gemm<float> promised;
+struct sigaction without_promise;
+std::pair<void*, std::size_t> pages_of(const kzoo::gemm<float>& g) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(g.c) / kPage * kPage;
+  const auto end = reinterpret_cast<std::uintptr_t>(g.c + (g.m - 1) * g.ldc + g.n);
+  return {reinterpret_cast<void*>(begin), end - begin};
+}
+void keep_promise(int, siginfo_t*, void*) {
+  const auto [pages, bytes] = pages_of(promised);
+  mprotect(pages, bytes, PROT_READ | PROT_WRITE);
+  sigaction(SIGSEGV, &without_promise, nullptr);
+  honest{}.run(promised, nullptr);
+}
+struct computes_when_read : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
+    promised = g;
+    struct sigaction on_read {};
+    on_read.sa_sigaction = keep_promise;
+    on_read.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &on_read, &without_promise);
+    const auto [pages, bytes] = pages_of(g);
+    mprotect(pages, bytes, PROT_NONE);
+  }
+};
+
 // Leaves the last element unwritten.
 struct one_unwritten : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
@@ -334,6 +384,10 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<patches_clock>("patches_clock", "the same, by changing its code"),
             kzoo::variant<slows_clock>("slows_clock", "its time is an eighth of the true one"),
             kzoo::variant<one_unwritten>("one_unwritten", "leaves out the last element"),
+            kzoo::variant<writes_and_restores>("writes_and_restores", "an element of A"),
+            kzoo::variant<leaks<100'000>>("leaks", "100 kB each time"),
+            kzoo::variant<leaks<32'000'000>>("leaks_much", "32 MB each time"),
+            kzoo::variant<computes_when_read>("computes_when_read", "in a time of nothing"),
             kzoo::variant<skips_rows>("skips_rows", "leaves two rows of three at zero"),
             kzoo::variant<large_without_beta>("large_without_beta", "beta on small shapes only"),
             kzoo::variant<large_without_tail>("large_without_tail", "k tails on small shapes only"),
