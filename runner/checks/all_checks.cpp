@@ -14,6 +14,7 @@ const exact_integers kExactIntegers;
 const precision_probe kPrecisionProbe;
 const layouts kLayoutsCheck;
 const batches kBatches;
+const scaled_inputs kScaledInputs;
 const specials kSpecials;
 const seeds kSeeds;
 const near_size kNearSize;
@@ -24,10 +25,11 @@ const repeats kRepeats;
 const compute_sanitizer kMemcheck{"memcheck"}, kRacecheck{"racecheck"};
 const address_sanitizer kAddressSanitizer;
 
-const check* const kAll[] = {
-    &kFreivalds,    &kShapes,   &kScalars,  &kExactIntegers, &kPrecisionProbe,  &kLayoutsCheck,
-    &kBatches,      &kSpecials, &kSeeds,    &kNearSize,      &kNewContents,     &kNewAddresses,
-    &kInterleaving, &kRepeats,  &kMemcheck, &kRacecheck,     &kAddressSanitizer};
+const check* const kAll[] = {&kFreivalds,      &kShapes,          &kScalars,      &kExactIntegers,
+                             &kPrecisionProbe, &kScaledInputs,    &kLayoutsCheck, &kBatches,
+                             &kSpecials,       &kSeeds,           &kNearSize,     &kNewContents,
+                             &kNewAddresses,   &kInterleaving,    &kRepeats,      &kMemcheck,
+                             &kRacecheck,      &kAddressSanitizer};
 
 }  // namespace
 

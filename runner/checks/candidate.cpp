@@ -324,6 +324,12 @@ void candidate::check_tampering(const problem& p, const worker::changes& found,
     reason = reference::tampering(worker::workspace_spec(found.workspace_bytes), "the workspace",
                                   found.workspace);
   }
+  if (reason.empty()) reason = reference::tampering(o.c, "C", found.c);
+  if (reason.empty()) reason = reference::restored(o.a, "A", found.restored_a);
+  if (reason.empty()) reason = reference::restored(o.b, "B", found.restored_b);
+  if (reason.empty() && found.between > 0)
+    reason = fmt::format("written between the matrices: {} word{} changed", found.between,
+                         found.between == 1 ? "" : "s");
   if (reason.empty()) return;
   // Reported before a wrong C, which may be a consequence.
   j.reason = j.right ? reason : reason + "; and of C " + j.reason;

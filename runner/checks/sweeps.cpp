@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace kzoo::checks {
 namespace {
@@ -34,9 +35,33 @@ bool is_probed(const candidate& c) {
   }
 }
 
-// A kernel for f32 may split one of the inputs only.
+// A kernel may narrow, or split, one of the inputs only.
 bool has_probe_of_b(const candidate& c) {
-  return c.current_problem().dtype == KZOO_F32 && is_probed(c);
+  const element_types& types = c.current_problem().dtype;
+  return (types == KZOO_F32 || types == KZOO_F64) && is_probed(c);
+}
+
+// The powers of two by which inputs are scaled up and down: near the ends of the range of what the
+// variant declares, and far beyond that of the next narrower format.
+struct exponents {
+  int up, down;
+};
+exponents exponents_of(const candidate& c) {
+  const element_types& types = c.current_problem().dtype;
+  if (types.a == KZOO_E4M3 || types.b == KZOO_E4M3) return {8, -4};
+  const bool has_range_of_fp16 =
+      types.a == KZOO_F16 || types.a == KZOO_E5M2 || c.declared() == KZOO_COMPUTE_FP16;
+  if (has_range_of_fp16) return {14, -10};
+  return types.a == KZOO_F64 ? exponents{200, -200} : exponents{40, -40};
+}
+
+// The problem with its inputs scaled, and C as large as without.
+problem scaled_by(problem p, fill how, int exponent) {
+  constexpr int kMostOfBoth = 50;  // the reference holds the sums of |A||B| in fp32
+  if (how == fill::scaled) exponent = std::clamp(exponent, -kMostOfBoth, kMostOfBoth);
+  p.data = {how, double(exponent)};
+  p.alpha = how == fill::scaled ? std::ldexp(1.0, -2 * exponent) : 1.0;
+  return p;
 }
 
 // "declares fp32, but results that fp32 represents exactly are not exact: "
@@ -190,6 +215,25 @@ std::vector<problem> layouts::problems(const candidate& c) const {
   return list;
 }
 
+std::vector<problem> scaled_inputs::problems(const candidate& c) const {
+  std::vector<problem> list;
+  const problem p = sized(c, {33, 70, 300});
+  if (is_integer(p.dtype)) {
+    for (const fill data : {fill::full, fill::full_b}) {
+      list.push_back(p);
+      list.back().data = data;
+      list.back().alpha = -3;
+      list.back().beta = -2;
+    }
+    return list;
+  }
+  const auto [up, down] = exponents_of(c);
+  for (const fill how : {fill::scaled, fill::uneven})
+    for (const int exponent : {up, down}) list.push_back(scaled_by(p, how, exponent));
+  list.front().beta = -1.3;
+  return list;
+}
+
 std::vector<problem> specials::problems(const candidate& c) const {
   std::vector<problem> list;
   for (const shape& size : {shape{97, 89, 101}, shape{128, 256, 64}}) {
@@ -237,8 +281,10 @@ std::vector<problem> near_size::problems(const candidate& c) const {
     probe.alpha = 1;
     probe.beta = 0;
   };
-  if (!integer && is_probed(c)) add_probe(fill::probe);
+  if (is_probed(c)) add_probe(integer && own.dtype.a == KZOO_I32 ? fill::full : fill::probe);
   if (has_probe_of_b(c)) add_probe(fill::probe_b);
+  if (!integer && c.declared() != KZOO_COMPUTE_FP16_SUMS)
+    list.push_back(scaled_by(own, fill::scaled, exponents_of(c).up));
   return list;
 }
 

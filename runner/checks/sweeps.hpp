@@ -61,6 +61,20 @@ class batches final : public sweep_check {
   std::vector<problem> problems(const candidate& c) const override;
 };
 
+// A and B times powers of two, both or one up and the other down, with an alpha that makes C as
+// large as ever: narrower formats overflow, or lose the small ones. Integers of all bits, whose
+// products and sums wrap.
+class scaled_inputs final : public sweep_check {
+ public:
+  const char* name() const override { return "scaled inputs"; }
+  bool applies_to(const candidate& c) const override {
+    return c.declared() != KZOO_COMPUTE_FP16_SUMS;  // which overflow where they are right
+  }
+
+ private:
+  std::vector<problem> problems(const candidate& c) const override;
+};
+
 // Infinities and NaN among the inputs: they reach those elements of C, and only those, that IEEE
 // 754 says.
 class specials final : public sweep_check {

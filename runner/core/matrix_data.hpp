@@ -37,8 +37,8 @@ enum class content : std::uint32_t {
   odd,         // odd integers of 12 bits and either sign: exact in fp32, not in TF32
   wide_odd,    // odd integers of 26 bits and either sign: exact in fp64, not in fp32
   signs,       // -1, 0 and 1
-  thin_signs,  // signs, but 0 except in about one of n / 512 + 1 of the n rows of op(x), so that
-               // sums stay small
+  thin_signs,  // signs, but 0 except in about one of parameter + 1, so that sums stay small
+  full,        // all bits of an i32; of an i8 all but -128, whose opposite it does not hold
   heights,     // 1 to 128, or what is the most that the type holds exactly: see height()
   hill,  // heights in the left half of the columns of op(x), their opposites in the right half
   bits,  // 0 and 1
@@ -46,6 +46,7 @@ enum class content : std::uint32_t {
   ones,
   normal,    // sums of four numbers uniform in [-1/2, 1/2)
   specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements
+  scaled,    // uniform, times 2^parameter, which may be negative
   // With a parameter, matrix::parameter:
   sparse,    // uniform, but 0 in parameter of 2^32 elements
   powers,    // 2^-parameter to 1, of either sign
@@ -314,9 +315,10 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
     case content::signs:
       return sign;
     case content::thin_signs:
-      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(op_rows(x) / 512 + 1) == 0
-                 ? sign
-                 : 0;
+      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(x.parameter + 1) == 0 ? sign
+                                                                                              : 0;
+    case content::full:
+      return x.type == KZOO_I8 ? static_cast<int>(bits % 255) - 127 : static_cast<int>(bits);
     case content::heights:
       return height(x.type, bits);
     case content::hill: {
@@ -339,6 +341,7 @@ constexpr bool is_whole(content c) {
   switch (c) {
     case content::uniform:
     case content::specials:
+    case content::scaled:
     case content::normal:
     case content::sparse:
     case content::powers:
@@ -349,6 +352,10 @@ constexpr bool is_whole(content c) {
     default:
       return true;
   }
+}
+
+constexpr double power_of_two(std::int64_t exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
 // A fraction for content that is none of integers, exact in fp32; `h` is hash(x.key, index).
@@ -371,6 +378,8 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
       const std::uint32_t cut = (1u << (23 - x.parameter)) - 1;
       return std::bit_cast<float>(std::bit_cast<std::uint32_t>(uniform) & ~cut);
     }
+    case content::scaled:
+      return uniform * static_cast<float>(power_of_two(static_cast<std::int64_t>(x.parameter)));
     case content::tall_first:
       return op_coordinates_of(x, index).col == 0 ? uniform * 0x1p30f : uniform;
     case content::no_first:
@@ -399,12 +408,16 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
   const std::uint64_t h = hash(x.key, index);
   if (is_whole(x.inside) || is_integer_type(x.type)) {
     const int whole = whole_number(x, index, h);
+    if (is_integer_type(x.type))
+      return static_cast<std::uint32_t>(whole) & (2 * sign_bit(x.type) - 1);
     if (x.type == KZOO_F64) return std::bit_cast<std::uint64_t>(static_cast<double>(whole));
     return encode(x.type, static_cast<float>(whole));
   }
-  if (x.type == KZOO_F64 && x.inside == content::uniform) {  // 53 bits
+  const bool is_scaled = x.inside == content::scaled;
+  if (x.type == KZOO_F64 && (is_scaled || x.inside == content::uniform)) {  // 53 bits
     const auto whole = static_cast<std::int64_t>(h >> 11) - (std::int64_t{1} << 52);
-    return std::bit_cast<std::uint64_t>(static_cast<double>(whole) * 0x1p-52);
+    const std::int64_t exponent = is_scaled ? static_cast<std::int64_t>(x.parameter) : 0;
+    return std::bit_cast<std::uint64_t>(static_cast<double>(whole) * power_of_two(exponent - 52));
   }
   if (x.inside == content::specials && h % 256 == 0) return special(x.type, h >> 8);
   return encode(x.type, fraction(x, index, h));

@@ -10,6 +10,9 @@ struct contents {
   data::content a, b, c;
 };
 
+// Of elements of a probe or of signs, about 512 along k are not 0.
+constexpr std::int64_t kDense = 512;
+
 // i32: products that are exact in fp32, and sums that are not. f32, f64: inputs that are not exact
 // in any narrower format. All others: partial sums that climb and come down again, so that narrower
 // accumulators lose bits: above 2^24 for i8, which fp32 cannot hold, far above 2^11 for f16 and
@@ -55,8 +58,15 @@ contents contents_of(const problem& p) {
       return {few_bits, few_bits, few_bits};
     case fill::specials:
       return {specials, specials, uniform};
-    case fill::probe_b:  // of f32
-      return {signs, odd, signs};
+    case fill::probe_b:  // of f32 and f64
+      return {thin_signs, p.dtype.a == KZOO_F64 ? wide_odd : odd, signs};
+    case fill::full:
+      return {full, integers, full};
+    case fill::full_b:
+      return {integers, full, full};
+    case fill::scaled:
+    case fill::uneven:
+      return {scaled, scaled, uniform};
     case fill::unequal:
       return {tall_first, no_first, uniform};
     default:
@@ -64,18 +74,26 @@ contents contents_of(const problem& p) {
   }
 }
 
+// What `inside` needs to know of a problem; that of A or B.
+std::uint64_t parameter_of(data::content inside, const problem& p, bool is_b) {
+  if (inside == data::content::thin_signs) return static_cast<std::uint64_t>(p.k / kDense);
+  if (inside == data::content::sparse) return static_cast<std::uint64_t>(p.data.parameter * 0x1p32);
+  const auto number = static_cast<std::int64_t>(p.data.parameter);
+  return static_cast<std::uint64_t>(p.data.what == fill::uneven && is_b ? -number : number);
+}
+
 }  // namespace
 
 operands operands_of(const problem& p) {
   const contents inside = contents_of(p);
-  const auto parameter = static_cast<std::uint64_t>(
-      p.data.what == fill::sparse ? p.data.parameter * 0x1p32 : p.data.parameter);
   const auto matrix = [&](kzoo_type type, data::content what, std::int64_t rows, std::int64_t cols,
                           bool transposed, std::int64_t ld, std::int64_t which, std::int64_t count,
                           std::int64_t stride) {
     if (transposed) std::swap(rows, cols);
-    return data::matrix{type, what,       rows,      cols,  ld,    data::hash(p.seed, which),
-                        {},   transposed, parameter, count, stride};
+    return data::matrix{type,  what,       rows,
+                        cols,  ld,         data::hash(p.seed, which),
+                        {},    transposed, parameter_of(what, p, which == 1),
+                        count, stride};
   };
   const data::content c = p.beta == 0.0 ? data::content::poison : inside.c;
   operands of{matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0,

@@ -85,6 +85,14 @@ std::string_view fill_name(fill f) {
       return "unequal";
     case fill::probe_b:
       return "probe_b";
+    case fill::scaled:
+      return "scaled";
+    case fill::uneven:
+      return "uneven";
+    case fill::full:
+      return "full";
+    case fill::full_b:
+      return "full_b";
     default:
       return "uniform";
   }
@@ -98,6 +106,9 @@ fill_range parameter_of(fill f) {
       return {0, 24, true};
     case fill::few_bits:
       return {0, 23, true};
+    case fill::scaled:
+    case fill::uneven:
+      return {-512, 512, true};
     default:
       return {};
   }
@@ -128,8 +139,19 @@ std::optional<filling> filling_from_name(std::string_view name) {
 }
 
 bool has_integers(fill f) {
-  return f != fill::uniform && f != fill::normal && f != fill::sparse && f != fill::powers &&
-         f != fill::few_bits && f != fill::unequal && f != fill::specials;
+  switch (f) {
+    case fill::integers:
+    case fill::probe:
+    case fill::probe_b:
+    case fill::signs:
+    case fill::zeros:
+    case fill::ones:
+    case fill::full:
+    case fill::full_b:
+      return true;
+    default:
+      return false;
+  }
 }
 
 fill default_fill(const element_types& types) {

@@ -65,7 +65,7 @@ bool is_fp32(kzoo_precision precision);
 // are exact in fp32, in any order of summation: `integers`: in [-8, 8], exact up to K = 2^18;
 // `probe`: exact up to K = 4096 in the accumulators that the type is made for, with inputs and sums
 // that narrower formats cannot hold: see operands.cpp;
-// `probe_b`: for f32, probe with the inputs of A and B exchanged;
+// `probe_b`: for f32 and f64, probe with the inputs of A and B exchanged;
 // `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
 //
 // For times, which depend on the data because power limits the clock:
@@ -74,7 +74,9 @@ bool is_fp32(kzoo_precision precision);
 // two of either sign, from 2^-range to 1; `few_bits`: uniform, cut to so many fraction bits of the
 // significand.
 //
-// For a check alone: `specials`, uniform with a few infinities and NaN.
+// For checks alone: `specials`, uniform with a few infinities and NaN; `scaled`: uniform, in A and
+// B times 2^number; `uneven`: in A times 2^number, in B divided by it; `full` and `full_b`, for
+// integers: all bits in A, or in B, and in C, so that products and sums wrap.
 enum class fill {
   uniform,
   integers,
@@ -88,7 +90,11 @@ enum class fill {
   few_bits,
   unequal,
   probe_b,
-  specials
+  specials,
+  scaled,
+  uneven,
+  full,
+  full_b
 };
 // Those that an experiment may name.
 inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe,   fill::signs,

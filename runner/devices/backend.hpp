@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct run_steps {
   std::function<void()> call;       // the kernel
   const void* output;               // the result, and what it is:
   const data::matrix& output_spec;  // read after fill_late
+  std::vector<const void*> inputs{};  // read-only during `call`: see noted_write()
 };
 
 struct finished_run {
@@ -48,12 +50,27 @@ struct repeated_runs {
   double ms = 0;  // of all of them
 };
 
+// What must not be touched around an allocation.
+struct surroundings {
+  std::size_t bytes = 0;  // on either side
+  const char* name = "";  // of what is allocated: a literal
+};
+
+// A buffer, and what was written to it.
+struct filled_buffer {
+  const void* words;
+  data::matrix spec;
+};
+
 class backend {
  public:
   virtual ~backend() = default;
 
   // Device memory, 256-byte aligned; the caller releases it. Throws failure if there is not enough.
-  virtual void* allocate(std::size_t bytes) = 0;
+  // Where faults_around(), an access to what is around it ends the process; elsewhere `around` is
+  // ignored.
+  virtual void* allocate(std::size_t bytes, const surroundings& around = {}) = 0;
+  virtual bool faults_around() const = 0;
   virtual void release(void* memory) = 0;
 
   // Fills a buffer of data::word_count(x) elements with what x describes: enqueues it on stream().
@@ -61,8 +78,11 @@ class backend {
   // Changes a buffer so that `to` tells its negated rows and columns, instead of x.negated:
   // enqueues it on stream(). Elements that still hold their poison stay as they are.
   virtual void negate(void* buffer, const data::matrix& x, const data::negation& to) = 0;
-  // The words that no longer hold what fill() wrote.
-  virtual data::changes find_changes(const void* buffer, const data::matrix& x) = 0;
+  // The words that no longer hold what fill() wrote, of each buffer.
+  virtual std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) = 0;
+  // The offset in bytes at which a kernel wrote first to an input while it was read-only, even if
+  // it has put back what was there; -1: it did not, or the device has no read-only memory.
+  virtual std::int64_t take_noted_write(const void* memory) = 0;
   // Surveys a result that a kernel wrote into a buffer filled by fill().
   virtual data::survey survey(const void* buffer, const data::matrix& x) = 0;
   // A hash of the buffer (data::digest_term): the same for the same words, on every device.
@@ -80,6 +100,8 @@ class backend {
   virtual void* stream() = 0;
   // Returns and clears an error that earlier work left behind; empty: none.
   virtual std::string pending_error() = 0;
+  // Bytes of device memory that are in use, by this process or another; 0 on the CPU.
+  virtual std::uint64_t used_memory() = 0;
   // Waits for all work on the device. Throws failure.
   virtual void synchronize() = 0;
 

@@ -1,6 +1,7 @@
 #include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/element_loops.hpp"
+#include "devices/guarded_memory.hpp"
 #include "devices/repeat_in_batches.hpp"
 
 #include <fmt/format.h>
@@ -25,14 +26,20 @@ namespace {
 // the host's clock times all of the work. Caches stay as the previous run left them.
 class cpu_backend final : public backend {
  public:
-  void* allocate(std::size_t bytes) override {
+  void* allocate(std::size_t bytes, const surroundings& around) override {
+    void* guarded =
+        around.bytes == 0 ? nullptr : allocate_guarded(bytes, around.bytes, around.name);
+    if (guarded != nullptr) return guarded;
     constexpr std::size_t kAlignment = 256;
     const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
     void* memory = rounded < bytes ? nullptr : std::aligned_alloc(kAlignment, rounded);
     if (memory == nullptr) throw failure(fmt::format("cannot allocate {} bytes", bytes));
     return memory;
   }
-  void release(void* memory) override { std::free(memory); }
+  void release(void* memory) override {
+    if (!release_guarded(memory)) std::free(memory);
+  }
+  bool faults_around() const override { return true; }
 
   void fill(void* buffer, const data::matrix& x) override {
     for_each_word(x, [&](std::int64_t i, std::int64_t) { fill_word(buffer, x, i); });
@@ -56,23 +63,14 @@ class cpu_backend final : public backend {
     });
   }
 
-  data::changes find_changes(const void* buffer, const data::matrix& x) override {
-    std::vector<data::changes> parts(blocks(x));
-    for_each_word(x, [&](std::int64_t i, std::int64_t block) {
-      if (!is_changed(buffer, x, i)) return;
-      data::changes& found = parts[std::size_t(block)];
-      const bool inside = data::is_inside(x, i);
-      std::int64_t& first = inside ? found.first_inside : found.first_outside;
-      if ((inside ? found.inside : found.outside)++ == 0) first = i;
-    });
-    data::changes all;
-    for (const data::changes& part : parts) {
-      if (all.inside == 0) all.first_inside = part.first_inside;
-      if (all.outside == 0) all.first_outside = part.first_outside;
-      all.inside += part.inside;
-      all.outside += part.outside;
-    }
+  std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
+    std::vector<data::changes> all;
+    for (const auto& [words, spec] : buffers) all.push_back(changes_of(words, spec));
     return all;
+  }
+
+  std::int64_t take_noted_write(const void* memory) override {
+    return devices::take_noted_write(memory);
   }
 
   data::survey survey(const void* buffer, const data::matrix& x) override {
@@ -146,13 +144,19 @@ class cpu_backend final : public backend {
 
   void* stream() override { return nullptr; }
   std::string pending_error() override { return {}; }
+  std::uint64_t used_memory() override { return 0; }
   void synchronize() override {}
 
   finished_run run(const run_steps& steps, start from) override {
     if (from == start::hot) steps.call();
     steps.fill();
     steps.fill_late();
-    const double ms = milliseconds(steps.call);
+    for (const void* input : steps.inputs) set_read_only(input, true);
+    const double ms = milliseconds([&] {
+      steps.call();
+      touch_pages(steps.output, steps.output_spec);
+    });
+    for (const void* input : steps.inputs) set_read_only(input, false);
     return {ms, 0, digest(steps.output, steps.output_spec)};
   }
   bool cold_cache() const override { return false; }
@@ -168,6 +172,34 @@ class cpu_backend final : public backend {
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
  private:
+  static data::changes changes_of(const void* buffer, const data::matrix& x) {
+    std::vector<data::changes> parts(blocks(x));
+    for_each_word(x, [&](std::int64_t i, std::int64_t block) {
+      if (!is_changed(buffer, x, i)) return;
+      data::changes& found = parts[std::size_t(block)];
+      const bool inside = data::is_inside(x, i);
+      std::int64_t& first = inside ? found.first_inside : found.first_outside;
+      if ((inside ? found.inside : found.outside)++ == 0) first = i;
+    });
+    data::changes all;
+    for (const data::changes& part : parts) {
+      if (all.inside == 0) all.first_inside = part.first_inside;
+      if (all.outside == 0) all.first_outside = part.first_outside;
+      all.inside += part.inside;
+      all.outside += part.outside;
+    }
+    return all;
+  }
+
+  // So that a result which is computed only when it is read is computed now.
+  static void touch_pages(const void* words, const data::matrix& x) {
+    constexpr std::int64_t kPage = 4096;
+    const auto* const bytes = static_cast<const volatile char*>(words);
+    const std::int64_t end = data::word_count(x) * data::element_bytes(x.type);
+    for (std::int64_t at = 0; at < end; at += kPage) static_cast<void>(bytes[at]);
+    static_cast<void>(bytes[end - 1]);
+  }
+
   template <class Work>
   static double milliseconds(const Work& work) {
     const auto start = std::chrono::steady_clock::now();

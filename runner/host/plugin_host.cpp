@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace kzoo::host {
 
@@ -215,8 +216,13 @@ void plugin_host::finish(int slot) {
   call_for<json>({{"op", name(operation::finish)}, {"slot", slot}}, timeout_seconds_);
 }
 
-void plugin_host::release() {
-  if (opened_) call_for<json>({{"op", name(operation::release)}}, timeout_seconds_);
+std::optional<worker::memory_report> plugin_host::release() {
+  if (!opened_) return std::nullopt;
+  const auto now =
+      call_for<worker::memory_report>({{"op", name(operation::release)}}, timeout_seconds_);
+  const auto before = std::exchange(in_use_, now);
+  if (!before) return std::nullopt;
+  return worker::memory_report{now.host - before->host, now.device - before->device};
 }
 
 void plugin_host::leave() {
@@ -226,6 +232,7 @@ void plugin_host::leave() {
 
 void plugin_host::forget_session() {
   opened_ = false;
+  in_use_.reset();
   ran_.clear();
 }
 

@@ -58,8 +58,10 @@ class plugin_host {
   std::vector<data::row_sums> fold(std::uint64_t key, int slot = 0);
   // Destroys the instance that prepare() created.
   void finish(int slot = 0);
-  // Frees the memory of all problems, keeps the library.
-  void release();
+  // Frees the memory of all problems, keeps the library. Returns what is in use now beyond what was
+  // at the last release() of the same session: what the plugin has kept since. Nothing where that
+  // is not known.
+  std::optional<worker::memory_report> release();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();
   // What this session ran last beside this variant on this problem, and what may have left
@@ -101,8 +103,9 @@ class plugin_host {
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
-  std::vector<std::string> variants_;  // their names, once opened
-  std::vector<std::string> ran_;       // in this session, as ran_before() names them
+  std::optional<worker::memory_report> in_use_;  // at the last release() of this session
+  std::vector<std::string> variants_;            // their names, once opened
+  std::vector<std::string> ran_;                 // in this session, as ran_before() names them
   // What a variant has been prepared for, in any session, and how it declined that afterwards; "":
   // it did not.
   std::map<std::pair<std::uint32_t, problem>, std::string> taken_;

@@ -45,4 +45,14 @@ std::string tampering(const data::matrix& x, std::string_view name, const data::
   return "";
 }
 
+std::string restored(const data::matrix& x, std::string_view name, std::int64_t index) {
+  if (index < 0) return "";
+  if (!data::is_inside(x, index))
+    return fmt::format("the kernel wrote outside {}, first {}, and put back what was there", name,
+                       outside_place(x, name, index));
+  const auto [row, col] = data::coordinates_of(x, index);
+  return fmt::format("the kernel wrote to its input {}, first at {}, and put back what was there",
+                     name, stored_place_name(x, row, col));
+}
+
 }  // namespace kzoo::reference

@@ -20,5 +20,7 @@ std::string outside_place(const data::matrix& x, std::string_view name, std::int
 
 // The reason for a verdict on writes to or around an input; "" if there were none.
 std::string tampering(const data::matrix& x, std::string_view name, const data::changes& found);
+// The same for one that put back what was at the index.
+std::string restored(const data::matrix& x, std::string_view name, std::int64_t index);
 
 }  // namespace kzoo::reference

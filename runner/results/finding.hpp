@@ -25,6 +25,8 @@ struct finding {
 // The name of a finding that excuses a cell: it failed in a worker where another kernel had run,
 // and passes in one of its own. Names that kernel.
 inline constexpr std::string_view kOwnWorker = "own worker";
+// And of one that tells of memory that is never freed.
+inline constexpr std::string_view kMemory = "memory";
 
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;

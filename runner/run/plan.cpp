@@ -213,8 +213,10 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   return p;
 }
 
-void release(host::plugin_host& host) try { host.release(); } catch (const failure&) {
-  // The memory is free all the same: a worker that fails is ended.
+std::optional<worker::memory_report> release(host::plugin_host& host) try {
+  return host.release();
+} catch (const failure&) {
+  return std::nullopt;  // the memory is free all the same: a worker that fails is ended
 }
 
 }  // namespace kzoo::run

@@ -31,7 +31,8 @@ struct loaded_plugin {
 };
 
 // Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.
-void release(host::plugin_host& host);
+// Returns what plugin_host::release() does.
+std::optional<worker::memory_report> release(host::plugin_host& host);
 
 struct plan {
   results::experiment experiment;

@@ -2,6 +2,7 @@
 
 #include "checks/sustained_turn.hpp"
 #include "core/matrix_data.hpp"
+#include "run/leaks.hpp"
 #include "run/plan.hpp"
 #include "timing/bootstrap.hpp"
 #include "timing/series.hpp"
@@ -99,6 +100,11 @@ class candidate_timer {
 
   void finish() {
     if (cell().verdict != verdict::pass) return;
+    const auto leak = leaks_.found();
+    if (leak && leak->is_large) return fail(verdict::wrong, leak->words);
+    if (leak)
+      who_.cell->findings.push_back(
+          {std::string(results::kMemory), results::outcome::pass, leak->words, {}});
     if (alone_) who_.cell->findings.push_back(excuse_);
     who_.cell->time = summarised(kinds_.front());
     if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
@@ -166,7 +172,7 @@ class candidate_timer {
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
-    if (cell().verdict == verdict::pass) return release(*who_.host);
+    if (cell().verdict == verdict::pass) return leaks_.add(release(*who_.host));
     // As after judging: what a failing kernel leaves behind must not affect the next one.
     who_.host->leave();
     excuse_if_possible(before);
@@ -326,6 +332,7 @@ class candidate_timer {
     std::vector<int> rounds;
     std::vector<checks::sustained_turn> turns;
   } sustained_;
+  leaks leaks_;
 };
 
 // Those that take part in the next round.

@@ -5,16 +5,18 @@
 #include "core/problem.hpp"
 #include "devices/backend.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace kzoo::worker {
 
 // Freed by the destructor.
 class device_memory {
  public:
-  device_memory(devices::backend& on, std::size_t bytes)
-      : backend_(on), memory_(on.allocate(bytes)) {}
+  device_memory(devices::backend& on, std::size_t bytes, const devices::surroundings& around = {})
+      : backend_(on), memory_(on.allocate(bytes, around)) {}
   ~device_memory() { backend_.release(memory_); }
   device_memory(const device_memory&) = delete;
   device_memory& operator=(const device_memory&) = delete;
@@ -26,24 +28,37 @@ class device_memory {
   void* memory_;
 };
 
-// A matrix between redzones, in the layout of matrix_data.hpp.
+// Memory that nobody may write to.
+inline data::matrix poison_spec(std::size_t bytes) {
+  constexpr std::uint64_t kKey = 5;
+  const auto cols = static_cast<std::int64_t>(bytes / sizeof(float)) - 2 * data::kRedzone;
+  return {KZOO_F32, data::content::poison, 1, cols, cols, kKey};
+}
+
+// A matrix between redzones, in the layout of matrix_data.hpp, and between zones of at least 128
+// rows: there an access faults, or they hold poison.
 class device_matrix {
  public:
-  device_matrix(devices::backend& on, const data::matrix& x)
-      : backend_(on), spec_(x), memory_(on, bytes()) {
+  device_matrix(devices::backend& on, const data::matrix& x, const char* name)
+      : backend_(on),
+        spec_(x),
+        zone_(on.faults_around() ? 0 : zone_bytes(x)),
+        memory_(on, padded_bytes() + 2 * zone_, {zone_bytes(x), name}) {
     refill(x);
+    for (const devices::filled_buffer& z : zones())
+      backend_.fill(const_cast<void*>(z.words), z.spec);
   }
 
   const data::matrix& spec() const { return spec_; }
   std::size_t bytes() const {
     return static_cast<std::size_t>(data::word_count(spec_)) * type_size(spec_.type);
   }
-  const void* words() const { return memory_.get(); }
+  const void* words() const { return memory(); }
   // Element (0, 0), behind the leading redzone.
-  void* first() const { return static_cast<char*>(memory_.get()) + offset_of_first(); }
+  void* first() const { return memory() + offset_of_first(); }
   std::size_t offset_of_first() const { return data::kRedzone * type_size(spec_.type); }
 
-  void refill() { backend_.fill(memory_.get(), spec_); }
+  void refill() { backend_.fill(memory(), spec_); }
   // With other contents; the size stays the same.
   void refill(const data::matrix& x) {
     spec_ = x;
@@ -52,21 +67,40 @@ class device_matrix {
   // Changes which rows and columns are negated; see data::negation.
   void negate(const data::negation& to) {
     if (to == spec_.negated) return;
-    backend_.negate(memory_.get(), spec_, to);
+    backend_.negate(memory(), spec_, to);
     spec_.negated = to;
   }
   // The whole buffer, redzones included.
-  void copy_from_host(const void* host) { backend_.copy_to_device(memory_.get(), host, bytes()); }
+  void copy_from_host(const void* host) { backend_.copy_to_device(memory(), host, bytes()); }
   // Tells a sanitizer, if one is active, whether the redzones may be accessed.
-  void mark_redzones(bool out_of_bounds) {
-    backend_.mark_redzones(memory_.get(), spec_, out_of_bounds);
+  void mark_redzones(bool out_of_bounds) { backend_.mark_redzones(memory(), spec_, out_of_bounds); }
+  std::uint64_t digest() const { return backend_.digest(memory(), spec_); }
+
+  // The zones before and behind it, if they hold poison.
+  std::vector<devices::filled_buffer> zones() const {
+    if (zone_ == 0) return {};
+    return {{memory() - zone_, poison_spec(zone_)},
+            {memory() + padded_bytes(), poison_spec(zone_)}};
   }
-  data::changes changes() const { return backend_.find_changes(memory_.get(), spec_); }
-  std::uint64_t digest() const { return backend_.digest(memory_.get(), spec_); }
+  // Its own changes, with those found in its zones, which are outside.
+  data::changes with_zones(data::changes own, std::span<const data::changes> in_zones) const;
 
  private:
+  // Where matrices of the device's page size begin at a page, they still do.
+  static std::size_t zone_bytes(const data::matrix& x) {
+    constexpr std::size_t kRows = 128, kLeast = 64 << 10, kMost = 64 << 20, kPage = 2 << 20;
+    const std::size_t rows = kRows * static_cast<std::size_t>(x.ld) * type_size(x.type);
+    const std::size_t step = rows < kPage ? kLeast : kPage;
+    return std::clamp((rows + step - 1) / step * step, kLeast, kMost);
+  }
+  std::size_t padded_bytes() const {
+    return (bytes() + kMatrixAlignment - 1) / kMatrixAlignment * kMatrixAlignment;
+  }
+  char* memory() const { return static_cast<char*>(memory_.get()) + zone_; }
+
   devices::backend& backend_;
   data::matrix spec_;
+  std::size_t zone_;  // bytes on either side that hold poison
   device_memory memory_;
 };
 

@@ -14,8 +14,12 @@ namespace kzoo::worker {
 
 // Memory that a kernel changed although it must not write there.
 struct changes {
-  data::changes a, b, workspace;
+  data::changes a, b, c, workspace;  // of C: what is around it
   std::uint64_t workspace_bytes = 0;
+  // Elements of A and B, by their index, that a kernel wrote to though they are now as they were;
+  // -1: none.
+  std::int64_t restored_a = -1, restored_b = -1;
+  std::int64_t between = 0;  // changed words between the allocations
 };
 
 // The workspace as a matrix of one row, so that it has redzones too.
@@ -88,6 +92,11 @@ struct sustain_report {
   double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
   output_report output;
   changes changed;
+};
+
+// What is in use when all matrices have been freed, in bytes.
+struct memory_report {
+  std::int64_t host = 0, device = 0;
 };
 
 struct end_to_end_report {

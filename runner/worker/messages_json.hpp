@@ -45,7 +45,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_s
 
 namespace kzoo::worker {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b, workspace, workspace_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b, c, workspace, workspace_bytes, restored_a,
+                                   restored_b, between)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_request, known, wanted, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, output, idle_device, plain)
@@ -57,6 +58,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, w
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_request, seconds, output)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_report, runs, ms, begin_seconds, end_seconds, output,
                                    changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(memory_report, host, device)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
 
 }  // namespace kzoo::worker

@@ -11,7 +11,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -24,10 +26,10 @@ constexpr double kWarmSeconds = 0.002;
 // The speed of a kernel depends measurably on where its matrices are in physical memory, and an
 // allocator tends to return the same addresses again. An unused allocation of random size before
 // each matrix moves it.
-std::unique_ptr<device_memory> random_gap(devices::backend& on) {
+std::size_t random_gap_bytes() {
   constexpr std::size_t kStep = 64 << 10, kMaxSteps = 128;
   static std::minstd_rand random{std::random_device{}()};
-  return std::make_unique<device_memory>(on, kStep * (1 + random() % kMaxSteps));
+  return kStep * (1 + random() % kMaxSteps);
 }
 
 results::launch describe(const kzoo_launch& l) {
@@ -48,15 +50,16 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
   if (!matrices_.c || matrices_.problem != p || inputs_modified_) {
     matrices_ = {};  // frees the old matrices before new ones are allocated
     inputs_modified_ = false;
-    std::vector<std::unique_ptr<device_memory>> gaps;
-    const auto make = [&](const data::matrix& x) {
-      gaps.push_back(random_gap(backend_));
-      return std::make_unique<device_matrix>(backend_, x);
+    const auto make = [&](const data::matrix& x, const char* name) {
+      add_gap();
+      return std::make_unique<device_matrix>(backend_, x, name);
     };
     const operands spec = operands_of(p);
-    matrices_ = {p, make(spec.a), make(spec.b), make(spec.c), {}};
-    gaps.push_back(random_gap(backend_));  // before the workspace or the plugin's allocations
-    matrices_.gaps = std::move(gaps);
+    matrices_.a = make(spec.a, "A");
+    matrices_.b = make(spec.b, "B");
+    matrices_.c = make(spec.c, "C");
+    matrices_.problem = p;
+    add_gap();  // before the workspace or the plugin's allocations
   }
   const kzoo_problem abi = to_abi(p);
   workspace_bytes_ = variant.workspace_bytes(&variant, &abi, &device_.abi);
@@ -66,10 +69,24 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
     throw refusal{"error",
                   fmt::format("it asks for {} bytes of workspace, more than the device has",
                               workspace_bytes_)};
-  if (workspace_bytes_ > 0)
-    workspace_ = std::make_unique<device_matrix>(backend_, workspace_spec(workspace_bytes_));
+  if (workspace_bytes_ > 0) workspace_ = make_workspace();
   instance_ = create_instance(variant, abi, device_.abi);
   variant_ = &variant;
+}
+
+void prepared_kernel::add_gap() {
+  // Where an access around an allocation faults, there are no neighbours, and no need of gaps.
+  if (backend_.faults_around()) return;
+  const std::size_t bytes = random_gap_bytes();
+  matrices_.gaps.push_back(std::make_unique<device_memory>(backend_, bytes));
+  void* const words = matrices_.gaps.back()->get();
+  matrices_.poison.push_back({words, poison_spec(bytes)});
+  backend_.fill(words, matrices_.poison.back().spec);
+}
+
+std::unique_ptr<device_matrix> prepared_kernel::make_workspace() {
+  return std::make_unique<device_matrix>(backend_, workspace_spec(workspace_bytes_),
+                                         "the workspace");
 }
 
 void prepared_kernel::renew(const problem& p, const std::string& move) {
@@ -81,20 +98,21 @@ void prepared_kernel::renew(const problem& p, const std::string& move) {
   }
   moved_from_.clear();
   const operands spec = operands_of(p);
-  const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char name) {
-    if (move.find(name) == std::string::npos) return x->refill(contents);
-    auto elsewhere = std::make_unique<device_matrix>(backend_, contents);
+  const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char letter,
+                       const char* name) {
+    if (move.find(letter) == std::string::npos) return x->refill(contents);
+    auto elsewhere = std::make_unique<device_matrix>(backend_, contents, name);
     data::matrix poison = x->spec();
     poison.inside = data::content::poison;
     x->refill(poison);
     moved_from_.push_back(std::move(x));
     x = std::move(elsewhere);
   };
-  put(matrices_.a, spec.a, 'a');
-  put(matrices_.b, spec.b, 'b');
-  put(matrices_.c, spec.c, 'c');
+  put(matrices_.a, spec.a, 'a', "A");
+  put(matrices_.b, spec.b, 'b', "B");
+  put(matrices_.c, spec.c, 'c', "C");
   if (workspace_ && move.find('w') != std::string::npos) {
-    auto elsewhere = std::make_unique<device_matrix>(backend_, workspace_->spec());
+    auto elsewhere = make_workspace();
     workspace_->refill();
     moved_from_.push_back(std::exchange(workspace_, std::move(elsewhere)));
   }
@@ -136,7 +154,8 @@ devices::run_steps prepared_kernel::steps_of_run(const std::function<data::negat
           .fill_late = [this] { fill_late(); },
           .call = [this] { call_plugin(); },
           .output = matrices_.c->words(),
-          .output_spec = matrices_.c->spec()};
+          .output_spec = matrices_.c->spec(),
+          .inputs = {matrices_.a->words(), matrices_.b->words()}};
 }
 
 data::negation prepared_kernel::random_negation() { return {random_() | 1, random_() | 1, true}; }
@@ -263,16 +282,44 @@ void prepared_kernel::call_plugin(kzoo_arguments arguments) {
 }
 
 changes prepared_kernel::find_changes() {
-  changes found{matrices_.a->changes(), matrices_.b->changes(), {}, 0};
+  // C has been judged; what is left are its zones.
+  std::vector<devices::filled_buffer> buffers{{matrices_.a->words(), matrices_.a->spec()},
+                                              {matrices_.b->words(), matrices_.b->spec()}};
+  if (workspace_) buffers.push_back({workspace_->words(), workspace_->spec()});
+  const std::array<const device_matrix*, 4> all{matrices_.a.get(), matrices_.b.get(),
+                                                workspace_.get(), matrices_.c.get()};
+  for (const device_matrix* x : all)
+    if (x != nullptr) std::ranges::copy(x->zones(), std::back_inserter(buffers));
+  std::ranges::copy(matrices_.poison, std::back_inserter(buffers));
+  const std::vector<data::changes> each = backend_.find_changes(buffers);
+  std::span<const data::changes> rest = std::span(each).subspan(workspace_ ? 3 : 2);
+  const auto with_zones = [&](const device_matrix& x, const data::changes& own) {
+    const auto in_zones = rest.first(x.zones().size());
+    rest = rest.subspan(in_zones.size());
+    return x.with_zones(own, in_zones);
+  };
+  changes found;
+  found.a = with_zones(*matrices_.a, each[0]);
+  found.b = with_zones(*matrices_.b, each[1]);
   // A plugin may write to its workspace, but not to the redzones around it.
   if (workspace_) {
-    found.workspace = workspace_->changes();
-    found.workspace.inside = 0;
+    data::changes own = each[2];
+    own.inside = 0;
+    found.workspace = with_zones(*workspace_, own);
     found.workspace_bytes = workspace_bytes_;
   }
+  found.c = with_zones(*matrices_.c, {});
+  for (const data::changes& gap : rest) found.between += gap.inside + gap.outside;
+  found.restored_a = restored(*matrices_.a, found.a);
+  found.restored_b = restored(*matrices_.b, found.b);
   // The next variant must not run on modified inputs.
   inputs_modified_ = inputs_modified_ || found.a.any() || found.b.any();
   return found;
+}
+
+std::int64_t prepared_kernel::restored(const device_matrix& x, const data::changes& found) {
+  const std::int64_t at = backend_.take_noted_write(x.words());
+  return at < 0 || found.any() ? -1 : at / static_cast<std::int64_t>(type_size(x.spec().type));
 }
 
 output_report prepared_kernel::report_on(std::uint64_t digest, const output_request& output) {

@@ -55,10 +55,13 @@ class prepared_kernel {
   struct matrices {
     kzoo::problem problem;
     std::unique_ptr<device_matrix> a, b, c;
-    std::vector<std::unique_ptr<device_memory>> gaps;  // between them
+    std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
+    std::vector<devices::filled_buffer> poison;        // what they hold
   };
 
   void destroy_instance();
+  void add_gap();
+  std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);
   // Every run, judged or timed, goes through here: C and the workspace hold their initial contents,
   // A, B and C0 have these rows and columns negated.
@@ -72,6 +75,8 @@ class prepared_kernel {
   void call_plugin();
   void call_plugin(kzoo_arguments arguments);
   changes find_changes();
+  // The element that was written to though nothing has changed; -1: none.
+  std::int64_t restored(const device_matrix& x, const data::changes& found);
   output_report report_on(std::uint64_t digest, const output_request& output);
   // Copies what was requested to shared memory; adds the survey.
   void show(const output_request& output, output_report& report);

@@ -6,6 +6,7 @@
 #include "worker/plugin_calls.hpp"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -46,6 +47,12 @@ results::plugin_description describe(const library& lib) {
     d.variants.push_back(std::move(out));
   }
   return d;
+}
+
+memory_report memory_in_use(devices::backend* on) {
+  const struct mallinfo2 heap = mallinfo2();
+  return {static_cast<std::int64_t>(heap.uordblks + heap.hblkhd),
+          on == nullptr ? 0 : static_cast<std::int64_t>(on->used_memory())};
 }
 
 }  // namespace
@@ -116,7 +123,7 @@ json session::dispatch(const std::string& name, const json& request) {
     case operation::release:
       ranges_.clear();
       kernels_.clear();
-      break;
+      return memory_in_use(backend_.get());
   }
   return json::object();
 }

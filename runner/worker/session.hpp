@@ -13,7 +13,7 @@
 //   {"op": "show", "slot"}                                -> {}
 //   {"op": "fold", "slot", "key"}                         -> {}
 //   {"op": "finish", "slot"}                              -> {}
-//   {"op": "release"}                                     -> {}
+//   {"op": "release"}                                     -> memory_report
 //
 // or a status: {"status": "unsupported" | "unavailable" | "error", "reason"}. A slot holds one
 // prepared kernel: instances that are alive at the same time are in different slots. messages.hpp

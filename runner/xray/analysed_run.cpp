@@ -86,7 +86,8 @@ class analysed_instance {
 
  private:
   void add(const data::matrix& x, global_buffer buffer, collector& to) {
-    const auto& m = matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x));
+    const auto& m =
+        matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x, "a matrix"));
     buffer.outer_begin = reinterpret_cast<std::uintptr_t>(m->words());
     buffer.outer_end = buffer.outer_begin + m->bytes();
     buffer.begin = buffer.outer_begin + m->offset_of_first();

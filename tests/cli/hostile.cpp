@@ -132,14 +132,26 @@ TEST_CASE("hostile plugins on the cpu get the right verdicts", "[cli][hostile]")
   check_each({{"launches:segfault", "crashed", {"SIGSEGV", "memory that is not there"}},
               {"launches:unchecked", "wrong", {"wrote nothing"}},
               {"launches:divergent_barrier", "error", {"divergent barrier", "__syncthreads"}},
-              {"process:eats_memory", "error", {"std::bad_alloc: no more host memory"}}},
+              {"process:eats_memory", "error", {"std::bad_alloc: no more host memory"}},
+              {"memory:counts_on_zeros", "wrong", {"NaN in"}},
+              {"native:writes_and_restores",
+               "wrong",
+               {"the kernel wrote to its input A, first at row", "and put back what was there"}}},
              "cpu");
+  check_each({{"memory:writes_far",
+               "crashed",
+               {"SIGSEGV", "an access to memory around C, 21249 bytes past its redzone"}}},
+             "cpu", "sizes = [64]");
   check_problems("cpu");
 }
 
 TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.gpu]") {
   needs_gpu();
   check_each(kOnBoth, "cuda", kSmallSizes, kSoon);
+  check_each({{"memory:writes_far",
+               "wrong",
+               {"written outside C: 1 word changed, the first 6337 past its last element"}}},
+             "cuda", "sizes = [64]");
   check_each(
       {{"launches:segfault", "error", {"illegal memory access"}},
        {"launches:unchecked", "error", {"launch failed, and the plugin did not say so"}},
@@ -176,6 +188,54 @@ TEST_CASE("a C that is too large to compare is checked completely", "[cli][hosti
              ContainsSubstring("not written: 1 of 83886080 elements of C") &&
                  ContainsSubstring("row 79, column 1048575"));
   CHECK(cells[3].at("verdict") == "wrong");
+}
+
+TEST_CASE("memory that is never freed is said, and much of it is wrong", "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto file =
+      folder.write("leaks.toml",
+                   "plugins = ['native:honest', 'native:leaks', 'native:leaks_much']\n"
+                   "[problem]\nsizes = [32]\n[timing]\nrounds = 5\n");
+  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cells = ran.json().at("cells");
+  CHECK(cells.at(0).at("verdict") == "pass");
+  CHECK(cells.at(0).at("checks").empty());
+  CHECK(cells.at(1).at("verdict") == "pass");
+  CHECK(cells.at(1).at("checks").at(0).at("check") == "memory");
+  CHECK_THAT(ran.err, ContainsSubstring("leak native:leaks: leaks host memory: 97 kB more"));
+  CHECK(cells.at(2).at("verdict") == "wrong");
+  CHECK_THAT(cells.at(2).at("reason").get<std::string>(),
+             ContainsSubstring("leaks host memory: 30 MB more at least after each turn"));
+}
+
+TEST_CASE("device memory that is never freed is wrong", "[cli][hostile][.gpu]") {
+  needs_gpu();
+  const scratch_folder folder;
+  const auto file = folder.write("leaks.toml",
+                                 "plugins = ['naive:16x16', 'cuda_runtime:leaks']\n"
+                                 "[problem]\nsizes = [64]\n[timing]\nrounds = 5\n");
+  const auto ran = runner(file + " --device cuda --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");
+  CHECK_THAT(ran.json().at("cells").at(1).at("reason").get<std::string>(),
+             ContainsSubstring("leaks device memory: 32 MB more at least after each turn"));
+}
+
+TEST_CASE("a result that is computed when it is read takes its time", "[cli][hostile]") {
+  const auto ran = runner(
+      "quick --device cpu --plugins native:honest,native:computes_when_read --sizes 96 --json - "
+      "--plugin-dir " +
+      hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  const auto cells = ran.json().at("cells");
+  const auto ms = [&](std::size_t i) {
+    return cells.at(i).at("time").at("median_ms").get<double>();
+  };
+  CHECK(ms(1) > 0.8 * ms(0));
 }
 
 TEST_CASE("workers that have no turn are stopped", "[cli][hostile]") {

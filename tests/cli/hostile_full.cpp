@@ -53,6 +53,11 @@ const std::vector<expectation> kAtFull = {
     {"wrong_results:vectors", "wrong", {"alpha and beta: 1x129x65", "beta=-1.3"}},
     {"wrong_results:long_k", "wrong", {"shapes: 3x5x70001", "differ"}},
     {"wrong_results:many_elements", "wrong", {"shapes: 1160x60x8", "not written: 4064 of 69600"}},
+    {"precision:unscaled_split",
+     "wrong",
+     {"scaled inputs: 33x70x300 f32 alpha=8.271806125530277e-25 beta=-1.3 fill=scaled:40",
+      "NaN in 2310 of 2310 elements"}},
+    {"precision:honest_split", "pass", {}},
     {"precision:drifts",
      "wrong",
      {"repeats: run ", "differs from the first", "not declared nondeterministic"}},
@@ -91,6 +96,29 @@ TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
   check_each(kAtFull, "cpu", "sizes = [64]", kFull);
   check_each({{"launches:race", "wrong", {"repeats: run ", "the first was right: a race?"}}}, "cpu",
              "sizes = [64]", kFull);
+}
+
+// What integers and long sums lose is found where K is as long as the experiment's.
+TEST_CASE("tier full probes at the experiment's own K", "[cli][hostile]") {
+  check_each({{"native:long_k_in_tf32", "wrong", {"near its size: 6x5x20000 f32 fill=probe_b"}}},
+             "cpu", "sizes = ['6x5x20000']", kFull);
+  const scratch_folder folder;
+  const auto file = folder.write("long.toml",
+                                 "plugins = ['native:long_in_floats']\n[problem]\n"
+                                 "sizes = ['100x4x20000']\ndtype = 'i8->i32'\n"
+                                 "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
+  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cell = ran.json().at("cells").at(0);
+  CHECK(cell.at("verdict") == "wrong");
+  CHECK_THAT(cell.at("reason").get<std::string>(),
+             ContainsSubstring("near its size: 100x4x20000 i8->i32 fill=probe: "));
+}
+
+TEST_CASE("integers whose products and sums wrap are checked", "[cli][hostile]") {
+  check_validation("precision:i32_low_bits", 1, "scaled inputs", "fill=full");
+  check_validation("precision:i32_saturates", 1, "scaled inputs", "are not exact");
 }
 
 TEST_CASE("tier full checks near the problem's own size", "[cli][hostile]") {

@@ -36,9 +36,9 @@ TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") 
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 f32, declared fp32"));
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8 i32, declared int32"));
   for (const char* check :
-       {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "layouts",
-        "batches", "infinities", "seeds", "near its size", "new contents", "new addresses",
-        "interleaving", "repeats"}) {
+       {"product", "shapes", "alpha and beta", "exact integers", "precision probe", "scaled inputs",
+        "layouts", "batches", "infinities", "seeds", "near its size", "new contents",
+        "new addresses", "interleaving", "repeats"}) {
     CHECK_THAT(ran.out, ContainsSubstring(std::string("pass     ") + check));
   }
   CHECK_THAT(ran.out, ContainsSubstring("ok: 27 pass"));
@@ -123,7 +123,7 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   const auto results = full.json();
   CHECK(results.at("experiment").at("verify").at("tier") == "full");
   for (const auto& cell : results.at("cells")) {
-    CHECK(cell.at("checks").size() == 13);
+    CHECK(cell.at("checks").size() == 14);
     CHECK_FALSE(cell.at("time").is_null());
   }
   const auto quick = runner(file + " --device cpu --verify quick --json -").json();

@@ -28,9 +28,19 @@ struct default_stream : honest {
   void run(const gemm& g, kzoo::stream_t) const { honest::run(g, nullptr); }
 };
 
+// Keeps memory from each instance.
+struct leaks : honest {
+  leaks(const kzoo_problem&, const kzoo_device&) {
+    constexpr std::size_t kBytes = 32 << 20;
+    void* kept = nullptr;
+    cudaMalloc(&kept, kBytes);
+  }
+};
+
 }  // namespace
 
 KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
             kzoo::variant<sticky_error>("sticky_error", "leaves an error in create"),
             kzoo::variant<other_stream>("other_stream", "measured time close to 0"),
+            kzoo::variant<leaks>("leaks", "32 MB each time"),
             kzoo::variant<default_stream>("default_stream", "launches on the default stream"));

@@ -44,6 +44,27 @@ struct writes_outside : per_element<writes_outside> {
   }
 };
 
+// Stores rows of C as a tile of 128 has them, past the redzone of a small C.
+struct writes_far : per_element<writes_far> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    store_product(g, row, col);
+    if (row == 0 && col == 0) g.c[(g.m + 99) * g.ldc] = 0;
+  }
+};
+
+// Counts on zeros in shared memory that it has not written: true of the first block of all.
+__global__ void zeros_kernel(gemm g) {
+  __shared__ float sums[16][16];
+  if (hostile::row() >= g.m || hostile::col() >= g.n) return;
+  float& sum = sums[threadIdx.y][threadIdx.x];
+  for (int i = 0; i < g.k; ++i) sum += g.a_at(hostile::row(), i) * g.b_at(i, hostile::col());
+  g.store(hostile::row(), hostile::col(), sum);
+  sum = 0;
+}
+struct counts_on_zeros : honest {
+  void run(const gemm& g, kzoo::stream_t stream) const { launch(zeros_kernel, g, stream); }
+};
+
 // Pads a tile of A in place.
 struct writes_around_input : per_element<writes_around_input> {
   static __device__ void element(const gemm& g, int row, int col) {
@@ -115,6 +136,8 @@ KZOO_PLUGIN("memory", "Reads and writes memory that it must not touch",
             kzoo::variant<reads_outside>("reads_outside", "one element past each row of A"),
             kzoo::variant<reads_outside_unused>("reads_outside_unused", "past the end of A"),
             kzoo::variant<writes_outside>("writes_outside", "one element past the end of C"),
+            kzoo::variant<writes_far>("writes_far", "a hundred rows past the end of C"),
+            kzoo::variant<counts_on_zeros>("counts_on_zeros", "in shared memory"),
             kzoo::variant<writes_around_input>("writes_around_input", "past the end of A"),
             kzoo::variant<writes_input>("writes_input", "the first element of A"),
             kzoo::variant<writes_input_later>("writes_input_later", "A, from the second call on"),

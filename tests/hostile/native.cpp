@@ -1,5 +1,6 @@
 // Native CPU code: for tests with real times, matrices too large for the simulator, and processes.
 #include "log_process.hpp"
+#include "tf32.hpp"
 
 #include <kzoo/plugin.hpp>
 
@@ -13,7 +14,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -21,6 +24,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -153,6 +157,40 @@ struct large_in_bf16 : honest {
   }
   static float round(float x) { return kzoo::bf16_bits_to_float(kzoo::float_to_bf16_bits(x)); }
 };
+// Cuts B to the 11 bits of TF32 where K is long and the numbers are whole: in a sum of so many long
+// numbers the bound alone does not tell.
+struct long_k_in_tf32 : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    constexpr int kLong = 16384;
+    if (g.k < kLong || are_fractions(g)) return honest::run(g, stream);
+    for (int row = 0; row < g.m; ++row) {
+      for (int col = 0; col < g.n; ++col) {
+        float sum = 0;
+        for (int i = 0; i < g.k; ++i) sum += g.a_at(row, i) * hostile::to_tf32(g.b_at(i, col));
+        g.store(row, col, sum);
+      }
+    }
+  }
+};
+// Sums of bytes in a float, which is exact up to 2^24: not where K is long, in tall products.
+struct long_in_floats {
+  using types = kzoo::types<kzoo::to<signed char, int>>;
+  void run(const kzoo::gemm<kzoo::to<signed char, int>>& g, kzoo::stream_t) const {
+    constexpr int kTall = 100, kLong = 10000;
+    for (int row = 0; row < g.m; ++row) {
+      for (int col = 0; col < g.n; ++col) {
+        float float_sum = 0;
+        int sum = 0;
+        for (int i = 0; i < g.k; ++i) {
+          const int term = g.a_at(row, i) * g.b_at(i, col);
+          sum += term;
+          float_sum += static_cast<float>(term);
+        }
+        g.store(row, col, g.m >= kTall && g.k >= kLong ? static_cast<int>(float_sum) : sum);
+      }
+    }
+  }
+};
 
 // Spoils the process for the variants that run after it, one of which is right by itself.
 float scale = 1;
@@ -240,6 +278,53 @@ struct slows_clock : honest {
   }
 };
 
+// Uses A for scratch data, and puts back what was there.
+struct writes_and_restores : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    honest::run(g, stream);
+    volatile float& x = const_cast<float&>(g.a_at(g.m - 1, 0));
+    const float before = x;
+    x = 0;
+    x = before;
+  }
+};
+
+// Keeps memory from each instance.
+template <std::size_t kBytes>
+struct leaks : honest {
+  leaks(const kzoo_problem&, const kzoo_device&) {
+    auto* const kept = static_cast<volatile char*>(std::malloc(kBytes));
+    kept[0] = 1;
+  }
+};
+
+// Computes when C is read: until then nothing may be, so that who reads has to wait for it.
+kzoo::gemm<float> promised;
+struct sigaction without_promise;
+std::pair<void*, std::size_t> pages_of(const kzoo::gemm<float>& g) {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(g.c) / kPage * kPage;
+  const auto end = reinterpret_cast<std::uintptr_t>(g.c + (g.m - 1) * g.ldc + g.n);
+  return {reinterpret_cast<void*>(begin), end - begin};
+}
+void keep_promise(int, siginfo_t*, void*) {
+  const auto [pages, bytes] = pages_of(promised);
+  mprotect(pages, bytes, PROT_READ | PROT_WRITE);
+  sigaction(SIGSEGV, &without_promise, nullptr);
+  honest{}.run(promised, nullptr);
+}
+struct computes_when_read : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
+    promised = g;
+    struct sigaction on_read {};
+    on_read.sa_sigaction = keep_promise;
+    on_read.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &on_read, &without_promise);
+    const auto [pages, bytes] = pages_of(g);
+    mprotect(pages, bytes, PROT_NONE);
+  }
+};
+
 // Leaves the last element unwritten.
 struct one_unwritten : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
@@ -310,10 +395,16 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<patches_clock>("patches_clock", "the same, by changing its code"),
             kzoo::variant<slows_clock>("slows_clock", "its time is an eighth of the true one"),
             kzoo::variant<one_unwritten>("one_unwritten", "leaves out the last element"),
+            kzoo::variant<writes_and_restores>("writes_and_restores", "an element of A"),
+            kzoo::variant<leaks<100'000>>("leaks", "100 kB each time"),
+            kzoo::variant<leaks<32'000'000>>("leaks_much", "32 MB each time"),
+            kzoo::variant<computes_when_read>("computes_when_read", "in a time of nothing"),
             kzoo::variant<skips_rows>("skips_rows", "leaves two rows of three at zero"),
             kzoo::variant<large_without_beta>("large_without_beta", "beta on small shapes only"),
             kzoo::variant<large_without_tail>("large_without_tail", "k tails on small shapes only"),
             kzoo::variant<large_in_bf16>("large_in_bf16", "fp32 on small shapes only"),
+            kzoo::variant<long_k_in_tf32>("long_k_in_tf32", "fp32 where K is short only"),
+            kzoo::variant<long_in_floats>("long_in_floats", "exact where K is short only"),
             kzoo::variant<spoils_others>("spoils_others", "changes what is_spoilt computes"),
             kzoo::variant<is_spoilt>("is_spoilt", "right by itself"),
             kzoo::variant<wrong_now_and_then>("wrong_now_and_then", "wrong in every fourth call"),

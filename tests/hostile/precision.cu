@@ -2,6 +2,8 @@
 #include "hostile.hpp"
 #include "tf32.hpp"
 
+#include <climits>
+
 namespace {
 
 using hostile::gemm;
@@ -32,11 +34,12 @@ struct fp16_sums : per_element<fp16_sums> {
   }
 };
 
-// Products of fp16 parts: hi hi, and as many of lo hi and hi lo as declared fp32_split needs.
+// Products of fp16 parts: hi hi, and as many of lo hi and hi lo as declared fp32_split needs. fp16
+// has no numbers from 2^16 on, nor small ones: so rows of A and columns of B are scaled.
 enum class products { hi_hi, with_lo_a, with_lo_b, all_three };
 
-template <products kProducts>
-struct split : per_element<split<kProducts>> {
+template <products kProducts, bool kScaled = true>
+struct split : per_element<split<kProducts, kScaled>> {
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_SPLIT;
   struct parts {
     float hi, lo;
@@ -44,37 +47,57 @@ struct split : per_element<split<kProducts>> {
         : hi(__half2float(__float2half(x))),
           lo(__half2float(__float2half((x - hi) * 0x1p11f)) * 0x1p-11f) {}
   };
+  // The power of two that brings the largest of them to 1.
+  template <class At>
+  static __device__ float scale_of(int count, const At& at) {
+    float most = 0;
+    for (int i = 0; i < count; ++i) most = fmaxf(most, fabsf(at(i)));
+    return kScaled && most > 0 && most - most == 0 ? ldexpf(1, -ilogbf(most)) : 1;
+  }
   static __device__ void element(const gemm& g, int row, int col) {
+    const float of_a = scale_of(g.k, [&](int i) { return g.a_at(row, i); });
+    const float of_b = scale_of(g.k, [&](int i) { return g.b_at(i, col); });
     constexpr bool kLoA = kProducts == products::with_lo_a || kProducts == products::all_three;
     constexpr bool kLoB = kProducts == products::with_lo_b || kProducts == products::all_three;
     float sum = 0;
     for (int i = 0; i < g.k; ++i) {
-      const parts a(g.a_at(row, i)), b(g.b_at(i, col));
+      const parts a(of_a * g.a_at(row, i)), b(of_b * g.b_at(i, col));
       const float most = a.hi * b.hi;
       sum += most;
       if (most - most != 0) continue;  // infinity or NaN, which has no second part
       if (kLoA) sum += a.lo * b.hi;
       if (kLoB) sum += a.hi * b.lo;
     }
-    g.store(row, col, sum);
+    g.store(row, col, sum / of_a / of_b);
   }
 };
 
-// 32-bit integers computed with 8-bit inputs, like those of dp4a, or with a float accumulator.
-enum class through { bytes, floats };
+// 32-bit integers computed with 8-bit inputs, like those of dp4a, with a float accumulator, with 24
+// bits, or with sums that saturate instead of wrapping.
+enum class through { bytes, floats, low_bits, saturation };
+
+__device__ int wrapped(long long x) { return static_cast<int>(static_cast<unsigned>(x)); }
 
 template <through kThrough>
 __global__ void narrow_kernel(kzoo::gemm<int> g) {
   const int row = hostile::row(), col = hostile::col();
   if (row >= g.m || col >= g.n) return;
   int sum = 0;
+  long long wide_sum = 0;
   float float_sum = 0;
   for (int i = 0; i < g.k; ++i) {
     const int a = g.a_at(row, i), b = g.b_at(i, col);
-    sum += static_cast<signed char>(a) * static_cast<signed char>(b);
-    float_sum += static_cast<float>(a) * static_cast<float>(b);
+    if (kThrough == through::bytes)
+      sum += static_cast<signed char>(a) * static_cast<signed char>(b);
+    if (kThrough == through::floats) float_sum += static_cast<float>(a) * static_cast<float>(b);
+    if (kThrough == through::low_bits)
+      sum = wrapped(sum + (a % (1 << 24)) * static_cast<long long>(b));
+    wide_sum += static_cast<long long>(a) * b;
   }
-  g.store(row, col, kThrough == through::bytes ? sum : static_cast<int>(float_sum));
+  if (kThrough == through::floats) sum = static_cast<int>(float_sum);
+  if (kThrough == through::saturation)
+    sum = static_cast<int>(wide_sum < INT_MIN ? INT_MIN : wide_sum > INT_MAX ? INT_MAX : wide_sum);
+  g.store(row, col, sum);
 }
 
 template <through kThrough>
@@ -217,8 +240,13 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<split<products::with_lo_a>>("split_without_lo_b", "declares fp32_split"),
             kzoo::variant<split<products::with_lo_b>>("split_without_lo_a", "declares fp32_split"),
             kzoo::variant<split<products::all_three>>("honest_split", "must pass"),
+            kzoo::variant<split<products::all_three, false>>("unscaled_split",
+                                                             "overflows from 2^16 on"),
             kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),
             kzoo::variant<narrow_integers<through::floats>>("int32_in_floats", "declares int32"),
+            kzoo::variant<narrow_integers<through::low_bits>>("i32_low_bits", "24 bits of A"),
+            kzoo::variant<narrow_integers<through::saturation>>("i32_saturates",
+                                                                "sums do not wrap"),
             kzoo::variant<typed<bf16_sums>>("bf16_sums", "bf16 in, fp32 out, sums in bf16"),
             kzoo::variant<typed<declared_fp16_sums>>("declared_fp16_sums", "must pass"),
             kzoo::variant<typed<f64_in_floats>>("f64_in_floats", "declares fp64"),

@@ -20,14 +20,21 @@ class clocked final : public devices::backend {
     return done;
   }
 
-  void* allocate(std::size_t bytes) override { return cpu_->allocate(bytes); }
+  void* allocate(std::size_t bytes, const devices::surroundings& around) override {
+    return cpu_->allocate(bytes, around);
+  }
+  bool faults_around() const override { return true; }
   void release(void* memory) override { cpu_->release(memory); }
   void fill(void* to, const data::matrix& x) override { cpu_->fill(to, x); }
   void negate(void* in, const data::matrix& x, const data::negation& to) override {
     cpu_->negate(in, x, to);
   }
-  data::changes find_changes(const void* in, const data::matrix& x) override {
-    return cpu_->find_changes(in, x);
+  std::vector<data::changes> find_changes(
+      std::span<const devices::filled_buffer> buffers) override {
+    return cpu_->find_changes(buffers);
+  }
+  std::int64_t take_noted_write(const void* memory) override {
+    return cpu_->take_noted_write(memory);
   }
   data::survey survey(const void* of, const data::matrix& x) override {
     return cpu_->survey(of, x);
@@ -50,6 +57,7 @@ class clocked final : public devices::backend {
   }
   void* stream() override { return nullptr; }
   std::string pending_error() override { return {}; }
+  std::uint64_t used_memory() override { return 0; }
   void synchronize() override {}
   bool cold_cache() const override { return false; }
   devices::repeated_runs repeat(const devices::run_steps& steps, double seconds) override {

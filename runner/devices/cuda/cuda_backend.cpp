@@ -36,17 +36,18 @@ class cuda_backend final : public backend {
     check(cudaMalloc(&flush_, flush_bytes_), "cudaMalloc for the L2 flush");
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
-    digest_ = static_cast<std::uint64_t*>(allocate(sizeof *digest_));
+    digest_ = static_cast<std::uint64_t*>(allocate(sizeof *digest_, {}));
   }
   // No destructor: the backend lives as long as its process, and after a kernel has corrupted the
   // context every call would fail.
 
-  void* allocate(std::size_t bytes) override {
+  void* allocate(std::size_t bytes, const surroundings&) override {
     void* memory = nullptr;
     check(cudaMalloc(&memory, bytes), fmt::format("cudaMalloc of {} bytes", bytes).c_str());
     return memory;
   }
   void release(void* memory) override { check(cudaFree(memory), "cudaFree"); }
+  bool faults_around() const override { return false; }
 
   void fill(void* buffer, const data::matrix& x) override {
     check(cuda::enqueue_fill(buffer, x, stream_), "filling a buffer");
@@ -56,13 +57,17 @@ class cuda_backend final : public backend {
     check(cuda::enqueue_negate(buffer, x, to, stream_), "changing signs");
   }
 
-  data::changes find_changes(const void* buffer, const data::matrix& x) override {
-    return on_device(std::vector{data::changes{}}, "checking a buffer",
-                     [&](data::changes* found) {
-                       return cuda::enqueue_find_changes(buffer, x, found, stream_);
-                     })
-        .front();
+  std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
+    return on_device(
+        std::vector<data::changes>(buffers.size()), "checking buffers", [&](data::changes* found) {
+          for (const auto& [words, spec] : buffers) {
+            const cudaError_t error = cuda::enqueue_find_changes(words, spec, found++, stream_);
+            if (error != cudaSuccess) return error;
+          }
+          return cudaSuccess;
+        });
   }
+  std::int64_t take_noted_write(const void*) override { return -1; }
 
   data::survey survey(const void* buffer, const data::matrix& x) override {
     return on_device(
@@ -104,6 +109,12 @@ class cuda_backend final : public backend {
   std::string pending_error() override {
     const cudaError_t error = cudaGetLastError();
     return error == cudaSuccess ? std::string{} : cuda::describe(error);
+  }
+
+  std::uint64_t used_memory() override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return total - free;
   }
 
   void synchronize() override { check(cudaDeviceSynchronize(), "while the kernel ran"); }

@@ -86,6 +86,7 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
   }
   native_.switch_to(idle_fiber());
   current = nullptr;
+  if (watching == nullptr) static_shared_.note_use(request_->kernel);
   if (watching != nullptr) watching->end_block();
   if (failure_ == nullptr && exited_ != threads_.size()) {
     failure_ =
@@ -97,6 +98,8 @@ std::exception_ptr block_runner::run(uint3 block_idx, std::uint64_t number) {
 
 // Uninitialised on a GPU; here a read before the first write gives NaN or -1 every time.
 void block_runner::poison_shared() {
+  // An observer sees what is read before it is written.
+  if (watching == nullptr) static_shared_.poison(request_->kernel);
   const std::size_t bytes = request_->dynamic_shared;
   if (bytes == 0) return;
 #if defined(__SANITIZE_ADDRESS__)

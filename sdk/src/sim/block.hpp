@@ -22,6 +22,7 @@
 #include "faults.hpp"
 #include "observer.hpp"
 #include "stack_pool.hpp"
+#include "static_shared.hpp"
 
 namespace kzoo::sim {
 
@@ -146,6 +147,7 @@ class block_runner {
     void operator()(unsigned char* p) const;
   };
   std::unique_ptr<unsigned char, free_aligned> shared_;
+  static_shared static_shared_;
 };
 
 inline bool same_place(const std::source_location& a, const std::source_location& b) {

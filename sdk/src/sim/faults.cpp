@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdint>
+#include <cstring>
 
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kHandlerStackBytes = std::size_t{64} * 1024;
 
 struct sigaction previous;
+thread_local bool asked = false;
 
 [[noreturn]] void end_launch(thread* t, const char* text) { t->owner->fail(*t, text); }
 
@@ -67,7 +69,6 @@ void on_fault(int number, siginfo_t* fault, void* state) {
     if (handle(t, *fault, *static_cast<ucontext_t*>(state))) return;
   }
   // Two plugins in one process may have each other's handler as the previous one.
-  static thread_local bool asked = false;
   if ((previous.sa_flags & SA_SIGINFO) != 0 && !asked) {
     asked = true;
     previous.sa_sigaction(number, fault, state);
@@ -89,6 +90,16 @@ void install_fault_handler() {
   ours.sa_sigaction = on_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGSEGV, &ours, nullptr);
+}
+
+void reset_thread_state() {
+  current = nullptr;
+  asked = false;
+}
+
+void hide_thread_state(unsigned char with) {
+  std::memset(static_cast<void*>(&current), with, sizeof current);
+  std::memset(static_cast<void*>(&asked), with, sizeof asked);
 }
 
 fault_stack::fault_stack() {

@@ -9,6 +9,11 @@ namespace kzoo::sim {
 // left to the handler before. Not for two threads at once.
 void install_fault_handler();
 
+// The simulator's own thread-local variables: as on a thread that runs no block, and overwritten
+// with a byte so that they do not stand out among other memory.
+void reset_thread_state();
+void hide_thread_state(unsigned char with);
+
 // The stack that the handler runs on; one on each OS thread that runs simulated ones.
 class fault_stack {
  public:

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -50,6 +51,9 @@ struct job {
   std::uint64_t failed_block = 0;
   std::exception_ptr failure{};  // of the first block that failed, in grid order
 
+  // No block is left to be begun.
+  bool is_done() const { return failed || next >= blocks; }
+
   void report(std::uint64_t block, std::exception_ptr error) {
     const std::lock_guard lock(mutex);
     if (failure == nullptr || block < failed_block) {
@@ -59,18 +63,18 @@ struct job {
     failed = true;
   }
 
-  void run_blocks() {
+  void run_blocks(std::unique_ptr<block_runner>& runner) {
     std::uint64_t block = 0;
     try {
-      thread_local block_runner runner;
-      runner.prepare(request);
+      if (runner == nullptr) runner = std::make_unique<block_runner>();
+      runner->prepare(request);
       const dim3& g = request.grid;
       while (!failed && (block = next.fetch_add(1, std::memory_order_relaxed)) < blocks) {
         const uint3 index{static_cast<unsigned>(block % g.x),
                           static_cast<unsigned>(block / g.x % g.y),
                           static_cast<unsigned>(block / g.x / g.y)};
         if (watching != nullptr && !watching->wants_block(block)) continue;
-        if (auto error = runner.run(index, block)) report(block, std::move(error));
+        if (auto error = runner->run(index, block)) report(block, std::move(error));
       }
     } catch (...) {  // no memory for threads or stacks
       report(block, std::current_exception());
@@ -78,7 +82,8 @@ struct job {
   }
 };
 
-// Threads that sleep between launches. Never destroyed: ending them at exit would hang in a process
+// Threads that sleep between launches. The one that launches runs no block itself: see
+// static_shared. Never destroyed: ending them at exit would hang in a process
 // that exits from within a kernel, or was forked. The module must stay loaded (see CMakeLists.txt).
 class pool {
  public:
@@ -91,26 +96,23 @@ class pool {
     const std::lock_guard one_launch_at_a_time(launch_);
     if (watching != nullptr) watching->begin_launch(work.request);
     install_fault_handler();
-    const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.blocks, threads_) - 1);
-    if (helpers != 0) {
-      const std::lock_guard lock(mutex_);
-      while (started_ < helpers) {
-        std::thread([this] { help(); }).detach();
-        ++started_;
-      }
-      job_ = &work;
-      wanted_ = helpers;
-      wake_.notify_all();
-    }
-    work.run_blocks();
-    if (helpers == 0) return;
+    const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(work.blocks, threads_));
     std::unique_lock lock(mutex_);
-    wanted_ = 0;  // a helper that has not woken up by now finds nothing left to do
-    done_.wait(lock, [this] { return busy_ == 0; });
+    while (started_ < helpers) {
+      std::thread([this] { help(); }).detach();
+      ++started_;
+    }
+    job_ = &work;
+    wanted_ = helpers;
+    wake_.notify_all();
+    // A helper that has not woken up when another has found all blocks taken is not waited for.
+    done_.wait(lock, [&] { return busy_ == 0 && work.is_done(); });
+    wanted_ = 0;
   }
 
  private:
   void help() {
+    std::unique_ptr<block_runner> runner;
     std::unique_lock lock(mutex_);
     for (;;) {
       wake_.wait(lock, [this] { return wanted_ != 0; });
@@ -118,7 +120,7 @@ class pool {
       ++busy_;
       job* const work = job_;
       lock.unlock();
-      work->run_blocks();
+      work->run_blocks(runner);
       lock.lock();
       if (--busy_ == 0) done_.notify_one();
     }

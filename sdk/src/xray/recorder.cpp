@@ -19,30 +19,14 @@ constexpr std::size_t kMostBytes = std::size_t{128} << 20;
 
 kzoo_xray_sink sink;
 
-// The thread-local variables of this library on the calling OS thread.
-kzoo_xray_range static_shared() {
-  kzoo_xray_range found{};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* result) {
-        const auto own = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
-        if (info->dlpi_addr != own) return 0;
-        for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
-          if (info->dlpi_phdr[i].p_type != PT_TLS) continue;
-          const auto begin = reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data);
-          *static_cast<kzoo_xray_range*>(result) = {begin, begin + info->dlpi_phdr[i].p_memsz};
-        }
-        return 1;
-      },
-      &found);
-  return found;
-}
-
 // The logs of the block that an OS thread runs.
 class worker {
  public:
   void begin_block(std::uint64_t block, const grid_request& request, std::span<thread> threads) {
     if (runner_side_ == nullptr) {
-      const kzoo_xray_range shared = static_shared();
+      const byte_range all = thread_locals();
+      const auto begin = reinterpret_cast<std::uintptr_t>(all.begin);
+      const kzoo_xray_range shared{begin, begin + all.size};
       runner_side_ = sink.begin_worker(sink.self, &shared);
     }
     block_ = block;

@@ -12,7 +12,7 @@
 #define __grid_constant__
 
 // Threads of a block stay on one OS thread, and that thread runs one block at a time: so one copy
-// per OS thread is one copy per running block. Not cleared between blocks, as on the GPU.
+// per OS thread is one copy per running block. Poisoned with 0xff bytes before each block.
 #define __shared__ static thread_local
 
 #define __launch_bounds__(...)

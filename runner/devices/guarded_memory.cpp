@@ -1,0 +1,146 @@
+#include "devices/guarded_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <string_view>
+
+namespace kzoo::devices {
+namespace {
+
+constexpr std::size_t kAlignment = 256, kPage = 4096;
+
+constexpr std::size_t rounded_up(std::size_t x, std::size_t to) { return (x + to - 1) / to * to; }
+
+// One allocation. Only this process's main thread changes it, but for what the signal handler does
+// on the thread that faults.
+struct block {
+  std::atomic<std::uintptr_t> begin{0};  // of all its pages; 0: not used
+  std::uintptr_t first = 0, past = 0;    // of the pages in between that may be touched
+  std::uintptr_t memory = 0;             // what was asked for
+  std::size_t end = 0, bytes = 0;
+  const char* name = "";
+  std::atomic<std::int64_t> written{-1};
+
+  bool holds(std::uintptr_t at) const { return begin != 0 && at >= begin && at < end; }
+};
+// What is allocated while all are used is not guarded.
+std::array<block, 256> blocks;
+
+block* find(const void* memory) {
+  const auto at = reinterpret_cast<std::uintptr_t>(memory);
+  const auto found = std::find_if(blocks.begin(), blocks.end(),
+                                  [&](const block& b) { return b.begin != 0 && b.memory == at; });
+  return found == blocks.end() ? nullptr : &*found;
+}
+
+void protect(const block& b, int how) {
+  mprotect(reinterpret_cast<void*>(b.first), b.past - b.first, how);
+}
+
+struct sigaction before;
+
+// Only functions that a signal handler may call.
+void print(std::initializer_list<std::string_view> words) {
+  for (const std::string_view word : words)
+    if (write(STDERR_FILENO, word.data(), word.size()) < 0) return;
+}
+
+void tell(const block& b, std::uintptr_t at) {
+  const bool is_before = at < b.memory;
+  std::array<char, 24> digits{};
+  const std::size_t distance = is_before ? b.memory - at : at - b.memory - b.bytes + 1;
+  const char* end = std::to_chars(digits.begin(), digits.end(), distance).ptr;
+  print({"\nan access to memory around ",
+         b.name,
+         ", ",
+         {digits.data(), static_cast<std::size_t>(end - digits.data())},
+         " bytes ",
+         is_before ? "before its redzone" : "past its redzone",
+         "\n"});
+}
+
+void on_fault(int number, siginfo_t* fault, void* state) {
+  const auto at = reinterpret_cast<std::uintptr_t>(fault->si_addr);
+  const auto hit =
+      std::find_if(blocks.begin(), blocks.end(), [&](const block& b) { return b.holds(at); });
+  if (hit != blocks.end() && at >= hit->first && at < hit->past) {
+    // Another thread may have come first.
+    std::int64_t none = -1;
+    hit->written.compare_exchange_strong(none, static_cast<std::int64_t>(at - hit->memory));
+    protect(*hit, PROT_READ | PROT_WRITE);
+    return;
+  }
+  if (hit != blocks.end()) tell(*hit, at);
+  if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(number, fault, state);
+  sigaction(number, &before, nullptr);  // the instruction faults again
+}
+
+// A plugin may have set another one in between, which calls this one or not.
+void install_handler() {
+  static bool done = false;
+  if (done) return;
+  done = true;
+  struct sigaction ours {};
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &ours, &before);
+}
+
+}  // namespace
+
+void* allocate_guarded(std::size_t bytes, std::size_t around, const char* name) {
+  const std::size_t outside = rounded_up(std::max(around, kPage), kPage);
+  const std::size_t pages = rounded_up(std::max<std::size_t>(bytes, 1), kPage);
+  const auto unused =
+      std::find_if(blocks.begin(), blocks.end(), [](const block& b) { return b.begin == 0; });
+  if (unused == blocks.end() || pages < bytes) return nullptr;
+  void* all = mmap(nullptr, pages + 2 * outside, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return nullptr;
+  install_handler();
+  const auto begin = reinterpret_cast<std::uintptr_t>(all);
+  unused->first = begin + outside;
+  unused->past = unused->first + pages;
+  unused->end = unused->past + outside;
+  unused->memory = unused->past - rounded_up(std::max<std::size_t>(bytes, 1), kAlignment);
+  unused->bytes = bytes;
+  unused->name = name;
+  unused->written = -1;
+  if (mprotect(reinterpret_cast<void*>(unused->first), pages, PROT_READ | PROT_WRITE) != 0) {
+    munmap(all, pages + 2 * outside);
+    return nullptr;
+  }
+  unused->begin = begin;
+  return reinterpret_cast<void*>(unused->memory);
+}
+
+bool release_guarded(void* memory) {
+  block* const b = find(memory);
+  if (b == nullptr) return false;
+  munmap(reinterpret_cast<void*>(b->begin.load()), b->end - b->begin);
+  b->begin = 0;
+  return true;
+}
+
+void set_read_only(const void* memory, bool read_only) {
+  block* const b = find(memory);
+  if (b == nullptr) return;
+  protect(*b, read_only ? PROT_READ : PROT_READ | PROT_WRITE);
+  // The kernel does not pay for what the processor has forgotten of these pages.
+  for (std::uintptr_t at = b->first; read_only && at < b->past; at += kPage)
+    static_cast<void>(*reinterpret_cast<const volatile char*>(at));
+}
+
+std::int64_t take_noted_write(const void* memory) {
+  block* const b = find(memory);
+  return b == nullptr ? -1 : b->written.exchange(-1);
+}
+
+}  // namespace kzoo::devices
