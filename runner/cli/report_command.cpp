@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,9 @@ int write_html(const report_options& options) {
   const std::vector<std::string> labels = labels_of(all);
   std::vector<html::named_result> named;
   for (std::size_t i = 0; i < all.size(); ++i) named.push_back({labels[i], &all[i]});
-  export_file out("--html", options.html, options.files.front());
+  std::optional<export_file> out;
+  // One for each result, since none may be overwritten.
+  for (const std::string& file : options.files) out.emplace("--html", options.html, file);
   const auto library = html::find_library(charts_folders());
   if (!library) {
     print_to(stderr,
@@ -51,8 +54,8 @@ int write_html(const report_options& options) {
              "./zoo setup --charts fetches it\n");
   }
   html::write_page(named, library, options.shown.simulator_times,
-                   [&](std::string_view text) { out.append(text); });
-  out.finish();
+                   [&](std::string_view text) { out->append(text); });
+  out->finish();
   return kOk;
 }
 

@@ -11,8 +11,6 @@
 namespace kzoo::report {
 namespace {
 
-// XML 1.0 has no way to write most control characters: html() escapes them as on a terminal.
-
 using results::cell;
 using results::document;
 
@@ -20,6 +18,7 @@ bool is_failed(const cell& c) {
   return c.verdict == verdict::wrong || c.verdict == verdict::impossible_time;
 }
 
+// html() is for XML, too: it escapes control characters, most of which XML cannot hold.
 std::string case_of(const document& d, const cell& c) {
   const std::string head =
       fmt::format("    <testcase classname=\"{}\" name=\"{} {}\"", html(c.kernel.plugin),

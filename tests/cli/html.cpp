@@ -119,6 +119,15 @@ TEST_CASE("several results are for a page", "[cli]") {
   CHECK_THAT(ran.err, ContainsSubstring("one result at a time; --html FILE"));
 }
 
+TEST_CASE("a page replaces none of the results that it shows", "[cli]") {
+  const scratch_folder folder;
+  const std::string copy = folder.write("r.json", read_text(kLadder));
+  const auto ran = runner("report " + kSizes + " " + copy + " --html " + copy);
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("it is the input file"));
+  CHECK(read_text(copy) == read_text(kLadder));
+}
+
 TEST_CASE("no name leaves its place in a page", "[cli]") {
   const results::document d = hostile_document();
   const std::string page = page_of({{kHostile, &d}}, html::charting_library{"a", "b", "c"});
