@@ -18,16 +18,16 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, int row0, i
                                          int col, float* stages, sums<S>& all) {
   const common::matrix<float> a{g.a, g.lda, g.m, g.k}, b{g.b, g.ldb, g.k, g.n};
   const int k_tiles = kzoo::ceil_div(g.k, S::kBK);
-  const auto load = [&](int k_tile, float* stage) {
-    if (k_tile < k_tiles) {
-      using common::swizzled_copy;
-      swizzled_copy<typename S::a_tile, S::kThreads, kWidth>(a, stage, row0, k_tile * S::kBK);
-      swizzled_copy<typename S::b_tile, S::kThreads, kWidth>(b, stage + S::a_tile::kElements,
-                                                             k_tile * S::kBK, col0);
-    }
-    kzoo::commit_group();
+  const auto copy = [&](int k_tile, float* stage) {  // zeros past the end of K
+    using common::swizzled_copy;
+    swizzled_copy<typename S::a_tile, S::kThreads, kWidth>(a, stage, row0, k_tile * S::kBK);
+    swizzled_copy<typename S::b_tile, S::kThreads, kWidth>(b, stage + S::a_tile::kElements,
+                                                           k_tile * S::kBK, col0);
   };
-  for (int stage = 0; stage < S::kStages - 1; ++stage) load(stage, stages + stage * S::kStage);
+  for (int stage = 0; stage < S::kStages - 1; ++stage) {
+    copy(stage, stages + stage * S::kStage);
+    kzoo::commit_group();
+  }
 
   fragments<S> sets[2];
   kzoo::wait_group<S::kStages - 2>();
@@ -39,7 +39,9 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, int row0, i
     const float* stage = stages + reading * S::kStage;
     const int next = reading + 1 == S::kStages ? 0 : reading + 1;
     const int free = reading == 0 ? S::kStages - 1 : reading - 1;  // all threads have read it
-    load(k_tile + S::kStages - 1, stages + free * S::kStage);
+    const int later = k_tile + S::kStages - 1;
+    if (later < k_tiles) copy(later, stages + free * S::kStage);
+    kzoo::commit_group();
 #pragma unroll
     for (int step = 0; step < S::kSteps; ++step) {
       if (step + 1 < S::kSteps) {
