@@ -10,14 +10,17 @@
 
 namespace persistent {
 
-enum class store_by { tma, pairs, elements };
+// Its own accumulators by a warpgroup's threads, in pairs or element by element; or not yet, where K
+// is split.
+enum class store_by { tma, pairs, elements, second_launch };
 
-// A warpgroup has two panels, used in turn.
+// A warpgroup has two panels, used in turn. Only a C of 16-bit elements leaves by TMA.
 template <class T>
-using out_tile = kzoo::swizzled_tile<T, 64, 64>;
+using out_tile = kzoo::swizzled_tile<T, 64, 128 / sizeof(T)>;
 template <class T>
 struct out_buffers {
-  static constexpr int kCount = 2, kElements = kCount * out_tile<T>::kElements;
+  static constexpr int kCount = sizeof(T) == 2 ? 2 : 0, kElements = kCount * out_tile<T>::kElements;
+  static constexpr std::size_t kBytes = kElements * sizeof(T);
 };
 
 // Two values, rounded, in one register.
