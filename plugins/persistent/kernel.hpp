@@ -21,7 +21,7 @@ using wgmma::layout;
 // Shared memory: the stages, then what the epilogue has of C, then barriers.
 template <class G, class S>
 struct shared_layout {
-  using out = out_buffers<typename G::c_type>;
+  using out = out_buffers<typename G::c_type, S>;
   static constexpr std::size_t kStages = layout<G, S>::kBytes, kOut = S::kWarpgroups * out::kBytes;
   static constexpr std::size_t kBytes = kStages + kOut + sizeof(barriers<S::kStages>);
 };
@@ -35,6 +35,7 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename
                                         const typename G::a_type* stages,
                                         typename G::c_type* buffers, barriers<S::kStages>& sync) {
   using out = finished<typename G::c_type, S::kBN>;
+  constexpr int kBuffers = S::kOutPanels;
   constexpr bool kDeferred = kByTma && S::kDeferred;
   const int thread = threadIdx.x % kzoo::kWarpgroup, turns = work.turns();
   // No producer waits for the last stages to be empty, and the other block may have ended by then.
@@ -53,7 +54,7 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename
     if constexpr (kDeferred) {
 #pragma unroll
       for (int panel = 0; panel < out::kPanels; ++panel) {
-        if (panel == k_tile && pending) c.store(panel, map_c, buffers, warpgroup);
+        if (panel == k_tile && pending) c.template store<kBuffers>(panel, map_c, buffers, warpgroup);
       }
     }
   };
@@ -82,7 +83,7 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename
 #pragma unroll
       for (int panel = 0; panel < out::kPanels; ++panel) {
         c.round(panel, acc, g.alpha);
-        if constexpr (!kDeferred) c.store(panel, map_c, buffers, warpgroup);
+        if constexpr (!kDeferred) c.template store<kBuffers>(panel, map_c, buffers, warpgroup);
       }
     } else if (how == store_by::second_launch) {
       sums.write(acc, warpgroup);
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(kThreads<S>, 1)
            const __grid_constant__ kzoo::tensor_map<out_tile<typename G::c_type>> map_c, G g,
            store_by how, schedule<S> work, partial_sums<S> sums) {
   constexpr int kReady = 15;  // a barrier's number
-  using out = out_buffers<typename G::c_type>;
+  using out = out_buffers<typename G::c_type, S>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   auto* buffers =
       reinterpret_cast<typename G::c_type*>(stages + S::kStages * layout<G, S>::kStage);
@@ -140,6 +141,7 @@ __global__ void __launch_bounds__(kThreads<S>, 1)
 template <int BM, int BN, int Stages, int ClusterM, int ClusterN, bool ManyTiles, int BK = 64>
 struct clustered : wgmma::tiling<BM, BN, Stages, 1, BK> {
   static constexpr bool kManyTiles = ManyTiles, kDeferred = ManyTiles;
+  static constexpr int kOutPanels = 2;
   static constexpr int kClusterM = ClusterM, kClusterN = ClusterN, kCluster = ClusterM * ClusterN;
   static_assert(kCluster <= 2, "what one block loads goes to all blocks of the cluster");
 

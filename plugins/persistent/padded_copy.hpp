@@ -1,12 +1,13 @@
 #pragma once
 // TMA addresses rows that start at multiples of 16 bytes. An operand with other rows is copied once,
-// into workspace, to rows that do.
+// into workspace, to rows that do. One that has to be transposed is copied there, too.
 
 #include <common/swizzled_copy.hpp>
 #include <kzoo/plugin.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace persistent {
 
@@ -32,31 +33,38 @@ struct padded_copy {
   std::size_t bytes() const { return bytes(from.rows, from.cols); }
 };
 
-// A warp copies kSpan words of a row at a time, each two elements, which may start anywhere.
+// A warp copies kSpan words of a row at a time, which may start anywhere.
 inline constexpr int kCopyThreads = 256, kWordsPerLane = 8, kSpan = 32 * kWordsPerLane;
+
+// Word `i` of a row of so many columns, with zeros after the last one.
+__device__ __forceinline__ unsigned word_of(const unsigned* row, int i, int cols) {
+  return i < cols ? row[i] : 0u;
+}
+__device__ __forceinline__ unsigned word_of(const unsigned short* row, int i, int cols) {
+  const unsigned low = 2 * i < cols ? row[2 * i] : 0u;
+  const unsigned high = 2 * i + 1 < cols ? row[2 * i + 1] : 0u;
+  return low | high << 16;
+}
 
 template <class E>
 __device__ __forceinline__ void copy_rows(const padded_copy<E>& copy, int warp, int warps) {
-  static_assert(sizeof(E) == 2, "two elements are a word");
+  using bits = std::conditional_t<sizeof(E) == 2, unsigned short, unsigned>;
+  static_assert(sizeof(E) == sizeof(bits));
+  constexpr int kInWord = 4 / int(sizeof(E));  // elements
   const int lane = static_cast<int>(threadIdx.x) % 32, cols = copy.from.cols;
+  const int words = (cols + kInWord - 1) / kInWord, spans = (words + kSpan - 1) / kSpan;
   const std::ptrdiff_t length = padded_copy<E>::padded(cols);
-  const int spans = (cols + 2 * kSpan - 1) / (2 * kSpan);
   for (std::int64_t i = warp; i < std::int64_t{copy.from.rows} * spans; i += warps) {
     const int row = static_cast<int>(i / spans);
     const int first = static_cast<int>(i % spans) * kSpan + lane;
-    const auto* from =
-        reinterpret_cast<const unsigned short*>(copy.from.data + row * copy.from.row_length);
+    const auto* from = reinterpret_cast<const bits*>(copy.from.data + row * copy.from.row_length);
     auto* to = reinterpret_cast<unsigned*>(copy.to + row * length);
-    unsigned words[kWordsPerLane];
+    unsigned some[kWordsPerLane];
+#pragma unroll
+    for (int w = 0; w < kWordsPerLane; ++w) some[w] = word_of(from, first + 32 * w, cols);
 #pragma unroll
     for (int w = 0; w < kWordsPerLane; ++w) {
-      const int col = 2 * (first + 32 * w);
-      const unsigned low = col < cols ? from[col] : 0u, high = col + 1 < cols ? from[col + 1] : 0u;
-      words[w] = low | high << 16;
-    }
-#pragma unroll
-    for (int w = 0; w < kWordsPerLane; ++w) {
-      if (2 * (first + 32 * w) < cols) to[first + 32 * w] = words[w];
+      if (first + 32 * w < words) to[first + 32 * w] = some[w];
     }
   }
 }
@@ -69,15 +77,48 @@ __global__ void __launch_bounds__(kCopyThreads) copy_padded(padded_copy<E> a, pa
   copy_rows(b, warp, warps);
 }
 
-// `blocks`: as many as run at a time.
 template <class A, class B>
-void launch_copies(const padded_copy<A>& a, const padded_copy<B>& b, int blocks,
+void launch_copies(const padded_copy<A>& a, const padded_copy<B>& b, int multiprocessors,
                    kzoo::stream_t stream) {
-  kzoo::launch({.grid = dim3(blocks),
+  constexpr int kPerSm = 2048 / kCopyThreads;  // that run at a time
+  kzoo::launch({.grid = dim3(kPerSm * multiprocessors),
                 .block = dim3(kCopyThreads),
                 .max_threads = kCopyThreads,
                 .stream = stream},
                copy_padded<A>, a, b);
+}
+
+// A block transposes kSide x kSide elements, through shared memory.
+inline constexpr int kSide = 64;
+
+template <class E>
+__global__ void __launch_bounds__(kCopyThreads) copy_transposed(padded_copy<E> copy) {
+  __shared__ E tile[kSide][kSide + 1];
+  constexpr int kAtOnce = kCopyThreads / kSide;
+  const int x = static_cast<int>(threadIdx.x) % kSide, y = static_cast<int>(threadIdx.x) / kSide;
+  const int row0 = static_cast<int>(blockIdx.y) * kSide, col0 = static_cast<int>(blockIdx.x) * kSide;
+  const std::ptrdiff_t length = padded_copy<E>::padded(copy.from.rows);
+#pragma unroll
+  for (int i = y; i < kSide; i += kAtOnce) {
+    const bool inside = row0 + i < copy.from.rows && col0 + x < copy.from.cols;
+    tile[i][x] = inside ? copy.from.data[(row0 + i) * copy.from.row_length + col0 + x] : E(0);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = y; i < kSide; i += kAtOnce) {
+    if (col0 + i < copy.from.cols && row0 + x < copy.from.rows)
+      copy.to[(col0 + i) * length + row0 + x] = tile[x][i];
+  }
+}
+
+template <class E>
+void launch_transposed_copy(const padded_copy<E>& copy, kzoo::stream_t stream) {
+  kzoo::launch({.grid = dim3(kzoo::ceil_div(copy.from.cols, kSide),
+                             kzoo::ceil_div(copy.from.rows, kSide)),
+                .block = dim3(kCopyThreads),
+                .max_threads = kCopyThreads,
+                .stream = stream},
+               copy_transposed<E>, copy);
 }
 
 }  // namespace persistent

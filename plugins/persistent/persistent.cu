@@ -1,6 +1,7 @@
 // One block per SM that stays: while its consumers store a tile of C, the producer already loads
 // the next. Two blocks form a cluster and share what both read; C leaves by the copy engine.
 
+#include "tf32.hpp"
 #include "variant.hpp"
 
 using persistent::clustered;
@@ -11,4 +12,6 @@ KZOO_PLUGIN("persistent", "One block per SM, clusters with multicast, stores by 
             kzoo::variant<persistent::variant<clustered<128, 256, 4, 1, 1, false>>>(
                 "128x256x64", "two consumers, 4 stages; for matrices of about one wave"),
             kzoo::variant<persistent::variant<clustered<128, 256, 4, 2, 1, true>>>(
-                "128x256x64_2x1", "the same in clusters of two; for large matrices"));
+                "128x256x64_2x1", "the same in clusters of two; for large matrices"),
+            kzoo::variant<persistent::tf32_variant<clustered<128, 256, 4, 2, 1, true, 32>>>(
+                "128x256x32_2x1", "the same for fp32 matrices, multiplied as TF32"));

@@ -47,12 +47,17 @@ class variant : public wgmma::hopper_variant {
   template <class G>
   void run(const G& g, const kzoo_arguments& arguments) const {
     const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
+    bool copied = false;
+    multiply(with_copies(g, after_sums(g, arguments), stream, copied), arguments, copied);
+  }
+
+ protected:
+  // Of operands that TMA can address. `copied`: by the launch before.
+  template <class G>
+  void multiply(const G& g, const kzoo_arguments& arguments, bool copied) const {
+    const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
     const schedule<S> work(g.m, g.n, g.k, clusters_, true);
     const auto sums = partial_sums<S>::in(arguments.workspace, work, numbers_.next());
-    auto* const free = static_cast<unsigned char*>(arguments.workspace) + sum_bytes(work);
-    bool copied = false;
-    const G of = with_copies(g, free, stream, copied);
-
     const store_by how = way_to_store(g, work);
     const bool by_tma = how == store_by::tma;
     const auto map_c = by_tma ? map_of_c(g) : map_c_of<G>{};
@@ -63,23 +68,31 @@ class variant : public wgmma::hopper_variant {
                   .stream = stream,
                   .cluster = dim3(S::kCluster),
                   .dependent = copied},
-                 kernel_for<G>(by_tma), parts<G, S>::maps::of(of), map_c, g, how, work, sums);
+                 kernel_for<G>(by_tma), parts<G, S>::maps::of(g), map_c, g, how, work, sums);
     if (work.splits > 1) launch_sum_parts<G>(g, work, sums, stream);
   }
+
+  // The workspace for copies.
+  static std::size_t sum_bytes(const schedule<S>& work) {
+    constexpr std::size_t kAlignment = 256;
+    return (partial_sums<S>::bytes(work) + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  template <class G>
+  unsigned char* after_sums(const G& g, const kzoo_arguments& arguments) const {
+    return static_cast<unsigned char*>(arguments.workspace) +
+           sum_bytes(schedule<S>(g.m, g.n, g.k, clusters_, true));
+  }
+  static int clusters_of(const kzoo_device& d) {
+    return std::max(static_cast<int>(d.multiprocessors) / S::kCluster, 1);
+  }
+
+  int multiprocessors() const { return multiprocessors_; }
 
  private:
   template <class G>
   static constexpr bool kCanStore = sizeof(typename G::c_type) == 2;
   template <class G>
   using map_c_of = kzoo::tensor_map<out_tile<typename G::c_type>>;
-
-  static int clusters_of(const kzoo_device& d) {
-    return std::max(static_cast<int>(d.multiprocessors) / S::kCluster, 1);
-  }
-  static std::size_t sum_bytes(const schedule<S>& work) {
-    constexpr std::size_t kAlignment = 256;
-    return (partial_sums<S>::bytes(work) + kAlignment - 1) / kAlignment * kAlignment;
-  }
 
   // The product with operands that TMA can address, and the launch that copies them there.
   template <class G>
@@ -98,8 +111,7 @@ class variant : public wgmma::hopper_variant {
       };
       place(a, wgmma::a_of(g), of.a, of.lda);
       place(b, wgmma::b_of(g), of.b, of.ldb);
-      constexpr int kPerSm = 2048 / kCopyThreads;
-      if (copied) launch_copies(a, b, kPerSm * multiprocessors_, stream);
+      if (copied) launch_copies(a, b, multiprocessors_, stream);
     }
     return of;
   }

@@ -131,7 +131,8 @@ __device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
 
 // Starts acc = A B, plus acc where `accumulate`: A is 64 x 32 bytes, B is 32 bytes x N, both in
 // shared memory. All 128 threads of a warpgroup call it. N: 64, 128, 192 or 256. Types: __half,
-// __nv_bfloat16, and fp8, whose sums keep some 14 bits only: add them up elsewhere now and then.
+// __nv_bfloat16; float, whose low 13 bits are ignored (TF32); and fp8, whose sums keep some 14 bits:
+// add them up elsewhere now and then.
 template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
                                       wgmma_operand<B, kB> b, bool accumulate);

@@ -78,12 +78,14 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> 
     KZOO_WGMMA_16BIT("k16.f32.f16.f16");
   } else if constexpr (std::is_same_v<A, __nv_bfloat16> && std::is_same_v<B, __nv_bfloat16>) {
     KZOO_WGMMA_16BIT("k16.f32.bf16.bf16");
+  } else if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>) {
+    KZOO_WGMMA_K_MAJOR("k8.f32.tf32.tf32");
   } else if constexpr (kE4m3A && kE4m3B) {
     KZOO_WGMMA_K_MAJOR("k32.f32.e4m3.e4m3");
   } else if constexpr (kE4m3A && kE5m2B) {
     KZOO_WGMMA_K_MAJOR("k32.f32.e4m3.e5m2");
   } else {
-    static_assert(kE5m2A && kE4m3B, "wgmma.hpp has fp16, bf16, and fp8 but for e5m2 times e5m2");
+    static_assert(kE5m2A && kE4m3B, "wgmma.hpp has fp16, bf16, TF32, and fp8 but for e5m2 times e5m2");
     KZOO_WGMMA_K_MAJOR("k32.f32.e5m2.e4m3");
   }
 }
