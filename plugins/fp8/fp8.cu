@@ -1,5 +1,5 @@
-// The ladder's last step in fp8: operands of 8 bits, twice as many products in each instruction, and
-// sums that leave the tensor cores after every k tile.
+// The ladder's last step in fp8: operands of 8 bits, twice as many products in each instruction,
+// and sums that do not stay in the tensor cores.
 
 #include <persistent/variant.hpp>
 
@@ -7,16 +7,16 @@
 
 namespace fp8 {
 
-using types = kzoo::types<kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>,
+using types = kzoo::types<kzoo::to<__nv_fp8_e4m3, float>, kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>,
                           kzoo::mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
                           kzoo::mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
 
-// Sums and accumulators of 64 x 192 are 192 registers of a thread: none are left to hold a finished
-// tile, so all of it goes to shared memory at once.
-template <int BN, int Stages, int ClusterM, bool Shared, int Panels, int Interval>
-struct tiling : persistent::clustered<128, BN, Stages, ClusterM, 1, Shared, 128> {
+// A k tile of 128 bytes is 128 long. Sums and accumulators leave no registers for a finished tile
+// of C: it goes to shared memory at once, in OutPanels panels.
+template <int BN, int Stages, int ClusterM, bool ManyTiles, int OutPanels>
+struct tiling : persistent::clustered<128, BN, Stages, ClusterM, 1, ManyTiles, 128> {
   static constexpr bool kDeferred = false;
-  static constexpr int kOutPanels = Panels, kInterval = Interval;
+  static constexpr int kOutPanels = OutPanels;
 
   template <class G, class Release, class Meanwhile>
   static __device__ __forceinline__ void consume(const typename G::a_type* stages,
@@ -27,6 +27,7 @@ struct tiling : persistent::clustered<128, BN, Stages, ClusterM, 1, Shared, 128>
   }
 };
 
+// Tensor cores take 8-bit operands with K along their rows alone.
 template <class S>
 struct variant : persistent::variant<S, types, kzoo::layouts<kzoo::layout::nt>> {
   using base = persistent::variant<S, types, kzoo::layouts<kzoo::layout::nt>>;
@@ -45,10 +46,7 @@ struct variant : persistent::variant<S, types, kzoo::layouts<kzoo::layout::nt>> 
 using fp8::tiling;
 
 KZOO_PLUGIN("fp8", "The last step of the tensor core ladder in fp8, promoted to fp32 sums",
-            kzoo::variant<fp8::variant<tiling<192, 4, 1, false, 3, 1>>>("s4_1x1", "a"),
-            kzoo::variant<fp8::variant<tiling<192, 4, 2, false, 3, 1>>>("s4_2x1", "b"),
-            kzoo::variant<fp8::variant<tiling<192, 5, 1, false, 1, 1>>>("s5_1x1", "c"),
-            kzoo::variant<fp8::variant<tiling<192, 5, 2, false, 1, 1>>>("s5_2x1", "d"),
-            kzoo::variant<fp8::variant<tiling<192, 5, 1, false, 1, 2>>>("s5_1x1_i2", "d"),
-            kzoo::variant<fp8::variant<tiling<192, 5, 2, false, 1, 2>>>("s5_2x1_i2", "d"),
-            kzoo::variant<fp8::variant<tiling<192, 5, 2, false, 1, 4>>>("s5_2x1_i4", "d"));
+            kzoo::variant<fp8::variant<tiling<128, 6, 1, false, 2>>>(
+                "128x128x128", "6 stages; for matrices of up to a few waves"),
+            kzoo::variant<fp8::variant<tiling<192, 4, 2, true, 3>>>(
+                "128x192x128_2x1", "4 stages, clusters of two; for large matrices"));

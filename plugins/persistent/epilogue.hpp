@@ -10,8 +10,8 @@
 
 namespace persistent {
 
-// Its own accumulators by a warpgroup's threads, in pairs or element by element; or not yet, where K
-// is split.
+// Its own accumulators by a warpgroup's threads, in pairs or element by element; or not yet, where
+// K is split.
 enum class store_by { tma, pairs, elements, second_launch };
 
 // Panels that a warpgroup has in shared memory, used in turn. Only a C of 16-bit elements leaves by

@@ -54,7 +54,8 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename
     if constexpr (kDeferred) {
 #pragma unroll
       for (int panel = 0; panel < out::kPanels; ++panel) {
-        if (panel == k_tile && pending) c.template store<kBuffers>(panel, map_c, buffers, warpgroup);
+        if (panel == k_tile && pending)
+          c.template store<kBuffers>(panel, map_c, buffers, warpgroup);
       }
     }
   };
@@ -106,10 +107,8 @@ __global__ void __launch_bounds__(kThreads<S>, 1)
   constexpr int kReady = 15;  // a barrier's number
   using out = out_buffers<typename G::c_type, S>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto* buffers =
-      reinterpret_cast<typename G::c_type*>(stages + S::kStages * layout<G, S>::kStage);
-  auto& sync =
-      *reinterpret_cast<barriers<S::kStages>*>(buffers + S::kWarpgroups * out::kElements);
+  auto* buffers = reinterpret_cast<typename G::c_type*>(stages + S::kStages * layout<G, S>::kStage);
+  auto& sync = *reinterpret_cast<barriers<S::kStages>*>(buffers + S::kWarpgroups * out::kElements);
   const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
   const bool producer = threadIdx.x == S::kThreads;
   if (producer) {

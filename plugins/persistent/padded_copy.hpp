@@ -1,6 +1,6 @@
 #pragma once
-// TMA addresses rows that start at multiples of 16 bytes. An operand with other rows is copied once,
-// into workspace, to rows that do. One that has to be transposed is copied there, too.
+// TMA addresses rows that start at multiples of 16 bytes. An operand with other rows is copied
+// once, into workspace, to rows that do. One that has to be transposed is copied there, too.
 
 #include <common/swizzled_copy.hpp>
 #include <kzoo/plugin.hpp>
@@ -96,7 +96,8 @@ __global__ void __launch_bounds__(kCopyThreads) copy_transposed(padded_copy<E> c
   __shared__ E tile[kSide][kSide + 1];
   constexpr int kAtOnce = kCopyThreads / kSide;
   const int x = static_cast<int>(threadIdx.x) % kSide, y = static_cast<int>(threadIdx.x) / kSide;
-  const int row0 = static_cast<int>(blockIdx.y) * kSide, col0 = static_cast<int>(blockIdx.x) * kSide;
+  const int row0 = static_cast<int>(blockIdx.y) * kSide,
+            col0 = static_cast<int>(blockIdx.x) * kSide;
   const std::ptrdiff_t length = padded_copy<E>::padded(copy.from.rows);
 #pragma unroll
   for (int i = y; i < kSide; i += kAtOnce) {
@@ -113,12 +114,12 @@ __global__ void __launch_bounds__(kCopyThreads) copy_transposed(padded_copy<E> c
 
 template <class E>
 void launch_transposed_copy(const padded_copy<E>& copy, kzoo::stream_t stream) {
-  kzoo::launch({.grid = dim3(kzoo::ceil_div(copy.from.cols, kSide),
-                             kzoo::ceil_div(copy.from.rows, kSide)),
-                .block = dim3(kCopyThreads),
-                .max_threads = kCopyThreads,
-                .stream = stream},
-               copy_transposed<E>, copy);
+  kzoo::launch(
+      {.grid = dim3(kzoo::ceil_div(copy.from.cols, kSide), kzoo::ceil_div(copy.from.rows, kSide)),
+       .block = dim3(kCopyThreads),
+       .max_threads = kCopyThreads,
+       .stream = stream},
+      copy_transposed<E>, copy);
 }
 
 }  // namespace persistent

@@ -62,8 +62,7 @@ struct partial_sums {
   }
 
   // The same without a flag.
-  __device__ __forceinline__ void write(const float (&acc)[S::kAccumulators],
-                                        int warpgroup) const {
+  __device__ __forceinline__ void write(const float (&acc)[S::kAccumulators], int warpgroup) const {
     float4* to = slot(own(static_cast<int>(blockIdx.x), warpgroup));
 #pragma unroll
     for (int v = 0; v < kVec4s; ++v) {

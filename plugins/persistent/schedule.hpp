@@ -11,8 +11,8 @@
 //   time      4: k 0-3   4: k 4-7   4: k 8-11  4: k 12-15
 //      |      0          1          2          3
 //
-// Where there is not even a tile for every second cluster, K is split instead: each tile is cut into
-// as many equal parts as there are clusters for, and a second launch adds them up.
+// Where there is not even a tile for every second cluster, K is split instead: each tile is cut
+// into as many equal parts as there are clusters for, and a second launch adds them up.
 
 #include <kzoo/gemm.hpp>
 
@@ -146,7 +146,8 @@ struct schedule {
     constexpr int kSums = 8;
     return share >= kSums && k_tiles - share >= kSums + share / S::kCluster;
   }
-  // The launch that adds the parts up takes as long as some k tiles, and so do the parts' way to it.
+  // The launch that adds the parts up takes as long as some k tiles, and so do the parts' way to
+  // it.
   int splits_for(int most) const {
     constexpr int kLeastPart = 8, kSums = 16;
     const int parts = std::min(most / whole, k_tiles / kLeastPart);

@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(kSumThreads)
   const int unit = static_cast<int>(blockIdx.x) * kSumThreads + static_cast<int>(threadIdx.x);
   const int thread = unit % kzoo::kWarpgroup, v = unit / kzoo::kWarpgroup % P::kVec4s;
   const int warpgroup = unit / kzoo::kWarpgroup / P::kVec4s % S::kWarpgroups;
-  const int block = unit / kzoo::kWarpgroup / P::kVec4s / S::kWarpgroups;  // those of the first parts
+  const int block =
+      unit / kzoo::kWarpgroup / P::kVec4s / S::kWarpgroups;  // those of the first parts
   const int tile = block / S::kCluster, rank = block % S::kCluster;
 
   const auto c = work.origin(tile, rank % S::kClusterM, rank / S::kClusterM);

@@ -1,14 +1,13 @@
 #pragma once
-// fp32 matrices multiplied as TF32. wgmma takes operands of 32 bits only with K along their rows, so
-// others are transposed on their way into the workspace.
+// fp32 matrices multiplied as TF32. wgmma takes operands of 32 bits only with K along their rows,
+// so others are transposed on their way into the workspace.
 
 #include "variant.hpp"
 
 namespace persistent {
 
 template <class S>
-class tf32_variant
-    : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>> {
+class tf32_variant : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>> {
   using base = variant<S, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>>;
   using along_k = kzoo::gemm<float, kzoo::layout::nt>;
   using copy = padded_copy<float>;
@@ -30,8 +29,7 @@ class tf32_variant
 
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     const kzoo::layout l = kzoo::layout_of(p);
-    std::size_t bytes =
-        base::sum_bytes(schedule<S>(p.m, p.n, p.k, base::clusters_of(d), true));
+    std::size_t bytes = base::sum_bytes(schedule<S>(p.m, p.n, p.k, base::clusters_of(d), true));
     if (kzoo::is_a_transposed(l) || needs_copy(p, p.lda, p.type_a)) bytes += copy::bytes(p.m, p.k);
     if (!kzoo::is_b_transposed(l) || needs_copy(p, p.ldb, p.type_b)) bytes += copy::bytes(p.n, p.k);
     return bytes;

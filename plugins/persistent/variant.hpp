@@ -1,6 +1,6 @@
 #pragma once
-// The launches of a product: the kernel, before it copies of operands that TMA cannot address, after
-// it the sum of the parts where K is split.
+// The launches of a product: the kernel, before it copies of operands that TMA cannot address,
+// after it the sum of the parts where K is split.
 
 #include <common/for_gemm.hpp>
 
@@ -14,8 +14,7 @@
 namespace persistent {
 
 // What one block loads goes to the others of its cluster: S is a `clustered`.
-template <class S, class Types = wgmma::hopper_variant::types,
-          class Layouts = kzoo::every_layout>
+template <class S, class Types = wgmma::hopper_variant::types, class Layouts = kzoo::every_layout>
 class variant : public wgmma::hopper_variant {
  public:
   using types = Types;
@@ -119,7 +118,7 @@ class variant : public wgmma::hopper_variant {
   template <class G>
   static store_by way_to_store(const G& g, const schedule<S>& work) {
     if (work.splits > 1) return store_by::second_launch;
-    if (kCanStore<G> && g.beta == 0.0f && kzoo::tma_addressable(g.c, g.ldc)) return store_by::tma;
+    if (kCanStore<G> && g.beta == 0.0f && kzoo::tma_storable(g.c, g.n, g.ldc)) return store_by::tma;
     return common::pairs_aligned(g) ? store_by::pairs : store_by::elements;
   }
   template <class G>

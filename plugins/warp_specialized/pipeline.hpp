@@ -52,10 +52,9 @@ struct position {
 // meanwhile(k_tile) is what else it has to do while products run.
 template <class G, class S, class Release, class Meanwhile>
 __device__ __forceinline__ void consume(const typename G::a_type* stages,
-                                        barriers<S::kStages>& sync,
-                                        position<S::kStages>& at, int k_tiles, int warpgroup_row,
-                                        Release release, Meanwhile meanwhile,
-                                        float (&acc)[S::kAccumulators]) {
+                                        barriers<S::kStages>& sync, position<S::kStages>& at,
+                                        int k_tiles, int warpgroup_row, Release release,
+                                        Meanwhile meanwhile, float (&acc)[S::kAccumulators]) {
   int last = 0;
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     sync.full[at.stage].wait(at.parity);

@@ -69,8 +69,8 @@ using tma::tile_variant;
 using warp_specialized::step;
 
 KZOO_PLUGIN("warp_specialized", "A producer and two consumer warpgroups",
-            kzoo::variant<tile_variant<step<128, 64, 8>>>(
-                "128x64x64", "8 stages; for matrices with few tiles"),
+            kzoo::variant<tile_variant<step<128, 64, 8>>>("128x64x64",
+                                                          "8 stages; for matrices with few tiles"),
             kzoo::variant<tile_variant<step<128, 128, 6>>>("128x128x64", "6 stages"),
             kzoo::variant<tile_variant<step<128, 256, 4>>>("128x256x64",
                                                            "4 stages; for large matrices"));

@@ -24,8 +24,9 @@ struct tiling {
   static_assert(BM % 64 == 0, "a warpgroup multiplies 64 rows");
 };
 
-// A k tile of an operand: `Lines` rows of A or columns of B, and BK steps along K. It lies in shared
-// memory as in the matrix: each line along K, or each step along K as a row (A transposed, or B not).
+// A k tile of an operand: `Lines` rows of A or columns of B, and BK steps along K. It lies in
+// shared memory as in the matrix: each line along K, or each step along K as a row (A transposed,
+// or B not).
 template <class E, int Lines, int BK, bool kLinesAlongK>
 struct operand_tile {
   using element = E;
@@ -111,8 +112,8 @@ __device__ __forceinline__ void store(bool pairs, const G& g, int row0, int col0
 
 // What all variants on wgmma have in common.
 struct hopper_variant {
-  using types = kzoo::types<__half, __nv_bfloat16, kzoo::to<__half, float>,
-                            kzoo::to<__nv_bfloat16, float>>;
+  using types =
+      kzoo::types<__half, __nv_bfloat16, kzoo::to<__half, float>, kzoo::to<__nv_bfloat16, float>>;
   using layouts = kzoo::every_layout;
   static constexpr unsigned compute_capability = 90;
 
