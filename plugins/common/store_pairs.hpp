@@ -12,16 +12,16 @@ struct alignas(2 * sizeof(T)) pair {
 };
 
 // Can pairs that begin in an even column be stored as one word?
-template <class T>
-bool pairs_aligned(const kzoo::gemm<T>& g) {
+template <class Gemm>
+bool pairs_aligned(const Gemm& g) {
   return g.n % 2 == 0 && g.ldc % 2 == 0 &&
-         reinterpret_cast<std::uintptr_t>(g.c) % sizeof(pair<T>) == 0;
+         reinterpret_cast<std::uintptr_t>(g.c) % sizeof(pair<typename Gemm::c_type>) == 0;
 }
 
 // Accumulators of (row, col) and (row, col + 1) into C, as far as they are inside; col is even.
-template <bool kAligned, class T>
-__device__ __forceinline__ void store_pair(const kzoo::gemm<T>& g, int row, int col, float x,
-                                           float y) {
+template <bool kAligned, class Gemm>
+__device__ __forceinline__ void store_pair(const Gemm& g, int row, int col, float x, float y) {
+  using T = typename Gemm::c_type;
   if constexpr (kAligned) {
     if (row >= g.m || col >= g.n) return;
     auto* out = reinterpret_cast<pair<T>*>(g.c + row * g.ldc + col);

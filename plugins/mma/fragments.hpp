@@ -42,30 +42,71 @@ struct warp_position {
   }
 };
 
-// One step along K: the warp's rows of A and columns of B, in the registers that mma.sync wants.
+// A 16 x kStep part of A's tile from (row, k) on, in the registers that mma.sync wants.
+template <class L, class T>
+__device__ __forceinline__ void load_a(unsigned (&a)[4], const T* tile, int row, int k) {
+  const int lane = threadIdx.x % 32;
+  // A lane points ldmatrix to row lane % 16 of the part, at its first or second 16 bytes.
+  kzoo::ldmatrix(a, tile + L::a_tile::offset(row + lane % 16, k + lane / 16 * L::kVector));
+}
+
+// A kStep x 16 part of B's tile from (k, col) on: 8 columns in b[0], 8 in b[1].
+template <class L, class T>
+__device__ __forceinline__ void load_b(unsigned (&b)[2][2], const T* tile, int k, int col) {
+  const int lane = threadIdx.x % 32;
+  unsigned both[4];
+  kzoo::ldmatrix_transposed(both,
+                            tile + L::b_tile::offset(k + lane % 16, col + lane / 16 * L::kVector));
+  b[0][0] = both[0];
+  b[0][1] = both[1];
+  b[1][0] = both[2];
+  b[1][1] = both[3];
+}
+
+// The same for TF32, of which ldmatrix transposes nothing: lanes load B element by element. Lane
+// t of four has k = t and t + 4 of a step, says mma.sync; but any order of the eight will do, if it
+// is that of A and of B. With 2 t and 2 t + 1 the rows of B that a warp reads at once are in
+// different banks, and A's two neighbours are one load.
+template <class L>
+__device__ __forceinline__ void load_a(unsigned (&a)[4], const float* tile, int row, int k) {
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+  const float* from = tile + L::a_tile::offset(row + g, k + 2 * t);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {  // 8 rows on, the swizzle is the same
+    const auto two = *reinterpret_cast<const uint2*>(from + 8 * i * L::a_tile::kPanelCols);
+    a[i] = two.x;
+    a[i + 2] = two.y;
+  }
+}
+template <class L>
+__device__ __forceinline__ void load_b(unsigned (&b)[2][2], const float* tile, int k, int col) {
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    // A swizzled column is the column's bits, some of them flipped: those of the lane and of the
+    // part can be flipped one after the other.
+    const int lanes = L::b_tile::offset(2 * t + i, g) ^ col % L::b_tile::kPanelCols;
+    const float* from = tile + lanes + k * L::b_tile::kPanelCols +
+                        col / L::b_tile::kPanelCols * L::b_tile::kPanelElements;
+    b[0][i] = *reinterpret_cast<const unsigned*>(from);
+    const int next = lanes ^ 8;
+    b[1][i] = *reinterpret_cast<const unsigned*>(from + (next - lanes));
+  }
+}
+
+// One step along K: the warp's rows of A and columns of B.
 template <class T, class S>
 struct fragments {
   using L = layout<T, S>;
   unsigned a[S::kRows][4];
-  unsigned b[S::kCols][2];
+  unsigned b[S::kCols / 2][2][2];
 
-  // A lane points ldmatrix to row lane % 16 of a 16 x 16 part, at its first or second 8 columns.
   __device__ __forceinline__ void load(const T* stage, const warp_position& warp, int k) {
-    const int lane = threadIdx.x % 32, down = lane % 16, right = lane / 16 * L::kVector;
 #pragma unroll
-    for (int i = 0; i < S::kRows; ++i) {
-      kzoo::ldmatrix(a[i], stage + L::a_tile::offset(warp.row + 16 * i + down, k + right));
-    }
-    const T* b_stage = stage + L::a_tile::kElements;
+    for (int i = 0; i < S::kRows; ++i) load_a<L>(a[i], stage, warp.row + 16 * i, k);
 #pragma unroll
-    for (int j = 0; j < S::kCols; j += 2) {  // 16 columns: b[j] and b[j + 1]
-      unsigned both[4];
-      kzoo::ldmatrix_transposed(both,
-                                b_stage + L::b_tile::offset(k + down, warp.col + 8 * j + right));
-      b[j][0] = both[0];
-      b[j][1] = both[1];
-      b[j + 1][0] = both[2];
-      b[j + 1][1] = both[3];
+    for (int j = 0; j < S::kCols / 2; ++j) {
+      load_b<L>(b[j], stage + L::a_tile::kElements, k, warp.col + 16 * j);
     }
   }
 
@@ -73,7 +114,7 @@ struct fragments {
 #pragma unroll
     for (int i = 0; i < S::kRows; ++i) {
 #pragma unroll
-      for (int j = 0; j < S::kCols; ++j) kzoo::mma<T>(acc[i][j], a[i], b[j]);
+      for (int j = 0; j < S::kCols; ++j) kzoo::mma<T>(acc[i][j], a[i], b[j / 2][j % 2]);
     }
   }
 };

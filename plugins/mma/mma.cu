@@ -1,6 +1,9 @@
 // Tensor cores through mma.sync, whose operands lie in known registers of known lanes: ldmatrix
-// brings them there from swizzled tiles, and C goes straight from the accumulators to memory.
+// brings them there from swizzled tiles, and C goes straight from the accumulators to memory. fp32
+// matrices are multiplied as TF32.
 
+#include <common/for_gemm.hpp>
+#include <common/launch_tiles.hpp>
 #include <common/store_pairs.hpp>
 #include <common/swizzled_copy.hpp>
 #include <common/threadblock_swizzle.hpp>
@@ -83,7 +86,11 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
 
 template <class S>
 struct variant {
-  using types = kzoo::types<__half, __nv_bfloat16>;
+  using types = kzoo::types<__half, __nv_bfloat16, float>;
+  template <class T>
+  static constexpr kzoo_precision precision_of = sizeof(T) == 4
+                                                     ? KZOO_COMPUTE_TF32
+                                                     : kzoo::element_traits<T>::precision;
   static constexpr unsigned compute_capability = 80;
 
   static const char* supports(const kzoo_problem&, const kzoo_device& d) {
@@ -93,19 +100,16 @@ struct variant {
   }
 
   variant(const kzoo_problem& p, const kzoo_device&) {
-    if (p.type_c == KZOO_F16) prepare<__half>();
-    if (p.type_c == KZOO_BF16) prepare<__nv_bfloat16>();
+    common::for_gemm_of(p, types{}, kzoo::layouts<kzoo::layout::nn>{}, [](auto of) {
+      using T = typename decltype(of)::type::element;
+      kzoo::allow_dynamic_shared(kernel<T, S, layout<T, S>::kVector, true>, layout<T, S>::kBytes);
+      kzoo::allow_dynamic_shared(kernel<T, S, 1, false>, layout<T, S>::kBytes);
+    });
   }
 
   template <class T>
   void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    const int tile_rows = kzoo::ceil_div(g.m, S::kBM), tile_cols = kzoo::ceil_div(g.n, S::kBN);
-    const kzoo::launch_config config{.grid = dim3(static_cast<unsigned>(tile_rows) * tile_cols),
-                                     .block = dim3(S::kThreads),
-                                     .dynamic_shared = layout<T, S>::kBytes,
-                                     .max_threads = S::kThreads,
-                                     .stream = stream};
-    kzoo::launch(config, pick(g), g, tile_rows, tile_cols);
+    common::launch_tiles<S>(pick(g), g, S::kThreads, layout<T, S>::kBytes, stream, g);
   }
 
  private:
@@ -115,12 +119,6 @@ struct variant {
     constexpr int kVector = layout<T, S>::kVector;
     const bool aligned = g.k % kVector == 0 && g.n % kVector == 0 && g.rows_aligned(16);
     return aligned ? kernel<T, S, kVector, true> : kernel<T, S, 1, false>;
-  }
-
-  template <class T>
-  static void prepare() {
-    kzoo::allow_dynamic_shared(kernel<T, S, layout<T, S>::kVector, true>, layout<T, S>::kBytes);
-    kzoo::allow_dynamic_shared(kernel<T, S, 1, false>, layout<T, S>::kBytes);
   }
 };
 

@@ -10,14 +10,19 @@
 
 namespace persistent {
 
-enum class store_by { tma, pairs, elements };
+// Its own accumulators by a warpgroup's threads, in pairs or element by element; or not yet, where
+// K is split.
+enum class store_by { tma, pairs, elements, second_launch };
 
-// A warpgroup has two panels, used in turn.
+// Panels that a warpgroup has in shared memory, used in turn. Only a C of 16-bit elements leaves by
+// TMA.
 template <class T>
-using out_tile = kzoo::swizzled_tile<T, 64, 64>;
-template <class T>
+using out_tile = kzoo::swizzled_tile<T, 64, 128 / sizeof(T)>;
+template <class T, class S>
 struct out_buffers {
-  static constexpr int kCount = 2, kElements = kCount * out_tile<T>::kElements;
+  static constexpr int kCount = sizeof(T) == 2 ? S::kOutPanels : 0;
+  static constexpr int kElements = kCount * out_tile<T>::kElements;
+  static constexpr std::size_t kBytes = kElements * sizeof(T);
 };
 
 // Two values, rounded, in one register.
@@ -44,16 +49,17 @@ struct finished {
     }
   }
 
-  // Starts to store a panel, through one of the buffers. All of the warpgroup call this; its thread
-  // 0 has to wait for the last stores before the block ends.
+  // Starts to store a panel, through one of kBuffers. All of the warpgroup call this; its thread 0
+  // has to wait for the last stores before the block ends.
+  template <int kBuffers>
   __device__ __forceinline__ void store(int panel, const kzoo::tensor_map<out_tile<T>>& map,
                                         T* buffers, int warpgroup) const {
-    T* buffer = buffers + panel % out_buffers<T>::kCount * out_tile<T>::kElements;
+    T* buffer = buffers + panel % kBuffers * out_tile<T>::kElements;
     const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
     // A lane points stmatrix to row lane % 16 of 16 x 16 elements, at the first or second 8
     // columns.
     const int to_row = thread / 32 * 16 + lane % 16, right = lane / 16 * 8;
-    if (thread == 0) kzoo::tma_store_wait_read<out_buffers<T>::kCount - 1>();
+    if (thread == 0) kzoo::tma_store_wait_read<kBuffers - 1>();
     kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the buffer may be overwritten
 #pragma unroll
     for (int x = 0; x < 64; x += 16) {

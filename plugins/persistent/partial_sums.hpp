@@ -5,6 +5,8 @@
 // The workspace's contents are undefined when a run begins, so what a flag has to become is a
 // number that is new in each run, and that no memory has by chance. The warpgroup that has seen
 // it resets the flag, so that a recorded launch can be repeated.
+//
+// Where K is split, every block leaves its sums, without a flag: a second launch adds them up.
 
 #include <kzoo/cuda.hpp>
 #include <kzoo/warpgroup.hpp>
@@ -41,26 +43,32 @@ struct partial_sums {
   unsigned long long written;  // what a flag becomes
 
   static std::size_t bytes(const schedule<S>& work) {
-    return work.shares() ? flag_bytes(work) + warpgroups(work) * kSlot : 0;
+    return work.shares() || work.splits > 1 ? flag_bytes(work) + warpgroups(work) * kSlot : 0;
   }
   static partial_sums in(void* workspace, const schedule<S>& work, unsigned long long written) {
     auto* bytes = static_cast<unsigned char*>(workspace);
     return {reinterpret_cast<unsigned long long*>(bytes),
-            work.shares() ? reinterpret_cast<float4*>(bytes + flag_bytes(work)) : nullptr, written};
+            bytes == nullptr ? nullptr : reinterpret_cast<float4*>(bytes + flag_bytes(work)),
+            written};
   }
 
   // The calling warpgroup's sums are not the whole of its part of C.
   __device__ __forceinline__ void leave(const float (&acc)[S::kAccumulators], int warpgroup) const {
     const int number = own(static_cast<int>(blockIdx.x), warpgroup);
-    float4* to = slot(number);
+    write(acc, warpgroup);
+    __threadfence();
+    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // all have written
+    if (threadIdx.x % kzoo::kWarpgroup == 0) atomicExch(flags + number, written);
+  }
+
+  // The same without a flag.
+  __device__ __forceinline__ void write(const float (&acc)[S::kAccumulators], int warpgroup) const {
+    float4* to = slot(own(static_cast<int>(blockIdx.x), warpgroup));
 #pragma unroll
     for (int v = 0; v < kVec4s; ++v) {
       to[v * kzoo::kWarpgroup] =
           make_float4(acc[4 * v], acc[4 * v + 1], acc[4 * v + 2], acc[4 * v + 3]);
     }
-    __threadfence();
-    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // all have written
-    if (threadIdx.x % kzoo::kWarpgroup == 0) atomicExch(flags + number, written);
   }
 
   // The others' sums of a tile are added in a fixed order: those of the next cluster first.

@@ -12,17 +12,19 @@ namespace persistent {
 
 // Blocks of a cluster below each other have the same columns of B, those side by side the same
 // rows of A. Each loads its part of what is shared, and the copy engine delivers it to both.
-template <class T, class S>
+template <class G, class S>
 struct parts {
-  using a_part = kzoo::swizzled_tile<T, S::kBM / S::kClusterN, S::kBK>;
-  using b_part = kzoo::swizzled_tile<T, S::kBK, S::kBN / S::kClusterM>;
+  using L = wgmma::layout<G, S>;
+  using a_part = typename L::template a_tile_of<S::kBM / S::kClusterN>;
+  using b_part = typename L::template b_tile_of<S::kBN / S::kClusterM>;
   using maps = tma::operand_maps<a_part, b_part>;
 };
 
-template <bool kToAll, int kBlocks, class Part>
-__device__ __forceinline__ void load_part(const kzoo::tensor_map<Part>& map,
-                                          typename Part::element* to, int row, int col,
+template <class Part, bool kToAll, int kBlocks>
+__device__ __forceinline__ void load_part(const kzoo::tensor_map<typename Part::tile>& map,
+                                          typename Part::element* to, int line, int k,
                                           kzoo::mbarrier& full) {
+  const int row = Part::row(line, k), col = Part::col(line, k);
   if constexpr (kToAll) {
     kzoo::tma_load_multicast(map, to, row, col, full, (1u << kBlocks) - 1);
   } else {
@@ -30,16 +32,16 @@ __device__ __forceinline__ void load_part(const kzoo::tensor_map<Part>& map,
   }
 }
 
-template <class T, class S>
-__device__ __forceinline__ void produce(const typename parts<T, S>::maps& maps,
-                                        const schedule<S>& work, T* stages,
+template <class G, class S>
+__device__ __forceinline__ void produce(const typename parts<G, S>::maps& maps,
+                                        const schedule<S>& work, typename G::a_type* stages,
                                         warp_specialized::barriers<S::kStages>& sync) {
-  using L = wgmma::layout<T, S>;
-  using a_part = typename parts<T, S>::a_part;
-  using b_part = typename parts<T, S>::b_part;
-  const int a_row = work.n_rank() * a_part::kRows, b_col = work.m_rank() * b_part::kCols;
-  T* const a_stages = stages + L::a_tile::offset(a_row, 0);
-  T* const b_stages = stages + L::a_tile::kElements + L::b_tile::offset(0, b_col);
+  using L = wgmma::layout<G, S>;
+  using a_part = typename parts<G, S>::a_part;
+  using b_part = typename parts<G, S>::b_part;
+  const int a_line = work.n_rank() * a_part::kLines, b_line = work.m_rank() * b_part::kLines;
+  auto* const a_stages = stages + L::a_tile::offset(a_line, 0);
+  auto* const b_stages = L::b_of(stages) + L::b_tile::offset(b_line, 0);
 
   warp_specialized::position<S::kStages> at;
   const int turns = work.turns();
@@ -49,9 +51,11 @@ __device__ __forceinline__ void produce(const typename parts<T, S>::maps& maps,
       const int k = c.k_tile(i) * S::kBK, stage = at.stage * L::kStage;
       kzoo::mbarrier& full = sync.full[at.stage];
       sync.empty[at.stage].wait(at.parity ^ 1);
-      full.arrive_and_expect(L::kStage * sizeof(T));  // from both blocks
-      load_part<(S::kClusterN > 1), S::kCluster>(maps.a, a_stages + stage, c.row + a_row, k, full);
-      load_part<(S::kClusterM > 1), S::kCluster>(maps.b, b_stages + stage, k, c.col + b_col, full);
+      full.arrive_and_expect(L::kStageBytes);  // from both blocks
+      load_part<a_part, (S::kClusterN > 1), S::kCluster>(maps.a, a_stages + stage, c.row + a_line,
+                                                         k, full);
+      load_part<b_part, (S::kClusterM > 1), S::kCluster>(maps.b, b_stages + stage, c.col + b_line,
+                                                         k, full);
     }
   }
 }

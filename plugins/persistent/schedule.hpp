@@ -10,6 +10,9 @@
 //   cluster   0          1          2          3         5 tiles, 4 of them whole, in 4 clusters
 //   time      4: k 0-3   4: k 4-7   4: k 8-11  4: k 12-15
 //      |      0          1          2          3
+//
+// Where there is not even a tile for every second cluster, K is split instead: each tile is cut
+// into as many equal parts as there are clusters for, and a second launch adds them up.
 
 #include <kzoo/gemm.hpp>
 
@@ -54,15 +57,22 @@ struct schedule {
   int clusters, whole;             // clusters that run, tiles that are not shared
   divisor band_tiles;              // tiles of a band
   int each, more;                  // whole tiles of each cluster; the first `more` have one more
+  int splits = 1;                  // parts of each tile, if more than one
 
   // `most`: clusters that the device runs at a time.
-  schedule(std::int64_t m, std::int64_t n, std::int64_t k, int most)
+  schedule(std::int64_t m, std::int64_t n, std::int64_t k, int most, bool may_split = false)
       : rows(tiles(m, S::kBM * S::kClusterM)),
         cols(tiles(n, S::kBN * S::kClusterN)),
         k_tiles(tiles(k, S::kBK)),
         clusters(std::min(most, rows * cols)),
         whole(rows * cols),
         band_tiles(kBand * cols) {
+    if (may_split) splits = splits_for(most);
+    if (splits > 1) {
+      clusters = whole * splits;
+      whole = each = more = 0;
+      return;
+    }
     const int rest = whole % most;
     if (S::kManyTiles && worth_sharing(std::int64_t{rest} * k_tiles / most)) {
       clusters = most;
@@ -72,7 +82,10 @@ struct schedule {
     more = whole % clusters;
   }
 
-  __host__ __device__ bool shares() const { return S::kManyTiles && whole < rows * cols; }
+  __host__ __device__ bool shares() const {
+    return S::kManyTiles && splits == 1 && whole < rows * cols;
+  }
+  __host__ __device__ int all_tiles() const { return rows * cols; }
   int blocks() const { return clusters * S::kCluster; }
 
   // A cluster's share is [begin(c), begin(c + 1)) of the k tiles of all tiles that are shared.
@@ -91,11 +104,16 @@ struct schedule {
   }
 
   // How many assignments the calling block has, their k tiles together, and the assignment `turn`.
-  __device__ int turns() const { return parts() + whole_turns(); }
+  __device__ int turns() const { return splits > 1 ? 1 : parts() + whole_turns(); }
   __device__ int all_k_tiles() const {
+    if (splits > 1) return at(0).count();
     return begin(cluster() + 1) - begin(cluster()) + whole_turns() * k_tiles;
   }
   __device__ assignment at(int turn) const {
+    if (splits > 1) {
+      const int tile = cluster() % all_tiles(), split = cluster() / all_tiles();
+      return part(tile, first_of(split), first_of(split + 1), false, tile);
+    }
     if (turn >= parts()) {
       turn -= parts();
       return part(cluster() + turn * clusters, 0, k_tiles, turn % 2 == 1, -1);
@@ -106,6 +124,20 @@ struct schedule {
                 false, tile);
   }
 
+  struct element {
+    int row, col;
+  };
+  // Where the tile of C begins that a block of a cluster has.
+  __device__ element origin(int tile, int m_rank, int n_rank) const {
+    // Down the rows of a band, then one to the right, or to the left.
+    const int band = band_tiles.quotient(tile), in_band = tile - band * band_tiles.by;
+    const int height = min(kBand, rows - band * kBand);
+    const int right = height == kBand ? in_band / kBand : in_band / height;
+    const int row = band * kBand + in_band - right * height;
+    const int col = band % 2 == 0 ? right : cols - 1 - right;
+    return {(row * S::kClusterM + m_rank) * S::kBM, (col * S::kClusterN + n_rank) * S::kBN};
+  }
+
  private:
   // Sharing costs the time of some k tiles, for sums that go through the workspace. And clusters
   // that read K in different places at the same time find little of it in the L2: a share takes
@@ -114,8 +146,18 @@ struct schedule {
     constexpr int kSums = 8;
     return share >= kSums && k_tiles - share >= kSums + share / S::kCluster;
   }
+  // The launch that adds the parts up takes as long as some k tiles, and so do the parts' way to
+  // it.
+  int splits_for(int most) const {
+    constexpr int kLeastPart = 8, kSums = 16;
+    const int parts = std::min(most / whole, k_tiles / kLeastPart);
+    return parts > 1 && k_tiles - k_tiles / parts >= kSums ? parts : 1;
+  }
   static int tiles(std::int64_t size, int tile) {
     return static_cast<int>((size + tile - 1) / tile);
+  }
+  __device__ int first_of(int split) const {
+    return static_cast<int>(std::int64_t{k_tiles} * split / splits);
   }
   __device__ int whole_turns() const { return each + (cluster() < more); }
   __device__ int parts() const {
@@ -124,18 +166,8 @@ struct schedule {
     return first == last ? 0 : (last - 1) / k_tiles - first / k_tiles + 1;
   }
   __device__ assignment part(int tile, int first, int last, bool backward, int shared_tile) const {
-    // Down the rows of a band, then one to the right, or to the left.
-    const int band = band_tiles.quotient(tile), in_band = tile - band * band_tiles.by;
-    const int height = min(kBand, rows - band * kBand);
-    const int right = height == kBand ? in_band / kBand : in_band / height;
-    const int row = band * kBand + in_band - right * height;
-    const int col = band % 2 == 0 ? right : cols - 1 - right;
-    return {(row * S::kClusterM + m_rank()) * S::kBM,
-            (col * S::kClusterN + n_rank()) * S::kBN,
-            first,
-            last,
-            backward,
-            shared_tile};
+    const auto [row, col] = origin(tile, m_rank(), n_rank());
+    return {row, col, first, last, backward, shared_tile};
   }
 };
 

@@ -50,15 +50,15 @@ struct position {
 // A consumer: acc = the product of `k_tiles` stages from `at` on. release(stage) says that this
 // warpgroup has read a stage: one k tile late, when the next products have started.
 // meanwhile(k_tile) is what else it has to do while products run.
-template <class T, class S, class Release, class Meanwhile>
-__device__ __forceinline__ void consume(const T* stages, barriers<S::kStages>& sync,
-                                        position<S::kStages>& at, int k_tiles, int warpgroup_row,
-                                        Release release, Meanwhile meanwhile,
-                                        float (&acc)[S::kAccumulators]) {
+template <class G, class S, class Release, class Meanwhile>
+__device__ __forceinline__ void consume(const typename G::a_type* stages,
+                                        barriers<S::kStages>& sync, position<S::kStages>& at,
+                                        int k_tiles, int warpgroup_row, Release release,
+                                        Meanwhile meanwhile, float (&acc)[S::kAccumulators]) {
   int last = 0;
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     sync.full[at.stage].wait(at.parity);
-    wgmma::multiply_k_tile<T, S>(stages + at.stage * wgmma::layout<T, S>::kStage, warpgroup_row,
+    wgmma::multiply_k_tile<G, S>(stages + at.stage * wgmma::layout<G, S>::kStage, warpgroup_row,
                                  k_tile == 0, acc);
     meanwhile(k_tile);
     if (k_tile > 0) {

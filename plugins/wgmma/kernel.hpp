@@ -1,6 +1,7 @@
 #pragma once
 // Warpgroups multiply straight from shared memory. Copies are as in mma, and so is the swizzle.
 
+#include <common/launch_tiles.hpp>
 #include <common/swizzled_copy.hpp>
 #include <common/threadblock_swizzle.hpp>
 #include <kzoo/mbarrier.hpp>
@@ -9,6 +10,25 @@
 
 namespace wgmma {
 
+// A and B as they are in memory.
+template <class G>
+auto a_of(const G& g) {
+  return G::kATransposed ? common::matrix<typename G::a_type>{g.a, g.lda, g.k, g.m}
+                         : common::matrix<typename G::a_type>{g.a, g.lda, g.m, g.k};
+}
+template <class G>
+auto b_of(const G& g) {
+  return G::kBTransposed ? common::matrix<typename G::b_type>{g.b, g.ldb, g.n, g.k}
+                         : common::matrix<typename G::b_type>{g.b, g.ldb, g.k, g.n};
+}
+
+// Starts to copy a k tile.
+template <class Tile, class S, int kWidth, class E>
+__device__ __forceinline__ void copy(const common::matrix<E>& from, E* to, int line, int k) {
+  common::swizzled_copy<typename Tile::tile, S::kThreads, kWidth>(from, to, Tile::row(line, k),
+                                                                  Tile::col(line, k));
+}
+
 // acc = a warpgroup's part of the block's tile of C. Its products are asynchronous: those of one k
 // tile run while those of the next are started. So a stage is free one k tile later than in mma,
 // and the copies are kStages - 2 ahead.
@@ -16,20 +36,18 @@ namespace wgmma {
 //   stage   0          1           2         3           (kStages = 4)
 //           running    starting    arriving  loading     start k tile 1, wait for 0, load 3
 //           loading    running     starting  arriving    start k tile 2, wait for 1, load 4
-template <class T, class S, int kWidth>
-__device__ __forceinline__ void multiply(const kzoo::gemm<T>& g, int row0, int col0,
-                                         int warpgroup_row, T* stages,
+template <class G, class S, int kWidth>
+__device__ __forceinline__ void multiply(const common::matrix<typename G::a_type>& a,
+                                         const common::matrix<typename G::b_type>& b, int k_tiles,
+                                         int row0, int col0, int warpgroup_row,
+                                         typename G::a_type* stages,
                                          float (&acc)[S::kAccumulators]) {
-  using L = layout<T, S>;
-  const common::matrix<T> a{g.a, g.lda, g.m, g.k}, b{g.b, g.ldb, g.k, g.n};
-  const int k_tiles = kzoo::ceil_div(g.k, S::kBK);
+  using L = layout<G, S>;
   const auto load = [&](int k_tile) {
     if (k_tile < k_tiles) {
-      T* stage = stages + k_tile % S::kStages * L::kStage;
-      common::swizzled_copy<typename L::a_tile, S::kThreads, kWidth>(a, stage, row0,
-                                                                     k_tile * S::kBK);
-      common::swizzled_copy<typename L::b_tile, S::kThreads, kWidth>(
-          b, stage + L::a_tile::kElements, k_tile * S::kBK, col0);
+      auto* stage = stages + k_tile % S::kStages * L::kStage;
+      copy<typename L::a_tile, S, kWidth>(a, stage, row0, k_tile * S::kBK);
+      copy<typename L::b_tile, S, kWidth>(b, L::b_of(stage), col0, k_tile * S::kBK);
     }
     kzoo::commit_group();
   };
@@ -40,7 +58,7 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<T>& g, int row0, int c
     kzoo::fence_async_proxy();
     __syncthreads();  // this stage is complete, and all warpgroups are done with the one before
                       // last
-    multiply_k_tile<T, S>(stages + k_tile % S::kStages * L::kStage, warpgroup_row, k_tile == 0,
+    multiply_k_tile<G, S>(stages + k_tile % S::kStages * L::kStage, warpgroup_row, k_tile == 0,
                           acc);
     load(k_tile + S::kStages - 2);
     kzoo::wgmma_wait<1>();
@@ -49,44 +67,60 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<T>& g, int row0, int c
   kzoo::wait_group<0>();
 }
 
-template <class T, class S, int kWidth, bool kPairs>
+template <class G, class S, int kWidth>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    kernel(kzoo::gemm<T> g, int tile_rows, int tile_cols) {
+    kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::b_type> b,
+           int tile_rows, int tile_cols) {
   const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
   const int warpgroup_row = threadIdx.x / kzoo::kWarpgroup * 64;
   float acc[S::kAccumulators];
-  multiply<T, S, kWidth>(g, row0, col0, warpgroup_row, kzoo::dynamic_shared<T>(), acc);
-  store<kPairs>(g, row0 + warpgroup_row, col0, acc);
+  multiply<G, S, kWidth>(a, b, kzoo::ceil_div(g.k, S::kBK), row0, col0, warpgroup_row,
+                         kzoo::dynamic_shared<typename G::a_type>(), acc);
+  store<(kWidth > 1)>(g, row0 + warpgroup_row, col0, acc);
 }
 
+// For a kernel that copies kWidth elements at a time.
+template <class S, int kWidth>
+struct launcher {
+  template <class G>
+  static constexpr auto kKernel = kernel<G, S, kWidth>;
+  template <class G>
+  static constexpr std::size_t kBytes = layout<G, S>::kBytes;
+
+  static void prepare(const kzoo_problem& p) {
+    common::for_gemm_of(p, hopper_variant::types{}, hopper_variant::layouts{}, [](auto of) {
+      using G = typename decltype(of)::type;
+      kzoo::allow_dynamic_shared(kKernel<G>, kBytes<G>);
+    });
+  }
+  template <class G>
+  static void run(const G& g, kzoo::stream_t stream) {
+    common::launch_tiles<S>(kKernel<G>, g, S::kThreads, kBytes<G>, stream, g, a_of(g), b_of(g));
+  }
+};
+
 template <class S>
-struct variant : hopper_variant {
+class variant : public hopper_variant {
   static constexpr int kVector = 8;  // elements of a 16-byte copy
+  using by_vectors = launcher<S, kVector>;
+  using by_elements = launcher<S, 1>;
 
+ public:
   variant(const kzoo_problem& p, const kzoo_device&) {
-    if (p.type_c == KZOO_F16) prepare<__half>();
-    if (p.type_c == KZOO_BF16) prepare<__nv_bfloat16>();
+    by_vectors::prepare(p);
+    by_elements::prepare(p);
   }
 
-  template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    const int tile_rows = kzoo::ceil_div(g.m, S::kBM), tile_cols = kzoo::ceil_div(g.n, S::kBN);
-    const bool aligned = g.k % kVector == 0 && g.n % kVector == 0 && g.rows_aligned(16);
-    kzoo::launch({.grid = dim3(static_cast<unsigned>(tile_rows) * tile_cols),
-                  .block = dim3(S::kThreads),
-                  .dynamic_shared = layout<T, S>::kBytes,
-                  .max_threads = S::kThreads,
-                  .stream = stream},
-                 aligned ? kernel<T, S, kVector, true> : kernel<T, S, 1, false>, g, tile_rows,
-                 tile_cols);
-  }
-
- private:
-  template <class T>
-  static void prepare() {
-    kzoo::allow_dynamic_shared(kernel<T, S, kVector, true>, layout<T, S>::kBytes);
-    kzoo::allow_dynamic_shared(kernel<T, S, 1, false>, layout<T, S>::kBytes);
+  template <class G>
+  void run(const G& g, kzoo::stream_t stream) const {
+    const bool aligned = a_of(g).cols % kVector == 0 && b_of(g).cols % kVector == 0 &&
+                         g.n % 2 == 0 && g.rows_aligned(16);
+    if (aligned) {
+      by_vectors::run(g, stream);
+    } else {
+      by_elements::run(g, stream);
+    }
   }
 };
 

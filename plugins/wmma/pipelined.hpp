@@ -6,6 +6,8 @@
 //   global memory  --copy_async-->  stages  --load_from_shared-->  fragments  --mma_sync-->  acc
 //                   kStages - 1 k tiles ahead             one step ahead
 
+#include <common/for_gemm.hpp>
+#include <common/launch_tiles.hpp>
 #include <common/threadblock_swizzle.hpp>
 
 #include "epilogue.hpp"
@@ -127,30 +129,21 @@ struct pipelined {
   }
 
   pipelined(const kzoo_problem& p, const kzoo_device&) {
-    if (p.type_c == KZOO_F32) prepare<float>();
-    if (p.type_c == KZOO_F16) prepare<__half>();
-    if (p.type_c == KZOO_BF16) prepare<__nv_bfloat16>();
+    common::for_gemm_of(p, types{}, kzoo::layouts<kzoo::layout::nn>{}, [](auto of) {
+      using T = typename decltype(of)::type::element;
+      kzoo::allow_dynamic_shared(pipelined_kernel<T, S, true>, layout<T, S>::kBytes);
+      kzoo::allow_dynamic_shared(pipelined_kernel<T, S, false>, layout<T, S>::kBytes);
+    });
   }
 
   template <class T>
   void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    const int tile_rows = kzoo::ceil_div(g.m, S::kBM), tile_cols = kzoo::ceil_div(g.n, S::kBN);
-    const kzoo::launch_config config{.grid = dim3(static_cast<unsigned>(tile_rows) * tile_cols),
-                                     .block = dim3(S::kThreads),
-                                     .dynamic_shared = layout<T, S>::kBytes,
-                                     .max_threads = S::kThreads,
-                                     .stream = stream};
-    kzoo::launch(config, aligned(g) ? pipelined_kernel<T, S, true> : pipelined_kernel<T, S, false>,
-                 g, tile_rows, tile_cols);
+    common::launch_tiles<S>(
+        aligned(g) ? pipelined_kernel<T, S, true> : pipelined_kernel<T, S, false>, g, S::kThreads,
+        layout<T, S>::kBytes, stream, g);
   }
 
  private:
-  template <class T>
-  static void prepare() {
-    kzoo::allow_dynamic_shared(pipelined_kernel<T, S, true>, layout<T, S>::kBytes);
-    kzoo::allow_dynamic_shared(pipelined_kernel<T, S, false>, layout<T, S>::kBytes);
-  }
-
   // Does each row start at a multiple of 16 bytes, and end at one?
   template <class T>
   static bool aligned(const kzoo::gemm<T>& g) {

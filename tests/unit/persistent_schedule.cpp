@@ -32,8 +32,8 @@ __global__ void list_assignments(persistent::schedule<S> work, persistent::assig
 // "" or what is wrong: every k tile of every block's tile of C has to be there once, sums that a
 // block leaves have to come before all else that it does, and another block has to collect them.
 template <class S>
-std::string problem_of(int m, int n, int k, int clusters) {
-  const persistent::schedule<S> work(m, n, k, clusters);
+std::string problem_of(int m, int n, int k, int clusters, bool may_split) {
+  const persistent::schedule<S> work(m, n, k, clusters, may_split);
   constexpr int kRoom = 600;
   const int blocks = work.blocks();
   std::vector<persistent::assignment> list(std::size_t(blocks) * kRoom);
@@ -77,10 +77,12 @@ TEST_CASE("every k tile of every tile of C is computed once", "[sim]") {
                                                                       {4096, 4104, 4104},
                                                                       {4500, 300, 8192}}) {
     for (const int clusters : {1, 3, 10, 66}) {
-      INFO(m << " x " << n << " x " << k << " on " << clusters);
-      CHECK(problem_of<shape<1, 1, false>>(m, n, k, clusters) == "");
-      CHECK(problem_of<shape<2, 1, true>>(m, n, k, clusters) == "");
-      CHECK(problem_of<shape<1, 2, true>>(m, n, k, clusters) == "");
+      for (const bool may_split : {false, true}) {
+        INFO(m << " x " << n << " x " << k << " on " << clusters << ", split: " << may_split);
+        CHECK(problem_of<shape<1, 1, false>>(m, n, k, clusters, may_split) == "");
+        CHECK(problem_of<shape<2, 1, true>>(m, n, k, clusters, may_split) == "");
+        CHECK(problem_of<shape<1, 2, true>>(m, n, k, clusters, may_split) == "");
+      }
     }
   }
 }
@@ -92,4 +94,14 @@ TEST_CASE("the last wave is shared where that saves time", "[sim]") {
   CHECK(shared(8192));        // 34 tiles are left for 66 clusters
   CHECK_FALSE(shared(4096));  // 58 are left
   CHECK_FALSE(persistent::schedule<shape<2, 1, false>>(8192, 8192, 8192, 66).shares());
+}
+
+TEST_CASE("K is split where there is no tile for every second cluster", "[sim]") {
+  using schedule = persistent::schedule<shape<1, 1, false>>;
+  CHECK(schedule(512, 512, 65536, 132, true).splits == 16);  // 8 tiles
+  CHECK(schedule(512, 512, 65536, 132, true).clusters == 128);
+  CHECK(schedule(512, 512, 65536, 132).splits == 1);
+  CHECK(schedule(2048, 2048, 2048, 132, true).splits == 1);   // 128 tiles
+  CHECK(schedule(512, 512, 512, 132, true).splits == 1);      // 8 k tiles: not worth it
+  CHECK(schedule(128, 256, 64 * 30, 132, true).splits == 3);  // parts of at least 8 k tiles
 }

@@ -40,6 +40,13 @@ bool tma_addressable(const T* matrix, std::ptrdiff_t row_length) {
          row_length * std::ptrdiff_t{sizeof(T)} % 16 == 0;
 }
 
+// Can TMA write it, and nothing else? It writes 16 bytes at a time, also where a row ends within
+// them.
+template <class T>
+bool tma_storable(const T* matrix, int cols, std::ptrdiff_t row_length) {
+  return tma_addressable(matrix, row_length) && std::ptrdiff_t{cols} * sizeof(T) % 16 == 0;
+}
+
 // `row_length` counts elements from one row to the next. Throws kzoo::error: KZOO_UNAVAILABLE where
 // the driver has no tensor maps, KZOO_ERROR where it refuses this one.
 template <class Tile>
@@ -100,8 +107,8 @@ __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
 #endif
 }
 
-// Starts to copy a tile into the matrix; what is outside is left out. Its writers have called
-// fence_async_proxy() and met this thread at a barrier before.
+// Starts to copy a tile into the matrix, which is tma_storable; what is outside is left out. Its
+// writers have called fence_async_proxy() and met this thread at a barrier before.
 template <class Tile>
 __device__ __forceinline__ void tma_store(const tensor_map<Tile>& map,
                                           const typename Tile::element* tile, int row, int col) {

@@ -1,7 +1,8 @@
 #pragma once
-// wgmma (sm_90a): a warpgroup multiplies 64 x 16 by 16 x N straight from shared memory, while its
-// threads do something else. Device code. Not simulated: on the cpu it ends the launch with an
-// error. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions".
+// wgmma (sm_90a): a warpgroup multiplies 64 x 16 by 16 x N (fp8: 64 x 32 by 32 x N) straight from
+// shared memory, while its threads do something else. Device code. Not simulated: on the cpu it
+// ends the launch with an error. Source: PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Multiply-Accumulate Instructions".
 //
 //   using a_tile = kzoo::swizzled_tile<T, 64, 64>;  using b_tile = kzoo::swizzled_tile<T, 64, 256>;
 //   float acc[128];                                    // N / 2 per thread
@@ -69,7 +70,7 @@ __device__ __forceinline__ unsigned shared_address_in(const typename Tile::eleme
 }  // namespace detail
 
 // An operand that is a row-major tile whose columns are steps along K (A in C = A B): from (mn, k)
-// on. mn must be a multiple of 8, k of 16.
+// on. mn must be a multiple of 8, k of 32 bytes.
 template <class Tile>
 __device__ __forceinline__ wgmma_operand<typename Tile::element, major::k> k_major(
     const typename Tile::element* tile, int mn, int k) {
@@ -129,11 +130,13 @@ __device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
 #endif
 }
 
-// Starts acc = A B, plus acc where `accumulate`: A is 64 x 16, B is 16 x N, both in shared memory.
-// All 128 threads of a warpgroup call it. N: 64, 128, 192 or 256.
-template <int N, class T, major kA, major kB>
-__device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<T, kA> a,
-                                      wgmma_operand<T, kB> b, bool accumulate);
+// Starts acc = A B, plus acc where `accumulate`: A is 64 x 32 bytes, B is 32 bytes x N, both in
+// shared memory. All 128 threads of a warpgroup call it. N: 64, 128, 192 or 256. Types: __half,
+// __nv_bfloat16; float, whose low 13 bits are ignored (TF32); and fp8, whose sums keep some 14
+// bits: add them up elsewhere now and then.
+template <int N, class A, class B, major kA, major kB>
+__device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
+                                      wgmma_operand<B, kB> b, bool accumulate);
 
 }  // namespace kzoo
 

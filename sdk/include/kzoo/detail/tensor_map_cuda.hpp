@@ -44,8 +44,11 @@ constexpr CUtensorMapDataType tensor_map_type() {
     return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
   } else if constexpr (std::is_same_v<T, __nv_bfloat16>) {
     return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+  } else if constexpr (sizeof(T) == 1) {
+    return CU_TENSOR_MAP_DATA_TYPE_UINT8;
   } else {
-    static_assert(std::is_same_v<T, float>, "tensor maps are of __half, __nv_bfloat16 or float");
+    static_assert(std::is_same_v<T, float>,
+                  "tensor maps are of bytes, __half, __nv_bfloat16 or float");
     return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   }
 }

@@ -31,51 +31,78 @@ namespace kzoo {
   "%120, %121, %122, %123, %124, %125, %126, %127"
 // clang-format on
 
-// The operands that follow the registers: A, B, whether to add, and the two transpositions.
-#define KZOO_WGMMA(N, TYPE, REGISTERS, A, B, ADD, TA, TB, ...)                                \
-  asm volatile(                                                                               \
-      "{\n"                                                                                   \
-      ".reg .pred add;\n"                                                                     \
-      "setp.ne.b32 add, %" ADD                                                                \
-      ", 0;\n"                                                                                \
-      "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." TYPE "." TYPE " {" REGISTERS "}, %" A \
-      ", %" B ", add, 1, 1, %" TA ", %" TB                                                    \
-      ";\n"                                                                                   \
-      "}"                                                                                     \
-      : __VA_ARGS__                                                                           \
+// TYPES: the last part of the instruction's name. The operands that follow the registers: A, B,
+// whether to add, and for 16-bit types the two transpositions.
+#define KZOO_WGMMA(N, TYPES, REGISTERS, A, B, ADD, TRANSPOSED, ...)                \
+  asm volatile(                                                                    \
+      "{\n"                                                                        \
+      ".reg .pred add;\n"                                                          \
+      "setp.ne.b32 add, %" ADD                                                     \
+      ", 0;\n"                                                                     \
+      "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" REGISTERS "}, %" A ", %" B \
+      ", add, 1, 1" TRANSPOSED                                                     \
+      ";\n"                                                                        \
+      "}"                                                                          \
+      : __VA_ARGS__                                                                \
       : "l"(a.bits), "l"(b.bits), "r"(int(accumulate)), "n"(unsigned(kA)), "n"(unsigned(kB)))
-#define KZOO_WGMMA_64(TYPE) \
-  KZOO_WGMMA(64, TYPE, KZOO_REGISTERS_64, "32", "33", "34", "35", "36", KZOO_ACC32(0))
-#define KZOO_WGMMA_128(TYPE)                                                             \
-  KZOO_WGMMA(128, TYPE, KZOO_REGISTERS_128, "64", "65", "66", "67", "68", KZOO_ACC32(0), \
+#define KZOO_WGMMA_64(TYPES, TRANSPOSED) \
+  KZOO_WGMMA(64, TYPES, KZOO_REGISTERS_64, "32", "33", "34", TRANSPOSED, KZOO_ACC32(0))
+#define KZOO_WGMMA_128(TYPES, TRANSPOSED)                                                 \
+  KZOO_WGMMA(128, TYPES, KZOO_REGISTERS_128, "64", "65", "66", TRANSPOSED, KZOO_ACC32(0), \
              KZOO_ACC32(1))
-#define KZOO_WGMMA_192(TYPE)                                                              \
-  KZOO_WGMMA(192, TYPE, KZOO_REGISTERS_192, "96", "97", "98", "99", "100", KZOO_ACC32(0), \
+#define KZOO_WGMMA_192(TYPES, TRANSPOSED)                                                 \
+  KZOO_WGMMA(192, TYPES, KZOO_REGISTERS_192, "96", "97", "98", TRANSPOSED, KZOO_ACC32(0), \
              KZOO_ACC32(1), KZOO_ACC32(2))
-#define KZOO_WGMMA_256(TYPE)                                                                  \
-  KZOO_WGMMA(256, TYPE, KZOO_REGISTERS_256, "128", "129", "130", "131", "132", KZOO_ACC32(0), \
+#define KZOO_WGMMA_256(TYPES, TRANSPOSED)                                                    \
+  KZOO_WGMMA(256, TYPES, KZOO_REGISTERS_256, "128", "129", "130", TRANSPOSED, KZOO_ACC32(0), \
              KZOO_ACC32(1), KZOO_ACC32(2), KZOO_ACC32(3))
+#define KZOO_WGMMA_16BIT(TYPES)           \
+  if constexpr (N == 64)                  \
+    KZOO_WGMMA_64(TYPES, ", %35, %36");   \
+  else if constexpr (N == 128)            \
+    KZOO_WGMMA_128(TYPES, ", %67, %68");  \
+  else if constexpr (N == 192)            \
+    KZOO_WGMMA_192(TYPES, ", %99, %100"); \
+  else                                    \
+    KZOO_WGMMA_256(TYPES, ", %131, %132")
+#define KZOO_WGMMA_K_MAJOR(TYPES) \
+  if constexpr (N == 64)          \
+    KZOO_WGMMA_64(TYPES, "");     \
+  else if constexpr (N == 128)    \
+    KZOO_WGMMA_128(TYPES, "");    \
+  else if constexpr (N == 192)    \
+    KZOO_WGMMA_192(TYPES, "");    \
+  else                            \
+    KZOO_WGMMA_256(TYPES, "")
 
-template <int N, class T, major kA, major kB>
-__device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<T, kA> a,
-                                      wgmma_operand<T, kB> b, bool accumulate) {
+template <int N, class A, class B, major kA, major kB>
+__device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
+                                      wgmma_operand<B, kB> b, bool accumulate) {
   static_assert(N == 64 || N == 128 || N == 192 || N == 256,
                 "wgmma.hpp has N = 64, 128, 192 and 256");
-  static_assert(std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>,
-                "wgmma.hpp has __half and __nv_bfloat16");
-  if constexpr (std::is_same_v<T, __half>) {
-    if constexpr (N == 64) KZOO_WGMMA_64("f16");
-    if constexpr (N == 128) KZOO_WGMMA_128("f16");
-    if constexpr (N == 192) KZOO_WGMMA_192("f16");
-    if constexpr (N == 256) KZOO_WGMMA_256("f16");
+  constexpr bool kE4m3A = std::is_same_v<A, __nv_fp8_e4m3>,
+                 kE4m3B = std::is_same_v<B, __nv_fp8_e4m3>;
+  constexpr bool kE5m2A = std::is_same_v<A, __nv_fp8_e5m2>,
+                 kE5m2B = std::is_same_v<B, __nv_fp8_e5m2>;
+  if constexpr (std::is_same_v<A, __half> && std::is_same_v<B, __half>) {
+    KZOO_WGMMA_16BIT("k16.f32.f16.f16");
+  } else if constexpr (std::is_same_v<A, __nv_bfloat16> && std::is_same_v<B, __nv_bfloat16>) {
+    KZOO_WGMMA_16BIT("k16.f32.bf16.bf16");
+  } else if constexpr (std::is_same_v<A, float> && std::is_same_v<B, float>) {
+    KZOO_WGMMA_K_MAJOR("k8.f32.tf32.tf32");
+  } else if constexpr (kE4m3A && kE4m3B) {
+    KZOO_WGMMA_K_MAJOR("k32.f32.e4m3.e4m3");
+  } else if constexpr (kE4m3A && kE5m2B) {
+    KZOO_WGMMA_K_MAJOR("k32.f32.e4m3.e5m2");
   } else {
-    if constexpr (N == 64) KZOO_WGMMA_64("bf16");
-    if constexpr (N == 128) KZOO_WGMMA_128("bf16");
-    if constexpr (N == 192) KZOO_WGMMA_192("bf16");
-    if constexpr (N == 256) KZOO_WGMMA_256("bf16");
+    static_assert(kE5m2A && kE4m3B,
+                  "wgmma.hpp has fp16, bf16, TF32, and fp8 but for e5m2 times e5m2");
+    KZOO_WGMMA_K_MAJOR("k32.f32.e5m2.e4m3");
   }
 }
 
+#undef KZOO_WGMMA_K_MAJOR
+#undef KZOO_WGMMA_16BIT
 #undef KZOO_WGMMA_256
 #undef KZOO_WGMMA_192
 #undef KZOO_WGMMA_128
@@ -91,9 +118,9 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<T, kA> 
 
 #else
 
-template <int N, class T, major kA, major kB>
-__device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<T, kA> a,
-                                      wgmma_operand<T, kB> b, bool accumulate) {
+template <int N, class A, class B, major kA, major kB>
+__device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
+                                      wgmma_operand<B, kB> b, bool accumulate) {
   detail::not_simulated("wgmma", acc, a, b, accumulate);
 }
 

@@ -1,0 +1,125 @@
+#pragma once
+// TMA addresses rows that start at multiples of 16 bytes. An operand with other rows is copied
+// once, into workspace, to rows that do. One that has to be transposed is copied there, too.
+
+#include <common/swizzled_copy.hpp>
+#include <kzoo/plugin.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace persistent {
+
+inline bool needs_copy(const kzoo_problem& p, std::int64_t row_length, kzoo_type type) {
+  return p.alignment % 16 != 0 || row_length * kzoo::type_bytes(type) % 16 != 0;
+}
+
+// What is copied, and where to. There are no rows where nothing is.
+template <class E>
+struct padded_copy {
+  common::matrix<E> from{};
+  E* to = nullptr;
+
+  // Elements from row to row of the copy: lines of 128 bytes.
+  static constexpr __host__ __device__ std::ptrdiff_t padded(std::int64_t cols) {
+    constexpr std::int64_t kElements = 128 / sizeof(E);
+    return (cols + kElements - 1) / kElements * kElements;
+  }
+  static std::size_t bytes(std::int64_t rows, std::int64_t cols) {
+    return static_cast<std::size_t>(rows * padded(cols)) * sizeof(E);
+  }
+  std::ptrdiff_t row_length() const { return padded(from.cols); }
+  std::size_t bytes() const { return bytes(from.rows, from.cols); }
+};
+
+// A warp copies kSpan words of a row at a time, which may start anywhere.
+inline constexpr int kCopyThreads = 256, kWordsPerLane = 8, kSpan = 32 * kWordsPerLane;
+
+// Word `i` of a row of so many columns, with zeros after the last one.
+__device__ __forceinline__ unsigned word_of(const unsigned* row, int i, int cols) {
+  return i < cols ? row[i] : 0u;
+}
+__device__ __forceinline__ unsigned word_of(const unsigned short* row, int i, int cols) {
+  const unsigned low = 2 * i < cols ? row[2 * i] : 0u;
+  const unsigned high = 2 * i + 1 < cols ? row[2 * i + 1] : 0u;
+  return low | high << 16;
+}
+
+template <class E>
+__device__ __forceinline__ void copy_rows(const padded_copy<E>& copy, int warp, int warps) {
+  using bits = std::conditional_t<sizeof(E) == 2, unsigned short, unsigned>;
+  static_assert(sizeof(E) == sizeof(bits));
+  constexpr int kInWord = 4 / int(sizeof(E));  // elements
+  const int lane = static_cast<int>(threadIdx.x) % 32, cols = copy.from.cols;
+  const int words = (cols + kInWord - 1) / kInWord, spans = (words + kSpan - 1) / kSpan;
+  const std::ptrdiff_t length = padded_copy<E>::padded(cols);
+  for (std::int64_t i = warp; i < std::int64_t{copy.from.rows} * spans; i += warps) {
+    const int row = static_cast<int>(i / spans);
+    const int first = static_cast<int>(i % spans) * kSpan + lane;
+    const auto* from = reinterpret_cast<const bits*>(copy.from.data + row * copy.from.row_length);
+    auto* to = reinterpret_cast<unsigned*>(copy.to + row * length);
+    unsigned some[kWordsPerLane];
+#pragma unroll
+    for (int w = 0; w < kWordsPerLane; ++w) some[w] = word_of(from, first + 32 * w, cols);
+#pragma unroll
+    for (int w = 0; w < kWordsPerLane; ++w) {
+      if (first + 32 * w < words) to[first + 32 * w] = some[w];
+    }
+  }
+}
+
+template <class E>
+__global__ void __launch_bounds__(kCopyThreads) copy_padded(padded_copy<E> a, padded_copy<E> b) {
+  const int warp = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  const int warps = static_cast<int>(gridDim.x * blockDim.x) / 32;
+  copy_rows(a, warp, warps);
+  copy_rows(b, warp, warps);
+}
+
+template <class A, class B>
+void launch_copies(const padded_copy<A>& a, const padded_copy<B>& b, int multiprocessors,
+                   kzoo::stream_t stream) {
+  constexpr int kPerSm = 2048 / kCopyThreads;  // that run at a time
+  kzoo::launch({.grid = dim3(kPerSm * multiprocessors),
+                .block = dim3(kCopyThreads),
+                .max_threads = kCopyThreads,
+                .stream = stream},
+               copy_padded<A>, a, b);
+}
+
+// A block transposes kSide x kSide elements, through shared memory.
+inline constexpr int kSide = 64;
+
+template <class E>
+__global__ void __launch_bounds__(kCopyThreads) copy_transposed(padded_copy<E> copy) {
+  __shared__ E tile[kSide][kSide + 1];
+  constexpr int kAtOnce = kCopyThreads / kSide;
+  const int x = static_cast<int>(threadIdx.x) % kSide, y = static_cast<int>(threadIdx.x) / kSide;
+  const int row0 = static_cast<int>(blockIdx.y) * kSide,
+            col0 = static_cast<int>(blockIdx.x) * kSide;
+  const std::ptrdiff_t length = padded_copy<E>::padded(copy.from.rows);
+#pragma unroll
+  for (int i = y; i < kSide; i += kAtOnce) {
+    const bool inside = row0 + i < copy.from.rows && col0 + x < copy.from.cols;
+    tile[i][x] = inside ? copy.from.data[(row0 + i) * copy.from.row_length + col0 + x] : E(0);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = y; i < kSide; i += kAtOnce) {
+    if (col0 + i < copy.from.cols && row0 + x < copy.from.rows)
+      copy.to[(col0 + i) * length + row0 + x] = tile[x][i];
+  }
+}
+
+template <class E>
+void launch_transposed_copy(const padded_copy<E>& copy, kzoo::stream_t stream) {
+  kzoo::launch(
+      {.grid = dim3(kzoo::ceil_div(copy.from.cols, kSide), kzoo::ceil_div(copy.from.rows, kSide)),
+       .block = dim3(kCopyThreads),
+       .max_threads = kCopyThreads,
+       .stream = stream},
+      copy_transposed<E>, copy);
+}
+
+}  // namespace persistent

@@ -1,0 +1,141 @@
+#pragma once
+// The launches of a product: the kernel, before it copies of operands that TMA cannot address,
+// after it the sum of the parts where K is split.
+
+#include <common/for_gemm.hpp>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernel.hpp"
+#include "padded_copy.hpp"
+#include "sum_parts.hpp"
+
+namespace persistent {
+
+// What one block loads goes to the others of its cluster: S is a `clustered`.
+template <class S, class Types = wgmma::hopper_variant::types, class Layouts = kzoo::every_layout>
+class variant : public wgmma::hopper_variant {
+ public:
+  using types = Types;
+  using layouts = Layouts;
+
+  variant(const kzoo_problem& p, const kzoo_device& d)
+      : clusters_(clusters_of(d)), multiprocessors_(static_cast<int>(d.multiprocessors)) {
+    common::for_gemm_of(p, types{}, layouts{}, [](auto of) {
+      using G = typename decltype(of)::type;
+      constexpr std::size_t kBytes = shared_layout<G, S>::kBytes;
+      kzoo::allow_dynamic_shared(kernel<G, S, false>, kBytes);
+      if constexpr (kCanStore<G>) kzoo::allow_dynamic_shared(kernel<G, S, true>, kBytes);
+    });
+  }
+
+  // Sums, then the copies of A and B.
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    using copied = padded_copy<__half>;
+    const kzoo::layout l = kzoo::layout_of(p);
+    const bool a_down = kzoo::is_a_transposed(l), b_down = kzoo::is_b_transposed(l);
+    std::size_t bytes = sum_bytes(schedule<S>(p.m, p.n, p.k, clusters_of(d), true));
+    if (needs_copy(p, p.lda, p.type_a))
+      bytes += copied::bytes(a_down ? p.k : p.m, a_down ? p.m : p.k);
+    if (needs_copy(p, p.ldb, p.type_b))
+      bytes += copied::bytes(b_down ? p.n : p.k, b_down ? p.k : p.n);
+    return bytes;
+  }
+
+  template <class G>
+  void run(const G& g, const kzoo_arguments& arguments) const {
+    const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
+    bool copied = false;
+    multiply(with_copies(g, after_sums(g, arguments), stream, copied), arguments, copied);
+  }
+
+ protected:
+  // Of operands that TMA can address. `copied`: by the launch before.
+  template <class G>
+  void multiply(const G& g, const kzoo_arguments& arguments, bool copied) const {
+    const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
+    const schedule<S> work(g.m, g.n, g.k, clusters_, true);
+    const auto sums = partial_sums<S>::in(arguments.workspace, work, numbers_.next());
+    const store_by how = way_to_store(g, work);
+    const bool by_tma = how == store_by::tma;
+    const auto map_c = by_tma ? map_of_c(g) : map_c_of<G>{};
+    kzoo::launch({.grid = dim3(work.blocks()),
+                  .block = dim3(kThreads<S>),
+                  .dynamic_shared = shared_layout<G, S>::kBytes,
+                  .max_threads = kThreads<S>,
+                  .stream = stream,
+                  .cluster = dim3(S::kCluster),
+                  .dependent = copied},
+                 kernel_for<G>(by_tma), parts<G, S>::maps::of(g), map_c, g, how, work, sums);
+    if (work.splits > 1) launch_sum_parts<G>(g, work, sums, stream);
+  }
+
+  // The workspace for copies.
+  static std::size_t sum_bytes(const schedule<S>& work) {
+    constexpr std::size_t kAlignment = 256;
+    return (partial_sums<S>::bytes(work) + kAlignment - 1) / kAlignment * kAlignment;
+  }
+  template <class G>
+  unsigned char* after_sums(const G& g, const kzoo_arguments& arguments) const {
+    return static_cast<unsigned char*>(arguments.workspace) +
+           sum_bytes(schedule<S>(g.m, g.n, g.k, clusters_, true));
+  }
+  static int clusters_of(const kzoo_device& d) {
+    return std::max(static_cast<int>(d.multiprocessors) / S::kCluster, 1);
+  }
+
+  int multiprocessors() const { return multiprocessors_; }
+
+ private:
+  template <class G>
+  static constexpr bool kCanStore = sizeof(typename G::c_type) == 2;
+  template <class G>
+  using map_c_of = kzoo::tensor_map<out_tile<typename G::c_type>>;
+
+  // The product with operands that TMA can address, and the launch that copies them there.
+  template <class G>
+  G with_copies(const G& g, unsigned char* to, kzoo::stream_t stream, bool& copied) const {
+    G of = g;
+    if constexpr (sizeof(typename G::a_type) == 2) {
+      using copy = padded_copy<typename G::a_type>;
+      copy a{}, b{};
+      const auto place = [&](copy& c, const auto& from, const auto*& data, std::ptrdiff_t& length) {
+        if (kzoo::tma_addressable(data, length)) return;
+        c = {from, reinterpret_cast<typename G::a_type*>(to)};
+        to += c.bytes();
+        data = c.to;
+        length = c.row_length();
+        copied = true;
+      };
+      place(a, wgmma::a_of(g), of.a, of.lda);
+      place(b, wgmma::b_of(g), of.b, of.ldb);
+      if (copied) launch_copies(a, b, multiprocessors_, stream);
+    }
+    return of;
+  }
+
+  template <class G>
+  static store_by way_to_store(const G& g, const schedule<S>& work) {
+    if (work.splits > 1) return store_by::second_launch;
+    if (kCanStore<G> && g.beta == 0.0f && kzoo::tma_storable(g.c, g.n, g.ldc)) return store_by::tma;
+    return common::pairs_aligned(g) ? store_by::pairs : store_by::elements;
+  }
+  template <class G>
+  static map_c_of<G> map_of_c(const G& g) {
+    return kzoo::make_tensor_map<out_tile<typename G::c_type>>(g.c, g.m, g.n, g.ldc);
+  }
+  template <class G>
+  static auto kernel_for(bool by_tma) {
+    if constexpr (kCanStore<G>) {
+      if (by_tma) return kernel<G, S, true>;
+    }
+    return kernel<G, S, false>;
+  }
+
+  int clusters_;  // that the device runs at a time
+  int multiprocessors_;
+  run_numbers numbers_;
+};
+
+}  // namespace persistent
