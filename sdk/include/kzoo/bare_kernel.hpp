@@ -3,8 +3,8 @@
 // Description has:
 //
 //   types, layouts, granularity, compute_capability     as a variant has them
-//   static constexpr const char* grid_text[3], block_text[3], shared_text;   expressions of M, N, K, lda, ldb, ldc
-//   static constexpr bool takes_lda, takes_ldb, takes_ldc;    rows may be padded
+//   static constexpr const char* grid_text[3], block_text[3], shared_text;   expressions of M, N,
+//   K, lda, ldb, ldc static constexpr bool takes_lda, takes_ldb, takes_ldc;    rows may be padded
 //   static constexpr bool takes_alpha, takes_beta;            they may be other than 1 and 0
 //   static constexpr bool reads_c;                            even where beta is 0
 //   template <class T> static constexpr auto entry;
@@ -52,6 +52,7 @@ struct bare_integer {
 
 // A matrix, which becomes whatever pointer its parameter is.
 struct bare_pointer {
+  explicit bare_pointer(const void* at) : address(at) {}
   const void* address;
 
   template <class T>
@@ -65,9 +66,9 @@ struct bare_arguments {
   const Gemm& g;
   const bare_integer* integers;  // of the description, with their values
 
-  bare_pointer a() const { return {g.a}; }
-  bare_pointer b() const { return {g.b}; }
-  bare_pointer c() const { return {g.c}; }
+  bare_pointer a() const { return bare_pointer(g.a); }
+  bare_pointer b() const { return bare_pointer(g.b); }
+  bare_pointer c() const { return bare_pointer(g.c); }
   auto alpha() const { return g.alpha; }
   auto beta() const { return g.beta; }
   bare_integer integer(std::size_t index) const { return integers[index]; }
