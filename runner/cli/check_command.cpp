@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 namespace kzoo::cli {
@@ -14,8 +15,8 @@ int check(const run_options& options) {
   results::experiment e = load_experiment(options, options);
   const auto file = e.file.string();
   const double timeout = e.verify.timeout_seconds;
-  // A file can be checked on a machine without its device: then its plugins are looked up for the
-  // CPU, and a note says so.
+  // A file can be checked on a machine without its device, and a note says so: builds for a GPU say
+  // what variants they have without one. Where there are none, those for the CPU are looked up.
   std::string missing;
   results::device device;
   try {
@@ -23,6 +24,12 @@ int check(const run_options& options) {
   } catch (const devices::absent& a) {
     missing = a.what();
     device = devices::find("cpu");
+    const auto plugins = discover_plugins(options).files();
+    if (e.device.starts_with("cuda") &&
+        std::ranges::count(plugins, KZOO_CUDA, &run::plugin_file::kind) > 0) {
+      device.abi.kind = KZOO_CUDA;
+      device.id = "cuda";
+    }
   }
   const run::plugin_discovery known = discover_plugins(options, e, device);
   const run::plan plan =

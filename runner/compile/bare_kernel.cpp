@@ -1,7 +1,6 @@
 #include "compile/bare_kernel.hpp"
 
 #include "core/identifier.hpp"
-#include "core/printable.hpp"
 #include "core/problem.hpp"
 #include "experiment/names.hpp"
 
@@ -114,6 +113,20 @@ std::string quoted(const std::vector<placed_text>& list, std::size_t at_least) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// A variant's id: sgemm<64, 64> is sgemm_64_64.
+std::string id_from(const std::string& entry) {
+  std::string id;
+  for (const char c : entry) {
+    if (is_identifier({&c, 1})) {
+      id += c;
+    } else if (!id.empty() && id.back() != '_') {
+      id += '_';
+    }
+  }
+  while (id.ends_with('_')) id.pop_back();
+  return id.substr(0, kLongestIdentifier);
+}
+
 // Makes the compiler name the manifest's line for what follows.
 std::string line_mark(const location& where) {
   return fmt::format("#line {} \"{}\"\n", where.line, where.file);
@@ -195,7 +208,7 @@ std::string plugin_text(const bare_kernel& k, const std::string& name, const std
       "}}  // namespace\n\n"
       "KZOO_PLUGIN(\"{}\", \"a bare kernel\",\n"
       "            kzoo::variant<kzoo::bare_kernel<kzoo_description>>(\"{}\", \"{}\"));\n",
-      fmt::join(values, ", "), name, file_name_from(k.entry.text), k.entry.text);
+      fmt::join(values, ", "), name, id_from(k.entry.text), k.entry.text);
   return text;
 }
 

@@ -19,7 +19,10 @@ if(KZOO_CUDA) # AUTO counts as true
     endif()
   endif()
   if(CMAKE_CUDA_COMPILER OR DEFINED ENV{CUDACXX})
-    if(NOT CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS}) # CMake reads the latter itself
+    # In a project with LANGUAGES CUDA it is CMake that chose, nvcc's oldest: its choice has this help.
+    get_property(kzoo_help CACHE CMAKE_CUDA_ARCHITECTURES PROPERTY HELPSTRING)
+    if((NOT CMAKE_CUDA_ARCHITECTURES OR kzoo_help STREQUAL "CUDA architectures")
+       AND NOT DEFINED ENV{CUDAARCHS}) # CMake reads the latter itself
       # This machine's GPUs. Without one nothing can run here, so PTX is enough: it takes two thirds
       # of the time, and runs on any GPU that is supported.
       execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
@@ -35,7 +38,8 @@ if(KZOO_CUDA) # AUTO counts as true
       else()
         set(kzoo_architectures 80-virtual)
       endif()
-      set(CMAKE_CUDA_ARCHITECTURES ${kzoo_architectures} CACHE STRING "CUDA architectures")
+      set(CMAKE_CUDA_ARCHITECTURES ${kzoo_architectures}
+          CACHE STRING "CUDA architectures that plugins are built for" FORCE)
     endif()
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)

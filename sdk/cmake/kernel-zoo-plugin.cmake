@@ -1,5 +1,5 @@
 # kzoo_add_plugin(NAME name SOURCES file… [DEVICES cuda|cpu…] [NATIVE] [LINK library…] [ARCH arch…]
-#                 [ON_DEMAND])
+#                 [COMPILE_OPTIONS option…] [INCLUDE folder…] [ON_DEMAND])
 #
 # Builds the plugin `name`, once per device, as plugins/<device>/<name>.so.
 #
@@ -7,7 +7,9 @@
 #   DEVICES  default: both. A device that this build does not support is left out.
 #   NATIVE   the cpu build runs at the CPU's own speed and does not need the simulator.
 #   LINK     further libraries, for example CUDA::cublas.
-#   ARCH     CUDA architectures, where they differ from CMAKE_CUDA_ARCHITECTURES.
+#   ARCH     CUDA architectures, where they differ from CMAKE_CUDA_ARCHITECTURES: 90a-real for wgmma.
+#   COMPILE_OPTIONS  of the compiler, for all devices: -DTILE=64.
+#   INCLUDE  folders with headers, searched as if each were a compiler's own.
 #   ON_DEMAND  It takes long to compile, and is built when its target is named (./zoo build NAME).
 #
 # The analysed build for `runner xray`, plugins/cpu-xray/<name>.so, is made when that asks for it: it
@@ -18,7 +20,16 @@
 option(KZOO_ASAN "Build the cpu plugins with AddressSanitizer as well" OFF)
 
 function(kzoo_add_plugin)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE;ON_DEMAND" "NAME" "SOURCES;DEVICES;LINK;ARCH")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NATIVE;ON_DEMAND" "NAME"
+                        "SOURCES;DEVICES;LINK;ARCH;COMPILE_OPTIONS;INCLUDE")
+  # A keyword that is misspelt is one more element of the list before it.
+  foreach(word IN LISTS arg_SOURCES arg_DEVICES arg_LINK arg_ARCH arg_COMPILE_OPTIONS arg_INCLUDE
+                        arg_UNPARSED_ARGUMENTS)
+    if(word MATCHES "^[A-Z][A-Z_]+$")
+      message(FATAL_ERROR "kzoo_add_plugin(${arg_NAME}): '${word}' is no keyword; these are: NAME "
+                          "SOURCES DEVICES NATIVE LINK ARCH COMPILE_OPTIONS INCLUDE ON_DEMAND")
+    endif()
+  endforeach()
   if(NOT arg_NAME OR NOT arg_SOURCES)
     message(FATAL_ERROR "kzoo_add_plugin needs NAME and SOURCES")
   endif()
@@ -28,6 +39,9 @@ function(kzoo_add_plugin)
   if(NOT arg_DEVICES)
     set(arg_DEVICES cuda cpu)
   endif()
+  if(arg_ARCH)
+    set(CMAKE_CUDA_ARCHITECTURES ${arg_ARCH}) # of the target, and in its build information
+  endif()
 
   foreach(device IN LISTS arg_DEVICES)
     if(device STREQUAL "cuda")
@@ -36,9 +50,6 @@ function(kzoo_add_plugin)
         target_link_libraries(kzoo_cuda_${arg_NAME} PRIVATE CUDA::cudart)
         target_compile_definitions(kzoo_cuda_${arg_NAME} PRIVATE KZOO_TARGET_DEVICE=KZOO_CUDA)
         set_target_properties(kzoo_cuda_${arg_NAME} PROPERTIES KZOO_ARCH "${arg_ARCH}")
-        if(arg_ARCH)
-          set_target_properties(kzoo_cuda_${arg_NAME} PROPERTIES CUDA_ARCHITECTURES "${arg_ARCH}")
-        endif()
       endif()
     elseif(device STREQUAL "cpu")
       # The same file for the host compiler: a .cpp that includes it keeps errors and the debugger
@@ -71,6 +82,12 @@ function(kzoo_add_plugin)
     endif()
     if(arg_ON_DEMAND AND TARGET kzoo_${device}_${arg_NAME})
       set_target_properties(kzoo_${device}_${arg_NAME} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+  endforeach()
+  foreach(device IN ITEMS cuda cpu cpu-xray cpu-asan)
+    if(TARGET kzoo_${device}_${arg_NAME})
+      target_compile_options(kzoo_${device}_${arg_NAME} PRIVATE ${arg_COMPILE_OPTIONS})
+      target_include_directories(kzoo_${device}_${arg_NAME} SYSTEM PRIVATE ${arg_INCLUDE})
     endif()
   endforeach()
 endfunction()

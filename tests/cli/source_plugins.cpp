@@ -6,9 +6,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
+
+#include <unistd.h>
 
 using namespace kzoo::test;
 namespace fs = std::filesystem;
@@ -91,6 +95,20 @@ TEST_CASE("what the simulator does not have is said in a sentence") {
   CHECK(has(said("extern __shared__ float tile[];"), "kzoo::dynamic_shared<T>()"));
   CHECK(has(said("mine_kernel<<<1, 1>>>(g);"), "kzoo::launch("));
   CHECK(has(said("asm volatile(\"bar.sync 0;\" :: \"q\"(sum));"), "inline PTX"));
+}
+
+TEST_CASE("a kernel's pointer that is not const is said in a sentence that names the argument") {
+  const author a;
+  const std::string text = replaced(template_text(), "mine_kernel(kzoo::gemm<float> g) {",
+                                    "mine_kernel(kzoo::gemm<float> g, float* b) {");
+  const std::string file =
+      a.folder.write("mine.cu", replaced(text, "mine_kernel, g);", "mine_kernel, g, g.b);"));
+  const auto ran = runner(kRun + "--plugins " + file);
+  CHECK(ran.code == 2);
+  CHECK(has(ran.err, "launch_argument<2, float*, const float*"));
+  CHECK(has(ran.err, "make the kernel's parameter a pointer to const as well"));
+  constexpr long kFewLines = 25;
+  CHECK(std::ranges::count(ran.err, '\n') < kFewLines);
 }
 
 TEST_CASE("the first lines of a source, and --build-args, have options for the compiler") {

@@ -3,8 +3,8 @@
 // Description has:
 //
 //   types, layouts, granularity, compute_capability     as a variant has them
-//   static constexpr const char* grid_text[3], block_text[3], shared_text;   expressions of M, N, K, lda, ldb, ldc
-//   static constexpr bool takes_lda, takes_ldb, takes_ldc;    rows may be padded
+//   static constexpr const char* grid_text[3], block_text[3], shared_text;   expressions of M, N,
+//   K, lda, ldb, ldc static constexpr bool takes_lda, takes_ldb, takes_ldc;    rows may be padded
 //   static constexpr bool takes_alpha, takes_beta;            they may be other than 1 and 0
 //   static constexpr bool reads_c;                            even where beta is 0
 //   template <class T> static constexpr auto entry;
@@ -17,7 +17,9 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -52,6 +54,7 @@ struct bare_integer {
 
 // A matrix, which becomes whatever pointer its parameter is.
 struct bare_pointer {
+  explicit bare_pointer(const void* at) : address(at) {}
   const void* address;
 
   template <class T>
@@ -65,19 +68,27 @@ struct bare_arguments {
   const Gemm& g;
   const bare_integer* integers;  // of the description, with their values
 
-  bare_pointer a() const { return {g.a}; }
-  bare_pointer b() const { return {g.b}; }
-  bare_pointer c() const { return {g.c}; }
+  bare_pointer a() const { return bare_pointer(g.a); }
+  bare_pointer b() const { return bare_pointer(g.b); }
+  bare_pointer c() const { return bare_pointer(g.c); }
   auto alpha() const { return g.alpha; }
   auto beta() const { return g.beta; }
   bare_integer integer(std::size_t index) const { return integers[index]; }
 };
 
+// Sets C to zero. No kernel, so that the launches of a run are the author's own.
 template <class Gemm>
-__global__ void bare_clear_c(Gemm g) {
-  const int row = blockIdx.y * blockDim.y + threadIdx.y;
-  const int col = blockIdx.x * blockDim.x + threadIdx.x;
-  if (row < g.m && col < g.n) g.c[row * g.ldc + col] = typename Gemm::c_type(0);
+void bare_clear_c(const Gemm& g, [[maybe_unused]] stream_t stream) {
+  using element = typename Gemm::c_type;
+  const std::size_t row_bytes = static_cast<std::size_t>(g.n) * sizeof(element);
+#if defined(KZOO_REAL_CUDA)
+  const cudaError_t status = cudaMemset2DAsync(
+      g.c, static_cast<std::size_t>(g.ldc) * sizeof(element), 0, row_bytes, g.m, stream);
+  if (status != cudaSuccess) throw error(KZOO_ERROR, cudaGetErrorString(status));
+#else
+  for (int row = 0; row < g.m; ++row)
+    std::memset(static_cast<void*>(g.c + row * g.ldc), 0, row_bytes);
+#endif
 }
 
 template <class Description>
@@ -113,10 +124,7 @@ struct bare_kernel : Description {
 
   template <class T, layout kLayout>
   void run(const gemm<T, kLayout>& g, stream_t stream) const {
-    if (Description::reads_c && g.beta == decltype(g.beta)(0)) {
-      using grid = tile_grid<16, 16>;
-      grid::launch(bare_clear_c<gemm<T, kLayout>>, g, stream);
-    }
+    if (Description::reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, stream);
     constexpr auto kKernel = Description::template entry<T>;
     std::apply(
         [&](const auto&... argument) {

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <kzoo/cuda.hpp>
@@ -26,23 +27,63 @@
 
 namespace kzoo {
 
+namespace detail {
+
+template <class Pointer>
+using to_mutable = std::remove_const_t<std::remove_pointer_t<std::remove_cvref_t<Pointer>>>*;
+
+// Instantiated for each argument, so that the compiler names the one that is wrong: kArgument
+// counts from 1.
+template <std::size_t kArgument, class Parameter, class Argument>
+struct launch_argument {
+  static constexpr bool kConverts = std::is_constructible_v<Parameter, Argument>;
+  static constexpr bool kLosesConst = !kConverts &&
+                                      std::is_pointer_v<std::remove_cvref_t<Argument>> &&
+                                      std::is_constructible_v<Parameter, to_mutable<Argument>>;
+  static_assert(!kLosesConst,
+                "kzoo::launch: this argument points to const elements, as A and B do; make the "
+                "kernel's parameter a pointer to const as well");
+  static_assert(kConverts || kLosesConst,
+                "kzoo::launch: this argument does not convert to the kernel's parameter");
+};
+
+template <class Parameters, class Arguments>
+struct launch_arguments;
+template <class... P, class... A>
+requires(sizeof...(P) == sizeof...(A)) struct launch_arguments<std::tuple<P...>, std::tuple<A...>> {
+  template <std::size_t... kIndex>
+  static constexpr bool all_convert(std::index_sequence<kIndex...>) {
+    return (launch_argument<kIndex + 1, P, A>::kConverts && ...);
+  }
+  static constexpr bool kFit = all_convert(std::make_index_sequence<sizeof...(P)>());
+};
+template <class Parameters, class Arguments>
+struct launch_arguments {
+  static_assert(std::tuple_size_v<Parameters> == std::tuple_size_v<Arguments>,
+                "kzoo::launch: one argument for each parameter of the kernel");
+  static constexpr bool kFit = false;
+};
+
+}  // namespace detail
+
 // Arguments are converted to the kernel's parameter types. Throws kzoo::error(KZOO_LAUNCH_FAILED)
 // with the reason when the launch asks for more than the device has, and clears CUDA's error state.
 // Callable from any host thread, not from a kernel.
 template <class... P, class... A>
 void launch(const launch_config& config, void (*kernel)(P...), A&&... args) {
-  static_assert(sizeof...(P) == sizeof...(A), "one argument for each parameter of the kernel");
-  std::tuple<P...> parameters(std::forward<A>(args)...);
-  if (const std::string problem =
-          detail::shape_problem(config.grid, config.block, config.max_threads);
-      !problem.empty()) {
-    throw error(KZOO_LAUNCH_FAILED, problem);
+  if constexpr (detail::launch_arguments<std::tuple<P...>, std::tuple<A...>>::kFit) {
+    std::tuple<P...> parameters(std::forward<A>(args)...);
+    if (const std::string problem =
+            detail::shape_problem(config.grid, config.block, config.max_threads);
+        !problem.empty()) {
+      throw error(KZOO_LAUNCH_FAILED, problem);
+    }
+    if (const std::string problem = detail::cluster_problem(config.grid, config.cluster);
+        !problem.empty()) {
+      throw error(KZOO_LAUNCH_FAILED, problem);
+    }
+    detail::launch_checked(config, kernel, parameters);
   }
-  if (const std::string problem = detail::cluster_problem(config.grid, config.cluster);
-      !problem.empty()) {
-    throw error(KZOO_LAUNCH_FAILED, problem);
-  }
-  detail::launch_checked(config, kernel, parameters);
 }
 
 // Lets `kernel` use up to `bytes` of dynamic shared memory; needed beyond 48 KB. Slow on cuda: call

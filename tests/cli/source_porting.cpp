@@ -1,0 +1,101 @@
+// docs/porting.md, points 1 to 7: a port that does what each says passes, and fails without it.
+
+#include "support/catch.hpp"
+#include "support/program.hpp"
+
+#include <string>
+
+using namespace kzoo::test;
+
+namespace {
+
+// A kernel as other repositories have it, after the port.
+constexpr const char* kPort = R"(#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <kzoo/plugin.hpp>
+
+__global__ void tiled(int m, int n, int k, float alpha, const float* a, long lda, const float* b,
+                      long ldb, float beta, float* c, long ldc) {
+  float* tile = kzoo::dynamic_shared<float>();
+  const int row = blockIdx.y * 8 + threadIdx.y, col = blockIdx.x * 8 + threadIdx.x;
+  float sum = 0;
+  for (int k0 = 0; k0 < k; k0 += 8) {
+    tile[threadIdx.y * 8 + threadIdx.x] = a[row * lda + k0 + threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < 8; ++i) sum += tile[threadIdx.y * 8 + i] * b[(k0 + i) * ldb + col];
+    __syncthreads();
+  }
+  float& out = c[row * ldc + col];
+  out = beta == 0 ? alpha * sum : alpha * sum + beta * out;
+}
+
+struct port {
+  using types = kzoo::types<float>;
+  static constexpr kzoo::granularity granularity{.m = 8, .n = 8, .k = 8};
+
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    const dim3 grid(g.n / 8, g.m / 8), block(8, 8);
+    kzoo::launch({.grid = grid, .block = block, .dynamic_shared = 256, .stream = stream}, tiled, g.m,
+                 g.n, g.k, g.alpha, g.a, g.lda, g.b, g.ldb, g.beta, g.c, g.ldc);
+  }
+};
+
+KZOO_PLUGIN("port", "A port", kzoo::variant<port>("8x8", "x"));
+)";
+
+struct ported {
+  scratch_folder folder;
+  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+
+  // Of the port with one piece of its text replaced, on sizes that are multiples of 8 and others,
+  // with and without beta and padded rows.
+  run_result run(const std::string& from = "", const std::string& to = "") const {
+    std::string text = kPort;
+    const auto at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, from.size(), to);
+    return runner("quick --device cpu --no-journal --sizes 16,33 --plugins " +
+                  folder.write("port.cu", text));
+  }
+};
+
+bool tells(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("porting: a port that follows the page passes") {
+  const auto ran = ported().run();
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 0);
+  CHECK(tells(ran.out, "it needs M to be a multiple of 8, not 33"));
+}
+
+TEST_CASE("porting: what the page says to change does not compile, or is found wrong") {
+  const ported p;
+  const auto wrong = p.run("beta == 0 ? alpha * sum : alpha", "alpha");  // 3
+  CHECK(wrong.code == 1);
+  CHECK(tells(wrong.out, "wrong"));
+  const auto mutable_a = p.run("const float* a,", "float* a,");  // 4
+  CHECK(mutable_a.code == 2);
+  CHECK(tells(mutable_a.err, "launch_argument<5, float*, const float*"));
+  const auto any_size = p.run("{.m = 8, .n = 8, .k = 8}", "{}");  // 5
+  CHECK(any_size.code == 1);
+  const auto packed = p.run("row * lda + k0", "row * k + k0");  // 6
+  CHECK(packed.code == 1);
+  CHECK(tells(packed.out, "padding=3"));
+}
+
+TEST_CASE("porting: launches and shared memory as CUDA has them get a sentence on the cpu") {
+  const ported p;
+  const auto launch = p.run(  // 1
+      "kzoo::launch({.grid = grid, .block = block, .dynamic_shared = 256, .stream = stream}, tiled, g.m",
+      "tiled<<<grid, block, 256>>>(g.m");
+  CHECK(launch.code == 2);
+  CHECK(tells(launch.err, "a launch with <<<>>> needs nvcc"));
+  const auto shared = p.run("float* tile = kzoo::dynamic_shared<float>();",
+                            "extern __shared__ float tile[];");  // 7
+  CHECK(shared.code == 2);
+  CHECK(tells(shared.err, "kzoo::dynamic_shared<T>()"));
+}
