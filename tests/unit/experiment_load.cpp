@@ -131,7 +131,7 @@ TEST_CASE("a kernel without pauses needs beta = 0", "[experiment]") {
   const auto loaded = load_text("[timing]\npower = \"both\"");
   CHECK(loaded.timing.power == kzoo::results::power_mode::both);
   CHECK_THAT(fault("[problem]\nbeta = [0, 1]\n[timing]\npower = \"sustained\""),
-             kzoo::test::ContainsSubstring(":1:2: error: timing.power = \"sustained\" repeats") &&
+             kzoo::test::ContainsSubstring(":1:1: error: timing.power = \"sustained\" repeats") &&
                  kzoo::test::ContainsSubstring("beta = 0"));
 }
 
@@ -279,14 +279,14 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "baseline = \"...\""},
       {"[timing]\nmax_nois = 1",
        "2:1: error: unknown key 'max_nois' in timing; did you mean 'max_noise'? (known here: "
-       "enabled, mode, rounds, warmup, min_samples, max_noise, max_seconds, end_to_end, "
+       "enabled, mode, power, rounds, warmup, min_samples, max_noise, max_seconds, end_to_end, "
        "fresh_processes)"},
       {"[verify]\nplugins = ['*']",
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
        "the first [table] (known here: tier, timeout_seconds, "
        "impossible_time)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
-       "3:1: error: unknown key '\\x1b' in timing (known here: enabled, mode, rounds, "
+       "3:1: error: unknown key '\\x1b' in timing (known here: enabled, mode, power, rounds, "
        "warmup, min_samples, max_noise, max_seconds, end_to_end, fresh_processes)"},
   };
   for (const wrong& each : all) {
