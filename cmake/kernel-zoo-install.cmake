@@ -31,7 +31,8 @@ set_target_properties(kzoo_sdk PROPERTIES EXPORT_NAME sdk)
 set_target_properties(kzoo_sim PROPERTIES EXPORT_NAME sim)
 set_target_properties(kzoo_xray PROPERTIES EXPORT_NAME xray)
 set_target_properties(kzoo_manifest PROPERTIES EXPORT_NAME manifest)
-install(TARGETS kzoo_sdk kzoo_sim kzoo_xray kzoo_manifest EXPORT kernel-zoo ARCHIVE)
+set_target_properties(kzoo_cuda_headers PROPERTIES EXPORT_NAME cuda_headers)
+install(TARGETS kzoo_sdk kzoo_sim kzoo_xray kzoo_manifest kzoo_cuda_headers EXPORT kernel-zoo ARCHIVE)
 install(EXPORT kernel-zoo NAMESPACE kzoo:: FILE kernel-zoo-targets.cmake
         DESTINATION ${package_folder})
 

@@ -16,9 +16,12 @@
 namespace kzoo::reference {
 namespace {
 
+// "(100%)" is said of all alone.
 std::string share(std::int64_t count, std::int64_t total, const char* what) {
+  constexpr double kMostOfSome = 99.9;
+  const double percent = 100.0 * static_cast<double>(count) / static_cast<double>(total);
   return fmt::format("{} of {} {} ({:.3g}%)", count, total, what,
-                     100.0 * static_cast<double>(count) / static_cast<double>(total));
+                     count < total ? std::min(percent, kMostOfSome) : percent);
 }
 
 // What the reasons are written from: the findings, and the buffer itself for details.

@@ -102,11 +102,7 @@ function(kzoo_add_cpu_plugin device name sources link native)
   if(native)
     target_compile_definitions(${target} PRIVATE KZOO_NATIVE=1)
   else()
-    target_link_libraries(${target} PRIVATE kzoo::sim)
-    # <cuda_runtime.h> and the like, for sources that include them: the simulator's, not CUDA's.
-    target_include_directories(
-      ${target} BEFORE
-      PRIVATE $<TARGET_PROPERTY:kzoo::sdk,INTERFACE_INCLUDE_DIRECTORIES>/kzoo/sim/cuda_headers)
+    target_link_libraries(${target} PRIVATE kzoo::sim kzoo::cuda_headers)
   endif()
 endfunction()
 

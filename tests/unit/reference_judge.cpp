@@ -309,3 +309,14 @@ TEST_CASE("a NaN from outside an input is traced to where it was read", "[refere
   CHECK_THAT(made_from(o.b, data::index_of(o.b, 2, o.b.cols)),
              ContainsSubstring("outside B: the kernel reads in the padding: row 2"));
 }
+
+TEST_CASE("all elements are said to be wrong only where all are", "[reference]") {
+  const problem p = sized(60, 60, 4, KZOO_F32);
+  const buffer right = computed(p);
+  const data::matrix& c = right.matrix();
+  buffer words = right;
+  for (int row = 0; row < 60; ++row)
+    for (int col = row == 0 ? 1 : 0; col < 60; ++col)
+      words.put_word(data::index_of(c, row, col), 0x42000000u);  // 32
+  CHECK_THAT(reason(p, words), ContainsSubstring("3599 of 3600 elements of C (99.9%)"));
+}
