@@ -72,7 +72,8 @@ __device__ __forceinline__ float in_fp32(const kzoo::gemm<float>& g, int row, in
 
 // A warp's sums into C; its part begins at (row0, col0). A sum that is infinite or NaN says only
 // that one of the parts or sums is: infinity times a part that is 0, or minus another infinity.
-// Pairs with such a sum are computed again as fp32 has them.
+// Pairs with such a sum are computed again as fp32 has them. So are all where K is so small that
+// fp32 loses less than the split, which loses up to 8 u S.
 template <class S, bool kPairs>
 __device__ __forceinline__ void store(const kzoo::gemm<float>& g, int row0, int col0,
                                       const sums<S>& all) {
@@ -80,6 +81,7 @@ __device__ __forceinline__ void store(const kzoo::gemm<float>& g, int row0, int 
   const int lane = threadIdx.x % 32;
   const auto row_of = [&](int i, int down) { return row0 + 16 * i + 8 * down + lane / 4; };
   const auto col_of = [&](int j) { return col0 + 8 * j + lane % 4 * 2; };
+  constexpr int kFewTerms = 16;
   unsigned again = 0;
 #pragma unroll
   for (int i = 0; i < S::kRows; ++i) {
@@ -88,7 +90,7 @@ __device__ __forceinline__ void store(const kzoo::gemm<float>& g, int row0, int 
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const float x = all.sum[i][j][2 * half], y = all.sum[i][j][2 * half + 1];
-        if (std::isfinite(x) && std::isfinite(y)) {
+        if (g.k >= kFewTerms && std::isfinite(x) && std::isfinite(y)) {
           common::store_pair<kPairs>(g, row_of(i, half), col_of(j), x, y);
         } else {
           again |= 1u << (2 * (i * S::kCols + j) + half);
