@@ -4,7 +4,6 @@
 #include <kzoo/plugin.hpp>
 
 #include <cstddef>
-#include <cstdint>
 
 namespace common {
 

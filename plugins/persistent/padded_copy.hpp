@@ -3,7 +3,9 @@
 // once, into workspace, to rows that do. One that has to be transposed is copied there, too.
 
 #include <common/swizzled_copy.hpp>
-#include <kzoo/plugin.hpp>
+#include <kzoo/gemm.hpp>
+#include <kzoo/launch.hpp>
+#include <kzoo/type_names.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -13,7 +13,7 @@
 
 namespace persistent {
 
-// What one block loads goes to the others of its cluster: S is a `clustered`.
+// S is a `clustered`.
 template <class S, class Types = wgmma::hopper_variant::types, class Layouts = kzoo::every_layout>
 class variant : public wgmma::hopper_variant {
  public:
@@ -51,7 +51,7 @@ class variant : public wgmma::hopper_variant {
   }
 
  protected:
-  // Of operands that TMA can address. `copied`: by the launch before.
+  // The product of operands that TMA can address. `copied`: the launch before put them there.
   template <class G>
   void multiply(const G& g, const kzoo_arguments& arguments, bool copied) const {
     const auto stream = static_cast<kzoo::stream_t>(arguments.stream);

@@ -1,4 +1,6 @@
-// Which block of the tensor core ladder's last step computes what.
+// The tensor core ladder's last step: which block computes what, and copies of operands.
+#include <kzoo/tma.hpp>
+#include <persistent/padded_copy.hpp>
 #include <persistent/schedule.hpp>
 
 #include <map>
@@ -66,7 +68,47 @@ std::string problem_of(int m, int n, int k, int clusters, bool may_split) {
   return "";
 }
 
+// Elements of a copy with other rows than `rows` x `cols` has, each `row_length` apart.
+template <class E>
+int wrong_in_copy(int rows, int cols, int row_length, bool transposed) {
+  std::vector<E> matrix(std::size_t(rows) * row_length);
+  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = E(float(i % 2039));
+  persistent::padded_copy<E> copy{{matrix.data(), row_length, rows, cols}, nullptr};
+  const int to_rows = transposed ? cols : rows, to_cols = transposed ? rows : cols;
+  const auto length = static_cast<std::size_t>(copy.padded(to_cols));
+  std::vector<E> to(to_rows * length);
+  copy.to = to.data();
+  if (transposed) {
+    persistent::launch_transposed_copy(copy, {});
+  } else {
+    persistent::launch_copies(copy, persistent::padded_copy<E>{}, 1, {});
+  }
+  int wrong = 0;
+  for (int row = 0; row < to_rows; ++row) {
+    for (int col = 0; col < to_cols; ++col) {
+      const int from = transposed ? col * row_length + row : row * row_length + col;
+      wrong += float(to[row * length + col]) != float(matrix[from]);
+    }
+  }
+  return wrong;
+}
+
 }  // namespace
+
+TEST_CASE("operands are copied to rows that TMA can address", "[sim]") {
+  CHECK(wrong_in_copy<__half>(5, 1031, 1033, false) == 0);
+  CHECK(wrong_in_copy<__half>(67, 1, 3, false) == 0);
+  CHECK(wrong_in_copy<float>(5, 515, 517, false) == 0);
+  CHECK(wrong_in_copy<float>(67, 130, 131, true) == 0);
+}
+
+TEST_CASE("TMA writes matrices whose rows end at a multiple of 16 bytes", "[sim]") {
+  alignas(16) static __half matrix[8];
+  CHECK(kzoo::tma_storable(matrix, 184, 184));
+  CHECK_FALSE(kzoo::tma_storable(matrix, 180, 184));  // would write columns 180 to 183
+  CHECK_FALSE(kzoo::tma_storable(matrix, 184, 188));
+  CHECK_FALSE(kzoo::tma_storable(matrix + 1, 184, 184));
+}
 
 TEST_CASE("every k tile of every tile of C is computed once", "[sim]") {
   for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{{1, 1, 1},
