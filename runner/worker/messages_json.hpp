@@ -55,7 +55,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, warmup_secon
                                    hot, output, any_output, least_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, warmup_seconds,
                                    total_seconds, cold_cache, output, changed)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(memory_report, host, device)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(memory_report, host, device, limits)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(watch_report, pause_ms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
 
 }  // namespace kzoo::worker
