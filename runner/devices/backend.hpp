@@ -100,6 +100,12 @@ class backend {
   virtual void* stream() = 0;
   // Returns and clears an error that earlier work left behind; empty: none.
   virtual std::string pending_error() = 0;
+  // The longest time in milliseconds for which another process had the device, while this one ran a
+  // kernel that does nothing, for a few of their time slices; 0 on the CPU.
+  virtual double longest_pause_ms() = 0;
+  // Sets the limits that are shared by all kernels of this process back to what they were at first,
+  // and says what they were changed to; "": they were not.
+  virtual std::string restore_limits() = 0;
   // Bytes of device memory that are in use, by this process or another; 0 on the CPU.
   virtual std::uint64_t used_memory() = 0;
   // Waits for all work on the device. Throws failure.

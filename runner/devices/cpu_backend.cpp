@@ -144,6 +144,8 @@ class cpu_backend final : public backend {
 
   void* stream() override { return nullptr; }
   std::string pending_error() override { return {}; }
+  double longest_pause_ms() override { return 0; }
+  std::string restore_limits() override { return {}; }
   std::uint64_t used_memory() override { return 0; }
   void synchronize() override {}
 

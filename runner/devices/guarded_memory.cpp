@@ -1,6 +1,7 @@
 #include "devices/guarded_memory.hpp"
 
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,18 +67,29 @@ void tell(const block& b, std::uintptr_t at) {
          "\n"});
 }
 
+// Else it is a jump into data, which would fault for ever.
+bool is_write([[maybe_unused]] const void* state) {
+#if defined(__x86_64__)
+  constexpr greg_t kWrite = 2;  // of the page fault's error code
+  return (static_cast<const ucontext_t*>(state)->uc_mcontext.gregs[REG_ERR] & kWrite) != 0;
+#else
+  return true;
+#endif
+}
+
 void on_fault(int number, siginfo_t* fault, void* state) {
   const auto at = reinterpret_cast<std::uintptr_t>(fault->si_addr);
   const auto hit =
       std::find_if(blocks.begin(), blocks.end(), [&](const block& b) { return b.holds(at); });
-  if (hit != blocks.end() && at >= hit->first && at < hit->past) {
+  const bool is_inside = hit != blocks.end() && at >= hit->first && at < hit->past;
+  if (is_inside && is_write(state)) {
     // Another thread may have come first.
     std::int64_t none = -1;
     hit->written.compare_exchange_strong(none, static_cast<std::int64_t>(at - hit->memory));
     protect(*hit, PROT_READ | PROT_WRITE);
     return;
   }
-  if (hit != blocks.end()) tell(*hit, at);
+  if (hit != blocks.end() && !is_inside) tell(*hit, at);
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(number, fault, state);
   sigaction(number, &before, nullptr);  // the instruction faults again
 }

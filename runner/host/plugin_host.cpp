@@ -212,6 +212,14 @@ std::vector<data::row_sums> plugin_host::fold(std::uint64_t key, int slot) {
   return sums;
 }
 
+double plugin_host::longest_pause_ms(const std::string& device) {
+  if (!opened_) open();
+  const auto report = call_for<worker::watch_report>(
+      {{"op", name(operation::watch)}, {"device", device}}, timeout_seconds_);
+  if (!is_figure(report.pause_ms)) refuse_forged();
+  return report.pause_ms;
+}
+
 void plugin_host::finish(int slot) {
   call_for<json>({{"op", name(operation::finish)}, {"slot", slot}}, timeout_seconds_);
 }
@@ -221,8 +229,9 @@ std::optional<worker::memory_report> plugin_host::release() {
   const auto now =
       call_for<worker::memory_report>({{"op", name(operation::release)}}, timeout_seconds_);
   const auto before = std::exchange(in_use_, now);
-  if (!before) return std::nullopt;
-  return worker::memory_report{now.host - before->host, now.device - before->device};
+  const std::string limits = printable(now.limits, kLongestText);
+  if (!before) return worker::memory_report{0, 0, limits};
+  return worker::memory_report{now.host - before->host, now.device - before->device, limits};
 }
 
 void plugin_host::leave() {

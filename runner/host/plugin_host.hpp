@@ -56,11 +56,13 @@ class plugin_host {
   void show(int slot = 0);
   // The sums of each row of C, as the last run left it.
   std::vector<data::row_sums> fold(std::uint64_t key, int slot = 0);
+  // The longest time for which another process had the device, while this one's ran a kernel.
+  double longest_pause_ms(const std::string& device);
   // Destroys the instance that prepare() created.
   void finish(int slot = 0);
   // Frees the memory of all problems, keeps the library. Returns what is in use now beyond what was
-  // at the last release() of the same session: what the plugin has kept since. Nothing where that
-  // is not known.
+  // at the last release() of the same session, which the plugin has kept since, or 0 where that is
+  // not known. Nothing where nothing was loaded.
   std::optional<worker::memory_report> release();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();

@@ -131,6 +131,8 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
         p.item("suspect", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
       if (f.check == results::kMemory)
         p.item("leak", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
+      if (f.check == results::kLimits)
+        p.item("limits", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
     }
   }
   for (const throttling& t : what.throttled_cells) {

@@ -27,6 +27,8 @@ struct finding {
 inline constexpr std::string_view kOwnWorker = "own worker";
 // And of one that tells of memory that is never freed.
 inline constexpr std::string_view kMemory = "memory";
+// And of one that tells of limits of the device that it changes.
+inline constexpr std::string_view kLimits = "limits";
 
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;

@@ -2,6 +2,7 @@
 #include "run/plan.hpp"
 
 #include "input/diagnostics.hpp"
+#include "worker/device_matrix.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,15 @@ double bytes_of(const data::matrix& x) {
 double matrices_bytes(const problem& p) {
   const operands spec = operands_of(p);
   return bytes_of(spec.a) + bytes_of(spec.b) + bytes_of(spec.c);
+}
+
+// Of the zones around the matrices, on a GPU.
+double zones_bytes(const problem& p) {
+  const auto both = [](const data::matrix& x) {
+    return 2 * static_cast<double>(worker::device_matrix::zone_bytes(x));
+  };
+  const operands spec = operands_of(p);
+  return both(spec.a) + both(spec.b) + both(spec.c);
 }
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
@@ -39,7 +49,9 @@ void check_memory(const plan& p) {
   const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
   // Tier full holds two copies of each matrix when it moves them, and so does an end-to-end run.
   const double copies = e.verify.tier == tier::quick ? 1 : 2;
-  const double on_device = (end_to_end ? 2 : copies) * matrices_bytes(*largest);
+  const bool gpu = p.device.abi.kind == KZOO_CUDA;
+  const double on_device =
+      (end_to_end ? 2 : copies) * (matrices_bytes(*largest) + (gpu ? zones_bytes(*largest) : 0));
   const double judged = static_cast<double>(reference::expected_result::rows_of(*largest)) *
                         static_cast<double>(largest->n);
   // Tier full also judges results for other contents.
@@ -58,7 +70,6 @@ void check_memory(const plan& p) {
         to_string(p.experiment.problems_where), problem_name(*largest), gigabytes(needed), where,
         gigabytes(on_device), gigabytes(free), results > 1 ? " or fewer plugins" : ""));
   };
-  const bool gpu = p.device.abi.kind == KZOO_CUDA;
   const results::device host = gpu ? devices::find("cpu") : p.device;
   if (gpu) {
     for (const results::device& d : p.devices) {

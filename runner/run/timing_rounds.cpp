@@ -3,6 +3,7 @@
 #include "checks/sustained_turn.hpp"
 #include "core/matrix_data.hpp"
 #include "run/leaks.hpp"
+#include "run/neighbours.hpp"
 #include "run/plan.hpp"
 #include "timing/bootstrap.hpp"
 #include "timing/series.hpp"
@@ -93,6 +94,22 @@ class candidate_timer {
     });
   }
 
+  // Whether another process uses the device, just before its turn.
+  bool sees_neighbour() const {
+    constexpr double kMostPauseMs = 0.2;
+    constexpr int kTimes = 2;  // the driver may pause a kernel now and then
+    try {
+      for (int i = 0; i < kTimes; ++i)
+        if (who_.host->longest_pause_ms(cell().device) < kMostPauseMs) return false;
+    } catch (const failure&) {
+      return false;  // its turn will tell
+    }
+    return true;
+  }
+  void blame(const std::string& reason) { fail(verdict::wrong, reason); }
+  bool is_on_gpu() const { return who_.clock == timing::clock::gpu; }
+  host::plugin_host* host() { return who_.host; }
+
   // Discards what it has measured, in a process that another kernel may have changed.
   void start_again() {
     if (cell().verdict == verdict::pass) begin();
@@ -105,6 +122,12 @@ class candidate_timer {
     if (leak)
       who_.cell->findings.push_back(
           {std::string(results::kMemory), results::outcome::pass, leak->words, {}});
+    if (!limits_.empty())
+      who_.cell->findings.push_back({std::string(results::kLimits),
+                                     results::outcome::pass,
+                                     "changes limits that other kernels of its process share: " +
+                                         limits_ + "; they are set back after each turn",
+                                     {}});
     if (alone_) who_.cell->findings.push_back(excuse_);
     who_.cell->time = summarised(kinds_.front());
     if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
@@ -159,6 +182,12 @@ class candidate_timer {
     double last_ms = 0;
   };
 
+  void release_all() {
+    const std::optional<worker::memory_report> kept = release(*who_.host);
+    leaks_.add(kept);
+    if (kept && !kept->limits.empty()) limits_ = kept->limits;
+  }
+
   template <class Work>
   void while_prepared(const Work& work) {
     if (how_.fresh_processes || alone_) who_.host->leave();
@@ -172,7 +201,7 @@ class candidate_timer {
     } catch (const std::exception& e) {
       fail(verdict::error, e.what());
     }
-    if (cell().verdict == verdict::pass) return leaks_.add(release(*who_.host));
+    if (cell().verdict == verdict::pass) return release_all();
     // As after judging: what a failing kernel leaves behind must not affect the next one.
     who_.host->leave();
     excuse_if_possible(before);
@@ -333,6 +362,7 @@ class candidate_timer {
     std::vector<checks::sustained_turn> turns;
   } sustained_;
   leaks leaks_;
+  std::string limits_;  // of the device that it changed
 };
 
 // Those that take part in the next round.
@@ -366,6 +396,21 @@ void run_rounds(const problem& p, const results::timing_options& how,
     for (candidate_timer& other : timers)
       if (other.host() == t.host()) other.start_again();
   };
+  neighbour_watch neighbours;
+  candidate_timer* last = nullptr;  // that had a turn
+  // Looks for a worker that keeps the GPU busy though it is stopped.
+  const auto look = [&](candidate_timer& next, bool drawn) {
+    if (!next.is_on_gpu()) return;
+    const auto end_workers = [&] {
+      for (candidate_timer& other : timers)
+        if (other.host() != next.host()) other.host()->leave();
+    };
+    if (!neighbours.look(next.host(), drawn, {[&] { return next.sees_neighbour(); }, end_workers}))
+      return;
+    last->host()->leave();
+    last->blame("keeps the GPU busy after its turn, when others are timed");
+    for (candidate_timer& each : timers) each.start_again();
+  };
   for (int round = first_round;;) {
     std::vector<candidate_timer*> now = participants(timers);
     if (now.empty()) {
@@ -374,11 +419,16 @@ void run_rounds(const problem& p, const results::timing_options& how,
       continue;
     }
     std::ranges::shuffle(now, random);
+    const candidate_timer* const watched = now[random() % now.size()];
     for (candidate_timer* t : now) {
+      if (t->cell().verdict != verdict::pass) continue;
       watch(round, t->cell());
+      look(*t, t == watched);
       const bool gpu = timed_candidates.front().clock == timing::clock::gpu;
       const bool is_idle = how.fresh_processes || (round == first_round && t == now.front());
       in_its_process(*t, [&] { t->take_turn(round, gpu && is_idle ? kClockWarmupSeconds : 0); });
+      neighbours.had_turn(t->host());
+      last = t;
     }
     ++round;
   }

@@ -85,14 +85,15 @@ class device_matrix {
   // Its own changes, with those found in its zones, which are outside.
   data::changes with_zones(data::changes own, std::span<const data::changes> in_zones) const;
 
- private:
-  // Where matrices of the device's page size begin at a page, they still do.
+  // Of one zone. Where matrices of the device's page size begin at a page, they still do.
   static std::size_t zone_bytes(const data::matrix& x) {
     constexpr std::size_t kRows = 128, kLeast = 64 << 10, kMost = 64 << 20, kPage = 2 << 20;
     const std::size_t rows = kRows * static_cast<std::size_t>(x.ld) * type_size(x.type);
     const std::size_t step = rows < kPage ? kLeast : kPage;
     return std::clamp((rows + step - 1) / step * step, kLeast, kMost);
   }
+
+ private:
   std::size_t padded_bytes() const {
     return (bytes() + kMatrixAlignment - 1) / kMatrixAlignment * kMatrixAlignment;
   }

@@ -97,6 +97,12 @@ struct sustain_report {
 // What is in use when all matrices have been freed, in bytes.
 struct memory_report {
   std::int64_t host = 0, device = 0;
+  std::string limits;  // of the device that were changed, and are as before again
+};
+
+// How long another process had the device.
+struct watch_report {
+  double pause_ms = 0;
 };
 
 struct end_to_end_report {

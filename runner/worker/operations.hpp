@@ -20,6 +20,7 @@ enum class operation {
   profile,     // once, for a profiler
   show,        // copy C
   fold,        // sum C row by row
+  watch,       // does another process use the device?
   finish,      // destroy the instance
   release      // free all memory; the last one
 };
@@ -41,6 +42,7 @@ inline constexpr std::array kOperations{
     operation_names{operation::profile, "profile", "the kernel was profiled"},
     operation_names{operation::show, "show", "its result was copied"},
     operation_names{operation::fold, "fold", "its result was summed"},
+    operation_names{operation::watch, "watch", "the device was watched"},
     operation_names{operation::finish, "finish", "the variant was destroyed"},
     operation_names{operation::release, "release", "its memory was freed"}};
 

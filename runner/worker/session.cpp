@@ -52,7 +52,8 @@ results::plugin_description describe(const library& lib) {
 memory_report memory_in_use(devices::backend* on) {
   const struct mallinfo2 heap = mallinfo2();
   return {static_cast<std::int64_t>(heap.uordblks + heap.hblkhd),
-          on == nullptr ? 0 : static_cast<std::int64_t>(on->used_memory())};
+          on == nullptr ? 0 : static_cast<std::int64_t>(on->used_memory()),
+          on == nullptr ? "" : on->restore_limits()};
 }
 
 }  // namespace
@@ -115,6 +116,9 @@ json session::dispatch(const std::string& name, const json& request) {
     case operation::fold:
       kernel_in(request).fold(request.at("key").get<std::uint64_t>());
       break;
+    case operation::watch:
+      open_device(request);
+      return watch_report{backend_->longest_pause_ms()};
     case operation::finish:
       ranges_.erase(request.at("slot").get<int>());
       kernel_in(request).finish();

@@ -12,6 +12,7 @@
 //   {"op": "profile", "slot", "warmup"}                   -> {}
 //   {"op": "show", "slot"}                                -> {}
 //   {"op": "fold", "slot", "key"}                         -> {}
+//   {"op": "watch", "device"}                             -> watch_report
 //   {"op": "finish", "slot"}                              -> {}
 //   {"op": "release"}                                     -> memory_report
 //

@@ -1,6 +1,11 @@
 // Misuse of the CUDA runtime, which the simulator does not have.
 #include "hostile.hpp"
 
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 namespace {
 
 using hostile::gemm;
@@ -37,10 +42,121 @@ struct leaks : honest {
   }
 };
 
+__global__ void spin_kernel(long long ns) {
+  long long start = 0, now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (now - start < ns);
+}
+
+// Makes its rivals slow: once destroyed, a thread enqueues work, which goes on when its process is
+// stopped.
+struct works_between_turns : honest {
+  works_between_turns(const kzoo_problem&, const kzoo_device&) {
+    static std::thread worker([] { enqueue(); });
+    has_turn = true;
+  }
+  ~works_between_turns() { has_turn = false; }
+
+  static void enqueue() {
+    constexpr long long kNs = 100'000'000;
+    cudaStream_t stream = nullptr;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    for (;;) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      if (!has_turn && cudaStreamQuery(stream) == cudaSuccess) {
+        for (int i = 0; i < 2; ++i) spin_kernel<<<264, 256, 0, stream>>>(kNs);
+      }
+    }
+  }
+  static inline std::atomic<bool> has_turn{false};
+};
+
+// Keeps B in the L2 from one run to the next, in a part that is set aside: through a window that it
+// leaves in the stream.
+struct persists_by_window : honest {
+  persists_by_window(const kzoo_problem&, const kzoo_device&) {
+    cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 24 << 20);
+  }
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    cudaStreamAttrValue value{};
+    auto& window = value.accessPolicyWindow;
+    window.base_ptr = const_cast<float*>(g.b);
+    window.num_bytes = std::size_t(g.k) * std::size_t(g.ldb) * sizeof(float);
+    window.hitRatio = 1;
+    window.hitProp = cudaAccessPropertyPersisting;
+    window.missProp = cudaAccessPropertyStreaming;
+    cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value);
+    honest::run(g, stream);
+  }
+};
+
+// The same for A and B, by loads that ask for it.
+__device__ float keep(const float& x) {
+  float value;
+  asm volatile(
+      "{ .reg .b64 policy;\n"
+      "createpolicy.fractional.L2::evict_last.b64 policy, 1.0;\n"
+      "ld.global.L2::cache_hint.f32 %0, [%1], policy; }"
+      : "=f"(value)
+      : "l"(&x));
+  return value;
+}
+struct persists_by_loads : hostile::per_element<persists_by_loads> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) sum += keep(g.a_at(row, i)) * keep(g.b_at(i, col));
+    g.store(row, col, sum);
+  }
+};
+// What they are compared with: the same loads without asking.
+__device__ float load(const float& x) {
+  float value;
+  asm volatile("ld.global.f32 %0, [%1];" : "=f"(value) : "l"(&x));
+  return value;
+}
+struct plain_loads : hostile::per_element<plain_loads> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) sum += load(g.a_at(row, i)) * load(g.b_at(i, col));
+    g.store(row, col, sum);
+  }
+};
+
+// Sums more terms than there are, which count nothing: so many percent as the environment says.
+__global__ void slowed_kernel(gemm g, int terms) {
+  const int row = hostile::row(), col = hostile::col();
+  if (row >= g.m || col >= g.n) return;
+  float sum = 0;
+  for (int i = 0; i < terms; ++i) {
+    const int k = i < g.k ? i : i - g.k;
+    const float term = g.a_at(row, k) * g.b_at(k, col);
+    if (i < g.k)
+      sum += term;
+    else if (term == 12345.678f)
+      sum = 0;  // never
+  }
+  g.store(row, col, sum);
+}
+struct slowed : honest {
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    const char* percent = std::getenv("KZOO_SLOWER_BY");
+    const int more = percent == nullptr ? 0 : std::atoi(percent);
+    hostile::launch(slowed_kernel, g, stream, g.k + g.k * more / 100);
+  }
+};
+
 }  // namespace
 
 KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
             kzoo::variant<sticky_error>("sticky_error", "leaves an error in create"),
             kzoo::variant<other_stream>("other_stream", "measured time close to 0"),
+            kzoo::variant<honest>("honest", "must pass"),
+            kzoo::variant<works_between_turns>("works_between_turns", "when others are timed"),
+            kzoo::variant<persists_by_window>("persists_by_window", "B stays in the L2"),
+            kzoo::variant<persists_by_loads>("persists_by_loads", "A and B stay in the L2"),
+            kzoo::variant<plain_loads>("plain_loads", "must pass, and be as fast"),
+            kzoo::variant<slowed>("slowed", "by a part that is named outside"),
             kzoo::variant<leaks>("leaks", "32 MB each time"),
             kzoo::variant<default_stream>("default_stream", "launches on the default stream"));

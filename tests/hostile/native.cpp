@@ -7,6 +7,7 @@
 #include <link.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -368,6 +369,31 @@ struct tells_process : honest {
   }
 };
 
+// Fails where its process could write a core: 1 byte is the least that no program gets one with.
+struct has_no_core : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    rlimit core{};
+    getrlimit(RLIMIT_CORE, &core);
+    if (core.rlim_cur > 1 || core.rlim_max > 1) throw std::runtime_error("cores are written");
+    honest::run(g, stream);
+  }
+};
+
+// Fails where it can print more than 256 MiB.
+struct prints_without_end : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    constexpr std::size_t kLimit = std::size_t{256} << 20;
+    const std::string words(std::size_t{1} << 20, '.');
+    for (std::size_t printed = 0;;) {
+      const ssize_t more = write(STDOUT_FILENO, words.data(), words.size());
+      if (more <= 0) break;
+      printed += static_cast<std::size_t>(more);
+      if (printed > kLimit) throw std::runtime_error("nothing stops it");
+    }
+    honest::run(g, stream);
+  }
+};
+
 // Starts a daemon: a process that leaves the worker's process group and session and is orphaned.
 struct leaves_child : honest {
   leaves_child(const kzoo_problem&, const kzoo_device&) {
@@ -410,4 +436,6 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<wrong_now_and_then>("wrong_now_and_then", "wrong in every fourth call"),
             kzoo::variant<watches_rivals>("watches_rivals", "fails where another worker runs"),
             kzoo::variant<tells_process>("tells_process", "logs the pid of each run"),
+            kzoo::variant<has_no_core>("has_no_core", "fails where cores are written"),
+            kzoo::variant<prints_without_end>("prints_without_end", "until it may not"),
             kzoo::variant<leaves_child>("leaves_child", "starts a process that must be killed"));

@@ -57,6 +57,8 @@ class clocked final : public devices::backend {
   }
   void* stream() override { return nullptr; }
   std::string pending_error() override { return {}; }
+  double longest_pause_ms() override { return 0; }
+  std::string restore_limits() override { return {}; }
   std::uint64_t used_memory() override { return 0; }
   void synchronize() override {}
   bool cold_cache() const override { return false; }

@@ -6,8 +6,12 @@
 #include <cuda_profiler_api.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace kzoo::devices {
 namespace {
@@ -29,6 +33,12 @@ class cuda_backend final : public backend {
     *gate_ = 0;
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
+    int most_persisting = 0;
+    check(cudaDeviceGetAttribute(&most_persisting, cudaDevAttrMaxPersistingL2CacheSize, ordinal),
+          "persisting L2 size");
+    has_persisting_lines_ = most_persisting > 0;
+    if (has_persisting_lines_)
+      for (const cudaLimit limit : kLimits) limits_[limit] = value_of(limit);
     probe_.emplace();
     int l2_bytes = 0;
     check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, ordinal), "L2 size");
@@ -111,6 +121,29 @@ class cuda_backend final : public backend {
     return error == cudaSuccess ? std::string{} : cuda::describe(error);
   }
 
+  double longest_pause_ms() override {
+    constexpr long long kWatchNs = 6'000'000;  // GPUs give a process slices of about 2 ms
+    constexpr double kNsPerMs = 1e6;
+    return static_cast<double>(on_device(std::vector<long long>(1), "watching the device",
+                                         [&](long long* longest) {
+                                           return cuda::enqueue_watch(kWatchNs, longest, stream_);
+                                         })
+                                   .front()) /
+           kNsPerMs;
+  }
+
+  std::string restore_limits() override {
+    std::string changed;
+    for (const auto& [limit, first] : limits_) {
+      const std::size_t now = value_of(limit);
+      if (now == first) continue;
+      changed += fmt::format("{}{} from {} to {}", changed.empty() ? "" : ", ", name_of(limit),
+                             first, now);
+      check(cudaDeviceSetLimit(limit, first), "cudaDeviceSetLimit");
+    }
+    return changed;
+  }
+
   std::uint64_t used_memory() override {
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
@@ -121,6 +154,7 @@ class cuda_backend final : public backend {
 
   finished_run run(const run_steps& steps, start from) override {
     if (from == start::hot) steps.call();
+    if (from == start::cold && has_persisting_lines_) forget_persisting_lines();
     steps.fill();
     const closed_gate gate(*this, from == start::idle);
     steps.fill_late();
@@ -210,6 +244,27 @@ class cuda_backend final : public backend {
     return sum;
   }
 
+  // Lines that a kernel has marked as persisting stay in the L2 while other memory is written, and
+  // a window that it has left in its stream marks those of the next fill.
+  void forget_persisting_lines() {
+    cudaStreamAttrValue none{};
+    check(cudaStreamSetAttribute(stream_, cudaStreamAttributeAccessPolicyWindow, &none),
+          "cudaStreamSetAttribute");
+    check(cudaCtxResetPersistingL2Cache(), "cudaCtxResetPersistingL2Cache");
+  }
+
+  static constexpr std::array kLimits{cudaLimitPersistingL2CacheSize,
+                                      cudaLimitMaxL2FetchGranularity};
+  static const char* name_of(cudaLimit limit) {
+    return limit == cudaLimitPersistingL2CacheSize ? "cudaLimitPersistingL2CacheSize"
+                                                   : "cudaLimitMaxL2FetchGranularity";
+  }
+  static std::size_t value_of(cudaLimit limit) {
+    std::size_t value = 0;
+    check(cudaDeviceGetLimit(&value, limit), "cudaDeviceGetLimit");
+    return value;
+  }
+
   // Copies `numbers` to the device, calls enqueue(pointer to them), and returns what they then are.
   template <class T, class Enqueue>
   std::vector<T> on_device(std::vector<T> numbers, const char* doing, const Enqueue& enqueue) {
@@ -229,6 +284,8 @@ class cuda_backend final : public backend {
     return numbers;
   }
 
+  bool has_persisting_lines_ = false;        // since compute capability 8.0
+  std::map<cudaLimit, std::size_t> limits_;  // at first
   cudaStream_t stream_ = nullptr;
   cudaStream_t own_stream_ = nullptr;
   volatile unsigned* gate_ = nullptr;  // in host memory, mapped to the device

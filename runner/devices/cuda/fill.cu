@@ -148,6 +148,17 @@ __global__ void gate_kernel(const volatile unsigned* open, unsigned ticket, long
   while (*open != ticket && nanoseconds() - start < most) __nanosleep(100);
 }
 
+__global__ void watch_kernel(long long ns, long long* longest_ns) {
+  const long long start = nanoseconds();
+  long long longest = 0;
+  for (long long last = start; last - start < ns;) {
+    const long long now = nanoseconds();
+    longest = max(longest, now - last);
+    last = now;
+  }
+  *longest_ns = longest;
+}
+
 __global__ void fold_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
                                  data::row_sums* sums) {
   for (std::int64_t row = blockIdx.x; row < data::all_rows(x); row += gridDim.x) {
@@ -193,6 +204,11 @@ cudaError_t enqueue_negate(void* buffer, const data::matrix& x, const data::nega
 cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
                          cudaStream_t stream) {
   gate_kernel<<<1, 1, 0, stream>>>(open, ticket, most_ns);
+  return cudaGetLastError();
+}
+
+cudaError_t enqueue_watch(long long ns, long long* longest_ns, cudaStream_t stream) {
+  watch_kernel<<<1, 1, 0, stream>>>(ns, longest_ns);
   return cudaGetLastError();
 }
 

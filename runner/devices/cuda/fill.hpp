@@ -26,6 +26,8 @@ cudaError_t enqueue_negate(void* buffer, const data::matrix& x, const data::nega
 // device; at most for about `most_ns`.
 cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_ns,
                          cudaStream_t stream);
+// Runs one thread for `ns`, and stores the longest time in which it did not get to read the timer.
+cudaError_t enqueue_watch(long long ns, long long* longest_ns, cudaStream_t stream);
 // Adds to sums[row], for each row.
 cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
                               data::row_sums* sums, cudaStream_t stream);

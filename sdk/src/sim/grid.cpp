@@ -83,8 +83,8 @@ struct job {
 };
 
 // Threads that sleep between launches. The one that launches runs no block itself: see
-// static_shared. Never destroyed: ending them at exit would hang in a process
-// that exits from within a kernel, or was forked. The module must stay loaded (see CMakeLists.txt).
+// static_shared. Never destroyed: ending them at exit would hang in a process that exits from
+// within a kernel, or was forked. The module must stay loaded (see CMakeLists.txt).
 class pool {
  public:
   static pool& instance() {

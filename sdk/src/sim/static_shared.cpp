@@ -6,6 +6,7 @@
 #include <link.h>
 
 #include <kzoo/sim/device.hpp>
+
 #include "faults.hpp"
 #include "observer.hpp"
 
@@ -48,6 +49,9 @@ static_shared::static_shared() {
 }
 
 void static_shared::poison(const void* kernel) {
+  if (kernel != last_)
+    fill(used_[last_]);  // so that all but the bytes of one kernel stay as they are
+  last_ = kernel;
   if (const auto known = used_.find(kernel); known != used_.end()) fill(known->second);
 }
 

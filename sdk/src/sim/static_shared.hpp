@@ -29,6 +29,7 @@ class static_shared {
 
  private:
   byte_range all_;
+  const void* last_ = nullptr;  // kernel
   std::unordered_map<const void*, byte_range> used_;
 };
 

@@ -1,0 +1,137 @@
+// What a plugin may do to the others, to the device and to the machine.
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/skip.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <string>
+
+using namespace kzoo::test;
+
+namespace {
+
+run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
+                       const std::string& sizes, const std::string& timing,
+                       const std::string& device, const std::string& environment = "") {
+  const auto file = folder.write(
+      "neighbours.toml", fmt::format("plugins = [{}]\n[problem]\nsizes = [{}]\n[timing]\n{}\n",
+                                     plugins, sizes, timing));
+  return runner(fmt::format("{} --device {} --json - --no-journal --plugin-dir {}", file, device,
+                            hostile_folder()),
+                environment);
+}
+
+}  // namespace
+
+TEST_CASE("a worker writes no core, and what it prints is kept up to a limit", "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto ran = run_plugins(folder, "'native:has_no_core', 'native:prints_without_end'", "8",
+                               "enabled = false", "cpu");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) CHECK(cell.at("verdict") == "pass");
+}
+
+// Each in turn with the others beside it, so often that a verdict that depends on chance is seen.
+TEST_CASE("correct kernels are never blamed for a saboteur, a stopper and a crasher",
+          "[cli][hostile][.ladder]") {
+  constexpr int kRuns = 200;
+  const scratch_folder folder;
+  const std::map<std::string, std::string> expected{
+      {"serial:ikj", "pass"},           {"native:spoils_others", "pass"},
+      {"native:is_spoilt", "pass"},     {"naive:16x16", "pass"},
+      {"process:stops_itself", "hung"}, {"native:honest", "pass"},
+      {"launches:segfault", "crashed"}, {"smem:16x16", "pass"}};
+  std::string plugins;
+  for (const auto& [kernel, verdict] : expected)
+    plugins += fmt::format("{}'{}'", plugins.empty() ? "" : ", ", kernel);
+  for (int i = 0; i < kRuns; ++i) {
+    const auto ran =
+        run_plugins(folder, plugins, "20", "rounds = 3\nmin_samples = 3\nmax_seconds = 0.1", "cpu");
+    INFO(i << "\n" << ran.err);
+    const auto results = ran.json();
+    REQUIRE(results.at("cells").size() == expected.size());
+    for (const auto& cell : results.at("cells")) {
+      INFO(cell.dump(1));
+      const auto kernel =
+          cell.at("plugin").get<std::string>() + ":" + cell.at("variant").get<std::string>();
+      REQUIRE(cell.at("verdict") == expected.at(kernel));
+    }
+  }
+}
+
+TEST_CASE("one that keeps the GPU busy between its turns is to blame, not its rivals",
+          "[cli][hostile][.gpu]") {
+  needs_gpu();
+  const scratch_folder folder;
+  const auto ran = run_plugins(
+      folder, "'naive:16x16', 'cublas:fp32', 'smem:16x16', 'cuda_runtime:works_between_turns'",
+      "1024", "rounds = 12", "cuda");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    const bool guilty = cell.at("variant") == "works_between_turns";
+    CHECK(cell.at("verdict") == (guilty ? "wrong" : "pass"));
+    if (guilty)
+      CHECK_THAT(cell.at("reason").get<std::string>(),
+                 ContainsSubstring("keeps the GPU busy after its turn"));
+  }
+}
+
+TEST_CASE("lines that persist in the L2 are no advantage, and changed limits are said",
+          "[cli][hostile][.gpu]") {
+  needs_gpu();
+  const scratch_folder folder;
+  const auto ran = run_plugins(folder,
+                               "'cuda_runtime:honest', 'cuda_runtime:persists_by_window', "
+                               "'cuda_runtime:plain_loads', 'cuda_runtime:persists_by_loads'",
+                               "1024, 2048, '16x2048x2048'", "rounds = 10", "cuda");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  const auto cells = ran.json().at("cells");
+  REQUIRE(cells.size() == 12);
+  for (std::size_t i = 0; i < cells.size(); i += 2) {
+    constexpr double kNoise = 0.02;
+    const auto& plain = cells.at(i);
+    const auto& persists = cells.at(i + 1);
+    INFO(persists.dump(1));
+    const auto ms = [](const auto& cell) {
+      return cell.at("time").at("median_ms").template get<double>();
+    };
+    fmt::print(stderr, "{}: {:.4g} ms, {}: {:.4g} ms\n", plain.at("variant").get<std::string>(),
+               ms(plain), persists.at("variant").get<std::string>(), ms(persists));
+    CHECK(ms(persists) > (1 - kNoise) * ms(plain));
+    if (persists.at("variant") == "persists_by_window")
+      CHECK_THAT(persists.at("checks").dump(),
+                 ContainsSubstring("cudaLimitPersistingL2CacheSize from 0 to "));
+  }
+}
+
+TEST_CASE("a kernel that is slower by 5 % is found by compare", "[cli][hostile][.gpu]") {
+  needs_gpu();
+  constexpr int kPairs = 5;
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "slower.toml", "plugins = ['cuda_runtime:slowed']\n[problem]\nsizes = [1024, 2048]\n");
+  const auto run = [&](const std::string& name, const std::string& percent) {
+    const auto out = (folder.path() / name).string();
+    const auto ran = runner(fmt::format("{} --device cuda --json {} --no-journal --plugin-dir {}",
+                                        file, out, hostile_folder()),
+                            "KZOO_SLOWER_BY=" + percent);
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+    return out;
+  };
+  for (int i = 0; i < kPairs; ++i) {
+    const auto before = run("before.json", "0"), after = run("after.json", "5");
+    const auto compared = runner("compare " + before + " " + after);
+    INFO(compared.out << compared.err);
+    CHECK(compared.code == 4);
+    CHECK_THAT(compared.out, ContainsSubstring("2 slower"));
+  }
+}

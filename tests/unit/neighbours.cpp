@@ -1,0 +1,71 @@
+// Who is to blame for a busy GPU, in turns that are made up.
+#include "run/neighbours.hpp"
+
+#include "support/catch.hpp"
+
+#include <array>
+#include <functional>
+#include <optional>
+
+using kzoo::run::neighbour_watch;
+
+namespace {
+
+constexpr int kWorkers = 3;
+
+// Three workers in turn, for a while; `busy_after(worker, turn)`: for how many looks the device is
+// busy after the turn; `ends`: whether that is over when workers are ended. Who is blamed, or -1.
+struct outcome {
+  int blamed = -1, turns = 0, looks = 0, ended = 0;
+};
+outcome play(const std::function<int(int, int)>& busy_after, bool ends = true) {
+  std::array<char, kWorkers> workers{};
+  neighbour_watch watch;
+  outcome all;
+  int left = 0;
+  const auto is_busy = [&] {
+    ++all.looks;
+    return left-- > 0;
+  };
+  const auto end_workers = [&] {
+    ++all.ended;
+    if (ends) left = 0;
+  };
+  for (; all.turns < 30; ++all.turns) {
+    const int next = all.turns % kWorkers;
+    const auto found = watch.look(&workers[std::size_t(next)],
+                                  next == all.turns / kWorkers % kWorkers, {is_busy, end_workers});
+    if (found) {
+      all.blamed = int(static_cast<const char*>(*found) - workers.data());
+      return all;
+    }
+    watch.had_turn(&workers[std::size_t(next)]);
+    left = busy_after(next, all.turns);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a worker after whose turns the device is busy is to blame", "[run]") {
+  for (const int guilty : {0, 1, 2}) {
+    for (const int looks : {1, 5, 1000}) {
+      const outcome all = play([&](int worker, int) { return worker == guilty ? looks : 0; });
+      CHECK(all.blamed == guilty);
+      CHECK(all.turns <= 5 * kWorkers);
+    }
+  }
+}
+
+TEST_CASE("an idle device is looked at once in a round", "[run]") {
+  const outcome all = play([](int, int) { return 0; });
+  CHECK(all.blamed == -1);
+  CHECK(all.looks == 10);
+}
+
+TEST_CASE("another program is no worker's fault", "[run]") {
+  const outcome always = play([](int, int) { return 1000; }, false);
+  CHECK(always.blamed == -1);
+  CHECK(always.ended == 1);
+  CHECK(play([](int, int turn) { return turn % 4 == 0 ? 3 : 0; }).blamed == -1);
+}
