@@ -191,6 +191,16 @@ TEST_CASE("a file is a plugin in every command that names plugins") {
   CHECK(has(none.err, "mine has no variant '8x8'"));
 }
 
+TEST_CASE("xray counts the accesses of a source, by its lines") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  const auto ran = runner("xray quick --cell " + file + ":16x16@64");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(has(ran.err, "compiled " + file + " for cpu-xray"));
+  CHECK(has(ran.out, "mine.cu:10, global load"));
+}
+
 TEST_CASE("files that cannot be plugins are refused") {
   const author a;
   const std::string file = a.folder.write("mine.cu", template_text());
