@@ -116,15 +116,22 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
            printable(fmt::format("{}", fmt::join(then.invoked.plugin_folders, ", "))));
 }
 
-// Sources that stored results name are compiled and run: only if that is wanted.
-void check_trusted(const results::experiment& e, const std::string& file, bool trusted) {
-  const auto source = std::ranges::find_if(
-      e.plugins, [](const selector& s) { return as_file(s.text).has_value(); });
-  if (trusted || source == e.plugins.end()) return;
-  throw input::invalid(fmt::format(
-      "error: {} names a file to load as a plugin: {}; --trust-folders compiles and runs it, if you "
-      "know what it is",
-      file, source->text));
+// Stored results may name files that would be compiled and run, and options of the compiler, which
+// can do as much. `given`: what this command line gives instead.
+void check_trusted(const results::experiment& e, const experiment_options& given,
+                   const common_options& common, const std::string& file, bool trusted) {
+  std::string named;
+  const auto note = [&](const selector& s) {
+    if (as_file(s.text)) named = "a file to load as a plugin: " + s.text;
+  };
+  if (given.plugins.empty()) std::ranges::for_each(e.plugins, note);
+  if (e.baseline) note(*e.baseline);
+  if (common.build_args.empty() && !e.overridden.build_args.empty())
+    named = fmt::format("options of the compiler: {}", fmt::join(e.overridden.build_args, " "));
+  if (trusted || named.empty()) return;
+  throw input::invalid(
+      fmt::format("error: {} names {}; --trust-folders uses that, if you know what it is",
+                  printable(file), printable(named)));
 }
 
 // The options of the interrupted run, wherever this command line gives none.
@@ -184,7 +191,7 @@ int resume(const run_options& given) {
   add_recorded_folders(then, before.file.string(), given.trust_folders, options);
   results::experiment e = continued_experiment(then, options);
   e.verify.show_errors = options.show_errors;
-  check_trusted(e, before.file.string(), given.trust_folders || !given.plugins.empty());
+  check_trusted(e, given, given, before.file.string(), given.trust_folders);
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
@@ -229,7 +236,7 @@ int rerun(const rerun_options& given) {
   const results::experiment& stored = then.experiment;
   results::experiment e = experiment::load_text(stored.file, stored.text, stored.overridden);
   e.verify.show_errors = options.show_errors;
-  check_trusted(e, given.file, given.trust_folders);
+  check_trusted(e, {}, {}, given.file, given.trust_folders);
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, given.file);

@@ -212,19 +212,19 @@ unit unit_in(const experiment::node_table& said, const location& where, const fs
 unit read_unit(const fs::path& source, const std::string& name, const std::string& text) {
   const fs::path manifest = fs::path(source).replace_extension(".toml");
   const bool is_bare = !is_plugin(text);
-  if (is_bare && fs::exists(manifest)) {
-    const std::string keys = input::read_file(manifest);
-    input::diagnostics report(manifest.string(), keys);
-    const experiment::node_table said = experiment::parse_document(keys, report);
-    report.throw_if_any();
-    return unit_in(said, report.at(1, 1), source, true, report);
-  }
   input::diagnostics report(name, text);
   const experiment::node_table said = annotations(text, report);
   report.throw_if_any();
+  const bool says_entry = std::ranges::count(said, "entry", &experiment::table_entry::key) > 0;
+  if (is_bare && !says_entry && fs::exists(manifest)) {
+    const std::string keys = input::read_file(manifest);
+    input::diagnostics of_manifest(manifest.string(), keys);
+    const experiment::node_table content = experiment::parse_document(keys, of_manifest);
+    of_manifest.throw_if_any();
+    return unit_in(content, of_manifest.at(1, 1), source, true, of_manifest);
+  }
   const bool has_kernel = text.find("__global__") != std::string::npos;
-  if (is_bare && has_kernel &&
-      std::ranges::count(said, "entry", &experiment::table_entry::key) == 0) {
+  if (is_bare && has_kernel && !says_entry) {
     throw input::invalid(fmt::format(
         "error: {} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
         "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "

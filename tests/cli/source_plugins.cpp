@@ -191,6 +191,16 @@ TEST_CASE("a file is a plugin in every command that names plugins") {
   CHECK(has(none.err, "mine has no variant '8x8'"));
 }
 
+TEST_CASE("xray counts the accesses of a source, by its lines") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  const auto ran = runner("xray quick --cell " + file + ":16x16@64");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  CHECK(has(ran.err, "compiled " + file + " for cpu-xray"));
+  CHECK(has(ran.out, "mine.cu:10, global load"));
+}
+
 TEST_CASE("files that cannot be plugins are refused") {
   const author a;
   const std::string file = a.folder.write("mine.cu", template_text());
@@ -216,6 +226,15 @@ TEST_CASE("stored results do not make the runner compile what they name") {
   REQUIRE(runner(kRun + "--plugins " + file + " --json " + stored).code == 0);
   const auto refused = runner("rerun --quiet --no-journal " + stored);
   CHECK(refused.code == 2);
-  CHECK(has(refused.err, "--trust-folders compiles and runs it"));
+  CHECK(has(refused.err, "names a file to load as a plugin: " + file + "; --trust-folders"));
   CHECK(runner("rerun --quiet --no-journal --trust-folders " + stored).code == 0);
+
+  const std::string experiment = a.folder.write(
+      "e.toml", "plugins = ['naive:8x8']\nbaseline = 'mine.cu'\n[problem]\nsizes = [16]\n");
+  REQUIRE(runner("run " + experiment + " --device cpu --no-journal --json " + stored).code == 0);
+  CHECK(has(runner("rerun --quiet --no-journal " + stored).err, "to load as a plugin: mine.cu;"));
+
+  REQUIRE(runner(kRun + "--plugins naive:8x8 --build-args=-DX=1 --json " + stored).code == 0);
+  CHECK(has(runner("rerun --quiet --no-journal " + stored).err,
+            "names options of the compiler: -DX=1"));
 }

@@ -24,6 +24,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error \
+    "wgmma is an instruction of sm_90a alone: ARCH 90a-real in kzoo_add_plugin, or `// kzoo: arch=90a`"
+#endif
+
 namespace kzoo {
 
 // What runs along the 128-byte rows of an operand's tile: K, or the rows of A (columns of B).
