@@ -1,8 +1,9 @@
 // C = A B for fp32 matrices, row-major, rows of lda, ldb and ldc elements. It knows nothing of
-// kernel-zoo: sgemm.toml says how it is launched. Each thread of 16 x 16 computes 4 x 4 elements of a
-// 64 x 64 tile.
-extern "C" __global__ __launch_bounds__(256) void sgemm(int m, int n, int k, const float* a, int lda,
-                                                        const float* b, int ldb, float* c, int ldc) {
+// kernel-zoo: sgemm.toml says how it is launched. Each thread of 16 x 16 computes 4 x 4 elements of
+// a 64 x 64 tile.
+extern "C" __global__ __launch_bounds__(256) void sgemm(int m, int n, int k, const float* a,
+                                                        int lda, const float* b, int ldb, float* c,
+                                                        int ldc) {
   constexpr int kTile = 64, kDepth = 16, kEach = 4;
   __shared__ float a_tile[kDepth][kTile + 1], b_tile[kDepth][kTile];
   const int row = blockIdx.y * kTile, col = blockIdx.x * kTile;

@@ -43,8 +43,7 @@ std::optional<file_selector> as_file(std::string_view text) {
   const std::size_t colon = std::min(text.find(':', name), text.size());
   const std::string_view path = text.substr(0, colon);
   const bool is_path = slash != std::string_view::npos || path.ends_with(".cu") ||
-                       path.ends_with(".cpp") || path.ends_with(".so") ||
-                       path.ends_with(".toml");
+                       path.ends_with(".cpp") || path.ends_with(".so") || path.ends_with(".toml");
   if (!is_path) return std::nullopt;
   const std::string_view variant = text.substr(std::min(colon + 1, text.size()));
   if (colon < text.size() && !is_identifier(variant, "*?")) return std::nullopt;

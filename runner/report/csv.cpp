@@ -31,13 +31,10 @@ void add_problem(csv_line& l, const problem& p) {
 
 void add_time(csv_line& l, const document& d, const cell& c) {
   if (!c.time) {
-    for (const char* column : {"median_ms",       "min_ms",        "spread",
-                               "noise",           "samples",       "clock",
-                               "cache",           "sm_mhz",        "throttled",
-                               "gflops",          "share_of_peak", "floor_ms",
-                               "floor_resource",  "hot_median_ms", "sustained_ms",
-                               "sustained_watts", "joules",        "speedup_over_baseline",
-                               "speedup_low",     "speedup_high",  "end_to_end_ms"}) {
+    for (const char* column :
+         {"median_ms", "min_ms", "spread", "noise", "samples", "clock", "cache", "sm_mhz",
+          "throttled", "gflops", "share_of_peak", "floor_ms", "floor_resource", "hot_median_ms",
+          "speedup_over_baseline", "speedup_low", "speedup_high", "end_to_end_ms"}) {
       l.none(column);
     }
     return;
@@ -60,9 +57,6 @@ void add_time(csv_line& l, const document& d, const cell& c) {
   l.number("floor_ms", floor ? floor->ms : NAN);
   l.add("floor_resource", floor ? roofline::resource_name(floor->resource) : "");
   l.number("hot_median_ms", c.hot_time ? c.hot_time->median_ms : NAN);
-  l.number("sustained_ms", c.sustained ? c.sustained->time.median_ms : NAN);
-  l.number("sustained_watts", c.sustained ? c.sustained->watts.value_or(NAN) : NAN);
-  l.number("joules", c.sustained ? c.sustained->joules().value_or(NAN) : NAN);
   l.number("speedup_over_baseline", speedup ? speedup->value : NAN);
   l.number("speedup_low", sure ? speedup->likely->low : NAN);
   l.number("speedup_high", sure ? speedup->likely->high : NAN);
@@ -99,6 +93,9 @@ csv_line line_of(const document& d, const cell& c) {
   l.number("max_abs_error", c.accuracy ? c.accuracy->max_abs_error : NAN);
   l.number("error_over_sqrt_k", c.accuracy ? c.accuracy->rho_over_sqrt_k : NAN);
   l.number("worst_of_allowed", c.accuracy ? c.accuracy->worst_of_allowed : NAN);
+  l.number("sustained_ms", c.sustained ? c.sustained->time.median_ms : NAN);
+  l.number("sustained_watts", c.sustained ? c.sustained->watts.value_or(NAN) : NAN);
+  l.number("joules", c.sustained ? c.sustained->joules().value_or(NAN) : NAN);
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
     l.number("published_ms " + d.experiment.published.columns[i].label,
              d.published_ms(c, i).value_or(NAN));

@@ -6,22 +6,31 @@ namespace kzoo::run {
 
 std::optional<neighbour_watch::worker> neighbour_watch::look(worker next, bool drawn,
                                                              const device& on) {
-  constexpr int kEnough = 2;
   if (is_given_up_ || (!drawn && !is_alert_)) return std::nullopt;
   const bool was_idle = std::exchange(was_idle_, true);
-  if (!on.is_busy()) return std::nullopt;
+  const bool is_busy = on.is_busy();
   // Of a worker's own work nothing is seen.
   const bool is_known = is_alert_ && was_idle && last_ != nullptr && last_ != next;
-  is_alert_ = true;
-  if (is_known && ++seen_[last_] == kEnough && seen_.size() == 1) {
-    seen_.clear();
-    return last_;
-  }
+  if (is_known) ++(is_busy ? seen_ : idle_)[last_];
+  if (is_busy) is_alert_ = true;
+  const std::optional<worker> guilty = to_blame();
+  if (guilty) seen_.clear();
+  if (guilty || !is_busy) return guilty;
   if (seen_.size() > 1)
     is_given_up_ = true;  // another program
   else
     wait_until_idle(on);
   return std::nullopt;
+}
+
+std::optional<neighbour_watch::worker> neighbour_watch::to_blame() const {
+  // Another program that comes and goes would have to choose the same turns so often.
+  constexpr int kEnough = 5;
+  if (seen_.size() != 1 || seen_.begin()->second < kEnough) return std::nullopt;
+  const worker suspect = seen_.begin()->first;
+  int idle = 0;
+  for (const auto& [other, times] : idle_) idle += other == suspect ? -times : times;
+  return idle >= kEnough ? std::optional(suspect) : std::nullopt;
 }
 
 void neighbour_watch::wait_until_idle(const device& on) {

@@ -82,6 +82,7 @@ TEST_CASE("results hold the peaks that they were judged by", "[roofline]") {
   d.cells[1].verdict = verdict::impossible_time;
   d.cells[1].time.reset();
   d.cells[1].hot_time.reset();
+  d.cells[1].sustained.reset();
   const json j = stored_peaks_of(d);
   CHECK(stored_peaks_of(test::read_document(j.dump())) == j);
   CHECK(j.at("ceilings").at("ceilings").at(0).contains("samples") == false);
