@@ -457,6 +457,8 @@ constexpr double norm_of(const matrix& x) {
       return 2.0;
     case content::tall_first:
       return 0x1p30;
+    case content::scaled:
+      return power_of_two(static_cast<std::int64_t>(x.parameter));
     case content::specials:
       return std::numeric_limits<double>::infinity();
     default:

@@ -23,14 +23,20 @@ std::optional<neighbour_watch::worker> neighbour_watch::look(worker next, bool d
   return std::nullopt;
 }
 
+// Fisher's exact test: had another program kept the device busy, all sightings would be after the
+// turns of one worker with this chance.
 std::optional<neighbour_watch::worker> neighbour_watch::to_blame() const {
-  // Another program that comes and goes would have to choose the same turns so often.
-  constexpr int kEnough = 5;
-  if (seen_.size() != 1 || seen_.begin()->second < kEnough) return std::nullopt;
-  const worker suspect = seen_.begin()->first;
-  int idle = 0;
-  for (const auto& [other, times] : idle_) idle += other == suspect ? -times : times;
-  return idle >= kEnough ? std::optional(suspect) : std::nullopt;
+  constexpr double kMostChance = 1e-5;
+  if (seen_.size() != 1) return std::nullopt;
+  const auto [suspect, sightings] = *seen_.begin();
+  int own_looks = sightings, looks = sightings;
+  for (const auto& [w, times] : idle_) {
+    looks += times;
+    if (w == suspect) own_looks += times;
+  }
+  double chance = 1;
+  for (int i = 0; i < sightings; ++i) chance *= double(own_looks - i) / (looks - i);
+  return chance < kMostChance ? std::optional(suspect) : std::nullopt;
 }
 
 void neighbour_watch::wait_until_idle(const device& on) {

@@ -4,8 +4,8 @@
 //
 // All workers but one are stopped at any time. So if the device is idle before a turn and busy
 // after it, the worker that had the turn is to blame, unless it is another program of the machine.
-// That one would be seen after turns of several workers: who is blamed was seen five times, and the
-// device was idle after the turns of others as often.
+// That one would be seen after turns of several workers: who is blamed was seen alone, so often
+// that chance hardly explains it.
 
 #include <functional>
 #include <map>

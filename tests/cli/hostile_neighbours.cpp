@@ -70,7 +70,7 @@ TEST_CASE("one that keeps the GPU busy between its turns is to blame, not its ri
   const scratch_folder folder;
   const auto ran = run_plugins(
       folder, "'naive:16x16', 'cublas:fp32', 'smem:16x16', 'cuda_runtime:works_between_turns'",
-      "1024", "rounds = 12", "cuda");
+      "1024", "rounds = 20", "cuda");
   INFO(ran.err);
   CHECK(ran.code == 1);
   for (const auto& cell : ran.json().at("cells")) {

@@ -278,10 +278,12 @@ TEST_CASE("fills for timing are what they are called", "[matrix_data]") {
 }
 
 TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[matrix_data]") {
-  for (const fill what : kFills) {
+  std::vector<filling> all{{fill::scaled, 40}, {fill::scaled, -40}, {fill::uneven, 40}};
+  for (const fill what : kFills) all.push_back({what, parameter_of(what).most / 2});
+  for (const filling& data : all) {
     for (const kzoo_type type : {KZOO_F32, KZOO_F64}) {
       problem p = sized(40, 50, 1000, type);
-      p.data = {what, parameter_of(what).most / 2};
+      p.data = data;
       p.beta = 1;
       const operands o = operands_of(p);
       for (const data::matrix& x : {o.a, o.b, o.c}) {
