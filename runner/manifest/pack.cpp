@@ -71,9 +71,10 @@ std::string pack(const std::filesystem::path& manifest, const std::filesystem::p
     input::refuse(file.string(), "the file " + flaw);
   read_manifest.kernel = file.filename().string();
   if (!std::filesystem::exists(launcher)) {
-    input::refuse(manifest.string(),
-                  "compiled kernels run on a GPU, and this runner was built without CUDA 12.8 or "
-                  "later");
+    input::refuse(
+        manifest.string(),
+        "compiled kernels run on a GPU, and what launches them is not built: ./zoo build --device "
+        "cuda builds it, with nvcc 12.8 or later");
   }
   std::string library = input::read_file(launcher, kLauncherFile);
   library.append(kernel);

@@ -239,7 +239,7 @@ TEST_CASE("manifest: only whole files of kernels are packed") {
   CHECK_THROWS_AS(manifest::pack(folder / "k.toml", folder / "launcher.so"), input::invalid);
 
   std::filesystem::rename(folder / "launcher.so", folder / "no-launcher.so");
-  CHECK_THAT(packing(whole), Contains("was built without CUDA"));
+  CHECK_THAT(packing(whole), Contains("./zoo build --device cuda"));
   std::filesystem::rename(folder / "no-launcher.so", folder / "launcher.so");
 
   const std::string packed = packing(whole);
