@@ -1,6 +1,7 @@
 #include "checks/candidate.hpp"
 
 #include "core/operands.hpp"
+#include "core/steady_seconds.hpp"
 #include "devices/backend.hpp"
 #include "reference/error_map.hpp"
 #include "reference/tampering.hpp"
@@ -154,13 +155,9 @@ judged_repetition candidate::run_for(double seconds, std::vector<std::uint64_t>&
   const problem& p = problem_in(0);
   worker::sustain_request how{seconds, wanted(p)};
   how.output.known = judged;
-  const auto now = [] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  };
-  const double sent = now();
+  const double sent = steady_seconds();
   const worker::sustain_report report = host_.sustain(how);
-  const double returned = now();
+  const double returned = steady_seconds();
   judged_repetition all{
       {}, report.ms / static_cast<double>(report.runs), report.begin_seconds, report.end_seconds};
   all.judgement.right = report.output.known;

@@ -54,12 +54,13 @@ std::optional<double> mean(std::span<const sustained_turn> turns, const Of& of) 
 
 }  // namespace
 
-sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged) {
+sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged, int round) {
   static const devices::nvml kNone("");
   const devices::nvml& monitor = c.monitor() != nullptr ? *c.monitor() : kNone;
   const devices::power_meter meter(monitor);
   const double scale = monitor.absent().empty() ? 1 : kWithoutPower;
   sustained_turn turn;
+  turn.round = round;
   double last_ms = 0, last_watts = 0;
   while (!turn.settled && turn.settle_seconds < scale * kMostSettleSeconds) {
     const judged_repetition step = c.run_for(scale * kStepSeconds, judged);
@@ -88,16 +89,23 @@ sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& jud
   return turn;
 }
 
-results::sustained merged(std::span<const sustained_turn> turns) {
+results::sustained summarised(std::span<const sustained_turn> turns, timing::clock clock) {
   results::sustained all;
+  std::vector<double> ms;
+  std::vector<int> rounds;
   all.watts = mean(turns, [](const sustained_turn& t) { return t.watts; });
   all.reported_watts = mean(turns, [](const sustained_turn& t) { return t.reported_watts; });
   for (const sustained_turn& t : turns) {
+    ms.push_back(t.ms);
+    rounds.push_back(t.round);
     all.settled = all.settled && t.settled;
     all.settle_seconds = std::max(all.settle_seconds, t.settle_seconds);
     all.counter_seconds = std::max(all.counter_seconds, t.counter_seconds);
     if (all.no_energy.empty()) all.no_energy = t.no_energy;
   }
+  all.time = timing::summarise(ms, rounds);
+  all.time.clock = clock;
+  all.time.caches = timing::caches::hot;
   return all;
 }
 

@@ -14,6 +14,7 @@
 namespace kzoo::checks {
 
 struct sustained_turn {
+  int round = 0;
   reference::judgement judgement;  // the first wrong one, else the last
   double ms = 0;                   // of one run, on average, once settled
   double settle_seconds = 0;
@@ -28,9 +29,9 @@ struct sustained_turn {
 // of these in a row differ by less than 1 % in time and by less than 3 % in power; then for two
 // seconds that count. After ten seconds it counts as it is. All are a fifth of that on a device
 // whose power cannot be read.
-sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged);
+sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged, int round);
 
-// All but the times of several turns.
-results::sustained merged(std::span<const sustained_turn> turns);
+// Of at least one turn, in the order of their rounds.
+results::sustained summarised(std::span<const sustained_turn> turns, timing::clock clock);
 
 }  // namespace kzoo::checks

@@ -1,12 +1,10 @@
 #include "devices/power_meter.hpp"
 
+#include "core/steady_seconds.hpp"
+
 #include <chrono>
 
 namespace kzoo::devices {
-
-double power_meter::now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 power_meter::power_meter(const nvml& device) : device_(device) {
   if (!device.absent().empty()) return;
@@ -20,7 +18,7 @@ power_meter::~power_meter() = default;
 
 void power_meter::read() {
   const std::optional<double> joules = device_.joules(), watts = device_.read().watts;
-  const double seconds = now();
+  const double seconds = steady_seconds();
   const std::scoped_lock lock(readings_);
   if (joules && (joules_.empty() || joules_.back().value != *joules))
     joules_.push_back({seconds, *joules});

@@ -26,10 +26,8 @@ class power_meter {
   power_meter(const power_meter&) = delete;
   power_meter& operator=(const power_meter&) = delete;
 
-  // Of a time that is over; seconds of the machine's steady clock.
+  // Of a time that is over, in steady_seconds().
   power_use between(double begin, double end) const;
-
-  static double now();
 
  private:
   void read();

@@ -131,7 +131,7 @@ class candidate_timer {
     if (alone_) who_.cell->findings.push_back(excuse_);
     who_.cell->time = summarised(kinds_.front());
     if (kinds_.size() > 1) who_.cell->hot_time = summarised(kinds_.back());
-    if (!sustained_.ms.empty()) who_.cell->sustained = summarised_sustained();
+    if (!sustained_.empty()) who_.cell->sustained = checks::summarised(sustained_, who_.clock);
     if (how_.power == results::power_mode::sustained && who_.cell->sustained)
       who_.cell->time = who_.cell->sustained->time;
   }
@@ -145,7 +145,7 @@ class candidate_timer {
     if (how_.mode != cache_mode::cold && !simulated) kinds_.push_back({true, filter});
     unseen_ms_.clear();
     unseen_rounds_.clear();
-    sustained_ = {};
+    sustained_.clear();
     clocks_compared_ = false;
     who_.cell->end_to_end.reset();
   }
@@ -231,26 +231,16 @@ class candidate_timer {
 
   bool takes_sustained_turn() const {
     return how_.power != results::power_mode::burst && cell().verdict == verdict::pass &&
-           who_.clock != timing::clock::simulator && sustained_.ms.size() < kSustainedTurns;
+           who_.clock != timing::clock::simulator && sustained_.size() < kSustainedTurns;
   }
 
   void sustain(int round) {
-    if (cell().verdict != verdict::pass) return;
-    const checks::sustained_turn turn = checks::take_sustained_turn(*who_.candidate, who_.judged);
+    const checks::sustained_turn turn =
+        checks::take_sustained_turn(*who_.candidate, who_.judged, round);
     if (!turn.judgement.right)
       return fail(turn.judgement, "right when it ran once, wrong when it ran without pauses: ");
-    sustained_.ms.push_back(turn.ms);
-    sustained_.rounds.push_back(round);
-    sustained_.turns.push_back(turn);
+    sustained_.push_back(turn);
     who_.cell->conditions.add(turn.conditions);
-  }
-
-  results::sustained summarised_sustained() const {
-    results::sustained all = checks::merged(sustained_.turns);
-    all.time = timing::summarise(sustained_.ms, sustained_.rounds);
-    all.time.clock = who_.clock;
-    all.time.caches = timing::caches::hot;
-    return all;
   }
 
   // A kernel that keeps results has nothing to gain here.
@@ -356,11 +346,7 @@ class candidate_timer {
   std::vector<int> unseen_rounds_;
   timing::stop_rule rule_;
   std::vector<kind> kinds_;
-  struct {
-    std::vector<double> ms;
-    std::vector<int> rounds;
-    std::vector<checks::sustained_turn> turns;
-  } sustained_;
+  std::vector<checks::sustained_turn> sustained_;
   leaks leaks_;
   std::string limits_;  // of the device that it changed
 };

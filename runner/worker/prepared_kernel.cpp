@@ -1,5 +1,6 @@
 #include "worker/prepared_kernel.hpp"
 
+#include "core/steady_seconds.hpp"
 #include "worker/plugin_calls.hpp"
 #include "worker/stopwatch.hpp"
 
@@ -8,7 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <iterator>
@@ -210,15 +210,11 @@ sample_report prepared_kernel::sample(const sample_request& how) {
 }
 
 sustain_report prepared_kernel::sustain(const sustain_request& how) {
-  const auto now = [] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  };
   sustain_report report;
-  report.begin_seconds = now();
+  report.begin_seconds = steady_seconds();
   const devices::repeated_runs all =
       backend_.repeat(steps_of_run([this] { return random_negation(); }), how.seconds);
-  report.end_seconds = now();
+  report.end_seconds = steady_seconds();
   report.runs = all.count;
   report.ms = all.ms;
   report.output = report_on(matrices_.c->digest(), how.output);

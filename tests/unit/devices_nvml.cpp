@@ -1,4 +1,5 @@
 // With a fake of the driver's library, and with the real one where there is a GPU.
+#include "core/steady_seconds.hpp"
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "devices/power_meter.hpp"
@@ -41,9 +42,9 @@ TEST_CASE("power over some time, by the energy counter and by what the driver re
           "[devices]") {
   const nvml monitor(kAddress, kzoo::test::fake_nvml());
   const kzoo::devices::power_meter meter(monitor);
-  const double begin = kzoo::devices::power_meter::now();
+  const double begin = kzoo::steady_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const double end = kzoo::devices::power_meter::now();
+  const double end = kzoo::steady_seconds();
   const kzoo::devices::power_use use = meter.between(begin, end);
   REQUIRE(use.watts);
   CHECK(*use.watts == Approx(400).epsilon(0.05));
