@@ -2,6 +2,7 @@
 #include "input/read_file.hpp"
 #include "report/report.hpp"
 #include "report/table.hpp"
+#include "storage/read.hpp"
 #include "storage/results_json.hpp"
 #include "support/catch.hpp"
 #include "support/doc_reports.hpp"
@@ -185,6 +186,19 @@ TEST_CASE("the reports in the documents are what their results say", "[report]")
               << " KZOO_UPDATE_DOCS=1 ./zoo test -R markdown writes it anew");
     CHECK(right == text);
   }
+}
+
+TEST_CASE("stored results name files as the tree has them", "[report]") {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(test::source_folder() / "docs" / "results")) {
+    const results::document d = storage::read(entry.path());
+    INFO(entry.path());
+    CHECK(d.host.empty());
+    CHECK(d.experiment.file.is_relative());
+    for (const results::plugin_record& p : d.plugins) CHECK(p.file.is_relative());
+    ++files;
+  }
+  CHECK(files > 0);
 }
 
 TEST_CASE("the table in README.md is an excerpt of the ladder's report", "[report]") {
