@@ -2,13 +2,10 @@
 
 #include "compile/source_plugin.hpp"
 #include "core/sha256.hpp"
+#include "process/build_lock.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <system_error>
@@ -17,23 +14,6 @@ namespace kzoo::compile {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Of one build folder at a time: Ninja does not expect a second one.
-class folder_lock {
- public:
-  explicit folder_lock(const fs::path& folder)
-      : fd_(open((folder / "kzoo.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600)) {
-    if (fd_ >= 0) flock(fd_, LOCK_EX);
-  }
-  ~folder_lock() {
-    if (fd_ >= 0) close(fd_);
-  }
-  folder_lock(const folder_lock&) = delete;
-  folder_lock& operator=(const folder_lock&) = delete;
-
- private:
-  int fd_;
-};
 
 void must(const std::vector<std::string>& command, const fs::path& folder) {
   constexpr double kTimeoutSeconds = 1800;
@@ -51,7 +31,7 @@ std::vector<fs::path> project_plugins(const fs::path& folder, const recipe& how,
   const fs::path build =
       kept.folder() / ("project-" + sha256(how.package + '\n' + source.string()));
   fs::create_directory(build);
-  const folder_lock lock(build);
+  const process::build_lock lock(build);
   if (!fs::exists(build / "build.ninja")) {
     must({"cmake", "-G", "Ninja", "-S", source.string(), "-B", build.string(),
           "-DCMAKE_BUILD_TYPE=Release", "-Dkernel-zoo_DIR=" + how.package},

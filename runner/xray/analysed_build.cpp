@@ -3,13 +3,10 @@
 #include "core/printable.hpp"
 #include "core/throw_errno.hpp"
 #include "core/verdict.hpp"
+#include "process/build_lock.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
-
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -20,23 +17,6 @@ namespace kzoo::xray {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Of one build folder at a time: Ninja does not expect a second one.
-class build_lock {
- public:
-  explicit build_lock(const fs::path& folder)
-      : fd_(open((folder / "kzoo-xray.lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-    if (fd_ >= 0) flock(fd_, LOCK_EX);
-  }
-  ~build_lock() {
-    if (fd_ >= 0) close(fd_);
-  }
-  build_lock(const build_lock&) = delete;
-  build_lock& operator=(const build_lock&) = delete;
-
- private:
-  int fd_;  // -1: the folder cannot be written, and the build will say so
-};
 
 // What kzoo_add_plugin wrote: CMake, its build folder, and the target.
 struct recipe {
@@ -78,7 +58,7 @@ fs::path analysed_build(const fs::path& file) {
   const std::string name = file.stem().string();
   const fs::path folder = fs::absolute(file).parent_path().parent_path() / "cpu-xray";
   const recipe r = read_recipe(folder / (name + ".build"), name);
-  const build_lock lock(r.folder);
+  const process::build_lock lock(r.folder);
   const process::command_result built = process::run_command(
       {r.cmake, "--build", r.folder, "--target", r.target}, {}, kTimeoutSeconds);
   const fs::path library = folder / (name + ".so");
