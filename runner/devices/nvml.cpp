@@ -19,6 +19,7 @@ using nvml_result = int;  // 0 is success
 using nvml_device = void*;
 enum clock_type { kSmClock = 1, kMemoryClock = 2 };
 constexpr int kTemperatureOfGpu = 0;
+constexpr double kWattsPerMilliwatt = 1e-3;
 
 using get_number = nvml_result(nvml_device, unsigned*);
 using get_number_of = nvml_result(nvml_device, int which, unsigned*);
@@ -123,8 +124,7 @@ results::conditions nvml::read() const {
   now.sm_mhz = session_->number_of("nvmlDeviceGetClockInfo", kSmClock);
   now.memory_mhz = session_->number_of("nvmlDeviceGetClockInfo", kMemoryClock);
   now.celsius = session_->number_of("nvmlDeviceGetTemperature", kTemperatureOfGpu);
-  constexpr double kWattsPerMilliwatt = 1e-3;
-  now.watts = session_->number("nvmlDeviceGetPowerUsage", kWattsPerMilliwatt);
+  now.watts = watts();
   now.power_limit_watts = session_->number("nvmlDeviceGetEnforcedPowerLimit", kWattsPerMilliwatt);
   // The second is the name of the function before driver 535.
   for (const char* name :
@@ -135,6 +135,10 @@ results::conditions nvml::read() const {
     break;
   }
   return now;
+}
+
+std::optional<double> nvml::watts() const {
+  return session_ ? session_->number("nvmlDeviceGetPowerUsage", kWattsPerMilliwatt) : std::nullopt;
 }
 
 std::optional<double> nvml::joules() const {

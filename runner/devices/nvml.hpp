@@ -23,6 +23,8 @@ class nvml {
   const std::string& absent() const { return absent_; }
   // The current conditions; all of them absent if absent() is not "".
   results::conditions read() const;
+  // The power that read() tells, alone.
+  std::optional<double> watts() const;
   // What the device has used since its driver was loaded, joules; nothing where it does not count.
   std::optional<double> joules() const;
   // The maximum SM clock, MHz; 0: not known.

@@ -17,7 +17,7 @@ power_meter::power_meter(const nvml& device) : device_(device) {
 power_meter::~power_meter() = default;
 
 void power_meter::read() {
-  const std::optional<double> joules = device_.joules(), watts = device_.read().watts;
+  const std::optional<double> joules = device_.joules(), watts = device_.watts();
   const double seconds = steady_seconds();
   const std::scoped_lock lock(readings_);
   if (joules && (joules_.empty() || joules_.back().value != *joules))
