@@ -1,6 +1,7 @@
 #pragma once
 // The two launches of a product, and what variants of all formats have in common.
 
+#include <common/on_hopper.hpp>
 #include <kzoo/plugin.hpp>
 
 #include "product.hpp"
@@ -90,17 +91,11 @@ class product {
 
 // Small: tiles for matrices of few tiles of Large.
 template <class Small, class Large>
-class basic_variant {
+class basic_variant : public common::on_hopper {
  public:
   using types = kzoo::types<float>;
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_SPLIT;
-  static constexpr unsigned compute_capability = 90;
 
-  static const char* supports(const kzoo_problem&, const kzoo_device& d) {
-    if (d.kind == KZOO_CPU) return "it uses wgmma, which the simulator does not have";
-    return d.compute_capability == 90 ? nullptr
-                                      : "it is built for sm_90a, which runs on sm_90 alone";
-  }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     const int clusters = clusters_of(d);
     return has_few_tiles(p.m, p.n, clusters) ? product<Small>::workspace_bytes(p, clusters)

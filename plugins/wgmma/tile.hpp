@@ -3,6 +3,7 @@
 // G is the kernel's kzoo::gemm: it says which types A, B and C have, and which are transposed.
 
 #include <common/for_gemm.hpp>
+#include <common/on_hopper.hpp>
 #include <common/store_pairs.hpp>
 #include <kzoo/plugin.hpp>
 #include <kzoo/swizzled_tile.hpp>
@@ -111,17 +112,10 @@ __device__ __forceinline__ void store(bool pairs, const G& g, int row0, int col0
 }
 
 // What all variants on wgmma have in common.
-struct hopper_variant {
+struct hopper_variant : common::on_hopper {
   using types =
       kzoo::types<__half, __nv_bfloat16, kzoo::to<__half, float>, kzoo::to<__nv_bfloat16, float>>;
   using layouts = kzoo::every_layout;
-  static constexpr unsigned compute_capability = 90;
-
-  static const char* supports(const kzoo_device& d) {
-    if (d.kind == KZOO_CPU) return "it uses wgmma, which the simulator does not have";
-    return d.compute_capability == 90 ? nullptr
-                                      : "it is built for sm_90a, which runs on sm_90 alone";
-  }
 };
 
 }  // namespace wgmma

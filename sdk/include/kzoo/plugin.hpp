@@ -34,6 +34,7 @@
 //     static constexpr kzoo::granularity granularity{.m = 128, .n = 128, .k = 32, .row_bytes = 16};
 //     static const char* supports(const kzoo_problem&, const kzoo_device&);  // nullptr or why not
 //     static const char* supports(const kzoo_device&);       // where no problem makes a difference
+//     static constexpr const char* not_simulated = "it uses wgmma";     // only CUDA devices run it
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
 //
@@ -48,6 +49,14 @@
 // to the runner as a status and a sentence.
 //
 // Threading: run, the constructor and the destructor are called from one thread at a time.
+
+// Defined by kzoo_add_plugin(); see cmake/kernel-zoo-plugin.cmake.
+#ifndef KZOO_TARGET_DEVICE
+#error "KZOO_TARGET_DEVICE is not set: build plugins with kzoo_add_plugin()"
+#endif
+#ifndef KZOO_NATIVE
+#define KZOO_NATIVE 0
+#endif
 
 #include <kzoo/abi.h>
 #include <kzoo/error.hpp>
@@ -216,6 +225,13 @@ constexpr bool nondeterministic() {
   }
 }
 
+// A variant with `not_simulated` has its entry in the table of a cpu build, and no code: it
+// declines all problems with that sentence, and its kernels are not compiled.
+template <class V>
+constexpr bool is_left_out() {
+  return KZOO_TARGET_DEVICE == KZOO_CPU && requires { V::not_simulated; };
+}
+
 // Did a newer runner set fields that it appended? This plugin does not know what they mean.
 inline bool has_unknown_fields(const kzoo_problem& p) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(&p);
@@ -277,6 +293,7 @@ inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
 // Why the variant does not run on the device, whatever the problem, or "".
 template <class V>
 std::string device_objection(const kzoo_device& d) {
+  if constexpr (is_left_out<V>()) return V::not_simulated;  // to each problem
   constexpr unsigned kNeeded = compute_capability<V>();
   if constexpr (kNeeded > 0) {
     if (d.kind == KZOO_CUDA && d.compute_capability < kNeeded) {
@@ -329,7 +346,7 @@ kzoo_status supports(const kzoo_variant*, const kzoo_problem* p, const kzoo_devi
 template <class V>
 std::uint64_t workspace_bytes(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d) {
   std::uint64_t bytes = 0;
-  if constexpr (requires { V::workspace_bytes(*p, *d); }) {
+  if constexpr (!is_left_out<V>() && requires { V::workspace_bytes(*p, *d); }) {
     if (guarded(nullptr, [&] { bytes = V::workspace_bytes(*p, *d); }) != KZOO_OK)
       bytes = UINT64_MAX;
   }
@@ -351,12 +368,18 @@ struct instance {
 template <class V>
 kzoo_status create(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d, void** created,
                    kzoo_text* text) {
-  return guarded(text, [&] { *created = new instance<V>(*p, *d); });
+  return guarded(text, [&] {
+    if constexpr (is_left_out<V>()) {
+      throw error(KZOO_UNSUPPORTED, V::not_simulated);
+    } else {
+      *created = new instance<V>(*p, *d);
+    }
+  });
 }
 
 template <class V>
 void destroy(const kzoo_variant*, void* created) {
-  delete static_cast<instance<V>*>(created);
+  if constexpr (!is_left_out<V>()) delete static_cast<instance<V>*>(created);
 }
 
 // alpha as an epilogue needs it: times the scales of A and B, for which 0 stands for 1.
@@ -462,7 +485,9 @@ kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, 
   return guarded(text, [&] {
     const bool may_ask = args->struct_size >= sizeof(kzoo_arguments);
     const launch_list_scope scope(may_ask ? args->launches : nullptr);
-    run_typed(typename V::types{}, *static_cast<const instance<V>*>(created), *args);
+    if constexpr (!is_left_out<V>()) {
+      run_typed(typename V::types{}, *static_cast<const instance<V>*>(created), *args);
+    }
   });
 }
 
@@ -493,14 +518,6 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
 }
 
 }  // namespace kzoo
-
-// Defined by kzoo_add_plugin(); see cmake/kernel-zoo-plugin.cmake.
-#ifndef KZOO_TARGET_DEVICE
-#error "KZOO_TARGET_DEVICE is not set: build plugins with kzoo_add_plugin()"
-#endif
-#ifndef KZOO_NATIVE
-#define KZOO_NATIVE 0
-#endif
 
 // The one exported symbol. Variants follow the summary: kzoo::variant<V>("id", "summary"), ...
 #define KZOO_PLUGIN(ID, SUMMARY, ...)                                                        \

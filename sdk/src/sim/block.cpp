@@ -1,5 +1,6 @@
 #include "block.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -271,6 +272,11 @@ void warp_together(const warp_work& work, void* mine, std::source_location where
 void yield() {
   thread& t = running();
   t.owner->yield(t);
+}
+
+long long nanoseconds() {
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  return now.count();
 }
 
 void fail(const char* text) {

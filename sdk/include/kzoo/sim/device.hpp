@@ -74,6 +74,9 @@ void warp_together(const warp_work& work, void* mine, std::source_location where
 // Lets other threads of the block, or other OS threads, run: for code that spins.
 void yield();
 
+// The host's steady clock.
+long long nanoseconds();
+
 // Ends the launch: kzoo::launch throws kzoo::error(KZOO_ERROR, text). Does not return and does not
 // unwind, so it works under noexcept.
 [[noreturn]] void fail(const char* text);

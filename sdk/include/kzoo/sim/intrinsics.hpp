@@ -3,7 +3,6 @@
 #pragma once
 
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 
@@ -136,8 +135,6 @@ inline double min(double a, float b) { return std::fmin(a, static_cast<double>(b
 inline double max(double a, float b) { return std::fmax(a, static_cast<double>(b)); }
 
 // Nanoseconds, not cycles: only differences mean anything.
-inline long long clock64() {
-  return static_cast<long long>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
+inline long long clock64() { return kzoo::sim::nanoseconds(); }
 inline void __nanosleep(unsigned) { kzoo::sim::yield(); }
 [[noreturn]] inline void __trap() { kzoo::sim::fail("__trap() was called"); }
