@@ -7,7 +7,6 @@
 namespace kzoo::microbenchmarks::cuda {
 namespace {
 
-constexpr int kThreads = 256;
 constexpr int kPairs = 8;   // independent ones in a thread
 constexpr int kSteps = 16;  // per repetition, unrolled: the overhead of the loop is negligible
 
@@ -23,7 +22,7 @@ __device__ std::uint32_t random_value(const busy_arguments& a, std::uint32_t whi
 // Each pair (x, y) rotates, nearly on a circle, so neither number converges or grows, however many
 // steps there are. For integers, which wrap, any factors will do: no step loses a bit.
 template <class T>
-__global__ void __launch_bounds__(kThreads) fma_kernel(busy_arguments a) {
+__global__ void __launch_bounds__(kBlockThreads) fma_kernel(busy_arguments a) {
   const stopwatch watch(a.clock);
   T x[kPairs], y[kPairs];
 #pragma unroll
@@ -52,8 +51,8 @@ __global__ void __launch_bounds__(kThreads) fma_kernel(busy_arguments a) {
 
 template <class T>
 busy_kernel with_fma(roofline::resource r, const char* name) {
-  return {r, name, reinterpret_cast<const void*>(&fma_kernel<T>), kThreads,
-          2.0 * kThreads * kSteps * 2 * kPairs};
+  return {r, name, reinterpret_cast<const void*>(&fma_kernel<T>), kBlockThreads,
+          2.0 * kBlockThreads * kSteps * 2 * kPairs};
 }
 
 }  // namespace

@@ -11,6 +11,8 @@ namespace kzoo::microbenchmarks::cuda {
 
 using devices::cuda::nanoseconds;
 
+inline constexpr int kBlockThreads = 256;
+
 // One thread of the grid reads the SM's cycle counter and the GPU's timer, at the start and at the
 // end.
 class stopwatch {

@@ -5,9 +5,8 @@
 namespace kzoo::microbenchmarks::cuda {
 namespace {
 
-constexpr int kThreads = 256;
 constexpr int kAhead = 4;  // 16-byte accesses in flight per thread
-constexpr std::int64_t kTile = kThreads * kAhead;
+constexpr std::int64_t kTile = kBlockThreads * kAhead;
 
 // Calls body(index of this thread's first vector) for each tile of the block. The block takes other
 // tiles in the next repetition, so that they are not in its L1.
@@ -19,14 +18,14 @@ __device__ void for_each_tile(const busy_arguments& a, int repetition, const Bod
   }
 }
 
-__global__ void __launch_bounds__(kThreads) read_kernel(busy_arguments a) {
+__global__ void __launch_bounds__(kBlockThreads) read_kernel(busy_arguments a) {
   const stopwatch watch(a.clock);
   std::uint32_t sum = 0;
   for (int r = 0; r < a.repetitions; ++r) {
     for_each_tile(a, r, [&](std::int64_t at) {
       uint4 v[kAhead];
 #pragma unroll
-      for (int i = 0; i < kAhead; ++i) v[i] = __ldcg(a.from + at + i * kThreads);
+      for (int i = 0; i < kAhead; ++i) v[i] = __ldcg(a.from + at + i * kBlockThreads);
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) sum += v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;
     });
@@ -35,15 +34,15 @@ __global__ void __launch_bounds__(kThreads) read_kernel(busy_arguments a) {
   watch.stop();
 }
 
-__global__ void __launch_bounds__(kThreads) copy_kernel(busy_arguments a) {
+__global__ void __launch_bounds__(kBlockThreads) copy_kernel(busy_arguments a) {
   const stopwatch watch(a.clock);
   for (int r = 0; r < a.repetitions; ++r) {
     for_each_tile(a, r, [&](std::int64_t at) {
       uint4 v[kAhead];
 #pragma unroll
-      for (int i = 0; i < kAhead; ++i) v[i] = __ldcs(a.from + at + i * kThreads);
+      for (int i = 0; i < kAhead; ++i) v[i] = __ldcs(a.from + at + i * kBlockThreads);
 #pragma unroll
-      for (int i = 0; i < kAhead; ++i) __stcs(a.to + at + i * kThreads, v[i]);
+      for (int i = 0; i < kAhead; ++i) __stcs(a.to + at + i * kBlockThreads, v[i]);
     });
   }
   watch.stop();
@@ -53,11 +52,11 @@ __global__ void __launch_bounds__(kThreads) copy_kernel(busy_arguments a) {
 
 std::vector<busy_kernel> memory_kernels() {
   return {{roofline::resource::read, "16-byte loads", reinterpret_cast<const void*>(&read_kernel),
-           kThreads, 0, 1},
+           kBlockThreads, 0, 1},
           {roofline::resource::copy, "16-byte loads and stores",
-           reinterpret_cast<const void*>(&copy_kernel), kThreads, 0, 2},
+           reinterpret_cast<const void*>(&copy_kernel), kBlockThreads, 0, 2},
           {roofline::resource::l2_read, "16-byte loads of a quarter of the L2",
-           reinterpret_cast<const void*>(&read_kernel), kThreads, 0, 1}};
+           reinterpret_cast<const void*>(&read_kernel), kBlockThreads, 0, 1}};
 }
 
 }  // namespace kzoo::microbenchmarks::cuda

@@ -5,7 +5,6 @@
 namespace kzoo::microbenchmarks::cuda {
 namespace {
 
-constexpr int kThreads = 256;
 constexpr int kTiles = 8;  // independent accumulator tiles per warp
 constexpr int kTimes = 4;
 
@@ -31,7 +30,7 @@ KZOO_MMA(bf16, 16, "m16n8k16.row.col.f32.bf16.bf16.f32")
 #undef KZOO_MMA
 
 template <class Format>
-__global__ void __launch_bounds__(kThreads) mma_kernel(busy_arguments args) {
+__global__ void __launch_bounds__(kBlockThreads) mma_kernel(busy_arguments args) {
   const stopwatch watch(args.clock);
   // The second A is the negated first, so accumulators do not grow, however many repetitions.
   constexpr std::uint32_t kSigns = mma<Format>::kK == 8 ? 0x80000000u : 0x80008000u;
@@ -61,8 +60,8 @@ __global__ void __launch_bounds__(kThreads) mma_kernel(busy_arguments args) {
 
 template <class Format>
 busy_kernel with_mma(roofline::resource r, const char* name) {
-  constexpr int kWarps = kThreads / 32;
-  return {r, name, reinterpret_cast<const void*>(&mma_kernel<Format>), kThreads,
+  constexpr int kWarps = kBlockThreads / 32;
+  return {r, name, reinterpret_cast<const void*>(&mma_kernel<Format>), kBlockThreads,
           2.0 * 16 * 8 * mma<Format>::kK * 2 * kTimes * kTiles * kWarps};
 }
 
