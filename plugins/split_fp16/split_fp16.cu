@@ -7,6 +7,9 @@ namespace split_fp16 {
 
 template <int Interval, bool kGuarded>
 struct variant : basic_variant<tiling<fp16_pair, 128, 6>, tiling<fp16_pair, 192, 5>> {
+  static constexpr kzoo_precision precision =
+      kGuarded ? KZOO_COMPUTE_FP32_SPLIT : KZOO_COMPUTE_FP32_NORMWISE;
+
   variant(const kzoo_problem&, const kzoo_device& d) : basic_variant(d, {Interval, kGuarded}) {}
 };
 
@@ -23,4 +26,4 @@ KZOO_PLUGIN("split_fp16", "fp32 as sums of two fp16 numbers, three products on t
             kzoo::variant<variant<512, true>>("guarded_512", "every 512"),
             kzoo::variant<variant<1024, true>>("guarded_1024", "every 1024"),
             kzoo::variant<variant<64, false>>(
-                "unguarded_64", "for rows and columns of like magnitude; no kernel on CUDA cores"));
+                "unguarded_64", "no kernel on CUDA cores: right norm-wise, small elements lose bits"));

@@ -34,12 +34,12 @@ std::string_view unit_of(resource r) {
 std::optional<resource> resource_of(kzoo_precision precision) {
   switch (precision) {
     case KZOO_COMPUTE_FP32:
-    case KZOO_COMPUTE_FP32_NORMWISE:
       return resource::fp32;
     case KZOO_COMPUTE_TF32:
       return resource::tf32;
     case KZOO_COMPUTE_FP16:
     case KZOO_COMPUTE_FP32_SPLIT:
+    case KZOO_COMPUTE_FP32_NORMWISE:  // which such parts keep as well
       return resource::fp16;
     case KZOO_COMPUTE_BF16:
       return resource::bf16;
@@ -51,7 +51,9 @@ std::optional<resource> resource_of(kzoo_precision precision) {
 }
 
 double products_of(kzoo_precision precision) {
-  return precision == KZOO_COMPUTE_FP32_SPLIT ? 3.0 : 1.0;
+  const bool split =
+      precision == KZOO_COMPUTE_FP32_SPLIT || precision == KZOO_COMPUTE_FP32_NORMWISE;
+  return split ? 3.0 : 1.0;
 }
 
 const measured_peak* peaks::find(resource r) const {
