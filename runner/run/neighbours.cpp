@@ -4,16 +4,22 @@
 
 namespace kzoo::run {
 
-std::optional<neighbour_watch::worker> neighbour_watch::look(worker next, bool drawn,
-                                                             const device& on) {
+std::optional<neighbour_watch::guilt> neighbour_watch::look(worker next, bool drawn,
+                                                            const device& on) {
   if (is_given_up_ || (!drawn && !is_alert_)) return std::nullopt;
   const bool was_idle = std::exchange(was_idle_, true);
   const bool is_busy = on.is_busy();
   // Of a worker's own work nothing is seen.
   const bool is_known = is_alert_ && was_idle && last_ != nullptr && last_ != next;
-  if (is_known) ++(is_busy ? seen_ : idle_)[last_];
+  if (is_known && is_busy) {
+    sightings& seen = seen_[last_];
+    ++seen.count;
+    seen.kernels.insert(last_kernel_);
+  } else if (is_known) {
+    ++idle_[last_];
+  }
   if (is_busy) is_alert_ = true;
-  const std::optional<worker> guilty = to_blame();
+  const std::optional<guilt> guilty = to_blame();
   if (guilty) seen_.clear();
   if (guilty || !is_busy) return guilty;
   if (seen_.size() > 1)
@@ -25,18 +31,19 @@ std::optional<neighbour_watch::worker> neighbour_watch::look(worker next, bool d
 
 // Fisher's exact test: had another program kept the device busy, all sightings would be after the
 // turns of one worker with this chance.
-std::optional<neighbour_watch::worker> neighbour_watch::to_blame() const {
+std::optional<neighbour_watch::guilt> neighbour_watch::to_blame() const {
   constexpr double kMostChance = 1e-5;
   if (seen_.size() != 1) return std::nullopt;
-  const auto [suspect, sightings] = *seen_.begin();
-  int own_looks = sightings, looks = sightings;
+  const auto& [suspect, seen] = *seen_.begin();
+  int own_looks = seen.count, looks = seen.count;
   for (const auto& [w, times] : idle_) {
     looks += times;
     if (w == suspect) own_looks += times;
   }
   double chance = 1;
-  for (int i = 0; i < sightings; ++i) chance *= double(own_looks - i) / (looks - i);
-  return chance < kMostChance ? std::optional(suspect) : std::nullopt;
+  for (int i = 0; i < seen.count; ++i) chance *= double(own_looks - i) / (looks - i);
+  if (chance >= kMostChance) return std::nullopt;
+  return guilt{suspect, seen.kernels};
 }
 
 void neighbour_watch::wait_until_idle(const device& on) {

@@ -10,31 +10,46 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace kzoo::run {
 
 class neighbour_watch {
  public:
   using worker = const void*;
+  using kernel = const void*;
 
   struct device {
     std::function<bool()> is_busy;      // with the work of another process than the next worker's
     std::function<void()> end_workers;  // of all but the next one
   };
 
+  // Not always the one that had the last turn: that others were idle is part of the evidence.
+  struct guilt {
+    worker process;
+    std::set<kernel> kernels;  // of it, after whose turns the device was busy
+  };
+
   // Before each turn. The device is looked at in turns that are `drawn`; once it was busy, in all.
-  // Returns after a while in which it has become idle, if it does. The worker to blame, if any.
-  std::optional<worker> look(worker next, bool drawn, const device& on);
-  void had_turn(worker w) { last_ = w; }
+  // Returns after a while in which it has become idle, if it does. Who is to blame, if anyone.
+  std::optional<guilt> look(worker next, bool drawn, const device& on);
+  void had_turn(worker w, kernel k) { last_ = w, last_kernel_ = k; }
 
  private:
+  struct sightings {
+    int count = 0;
+    std::set<kernel> kernels;
+  };
+
   void wait_until_idle(const device& on);
-  std::optional<worker> to_blame() const;
+  std::optional<guilt> to_blame() const;
 
   worker last_ = nullptr;
+  kernel last_kernel_ = nullptr;
   bool was_idle_ = false;  // before the last turn
   bool is_alert_ = false, is_given_up_ = false;
-  std::map<worker, int> seen_, idle_;  // after whose turns it was busy, and was not
+  std::map<worker, sightings> seen_;  // after whose turns it was busy
+  std::map<worker, int> idle_;        // and was not
 };
 
 }  // namespace kzoo::run

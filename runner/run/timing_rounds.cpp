@@ -383,7 +383,6 @@ void run_rounds(const problem& p, const results::timing_options& how,
       if (other.host() == t.host()) other.start_again();
   };
   neighbour_watch neighbours;
-  candidate_timer* last = nullptr;  // that had a turn
   // Looks for a worker that keeps the GPU busy though it is stopped.
   const auto look = [&](candidate_timer& next, bool drawn) {
     if (!next.is_on_gpu()) return;
@@ -391,10 +390,14 @@ void run_rounds(const problem& p, const results::timing_options& how,
       for (candidate_timer& other : timers)
         if (other.host() != next.host()) other.host()->leave();
     };
-    if (!neighbours.look(next.host(), drawn, {[&] { return next.sees_neighbour(); }, end_workers}))
-      return;
-    last->host()->leave();
-    last->blame("keeps the GPU busy after its turn, when others are timed");
+    const auto guilty =
+        neighbours.look(next.host(), drawn, {[&] { return next.sees_neighbour(); }, end_workers});
+    if (!guilty) return;
+    for (candidate_timer& each : timers) {
+      if (each.host() == guilty->process) each.host()->leave();
+      if (guilty->kernels.contains(&each))
+        each.blame("keeps the GPU busy after its turn, when others are timed");
+    }
     for (candidate_timer& each : timers) each.start_again();
   };
   for (int round = first_round;;) {
@@ -413,8 +416,7 @@ void run_rounds(const problem& p, const results::timing_options& how,
       const bool gpu = timed_candidates.front().clock == timing::clock::gpu;
       const bool is_idle = how.fresh_processes || (round == first_round && t == now.front());
       in_its_process(*t, [&] { t->take_turn(round, gpu && is_idle ? kClockWarmupSeconds : 0); });
-      neighbours.had_turn(t->host());
-      last = t;
+      neighbours.had_turn(t->host(), t);
     }
     ++round;
   }

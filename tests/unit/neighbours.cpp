@@ -12,15 +12,19 @@ using kzoo::run::neighbour_watch;
 
 namespace {
 
-constexpr int kWorkers = 3;
+constexpr int kWorkers = 3, kTurns = 60;
 
 // Three workers in turn, for a while; `busy_after(worker, turn)`: for how many looks the device is
-// busy after the turn; `ends`: whether that is over when workers are ended. Who is blamed, or -1.
+// busy after the turn; `ends`: whether that is over when workers are ended; worker 1 has no turns
+// from `last_of_one` on. Who is blamed, or -1.
 struct outcome {
   int blamed = -1, turns = 0, looks = 0, ended = 0;
+  std::size_t kernels = 0;
 };
-outcome play(const std::function<int(int, int)>& busy_after, bool ends = true) {
+outcome play(const std::function<int(int, int)>& busy_after, bool ends = true,
+             int last_of_one = kTurns) {
   std::array<char, kWorkers> workers{};
+  std::array<char, 2> kernels{};  // of each worker, in turn
   neighbour_watch watch;
   outcome all;
   int left = 0;
@@ -32,15 +36,17 @@ outcome play(const std::function<int(int, int)>& busy_after, bool ends = true) {
     ++all.ended;
     if (ends) left = 0;
   };
-  for (; all.turns < 60; ++all.turns) {
+  for (; all.turns < kTurns; ++all.turns) {
     const int next = all.turns % kWorkers;
+    if (next == 1 && all.turns >= last_of_one) continue;
     const auto found = watch.look(&workers[std::size_t(next)],
                                   next == all.turns / kWorkers % kWorkers, {is_busy, end_workers});
     if (found) {
-      all.blamed = int(static_cast<const char*>(*found) - workers.data());
+      all.blamed = int(static_cast<const char*>(found->process) - workers.data());
+      all.kernels = found->kernels.size();
       return all;
     }
-    watch.had_turn(&workers[std::size_t(next)]);
+    watch.had_turn(&workers[std::size_t(next)], &kernels[std::size_t(all.turns / kWorkers % 2)]);
     left = busy_after(next, all.turns);
   }
   return all;
@@ -56,6 +62,14 @@ TEST_CASE("a worker after whose turns the device is busy is to blame", "[run]") 
       CHECK(all.turns <= 11 * kWorkers);
     }
   }
+}
+
+TEST_CASE("who is to blame may have had its last turn before others had theirs", "[run]") {
+  constexpr int kLast = 27;
+  const outcome all = play([](int worker, int) { return worker == 1 ? 3 : 0; }, true, kLast);
+  CHECK(all.blamed == 1);
+  CHECK(all.turns > kLast);
+  CHECK(all.kernels == 2);
 }
 
 TEST_CASE("an idle device is looked at once in a round", "[run]") {
