@@ -65,7 +65,7 @@ TEST_CASE("an experiment that demands locked clocks is refused where there are n
   const auto judged = runner(folder.write("judged.toml", text + "enabled = false\n") +
                              " --device cpu --no-journal --json -");
   CHECK(judged.code == 0);
-  CHECK(judged.json().at("experiment").at("timing").at("require_locked_clocks") == true);
+  CHECK_THAT(judged.out, ContainsSubstring("\"require_locked_clocks\":true"));
 }
 
 TEST_CASE("a missing experiment file is reported with similar names", "[cli]") {

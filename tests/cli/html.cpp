@@ -24,7 +24,7 @@ namespace {
 const std::string kLadder = (source_folder() / "docs" / "results" / "h200-ladder.json").string();
 const std::string kSizes = (source_folder() / "docs" / "results" / "h200-sizes.json").string();
 const std::string kCpu = (source_folder() / "tests" / "fixtures" / "quick-cpu.json").string();
-constexpr const char* kDrawn = "document.documentElement?.dataset.drawn !== undefined";
+constexpr const char* kDrawn = "document.documentElement?.dataset.complete !== undefined";
 
 // Nothing is wider than the window.
 constexpr const char* kFits =
@@ -130,11 +130,11 @@ TEST_CASE("a page replaces none of the results that it shows", "[cli]") {
 
 TEST_CASE("no name leaves its place in a page", "[cli]") {
   const results::document d = hostile_document();
-  const std::string page = page_of({{kHostile, &d}}, html::charting_library{"a", "b", "c"});
+  const std::string page = page_of({{kHostile, &d}}, html::charting_library{"a", "b"});
   CHECK(page.find("<script>alert") == std::string::npos);
   CHECK(page.find('\x1b') == std::string::npos);
   // Those of the library, of the charts and of the page's own script.
-  CHECK(count_of(page, "</script>") == 5);
+  CHECK(count_of(page, "</script>") == 3);
   CHECK(count_of(page, "<pre hidden") == 5);
   CHECK_THAT(page, ContainsSubstring("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;amp;"));
 }
@@ -142,7 +142,7 @@ TEST_CASE("no name leaves its place in a page", "[cli]") {
 TEST_CASE("a page with 1000 cells is smaller than 5 MB", "[cli]") {
   const results::document d = large_document(25, 40);
   const std::string page =
-      page_of({{"large", &d}}, html::charting_library{std::string(823'000, 'x'), "b", "c"});
+      page_of({{"large", &d}}, html::charting_library{std::string(900'000, 'x'), "b"});
   CHECK(page.size() < 5'000'000);
 }
 
@@ -230,7 +230,7 @@ TEST_CASE("hostile names are text in a browser, too", "[cli]") {
     return page.evaluate("document.querySelector('#chart-ladder').textContent").get<std::string>();
   };
   CHECK(eventually([&] { return drawn().find("</pre></script><script>al") != std::string::npos; }));
-  CHECK(page.evaluate("document.scripts.length") == 5);
+  CHECK(page.evaluate("document.scripts.length") == 3);
   CHECK(page.evaluate(kFits) == true);
   CHECK(page.complaints() == std::vector<std::string>());
 }
@@ -259,8 +259,14 @@ TEST_CASE("a page with 1000 cells is drawn", "[cli]") {
   CHECK(fs::file_size(file) < 5'000'000);
   browser page(1400);
   page.open(file, kDrawn);
-  const int ms = page.evaluate("Number(document.documentElement.dataset.drawn)");
-  INFO("drawn after " << ms << " ms");
-  CHECK(ms < 20'000);  // 2 s on an idle machine
+  // What is in the window at first, and then the rest; more time where others use the machine.
+  const int drawn = page.evaluate("Number(document.documentElement.dataset.drawn)");
+  const int complete = page.evaluate("Number(document.documentElement.dataset.complete)");
+  INFO("drawn after " << drawn << " ms, complete after " << complete << " ms");
+  CHECK(drawn < complete);
+  CHECK(drawn < 10'000);
+  CHECK(complete < 20'000);
+  CHECK(page.evaluate("document.querySelectorAll('#chart-samples .mark-symbol path').length") ==
+        66);
   CHECK(page.complaints() == std::vector<std::string>());
 }

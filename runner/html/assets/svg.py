@@ -118,11 +118,9 @@ def specifications(data):
         groups = {chart["id"]: rows}
         if chart.get("perResult"):
             groups = {
-                chart["id"] + "-" + str(index): [row for row in rows if row["result"] == result]
-                for index, result in enumerate(distinct(rows, "result"))
+                chart["id"] + (f"-{i}" if i else ""): [row for row in rows if row["result"] == result]
+                for i, result in enumerate(distinct(rows, "result"))
             }
-            if len(groups) == 1:
-                groups = {chart["id"]: rows}
         for name, group in groups.items():
             chosen = chosen_rows(chart, group, choices)
             if chosen:
@@ -149,11 +147,18 @@ def main():
     sys.path.insert(0, sys.argv[2])
     import vl_convert
 
+    # Places to a hundredth of a pixel.
+    def rounded(attribute):
+        return re.sub(r"\d+\.\d{3,}", lambda digits: f"{float(digits[0]):.2f}", attribute[0])
+
     folder = pathlib.Path(sys.argv[3])
     for name, spec in made.items():
         # The font that vl_convert brings, so that a file is the same wherever it is made.
         spec["config"]["font"] = "Liberation Sans, Arial, sans-serif"
-        drawn = vl_convert.vegalite_to_svg(spec)
+        spec["config"]["mark"] = {"aria": False}  # a file has one description, not one for each mark
+        spec["config"]["legend"]["columns"] = WIDTH // 190  # for a wider one in its place
+        drawn = vl_convert.vegalite_to_svg(spec, vl_version="6.4")
+        drawn = re.sub(r' (d|transform|[xy]2?)="[^"]*"', rounded, drawn)
         for shade, colours in palettes(data).items():
             file = name + "-" + shade + ".svg"
             text = re.sub(r"var\((--[a-z0-9]+)\)", lambda match: colours[match[1]], drawn)
