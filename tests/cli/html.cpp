@@ -216,6 +216,34 @@ TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboa
   CHECK(page.complaints() == std::vector<std::string>());
 }
 
+TEST_CASE("on paper there is every chart, and nothing is wider than it", "[cli]") {
+  need_browser();
+  const scratch_folder folder;
+  const fs::path file = folder.path() / "out.html";
+  REQUIRE(runner("report " + kLadder + " " + kCpu + " --html " + file.string()).code == 0);
+  browser page(1400);
+  page.open(file, "document.documentElement?.dataset.drawn !== undefined");
+  page.evaluate("window.requestIdleCallback = () => {}");  // nothing more is drawn by itself
+  page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  CHECK(eventually([&] {
+    return page.evaluate(
+               "[...document.querySelectorAll('.plot')].every((p) => p.querySelector('svg, .item'))") ==
+           true;
+  }));
+  CHECK(page.evaluate("document.querySelectorAll('#chart-samples svg').length") == 1);
+  page.show_as_print();
+  // As wide as paper: what was drawn for the window has to fit at once.
+  CHECK(
+      page.evaluate(
+          "(() => { document.body.style.width = '980px'; const right = document.body.getBoundingClientRect().right;"
+          " return [...document.querySelectorAll('.plot svg, table')].filter((e) =>"
+          " e.getBoundingClientRect().right > right + 1).map((e) => e.textContent.slice(0, 60)); })()") ==
+      nlohmann::json::array());
+  CHECK(page.evaluate("getComputedStyle(document.querySelector('thead button')).display") ==
+        "contents");
+  CHECK(page.complaints() == std::vector<std::string>());
+}
+
 TEST_CASE("hostile names are text in a browser, too", "[cli]") {
   need_browser();
   const scratch_folder folder;
