@@ -197,6 +197,10 @@ TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboa
     return page.evaluate(table + ".tBodies[0].rows[0].cells[0].textContent");
   };
   CHECK(first() == "naive:32x32");
+  // A name that is longer than its column goes on in the next line.
+  CHECK(page.evaluate("[...document.querySelectorAll('th[scope=row]')].every((name) =>"
+                      " name.scrollWidth <= name.clientWidth && "
+                      "getComputedStyle(name).whiteSpace === 'normal')") == true);
   // From the choice above the tables on, Tab reaches the titles of the columns; Enter sorts.
   page.evaluate("document.querySelector('#result-1 input').focus()");
   for (int i = 0; i < 20; ++i) {
