@@ -139,6 +139,19 @@ TEST_CASE("no name leaves its place in a page", "[cli]") {
   CHECK_THAT(page, ContainsSubstring("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;amp;"));
 }
 
+TEST_CASE("a page has the licences of the charting library that is pinned", "[cli]") {
+  const results::document d = made_document();
+  const std::string page = page_of({{"small", &d}}, html::charting_library{"a", "b"});
+  const std::string pinned = read_text(source_folder() / "scripts" / "charts.txt");
+  const std::string name = "vl-convert-python==";
+  const auto version = pinned.find(name) + name.size();
+  CHECK_THAT(page, ContainsSubstring("vl-convert-python " +
+                                     pinned.substr(version, pinned.find(' ', version) - version)));
+  for (const char* package :
+       {"vega 6", "vega-lite 6", "vega-embed 7", "d3-scale 4", "delaunator 5"})
+    CHECK_THAT(page, ContainsSubstring("\n" + std::string(package)));
+}
+
 TEST_CASE("a page with 1000 cells is smaller than 5 MB", "[cli]") {
   const results::document d = large_document(25, 40);
   const std::string page =
