@@ -103,8 +103,8 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
     out(fmt::format(
         "<script type=\"application/json\" id=\"charts-json\">{}</script>\n<!--\n{}-->\n",
         assets::kCharts, assets::kVegaLicence));
-    add_script("(() => {" + library->script + "\n})();",
-               out);  // its names are no names of the page's
+    // In a function, so that its names are none of the page's.
+    add_script("(() => {" + library->script + "\n})();", out);
   }
   add_script(assets::kScript, out);
   out("</body>\n</html>\n");

@@ -69,10 +69,15 @@ std::string write_svg(std::span<const named_result> all, const charting_library&
   const temporary_folder data;
   write_chart_data(all, data.path());
   fs::create_directories(folder);
-  const process::command_result ran =
-      process::run_command({"python3", (data.path() / "svg.py").string(), data.path().string(),
-                            library.folder.string(), folder.string()},
-                           {}, kTimeoutSeconds);
+  process::command_result ran;
+  try {
+    ran = process::run_command({"python3", (data.path() / "svg.py").string(), data.path().string(),
+                                library.folder.string(), folder.string()},
+                               {}, kTimeoutSeconds);
+  } catch (const std::system_error& e) {
+    throw std::runtime_error(
+        fmt::format("--svg needs python3, which draws the charts: {}", e.what()));
+  }
   if (ran.code != 0 || ran.hung) {
     throw std::runtime_error(fmt::format("--svg: the charts cannot be drawn with python3: {}",
                                          printable(ran.output, kLongestText)));

@@ -62,6 +62,16 @@ TEST_CASE("without the charting library --svg says how to get it", "[cli]") {
   CHECK_FALSE(fs::exists(folder.path() / "charts"));
 }
 
+TEST_CASE("without python3 --svg says what it is for", "[cli]") {
+  need_vega();
+  const scratch_folder folder;
+  const auto ran = runner("report " + (kDocs / "results" / "h200-ladder.json").string() +
+                              " --svg " + (folder.path() / "charts").string(),
+                          "PATH=/nowhere");
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.err, ContainsSubstring("--svg needs python3"));
+}
+
 TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli]") {
   need_vega();
   const scratch_folder folder;
