@@ -211,15 +211,25 @@ function widen_lone_figures(page) {
 // Draws the charts that are in the window or come into it, until those that are there at first are done.
 async function draw_seen(rest, draw_one) {
   if (rest.size === 0) return;
-  await new Promise((done) => {
-    const watch = new IntersectionObserver(async (changes) => {
+  await new Promise((done, fail) => {
+    const watch = new IntersectionObserver((changes) => {
       const seen = changes.filter((change) => change.isIntersecting).map((change) => change.target);
       seen.forEach((plot) => watch.unobserve(plot));
-      await Promise.all(seen.map(draw_one));
-      done();
+      Promise.all(seen.map(draw_one)).then(done, fail);
     });
     for (const plot of rest.keys()) watch.observe(plot);
   });
+}
+
+// Labels depend on the width: draw again once it has changed for good.
+function redraw_when_resized(page, draws) {
+  let width = page.clientWidth, waiting = 0;
+  new ResizeObserver(() => {
+    if (page.clientWidth === width) return;
+    width = page.clientWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(() => draws.forEach((draw) => draw()), 150);
+  }).observe(page);
 }
 
 const idle = () => new Promise((go_on) => (window.requestIdleCallback ?? setTimeout)(go_on));
@@ -277,14 +287,7 @@ async function draw_charts() {
   }
   if (draws.length === 0) page.replaceWith(element('p', {className: 'item', textContent: 'There is nothing to draw: no time but the simulator’s, and no two results to compare.'}));
   document.documentElement.dataset.complete = String(Math.round(performance.now()));
-  // Labels depend on the width: draw again once it has changed for good.
-  let width = page.clientWidth, waiting = 0;
-  new ResizeObserver(() => {
-    if (page.clientWidth === width) return;
-    width = page.clientWidth;
-    clearTimeout(waiting);
-    waiting = setTimeout(() => draws.forEach((draw) => draw()), 150);
-  }).observe(page);
+  redraw_when_resized(page, draws);
 }
 
 // ---- tables ----
