@@ -1,28 +1,32 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# Sourced by ./zoo: the charting library that `report --html` puts into its pages.
+# Sourced by ./zoo: the charting library of `report --html` and `report --svg`.
 
 user_charts=$user_folder/charts
 pinned_charts=$root/scripts/charts.txt
 
+# The script that pages contain, from the package of the first argument.
+bundle_for_pages='import sys
+sys.path.insert(0, sys.argv[1])
+import vl_convert
+print(vl_convert.javascript_bundle(vl_version="6.4"))'
+
 setup_charts() {
-  local package=$user_folder/charts-package from name
+  local package=$user_folder/charts-package
   if cmp -s "$pinned_charts" "$user_charts/pinned.txt"; then
     say "the charting library is in $user_charts"
     return
   fi
-  install_wheels 'Vega-Lite (30 MB, of which 0.8 are kept)' "$package" "$pinned_charts"
-  from=$package/panel/dist/bundled/vegaplot
+  install_wheels 'Vega-Lite (34 MB)' "$package" "$pinned_charts"
+  python3 -c "$bundle_for_pages" "$package" >"$package/charts.js" 2>"$log" || {
+    tail -n 5 "$log" >&2
+    fail "python3 cannot use $package"
+  }
   rm -rf "$user_charts"
-  mkdir -p "$user_charts"
-  for name in vega vega-lite vega-embed; do
-    cp "$from/$name@"* "$user_charts/$name.js" || fail "$package holds no $name"
-  done
-  cp "$pinned_charts" "$user_charts/pinned.txt" # last: what is cut off here starts anew
-  rm -rf "$package"
+  mv "$package" "$user_charts" # last: what is cut off before starts anew
 }
 
-# The pages have charts if that can be had, and their tables in any case.
+# A page has charts if that can be had, and its tables in any case.
 prepare_charts() {
   cmp -s "$pinned_charts" "$user_charts/pinned.txt" || [[ -n ${KZOO_CHARTS-} ]] ||
-    (setup_charts) || say 'without it the page has no charts, only the tables'
+    (setup_charts) || say 'without it there are no charts; a page has its tables'
 }

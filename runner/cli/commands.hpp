@@ -74,8 +74,9 @@ struct rerun_options : output_options {
 };
 
 struct report_options {
-  std::vector<std::string> files;  // one; several with html
+  std::vector<std::string> files;  // one; several with html and svg
   std::string html;                // "" : none, "-": stdout
+  std::string svg;                 // a folder; "" : none
   report::shown_options shown;
   bool markdown = false, json = false, csv = false, junit = false;
 };

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/locked_clocks.hpp"
 #include "cli/stored_peaks.hpp"
 #include "core/output.hpp"
 #include "devices/devices.hpp"
@@ -79,7 +80,9 @@ void print_json(const std::vector<results::device>& all) {
 }  // namespace
 
 int devices(const devices_options& options) {
-  const std::vector<results::device> all = chosen(options);
+  std::vector<results::device> all = chosen(options);
+  for (results::device& d : all)
+    if (d.abi.kind == KZOO_CUDA) d.facts["clocks"] = measure_clock_lock(d).words;
   if (options.measure) {
     for (const results::device& d : all) measure_peaks(d);
   }

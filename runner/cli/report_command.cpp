@@ -1,6 +1,7 @@
 #include "cli/exports.hpp"
 #include "core/output.hpp"
 #include "html/page.hpp"
+#include "html/svg.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "storage/read.hpp"
@@ -38,12 +39,24 @@ std::vector<std::string> labels_of(const std::vector<results::document>& all) {
   return labels;
 }
 
-int write_html(const report_options& options) {
+// Several results with what they are called.
+struct labelled_results {
   std::vector<results::document> all;
-  for (const std::string& file : options.files) all.push_back(storage::read(file));
-  const std::vector<std::string> labels = labels_of(all);
-  std::vector<html::named_result> named;
-  for (std::size_t i = 0; i < all.size(); ++i) named.push_back({labels[i], &all[i]});
+  std::vector<std::string> labels;
+
+  explicit labelled_results(const std::vector<std::string>& files) {
+    for (const std::string& file : files) all.push_back(storage::read(file));
+    labels = labels_of(all);
+  }
+  std::vector<html::named_result> named() const {
+    std::vector<html::named_result> named;
+    for (std::size_t i = 0; i < all.size(); ++i) named.push_back({labels[i], &all[i]});
+    return named;
+  }
+};
+
+int write_html(const report_options& options) {
+  const labelled_results results(options.files);
   std::optional<export_file> out;
   // One for each result, since none may be overwritten.
   for (const std::string& file : options.files) out.emplace("--html", options.html, file);
@@ -53,9 +66,22 @@ int write_html(const report_options& options) {
              "note: the page has no charts, only the tables: Vega-Lite is not here; "
              "./zoo setup --charts fetches it\n");
   }
-  html::write_page(named, library, options.shown.simulator_times,
+  html::write_page(results.named(), library, options.shown.simulator_times,
                    [&](std::string_view text) { out->append(text); });
   out->finish();
+  return kOk;
+}
+
+int write_svg(const report_options& options) {
+  const labelled_results results(options.files);
+  const auto library = html::find_library(charts_folders());
+  if (!library) {
+    throw input::invalid(
+        "--svg: error: Vega-Lite, which draws the charts, is not here; ./zoo setup --charts fetches "
+        "it, and --html FILE writes a page with the tables without it");
+  }
+  const std::string files = html::write_svg(results.named(), *library, options.svg);
+  write_text(stdout, files.empty() ? "there is nothing to draw\n" : files);
   return kOk;
 }
 
@@ -63,6 +89,7 @@ int write_html(const report_options& options) {
 
 int report(const report_options& options) {
   if (!options.html.empty()) return write_html(options);
+  if (!options.svg.empty()) return write_svg(options);
   if (options.files.size() > 1) {
     throw input::invalid(fmt::format(
         "{}: error: one result at a time; --html FILE puts several into a page, and `runner "

@@ -1,5 +1,6 @@
 #include "cli/setup.hpp"
 
+#include "cli/locked_clocks.hpp"
 #include "cli/source_plugins.hpp"
 #include "cli/stored_peaks.hpp"
 #include "core/output.hpp"
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 #include <utility>
@@ -84,6 +86,8 @@ run::plan plan_for(results::experiment e, const common_options& options) {
     throw std::invalid_argument(
         "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
   }
+  if (e.timing.enabled && e.timing.require_locked_clocks)
+    std::ranges::for_each(all, require_locked_clocks);
   const double timeout = e.verify.timeout_seconds;
   const bool is_timed = e.timing.enabled;
   const run::plugin_discovery plugins = discover_plugins(options, e, all.front());

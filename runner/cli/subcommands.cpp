@@ -153,7 +153,7 @@ void add_rerun(CLI::App& runner, int& code) {
 
 void add_report(CLI::App& runner, int& code) {
   auto [app, o] = add(runner, "report", "Show the tables of stored results", report, code);
-  app.add_option("RESULT", o.files, "A journal, or what --json wrote; several with --html")
+  app.add_option("RESULT", o.files, "A journal, or what --json wrote; several with --html or --svg")
       ->required();
   auto* format = app.add_option_group("format");
   format->add_flag("--md", o.markdown, "As Markdown for GitHub");
@@ -165,6 +165,10 @@ void add_report(CLI::App& runner, int& code) {
                    "Write one page with charts and tables, which opens without a network; - for "
                    "stdout")
       ->type_name("FILE");
+  format
+      ->add_option("--svg", o.svg,
+                   "Write the main charts as SVG files, for light and for dark pages")
+      ->type_name("DIR");
   format->require_option(0, 1);
   add_shown(app, o.shown);
 }

@@ -24,6 +24,10 @@ constexpr double kWattsPerMilliwatt = 1e-3;
 using get_number = nvml_result(nvml_device, unsigned*);
 using get_number_of = nvml_result(nvml_device, int which, unsigned*);
 using get_bits = nvml_result(nvml_device, unsigned long long*);
+struct utilization {
+  unsigned gpu, memory;  // percent
+};
+using get_utilization = nvml_result(nvml_device, utilization*);
 
 struct reason {
   unsigned long long bit;
@@ -146,6 +150,12 @@ std::optional<double> nvml::joules() const {
   const auto millijoules =
       session_->ask<unsigned long long, get_bits>("nvmlDeviceGetTotalEnergyConsumption");
   return millijoules ? std::optional(static_cast<double>(*millijoules) * 1e-3) : std::nullopt;
+}
+
+std::optional<double> nvml::busy_share() const {
+  if (!session_) return std::nullopt;
+  const auto percent = session_->ask<utilization, get_utilization>("nvmlDeviceGetUtilizationRates");
+  return percent ? std::optional(percent->gpu * 1e-2) : std::nullopt;
 }
 
 double nvml::highest_sm_mhz() const {

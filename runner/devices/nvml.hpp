@@ -27,6 +27,8 @@ class nvml {
   std::optional<double> watts() const;
   // What the device has used since its driver was loaded, joules; nothing where it does not count.
   std::optional<double> joules() const;
+  // The share of the last moments in which kernels ran, of any process.
+  std::optional<double> busy_share() const;
   // The maximum SM clock, MHz; 0: not known.
   double highest_sm_mhz() const;
 

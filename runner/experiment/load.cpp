@@ -54,6 +54,7 @@ void read_timing(table_reader& keys, results::timing_options& timing) {
   keys.read("max_seconds", timing.max_seconds, number_above_zero(kDay));
   keys.read("end_to_end", timing.end_to_end, flag);
   keys.read("fresh_processes", timing.fresh_processes, flag);
+  keys.read("require_locked_clocks", timing.require_locked_clocks, flag);
 }
 
 void read_verify(table_reader& keys, results::verify_options& verify) {

@@ -16,9 +16,8 @@ std::string text_of(const std::filesystem::path& file) {
 
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders) {
   for (const std::filesystem::path& folder : folders) {
-    charting_library found{text_of(folder / "vega.js"), text_of(folder / "vega-lite.js"),
-                           text_of(folder / "vega-embed.js")};
-    if (!found.vega.empty() && !found.vega_lite.empty() && !found.vega_embed.empty()) return found;
+    charting_library found{text_of(folder / "charts.js"), folder};
+    if (!found.script.empty()) return found;
   }
   return std::nullopt;
 }

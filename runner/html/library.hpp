@@ -1,5 +1,5 @@
 #pragma once
-// The charting library: Vega, Vega-Lite and Vega-Embed, as scripts that are put into the page.
+// The charting library: Vega, Vega-Lite and Vega-Embed.
 
 #include <filesystem>
 #include <optional>
@@ -9,10 +9,12 @@
 namespace kzoo::html {
 
 struct charting_library {
-  std::string vega, vega_lite, vega_embed;
+  std::string script;  // all of it, for a page
+  std::filesystem::path
+      folder;  // also has the Python package vl_convert, which draws without a page
 };
 
-// From the first of the folders that has all three, minified: vega.js, vega-lite.js, vega-embed.js.
+// From the first of the folders that has charts.js.
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders);
 
 }  // namespace kzoo::html

@@ -162,6 +162,14 @@ std::string_view meaning_of(char c) {
 
 }  // namespace
 
+void for_each_line(std::string_view text, const std::function<void(std::string_view)>& f) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    f(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
 std::string cells_table(std::span<const named_result> all) {
   csv_table t;
   std::map<const document*, std::map<const cell*, step>> steps;

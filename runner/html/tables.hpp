@@ -4,8 +4,10 @@
 
 #include "results/document.hpp"
 
+#include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace kzoo::html {
 
@@ -14,6 +16,9 @@ struct named_result {
   std::string label;
   const results::document* document = nullptr;
 };
+
+// Calls f with each line of a table.
+void for_each_line(std::string_view text, const std::function<void(std::string_view)>& f);
 
 // The columns of report/csv.hpp for each cell, and what only charts need.
 std::string cells_table(std::span<const named_result> all);

@@ -76,6 +76,7 @@ struct timing_options {
   double max_seconds = 1.0;      // per cell, all its turns together; at least one sample is taken
   bool end_to_end = false;       // also time each cell with allocation and copies
   bool fresh_processes = false;  // run each turn in a worker process of its own
+  bool require_locked_clocks = false;  // refuse to run unless a setting holds the GPU's clock
 
   int samples_per_turn() const { return (min_samples + rounds - 1) / rounds; }
 };

@@ -20,6 +20,7 @@ void map(auto& io, is<results::timing_options> auto& t) {
   io("max_seconds", t.max_seconds);
   io("end_to_end", t.end_to_end);
   io.later("fresh_processes", t.fresh_processes);
+  io.later("require_locked_clocks", t.require_locked_clocks);
 }
 
 void map(auto& io, is<results::verify_options> auto& v) {

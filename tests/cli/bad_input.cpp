@@ -52,6 +52,22 @@ TEST_CASE("a problem that does not fit in memory is refused with the sum", "[cli
           {"bad.toml:2:1: error", "4096x4096x4096 f32 batch=65536 does not fit", "GB"});
 }
 
+TEST_CASE("an experiment that demands locked clocks is refused where there are none", "[cli]") {
+  const scratch_folder folder;
+  const std::string text =
+      "plugins = ['serial:ijk']\n[problem]\nsizes = [8]\n[timing]\nrequire_locked_clocks = true\n";
+  const auto timed = runner(folder.write("timed.toml", text) + " --device cpu");
+  CHECK(timed.code == 3);
+  CHECK_THAT(timed.err, ContainsSubstring("require_locked_clocks = true: the clocks of cpu: ") &&
+                            ContainsSubstring("the device is not a GPU") &&
+                            ContainsSubstring("name one with --device"));
+  CHECK(timed.out.empty());
+  const auto judged = runner(folder.write("judged.toml", text + "enabled = false\n") +
+                             " --device cpu --no-journal --json -");
+  CHECK(judged.code == 0);
+  CHECK_THAT(judged.out, ContainsSubstring("\"require_locked_clocks\":true"));
+}
+
 TEST_CASE("a missing experiment file is reported with similar names", "[cli]") {
   const auto ran = runner("experiments/a1000.toml");
   CHECK(ran.code == 2);

@@ -37,6 +37,14 @@ int nvmlDeviceGetMaxClockInfo(void*, int which, unsigned* mhz) {
   return kSuccess;
 }
 
+struct utilization {
+  unsigned gpu, memory;
+};
+int nvmlDeviceGetUtilizationRates(void*, utilization* percent) {
+  *percent = {37, 12};
+  return kSuccess;
+}
+
 int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
   *celsius = sensor == 0 ? 91 : 0;
   return kSuccess;

@@ -92,6 +92,8 @@ json browser::evaluate(const std::string& expression) {
   return reply["result"].value("value", json());
 }
 
+void browser::show_as_print() { call("Emulation.setEmulatedMedia", {{"media", "print"}}); }
+
 void browser::press(const std::string& key) {
   const int code = key == "Enter" ? 13 : key == "Tab" ? 9 : 0;
   json event{{"key", key}, {"code", key}, {"windowsVirtualKeyCode", code}};

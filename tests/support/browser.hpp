@@ -23,6 +23,8 @@ class browser {
   void open(const std::filesystem::path& file, const std::string& ready);
   // The value of a JavaScript expression.
   nlohmann::json evaluate(const std::string& expression);
+  // Lays the page out as for paper.
+  void show_as_print();
   // Presses a key: "Tab", "Enter" …
   void press(const std::string& key);
   // Everything that it complained about: messages on the console, exceptions, requests for anything

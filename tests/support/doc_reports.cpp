@@ -14,22 +14,44 @@ namespace {
 
 using results::document;
 
-std::string full(const document& d) { return report::full_report(d, report::medium::markdown); }
+using path = std::filesystem::path;
+
+std::string full(const document& d, const path&) {
+  return report::full_report(d, report::medium::markdown);
+}
 
 template <results::pivot_axis kAxis>
-std::string errors_by(const document& d) {
+std::string errors_by(const document& d, const path&) {
   report::page p(report::medium::markdown);
   report::add_pivot(p, d, {results::pivot_axis::kernel, kAxis, results::pivot_value::error});
   return p.take();
 }
 
+// A chart of report --svg, as tests/cli/html_svg.cpp keeps it beside the results.
+std::string picture(const document& d, const path& file, const std::string& chart,
+                    const std::string& what) {
+  const std::string base =
+      (file.parent_path().parent_path() / "charts" / file.stem()).string() + "." + chart;
+  return "<picture>\n  <source media=\"(prefers-color-scheme: dark)\" srcset=\"" + base +
+         "-dark.svg\">\n  <img alt=\"" + what + ": " + d.experiment.title + ", " + d.device.name +
+         "\" src=\"" + base + "-light.svg\">\n</picture>\n";
+}
+std::string ladder_chart(const document& d, const path& file) {
+  return picture(d, file, "ladder", "GFLOP/s of each step");
+}
+std::string rate_chart(const document& d, const path& file) {
+  return picture(d, file, "rate", "GFLOP/s by size");
+}
+
 // How a marker begins, and what it stands for.
 struct marker {
   std::string_view opens;
-  std::string (*rendered)(const document&);
+  std::string (*rendered)(const document&, const path& file);
 };
 constexpr std::array kMarkers{
     marker{"<!-- report: ", &full},
+    marker{"<!-- ladder chart: ", &ladder_chart},
+    marker{"<!-- rate chart: ", &rate_chart},
     marker{"<!-- errors by n: ", &errors_by<results::pivot_axis::n>},
     marker{"<!-- errors by k: ", &errors_by<results::pivot_axis::k>},
 };
@@ -62,7 +84,7 @@ std::string with_reports(const std::string& document, const std::filesystem::pat
     }
     const std::string file = document.substr(name, name_end - name);
     out += document.substr(at, name_end + kOpened.size() - at) + '\n' +
-           next.rendered(storage::read(folder / file));
+           next.rendered(storage::read(folder / file), file);
     at = close;
   }
 }

@@ -6,7 +6,8 @@
 //   <!-- /report -->
 //
 // at the left margin. With "errors by k" instead of "report" it is tables of the errors alone, by
-// kernel and K, and with "errors by n" by kernel and N.
+// kernel and K, and with "errors by n" by kernel and N; with "ladder chart" or "rate chart" it is
+// that chart as a picture, for light pages and for dark ones.
 
 #include <filesystem>
 #include <string>

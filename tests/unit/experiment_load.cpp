@@ -51,6 +51,7 @@ max_noise = 0.5
 max_seconds = 2
 end_to_end = true
 fresh_processes = true
+require_locked_clocks = true
 [verify]
 timeout_seconds = 0.5
 tier = "full"
@@ -84,6 +85,7 @@ value = "ms"
   CHECK(e.timing.max_seconds == 2.0);
   CHECK(e.timing.end_to_end);
   CHECK(e.timing.fresh_processes);
+  CHECK(e.timing.require_locked_clocks);
   CHECK(e.verify.timeout_seconds == 0.5);
   CHECK(e.verify.tier == kzoo::tier::full);
   CHECK(e.verify.impossible_time == kzoo::results::impossible_time::report);
@@ -280,14 +282,15 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[timing]\nmax_nois = 1",
        "2:1: error: unknown key 'max_nois' in timing; did you mean 'max_noise'? (known here: "
        "enabled, mode, power, rounds, warmup, min_samples, max_noise, max_seconds, end_to_end, "
-       "fresh_processes)"},
+       "fresh_processes, require_locked_clocks)"},
       {"[verify]\nplugins = ['*']",
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
        "the first [table] (known here: tier, timeout_seconds, "
        "impossible_time)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
        "3:1: error: unknown key '\\x1b' in timing (known here: enabled, mode, power, rounds, "
-       "warmup, min_samples, max_noise, max_seconds, end_to_end, fresh_processes)"},
+       "warmup, min_samples, max_noise, max_seconds, end_to_end, fresh_processes, "
+       "require_locked_clocks)"},
   };
   for (const wrong& each : all) {
     INFO(each.text);

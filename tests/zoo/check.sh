@@ -69,6 +69,7 @@ stand_in python3 <<'S'
 #!/usr/bin/env bash
 [[ $* != '-m venv'* ]] || exit 1
 [[ -z ${NO_PIP-} ]] || exit 1
+[[ $1 != -c ]] || { echo 'the script of a page'; exit; }
 [[ $3 == install ]] || exit 0
 echo "pip $*" >>"$CALLS"
 while [[ $1 != --target ]]; do shift; done
@@ -78,8 +79,7 @@ printf '#!/usr/bin/env bash\n' >"$2/nvidia/cu13/bin/nvcc"
 chmod +x "$2/nvidia/cu13/bin/nvcc"
 ln -s "$(type -P cmake)" "$2/cmake/data/bin/cmake"
 : >"$2/nvidia/cu13/lib/libcublas.so.13"
-mkdir -p "$2/panel/dist/bundled/vegaplot"
-for name in vega@1 vega-lite@2 vega-embed@3; do : >"$2/panel/dist/bundled/vegaplot/$name"; done
+mkdir -p "$2/vl_convert"
 S
 stand_in ninja <<'S'
 #!/usr/bin/env bash
@@ -279,15 +279,16 @@ charts=$work/home/.local/share/kernel-zoo/charts
 zoo report r.json --md
 expect calls "$calls" '*build --target runner'
 keep=yes
-zoo report r.json --html out.html
+zoo report r.json --svg charts
 expect calls "$calls" '*pip *--require-hashes*/scripts/charts.txt'
-expect charts "$(ls "$charts")" $'pinned.txt\nvega-embed.js\nvega-lite.js\nvega.js'
+expect charts "$(ls "$charts")" '*charts.js*pinned.txt*vl_convert*'
+expect script "$(cat "$charts/charts.js")" 'the script of a page'
 expect folder "$(ls "$work/home/.local/share/kernel-zoo")" charts
 zoo setup --charts
 expect calls "$calls" ''
 keep=
 zoo PIP_FAILS=yes report r.json --html out.html
-expect output "$out" '*could not fetch*the page has no charts*runner report r.json --html out.html'
+expect output "$out" '*could not fetch*there are no charts*runner report r.json --html out.html'
 zoo PIP_FAILS=yes setup --charts
 expect code "$code" 2
 

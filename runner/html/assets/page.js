@@ -11,6 +11,30 @@ const text_of = (id) => document.getElementById(id)?.textContent ?? '';
 const distinct = (rows, field) => [...new Set(rows.map((row) => row[field]))];
 const is_present = (value) => value !== undefined && value !== null && value !== '' && !Number.isNaN(value);
 
+// The fields of each line of a CSV table, in which a quoted one may hold anything.
+function split_csv(text) {
+  if (!text.includes('"')) return text.split('\n').map((line) => line.split(','));
+  const lines = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n|$)/g)) {
+    lines.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === '') break;
+    if (end === '\n') lines.push([]);
+  }
+  return lines;
+}
+
+function read_table(id, numbers) {
+  const text = text_of('data-' + id).trimEnd();
+  if (text === '') return [];
+  const [names, ...lines] = split_csv(text);
+  const is_number = names.map((name) => numbers.includes(name));
+  return lines.map((fields) => {
+    const row = {};
+    fields.forEach((field, i) => { row[names[i]] = !is_number[i] ? field : field === '' ? null : Number(field); });
+    return row;
+  });
+}
+
 // ---- charts ----
 
 // What a reader chooses, shared by all charts that depend on it. `changed` are to be drawn again.
@@ -148,12 +172,14 @@ function add_figure(page, chart, rows, tables, config, controls, result) {
       return null;
     }
     const number = ++drawn;
+    plot.style.minHeight = '';
     if (chart.noteAll) note.textContent = choices.variants.value ? chart.noteAll : chart.note;
     if (names) {
       names.hidden = plot.clientWidth >= 600;
       names.replaceChildren(...distinct(chosen, chart.names[1]).map((name) => element('li', {textContent: name})));
     }
-    return vegaEmbed(plot, specification(chart, chosen, tables, config, plot.clientWidth), {
+    plot.specification = specification(chart, chosen, tables, config, plot.clientWidth);
+    return vegaEmbed(plot, plot.specification, {
       renderer: 'svg', actions: false, tooltip: {theme: 'custom', id: 'vg-tooltip-element'},
     }).then((made) => {
       if (number !== drawn) return made.finalize();
@@ -163,34 +189,14 @@ function add_figure(page, chart, rows, tables, config, controls, result) {
     });
   };
   for (const name of chart.pick ?? []) choices[name].redraw.push(draw);
+  draw.plot = plot;
+  // The room that it will take.
+  plot.style.minHeight = (chart.step ? chart.step[1] * distinct(chosen_rows(chart, rows), chart.step[0]).length : chart.spec.height) + 'px';
   return draw;
 }
 
-async function draw_charts() {
-  const page = document.querySelector('.charts');
-  if (!page || typeof vegaEmbed === 'undefined') return;
-  const {charts, config, numbers} = JSON.parse(text_of('charts-json'));
-  const tables = {};
-  for (const name of ['cells', 'samples', 'agreement', 'roofs', 'errors']) {
-    const text = text_of('data-' + name);
-    const fields = text.slice(0, text.indexOf('\n')).split(',').filter((field) => numbers.includes(field));
-    const parse = Object.fromEntries(fields.map((field) => [field, 'number']));
-    tables[name] = text.trim() === '' ? [] : vega.read(text, {type: 'csv', parse});
-  }
-  const controls = add_choices(tables);
-  const draws = [];
-  for (const chart of charts) {
-    const rows = rows_of(chart, tables);
-    if (rows.length === 0 || (chart.range && !spans(rows, chart.range))) continue;
-    const results = distinct(rows, 'result');
-    if (chart.perResult) {
-      results.forEach((name, index) => draws.push(add_figure(page, chart, rows.filter((row) => row.result === name), tables, config, controls, {name, index})));
-    } else {
-      draws.push(add_figure(page, chart, rows, tables, config, controls));
-    }
-  }
-  if (draws.length === 0) page.replaceWith(element('p', {className: 'item', textContent: 'There is nothing to draw: no time but the simulator’s, and no two results to compare.'}));
-  // A figure of half the width that has none beside it takes all of it.
+// A figure of half the width that has none beside it takes all of it.
+function widen_lone_figures(page) {
   let alone = null;
   for (const figure of [...page.children, null]) {
     if (figure?.className === 'half') {
@@ -200,8 +206,23 @@ async function draw_charts() {
       alone = null;
     }
   }
-  await Promise.all(draws.map((draw) => draw()));
-  // Labels depend on the width: draw again once it has changed for good.
+}
+
+// Draws the charts that are in the window or come into it, until those that are there at first are done.
+async function draw_seen(rest, draw_one) {
+  if (rest.size === 0) return;
+  await new Promise((done, fail) => {
+    const watch = new IntersectionObserver((changes) => {
+      const seen = changes.filter((change) => change.isIntersecting).map((change) => change.target);
+      seen.forEach((plot) => watch.unobserve(plot));
+      Promise.all(seen.map(draw_one)).then(done, fail);
+    });
+    for (const plot of rest.keys()) watch.observe(plot);
+  });
+}
+
+// Labels depend on the width: draw again once it has changed for good.
+function redraw_when_resized(page, draws) {
   let width = page.clientWidth, waiting = 0;
   new ResizeObserver(() => {
     if (page.clientWidth === width) return;
@@ -209,7 +230,64 @@ async function draw_charts() {
     clearTimeout(waiting);
     waiting = setTimeout(() => draws.forEach((draw) => draw()), 150);
   }).observe(page);
+}
+
+const idle = () => new Promise((go_on) => (window.requestIdleCallback ?? setTimeout)(go_on));
+
+async function draw_charts() {
+  const page = document.querySelector('.charts');
+  if (!page || typeof vegaEmbed === 'undefined') return;
+  const {charts, config, numbers} = JSON.parse(text_of('charts-json'));
+  const tables = {};
+  for (const name of ['cells', 'agreement', 'roofs', 'errors']) tables[name] = read_table(name, numbers);
+  const controls = add_choices(tables);
+  const rest = new Map();  // from plots to what draws them
+  const draws = [];
+  const add = (chart, ...more) => {
+    const draw = add_figure(page, chart, ...more);
+    rest.set(draw.plot, draw);
+    draws.push(draw);
+  };
+  const add_figures = (those) => {
+    for (const chart of those) {
+      const rows = rows_of(chart, tables);
+      if (rows.length === 0 || (chart.range && !spans(rows, chart.range))) continue;
+      if (chart.perResult) {
+        distinct(rows, 'result').forEach((name, index) =>
+          add(chart, rows.filter((row) => row.result === name), tables, config, controls, {name, index}));
+      } else {
+        add(chart, rows, tables, config, controls);
+      }
+    }
+    widen_lone_figures(page);
+  };
+  const draw_one = (plot) => {
+    const draw = rest.get(plot);
+    rest.delete(plot);
+    return draw?.();
+  };
+  // The table of all samples is by far the longest: its charts are the last, and wait.
+  const add_samples = () => {
+    if (tables.samples) return;
+    tables.samples = read_table('samples', numbers);
+    add_figures(charts.filter((chart) => chart.data === 'samples'));
+  };
+  add_figures(charts.filter((chart) => chart.data !== 'samples'));
+  addEventListener('beforeprint', () => {
+    add_samples();
+    [...rest.keys()].forEach(draw_one);
+  });
+  await draw_seen(rest, draw_one);
   document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+  await idle();
+  add_samples();
+  for (const plot of [...rest.keys()]) {
+    await idle();
+    await draw_one(plot);
+  }
+  if (draws.length === 0) page.replaceWith(element('p', {className: 'item', textContent: 'There is nothing to draw: no time but the simulator’s, and no two results to compare.'}));
+  document.documentElement.dataset.complete = String(Math.round(performance.now()));
+  redraw_when_resized(page, draws);
 }
 
 // ---- tables ----

@@ -1,0 +1,88 @@
+#include "html/svg.hpp"
+
+#include "core/printable.hpp"
+#include "html/assets.hpp"
+#include "process/command.hpp"
+
+#include <fmt/format.h>
+
+#include <stdlib.h>
+
+#include <cerrno>
+#include <fstream>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+
+namespace kzoo::html {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_file(const fs::path& file, std::string_view text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text << std::flush;
+  if (!out) throw std::runtime_error(fmt::format("{} cannot be written", file.string()));
+}
+
+// Exists as long as the object.
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::string name = (fs::temp_directory_path() / "kernel-zoo-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw std::system_error(errno, std::generic_category(), name);
+    path_ = name;
+  }
+  ~temporary_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+void write_chart_data(std::span<const named_result> all, const fs::path& folder) {
+  write_file(folder / "svg.py", assets::kSvgProgram);
+  write_file(folder / "charts.json", assets::kCharts);
+  write_file(folder / "page.css", assets::kStyle);
+  const auto write_table = [&](const char* name, std::string_view table) {
+    std::string text;
+    for_each_line(table, [&](std::string_view line) { text += printable(line) + '\n'; });
+    write_file(folder / name, text);
+  };
+  write_table("cells.csv", cells_table(all));
+  write_table("agreement.csv", agreement_table(all));
+  write_table("roofs.csv", roofs_table(all));
+  write_table("errors.csv", errors_table(all));
+}
+
+std::string write_svg(std::span<const named_result> all, const charting_library& library,
+                      const fs::path& folder) {
+  constexpr double kTimeoutSeconds = 300;
+  const temporary_folder data;
+  write_chart_data(all, data.path());
+  fs::create_directories(folder);
+  process::command_result ran;
+  try {
+    ran = process::run_command({"python3", (data.path() / "svg.py").string(), data.path().string(),
+                                library.folder.string(), folder.string()},
+                               {}, kTimeoutSeconds);
+  } catch (const std::system_error& e) {
+    throw std::runtime_error(
+        fmt::format("--svg needs python3, which draws the charts: {}", e.what()));
+  }
+  if (ran.code != 0 || ran.hung) {
+    throw std::runtime_error(fmt::format("--svg: the charts cannot be drawn with python3: {}",
+                                         printable(ran.output, kLongestText)));
+  }
+  return ran.output;
+}
+
+}  // namespace kzoo::html

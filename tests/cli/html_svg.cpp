@@ -1,0 +1,164 @@
+// `runner report --svg`: the page's charts as files.
+#include "cli/commands.hpp"
+#include "html/svg.hpp"
+#include "storage/read.hpp"
+#include "support/browser.hpp"
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/skip.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+using namespace kzoo;
+using namespace kzoo::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kDocs = source_folder() / "docs";
+
+void need_vega() {
+  if (!html::find_library(cli::charts_folders()))
+    skip("the charting library is not here: ./zoo setup --charts");
+}
+
+// What the room decides that a chart has: as much as the window, or the width of a file.
+void erase_room(nlohmann::json& part) {
+  if (part.is_object()) {
+    for (const char* name : {"width", "autosize", "columns", "labelLimit"}) part.erase(name);
+  }
+  if (part.is_structured())
+    for (auto& each : part) erase_room(each);
+}
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// The part of an SVG file that draws the marks of a class.
+std::string marks(const std::string& svg, const std::string& kind) {
+  const auto begin = svg.find("class=\"" + kind + " role-mark");
+  return begin == std::string::npos ? "" : svg.substr(begin, svg.find("</g>", begin) - begin);
+}
+
+}  // namespace
+
+TEST_CASE("without the charting library --svg says how to get it", "[cli]") {
+  const scratch_folder folder;
+  const auto ran = runner("report " + (kDocs / "results" / "h200-ladder.json").string() +
+                              " --svg " + (folder.path() / "charts").string(),
+                          "XDG_DATA_HOME=/nowhere KZOO_CHARTS=/nowhere");
+  CHECK(ran.code == 2);
+  CHECK_THAT(ran.err, ContainsSubstring("./zoo setup --charts"));
+  CHECK_FALSE(fs::exists(folder.path() / "charts"));
+}
+
+TEST_CASE("without python3 --svg says what it is for", "[cli]") {
+  need_vega();
+  const scratch_folder folder;
+  const auto ran = runner("report " + (kDocs / "results" / "h200-ladder.json").string() +
+                              " --svg " + (folder.path() / "charts").string(),
+                          "PATH=/nowhere");
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.err, ContainsSubstring("--svg needs python3"));
+}
+
+TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli]") {
+  need_vega();
+  const scratch_folder folder;
+  const fs::path to = folder.path() / "charts";
+  const auto ran = runner("report " + (kDocs / "results" / "h200-sizes.json").string() + " --svg " +
+                          to.string());
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("rate-light.svg\nrate-dark.svg\n"));
+  const std::string rate = read_text(to / "rate-light.svg");
+  for (const char* plugin : {"register_tiles", "float4", "pipelined", "cublas"})
+    CHECK_THAT(rate, ContainsSubstring(">" + std::string(plugin) + "</text>"));
+  CHECK(times(rate, "class=\"mark-line role-mark") == 9);
+  CHECK(times(marks(rate, "mark-symbol"), "<path") == 9 * 6);
+  const std::string ladder = read_text(to / "ladder-light.svg");
+  CHECK(times(ladder, "class=\"mark-rect role-mark") == 9);
+  CHECK_THAT(ladder, ContainsSubstring(">pipelined:128x256x16_s5</text>"));
+  const std::string dark = read_text(to / "ladder-dark.svg");
+  CHECK(dark != ladder);
+  CHECK(dark.size() == ladder.size());
+  for (const std::string* text : {&rate, &ladder, &dark}) {
+    CHECK(text->find("var(") == std::string::npos);
+    CHECK(text->size() < 60'000);
+  }
+}
+
+TEST_CASE("a page and SVG files have the same specifications", "[cli]") {
+  need_vega();
+  if (!browser::exists()) skip("there is no chromium-headless-shell");
+  const scratch_folder folder;
+  std::vector<results::document> all;
+  std::string files;
+  for (const fs::path& file : {kDocs / "results" / "h200-sizes.json",
+                               source_folder() / "tests" / "fixtures" / "quick-cpu.json"}) {
+    all.push_back(storage::read(file));
+    files += file.string() + ' ';
+  }
+  const auto page_file = (folder.path() / "out.html").string();
+  REQUIRE(runner("report " + files + "--html " + page_file).code == 0);
+  browser page(1400);
+  page.open(page_file, "document.documentElement?.dataset.complete !== undefined");
+  const auto labels =
+      page.evaluate("[...document.querySelectorAll('h2')].slice(1).map((h) => h.textContent)");
+  html::write_chart_data(
+      std::vector<html::named_result>{{labels.at(0), &all[0]}, {labels.at(1), &all[1]}},
+      folder.path());
+  const auto printed = (folder.path() / "specifications.json").string();
+  const std::string program = (folder.path() / "svg.py").string();
+  REQUIRE(std::system(
+              ("python3 " + program + " " + folder.path().string() + " > " + printed).c_str()) ==
+          0);
+  nlohmann::json specifications = nlohmann::json::parse(read_text(printed));
+  CHECK(specifications.size() >= 10);
+  for (auto& [name, of_file] : specifications.items()) {
+    INFO(name);
+    const auto of_page = page.evaluate("JSON.stringify(document.getElementById('chart-" + name +
+                                       "')?.specification ?? null)");
+    nlohmann::json drawn = nlohmann::json::parse(of_page.get<std::string>());
+    erase_room(drawn);
+    erase_room(of_file);
+    CHECK(nlohmann::json::diff(drawn, of_file) == nlohmann::json::array());
+  }
+}
+
+TEST_CASE("the charts in the documents are what their results say", "[cli]") {
+  need_vega();
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(kDocs / "charts")) {
+    if (entry.path().filename().string().find("-light.svg") == std::string::npos) continue;
+    // RESULT.CHART-light.svg
+    const std::string name = entry.path().filename().string();
+    const std::string result = name.substr(0, name.find('.')),
+                      chart = name.substr(result.size() + 1);
+    const scratch_folder folder;
+    const auto ran = runner("report " + (kDocs / "results" / (result + ".json")).string() +
+                            " --svg " + folder.path().string());
+    REQUIRE(ran.code == 0);
+    const std::string base = chart.substr(0, chart.rfind("light.svg"));
+    for (const std::string shade : {"light.svg", "dark.svg"}) {
+      const fs::path file = kDocs / "charts" / (result + "." + base + shade);
+      const std::string right = read_text(folder.path() / (base + shade));
+      if (std::getenv("KZOO_UPDATE_DOCS") != nullptr) std::ofstream(file) << right;
+      INFO(file
+           << " is not what its result says; KZOO_UPDATE_DOCS=1 ./zoo test -R svg writes it anew");
+      CHECK((read_text(file) == right));
+      ++files;
+    }
+  }
+  CHECK(files > 0);
+}
