@@ -199,11 +199,12 @@ unit unit_in(const experiment::node_table& said, const location& where, const fs
              bool is_bare, input::diagnostics& report) {
   experiment::table_reader keys(said, "", report);
   unit u{read_build_settings(keys), ""};
-  bare_kernel kernel;
-  if (is_bare) kernel = read_bare_kernel(keys, where, report);
+  manifest::described_kernels kernels;
+  if (is_bare)
+    kernels = manifest::read_variants(keys, manifest::kernel_origin::source, where, report);
   keys.finish();
   report.throw_if_any();
-  if (is_bare) u.generated = plugin_text(kernel, source.stem().string(), source.string());
+  if (is_bare) u.generated = plugin_text(kernels, source);
   return u;
 }
 

@@ -86,7 +86,8 @@ std::optional<std::string> expression_text(const value& v, std::int64_t least) {
   return {};
 }
 
-std::optional<argument> read_argument(const value& v, const std::vector<tensor_map>& maps) {
+std::optional<argument> read_argument(const value& v, const std::vector<tensor_map>& maps,
+                                      number_type usual) {
   argument result;
   std::optional<number_type> type;
   std::string number;
@@ -114,7 +115,7 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
     result.map = static_cast<std::size_t>(map - maps.begin());
   } else {
     result.kind = argument_kind::value;
-    result.type = type.value_or(number_type::i32);
+    result.type = type.value_or(usual);
     if (result.type != number_type::i32 && result.type != number_type::i64) {
       v.error(fmt::format("{} is an integer, i32 or i64", input::in_quotes(text)));
       return {};

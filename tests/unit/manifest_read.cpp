@@ -153,7 +153,10 @@ TEST_CASE("manifest: errors name their place") {
   CHECK_THAT(refusal(with("arguments", "arguments = [\"map_a\"]")), Contains("'map_a'"));
   CHECK_THAT(refusal(with("entry", "entri = \"gemm\"")),
              Contains("did you mean 'entry'") && Contains("has no entry"));
-  CHECK_THAT(refusal(with("entry", "entry = \"void f<int>()\"")), Contains("no id of a variant"));
+  CHECK_THAT(refusal(with("entry", "entry = \"void f<int>()\"")), Contains("k.toml:2:9: error: entry: expected the name of a kernel in the file"));
+  CHECK_THAT(refusal(with("block", "")), Contains("variant 'gemm' has no block: how many threads"));
+  const std::string variant = "\n[[variant]]\nid = \"a b\"\n";
+  CHECK_THAT(refusal(kWhole + variant), Contains("variant.id: expected 1 to 100 letters"));
   CHECK_THAT(refusal(with("swizzle", "swizzle = 96")), Contains("0, 32, 64 or 128"));
   CHECK_THAT(refusal(with("name", "name = \"lda\"")), Contains("no other argument"));
   CHECK_THAT(refusal(with("granularity", "granularity = [8, 8]")), Contains("three numbers"));

@@ -23,7 +23,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(tensor_map, name, matrix, box, swizzle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_variant, id, summary, entry, type_a, type_b, type_c,
                                    precision, layout, grid, block, cluster, dynamic_shared,
                                    workspace, multiples, row_bytes, compute_capability,
-                                   nondeterministic, arguments)
+                                   reads_c, nondeterministic, arguments)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_manifest, id, summary, kernel, maps, variants)
 
 }  // namespace kzoo::manifest
