@@ -5,7 +5,11 @@
 #include "report/progress.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
+#include "report/validation.hpp"
 #include "support/catch.hpp"
+
+#include <cstdio>
+#include <memory>
 
 using namespace kzoo::report;
 using kzoo::number_text;
@@ -39,6 +43,28 @@ TEST_CASE("times choose their unit", "[report]") {
   CHECK(time_text(4.42) == "4.42 ms");
   CHECK(time_text(999.6) == "1.00 s");
   CHECK(time_text(3770) == "3.77 s");
+}
+
+TEST_CASE("`validate` says a failure once, and refers to it from other checks", "[report]") {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::tmpfile(), &std::fclose);
+  validation_text shown(out.get());
+  const auto starts = [&](const char* kernel) {
+    shown.starts({kernel, {KZOO_F32, KZOO_F32, KZOO_F32}, KZOO_COMPUTE_FP32, "", {}});
+  };
+  using kzoo::results::outcome;
+  starts("bad:1");
+  shown.found({"exact integers", outcome::crashed, "3x2x1 f32: SIGILL, a trap", {}});
+  shown.found({"seeds", outcome::crashed, "9x9x9 f32 seed=2: SIGILL, a trap", {}});
+  shown.found({"repeats", outcome::crashed, "SIGILL: a trap", {}});
+  starts("bad:2");
+  shown.found({"repeats", outcome::crashed, "SIGILL, a trap", {}});
+  std::string text(1000, '\0');
+  std::rewind(out.get());
+  text.resize(std::fread(text.data(), 1, text.size(), out.get()));
+  CHECK(count_of(text, "SIGILL, a trap") == 1);
+  CHECK(count_of(text, "seeds            9x9x9 f32 seed=2: as in \"exact integers\"\n") == 1);
+  CHECK(count_of(text, "repeats          SIGILL: a trap\n") == 1);
+  CHECK(count_of(text, "repeats          as in \"bad:1 f32, exact integers\"\n") == 1);
 }
 
 TEST_CASE("width counts characters", "[report]") {
