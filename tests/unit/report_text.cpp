@@ -97,6 +97,10 @@ TEST_CASE("colour does not change the layout", "[report]") {
 TEST_CASE("text from a plugin cannot drive the terminal", "[report]") {
   CHECK(kzoo::printable("a\x1b[31mb\nc\td\x7f") == "a\\x1b[31mb c d\\x7f");
   CHECK(kzoo::printable("Grüße √") == "Grüße √");
+  CHECK(kzoo::printable_lines("\n\na\x1b[31mb\r\n  c\td\n\ne \n") == "a\\x1b[31mb\n  c d\n\ne");
+  CHECK(kzoo::printable_lines("").empty());
+  CHECK(kzoo::printable_lines(std::string(5000, 'x'), 100).size() == 100);
+  CHECK(kzoo::first_line("a b\nc") == "a b");
   CHECK(kzoo::printable(std::string(5000, 'x'), kzoo::kLongestText).size() == kzoo::kLongestText);
   CHECK(kzoo::printable("ab√√", 4) == "ab");  // not half of a character
   CHECK(kzoo::printable("\xc2\x9b"
