@@ -170,8 +170,9 @@ std::string argument_tuple(const std::vector<argument>& arguments) {
 std::string plugin_text(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source) {
   const std::string name = source.stem().string();
-  std::string text = fmt::format(
-      "#include <kzoo/bare_kernel.hpp>\n#include \"{}\"\n\nnamespace {{\n", source.string());
+  std::string text =
+      fmt::format("#include <kzoo/bare_kernel.hpp>\n#include \"{}\"\n\nnamespace {{\n",
+                  source.filename().string());
   std::vector<std::string> table;
   for (std::size_t i = 0; i < kernels.variants.size(); ++i) {
     const described_variant& d = kernels.variants[i];

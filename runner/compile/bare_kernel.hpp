@@ -9,7 +9,8 @@
 
 namespace kzoo::compile {
 
-// The source of a plugin that launches the kernels, which are in `source`.
+// The text of a plugin that launches the kernels, which are in `source`; it includes that by its
+// name, so that its folder may have any.
 std::string plugin_text(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source);
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -16,6 +17,8 @@ namespace {
 using experiment::node_table;
 using experiment::table_reader;
 using experiment::value;
+
+constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
 
 // One, two or three of them, as dim3 has it; those not given are `one`.
 template <class T, class Read>
@@ -63,14 +66,16 @@ class variant_reader {
       keys.read("entry", launch.entry, [&](const value& name) { return entry(name); });
     }
     read_kinds(keys, v);
-    const auto count = [](const value& size) { return expression_text(size, 1); };
-    const auto bytes = [](const value& size) { return expression_text(size, 0); };
+    const auto from = [](std::int64_t least, std::int64_t most) {
+      return [=](const value& size) { return expression_text(size, least, most); };
+    };
     const std::string one = "1";
-    read_dim3(keys, "grid", one, launch.grid, count);
-    read_dim3(keys, "block", one, launch.block, count);
+    constexpr std::int64_t kMostThreads = 1024;
+    read_dim3(keys, "grid", one, launch.grid, from(1, kMost32));
+    read_dim3(keys, "block", one, launch.block, from(1, kMostThreads));
     read_dim3(keys, "cluster", 1U, launch.cluster, experiment::integer_in(1, 16));
-    keys.read("shared", launch.dynamic_shared, bytes);
-    keys.read("workspace", launch.workspace, bytes);
+    keys.read("shared", launch.dynamic_shared, from(0, kMost32));
+    keys.read("workspace", launch.workspace, from(0, std::numeric_limits<std::int64_t>::max()));
     read_granularity(keys, launch);
     keys.read("compute_capability", launch.compute_capability, experiment::integer_in(0, 999));
     keys.read("reads_c", launch.reads_c, experiment::flag);

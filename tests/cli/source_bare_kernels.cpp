@@ -125,6 +125,39 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
   CHECK(mentions(said(kernel), "product.toml:1:1: error: tensor_map: tensor maps are made for"));
 }
 
+TEST_CASE("a source and its manifest may lie in any folder, and be anything") {
+  const bench b;
+  const fs::path odd = b.folder.path() / "a b'\"c$x\\d #\u00e9";
+  fs::create_directory(odd);
+  const std::string inside = odd.filename().string() + '/';
+  const std::string text =
+      "\xef\xbb\xbf/* A licence */\r\n" + std::string(kLaunch) + kArguments + kGrid;
+  b.folder.write(inside + "product.cu", text + kKernel);
+  const auto at = [&](const std::string& name) {
+    return runner("quick --device cpu --sizes 64 --no-journal --quiet --plugins ./" + name,
+                  "cd " + b.folder.path().string() + "/a*d* &&");
+  };
+  const auto first = at("product.cu");
+  INFO(first.err);
+  CHECK(first.code == 0);
+  CHECK_FALSE(mentions(at("product.cu").err, "compiled"));  // it is found again
+  b.folder.write(inside + "product.cu", text + "int printf();\n// entry=product\n");
+  b.folder.write(inside + "value.cu", "__global__ int value(int M);\n");
+  const std::string manifest = "entry = 'value'\ngrid = 1\nblock = 1\narguments = 'M'\n";
+  b.folder.write(inside + "value.toml", manifest);
+  CHECK(mentions(at("value.cu").err, "is no __global__ function, which returns void"));
+  b.folder.write(inside + "value.toml", manifest + std::string(2 << 20, '#'));
+  CHECK(mentions(at("value.cu").err,
+                 "value.toml: error: is larger than 1 MiB, too large for a manifest"));
+  fs::remove(odd / "value.toml");
+  fs::create_symlink("value.toml", odd / "value.toml");
+  CHECK(mentions(at("value.cu").err, "value.toml: error: cannot be read: Too many levels"));
+  fs::create_symlink("loop.cu", odd / "loop.cu");
+  CHECK(mentions(at("loop.cu").err, "loop.cu: Too many levels of symbolic links"));
+  b.folder.write(inside + "zero.cu", std::string(10, '\0'));
+  CHECK(mentions(at("zero.cu").err, "zero.cu: error: is no source"));
+}
+
 TEST_CASE("a problem for which a manifest has no launch is declined, and the expression named") {
   const bench b;
   const auto reasons = [&](const std::string& grid) {

@@ -70,6 +70,15 @@ struct bare_arguments {
   }
 };
 
+template <class... P>
+constexpr bool is_bare_kernel(void (*)(P...)) {
+  return true;
+}
+template <class Other>
+constexpr bool is_bare_kernel(Other) {
+  return false;
+}
+
 // Sets C to zero. No kernel, so that the launches of a run are the author's own.
 template <class Gemm>
 void bare_clear_c(const Gemm& g, [[maybe_unused]] stream_t stream) {
@@ -106,6 +115,9 @@ struct bare_kernel : Description {
     const manifest::kernel_variant& v = variant();
     if (v.reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, stream);
     constexpr auto kKernel = Description::template entry<T>;
+    static_assert(
+        is_bare_kernel(kKernel),
+        "the entry that the manifest names is no __global__ function, which returns void");
     const launch_config config{.grid = dims(plan_.grid),
                                .block = dims(plan_.block),
                                .dynamic_shared = plan_.dynamic_shared,
