@@ -1,6 +1,6 @@
 #include "report/repeated_reasons.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace kzoo::report {
 
@@ -12,15 +12,16 @@ std::size_t shared_reason::cells() const {
 
 std::vector<shared_reason> shared_reasons(const results::document& d) {
   std::vector<shared_reason> all;
+  std::map<std::pair<kzoo::verdict, std::string>, std::size_t> places;  // in that list
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     for (const reason& r : reasons(d, i)) {
       if (r.errors) continue;
-      auto at = std::ranges::find_if(
-          all, [&](const shared_reason& o) { return o.verdict == r.verdict && o.text == r.text; });
-      if (at == all.end()) at = all.insert(at, {r.verdict, r.text, {}, {}});
+      const auto [place, is_new] = places.try_emplace({r.verdict, r.text}, all.size());
+      if (is_new) all.push_back({r.verdict, r.text, {}, {}});
+      shared_reason& shared = all[place->second];
       for (const std::string& name : r.kernels) {
-        if (!at->problems.contains(name)) at->kernels.push_back(name);
-        at->problems[name].push_back(i);
+        if (!shared.problems.contains(name)) shared.kernels.push_back(name);
+        shared.problems[name].push_back(i);
       }
     }
   }

@@ -4,7 +4,7 @@
 _runner() {
   local line=${COMP_LINE:0:COMP_POINT}
   local IFS=$'\n'
-  COMPREPLY=($("${COMP_WORDS[0]}" --complete "$line" 2> /dev/null))
+  COMPREPLY=($("${COMP_WORDS[0]/#\~/$HOME}" --complete "$line" 2> /dev/null))
   # For readline a word begins after a colon or an equals sign.
   local word=${line##* }
   local before=${word%"${word##*[:=]}"}

@@ -94,7 +94,7 @@ TEST_CASE("what a shell completes is what there is", "[cli]") {
   std::filesystem::create_directory(folder.path() / "results");
   folder.write("results/1.jsonl", "");
   CHECK(offered("runner quick --plugins naive,./m") == set{"naive,./mine.cu"});
-  CHECK(offered("runner describe m") == set{"mine.cu"});
+  CHECK(offered("runner describe min") == set{"mine.cu"});
   CHECK(offered("runner compare a.json r") == set{"r.json", "results/", "results/1.jsonl"});
   CHECK(offered("runner compare a.json b.json ").empty());
   CHECK(offered("runner quick --json r").empty());  // any file, which the shell knows
