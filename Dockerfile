@@ -1,7 +1,7 @@
 # kernel-zoo on a machine with a GPU, its driver and the NVIDIA Container Toolkit:
 #   docker build -t kernel-zoo .
 #   docker run --rm --gpus all -v "$PWD/results:/kernel-zoo/results" kernel-zoo run ladder
-FROM debian:13
+FROM debian:13 AS tools
 
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates python3-venv
 
@@ -11,6 +11,8 @@ COPY zoo ./
 COPY scripts ./scripts
 RUN ./zoo setup --cuda
 
+# .devcontainer ends here, and builds the working tree.
+FROM tools
 # No GPU is seen while an image is built: code for Ampere and Hopper, and PTX for what comes later.
 ENV CUDAARCHS="80-real;90a-real;90-virtual"
 COPY . ./

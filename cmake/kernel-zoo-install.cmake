@@ -9,6 +9,14 @@ install(TARGETS runner RUNTIME)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_SOURCE_DIR}/plugins
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kernel-zoo)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+set(completion ${PROJECT_SOURCE_DIR}/scripts/completion)
+install(FILES ${completion}/runner.bash RENAME runner
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${completion}/_runner DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${completion}/runner.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 get_property(targets GLOBAL PROPERTY KZOO_PLUGIN_TARGETS)

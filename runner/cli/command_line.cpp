@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include "cli/commands.hpp"
+#include "cli/completion.hpp"
 #include "cli/export_file.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/source_plugin.hpp"
@@ -61,6 +62,14 @@ std::vector<std::string> with_default_command(int argc, char** argv, const CLI::
   return words;
 }
 
+// A shell asks at each press of a key: what cannot be found out is not complained of.
+int print_completions(const CLI::App& app, std::string_view line) try {
+  for (const std::string& word : completions(app, line)) print_to(stdout, "{}\n", word);
+  return kOk;
+} catch (const std::exception&) {
+  return kBadInput;
+}
+
 }  // namespace
 
 int command_line(int argc, char** argv) {
@@ -81,6 +90,7 @@ int command_line(int argc, char** argv) {
   int code = kOk;
   add_subcommands(app, after_dashes, code);
 
+  if (argc == 3 && argv[1] == kCompleteCommand) return print_completions(app, argv[2]);
   if (argc <= 1) {
     print_to(stdout, "{}", app.help());
     return kBadInput;

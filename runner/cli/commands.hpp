@@ -100,6 +100,10 @@ struct validate_options : common_options {
   bool show_errors = false;
 };
 
+struct list_options : common_options {
+  std::vector<std::string> plugins;  // empty: all
+};
+
 struct describe_options : common_options {
   std::string plugin;
 };
@@ -127,7 +131,7 @@ int check(const run_options& options);
 int profile(const profile_options& options);
 int xray(const xray_options& options);
 int validate(const validate_options& options);
-int list(const common_options& options);
+int list(const list_options& options);
 int describe(const describe_options& options);
 int make_new(const new_options& options);
 int watch(const watch_options& options);
@@ -144,6 +148,7 @@ std::vector<std::filesystem::path> config_path();
 std::vector<std::filesystem::path> charts_folders();
 // The folder with template/ and plugins/, the sources that `new` copies.
 std::filesystem::path source_folder();
+std::vector<std::string> plugin_sources();  // the names of the plugins in it
 // How plugins are compiled from their sources (compile/recipe.hpp).
 std::filesystem::path recipe_folder();
 // What compiled kernels are packed behind: manifest/pack.hpp. It may not be there.

@@ -55,13 +55,90 @@ std::string variants_of(const results::plugin_description& d) {
   return fmt::format("{}", fmt::join(ids, " "));
 }
 
+// The plugins that are named on the command line, and the selectors of those; none named: all.
+struct named_plugins {
+  run::plugin_discovery plugins;
+  std::vector<selector> selectors;
+
+  bool has(const std::string& name) const {
+    return selectors.empty() || std::ranges::any_of(selectors, [&](const selector& s) {
+             return matches(s.text, name, "");
+           });
+  }
+};
+
+named_plugins find_named(const common_options& options, const std::vector<std::string>& names,
+                         const char* command) {
+  if (names.empty()) return {discover_plugins(options), {}};
+  results::experiment named;
+  for (const std::string& name : names) named.plugins.push_back({name, {command, 0, 0}});
+  named.overridden.build_args = options.build_args;
+  run::plugin_discovery plugins = discover_plugins(options, named, devices::find("auto"));
+  return {std::move(plugins), std::move(named.plugins)};
+}
+
+int refuse_unknown(const std::string& plugin, const run::plugin_discovery& plugins) {
+  const std::string near = input::nearest(plugin, plugins.names());
+  print_to(stderr, "error: there is no plugin '{}'{}\n  plugins: {}\n", plugin,
+           near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
+           fmt::join(plugins.names(), ", "));
+  return kBadInput;
+}
+
+// A description of several lines, each after the first indented like it.
+std::string indented(std::string text, std::size_t columns) {
+  const std::string gap = '\n' + std::string(columns, ' ');
+  for (auto at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
+    text.replace(at, 1, gap);
+  return text;
+}
+
+table variants_table(const results::plugin_description& d) {
+  table t;
+  t.add_column("variant", table::align::left);
+  t.add_column("types", table::align::left);
+  t.add_column("needs", table::align::left);
+  t.add_column("", table::align::left);
+  for (const auto& v : d.variants) {
+    std::vector<std::string> types;
+    for (const auto& s : v.signatures)
+      types.push_back(fmt::format("{} in {}", types_name(s.dtype), precision_name(s.compute)));
+    t.add_row({{v.id},
+               {fmt::format("{}", fmt::join(types, ", "))},
+               {v.compute_capability == 0 ? "" : fmt::format("sm_{}", v.compute_capability)},
+               {std::string(first_line(v.summary)), style::dim}});
+  }
+  return t;
+}
+
+void print_description(const results::plugin_description& d, bool colour) {
+  constexpr std::size_t kValues = 12;  // the column that they begin in
+  print_to(stdout, "  id        {}\n  device    {}{}\n  summary   {}\n  build     {}\n", d.id,
+           devices::kind_name(d.device),
+           d.device != KZOO_CPU ? ""
+           : d.native           ? ", native"
+                                : ", simulated",
+           indented(d.summary, kValues), d.build_info);
+  print_to(stdout, "{}\n", variants_table(d).str(colour));
+  for (const auto& v : d.variants) {
+    if (first_line(v.summary) != v.summary)
+      print_to(stdout, "  {}\n    {}\n\n", v.id, indented(v.summary, 4));
+  }
+}
+
 }  // namespace
 
-int list(const common_options& options) {
-  const run::plugin_discovery plugins = discover_plugins(options);
+int list(const list_options& options) {
+  const named_plugins named = find_named(options, options.plugins, "list");
+  const run::plugin_discovery& plugins = named.plugins;
   if (plugins.files().empty()) {
     print_to(stderr, "error: no plugins found; build them, or name a folder with --plugin-dir\n");
     return kBadInput;
+  }
+  const std::vector<std::string> names = plugins.names();
+  for (const selector& s : named.selectors) {
+    if (std::ranges::none_of(names, [&](const auto& name) { return matches(s.text, name, ""); }))
+      return refuse_unknown(s.text, plugins);
   }
   const bool colour = report::wants_colour(stdout);
   const run::host_factory make_host = hosts_for(options, kLoadSeconds);
@@ -71,7 +148,8 @@ int list(const common_options& options) {
   t.add_column("types", table::align::left);
   t.add_column("variants", table::align::left);
   t.add_column("", table::align::left);
-  for (const std::string& name : plugins.names()) {
+  for (const std::string& name : names) {
+    if (!named.has(name)) continue;
     for (const run::plugin_file& file : plugins.files()) {
       if (file.name != name) continue;
       const described d = load(file, make_host);
@@ -81,7 +159,7 @@ int list(const common_options& options) {
                    {devices::kind_name(d.plugin->device)},
                    {types_of(*d.plugin)},
                    {variants_of(*d.plugin)},
-                   {d.plugin->summary, style::dim}});
+                   {std::string(first_line(d.plugin->summary)), style::dim}});
       } else {
         t.add_row({{name},
                    {folder_kind},
@@ -106,62 +184,31 @@ int list(const common_options& options) {
 }
 
 int describe(const describe_options& options) {
-  results::experiment named;
-  named.plugins = {{options.plugin, {"describe", 0, 0}}};
-  named.overridden.build_args = options.build_args;
-  const run::plugin_discovery plugins = discover_plugins(options, named, devices::find("auto"));
-  const std::string plugin = named.plugins.front().text;
+  const named_plugins named = find_named(options, {options.plugin}, "describe");
   const bool colour = report::wants_colour(stdout);
   bool any = false, usable = true;
-  for (const run::plugin_file& file : plugins.files()) {
-    if (file.name != plugin) continue;
+  for (const run::plugin_file& file : named.plugins.files()) {
+    if (!named.has(file.name)) continue;
     any = true;
     const described d = load(file, hosts_for(options, kLoadSeconds));
-    print_to(stdout, "{}\n  file      {}\n", report::styled(plugin, style::bold, colour),
+    print_to(stdout, "{}\n  file      {}\n", report::styled(file.name, style::bold, colour),
              printable(file.file.string()));
-    if (!d.plugin) {
+    if (d.plugin) {
+      print_description(*d.plugin, colour);
+    } else {
       usable = false;
       print_to(stdout, "  {}: {}\n\n", report::styled("unavailable", style::bad, colour),
                printable(d.problem));
-      continue;
     }
-    print_to(stdout, "  id        {}\n  device    {}{}\n  summary   {}\n  build     {}\n",
-             d.plugin->id, devices::kind_name(d.plugin->device),
-             d.plugin->device != KZOO_CPU ? ""
-             : d.plugin->native           ? ", native"
-                                          : ", simulated",
-             d.plugin->summary, d.plugin->build_info);
-    table t;
-    t.add_column("variant", table::align::left);
-    t.add_column("types", table::align::left);
-    t.add_column("needs", table::align::left);
-    t.add_column("", table::align::left);
-    for (const auto& v : d.plugin->variants) {
-      std::vector<std::string> types;
-      for (const auto& s : v.signatures) {
-        types.push_back(fmt::format("{} in {}", types_name(s.dtype), precision_name(s.compute)));
-      }
-      t.add_row({{v.id},
-                 {fmt::format("{}", fmt::join(types, ", "))},
-                 {v.compute_capability == 0 ? "" : fmt::format("sm_{}", v.compute_capability)},
-                 {v.summary, style::dim}});
-    }
-    print_to(stdout, "{}\n", t.str(colour));
   }
-  for (const auto& [name, kind] : plugins.not_built()) {
-    if (any || name != plugin) continue;
+  for (const auto& [name, kind] : named.plugins.not_built()) {
+    if (any || !named.has(name)) continue;
     print_to(stderr, "error: {} {}\n", name,
              kind == 0 ? "cannot be built here"
                        : fmt::format("is not built: ./zoo build {} builds it", name));
     return kBadInput;
   }
-  if (!any) {
-    const std::string near = input::nearest(plugin, plugins.names());
-    print_to(stderr, "error: there is no plugin '{}'{}\n  plugins: {}\n", plugin,
-             near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
-             fmt::join(plugins.names(), ", "));
-    return kBadInput;
-  }
+  if (!any) return refuse_unknown(named.selectors.front().text, named.plugins);
   return usable ? kOk : kSomeCellFailed;
 }
 

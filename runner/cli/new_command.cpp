@@ -76,23 +76,12 @@ void add_headers(const std::string& text, const fs::path& zoo, file_texts& files
   }
 }
 
-std::vector<std::string> sources_of_zoo(const fs::path& zoo) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(zoo)) {
-    const fs::path base = entry.path() / entry.path().filename();
-    if (fs::exists(base.string() + ".cu") || fs::exists(base.string() + ".cpp"))
-      names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 // The plugin's own files, under its new name.
 file_texts copied(const std::string& from, const std::string& name, const fs::path& zoo) {
   const fs::path folder = zoo / from;
   const char* suffix = fs::exists(folder / (from + ".cu")) ? ".cu" : ".cpp";
   if (!is_identifier(from) || !fs::exists(folder / (from + suffix))) {
-    const std::vector<std::string> known = sources_of_zoo(zoo);
+    const std::vector<std::string> known = plugin_sources();
     input::refuse("--from",
                   fmt::format("there is no source of a plugin '{}'{}\n  plugins: {}", from,
                               input::did_you_mean(from, known), fmt::join(known, ", ")));

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -51,6 +52,18 @@ fs::path source_folder() {
   const fs::path above = program_folder().parent_path();
   const fs::path of_tree = above / "sources";  // links, which CMake makes
   return fs::is_directory(of_tree) ? of_tree : above / "share" / "kernel-zoo";
+}
+
+std::vector<std::string> plugin_sources() {
+  std::vector<std::string> names;
+  std::error_code fault;
+  for (const auto& entry : fs::directory_iterator(source_folder() / "plugins", fault)) {
+    const fs::path base = entry.path() / entry.path().filename();
+    if (fs::exists(base.string() + ".cu") || fs::exists(base.string() + ".cpp"))
+      names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 std::vector<fs::path> config_path() {

@@ -104,7 +104,11 @@ fs::path path_of(const selector& s, const file_selector& file, const fs::path& e
   fs::path path = file.path;
   const bool of_experiment = s.where.line > 0;
   if (of_experiment && path.is_relative()) path = experiment_file.parent_path() / path;
-  if (!fs::exists(path)) refuse(s, fmt::format("there is no file {}", path.string()));
+  std::error_code fault;
+  if (!fs::exists(path, fault)) {
+    refuse(s, fault ? fmt::format("{}: {}", path.string(), fault.message())
+                    : fmt::format("there is no file {}", path.string()));
+  }
   return path;
 }
 

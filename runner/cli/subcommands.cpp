@@ -264,6 +264,7 @@ void add_xray(CLI::App& runner, int& code) {
 void add_list(CLI::App& runner, int& code) {
   auto [app, o] = add(runner, "list", "List the plugins", list, code);
   add_common(app, o);
+  app.add_option("PLUGIN", o.plugins, "Only these: names, globs, or files such as ./mine.cu");
 }
 
 void add_describe(CLI::App& runner, int& code) {

@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace kzoo::cli {
 namespace {
@@ -51,14 +52,18 @@ class watcher {
     run::plan plan = plan_for(load_experiment(options_, options_), options_);
     const auto mine = std::ranges::find(plan.plugins, name_,
                                         [](const run::loaded_plugin& p) { return p.record.name; });
-    if (last_ && mine != plan.plugins.end() && mine->record.sha256 == last_->sha256) return;
+    const auto saved = fs::last_write_time(source_->path);
+    const bool is_saved = std::exchange(saved_, saved) != saved;
+    if (last_ && mine != plan.plugins.end() && mine->record.sha256 == last_->sha256) {
+      if (is_saved) say(fmt::format("{}: the same machine code as before", name_));
+      return;
+    }
     attempt now{mine == plan.plugins.end() ? "" : mine->record.sha256, {}};
     run::check_memory(plan);
     run::observer silent;
     now.results = run::execute(plan, run::head_of(plan), silent);
     if (!now.results.complete()) return;  // interrupted
-    print_to(stdout, "{}\n", report::change_line(now.results, good_ ? &*good_ : nullptr, name_));
-    std::fflush(stdout);
+    say(report::change_line(now.results, good_ ? &*good_ : nullptr, name_));
     if (report::all_right(now.results, name_)) good_ = now.results;
     last_ = std::move(now);
   } catch (const compile::does_not_compile& e) {
@@ -69,6 +74,11 @@ class watcher {
   }
 
  private:
+  static void say(const std::string& line) {
+    print_to(stdout, "{}\n", line);
+    std::fflush(stdout);
+  }
+
   void complain(const std::string& words) {
     print_to(stderr, "{}\n", words);
     if (good_)
@@ -80,6 +90,7 @@ class watcher {
   watch_options options_;
   std::optional<file_selector> source_;
   std::string name_;
+  fs::file_time_type saved_;  // when the source was
   std::optional<attempt> last_;
   std::optional<results::document> good_;  // the last one that was right
 };

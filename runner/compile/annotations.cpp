@@ -19,6 +19,25 @@ using experiment::node_list;
 constexpr std::string_view kMark = "kzoo:";
 constexpr std::string_view kSpaces = " \t\r";
 
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// Where the line has something else than spaces and /* comments */, one of which it may be in.
+std::size_t skip_comments(std::string_view line, bool& in_comment) {
+  std::size_t at = 0;
+  for (;;) {
+    if (in_comment) {
+      const std::size_t end = line.find("*/", at);
+      if (end == std::string_view::npos) return line.size();
+      at = end + 2;
+      in_comment = false;
+    }
+    at = std::min(line.find_first_not_of(kSpaces, at), line.size());
+    if (!line.substr(at).starts_with("/*")) return at;
+    at += 2;
+    in_comment = true;
+  }
+}
+
 node scalar(std::string_view text, const location& where) {
   if (text == "true" || text == "false") return {where, text == "true"};
   std::int64_t number = 0;
@@ -117,11 +136,13 @@ class line_parser {
 
 experiment::node_table annotations(std::string_view source, input::diagnostics& report) {
   experiment::node_table table;
+  if (source.starts_with(kByteOrderMark)) source.remove_prefix(kByteOrderMark.size());
+  bool in_comment = false;  // of several lines
   for (unsigned number = 1; !source.empty(); ++number) {
     const std::size_t end = std::min(source.find('\n'), source.size());
     const std::string_view line = source.substr(0, end);
     source.remove_prefix(std::min(end + 1, source.size()));
-    const std::size_t begin = std::min(line.find_first_not_of(kSpaces), line.size());
+    const std::size_t begin = skip_comments(line, in_comment);
     if (begin == line.size()) continue;
     if (!line.substr(begin).starts_with("//")) break;
     const std::size_t word = line.find_first_not_of(kSpaces, begin + 2);

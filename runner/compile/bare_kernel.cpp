@@ -1,71 +1,38 @@
 #include "compile/bare_kernel.hpp"
 
-#include "core/identifier.hpp"
-#include "core/problem.hpp"
-#include "experiment/names.hpp"
-
-#include <kzoo/manifest/expression.hpp>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
-#include <optional>
+#include <cstddef>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::compile {
 namespace {
 
-// As kzoo/bare_kernel.hpp has them.
-constexpr std::array<std::string_view, 6> kNames{"M", "N", "K", "lda", "ldb", "ldc"};
-constexpr std::array<std::string_view, 5> kOperands{"A", "B", "C", "alpha", "beta"};
+using manifest::argument;
+using manifest::argument_kind;
+using manifest::described_variant;
 
-bool is_operand(std::string_view text) { return std::ranges::count(kOperands, text) > 0; }
-
-std::optional<placed_text> placed_word(const experiment::value& v) {
-  if (const auto* number = v.get<std::int64_t>())
-    return placed_text{std::to_string(*number), v.content.where};
-  const auto text = experiment::text(v);
-  return text ? std::optional(placed_text{*text, v.content.where}) : std::nullopt;
-}
-
-std::optional<placed_text> expression(const experiment::value& v) {
-  auto text = placed_word(v);
-  if (!text) return text;
-  try {
-    manifest::expression::parse(text->text, kNames);
-    return text;
-  } catch (const manifest::expression_fault& fault) {
-    v.error(fault.what());
-    return std::nullopt;
+// A string literal of C++.
+std::string literal(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    if (is_control || c == '"' || c == '\\')
+      result += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    else
+      result += c;
   }
+  return result + '"';
 }
 
-std::optional<placed_text> argument(const experiment::value& v) {
-  const auto* text = v.get<std::string>();
-  return text && is_operand(*text) ? placed_word(v) : expression(v);
-}
-
-// A name in C++: what could end the line that it is put into is none.
-std::optional<placed_text> entry(const experiment::value& v) {
-  auto text = placed_word(v);
-  const auto is_of_name = [](char c) {
-    return is_identifier({&c, 1}, ":<>, ()") && c != '.' && c != '-';
-  };
-  if (text && !text->text.empty() && std::ranges::all_of(text->text, is_of_name)) return text;
-  if (text) v.expected("the name of a __global__ function, such as sgemm or sgemm<64, 64>");
-  return std::nullopt;
-}
-
-bool are_types(std::string_view text) { return types_from_name(text).has_value(); }
-bool is_layout(std::string_view text) { return experiment::find_layout(text).has_value(); }
-
-void check_count(const char* key, const std::vector<placed_text>& list, std::size_t most,
-                 input::diagnostics& report) {
-  if (list.size() <= most) return;
-  report.error(list[most].where,
-               fmt::format("{}: at most {} extents, found {}", key, most, list.size()));
+template <class List, class Write>
+std::string joined(const List& list, const Write& write) {
+  std::vector<std::string> texts;
+  for (const auto& each : list) texts.push_back(write(each));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string cpp_type(kzoo_type type) {
@@ -89,127 +56,137 @@ std::string cpp_type(kzoo_type type) {
   }
 }
 
-std::string cpp_types(const std::string& name) {
-  const element_types types = types_from_name(name).value();
+std::string cpp_types(const element_types& types) {
   const std::string a = cpp_type(types.a), b = cpp_type(types.b), c = cpp_type(types.c);
   return a == b && b == c ? a : fmt::format("kzoo::mixed<{}, {}, {}>", a, b, c);
 }
 
-// Whether an argument or an extent uses the name.
-bool uses(const bare_kernel& k, std::string_view name) {
-  const auto has = [&](const placed_text& t) {
-    if (is_operand(t.text) || is_operand(name)) return t.text == name;
-    const auto index = static_cast<std::size_t>(std::ranges::find(kNames, name) - kNames.begin());
-    return manifest::expression::parse(t.text, kNames).uses(index);
-  };
-  return std::ranges::any_of(k.arguments, has) ||
-         (!is_operand(name) && (std::ranges::any_of(k.grid, has) || has(k.shared)));
-}
-
-std::string quoted(const std::vector<placed_text>& list, std::size_t at_least) {
-  std::vector<std::string> texts;
-  for (const placed_text& t : list) texts.push_back(fmt::format("\"{}\"", t.text));
-  while (texts.size() < at_least) texts.emplace_back("\"1\"");
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-// A variant's id: sgemm<64, 64> is sgemm_64_64.
-std::string id_from(const std::string& entry) {
-  std::string id;
-  for (const char c : entry) {
-    if (is_identifier({&c, 1})) {
-      id += c;
-    } else if (!id.empty() && id.back() != '_') {
-      id += '_';
-    }
+std::string number_type_name(manifest::number_type type) {
+  using enum manifest::number_type;
+  switch (type) {
+    case i32:
+      return "int";
+    case i64:
+      return "long long";
+    case f16:
+      return "__half";
+    case bf16:
+      return "__nv_bfloat16";
+    case f64:
+      return "double";
+    default:
+      return "float";
   }
-  while (id.ends_with('_')) id.pop_back();
-  return id.substr(0, kLongestIdentifier);
+}
+
+// The argument as kzoo::bare_arguments gives it.
+std::string passed(const argument& from, std::size_t index) {
+  using enum argument_kind;
+  const auto scalar = [&](const char* value_text) {
+    return from.type == manifest::number_type::accumulator
+               ? std::string(value_text)
+               : fmt::format("static_cast<{}>({})", number_type_name(from.type), value_text);
+  };
+  switch (from.kind) {
+    case a:
+      return "x.a()";
+    case b:
+      return "x.b()";
+    case c:
+      return "x.c()";
+    case workspace:
+      return "x.workspace()";
+    case null:
+      return "x.null()";
+    case alpha:
+      return scalar("x.alpha()");
+    case beta:
+      return scalar("x.beta()");
+    default:
+      return fmt::format("x.integer({})", index);
+  }
+}
+
+// The argument as the plan of the launch needs it.
+std::string described(const argument& a) {
+  constexpr std::array kKinds{"a",     "b",    "c",     "workspace", "null",
+                              "alpha", "beta", "value", "tensor_map"};
+  const bool narrow = a.type == manifest::number_type::i32;
+  return fmt::format(
+      "{{kzoo::manifest::argument_kind::{}, kzoo::manifest::number_type::{}, {}, 0}}",
+      kKinds.at(static_cast<std::size_t>(a.kind)), narrow ? "i32" : "i64", literal(a.expression));
 }
 
 // Makes the compiler name the manifest's line for what follows.
 std::string line_mark(const location& where) {
-  return fmt::format("#line {} \"{}\"\n", where.line, where.file);
+  return fmt::format("#line {} {}\n", where.line, literal(where.file));
+}
+
+std::string struct_name(std::size_t index) { return fmt::format("kzoo_description_{}", index); }
+
+// What kzoo::bare_kernel is told of a variant, as members of a struct.
+std::string members(const described_variant& d) {
+  const manifest::kernel_variant& v = d.launch;
+  const auto expressions = [](const std::array<std::string, 3>& list) {
+    return joined(list, literal);
+  };
+  std::string text = fmt::format(
+      "  using types = kzoo::types<{}>;\n  using layouts = kzoo::layouts<{}>;\n"
+      "  static constexpr kzoo::granularity granularity{{{}u, {}u, {}u, {}u}};\n"
+      "  static constexpr unsigned compute_capability = {};\n"
+      "  static constexpr bool nondeterministic = {};\n",
+      joined(d.types, cpp_types),
+      joined(d.layouts, [](layout l) { return fmt::format("kzoo::layout::{}", layout_name(l)); }),
+      v.multiples[0], v.multiples[1], v.multiples[2], v.row_bytes, v.compute_capability,
+      v.nondeterministic);
+  if (d.names_precision) {
+    text += fmt::format("  static constexpr kzoo_precision precision = kzoo_precision({});\n",
+                        static_cast<unsigned>(v.precision));
+  }
+  return text + fmt::format(
+                    "  static kzoo::manifest::kernel_variant launch() {{\n"
+                    "    kzoo::manifest::kernel_variant v;\n"
+                    "    v.grid = {{{}}};\n    v.block = {{{}}};\n    v.cluster = {{{}, {}, {}}};\n"
+                    "    v.dynamic_shared = {};\n    v.workspace = {};\n    v.reads_c = {};\n"
+                    "    v.arguments = {{{}}};\n    return v;\n  }}\n",
+                    expressions(v.grid), expressions(v.block), v.cluster[0], v.cluster[1],
+                    v.cluster[2], literal(v.dynamic_shared), literal(v.workspace), v.reads_c,
+                    joined(v.arguments, described));
+}
+
+// The values that the kernel gets, as a function of a kzoo::bare_arguments.
+std::string argument_tuple(const std::vector<argument>& arguments) {
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < arguments.size(); ++i) values.push_back(passed(arguments[i], i));
+  return fmt::format(
+      "  template <class Arguments>\n"
+      "  static auto arguments([[maybe_unused]] const Arguments& x) {{\n"
+      "    return std::make_tuple({});\n  }}\n",
+      fmt::join(values, ", "));
 }
 
 }  // namespace
 
-bare_kernel read_bare_kernel(experiment::table_reader& keys, const location& file,
-                             input::diagnostics& report) {
-  bare_kernel k;
-  keys.read("entry", k.entry, entry);
-  keys.read_list("grid", k.grid, expression);
-  keys.read_list("block", k.block, expression);
-  keys.read("shared", k.shared, expression);
-  keys.read_list("arguments", k.arguments, argument);
-  keys.read_list(
-      "types", k.types,
-      experiment::text_such_that(are_types, "element types such as \"f32\" or \"f16->f32\""));
-  keys.read_list("layouts", k.layouts,
-                 experiment::text_such_that(is_layout, experiment::kLayoutForm));
-  constexpr int kLargest = 1 << 20;
-  keys.read_list("granularity", k.granularity, experiment::integer_in(1, kLargest));
-  keys.read("row_bytes", k.row_bytes, experiment::integer_in(1, kLargest));
-  keys.read("compute_capability", k.compute_capability, experiment::integer_in(0, 999));
-  keys.read("reads_c", k.reads_c, experiment::flag);
-  keys.read("nondeterministic", k.nondeterministic, experiment::flag);
-  if (report.any()) return k;
-  for (const char* key : {"entry", "grid", "block", "arguments"}) {
-    if (!keys.find(key))
-      report.error(file, fmt::format("a bare kernel's manifest needs {} (docs/plugins.md)", key));
+std::string plugin_text(const manifest::described_kernels& kernels,
+                        const std::filesystem::path& source) {
+  const std::string name = source.stem().string();
+  std::string text =
+      fmt::format("#include <kzoo/bare_kernel.hpp>\n#include \"{}\"\n\nnamespace {{\n",
+                  source.filename().string());
+  std::vector<std::string> table;
+  for (std::size_t i = 0; i < kernels.variants.size(); ++i) {
+    const described_variant& d = kernels.variants[i];
+    const manifest::kernel_variant& v = d.launch;
+    text += fmt::format("struct {} {{\n{}  template <class T>\n{}", struct_name(i), members(d),
+                        line_mark(d.entry_at));
+    text += fmt::format("  static constexpr auto entry = &{};\n", v.entry);
+    text += line_mark({"the launch of " + name, 1, 0}) + argument_tuple(v.arguments) + "};\n";
+    table.push_back(fmt::format("kzoo::variant<kzoo::bare_kernel<{}>>({}, {})", struct_name(i),
+                                literal(v.id), literal(v.summary.empty() ? v.entry : v.summary)));
   }
-  check_count("grid", k.grid, 3, report);
-  check_count("block", k.block, 3, report);
-  if (k.granularity.size() != 3) {
-    report.error(keys.find("granularity")->content.where,
-                 "granularity: expected the multiples of M, N and K, three numbers");
-  }
-  return k;
-}
-
-std::string plugin_text(const bare_kernel& k, const std::string& name, const std::string& source) {
-  std::vector<std::string> types, layouts, values;
-  for (const std::string& t : k.types) types.push_back(cpp_types(t));
-  for (const std::string& l : k.layouts) layouts.push_back("kzoo::layout::" + l);
-  std::vector<placed_text> integers;
-  for (const placed_text& a : k.arguments) {
-    if (!is_operand(a.text)) {
-      values.push_back(fmt::format("x.integer({})", integers.size()));
-      integers.push_back(a);
-    } else {
-      std::string member = a.text;
-      if (member.size() == 1) member[0] = static_cast<char>(member[0] - 'A' + 'a');
-      values.push_back("x." + member + "()");
-    }
-  }
-  std::string text = fmt::format(
-      "#include <kzoo/bare_kernel.hpp>\n#include \"{}\"\n\nnamespace {{\nstruct kzoo_description {{\n"
-      "  using types = kzoo::types<{}>;\n  using layouts = kzoo::layouts<{}>;\n"
-      "  static constexpr kzoo::granularity granularity{{{}u, {}u, {}u, {}u}};\n"
-      "  static constexpr unsigned compute_capability = {};\n"
-      "  static constexpr bool nondeterministic = {}, reads_c = {};\n",
-      source, fmt::join(types, ", "), fmt::join(layouts, ", "), k.granularity[0], k.granularity[1],
-      k.granularity[2], k.row_bytes, k.compute_capability, k.nondeterministic, k.reads_c);
-  for (const char* each : {"lda", "ldb", "ldc", "alpha", "beta"})
-    text += fmt::format("  static constexpr bool takes_{} = {};\n", each, uses(k, each));
-  text += fmt::format(
-      "  static constexpr const char* grid_text[3] = {{{}}};\n"
-      "  static constexpr const char* block_text[3] = {{{}}};\n"
-      "  static constexpr const char* shared_text = \"{}\";\n"
-      "  static constexpr std::array<const char*, {}> integers{{{}}};\n",
-      quoted(k.grid, 3), quoted(k.block, 3), k.shared.text, integers.size(), quoted(integers, 0));
-  text += "  template <class T>\n" + line_mark(k.entry.where) +
-          fmt::format("  static constexpr auto entry = &{};\n", k.entry.text);
-  const auto lines = static_cast<unsigned>(std::ranges::count(text, '\n'));
-  text += line_mark({"the launch of " + name, lines + 2, 0});
-  text += fmt::format(
-      "  template <class Arguments>\n"
-      "  static auto arguments(const Arguments& x) {{\n    return std::make_tuple({});\n  }}\n}};\n"
-      "}}  // namespace\n\n"
-      "KZOO_PLUGIN(\"{}\", \"a bare kernel\",\n"
-      "            kzoo::variant<kzoo::bare_kernel<kzoo_description>>(\"{}\", \"{}\"));\n",
-      fmt::join(values, ", "), name, id_from(k.entry.text), k.entry.text);
-  return text;
+  const std::string summary = kernels.summary.empty() ? "a bare kernel" : kernels.summary;
+  return text + fmt::format("}}  // namespace\n\nKZOO_PLUGIN({}, {},\n            {});\n",
+                            literal(name), literal(summary), fmt::join(table, ",\n            "));
 }
 
 }  // namespace kzoo::compile

@@ -76,6 +76,15 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
     }
     return text;
   }
+  for (const std::string_view name : {"cuda", "cublas"}) {
+    const bool is_named = has(compiler_output, fmt::format("‘{}", name)) ||
+                          has(compiler_output, fmt::format("'{}", name));  // by locale
+    if (!is_named || !has(compiler_output, "was not declared in this scope")) continue;
+    text += fmt::format(
+        "{}: note: {}… functions are not there in the simulator, and a plugin seldom needs them: the "
+        "runner allocates, copies and compares (docs/porting.md)\n",
+        file, name);
+  }
   for (const construct& c : kNotSimulated) {
     if (const unsigned line = line_with(source, c.text, compiler_output); line > 0)
       text += fmt::format("{}:{}: note: {}\n", file, line, c.advice);

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 using words = std::vector<std::string>;
 
 constexpr input::file_kind kSourceFile{"a source file", "", 16};
+constexpr input::file_kind kManifestFile{"a manifest", ".toml", 1};
 constexpr double kTimeoutSeconds = 600;
 
 void append(words& to, const words& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -110,7 +111,8 @@ std::string key_of(const commands& c, const recipe& how, std::string_view text) 
   return sha256(all.append(text));
 }
 
-// The files that a makefile rule depends on: "target: a b \" and so on, with "\ " for a space.
+// The files that a makefile rule depends on: "target: a b \" and so on, with "\ " for a space and
+// "$$" for a dollar sign.
 words dependencies_in(std::string_view rule) {
   words files;
   rule.remove_prefix(std::min(rule.find(": "), rule.size()));
@@ -121,7 +123,9 @@ words dependencies_in(std::string_view rule) {
   };
   for (std::size_t at = std::min<std::size_t>(1, rule.size()); at < rule.size(); ++at) {
     const char next = at + 1 < rule.size() ? rule[at + 1] : '\n';
-    if (rule[at] == '\\' && (next == ' ' || next == '#')) {
+    const bool is_escaped =
+        (rule[at] == '\\' && (next == ' ' || next == '#')) || (rule[at] == '$' && next == '$');
+    if (is_escaped) {
       file += rule[++at];
     } else if (rule[at] == '\\' && next == '\n') {
       end_file();
@@ -199,11 +203,12 @@ unit unit_in(const experiment::node_table& said, const location& where, const fs
              bool is_bare, input::diagnostics& report) {
   experiment::table_reader keys(said, "", report);
   unit u{read_build_settings(keys), ""};
-  bare_kernel kernel;
-  if (is_bare) kernel = read_bare_kernel(keys, where, report);
+  manifest::described_kernels kernels;
+  if (is_bare)
+    kernels = manifest::read_variants(keys, manifest::kernel_origin::source, where, report);
   keys.finish();
   report.throw_if_any();
-  if (is_bare) u.generated = plugin_text(kernel, source.stem().string(), source.string());
+  if (is_bare) u.generated = plugin_text(kernels, source);
   return u;
 }
 
@@ -216,8 +221,10 @@ unit read_unit(const fs::path& source, const std::string& name, const std::strin
   const experiment::node_table said = annotations(text, report);
   report.throw_if_any();
   const bool says_entry = std::ranges::count(said, "entry", &experiment::table_entry::key) > 0;
-  if (is_bare && !says_entry && fs::exists(manifest)) {
-    const std::string keys = input::read_file(manifest);
+  std::error_code fault;
+  if (is_bare && !says_entry &&
+      fs::symlink_status(manifest, fault).type() != fs::file_type::not_found) {
+    const std::string keys = input::read_file(manifest, kManifestFile);
     input::diagnostics of_manifest(manifest.string(), keys);
     const experiment::node_table content = experiment::parse_document(keys, of_manifest);
     of_manifest.throw_if_any();
@@ -240,9 +247,13 @@ compiled source_plugin(const fs::path& file, const recipe& how, const words& ext
                        const cache& kept) {
   const fs::path source = fs::absolute(file).lexically_normal();
   const std::string library = source.stem().string() + ".so";
+  if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
+    input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   for (int tries = 1;; ++tries) {
     const std::string text = input::read_file(source, kSourceFile);
+    if (text.find('\0') != std::string::npos)
+      input::refuse(file.string(), "is no source: it has bytes of 0, as only other files have");
     const unit u = read_unit(source, file.string(), text);
     const commands c = commands_for(source, how, u.settings, extra);
     const std::string key = key_of(c, how, text + u.generated);
@@ -251,7 +262,10 @@ compiled source_plugin(const fs::path& file, const recipe& how, const words& ext
     const auto start = fs::file_time_type::clock::now();
     const begun_entry begun{kept.begin()};
     const fs::path rule = begun.folder / "dependencies";
-    const fs::path compiled_file = u.generated.empty() ? source : begun.folder / source.filename();
+    const fs::path compiled_file =
+        u.generated.empty()
+            ? source
+            : begun.folder / fs::path("launch").replace_extension(source.extension());
     if (!u.generated.empty()) std::ofstream(compiled_file) << u.generated;
     const std::string output = build(c, how, compiled_file, begun.folder, rule, library,
                                      [&](const auto& result) { refuse(file, how, text, result); });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdint>
@@ -82,6 +83,23 @@ std::string printable(std::string_view text, std::size_t longest) {
   }
   return out;
 }
+
+std::string printable_lines(std::string_view text, std::size_t longest) {
+  text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1).substr(0, longest);
+  std::string out;
+  for (;;) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    const bool is_last = line.size() == text.size();
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    out += printable(line);
+    if (is_last) return out;
+    out += '\n';
+    text.remove_prefix(text.find('\n') + 1);
+  }
+}
+
+std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 std::string file_name_from(std::string text) {
   constexpr std::size_t kLongest = 100;

@@ -23,6 +23,11 @@ inline constexpr std::size_t kLongestText = 2000;
 // is cut after `longest` bytes.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 
+// The same with its line breaks, but for those that it begins and ends with.
+std::string printable_lines(std::string_view text, std::size_t longest = std::string_view::npos);
+// Up to its first line break.
+std::string_view first_line(std::string_view text);
+
 // Letters, digits, '_' and '.' stay, all other characters become hyphens: a part of a file name
 // that needs no quotes in a shell. Cut after 100 characters, since a file's name is limited to 255.
 std::string file_name_from(std::string text);

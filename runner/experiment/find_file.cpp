@@ -27,7 +27,8 @@ std::vector<fs::path> places(const fs::path& name, const std::vector<fs::path>& 
   return result;
 }
 
-// All experiments in the configuration folders: file names without ".toml".
+}  // namespace
+
 std::vector<std::string> known_experiments(const std::vector<fs::path>& config_path) {
   std::vector<std::string> result;
   for (const fs::path& folder : config_path) {
@@ -39,8 +40,6 @@ std::vector<std::string> known_experiments(const std::vector<fs::path>& config_p
   std::ranges::sort(result);
   return result;
 }
-
-}  // namespace
 
 fs::path find_file(const std::string& name, const std::vector<fs::path>& config_path) {
   if (name.empty()) throw input::invalid("error: the name of the experiment file is empty");

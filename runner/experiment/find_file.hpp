@@ -12,4 +12,7 @@ namespace kzoo::experiment {
 std::filesystem::path find_file(const std::string& name,
                                 const std::vector<std::filesystem::path>& config_path);
 
+// All experiments in those folders: file names without ".toml".
+std::vector<std::string> known_experiments(const std::vector<std::filesystem::path>& config_path);
+
 }  // namespace kzoo::experiment

@@ -84,12 +84,12 @@ results::plugin_description plugin_host::open() {
       call_for<opened>({{"op", name(operation::open)}, {"file", file_.string()}}, timeout_seconds_)
           .plugin;
   opened_ = true;
-  for (std::string* text : {&plugin.summary, &plugin.build_info})
-    *text = printable(*text, kLongestText);
+  plugin.summary = printable_lines(plugin.summary, kLongestText);
+  plugin.build_info = printable(plugin.build_info, kLongestText);
   for (std::string& file : plugin.libraries) file = printable(file, kLongestText);
   variants_.clear();
   for (results::variant_description& v : plugin.variants) {
-    v.summary = printable(v.summary, kLongestText);
+    v.summary = printable_lines(v.summary, kLongestText);
     variants_.push_back(v.id);
   }
   return plugin;

@@ -67,7 +67,9 @@ std::optional<std::string> checked(const value& v, std::string_view text, std::i
       if (parsed.uses(i)) return std::string(text);
     const std::int64_t result = parsed.evaluate(std::array<std::int64_t, kVariables.size()>{});
     if (result >= least && result <= most) return std::string(text);
-    v.error(fmt::format("{} is {}, and must be {} to {}", text, result, least, most));
+    const std::string number = fmt::format("{}", result);
+    v.error(fmt::format("{}{}, not {} to {}", text == number ? "" : fmt::format("{} is ", text),
+                        number, least, most));
   } catch (const expression_fault& fault) {
     v.error(fault.what());
   }
@@ -78,15 +80,16 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
-std::optional<std::string> expression_text(const value& v, std::int64_t least) {
+std::optional<std::string> expression_text(const value& v, std::int64_t least, std::int64_t most) {
   if (const auto* number = v.get<std::int64_t>())
-    return checked(v, fmt::format("{}", *number), least, kMost);
-  if (const auto* text = v.get<std::string>()) return checked(v, *text, least, kMost);
+    return checked(v, fmt::format("{}", *number), least, most);
+  if (const auto* text = v.get<std::string>()) return checked(v, *text, least, most);
   v.expected(fmt::format("an integer or an expression of {}", fmt::join(kVariables, ", ")));
   return {};
 }
 
-std::optional<argument> read_argument(const value& v, const std::vector<tensor_map>& maps) {
+std::optional<argument> read_argument(const value& v, const std::vector<tensor_map>& maps,
+                                      number_type usual) {
   argument result;
   std::optional<number_type> type;
   std::string number;
@@ -114,7 +117,7 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
     result.map = static_cast<std::size_t>(map - maps.begin());
   } else {
     result.kind = argument_kind::value;
-    result.type = type.value_or(number_type::i32);
+    result.type = type.value_or(usual);
     if (result.type != number_type::i32 && result.type != number_type::i64) {
       v.error(fmt::format("{} is an integer, i32 or i64", input::in_quotes(text)));
       return {};

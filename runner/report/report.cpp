@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -98,15 +97,15 @@ struct section {
   table end_to_end;
 };
 
-// On a terminal kernels that declined are named by plugin where that saves a line.
-void add_reason(page& p, verdict v, const std::vector<std::string>& kernels,
-                const std::string& rest) {
+// On a terminal kernels are named by plugin where that saves a line, but for those that failed
+// here.
+void add_reason(page& p, verdict v, std::string_view before,
+                const std::vector<std::string>& kernels, const std::string& after, bool fold) {
   const std::string_view words = verdict_name(v);
-  const std::size_t taken = 2 + width(words) + 1 + width(rest);
-  const std::size_t room = !p.is_narrow() || !is_declined(v)
-                               ? kNoLimit
-                               : p.view().columns - std::min(p.view().columns, taken);
-  p.item(words, style_of(v), fmt::format(" {}{}", names_of(kernels, room), rest));
+  const std::size_t taken = 2 + width(words) + 1 + width(before) + width(after);
+  const std::size_t room =
+      !p.is_narrow() || !fold ? kNoLimit : p.view().columns - std::min(p.view().columns, taken);
+  p.item(words, style_of(v), fmt::format(" {}{}{}", before, names_of(kernels, room), after));
 }
 
 void add_section(page& p, const document& d, std::size_t problem, const section& what,
@@ -121,7 +120,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
     for (const std::string& line : floors(d, problem)) p.item(line);
   }
   for (const reason& r : why) {
-    add_reason(p, r.verdict, r.kernels, ": " + r.text);
+    add_reason(p, r.verdict, "", r.kernels, ": " + r.text, is_declined(r.verdict));
     if (r.errors) p.verbatim(reference::lines_of(*r.errors));
   }
   for (const cell& c : d.cells) {
@@ -144,26 +143,8 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
 
 // With a [pivot], the kernels that declined over all problems: a line for each reason.
 void add_declined(page& p, const document& d) {
-  struct refusal {
-    verdict why;
-    std::string text;
-    std::map<std::string, std::vector<std::size_t>> problems;  // of each kernel
-    std::vector<std::string> kernels;                          // in order
-  };
-  std::vector<refusal> all;
-  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
-    for (const reason& r : reasons(d, i)) {
-      if (!is_declined(r.verdict)) continue;
-      auto at = std::ranges::find_if(
-          all, [&](const refusal& o) { return o.why == r.verdict && o.text == r.text; });
-      if (at == all.end()) at = all.insert(at, {r.verdict, r.text, {}, {}});
-      for (const std::string& name : r.kernels) {
-        if (!at->problems.contains(name)) at->kernels.push_back(name);
-        at->problems[name].push_back(i);
-      }
-    }
-  }
-  for (const refusal& r : all) {
+  for (const shared_reason& r : shared_reasons(d)) {
+    if (!is_declined(r.verdict)) continue;
     // Those that declined the same problems share a line.
     std::vector<std::pair<std::vector<std::size_t>, std::vector<std::string>>> groups;
     for (const std::string& name : r.kernels) {
@@ -179,10 +160,19 @@ void add_declined(page& p, const document& d) {
           : problems.size() == 1
               ? " on " + problem_name(d.experiment.problems[problems[0]])
               : fmt::format(" on {} of {} problems", problems.size(), all_problems);
-      add_reason(p, r.why, kernels, fmt::format("{}: {}", where, r.text));
+      add_reason(p, r.verdict, "", kernels, fmt::format("{}: {}", where, r.text), true);
     }
   }
   p.end_section();
+}
+
+// The failures that the sections of later problems leave out.
+void add_repeated(page& p, const document& d) {
+  for (const shared_reason& r : shared_reasons(d)) {
+    if (is_failure(r.verdict) && r.is_repeated())
+      add_reason(p, r.verdict, fmt::format("in {} cells: ", r.cells()), r.kernels, ": " + r.text,
+                 true);
+  }
 }
 
 void add_unavailable(page& p, const results::plugin_record& r) {
@@ -213,15 +203,17 @@ void add_head(page& p, const document& d) {
   }
 }
 
-void add_failures(page& p, const document& d, std::size_t problem) {
+void add_failures(page& p, const document& d, std::size_t problem, told_failures& told) {
   std::vector<reason> failures = reasons(d, problem);
   std::erase_if(failures, [](const reason& r) { return !is_failure(r.verdict); });
+  told.remove_from(failures);
   add_section(p, d, problem, {}, failures);
 }
 
-void add_problem(page& p, const document& d, std::size_t problem) {
+void add_problem(page& p, const document& d, std::size_t problem, told_failures& told) {
   const bool pivot = d.experiment.pivot_table.has_value();
   std::vector<reason> why = reasons(d, problem);
+  told.remove_from(why);
   if (pivot) std::erase_if(why, [](const reason& r) { return is_declined(r.verdict); });
   add_section(p, d, problem,
               {pivot ? table() : problem_table(d, problem, p.view()), throttled(d, problem),
@@ -259,6 +251,7 @@ void add_closing(page& p, const document& d) {
   }
   if (!d.complete())
     counts += fmt::format(", {} of {} cells not run", d.planned - d.cells.size(), d.planned);
+  add_repeated(p, d);
   results::coverage covered;
   for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);
   for (const results::gap& g : covered.gaps())
@@ -276,7 +269,8 @@ std::string full_report(const document& d, const view& v) {
   add_head(p, d);
   add_measured(p, d);
   p.end_section();
-  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) add_problem(p, d, i);
+  told_failures told;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) add_problem(p, d, i, told);
   add_overview(p, d);
   add_closing(p, d);
   return p.take();

@@ -2,6 +2,7 @@
 // The sections of a report, for a run in progress and for stored results.
 
 #include "report/page.hpp"
+#include "report/repeated_reasons.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>
@@ -13,13 +14,14 @@ namespace kzoo::report {
 void add_head(page& p, const results::document& d);
 // The libraries that exist but cannot be used.
 void add_broken(page& p, const results::document& d);
-// The cells of one problem that failed.
-void add_failures(page& p, const results::document& d, std::size_t problem);
+// The cells of one problem that failed, for reasons that are not told yet.
+void add_failures(page& p, const results::document& d, std::size_t problem, told_failures& told);
 // The table of one problem, then what did not pass. With a [pivot] the table is left out.
-void add_problem(page& p, const results::document& d, std::size_t problem);
+void add_problem(page& p, const results::document& d, std::size_t problem, told_failures& told);
 // After the last problem: pivot tables and the agreement matrix.
 void add_overview(page& p, const results::document& d);
-// The closing line: how many cells have which verdict.
+// The failures that several problems share, and the closing line: how many cells have which
+// verdict.
 void add_closing(page& p, const results::document& d);
 
 // The complete report, including how it was measured.

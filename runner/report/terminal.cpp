@@ -74,9 +74,9 @@ class terminal final : public run::observer {
                problem_name(d.experiment.problems[index]));
     }
     if (options_.quiet) {
-      add_failures(page_, d, index);
+      add_failures(page_, d, index, told_);
     } else {
-      add_problem(page_, d, index);
+      add_problem(page_, d, index, told_);
     }
     print();
   }
@@ -118,6 +118,7 @@ class terminal final : public run::observer {
   bool line_shown_ = false;
   std::size_t cells_ = 0, begun_ = 0;
   progress progress_;
+  told_failures told_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 

@@ -26,6 +26,15 @@ std::string word(results::outcome o, bool colour) {
   return styled(fmt::format("{:<8}", results::outcome_name(o)), style_of_outcome(o), colour);
 }
 
+// A finding's words without the problem that they may begin with: "1x1x1 f32: the kernel …".
+std::string_view reason_in(std::string_view detail) {
+  const std::size_t colon = detail.find(": ");
+  const bool has_problem = colon != std::string_view::npos && !detail.empty() && detail[0] >= '1' &&
+                           detail[0] <= '9' &&
+                           detail.substr(0, detail.find(' ')).find('x') != std::string_view::npos;
+  return has_problem ? detail.substr(colon + 2) : detail;
+}
+
 std::string plain(std::string_view text) { return styled(text, style::plain, false); }
 
 }  // namespace
@@ -49,11 +58,24 @@ void validation_text::begins(const std::vector<run::loaded_plugin>& plugins,
 void validation_text::starts(const results::validated_variant& v) {
   print_to(out_, "\n{} {}, declared {}\n", styled(v.kernel, style::bold, colour_),
            types_name(v.dtype), precision_name(v.declared));
+  kernel_ = fmt::format("{} {}", v.kernel, types_name(v.dtype));
   std::fflush(out_);
 }
 
+std::string validation_text::sentence(const results::finding& f) {
+  if (f.outcome == results::outcome::pass || f.outcome == results::outcome::skipped || f.errors)
+    return f.detail;
+  const std::string_view reason = reason_in(f.detail);
+  const auto [known, is_new] =
+      said_.try_emplace(std::string(reason), fmt::format("{}, {}", kernel_, f.check));
+  if (is_new) return f.detail;
+  std::string where = known->second;
+  if (where.starts_with(kernel_ + ", ")) where.erase(0, kernel_.size() + 2);
+  return fmt::format("{}as in \"{}\"", f.detail.substr(0, f.detail.size() - reason.size()), where);
+}
+
 void validation_text::found(const results::finding& f) {
-  print_to(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), plain(f.check), plain(f.detail));
+  print_to(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), plain(f.check), plain(sentence(f)));
   if (f.errors) {
     for (const std::string& line : reference::lines_of(*f.errors))
       print_to(out_, "      {}\n", line);

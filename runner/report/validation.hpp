@@ -5,6 +5,8 @@
 #include "run/plan.hpp"
 
 #include <cstdio>
+#include <map>
+#include <string>
 
 namespace kzoo::report {
 
@@ -20,8 +22,13 @@ class validation_text {
   void is_interrupted();
 
  private:
+  // The finding's sentence; one that was said of another check refers to that.
+  std::string sentence(const results::finding& f);
+
   std::FILE* out_;
   bool colour_;
+  std::string kernel_;                       // whose findings follow
+  std::map<std::string, std::string> said_;  // reasons of failures, and the check they were said of
 };
 
 }  // namespace kzoo::report

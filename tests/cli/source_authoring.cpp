@@ -96,6 +96,10 @@ TEST_CASE("`watch` runs a source whenever it is saved, and keeps the last good r
   CHECK(contains(watching.err(), "mine.cu:9:3: error: "));
   CHECK(saved(with("float sum = 1;"), "mine: 2 wrong, 1 unsupported; mine:16x16 on ", false));
   CHECK(saved(with("float sum = 0; sum += g.k > 9999;"), " time than before", false));
+  CHECK(contains(watching.out(), " us, was "));
+  CHECK(contains(watching.out(), "; over 2 cells "));
+  CHECK(saved(with("float sum = 0; sum += g.k > 9999;  // as it was"), "the same machine code",
+              false));
   watching.send(SIGINT);
   CHECK(watching.wait().code == 128 + SIGINT);
 }

@@ -88,7 +88,8 @@ TEST_CASE("a bare kernel takes what its manifest says, and declines the rest") {
   std::set<std::string> reasons;
   for (const auto& cell : ran.json().at("cells"))
     if (cell.at("verdict") != "pass") reasons.insert(cell.at("reason"));
-  CHECK(reasons.contains("its manifest has no lda, so that A cannot have padded rows"));
+  CHECK(reasons.contains(
+      "its arguments do not have lda, so it needs rows that follow each other without a gap"));
   CHECK(reasons.contains("it computes f32, not i32"));
 }
 
@@ -101,13 +102,14 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
   };
   const std::string kernel = kKernel, launch = kLaunch, arguments = kArguments, grid = kGrid;
   CHECK(mentions(said(kernel), "has a kernel and no plugin: say how the kernel is launched"));
-  CHECK(mentions(said(launch + arguments + kernel), "a bare kernel's manifest needs grid"));
+  CHECK(mentions(said(launch + arguments + kernel),
+                 "product.cu:1:1: error: variant 'product' has no grid: how many blocks"));
   CHECK(mentions(said(launch + arguments + "// kzoo: grid=ceil_div(Q,32),M\n" + kernel),
                  "product.cu:3:15: error: grid: unknown name 'Q' (known: M, N, K, lda, ldb, ldc"));
   CHECK(mentions(said(launch + arguments + "// kzoo: grid=M,N,1,1\n" + kernel),
-                 "grid: at most 3 extents, found 4"));
+                 "product.cu:3:15: error: grid: has 4 dimensions; there are x, y and z"));
   CHECK(mentions(said(launch + arguments + grid + "// kzoo: types=f33\n" + kernel),
-                 "types: expected element types such as"));
+                 "types: expected one of \"f32\", "));
   CHECK(mentions(said(launch + arguments + grid + "// kzoo: entyr=x\n" + kernel),
                  "unknown key 'entyr'; did you mean 'entry'?"));
   CHECK(mentions(said("// kzoo: entry=x;y block=32\n" + arguments + grid + kernel),
@@ -119,21 +121,108 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
                  "one argument for each parameter of the kernel"));
   b.folder.write("product.toml", "entry = 'product'\ngrid = ['N / 0', 'M']\nblok = 32\n");
   CHECK(mentions(said(kernel), "product.toml:3:1: error: unknown key 'blok'"));
+  b.folder.write("product.toml", "[[tensor_map]]\nname = 'map_a'\n");
+  CHECK(mentions(said(kernel), "product.toml:1:1: error: tensor_map: tensor maps are made for"));
 }
 
-TEST_CASE("a launch that a manifest gets wrong is an error that names the expression") {
+TEST_CASE("a source and its manifest may lie in any folder, and be anything") {
   const bench b;
-  const auto reason = [&](const std::string& grid) {
+  const fs::path odd = b.folder.path() / "a b'\"c$x\\d #\u00e9";
+  fs::create_directory(odd);
+  const std::string inside = odd.filename().string() + '/';
+  const std::string text =
+      "\xef\xbb\xbf/* A licence */\r\n" + std::string(kLaunch) + kArguments + kGrid;
+  b.folder.write(inside + "product.cu", text + kKernel);
+  const auto at = [&](const std::string& name) {
+    return runner("quick --device cpu --sizes 64 --no-journal --quiet --plugins ./" + name,
+                  "cd " + b.folder.path().string() + "/a*d* &&");
+  };
+  const auto first = at("product.cu");
+  INFO(first.err);
+  CHECK(first.code == 0);
+  CHECK_FALSE(mentions(at("product.cu").err, "compiled"));  // it is found again
+  b.folder.write(inside + "product.cu", text + "int printf();\n// entry=product\n");
+  b.folder.write(inside + "value.cu", "__global__ int value(int M);\n");
+  const std::string manifest = "entry = 'value'\ngrid = 1\nblock = 1\narguments = 'M'\n";
+  b.folder.write(inside + "value.toml", manifest);
+  CHECK(mentions(at("value.cu").err, "is no __global__ function, which returns void"));
+  b.folder.write(inside + "value.toml", manifest + std::string(2 << 20, '#'));
+  CHECK(mentions(at("value.cu").err,
+                 "value.toml: error: is larger than 1 MiB, too large for a manifest"));
+  fs::remove(odd / "value.toml");
+  fs::create_symlink("value.toml", odd / "value.toml");
+  CHECK(mentions(at("value.cu").err, "value.toml: error: cannot be read: Too many levels"));
+  fs::create_symlink("loop.cu", odd / "loop.cu");
+  CHECK(mentions(at("loop.cu").err, "loop.cu: Too many levels of symbolic links"));
+  b.folder.write(inside + "zero.cu", std::string(10, '\0'));
+  CHECK(mentions(at("zero.cu").err, "zero.cu: error: is no source"));
+}
+
+TEST_CASE("a problem for which a manifest has no launch is declined, and the expression named") {
+  const bench b;
+  const auto reasons = [&](const std::string& grid) {
     const auto ran = b.run(
         b.folder.write("product.cu", std::string(kLaunch) + kArguments + grid + "\n" + kKernel));
-    CHECK(ran.code == 1);
     std::string words;
     for (const auto& cell : ran.json().at("cells"))
-      if (cell.at("verdict") == "error") words = cell.at("reason");
+      if (cell.at("verdict") == "unsupported") words += cell.at("reason").get<std::string>() + "\n";
     return words;
   };
-  CHECK(mentions(reason("// kzoo: grid=N/(M-64),M"), "division by zero at column 2 of 'N/(M-64)'"));
-  CHECK(mentions(reason("// kzoo: grid=M*9223372036854775807"), "overflow of 64 bits at column 2"));
-  CHECK(mentions(reason("// kzoo: grid=N/1000,M"), "grid.x, N/1000, is 0"));
-  CHECK(mentions(reason("// kzoo: grid=M,N*4294967296"), "grid.y, N*4294967296, is 274877906944"));
+  CHECK(
+      mentions(reasons("// kzoo: grid=N/(M-64),M"), "division by zero at column 2 of 'N/(M-64)'"));
+  CHECK(
+      mentions(reasons("// kzoo: grid=M*9223372036854775807"), "overflow of 64 bits at column 2"));
+  CHECK(mentions(reasons("// kzoo: grid=N/1000,M"), "grid.x = N/1000 is 0, not 1 to 2147483647"));
+  CHECK(mentions(reasons("// kzoo: grid=M,N*4294967296"), "grid.y = N*4294967296 is 274877906944"));
+}
+
+TEST_CASE("a manifest of a source has all that one of compiled kernels has, variants too") {
+  const bench b;
+  const std::string file = b.folder.write("sums.cu", R"(
+template <class T>
+__global__ void sums(int M, int N, int K, double alpha, const T* A, const T* B, T* C, float* scratch,
+                     const void* nothing, int SMs) {
+  const int row = blockIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= N || nothing != nullptr || SMs < 1) return;
+  float* const sum = scratch + row * N + col;
+  *sum = 0;
+  for (int k = 0; k < K; ++k) *sum += float(A[row * K + k]) * float(B[k * N + col]);
+  C[row * N + col] = T(float(alpha) * *sum);
+}
+)");
+  b.folder.write("sums.toml", R"toml(
+summary = 'says "\n"'
+arguments = ["M", "N", "K:i64", "alpha:f64", "A", "B", "C", "workspace", "null", "SMs"]
+workspace = "4 * M * N"
+[[variant]]
+entry = "sums<float>"
+grid = ["ceil_div(N, 32)", "M"]
+block = 32
+[[variant]]
+id = "half"
+summary = "in binary16"
+entry = "sums<T>"
+types = ["f16", "bf16"]
+grid = ["ceil_div(N, 64)", "M"]
+block = 64
+)toml");
+  const std::string kinds =
+      b.folder.write("kinds.toml",
+                     "plugins = './sums.cu'\n[problem]\nsizes = 33\ndtype = ['f32', 'f16', "
+                     "'bf16']\nalpha = 2\n");
+  const auto ran = runner("run " + kinds + " --device cpu --no-journal --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  std::set<std::string> passed;
+  for (const auto& cell : ran.json().at("cells"))
+    if (cell.at("verdict") == "pass")
+      passed.insert(cell.at("variant").get<std::string>() + " " +
+                    cell.at("problem").at("dtype").get<std::string>());
+  CHECK(passed == std::set<std::string>{"sums_float f32", "half f16", "half bf16"});
+  b.folder.write("sums.toml",
+                 "arguments = 'A'\ngrid = 1\nblock = 1\n[[variant]]\nentry = 'sums<T>'\n"
+                 "[[variant]]\nentry = 'sums<T>'\n");
+  CHECK(
+      mentions(b.run(file).err,
+               "sums.toml:6:1: error: variant: two variants are called 'sums_T'; give each an id"));
 }

@@ -179,6 +179,26 @@ TEST_CASE("an experiment file names sources relative to itself") {
   CHECK(plugins.at(1).at("source") == (a.folder.path() / "kernels" / "mine.cu").string());
 }
 
+TEST_CASE("a description keeps its lines, of which lists show the first") {
+  const author a;
+  std::string text = replaced(template_text(), "\"My first kernel\"",
+                              "\"First line\\n  second\\tline\\x1b[31m\\n\"");
+  text = replaced(text, "kzoo::variant<mine>(\"16x16\", \"",
+                  "kzoo::variant<mine>(\"16x16\", \"Of it\\nmore ");
+  const std::string file = a.folder.write("mine.cu", text);
+  const std::string described = runner("describe " + file + ":16x16").out;
+  INFO(described);
+  CHECK(has(described, "  summary   First line\n              second line\\x1b[31m\n"));
+  CHECK(has(described, "  16x16\n    Of it\n    more "));
+  const auto listed = runner("list " + file + " 'naiv*'");
+  INFO(listed.out);
+  CHECK(has(listed.out, "First line\n"));
+  CHECK(has(listed.out, "\nnaive "));
+  CHECK_FALSE(has(listed.out, "smem"));
+  CHECK(has(runner("list naiv").err, "there is no plugin 'naiv'; did you mean 'naive'?"));
+  CHECK(has(runner("list ./nothing.cu").err, "there is no file ./nothing.cu"));
+}
+
 TEST_CASE("a file is a plugin in every command that names plugins") {
   const author a;
   const std::string file = a.folder.write("mine.cu", template_text());

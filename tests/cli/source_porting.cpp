@@ -1,7 +1,9 @@
-// docs/porting.md, points 1 to 7: a port that does what each says passes, and fails without it.
+// docs/porting.md: a port that does what each point says passes, and fails without it. Point 8 is
+// in unit/compile_hints.cpp.
 
 #include "support/catch.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 
 #include <string>
 
@@ -49,13 +51,15 @@ struct ported {
 
   // Of the port with one piece of its text replaced, on sizes that are multiples of 8 and others,
   // with and without beta and padded rows.
-  run_result run(const std::string& from = "", const std::string& to = "") const {
-    std::string text = kPort;
+  run_result run(const std::string& from = "", const std::string& to = "",
+                 const std::string& device = "cpu") const {
+    return runner("quick --no-journal --sizes 16,33 --device " + device + " --plugins " +
+                  folder.write("port.cu", changed(kPort, from, to)));
+  }
+  static std::string changed(std::string text, const std::string& from, const std::string& to) {
     const auto at = text.find(from);
     REQUIRE(at != std::string::npos);
-    text.replace(at, from.size(), to);
-    return runner("quick --device cpu --no-journal --sizes 16,33 --plugins " +
-                  folder.write("port.cu", text));
+    return text.replace(at, from.size(), to);
   }
 };
 
@@ -98,4 +102,45 @@ TEST_CASE("porting: launches and shared memory as CUDA has them get a sentence o
                             "extern __shared__ float tile[];");  // 7
   CHECK(shared.code == 2);
   CHECK(tells(shared.err, "kzoo::dynamic_shared<T>()"));
+}
+
+TEST_CASE("porting: host code calls neither the runtime nor cuBLAS") {
+  const auto ran =
+      ported().run("const dim3 grid(", "cudaDeviceSynchronize(); const dim3 grid(");  // 2
+  CHECK(ran.code == 2);
+  CHECK(tells(ran.err, "note: cuda… functions are not there in the simulator"));
+}
+
+TEST_CASE("porting: what is made once for a problem does not keep the matrices' addresses") {
+  const ported p;
+  const auto validated = [&](const std::string& member, const std::string& before) {
+    std::string text = ported::changed(
+        kPort, "struct port {",
+        "struct port {\n  port(const kzoo_problem& p, const kzoo_device&) : blocks(p.n / 8, p.m / 8) {}\n"
+        "  dim3 blocks;\n" +
+            member);
+    text = ported::changed(text, "const dim3 grid(g.n / 8, g.m / 8),",
+                           before + "const dim3 grid = blocks,");
+    if (!member.empty()) text = ported::changed(text, "g.alpha, g.a,", "g.alpha, first,");
+    return runner("validate --device cpu --size 16 " + p.folder.write("port.cu", text));
+  };
+  CHECK(validated("", "").code == 0);
+  const auto kept =
+      validated("  mutable const float* first = nullptr;\n", "if (!first) first = g.a; ");  // 9
+  CHECK(kept.code == 1);
+  CHECK(
+      tells(kept.out, "wrong once A is at a new address: was a pointer kept from the first call?"));
+}
+
+TEST_CASE("porting: on a GPU <<<>>> may stay, and a launch that fails is found", "[.gpu]") {
+  needs_gpu();
+  const ported p;
+  const std::string launch =
+      "kzoo::launch({.grid = grid, .block = block, .dynamic_shared = 256, .stream = stream}, tiled, g.m";
+  const auto right = p.run(launch, "tiled<<<grid, block, 256, stream>>>(g.m", "cuda");
+  INFO(right.out << right.err);
+  CHECK(right.code == 0);
+  const auto failing = p.run(launch, "tiled<<<grid, 2048, 256, stream>>>(g.m", "cuda");
+  CHECK(failing.code == 1);
+  CHECK(tells(failing.out, "invalid configuration"));
 }

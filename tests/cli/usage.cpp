@@ -3,8 +3,18 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
 using kzoo::test::ContainsSubstring;
 using kzoo::test::runner;
+using kzoo::test::runner_program;
+using kzoo::test::scratch_folder;
+using kzoo::test::source_folder;
 
 TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
@@ -50,6 +60,56 @@ TEST_CASE("bad usage is refused with the way out", "[cli]") {
     CHECK_THAT(bad.err, ContainsSubstring("--help"));
     CHECK(bad.out.empty());
   }
+}
+
+TEST_CASE("what a shell completes is what there is", "[cli]") {
+  const scratch_folder folder;
+  const std::string there = "cd " + folder.path().string() + " &&";
+  const auto offered = [&](const std::string& line) {
+    std::istringstream out(runner("--complete '" + line + "'", there).out);
+    std::set<std::string> words;
+    for (std::string word; std::getline(out, word);) words.insert(word);
+    return words;
+  };
+  using set = std::set<std::string>;
+  // The options are those that each command has, by its help.
+  const std::regex option(R"(\n +(?:-h,)?(--[a-z-]+))");
+  for (const std::string command : {"run", "report", "compare", "validate", "xray", "new"}) {
+    const std::string help = runner(command + " --help").out;
+    set options;
+    for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at)
+      options.insert((*at)[1]);
+    INFO(command);
+    CHECK(options.size() > 1);
+    CHECK(offered("runner " + command + " --") == options);
+  }
+  CHECK(offered("runner desc") == set{"describe"});
+  CHECK(offered("runner quic") == set{"quick"});
+  CHECK(offered("/usr/bin/runner quick --plugins serial,naiv") == set{"serial,naive"});
+  CHECK(offered("runner validate naive:") == set{"naive:8x8", "naive:16x16", "naive:32x32"});
+  CHECK(offered("runner run quick --device=cp") == set{"--device=cpu"});
+  CHECK(offered("runner quick --verify ") == set{"full", "paranoid", "quick"});
+  folder.write("mine.cu", "");
+  folder.write("r.json", "");
+  std::filesystem::create_directory(folder.path() / "results");
+  folder.write("results/1.jsonl", "");
+  CHECK(offered("runner quick --plugins naive,./m") == set{"naive,./mine.cu"});
+  CHECK(offered("runner describe min") == set{"mine.cu"});
+  CHECK(offered("runner compare a.json r") == set{"r.json", "results/", "results/1.jsonl"});
+  CHECK(offered("runner compare a.json b.json ").empty());
+  CHECK(offered("runner quick --json r").empty());  // any file, which the shell knows
+  CHECK(offered("runner validate nothing:").empty());
+
+  // bash takes what is before a colon from the reply.
+  const std::string script = (source_folder() / "scripts" / "completion" / "runner.bash").string();
+  const std::string line = runner_program() + " validate naive:8";
+  const std::string ask =
+      folder.write("ask", "source " + script + "\nCOMP_LINE='" + line +
+                              "'\nCOMP_POINT=${#COMP_LINE}\nCOMP_WORDS=(" + runner_program() +
+                              ")\n_runner\necho \"${COMPREPLY[*]}\" > " +
+                              (folder.path() / "reply").string() + "\n");
+  REQUIRE(std::system(("bash " + ask).c_str()) == 0);
+  CHECK(kzoo::test::read_text(folder.path() / "reply") == "8x8\n");
 }
 
 TEST_CASE("a plugin may have the name of a command", "[cli]") {

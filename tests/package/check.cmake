@@ -1,4 +1,4 @@
-# Installs the tree, builds the template against the installed SDK as somebody without this tree
+# Installs the tree, from a Debian package where one can be made, builds the template against the installed SDK as somebody without this tree
 # would, and runs the result with the installed runner.
 #   cmake -D BUILD=… -D WORK=… -D CUDA=AUTO|OFF -P check.cmake
 function(must)
@@ -11,7 +11,20 @@ function(must)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+find_program(CPACK cpack)
+find_program(DPKG dpkg-deb)
+if(CPACK AND DPKG)
+  must(${CPACK} --config ${BUILD}/CPackConfig.cmake -G DEB -B ${WORK}/deb)
+  file(GLOB package ${WORK}/deb/*.deb)
+  must(${DPKG} --field ${package} Depends)
+  if(NOT out MATCHES "libfmt" OR NOT out MATCHES "libstdc\\+\\+6")
+    message(FATAL_ERROR "the package depends on: ${out}")
+  endif()
+  must(${DPKG} --extract ${package} ${WORK}/root)
+  file(RENAME ${WORK}/root/usr ${WORK}/prefix) # as if /usr were there
+else()
+  must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+endif()
 file(COPY ${WORK}/prefix/share/kernel-zoo/template DESTINATION ${WORK})
 must(${CMAKE_COMMAND} -G Ninja -S ${WORK}/template -B ${WORK}/build -D CMAKE_BUILD_TYPE=Release
      -D CMAKE_PREFIX_PATH=${WORK}/prefix -D KZOO_CUDA=${CUDA} -D CMAKE_CUDA_ARCHITECTURES=80-real)
@@ -38,4 +51,25 @@ foreach(plugin IN ITEMS ${WORK}/template/mine.cu ${WORK}/template/)
     message(FATAL_ERROR "the installed runner says of ${plugin}:\n${out}")
   endif()
 endforeach()
+# From an empty folder, as a new user begins.
+file(MAKE_DIRECTORY ${WORK}/empty)
+set(runner ${WORK}/prefix/bin/runner)
+must(sh -c "cd ${WORK}/empty && ${runner} new first")
+must(sh -c "cd ${WORK}/empty && ${runner} quick --device cpu --plugins ./first/first.cu,naive")
+if(NOT out MATCHES "first:16x16" OR NOT out MATCHES "ok: ")
+  message(FATAL_ERROR "the installed runner says of a new plugin:\n${out}")
+endif()
+# What it refers to, and what shells ask.
+foreach(file IN ITEMS doc/kernel-zoo/docs/plugins.md bash-completion/completions/runner)
+  if(NOT EXISTS ${WORK}/prefix/share/${file})
+    message(FATAL_ERROR "share/${file} is not installed")
+  endif()
+endforeach()
+# The dev container is a stage of the Dockerfile.
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../../.devcontainer/devcontainer.json container)
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../../Dockerfile dockerfile)
+string(JSON stage GET "${container}" build target)
+if(NOT dockerfile MATCHES " AS ${stage}\n")
+  message(FATAL_ERROR "the Dockerfile has no stage '${stage}'")
+endif()
 file(REMOVE_RECURSE ${WORK})

@@ -2,7 +2,9 @@
 
 #include "compile/annotations.hpp"
 #include "compile/build_settings.hpp"
+#include "compile/source_plugin.hpp"
 #include "support/catch.hpp"
+#include "support/program.hpp"
 
 #include <string>
 
@@ -57,4 +59,22 @@ TEST_CASE("what is wrong in such a line is said with its place", "[compile]") {
   CHECK(fault_in("// kzoo: arch=90 arch=80").starts_with("mine.cu:1:18: error: arch is given"));
   CHECK(fault_in("// kzoo: libraries=-lfoo").starts_with("mine.cu:1:20: error: libraries: exp"));
   CHECK(fault_in("// kzoo: native=7").starts_with("mine.cu:1:17: error: native: expected true"));
+}
+
+TEST_CASE("annotations stand behind a byte order mark and comments of several lines") {
+  const auto s = settings_in(
+      "\xef\xbb\xbf/* A licence\r\n // kzoo: arch=80\n */ /* more */\r\n// kzoo: arch=90a\r\n/* x */ int "
+      "y;\n// kzoo: native\n");
+  CHECK(s.architectures == strings{"90a"});
+  CHECK_FALSE(s.native);
+  CHECK(settings_in("/* no end\n// kzoo: native\n").native == false);
+}
+
+TEST_CASE("a source for nvcc has a path that nvcc takes") {
+  const test::scratch_folder folder;
+  const test::environment cache("XDG_CACHE_HOME", folder.path().string());
+  compile::recipe how;
+  how.device = "cuda";
+  CHECK_THROWS_WITH(compile::source_plugin("a$b/mine.cu", how, {}, compile::cache()),
+                    test::ContainsSubstring("a$b/mine.cu: error: nvcc takes no path with"));
 }

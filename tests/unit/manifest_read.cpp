@@ -139,13 +139,14 @@ box = [64, 128]
 
 TEST_CASE("manifest: errors name their place") {
   CHECK_THAT(refusal("entry = \"e\""), Contains("k.toml:1:1: error: it has no kernel"));
-  CHECK_THAT(refusal(with("grid", "grid = 0")), Contains("k.toml:6:8") && Contains("grid: 0 is 0"));
+  CHECK_THAT(refusal(with("grid", "grid = 0")),
+             Contains("k.toml:6:8") && Contains("grid: 0, not 1 to 2147483647"));
   CHECK_THAT(refusal(with("grid", "grid = [1, 2, 3, 4]")), Contains("4 dimensions"));
   CHECK_THAT(refusal(with("grid", "grid = \"M / (3 - 3\"")), Contains("column 11"));
   CHECK_THAT(refusal(with("grid", "grid = \"1 / (3 - 3)\"")), Contains("division by zero"));
   CHECK_THAT(refusal(with("grid", "grid = \"9223372036854775807 + 1\"")), Contains("overflow"));
   CHECK_THAT(refusal(with("grid", "grid = \"Q\"")), Contains("'Q'"));
-  CHECK_THAT(refusal(with("shared", "shared = -1")), Contains("must be 0 to"));
+  CHECK_THAT(refusal(with("shared", "shared = -1")), Contains("shared: -1, not 0 to"));
   CHECK_THAT(refusal(with("arguments", "arguments = [\"A:f32\"]")), Contains("has no type"));
   CHECK_THAT(refusal(with("arguments", "arguments = [\"M:f32\"]")), Contains("i32 or i64"));
   CHECK_THAT(refusal(with("arguments", "arguments = [\"M:int\"]")), Contains("ends in no type"));
@@ -153,7 +154,13 @@ TEST_CASE("manifest: errors name their place") {
   CHECK_THAT(refusal(with("arguments", "arguments = [\"map_a\"]")), Contains("'map_a'"));
   CHECK_THAT(refusal(with("entry", "entri = \"gemm\"")),
              Contains("did you mean 'entry'") && Contains("has no entry"));
-  CHECK_THAT(refusal(with("entry", "entry = \"void f<int>()\"")), Contains("no id of a variant"));
+  CHECK_THAT(refusal(with("entry", "entry = \"void f<int>()\"")),
+             Contains("k.toml:2:9: error: entry: expected the name of a kernel in the file"));
+  CHECK_THAT(refusal(with("block", "block = \"2 * 1024\"")),
+             Contains("block: 2 * 1024 is 2048, not 1 to 1024"));
+  CHECK_THAT(refusal(with("block", "")), Contains("variant 'gemm' has no block: how many threads"));
+  const std::string variant = "\n[[variant]]\nid = \"a b\"\n";
+  CHECK_THAT(refusal(kWhole + variant), Contains("variant.id: expected 1 to 100 letters"));
   CHECK_THAT(refusal(with("swizzle", "swizzle = 96")), Contains("0, 32, 64 or 128"));
   CHECK_THAT(refusal(with("name", "name = \"lda\"")), Contains("no other argument"));
   CHECK_THAT(refusal(with("granularity", "granularity = [8, 8]")), Contains("three numbers"));

@@ -84,6 +84,34 @@ TEST_CASE("a table in Markdown aligns, escapes and leaves empty columns out", "[
         "| c    |        **√** |\n");
 }
 
+TEST_CASE("a failure that a kernel has on several problems is told once, and counted", "[report]") {
+  results::document d = test::made_document();
+  const std::string why = "SIGILL, a trap";
+  for (const std::size_t problem : {0u, 1u}) {
+    for (const char* plugin : {"bad", "worse"}) {
+      results::cell c = test::made_cell(plugin, problem, 1);
+      c.verdict = verdict::crashed;
+      c.reason = why;
+      d.cells.push_back(c);
+    }
+  }
+  std::ranges::stable_sort(d.cells, {}, &results::cell::problem);
+  const auto count = [](const std::string& text, const std::string& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  };
+  const std::string text = report::full_report(d, report::medium::text);
+  CHECK(count(text, "  crashed bad:8x8_4x4, worse:8x8_4x4: " + why) == 1);
+  CHECK(count(text, "  crashed in 4 cells: bad:8x8_4x4, worse:8x8_4x4: " + why) == 1);
+  CHECK(count(text, why) == 2);
+  CHECK(count(text, "worse:8x8_4x4  crashed") == 2);  // in the tables
+  d.cells.back().reason = "SIGSEGV";
+  const std::string other = report::full_report(d, report::medium::text);
+  CHECK(count(other, "  crashed worse:8x8_4x4: SIGSEGV") == 1);
+  CHECK(count(other, "  crashed in 3 cells: ") == 1);
+}
+
 TEST_CASE("a report in Markdown has what the text has, block by block", "[report]") {
   const results::document d = test::made_document();
   const std::string md = report::full_report(d, report::medium::markdown);

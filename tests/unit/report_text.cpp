@@ -5,7 +5,11 @@
 #include "report/progress.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
+#include "report/validation.hpp"
 #include "support/catch.hpp"
+
+#include <cstdio>
+#include <memory>
 
 using namespace kzoo::report;
 using kzoo::number_text;
@@ -41,6 +45,28 @@ TEST_CASE("times choose their unit", "[report]") {
   CHECK(time_text(3770) == "3.77 s");
 }
 
+TEST_CASE("`validate` says a failure once, and refers to it from other checks", "[report]") {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::tmpfile(), &std::fclose);
+  validation_text shown(out.get());
+  const auto starts = [&](const char* kernel) {
+    shown.starts({kernel, {KZOO_F32, KZOO_F32, KZOO_F32}, KZOO_COMPUTE_FP32, "", {}});
+  };
+  using kzoo::results::outcome;
+  starts("bad:1");
+  shown.found({"exact integers", outcome::crashed, "3x2x1 f32: SIGILL, a trap", {}});
+  shown.found({"seeds", outcome::crashed, "9x9x9 f32 seed=2: SIGILL, a trap", {}});
+  shown.found({"repeats", outcome::crashed, "SIGILL: a trap", {}});
+  starts("bad:2");
+  shown.found({"repeats", outcome::crashed, "SIGILL, a trap", {}});
+  std::string text(1000, '\0');
+  std::rewind(out.get());
+  text.resize(std::fread(text.data(), 1, text.size(), out.get()));
+  CHECK(count_of(text, "SIGILL, a trap") == 1);
+  CHECK(count_of(text, "seeds            9x9x9 f32 seed=2: as in \"exact integers\"\n") == 1);
+  CHECK(count_of(text, "repeats          SIGILL: a trap\n") == 1);
+  CHECK(count_of(text, "repeats          as in \"bad:1 f32, exact integers\"\n") == 1);
+}
+
 TEST_CASE("width counts characters", "[report]") {
   CHECK(width("error/√K") == 8);
   CHECK(width("") == 0);
@@ -71,6 +97,10 @@ TEST_CASE("colour does not change the layout", "[report]") {
 TEST_CASE("text from a plugin cannot drive the terminal", "[report]") {
   CHECK(kzoo::printable("a\x1b[31mb\nc\td\x7f") == "a\\x1b[31mb c d\\x7f");
   CHECK(kzoo::printable("Grüße √") == "Grüße √");
+  CHECK(kzoo::printable_lines("\n\na\x1b[31mb\r\n  c\td\n\ne \n") == "a\\x1b[31mb\n  c d\n\ne");
+  CHECK(kzoo::printable_lines("").empty());
+  CHECK(kzoo::printable_lines(std::string(5000, 'x'), 100).size() == 100);
+  CHECK(kzoo::first_line("a b\nc") == "a b");
   CHECK(kzoo::printable(std::string(5000, 'x'), kzoo::kLongestText).size() == kzoo::kLongestText);
   CHECK(kzoo::printable("ab√√", 4) == "ab");  // not half of a character
   CHECK(kzoo::printable("\xc2\x9b"

@@ -2,17 +2,13 @@
 // what the runner writes for a source that has `// kzoo: entry=…` lines or a manifest beside it. A
 // Description has:
 //
-//   types, layouts, granularity, compute_capability     as a variant has them
-//   static constexpr const char* grid_text[3], block_text[3], shared_text;   expressions of M, N,
-//   K, lda, ldb, ldc static constexpr bool takes_lda, takes_ldb, takes_ldc;    rows may be padded
-//   static constexpr bool takes_alpha, takes_beta;            they may be other than 1 and 0
-//   static constexpr bool reads_c;                            even where beta is 0
-//   template <class T> static constexpr auto entry;
-//   static constexpr std::array<const char*, N> integers;     expressions that are arguments
-//   static auto arguments(const bare_arguments<Gemm>&);       a tuple
+//   types, layouts, granularity, compute_capability, …  as a variant has them
+//   static manifest::kernel_variant launch();           what the manifest says of the launch
+//   template <class T> static constexpr auto entry;     the kernel
+//   static auto arguments(const bare_arguments<Gemm>&); what it gets: a tuple
 #pragma once
 
-#include <kzoo/manifest/expression.hpp>
+#include <kzoo/manifest/launch_plan.hpp>
 #include <kzoo/plugin.hpp>
 
 #include <array>
@@ -22,22 +18,14 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <tuple>
-#include <utility>
+#include <vector>
 
 namespace kzoo {
 
-inline constexpr std::array<std::string_view, 6> kBareNames{"M", "N", "K", "lda", "ldb", "ldc"};
-using bare_sizes = std::array<std::int64_t, kBareNames.size()>;
-
-inline std::int64_t bare_value(const char* text, const bare_sizes& sizes) {
-  return manifest::expression::parse(text, kBareNames).evaluate(sizes);
-}
-
 // An integer argument, which becomes whatever integer its parameter is.
 struct bare_integer {
-  const char* text;
+  const std::string& text;
   std::int64_t value;
 
   template <std::integral I>
@@ -45,7 +33,7 @@ struct bare_integer {
     if (value < static_cast<std::int64_t>(std::numeric_limits<I>::min()) ||
         (value > 0 && static_cast<std::uint64_t>(value) >
                           static_cast<std::uint64_t>(std::numeric_limits<I>::max()))) {
-      throw error(KZOO_ERROR, std::string("the argument ") + text + " is " + std::to_string(value) +
+      throw error(KZOO_ERROR, "the argument " + text + " is " + std::to_string(value) +
                                   ", which does not fit the kernel's parameter");
     }
     return static_cast<I>(value);
@@ -66,15 +54,30 @@ struct bare_pointer {
 template <class Gemm>
 struct bare_arguments {
   const Gemm& g;
-  const bare_integer* integers;  // of the description, with their values
+  const kzoo_arguments& given;
+  const std::vector<manifest::argument>& described;
+  const manifest::launch_plan& plan;
 
   bare_pointer a() const { return bare_pointer(g.a); }
   bare_pointer b() const { return bare_pointer(g.b); }
   bare_pointer c() const { return bare_pointer(g.c); }
   auto alpha() const { return g.alpha; }
   auto beta() const { return g.beta; }
-  bare_integer integer(std::size_t index) const { return integers[index]; }
+  bare_pointer workspace() const { return bare_pointer(given.workspace); }
+  static bare_pointer null() { return bare_pointer(nullptr); }
+  bare_integer integer(std::size_t index) const {
+    return {described[index].expression, plan.values[index]};
+  }
 };
+
+template <class... P>
+constexpr bool is_bare_kernel(void (*)(P...)) {
+  return true;
+}
+template <class Other>
+constexpr bool is_bare_kernel(Other) {
+  return false;
+}
 
 // Sets C to zero. No kernel, so that the launches of a run are the author's own.
 template <class Gemm>
@@ -93,69 +96,62 @@ void bare_clear_c(const Gemm& g, [[maybe_unused]] stream_t stream) {
 
 template <class Description>
 struct bare_kernel : Description {
-  bare_kernel(const kzoo_problem& p, const kzoo_device&) {
-    const bare_sizes sizes{p.m, p.n, p.k, p.lda, p.ldb, p.ldc};
-    grid_ = extents("grid", Description::grid_text, sizes);
-    block_ = extents("block", Description::block_text, sizes);
-    const std::int64_t bytes = bare_value(Description::shared_text, sizes);
-    if (bytes < 0) throw error(KZOO_ERROR, "shared: " + std::to_string(bytes) + " bytes");
-    shared_ = static_cast<std::size_t>(bytes);
-    for (std::size_t i = 0; i < integers_.size(); ++i)
-      integers_[i] = {Description::integers[i], bare_value(Description::integers[i], sizes)};
+  bare_kernel(const kzoo_problem& p, const kzoo_device& d) : plan_(plan_for(p, d)) {
     constexpr std::size_t kWithoutOptIn = 48 * 1024;
-    if (shared_ > kWithoutOptIn) allow_shared(typename Description::types{});
+    if (plan_.dynamic_shared > kWithoutOptIn) allow_shared(typename Description::types{});
   }
 
-  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    const bool a_transposed = is_a_transposed(layout_of(p)),
-               b_transposed = is_b_transposed(layout_of(p));
-    if (!Description::takes_lda && p.lda != (a_transposed ? p.m : p.k))
-      return "its manifest has no lda, so that A cannot have padded rows";
-    if (!Description::takes_ldb && p.ldb != (b_transposed ? p.k : p.n))
-      return "its manifest has no ldb, so that B cannot have padded rows";
-    if (!Description::takes_ldc && p.ldc != p.n)
-      return "its manifest has no ldc, so that C cannot have padded rows";
-    if (!Description::takes_alpha && detail::scaled_alpha(p) != 1)
-      return "its arguments have no alpha, which is not 1";
-    if (!Description::takes_beta && p.beta != 0)
-      return "its arguments have no beta, which is not 0";
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    plan_for(p, d);  // throws where there is none
     return nullptr;
+  }
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    return plan_for(p, d).workspace;
   }
 
   template <class T, layout kLayout>
-  void run(const gemm<T, kLayout>& g, stream_t stream) const {
-    if (Description::reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, stream);
+  void run(const gemm<T, kLayout>& g, const kzoo_arguments& given) const {
+    const auto stream = static_cast<stream_t>(given.stream);
+    const manifest::kernel_variant& v = variant();
+    if (v.reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, stream);
     constexpr auto kKernel = Description::template entry<T>;
+    static_assert(
+        is_bare_kernel(kKernel),
+        "the entry that the manifest names is no __global__ function, which returns void");
+    const launch_config config{.grid = dims(plan_.grid),
+                               .block = dims(plan_.block),
+                               .dynamic_shared = plan_.dynamic_shared,
+                               .stream = stream,
+                               .cluster = dims(v.cluster)};
     std::apply(
-        [&](const auto&... argument) {
-          launch({.grid = grid_, .block = block_, .dynamic_shared = shared_, .stream = stream},
-                 kKernel, argument...);
-        },
-        Description::arguments(bare_arguments<gemm<T, kLayout>>{g, integers_.data()}));
+        [&](const auto&... argument) { launch(config, kKernel, argument...); },
+        Description::arguments(bare_arguments<gemm<T, kLayout>>{g, given, v.arguments, plan_}));
   }
 
  private:
-  static dim3 extents(const char* name, const char* const (&texts)[3], const bare_sizes& sizes) {
-    std::array<unsigned, 3> counts{};
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const std::int64_t value = bare_value(texts[i], sizes);
-      if (value < 1 || value > std::numeric_limits<int>::max()) {
-        throw error(KZOO_LAUNCH_FAILED, std::string("launch failed: ") + name + "." + "xyz"[i] +
-                                            ", " + texts[i] + ", is " + std::to_string(value));
-      }
-      counts[i] = static_cast<unsigned>(value);
-    }
-    return dim3(counts[0], counts[1], counts[2]);
+  static const manifest::kernel_variant& variant() {
+    static const manifest::kernel_variant v = Description::launch();
+    return v;
   }
+
+  // For types and layouts that the variant has, which may be several.
+  static manifest::launch_plan plan_for(const kzoo_problem& p, const kzoo_device& d) {
+    manifest::kernel_variant v = variant();
+    v.type_a = p.type_a;
+    v.type_b = p.type_b;
+    v.type_c = p.type_c;
+    v.layout = layout_of(p);
+    return manifest::plan_launch(v, p, d);
+  }
+
+  static dim3 dims(const std::array<std::uint32_t, 3>& of) { return dim3(of[0], of[1], of[2]); }
 
   template <class... T>
   void allow_shared(kzoo::types<T...>) const {
-    (allow_dynamic_shared(Description::template entry<T>, shared_), ...);
+    (allow_dynamic_shared(Description::template entry<T>, plan_.dynamic_shared), ...);
   }
 
-  dim3 grid_, block_;
-  std::size_t shared_ = 0;
-  std::array<bare_integer, Description::integers.size()> integers_{};
+  manifest::launch_plan plan_;
 };
 
 }  // namespace kzoo

@@ -4,6 +4,7 @@
 
 #include <kzoo/error.hpp>
 #include <kzoo/launch.hpp>
+#include <kzoo/type_names.hpp>
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -69,6 +70,16 @@ std::string names_in(cudaLibrary_t library) {
   }
   cudaGetLastError();
   return names.empty() ? "none" : names;
+}
+
+void clear_c(const kzoo_problem& p, const kzoo_arguments& args) {
+  const auto bytes = [&](std::int64_t elements) {
+    return static_cast<std::size_t>(elements * type_bytes(p.type_c));
+  };
+  const cudaError_t status =
+      cudaMemset2DAsync(args.c, bytes(p.ldc), 0, bytes(p.n), static_cast<std::size_t>(p.m),
+                        static_cast<cudaStream_t>(args.stream));
+  if (status != cudaSuccess) throw error(KZOO_ERROR, words(status));
 }
 
 }  // namespace
@@ -172,6 +183,7 @@ void loaded_kernel::launch(const kzoo_arguments& args) const {
     parameters.push_back(value_of(variant_.arguments[i], i));
     pointers.push_back(parameters.back().bytes);
   }
+  if (variant_.reads_c && problem_.beta == 0) clear_c(problem_, args);
   const auto dims = [](const std::array<std::uint32_t, 3>& of) {
     return dim3(of[0], of[1], of[2]);
   };

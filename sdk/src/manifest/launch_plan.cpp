@@ -64,7 +64,9 @@ void check_problem(const kernel_variant& v, const kzoo_problem& p) {
 class evaluator {
  public:
   evaluator(const kzoo_problem& p, const kzoo_device& d)
-      : values_{p.m, p.n, p.k, p.lda, p.ldb, p.ldc, static_cast<std::int64_t>(d.multiprocessors)} {}
+      : values_{p.m, p.n, p.k, p.lda, p.ldb, p.ldc,
+                // The simulator runs one block after another.
+                std::max<std::int64_t>(1, d.multiprocessors)} {}
 
   // The value, which `what` names in the reason if it is not between those two.
   std::int64_t operator()(const std::string& text, const char* what, std::int64_t least,

@@ -53,6 +53,7 @@ struct kernel_variant {
   std::array<std::uint32_t, 3> multiples{1, 1, 1};    // of M, N and K
   std::uint32_t row_bytes = 1;                        // rows start at multiples of it
   std::uint32_t compute_capability = 0;
+  bool reads_c = false;  // even where beta is 0: C is set to zero before it
   bool nondeterministic = false;
   std::vector<argument> arguments;
 };

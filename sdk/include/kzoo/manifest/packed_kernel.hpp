@@ -22,7 +22,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(argument, kind, type, expression, map)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(tensor_map, name, matrix, box, swizzle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_variant, id, summary, entry, type_a, type_b, type_c,
                                    precision, layout, grid, block, cluster, dynamic_shared,
-                                   workspace, multiples, row_bytes, compute_capability,
+                                   workspace, multiples, row_bytes, compute_capability, reads_c,
                                    nondeterministic, arguments)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_manifest, id, summary, kernel, maps, variants)
 

@@ -1,0 +1,208 @@
+#include "cli/completion.hpp"
+
+#include "cli/commands.hpp"
+#include "cli/setup.hpp"
+#include "core/identifier.hpp"
+#include "core/problem.hpp"
+#include "core/tier.hpp"
+#include "experiment/find_file.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using word_list = std::vector<std::string>;
+
+constexpr double kLoadVariantsSeconds = 5;
+
+// The words of a line as a shell splits it; the last one is that at the cursor, which may be "".
+word_list split_line(std::string_view line) {
+  word_list all(1);
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quote == 0 && (c == ' ' || c == '\t')) {
+      if (!all.back().empty()) all.emplace_back();
+    } else if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
+      all.back() += line[++i];
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else {
+      all.back() += c;
+    }
+  }
+  return all;
+}
+
+// Files in the folder of what is typed that end in a suffix, and folders.
+void offer_files(word_list& found, const std::string& typed,
+                 std::initializer_list<const char*> suffixes) {
+  const std::string folder = typed.substr(0, typed.rfind('/') + 1);
+  std::error_code fault;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, fault), end; !fault && at != end;
+       at.increment(fault)) {
+    const std::string name = folder + at->path().filename().string();
+    if (at->is_directory(fault))
+      found.push_back(name + '/');
+    else if (std::ranges::any_of(suffixes, [&](const char* s) { return name.ends_with(s); }))
+      found.push_back(name);
+  }
+}
+
+void offer_plugins(word_list& found, const std::string& typed, const common_options& options) {
+  if (typed.find('/') != std::string::npos || typed.starts_with('.'))
+    return offer_files(found, typed, {".cu", ".cpp", ".so", ".toml"});
+  const run::plugin_discovery plugins = discover_plugins(options);
+  const std::size_t colon = typed.find(':');
+  for (const run::plugin_file& file : plugins.files()) {
+    if (colon == std::string::npos) {
+      found.push_back(file.name);
+    } else if (file.name == typed.substr(0, colon)) {
+      const auto plugin = hosts_for(options, kLoadVariantsSeconds)(file.file)->open();
+      for (const auto& v : plugin.variants) found.push_back(file.name + ':' + v.id);
+    }
+  }
+  if (colon == std::string::npos) offer_files(found, typed, {".cu", ".cpp", ".so"});
+}
+
+// What the value of the option or positional argument may be, where it is known.
+void offer_values(word_list& found, const std::string& option, const std::string& typed,
+                  const common_options& options) {
+  if (option == "plugins" || option == "cell" || option == "PLUGIN" || option == "baseline") {
+    offer_plugins(found, typed, options);
+  } else if (option == "FILE") {
+    found = experiment::known_experiments(config_path());
+    offer_files(found, typed, {".toml"});
+  } else if (option == "RESULT" || option == "resume") {
+    offer_files(found, typed, {".json", ".jsonl"});
+    if (typed.find('/') == std::string::npos) offer_files(found, "results/", {".json", ".jsonl"});
+  } else if (option == "SOURCE") {
+    offer_files(found, typed, {".cu", ".cpp"});
+  } else if (option == "device") {
+    found = {"auto", "cpu", "cuda", "cuda:0", "cuda:all"};
+  } else if (option == "verify" || option == "tier") {
+    for (const tier t : kTiers) found.emplace_back(tier_name(t));
+  } else if (option == "layout" || option == "layouts") {
+    for (const layout l : kLayouts) found.emplace_back(layout_name(l));
+  } else if (option == "dtype") {
+    for (const element_types& t : kElementTypes) found.push_back(types_name(t));
+  } else if (option == "from") {
+    found = plugin_sources();
+  }
+}
+
+// Those of the app, and of the groups in it.
+std::vector<const CLI::Option*> options_of(const CLI::App& app) {
+  const auto own = app.get_options([](const CLI::Option*) { return true; });
+  std::vector<const CLI::Option*> all(own.begin(), own.end());
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!group->get_name().empty()) continue;
+    const auto more = options_of(*group);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+bool takes_value(const CLI::Option& o) { return o.get_type_size_max() > 0; }
+
+const CLI::Option* option_called(const CLI::App& app, const std::string& word) {
+  if (!word.starts_with("-")) return nullptr;
+  const auto all = options_of(app);
+  const auto found = std::ranges::find_if(
+      all, [&](const CLI::Option* o) { return o->check_name(word) && !o->get_positional(); });
+  return found == all.end() ? nullptr : *found;
+}
+
+// The argument that the last word is: the value of an option, or positional.
+const CLI::Option* argument_at_cursor(const CLI::App& app, const word_list& given) {
+  std::size_t before = 0;
+  for (std::size_t i = 0; i + 1 < given.size(); ++i) {
+    const CLI::Option* option = option_called(app, given[i]);
+    if (option != nullptr && takes_value(*option)) {
+      if (i + 2 == given.size()) return option;
+      ++i;
+    } else if (!given[i].starts_with("-")) {
+      ++before;
+    }
+  }
+  for (const CLI::Option* o : options_of(app)) {
+    if (!o->get_positional()) continue;
+    const auto most = static_cast<std::size_t>(std::max(1, o->get_items_expected_max()));
+    if (before < most) return o;
+    before -= most;
+  }
+  return nullptr;
+}
+
+// A shell would take it as it is.
+bool is_plain(const std::string& word) { return is_identifier(word, ",:/=@+~"); }
+
+// Of those, the ones that begin as the word does, behind what stays of it.
+word_list matching(word_list found, const std::string& kept, const std::string& typed) {
+  std::erase_if(found, [&](const std::string& w) { return !w.starts_with(typed) || !is_plain(w); });
+  for (std::string& w : found) w.insert(0, kept);
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+word_list completions(const CLI::App& runner, std::string_view line) {
+  word_list given = split_line(line);
+  if (given.size() < 2) return {};
+  given.erase(given.begin());
+  const auto commands = runner.get_subcommands([](const CLI::App*) { return true; });
+  const auto named = [&](const std::string& name) {
+    const auto at = std::ranges::find(commands, name, &CLI::App::get_name);
+    return at == commands.end() ? nullptr : *at;
+  };
+  const bool is_first = given.size() == 1;
+  std::string typed = given.back();
+  word_list found;
+  const CLI::App* app = is_first ? nullptr : named(given.front());
+  if (app != nullptr) given.erase(given.begin());
+  if (app == nullptr) app = named("run");  // `runner FILE`
+  if (is_first) {
+    for (const CLI::App* c : commands) found.push_back(c->get_name());
+  }
+
+  common_options options;
+  for (std::size_t i = 0; i + 2 < given.size(); ++i)
+    if (given[i] == "--plugin-dir") options.plugin_folders.push_back(given[i + 1]);
+
+  std::string kept;
+  const CLI::Option* argument = argument_at_cursor(*app, given);
+  const std::size_t equals = typed.find('=');
+  if (typed.starts_with("--") && equals != std::string::npos) {
+    argument = option_called(*app, typed.substr(0, equals));
+    kept = typed.substr(0, equals + 1);
+    typed.erase(0, equals + 1);
+  } else if (typed.starts_with("-")) {
+    for (const CLI::Option* o : options_of(is_first ? runner : *app))
+      for (const std::string& name : o->get_lnames()) found.push_back("--" + name);
+    return matching(std::move(found), "", typed);
+  }
+  if (argument == nullptr) return matching(std::move(found), kept, typed);
+  const std::string name = argument->get_single_name();
+  if (const std::size_t comma = typed.rfind(','); comma != std::string::npos) {
+    kept += typed.substr(0, comma + 1);
+    typed.erase(0, comma + 1);
+  }
+  word_list values;
+  offer_values(values, name, typed, options);
+  found.insert(found.end(), values.begin(), values.end());
+  return matching(std::move(found), kept, typed);
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,274 @@
+#include "manifest/variants.hpp"
+
+#include "core/identifier.hpp"
+#include "experiment/names.hpp"
+#include "manifest/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+namespace kzoo::manifest {
+namespace {
+
+using experiment::node_table;
+using experiment::table_reader;
+using experiment::value;
+
+constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
+
+// One, two or three of them, as dim3 has it; those not given are `one`.
+template <class T, class Read>
+void read_dim3(table_reader& keys, const char* key, const T& one, std::array<T, 3>& out,
+               const Read& read_size) {
+  const auto found = keys.find(key);
+  if (!found) return;
+  std::vector<T> sizes;
+  keys.read_list(key, sizes, read_size);
+  if (sizes.size() > out.size())
+    return found->error(fmt::format("has {} dimensions; there are x, y and z", sizes.size()));
+  sizes.resize(out.size(), one);
+  std::ranges::copy(sizes, out.begin());
+}
+
+// The precision of a kernel that does not name one: fp32 accumulators, or those of its integers.
+kzoo_precision usual_precision(const element_types& types) {
+  if (is_integer(types)) return KZOO_COMPUTE_INT32;
+  switch (types.a) {
+    case KZOO_F16:
+      return KZOO_COMPUTE_FP16;
+    case KZOO_BF16:
+      return KZOO_COMPUTE_BF16;
+    case KZOO_F64:
+      return KZOO_COMPUTE_FP64;
+    case KZOO_E4M3:
+    case KZOO_E5M2:
+      return KZOO_COMPUTE_FP8;
+    default:
+      return KZOO_COMPUTE_FP32;
+  }
+}
+
+// What both the file itself and each [[variant]] may say.
+class variant_reader {
+ public:
+  variant_reader(kernel_origin origin, const std::vector<tensor_map>& maps)
+      : is_source_(origin == kernel_origin::source), maps_(maps) {}
+
+  void read(table_reader& keys, described_variant& v) const {
+    kernel_variant& launch = v.launch;
+    keys.read("summary", launch.summary, experiment::text);
+    if (const auto found = keys.find("entry")) {
+      v.entry_at = found->content.where;
+      keys.read("entry", launch.entry, [&](const value& name) { return entry(name); });
+    }
+    read_kinds(keys, v);
+    const auto from = [](std::int64_t least, std::int64_t most) {
+      return [=](const value& size) { return expression_text(size, least, most); };
+    };
+    const std::string one = "1";
+    constexpr std::int64_t kMostThreads = 1024;
+    read_dim3(keys, "grid", one, launch.grid, from(1, kMost32));
+    read_dim3(keys, "block", one, launch.block, from(1, kMostThreads));
+    read_dim3(keys, "cluster", 1U, launch.cluster, experiment::integer_in(1, 16));
+    keys.read("shared", launch.dynamic_shared, from(0, kMost32));
+    keys.read("workspace", launch.workspace, from(0, std::numeric_limits<std::int64_t>::max()));
+    read_granularity(keys, launch);
+    keys.read("compute_capability", launch.compute_capability, experiment::integer_in(0, 999));
+    keys.read("reads_c", launch.reads_c, experiment::flag);
+    keys.read("nondeterministic", launch.nondeterministic, experiment::flag);
+    const number_type usual = is_source_ ? number_type::i64 : number_type::i32;
+    if (keys.find("arguments")) {
+      launch.arguments.clear();
+      keys.read_list("arguments", launch.arguments,
+                     [&](const value& text) { return read_argument(text, maps_, usual); });
+    }
+  }
+
+ private:
+  // A name in C++, in which nothing can end the line that it is put into; or one in machine code.
+  std::optional<std::string> entry(const value& v) const {
+    const auto name = experiment::text(v);
+    const char* const others = is_source_ ? ":<>, ()" : "$%";
+    if (!name || (is_identifier(*name, others) && name->find_first_of(".-") == std::string::npos))
+      return name;
+    v.expected(is_source_
+                   ? "the name of a __global__ function, such as sgemm or sgemm<64, 64>"
+                   : "the name of a kernel in the file, mangled where it is not extern \"C\"");
+    return std::nullopt;
+  }
+
+  template <class T>
+  void read_some(table_reader& keys, const char* key, const experiment::words<T>& words,
+                 std::vector<T>& out) const {
+    keys.read_list(key, out, experiment::one_of(words));
+    if (!is_source_ && out.size() > 1)
+      keys.find(key)->error("a compiled kernel has one; give the others in [[variant]] tables");
+  }
+
+  void read_kinds(table_reader& keys, described_variant& v) const {
+    experiment::words<element_types> types;
+    for (const element_types& t : kElementTypes) types.emplace_back(types_name(t), t);
+    read_some(keys, "types", types, v.types);
+    if (keys.find("types") && !v.types.empty()) v.launch.precision = usual_precision(v.types[0]);
+    experiment::words<kzoo_precision> precisions;
+    for (const kzoo_precision p : kPrecisions) precisions.emplace_back(precision_name(p), p);
+    keys.read("precision", v.launch.precision, experiment::one_of(precisions));
+    v.names_precision = v.names_precision || keys.find("precision");
+    experiment::words<layout> layouts;
+    for (const layout l : kLayouts) layouts.emplace_back(layout_name(l), l);
+    read_some(keys, "layouts", layouts, v.layouts);
+    if (v.types.empty() || v.layouts.empty()) return;  // which is reported
+    v.launch.type_a = v.types[0].a;
+    v.launch.type_b = v.types[0].b;
+    v.launch.type_c = v.types[0].c;
+    v.launch.layout = v.layouts[0];
+  }
+
+  static void read_granularity(table_reader& keys, kernel_variant& v) {
+    const auto multiple = experiment::integer_in(1, 1 << 20);
+    std::vector<std::uint32_t> sizes(v.multiples.begin(), v.multiples.end());
+    keys.read_list("granularity", sizes, multiple);
+    if (sizes.size() == v.multiples.size())
+      std::ranges::copy(sizes, v.multiples.begin());
+    else
+      keys.find("granularity")->error("expected the multiples of M, N and K, three numbers");
+    keys.read("row_bytes", v.row_bytes, multiple);
+  }
+
+  bool is_source_;
+  const std::vector<tensor_map>& maps_;
+};
+
+std::vector<tensor_map> read_maps(table_reader& file, kernel_origin origin,
+                                  input::diagnostics& report) {
+  std::vector<tensor_map> maps;
+  const auto found = file.find("tensor_map");
+  if (!found) return maps;
+  if (origin == kernel_origin::source) {
+    found->error(
+        "tensor maps are made for compiled kernels; a plugin's source makes its own with "
+        "<kzoo/tma.hpp>");
+    return maps;
+  }
+  for (const value& element : found->elements()) {
+    const auto* table = element.get<node_table>();
+    if (table == nullptr) {
+      element.expected("a table");
+      continue;
+    }
+    table_reader keys(*table, "tensor_map", report, &file);
+    tensor_map map;
+    keys.read("name", map.name, experiment::text);
+    const experiment::words<argument_kind> matrices{
+        {"A", argument_kind::a}, {"B", argument_kind::b}, {"C", argument_kind::c}};
+    keys.read("matrix", map.matrix, experiment::one_of(matrices));
+    std::vector<std::uint32_t> box;
+    keys.read_list("box", box, experiment::integer_in(1, 256));
+    if (box.size() == map.box.size())
+      std::ranges::copy(box, map.box.begin());
+    else
+      element.error("needs a box of two sizes: elements along memory, and across");
+    keys.read("swizzle", map.swizzle, experiment::integer_in(0, 128));
+    if (map.swizzle % 32 != 0 || map.swizzle == 96)
+      element.error(fmt::format("swizzle is 0, 32, 64 or 128 bytes, not {}", map.swizzle));
+    if (!is_map_name(map.name)) element.error("needs a name that no other argument has");
+    for (const tensor_map& other : maps)
+      if (other.name == map.name) element.error(fmt::format("'{}' is there twice", map.name));
+    keys.finish();
+    maps.push_back(std::move(map));
+  }
+  return maps;
+}
+
+// sgemm<64, 64> is sgemm_64_64.
+std::string id_from(const std::string& entry) {
+  std::string id;
+  for (const char c : entry) {
+    if (is_identifier({&c, 1}))
+      id += c;
+    else if (!id.empty() && id.back() != '_')
+      id += '_';
+  }
+  while (id.ends_with('_')) id.pop_back();
+  return id.substr(0, kLongestIdentifier);
+}
+
+// Whether the table, or the one around it, has the key.
+bool has(table_reader& inner, table_reader& outer, const char* key) {
+  return inner.find(key) || outer.find(key);
+}
+
+void check_complete(table_reader& keys, table_reader& outer, const std::string& id,
+                    const location& where, input::diagnostics& report) {
+  constexpr std::array<std::pair<const char*, const char*>, 4> kNeeded{{
+      {"entry", "the name of its __global__ function"},
+      {"grid", "how many blocks are launched"},
+      {"block", "how many threads a block has"},
+      {"arguments", "what the kernel gets, parameter by parameter"},
+  }};
+  const std::string who = id.empty() ? "a kernel" : fmt::format("variant '{}'", id);
+  for (const auto& [key, means] : kNeeded) {
+    if (!has(keys, outer, key))
+      report.error(where, fmt::format("{} has no {}: {}", who, key, means));
+  }
+}
+
+// The variant's id, which its kernel's name is where the table has none.
+std::string read_id(table_reader& keys, const std::string& entry) {
+  std::string id = id_from(entry);
+  const auto is_id = [](std::string_view text) {
+    return text.size() <= kLongestIdentifier && is_identifier(text);
+  };
+  keys.read("id", id,
+            experiment::text_such_that(
+                is_id, "1 to 100 letters, digits, '_', '.' and '-', which make an id"));
+  return id;
+}
+
+}  // namespace
+
+described_kernels read_variants(table_reader& keys, kernel_origin origin, const location& top,
+                                input::diagnostics& report) {
+  described_kernels all;
+  all.maps = read_maps(keys, origin, report);
+  const variant_reader reader(origin, all.maps);
+  described_variant common;
+  common.types = {{KZOO_F32, KZOO_F32, KZOO_F32}};
+  common.layouts = {layout::nn};
+  reader.read(keys, common);
+  all.summary = common.launch.summary;
+
+  const auto variants = keys.find("variant");
+  if (!variants) {
+    common.launch.id = id_from(common.launch.entry);
+    check_complete(keys, keys, common.launch.id, top, report);
+    all.variants.push_back(std::move(common));
+    return all;
+  }
+  std::set<std::string> ids;
+  for (const value& element : variants->elements()) {
+    const auto* table = element.get<node_table>();
+    if (table == nullptr) {
+      element.expected("a table");
+      continue;
+    }
+    table_reader inner(*table, "variant", report, &keys);
+    described_variant v = common;
+    reader.read(inner, v);
+    v.launch.id = read_id(inner, v.launch.entry);
+    inner.finish();
+    check_complete(inner, keys, v.launch.id, element.content.where, report);
+    if (!v.launch.id.empty() && !ids.insert(v.launch.id).second) {
+      element.error(
+          fmt::format("two variants are called '{}'; give each an id of its own", v.launch.id));
+    }
+    all.variants.push_back(std::move(v));
+  }
+  return all;
+}
+
+}  // namespace kzoo::manifest
