@@ -1,6 +1,6 @@
 // The tensor core ladder's last step: which block computes what, and copies of operands.
+#include <common/padded_copy.hpp>
 #include <kzoo/tma.hpp>
-#include <persistent/padded_copy.hpp>
 #include <persistent/schedule.hpp>
 
 #include <map>
@@ -72,16 +72,17 @@ std::string problem_of(int m, int n, int k, int clusters, bool may_split) {
 template <class E>
 int wrong_in_copy(int rows, int cols, int row_length, bool transposed) {
   std::vector<E> matrix(std::size_t(rows) * row_length);
-  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = E(float(i % 2039));
-  persistent::padded_copy<E> copy{{matrix.data(), row_length, rows, cols}, nullptr};
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i] = E(float(i % (sizeof(E) == 1 ? 127 : 2039)));
+  common::padded_copy<E> copy{{matrix.data(), row_length, rows, cols}, nullptr};
   const int to_rows = transposed ? cols : rows, to_cols = transposed ? rows : cols;
   const auto length = static_cast<std::size_t>(copy.padded(to_cols));
   std::vector<E> to(to_rows * length);
   copy.to = to.data();
   if (transposed) {
-    persistent::launch_transposed_copy(copy, {});
+    common::launch_transposed_copy(copy, {});
   } else {
-    persistent::launch_copies(copy, persistent::padded_copy<E>{}, 1, {});
+    common::launch_copies(copy, common::padded_copy<E>{}, 1, {});
   }
   int wrong = 0;
   for (int row = 0; row < to_rows; ++row) {
@@ -98,6 +99,7 @@ int wrong_in_copy(int rows, int cols, int row_length, bool transposed) {
 TEST_CASE("operands are copied to rows that TMA can address", "[sim]") {
   CHECK(wrong_in_copy<__half>(5, 1031, 1033, false) == 0);
   CHECK(wrong_in_copy<__half>(67, 1, 3, false) == 0);
+  CHECK(wrong_in_copy<signed char>(5, 1031, 1033, false) == 0);
   CHECK(wrong_in_copy<float>(5, 515, 517, false) == 0);
   CHECK(wrong_in_copy<float>(67, 130, 131, true) == 0);
 }
