@@ -63,8 +63,8 @@ __device__ __forceinline__ void multiply(const common::matrix<E>& a, const commo
   kzoo::wait_group<0>();
 }
 
-// A warp's accumulators into C, from (row0, col0) on, in pairs of neighbouring columns: those of
-// numbers 2 t and 2 t + 1, or where even and odd columns were sorted apart, t and t + 8.
+// A warp's accumulators into C, from (row0, col0) on, in pairs of neighbouring columns: those with
+// numbers n and n + 1, or n and n + 8 where even and odd columns were sorted apart.
 template <bool kPairs, class G, class S>
 __device__ __forceinline__ void store(const G& g, int row0, int col0,
                                       const accumulators<G, S>& acc) {
@@ -125,9 +125,11 @@ struct variant {
       std::is_same_v<T, float> ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
   static constexpr unsigned compute_capability = 80;
 
-  static const char* supports(const kzoo_device& d) {
-    constexpr std::size_t kMost = layout<kzoo::gemm<float, kzoo::layout::tn>, S>::kBytes;
-    return d.kind == KZOO_CPU || kMost <= d.shared_bytes_per_block
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    std::size_t needed = 0;
+    common::for_gemm_of(p, types{}, layouts{},
+                        [&](auto of) { needed = layout<typename decltype(of)::type, S>::kBytes; });
+    return d.kind == KZOO_CPU || needed <= d.shared_bytes_per_block
                ? nullptr
                : "its stages need more shared memory than a block of this device can have";
   }

@@ -147,8 +147,8 @@ TEST_CASE("clusters wait for each other where K is longer than what the L2 holds
     return persistent::pace<S>::marks_of(persistent::schedule<S>(m, n, k, clusters));
   };
   CHECK(marks(4096, 4096, 4096, 66) == 0);
-  CHECK(marks(8192, 8192, 8192, 66) == 15 * 128 / 32);     // 15 whole tiles each
-  CHECK(marks(4096, 4096, 16384, 66) == 3 * 256 / 32);     // the last 58 tiles are not shared
+  CHECK(marks(8192, 8192, 8192, 66) == 15 * 128 / 32);  // 15 whole tiles each
+  CHECK(marks(4096, 4096, 16384, 66) == 3 * 256 / 32);  // the last 58 tiles are not shared
   using single = shape<2, 1, false>;
   CHECK(persistent::pace<single>::marks_of(persistent::schedule<single>(8192, 8192, 8192, 66)) ==
         0);
