@@ -20,17 +20,20 @@ bool pairs_aligned(const Gemm& g) {
 
 // Accumulators of (row, col) and (row, col + 1) into C, as far as they are inside; col is even.
 template <bool kAligned, class Gemm>
-__device__ __forceinline__ void store_pair(const Gemm& g, int row, int col, float x, float y) {
+__device__ __forceinline__ void store_pair(const Gemm& g, int row, int col,
+                                           typename Gemm::accumulator_type x,
+                                           typename Gemm::accumulator_type y) {
   using T = typename Gemm::c_type;
+  using sum = typename Gemm::accumulator_type;
   if constexpr (kAligned) {
     if (row >= g.m || col >= g.n) return;
     auto* out = reinterpret_cast<pair<T>*>(g.c + row * g.ldc + col);
     x *= g.alpha;
     y *= g.alpha;
-    if (g.beta != 0.0f) {
+    if (g.beta != sum(0)) {
       const pair<T> old = *out;
-      x += g.beta * float(old.x);
-      y += g.beta * float(old.y);
+      x += g.beta * sum(old.x);
+      y += g.beta * sum(old.y);
     }
     *out = {T(x), T(y)};
   } else {

@@ -1,11 +1,11 @@
 #pragma once
 // What a warp multiplies, and where it comes from.
 
-#include <kzoo/mma.hpp>
 #include <kzoo/plugin.hpp>
-#include <kzoo/swizzled_tile.hpp>
 
 #include <cstddef>
+
+#include "operand.hpp"
 
 namespace mma {
 
@@ -17,19 +17,22 @@ struct tiling {
   static constexpr int kWarpsN = BN / WN, kThreads = 32 * (BM / WM) * kWarpsN;
   static constexpr int kRows = WM / 16, kCols = WN / 8;  // of a warp's accumulators, 16 x 8 each
   static_assert(BM % WM == 0 && BN % WN == 0, "warps must cover the tile of C exactly");
-  static_assert(WM % 16 == 0 && WN % 16 == 0, "ldmatrix brings two 8 columns of B at a time");
+  static_assert((WM == 32 || WM == 64) && (WN == 32 || WN == 64), "see operand.hpp");
   static_assert(Stages >= 2, "one stage is multiplied while another arrives");
 };
 
-// A stage: a k tile of A and of B, kBK steps along K, which are 128 bytes of a row of A.
-template <class T, class S>
+// A stage: a k tile of A and of B, kBK steps along K, which are 128 bytes of a line.
+template <class G, class S>
 struct layout {
-  static constexpr int kBK = 128 / int(sizeof(T)), kVector = 16 / int(sizeof(T));
+  using E = typename G::a_type;
+  static constexpr int kBK = 128 / int(sizeof(E)), kVector = 16 / int(sizeof(E));
   static constexpr int kStep = 2 * kVector, kSteps = kBK / kStep;  // of mma.sync along K
-  using a_tile = kzoo::swizzled_tile<T, S::kBM, kBK>;
-  using b_tile = kzoo::swizzled_tile<T, kBK, S::kBN>;
-  static constexpr int kStage = a_tile::kElements + b_tile::kElements;
-  static constexpr std::size_t kBytes = std::size_t{S::kStages} * kStage * sizeof(T);
+  using a_operand = operand<side::a, E, S::kBM, kBK, !G::kATransposed>;
+  using b_operand = operand<side::b, E, S::kBN, kBK, G::kBTransposed>;
+  static constexpr int kStage = a_operand::kElements + b_operand::kElements;
+  static constexpr std::size_t kBytes = std::size_t{S::kStages} * kStage * sizeof(E);
+  static_assert(a_operand::kElements * sizeof(E) % 1024 == 0 && kStage * sizeof(E) % 1024 == 0,
+                "swizzled tiles start at multiples of 1024 bytes");
 };
 
 // Where in the block's tile of C a warp's begins.
@@ -42,79 +45,43 @@ struct warp_position {
   }
 };
 
-// A 16 x kStep part of A's tile from (row, k) on, in the registers that mma.sync wants.
-template <class L, class T>
-__device__ __forceinline__ void load_a(unsigned (&a)[4], const T* tile, int row, int k) {
-  const int lane = threadIdx.x % 32;
-  // A lane points ldmatrix to row lane % 16 of the part, at its first or second 16 bytes.
-  kzoo::ldmatrix(a, tile + L::a_tile::offset(row + lane % 16, k + lane / 16 * L::kVector));
-}
-
-// A kStep x 16 part of B's tile from (k, col) on: 8 columns in b[0], 8 in b[1].
-template <class L, class T>
-__device__ __forceinline__ void load_b(unsigned (&b)[2][2], const T* tile, int k, int col) {
-  const int lane = threadIdx.x % 32;
-  unsigned both[4];
-  kzoo::ldmatrix_transposed(both,
-                            tile + L::b_tile::offset(k + lane % 16, col + lane / 16 * L::kVector));
-  b[0][0] = both[0];
-  b[0][1] = both[1];
-  b[1][0] = both[2];
-  b[1][1] = both[3];
-}
-
-// The same for TF32, of which ldmatrix transposes nothing: lanes load B element by element. Lane
-// t of four has k = t and t + 4 of a step, says mma.sync; but any order of the eight will do, if it
-// is that of A and of B. With 2 t and 2 t + 1 the rows of B that a warp reads at once are in
-// different banks, and A's two neighbours are one load.
+// Where in a stage the calling lane finds its part of the warp's operands.
 template <class L>
-__device__ __forceinline__ void load_a(unsigned (&a)[4], const float* tile, int row, int k) {
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-  const float* from = tile + L::a_tile::offset(row + g, k + 2 * t);
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {  // 8 rows on, the swizzle is the same
-    const auto two = *reinterpret_cast<const uint2*>(from + 8 * i * L::a_tile::kPanelCols);
-    a[i] = two.x;
-    a[i + 2] = two.y;
+struct lane_offsets {
+  int a, b;
+
+  static __device__ __forceinline__ lane_offsets of(const warp_position& warp) {
+    return {L::a_operand::lane(warp.row), L::a_operand::kElements + L::b_operand::lane(warp.col)};
   }
-}
-template <class L>
-__device__ __forceinline__ void load_b(unsigned (&b)[2][2], const float* tile, int k, int col) {
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    // A swizzled column is the column's bits, some of them flipped: those of the lane and of the
-    // part can be flipped one after the other.
-    const int lanes = L::b_tile::offset(2 * t + i, g) ^ col % L::b_tile::kPanelCols;
-    const float* from = tile + lanes + k * L::b_tile::kPanelCols +
-                        col / L::b_tile::kPanelCols * L::b_tile::kPanelElements;
-    b[0][i] = *reinterpret_cast<const unsigned*>(from);
-    const int next = lanes ^ 8;
-    b[1][i] = *reinterpret_cast<const unsigned*>(from + (next - lanes));
-  }
-}
+};
+
+// A warp's part of C.
+template <class G, class S>
+using accumulators = typename G::accumulator_type[S::kRows][S::kCols][4];
 
 // One step along K: the warp's rows of A and columns of B.
-template <class T, class S>
+template <class G, class S>
 struct fragments {
-  using L = layout<T, S>;
+  using L = layout<G, S>;
+  using E = typename L::E;
   unsigned a[S::kRows][4];
-  unsigned b[S::kCols / 2][2][2];
+  unsigned b[S::kCols / 2][4];
 
-  __device__ __forceinline__ void load(const T* stage, const warp_position& warp, int k) {
+  __device__ __forceinline__ void load(const E* stage, const lane_offsets<L>& lane, int k) {
 #pragma unroll
-    for (int i = 0; i < S::kRows; ++i) load_a<L>(a[i], stage, warp.row + 16 * i, k);
+    for (int i = 0; i < S::kRows; ++i) L::a_operand::load(a[i], stage, lane.a, 16 * i, k);
 #pragma unroll
-    for (int j = 0; j < S::kCols / 2; ++j) {
-      load_b<L>(b[j], stage + L::a_tile::kElements, k, warp.col + 16 * j);
-    }
+    for (int j = 0; j < S::kCols / 2; ++j) L::b_operand::load(b[j], stage, lane.b, 16 * j, k);
   }
 
-  __device__ __forceinline__ void multiply(float (&acc)[S::kRows][S::kCols][4]) const {
+  __device__ __forceinline__ void multiply(accumulators<G, S>& acc) const {
 #pragma unroll
     for (int i = 0; i < S::kRows; ++i) {
 #pragma unroll
-      for (int j = 0; j < S::kCols; ++j) kzoo::mma<T>(acc[i][j], a[i], b[j / 2][j % 2]);
+      for (int j = 0; j < S::kCols; ++j) {
+        const unsigned cols[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
+        kzoo::mma<E>(acc[i][j], a[i], cols);
+      }
     }
   }
 };

@@ -4,11 +4,14 @@
 
 #include <common/for_gemm.hpp>
 #include <common/launch_tiles.hpp>
+#include <common/padded_copy.hpp>
 #include <common/store_pairs.hpp>
-#include <common/swizzled_copy.hpp>
 #include <common/threadblock_swizzle.hpp>
 #include <kzoo/mma.hpp>
 #include <kzoo/plugin.hpp>
+
+#include <cstdint>
+#include <type_traits>
 
 #include "fragments.hpp"
 
@@ -16,43 +19,42 @@ namespace mma {
 
 // acc = a warp's part of the block's tile of C. As in wmma, k tiles arrive kStages - 1 ahead, and
 // fragments one step ahead of their multiplication.
-template <class T, class S, int kWidth>
-__device__ __forceinline__ void multiply(const kzoo::gemm<T>& g, int row0, int col0,
-                                         const warp_position& warp, T* stages,
-                                         float (&acc)[S::kRows][S::kCols][4]) {
-  using L = layout<T, S>;
-  const common::matrix<T> a{g.a, g.lda, g.m, g.k}, b{g.b, g.ldb, g.k, g.n};
-  const int k_tiles = kzoo::ceil_div(g.k, L::kBK);
-  const auto load = [&](int k_tile, T* stage) {
+template <class G, class S, class E>
+__device__ __forceinline__ void multiply(const common::matrix<E>& a, const common::matrix<E>& b,
+                                         int k_tiles, int row0, int col0,
+                                         const lane_offsets<layout<G, S>>& lane, E* stages,
+                                         accumulators<G, S>& acc) {
+  using L = layout<G, S>;
+  const auto load = [&](int k_tile, E* stage) {
     if (k_tile < k_tiles) {
-      common::swizzled_copy<typename L::a_tile, S::kThreads, kWidth>(a, stage, row0,
-                                                                     k_tile * L::kBK);
-      common::swizzled_copy<typename L::b_tile, S::kThreads, kWidth>(
-          b, stage + L::a_tile::kElements, k_tile * L::kBK, col0);
+      const int k = k_tile * L::kBK;
+      common::copy_k_tile<typename L::a_operand, S::kThreads, L::kVector>(a, stage, row0, k);
+      common::copy_k_tile<typename L::b_operand, S::kThreads, L::kVector>(
+          b, stage + L::a_operand::kElements, col0, k);
     }
     kzoo::commit_group();
   };
   for (int stage = 0; stage < S::kStages - 1; ++stage) load(stage, stages + stage * L::kStage);
 
-  fragments<T, S> sets[2];
+  fragments<G, S> sets[2];
   kzoo::wait_group<S::kStages - 2>();
   __syncthreads();  // stage 0 is complete
-  sets[0].load(stages, warp, 0);
+  sets[0].load(stages, lane, 0);
 
   int reading = 0;  // a stage
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    const T* stage = stages + reading * L::kStage;
+    const E* stage = stages + reading * L::kStage;
     const int next = reading + 1 == S::kStages ? 0 : reading + 1;
     const int free = reading == 0 ? S::kStages - 1 : reading - 1;  // all threads have read it
     load(k_tile + S::kStages - 1, stages + free * L::kStage);
 #pragma unroll
     for (int step = 0; step < L::kSteps; ++step) {
       if (step + 1 < L::kSteps) {
-        sets[(step + 1) % 2].load(stage, warp, (step + 1) * L::kStep);
+        sets[(step + 1) % 2].load(stage, lane, (step + 1) * L::kStep);
       } else {
         kzoo::wait_group<S::kStages - 2>();
         __syncthreads();  // the next stage is complete, and all threads have read this one
-        sets[0].load(stages + next * L::kStage, warp, 0);
+        sets[0].load(stages + next * L::kStage, lane, 0);
       }
       sets[step % 2].multiply(acc);
     }
@@ -61,75 +63,120 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<T>& g, int row0, int c
   kzoo::wait_group<0>();
 }
 
-template <class T, class S, int kWidth, bool kPairs>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    kernel(kzoo::gemm<T> g, int tile_rows, int tile_cols) {
+// A warp's accumulators into C, from (row0, col0) on, in pairs of neighbouring columns: those with
+// numbers n and n + 1, or n and n + 8 where even and odd columns were sorted apart.
+template <bool kPairs, class G, class S>
+__device__ __forceinline__ void store(const G& g, int row0, int col0,
+                                      const accumulators<G, S>& acc) {
+  using rows = typename layout<G, S>::a_operand;
+  using cols = typename layout<G, S>::b_operand;
+  constexpr bool kApart = cols::line(8) == 1;
   const int lane = threadIdx.x % 32;
-  const warp_position warp = warp_position::of<S>(threadIdx.x / 32);
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
-  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
-
-  float acc[S::kRows][S::kCols][4] = {};
-  multiply<T, S, kWidth>(g, row0, col0, warp, kzoo::dynamic_shared<T>(), acc);
-
 #pragma unroll
   for (int i = 0; i < S::kRows; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kCols; ++j) {
-      const int row = row0 + warp.row + 16 * i + lane / 4;
-      const int col = col0 + warp.col + 8 * j + lane % 4 * 2;
-      common::store_pair<kPairs>(g, row, col, acc[i][j][0], acc[i][j][1]);
-      common::store_pair<kPairs>(g, row + 8, col, acc[i][j][2], acc[i][j][3]);
+    for (int e = 0; e < 4; e += 2) {
+      const int row = row0 + rows::line(16 * i + 4 * e + lane / 4);
+#pragma unroll
+      for (int j = 0; j < S::kCols; ++j) {
+        const int block = j / 2 * 2, odd = j % 2;  // two blocks of 8 columns
+        const int col =
+            col0 + cols::line(8 * (kApart ? block : j) + lane % 4 * 2 + (kApart ? odd : 0));
+        if constexpr (kApart) {
+          common::store_pair<kPairs>(g, row, col, acc[i][block][e + odd],
+                                     acc[i][block + 1][e + odd]);
+        } else {
+          common::store_pair<kPairs>(g, row, col, acc[i][j][e], acc[i][j][e + 1]);
+        }
+      }
     }
   }
 }
 
-template <class S>
+template <class G, class S>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
+    kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::a_type> b,
+           bool pairs, int tile_rows, int tile_cols) {
+  const warp_position warp = warp_position::of<S>(threadIdx.x / 32);
+  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
+
+  using L = layout<G, S>;
+  accumulators<G, S> acc = {};
+  multiply<G, S>(a, b, kzoo::ceil_div(g.k, L::kBK), row0, col0, lane_offsets<L>::of(warp),
+                 kzoo::dynamic_shared<typename G::a_type>(), acc);
+  if (pairs) {
+    store<true, G, S>(g, row0 + warp.row, col0 + warp.col, acc);
+  } else {
+    store<false, G, S>(g, row0 + warp.row, col0 + warp.col, acc);
+  }
+}
+
+using same_types = kzoo::types<__half, __nv_bfloat16, float>;
+using all_types = kzoo::types<__half, __nv_bfloat16, kzoo::to<__half, float>,
+                              kzoo::to<__nv_bfloat16, float>, float, kzoo::to<signed char, int>>;
+
+template <class S, class Types, class Layouts = kzoo::every_layout>
 struct variant {
-  using types = kzoo::types<__half, __nv_bfloat16, float>;
+  using types = Types;
+  using layouts = Layouts;
   template <class T>
-  static constexpr kzoo_precision precision_of = sizeof(T) == 4
-                                                     ? KZOO_COMPUTE_TF32
-                                                     : kzoo::element_traits<T>::precision;
+  static constexpr kzoo_precision precision_of =
+      std::is_same_v<T, float> ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
   static constexpr unsigned compute_capability = 80;
 
-  static const char* supports(const kzoo_problem&, const kzoo_device& d) {
-    return d.kind == KZOO_CPU || layout<__half, S>::kBytes <= d.shared_bytes_per_block
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    std::size_t needed = 0;
+    common::for_gemm_of(p, types{}, layouts{},
+                        [&](auto of) { needed = layout<typename decltype(of)::type, S>::kBytes; });
+    return d.kind == KZOO_CPU || needed <= d.shared_bytes_per_block
                ? nullptr
                : "its stages need more shared memory than a block of this device can have";
   }
-
-  variant(const kzoo_problem& p, const kzoo_device&) {
-    common::for_gemm_of(p, types{}, kzoo::layouts<kzoo::layout::nn>{}, [](auto of) {
-      using T = typename decltype(of)::type::element;
-      kzoo::allow_dynamic_shared(kernel<T, S, layout<T, S>::kVector, true>, layout<T, S>::kBytes);
-      kzoo::allow_dynamic_shared(kernel<T, S, 1, false>, layout<T, S>::kBytes);
+  // Copies of operands whose rows do not start or end at a multiple of 16 bytes.
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
+    return common::copies_bytes(p, [&](std::int64_t row_length, std::int64_t cols, kzoo_type type) {
+      return common::needs_copy(p, row_length, type) || cols * kzoo::type_bytes(type) % 16 != 0;
     });
   }
 
-  template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    common::launch_tiles<S>(pick(g), g, S::kThreads, layout<T, S>::kBytes, stream, g);
+  variant(const kzoo_problem& p, const kzoo_device& d)
+      : multiprocessors_(static_cast<int>(d.multiprocessors)) {
+    common::for_gemm_of(p, types{}, layouts{}, [](auto of) {
+      using G = typename decltype(of)::type;
+      kzoo::allow_dynamic_shared(kernel<G, S>, layout<G, S>::kBytes);
+    });
+  }
+
+  template <class G>
+  void run(const G& g, const kzoo_arguments& arguments) const {
+    const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
+    const auto needs = [](const auto& operand) {
+      constexpr int kVector = 16 / int(sizeof(*operand.data));
+      return reinterpret_cast<std::uintptr_t>(operand.data) % 16 != 0 ||
+             operand.row_length % kVector != 0 || operand.cols % kVector != 0;
+    };
+    bool copied = false;
+    const G of =
+        common::with_copies(g, needs, arguments.workspace, multiprocessors_, stream, copied);
+    common::launch_tiles<S>(kernel<G, S>, of, S::kThreads, layout<G, S>::kBytes, stream, of,
+                            common::a_of(of), common::b_of(of), common::pairs_aligned(of));
   }
 
  private:
-  // Does each row start at a multiple of 16 bytes, and end at one?
-  template <class T>
-  static auto pick(const kzoo::gemm<T>& g) {
-    constexpr int kVector = layout<T, S>::kVector;
-    const bool aligned = g.k % kVector == 0 && g.n % kVector == 0 && g.rows_aligned(16);
-    return aligned ? kernel<T, S, kVector, true> : kernel<T, S, 1, false>;
-  }
+  int multiprocessors_;
 };
 
 }  // namespace mma
 
 using mma::tiling;
 
+// What is rarely the fastest is not built for everything.
 KZOO_PLUGIN("mma", "Tensor cores through mma.sync and ldmatrix",
-            kzoo::variant<mma::variant<tiling<128, 64, 64, 32, 3, 2>>>(
+            kzoo::variant<mma::variant<tiling<128, 64, 64, 32, 3, 2>, mma::same_types>>(
                 "128x64x64_64x32", "4 warps, 3 stages; for matrices with few tiles"),
-            kzoo::variant<mma::variant<tiling<128, 128, 64, 64, 3, 2>>>(
+            kzoo::variant<mma::variant<tiling<128, 128, 64, 64, 3, 2>, mma::same_types,
+                                       kzoo::layouts<kzoo::layout::nn>>>(
                 "128x128x64_64x64", "4 warps, 3 stages, two blocks per SM"),
-            kzoo::variant<mma::variant<tiling<128, 256, 64, 64, 4, 1>>>(
+            kzoo::variant<mma::variant<tiling<128, 256, 64, 64, 4, 1>, mma::all_types>>(
                 "128x256x64_64x64", "8 warps, 4 stages; for large matrices"));

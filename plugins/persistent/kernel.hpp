@@ -103,7 +103,7 @@ template <class G, class S, bool kByTma>
 __global__ void __launch_bounds__(kThreads<S>, 1)
     kernel(const __grid_constant__ typename parts<G, S>::maps maps,
            const __grid_constant__ kzoo::tensor_map<out_tile<typename G::c_type>> map_c, G g,
-           store_by how, schedule<S> work, partial_sums<S> sums) {
+           store_by how, schedule<S> work, partial_sums<S> sums, pace<S> marks) {
   constexpr int kReady = 15;  // a barrier's number
   using out = out_buffers<typename G::c_type, S>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
@@ -123,8 +123,8 @@ __global__ void __launch_bounds__(kThreads<S>, 1)
     if constexpr (S::kCluster == 1) kzoo::named_barrier_arrive<kThreads<S>>(kReady);
     if constexpr (registers<S>::kMove) kzoo::release_registers<registers<S>::kProducer>();
     if (producer) {
-      kzoo::wait_for_previous();  // for padded copies
-      produce<G, S>(maps, work, stages, sync);
+      kzoo::wait_for_previous();  // for padded copies, and marks that are cleared
+      produce<G, S>(maps, work, marks, stages, sync);
     }
   } else {
     if constexpr (S::kCluster == 1) kzoo::named_barrier<kThreads<S>>(kReady);

@@ -6,7 +6,7 @@
 #include <tma/operands.hpp>
 #include <warp_specialized/pipeline.hpp>
 
-#include "schedule.hpp"
+#include "pace.hpp"
 
 namespace persistent {
 
@@ -34,7 +34,8 @@ __device__ __forceinline__ void load_part(const kzoo::tensor_map<typename Part::
 
 template <class G, class S>
 __device__ __forceinline__ void produce(const typename parts<G, S>::maps& maps,
-                                        const schedule<S>& work, typename G::a_type* stages,
+                                        const schedule<S>& work, const pace<S>& marks,
+                                        typename G::a_type* stages,
                                         warp_specialized::barriers<S::kStages>& sync) {
   using L = wgmma::layout<G, S>;
   using a_part = typename parts<G, S>::a_part;
@@ -45,11 +46,15 @@ __device__ __forceinline__ void produce(const typename parts<G, S>::maps& maps,
 
   warp_specialized::position<S::kStages> at;
   const int turns = work.turns();
+  int done = 0;  // k tiles of whole tiles
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
     for (int i = 0; i < c.count(); ++i, at.advance()) {
       const int k = c.k_tile(i) * S::kBK, stage = at.stage * L::kStage;
       kzoo::mbarrier& full = sync.full[at.stage];
+      if constexpr (S::kManyTiles) {
+        if (c.shared_tile < 0) marks.keep(done++, work.clusters);
+      }
       sync.empty[at.stage].wait(at.parity ^ 1);
       full.arrive_and_expect(L::kStageBytes);  // from both blocks
       load_part<a_part, (S::kClusterN > 1), S::kCluster>(maps.a, a_stages + stage, c.row + a_line,

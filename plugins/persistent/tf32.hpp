@@ -10,7 +10,7 @@ template <class S>
 class tf32_variant : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>> {
   using base = variant<S, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>>;
   using along_k = kzoo::gemm<float, kzoo::layout::nt>;
-  using copy = padded_copy<float>;
+  using copy = common::padded_copy<float>;
 
  public:
   using layouts = kzoo::every_layout;
@@ -21,7 +21,7 @@ class tf32_variant : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::l
   // The grid of a transposing launch has a row of blocks for each of so many rows.
   static const char* supports(const kzoo_device& d) { return base::supports(d); }
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-    constexpr std::int64_t kMost = std::int64_t{65535} * kSide;
+    constexpr std::int64_t kMost = std::int64_t{65535} * common::kSide;
     return p.k <= kMost || kzoo::layout_of(p) == kzoo::layout::nt
                ? nullptr
                : "K is too large to transpose an operand";
@@ -30,8 +30,10 @@ class tf32_variant : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::l
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     const kzoo::layout l = kzoo::layout_of(p);
     std::size_t bytes = base::sum_bytes(schedule<S>(p.m, p.n, p.k, base::clusters_of(d), true));
-    if (kzoo::is_a_transposed(l) || needs_copy(p, p.lda, p.type_a)) bytes += copy::bytes(p.m, p.k);
-    if (!kzoo::is_b_transposed(l) || needs_copy(p, p.ldb, p.type_b)) bytes += copy::bytes(p.n, p.k);
+    if (kzoo::is_a_transposed(l) || common::needs_copy(p, p.lda, p.type_a))
+      bytes += copy::bytes(p.m, p.k);
+    if (!kzoo::is_b_transposed(l) || common::needs_copy(p, p.ldb, p.type_b))
+      bytes += copy::bytes(p.n, p.k);
     return bytes;
   }
 
@@ -49,12 +51,12 @@ class tf32_variant : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::l
       length = copy::padded(g.k);
       to += copy::bytes(transposed ? from.cols : from.rows, g.k);
       if (!transposed) return;
-      launch_transposed_copy(c, stream);
+      common::launch_transposed_copy(c, stream);
       c = {};
     };
-    place(a, wgmma::a_of(g), G::kATransposed, of.a, of.lda);
-    place(b, wgmma::b_of(g), !G::kBTransposed, of.b, of.ldb);
-    if (a.from.rows + b.from.rows > 0) launch_copies(a, b, base::multiprocessors(), stream);
+    place(a, common::a_of(g), G::kATransposed, of.a, of.lda);
+    place(b, common::b_of(g), !G::kBTransposed, of.b, of.ldb);
+    if (a.from.rows + b.from.rows > 0) common::launch_copies(a, b, base::multiprocessors(), stream);
     base::multiply(of, arguments, of.a != g.a || of.b != g.b);
   }
 

@@ -3,12 +3,12 @@
 // after it the sum of the parts where K is split.
 
 #include <common/for_gemm.hpp>
+#include <common/padded_copy.hpp>
 
 #include <algorithm>
 #include <cstdint>
 
 #include "kernel.hpp"
-#include "padded_copy.hpp"
 #include "sum_parts.hpp"
 
 namespace persistent {
@@ -30,17 +30,12 @@ class variant : public wgmma::hopper_variant {
     });
   }
 
-  // Sums, then the copies of A and B.
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
-    using copied = padded_copy<__half>;
-    const kzoo::layout l = kzoo::layout_of(p);
-    const bool a_down = kzoo::is_a_transposed(l), b_down = kzoo::is_b_transposed(l);
-    std::size_t bytes = sum_bytes(schedule<S>(p.m, p.n, p.k, clusters_of(d), true));
-    if (needs_copy(p, p.lda, p.type_a))
-      bytes += copied::bytes(a_down ? p.k : p.m, a_down ? p.m : p.k);
-    if (needs_copy(p, p.ldb, p.type_b))
-      bytes += copied::bytes(b_down ? p.n : p.k, b_down ? p.k : p.n);
-    return bytes;
+    const auto needs = [&](std::int64_t row_length, std::int64_t, kzoo_type type) {
+      return common::needs_copy(p, row_length, type);
+    };
+    return sum_bytes(schedule<S>(p.m, p.n, p.k, clusters_of(d), true)) +
+           common::copies_bytes(p, needs);
   }
 
   template <class G>
@@ -57,6 +52,11 @@ class variant : public wgmma::hopper_variant {
     const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
     const schedule<S> work(g.m, g.n, g.k, clusters_, true);
     const auto sums = partial_sums<S>::in(arguments.workspace, work, numbers_.next());
+    const pace<S> marks{
+        reinterpret_cast<unsigned*>(static_cast<unsigned char*>(arguments.workspace) +
+                                    aligned(partial_sums<S>::bytes(work))),
+        pace<S>::marks_of(work)};
+    if (marks.marks > 0) launch_clear_marks(marks, stream);
     const store_by how = way_to_store(g, work);
     const bool by_tma = how == store_by::tma;
     const auto map_c = by_tma ? map_of_c(g) : map_c_of<G>{};
@@ -66,15 +66,15 @@ class variant : public wgmma::hopper_variant {
                   .max_threads = kThreads<S>,
                   .stream = stream,
                   .cluster = dim3(S::kCluster),
-                  .dependent = copied},
-                 kernel_for<G>(by_tma), parts<G, S>::maps::of(g), map_c, g, how, work, sums);
+                  .dependent = copied || marks.marks > 0},
+                 kernel_for<G>(by_tma), parts<G, S>::maps::of(g), map_c, g, how, work, sums, marks);
     if (work.splits > 1) launch_sum_parts<G>(g, work, sums, stream);
   }
 
-  // The workspace for copies.
+  // The workspace: sums, marks, then what is copied.
+  static constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
   static std::size_t sum_bytes(const schedule<S>& work) {
-    constexpr std::size_t kAlignment = 256;
-    return (partial_sums<S>::bytes(work) + kAlignment - 1) / kAlignment * kAlignment;
+    return aligned(partial_sums<S>::bytes(work)) + aligned(pace<S>::bytes(work));
   }
   template <class G>
   unsigned char* after_sums(const G& g, const kzoo_arguments& arguments) const {
@@ -96,23 +96,14 @@ class variant : public wgmma::hopper_variant {
   // The product with operands that TMA can address, and the launch that copies them there.
   template <class G>
   G with_copies(const G& g, unsigned char* to, kzoo::stream_t stream, bool& copied) const {
-    G of = g;
     if constexpr (sizeof(typename G::a_type) == 2) {
-      using copy = padded_copy<typename G::a_type>;
-      copy a{}, b{};
-      const auto place = [&](copy& c, const auto& from, const auto*& data, std::ptrdiff_t& length) {
-        if (kzoo::tma_addressable(data, length)) return;
-        c = {from, reinterpret_cast<typename G::a_type*>(to)};
-        to += c.bytes();
-        data = c.to;
-        length = c.row_length();
-        copied = true;
+      const auto needs = [](const auto& operand) {
+        return !kzoo::tma_addressable(operand.data, operand.row_length);
       };
-      place(a, wgmma::a_of(g), of.a, of.lda);
-      place(b, wgmma::b_of(g), of.b, of.ldb);
-      if (copied) launch_copies(a, b, multiprocessors_, stream);
+      return common::with_copies(g, needs, to, multiprocessors_, stream, copied);
+    } else {
+      return g;
     }
-    return of;
   }
 
   template <class G>

@@ -14,7 +14,7 @@ struct operand_maps {
 
   template <class G>
   static operand_maps of(const G& g) {
-    return {map_of<ATile>(wgmma::a_of(g)), map_of<BTile>(wgmma::b_of(g))};
+    return {map_of<ATile>(common::a_of(g)), map_of<BTile>(common::b_of(g))};
   }
 
   __device__ __forceinline__ void prefetch() const {

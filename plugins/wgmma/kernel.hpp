@@ -2,32 +2,13 @@
 // Warpgroups multiply straight from shared memory. Copies are as in mma, and so is the swizzle.
 
 #include <common/launch_tiles.hpp>
-#include <common/swizzled_copy.hpp>
+#include <common/operand_tile.hpp>
 #include <common/threadblock_swizzle.hpp>
 #include <kzoo/mbarrier.hpp>
 
 #include "tile.hpp"
 
 namespace wgmma {
-
-// A and B as they are in memory.
-template <class G>
-auto a_of(const G& g) {
-  return G::kATransposed ? common::matrix<typename G::a_type>{g.a, g.lda, g.k, g.m}
-                         : common::matrix<typename G::a_type>{g.a, g.lda, g.m, g.k};
-}
-template <class G>
-auto b_of(const G& g) {
-  return G::kBTransposed ? common::matrix<typename G::b_type>{g.b, g.ldb, g.n, g.k}
-                         : common::matrix<typename G::b_type>{g.b, g.ldb, g.k, g.n};
-}
-
-// Starts to copy a k tile.
-template <class Tile, class S, int kWidth, class E>
-__device__ __forceinline__ void copy(const common::matrix<E>& from, E* to, int line, int k) {
-  common::swizzled_copy<typename Tile::tile, S::kThreads, kWidth>(from, to, Tile::row(line, k),
-                                                                  Tile::col(line, k));
-}
 
 // acc = a warpgroup's part of the block's tile of C. Its products are asynchronous: those of one k
 // tile run while those of the next are started. So a stage is free one k tile later than in mma,
@@ -46,8 +27,9 @@ __device__ __forceinline__ void multiply(const common::matrix<typename G::a_type
   const auto load = [&](int k_tile) {
     if (k_tile < k_tiles) {
       auto* stage = stages + k_tile % S::kStages * L::kStage;
-      copy<typename L::a_tile, S, kWidth>(a, stage, row0, k_tile * S::kBK);
-      copy<typename L::b_tile, S, kWidth>(b, L::b_of(stage), col0, k_tile * S::kBK);
+      common::copy_k_tile<typename L::a_tile, S::kThreads, kWidth>(a, stage, row0, k_tile * S::kBK);
+      common::copy_k_tile<typename L::b_tile, S::kThreads, kWidth>(b, L::b_of(stage), col0,
+                                                                   k_tile * S::kBK);
     }
     kzoo::commit_group();
   };
@@ -96,7 +78,8 @@ struct launcher {
   }
   template <class G>
   static void run(const G& g, kzoo::stream_t stream) {
-    common::launch_tiles<S>(kKernel<G>, g, S::kThreads, kBytes<G>, stream, g, a_of(g), b_of(g));
+    common::launch_tiles<S>(kKernel<G>, g, S::kThreads, kBytes<G>, stream, g, common::a_of(g),
+                            common::b_of(g));
   }
 };
 
@@ -114,8 +97,8 @@ class variant : public hopper_variant {
 
   template <class G>
   void run(const G& g, kzoo::stream_t stream) const {
-    const bool aligned = a_of(g).cols % kVector == 0 && b_of(g).cols % kVector == 0 &&
-                         g.n % 2 == 0 && g.rows_aligned(16);
+    const bool aligned = common::a_of(g).cols % kVector == 0 &&
+                         common::b_of(g).cols % kVector == 0 && g.n % 2 == 0 && g.rows_aligned(16);
     if (aligned) {
       by_vectors::run(g, stream);
     } else {

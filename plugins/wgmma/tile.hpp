@@ -4,14 +4,13 @@
 
 #include <common/for_gemm.hpp>
 #include <common/on_hopper.hpp>
+#include <common/operand_tile.hpp>
 #include <common/store_pairs.hpp>
 #include <kzoo/plugin.hpp>
-#include <kzoo/swizzled_tile.hpp>
 #include <kzoo/warpgroup.hpp>
 #include <kzoo/wgmma.hpp>
 
 #include <cstddef>
-#include <type_traits>
 
 namespace wgmma {
 
@@ -25,23 +24,11 @@ struct tiling {
   static_assert(BM % 64 == 0, "a warpgroup multiplies 64 rows");
 };
 
-// A k tile of an operand: `Lines` rows of A or columns of B, and BK steps along K. It lies in
-// shared memory as in the matrix: each line along K, or each step along K as a row (A transposed,
-// or B not).
+// A k tile of an operand, as wgmma takes it.
 template <class E, int Lines, int BK, bool kLinesAlongK>
-struct operand_tile {
-  using element = E;
-  using tile = std::conditional_t<kLinesAlongK, kzoo::swizzled_tile<E, Lines, BK>,
-                                  kzoo::swizzled_tile<E, BK, Lines>>;
-  static constexpr int kLines = Lines, kElements = tile::kElements;
+struct operand_tile : common::operand_tile<E, Lines, BK, kLinesAlongK> {
+  using tile = typename common::operand_tile<E, Lines, BK, kLinesAlongK>::tile;
 
-  // Row and column, in the matrix as it is in memory.
-  static constexpr __host__ __device__ int row(int line, int k) { return kLinesAlongK ? line : k; }
-  static constexpr __host__ __device__ int col(int line, int k) { return kLinesAlongK ? k : line; }
-  static constexpr __host__ __device__ int offset(int line, int k) {
-    return tile::offset(row(line, k), col(line, k));
-  }
-  // As an operand of wgmma.
   static __device__ __forceinline__ auto at(const E* from, int line, int k) {
     if constexpr (kLinesAlongK) {
       return kzoo::k_major<tile>(from, line, k);

@@ -1,6 +1,7 @@
 // The tensor core ladder's last step: which block computes what, and copies of operands.
+#include <common/padded_copy.hpp>
 #include <kzoo/tma.hpp>
-#include <persistent/padded_copy.hpp>
+#include <persistent/pace.hpp>
 #include <persistent/schedule.hpp>
 
 #include <map>
@@ -72,16 +73,17 @@ std::string problem_of(int m, int n, int k, int clusters, bool may_split) {
 template <class E>
 int wrong_in_copy(int rows, int cols, int row_length, bool transposed) {
   std::vector<E> matrix(std::size_t(rows) * row_length);
-  for (std::size_t i = 0; i < matrix.size(); ++i) matrix[i] = E(float(i % 2039));
-  persistent::padded_copy<E> copy{{matrix.data(), row_length, rows, cols}, nullptr};
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i] = E(float(i % (sizeof(E) == 1 ? 127 : 2039)));
+  common::padded_copy<E> copy{{matrix.data(), row_length, rows, cols}, nullptr};
   const int to_rows = transposed ? cols : rows, to_cols = transposed ? rows : cols;
   const auto length = static_cast<std::size_t>(copy.padded(to_cols));
   std::vector<E> to(to_rows * length);
   copy.to = to.data();
   if (transposed) {
-    persistent::launch_transposed_copy(copy, {});
+    common::launch_transposed_copy(copy, {});
   } else {
-    persistent::launch_copies(copy, persistent::padded_copy<E>{}, 1, {});
+    common::launch_copies(copy, common::padded_copy<E>{}, 1, {});
   }
   int wrong = 0;
   for (int row = 0; row < to_rows; ++row) {
@@ -98,6 +100,7 @@ int wrong_in_copy(int rows, int cols, int row_length, bool transposed) {
 TEST_CASE("operands are copied to rows that TMA can address", "[sim]") {
   CHECK(wrong_in_copy<__half>(5, 1031, 1033, false) == 0);
   CHECK(wrong_in_copy<__half>(67, 1, 3, false) == 0);
+  CHECK(wrong_in_copy<signed char>(5, 1031, 1033, false) == 0);
   CHECK(wrong_in_copy<float>(5, 515, 517, false) == 0);
   CHECK(wrong_in_copy<float>(67, 130, 131, true) == 0);
 }
@@ -136,6 +139,42 @@ TEST_CASE("the last wave is shared where that saves time", "[sim]") {
   CHECK(shared(8192));        // 34 tiles are left for 66 clusters
   CHECK_FALSE(shared(4096));  // 58 are left
   CHECK_FALSE(persistent::schedule<shape<2, 1, false>>(8192, 8192, 8192, 66).shares());
+}
+
+TEST_CASE("clusters wait for each other where K is longer than what the L2 holds", "[sim]") {
+  using S = shape<2, 1, true>;
+  const auto marks = [](int m, int n, int k, int clusters) {
+    return persistent::pace<S>::marks_of(persistent::schedule<S>(m, n, k, clusters));
+  };
+  CHECK(marks(4096, 4096, 4096, 66) == 0);
+  CHECK(marks(8192, 8192, 8192, 66) == 15 * 128 / 32);  // 15 whole tiles each
+  CHECK(marks(4096, 4096, 16384, 66) == 3 * 256 / 32);  // the last 58 tiles are not shared
+  using single = shape<2, 1, false>;
+  CHECK(persistent::pace<single>::marks_of(persistent::schedule<single>(8192, 8192, 8192, 66)) ==
+        0);
+}
+
+// One cluster after the other: a mark counts each of them once, and none has to wait that comes
+// last.
+template <class S>
+__global__ void keep_pace(persistent::schedule<S> work, persistent::pace<S> marks, int* passed) {
+  const int k_tiles = work.each * work.k_tiles;
+  for (int done = 0; done < k_tiles; ++done) {
+    if (done % persistent::pace<S>::kInterval == 0 && blockIdx.x % S::kCluster == 0) ++*passed;
+    marks.keep(done, 1);
+  }
+}
+
+TEST_CASE("every cluster comes to every mark once", "[sim]") {
+  using S = shape<2, 1, true>;
+  const persistent::schedule<S> work(2048, 2048, 8192, 3);
+  std::vector<unsigned> arrived(persistent::pace<S>::marks_of(work), 7u);
+  const persistent::pace<S> marks{arrived.data(), static_cast<int>(arrived.size())};
+  persistent::launch_clear_marks(marks, {});
+  int passed = 0;
+  kzoo::launch({.grid = dim3(work.blocks()), .block = dim3(1)}, keep_pace<S>, work, marks, &passed);
+  CHECK(arrived == std::vector<unsigned>(work.each * work.k_tiles / 32, 3u));
+  CHECK(passed == 3 * work.each * work.k_tiles / 32);
 }
 
 TEST_CASE("K is split where there is no tile for every second cluster", "[sim]") {

@@ -36,6 +36,7 @@ TEST_CASE("vector types", "[sim]") {
 
 TEST_CASE("bit functions", "[sim]") {
   CHECK(__popc(0xf0f00001u) == 9);
+  CHECK(__byte_perm(0x33221100u, 0x77665544u, 0x2064u) == 0x22006644u);
   CHECK(__popcll(~0ull) == 64);
   CHECK(__clz(0) == 32);
   CHECK(__clz(1) == 31);

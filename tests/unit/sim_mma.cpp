@@ -3,6 +3,7 @@
 #include <kzoo/swizzled_tile.hpp>
 #include <kzoo/wgmma.hpp>
 
+#include <limits>
 #include <set>
 #include <vector>
 
@@ -15,10 +16,13 @@ using kzoo::test::error_text;
 namespace {
 
 // Small numbers, exact in every type; their products' sums are exact in fp32.
-float mma_number(int i) { return static_cast<float>((i * 5 + i / 7) % 13 - 6) / 2; }
+float mma_number(int i) { return static_cast<float>((i * 5 + i / 7) % 13 - 6); }
 
-// What PTX ISA says of m16n8k16 (16-bit) and m16n8k8 (TF32), written out: the row or column, and
-// the step along K, of value `e` of register `i` of a lane.
+template <class T>
+using sum_of = kzoo::sim::mma::sum_of_products<T>;
+
+// What PTX ISA says of m16n8k32 (8-bit), m16n8k16 (16-bit) and m16n8k8 (TF32), written out: the row
+// or column, and the step along K, of value `e` of register `i` of a lane.
 template <class T>
 struct where {
   static constexpr int kEach = 4 / int(sizeof(T));
@@ -33,7 +37,7 @@ struct where {
 };
 
 template <class T>
-__global__ void multiply_once(const T* a, const T* b, float* c) {
+__global__ void multiply_once(const T* a, const T* b, sum_of<T>* c) {
   using W = where<T>;
   constexpr int kK = 8 * W::kEach;
   const int lane = static_cast<int>(threadIdx.x);
@@ -52,7 +56,7 @@ __global__ void multiply_once(const T* a, const T* b, float* c) {
     }
     std::memcpy(&rb[i], pair, 4);
   }
-  float acc[4];
+  sum_of<T> acc[4];
   for (int i = 0; i < 4; ++i) acc[i] = c[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2];
   kzoo::mma<T>(acc, ra, rb);
   for (int i = 0; i < 4; ++i) c[(lane / 4 + i / 2 * 8) * 8 + lane % 4 * 2 + i % 2] = acc[i];
@@ -62,15 +66,15 @@ template <class T>
 int wrong_elements() {
   constexpr int kM = 16, kN = 8, kK = 8 * where<T>::kEach;
   std::vector<T> a, b;
-  std::vector<float> c;
+  std::vector<sum_of<T>> c;
   for (int i = 0; i < kM * kK; ++i) a.push_back(T(mma_number(i)));
   for (int i = 0; i < kK * kN; ++i) b.push_back(T(mma_number(3 * i + 1)));
-  for (int i = 0; i < kM * kN; ++i) c.push_back(mma_number(i + 5));
-  std::vector<float> expected = c;
+  for (int i = 0; i < kM * kN; ++i) c.push_back(sum_of<T>(mma_number(i + 5)));
+  auto expected = c;
   for (int row = 0; row < kM; ++row) {
     for (int col = 0; col < kN; ++col) {
       for (int k = 0; k < kK; ++k) {
-        expected[row * kN + col] += float(a[row * kK + k]) * float(b[k * kN + col]);
+        expected[row * kN + col] += sum_of<T>(a[row * kK + k]) * sum_of<T>(b[k * kN + col]);
       }
     }
   }
@@ -126,6 +130,16 @@ TEST_CASE("mma.sync adds A B to C, with operands where PTX ISA has them", "[sim]
   CHECK(wrong_elements<__half>() == 0);
   CHECK(wrong_elements<__nv_bfloat16>() == 0);
   CHECK(wrong_elements<float>() == 0);
+  CHECK(wrong_elements<signed char>() == 0);
+}
+
+TEST_CASE("mma.sync's integer sums wrap around", "[sim]") {
+  std::vector<signed char> a(16 * 32, 0), b(32 * 8, 0);
+  std::vector<int> c(16 * 8, std::numeric_limits<int>::max());
+  a[0] = b[0] = 1;
+  kzoo::launch({.grid = dim3(1), .block = dim3(32)}, multiply_once<signed char>, a.data(), b.data(),
+               c.data());
+  CHECK(c[0] == std::numeric_limits<int>::min());
 }
 
 TEST_CASE("mma.sync drops the low bits of a float: TF32", "[sim]") {

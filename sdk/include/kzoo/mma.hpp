@@ -2,10 +2,11 @@
 // One warp's tensor core instructions on registers (sm_80; stmatrix sm_90): mma.sync, and the
 // loads and stores of its operands. Unlike WMMA's fragments, it is known who holds what. Device
 // code. In the simulator the last of the 32 lanes to arrive does the work of all.
-// Source: PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type", "ldmatrix".
+// Source: PTX ISA, "Matrix Fragments for mma.m16n8k16 with floating point type", "Matrix Fragments
+// for mma.m16n8k32", "ldmatrix".
 //
-// A register of 32 bits is a pair of neighbours along K for 16-bit types, and one value for float.
-// With g = lane / 4, t = lane % 4, and s = 2 values a register (1 for float):
+// A register of 32 bits is a pair of neighbours along K for 16-bit types, four for signed char, and
+// one value for float. With g = lane / 4, t = lane % 4, and s = 1, 2 or 4 values a register:
 //
 //   A, 16 x 8 s    a[i]: row g + 8 (i % 2), k from s t + 4 s (i / 2) on
 //   B, 8 s x 8     b[i]: column g, k from s t + 4 s i on
@@ -65,6 +66,17 @@ __device__ __forceinline__ void mma(float (&c)[4], const unsigned (&a)[4], const
     KZOO_MMA("m16n8k8", "tf32");
   }
 #undef KZOO_MMA
+}
+
+// The same with signed char (16 x 8 x 32) and 32-bit sums, which wrap around.
+template <class T>
+__device__ __forceinline__ void mma(int (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  static_assert(std::is_same_v<T, signed char>, "integer sums are those of signed char here");
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7},"
+      " {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 }  // namespace kzoo

@@ -54,6 +54,15 @@ inline unsigned long long __brevll(unsigned long long v) {
   return static_cast<unsigned long long>(__brev(static_cast<unsigned>(v))) << 32 |
          __brev(static_cast<unsigned>(v >> 32));
 }
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const std::uint64_t both = std::uint64_t{y} << 32 | x;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned byte = both >> (8 * (selector >> (4 * i) & 7u)) & 0xffu;
+    result |= byte << (8 * i);
+  }
+  return result;
+}
 
 inline int __float_as_int(float v) { return std::bit_cast<int>(v); }
 inline float __int_as_float(int v) { return std::bit_cast<float>(v); }

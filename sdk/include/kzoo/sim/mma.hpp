@@ -1,5 +1,5 @@
 // mma.sync, ldmatrix and stmatrix for the host compiler. See kzoo/mma.hpp. Products are exact, and
-// added to the accumulator one after the other along K in fp32.
+// added to the accumulator one after the other along K.
 #pragma once
 
 #include <cstdint>
@@ -73,11 +73,17 @@ inline constexpr warp_work kLoad{"ldmatrix", &run_load};
 inline constexpr warp_work kLoadTransposed{"ldmatrix.trans", &run_load_transposed};
 inline constexpr warp_work kStore{"stmatrix", &run_store};
 
+// What products of T are added up in. Integer sums wrap around.
+template <class T>
+using sum_of_products = std::conditional_t<std::is_same_v<T, signed char>, int, float>;
+
 // Element `e` of a register.
 template <class T>
-float value(unsigned word, int e) {
+sum_of_products<T> value(unsigned word, int e) {
   if constexpr (std::is_same_v<T, float>) {
     return truncate_to_tf32(std::bit_cast<float>(word));
+  } else if constexpr (std::is_same_v<T, signed char>) {
+    return static_cast<signed char>(word >> (8 * e));
   } else {
     return T::from_bits(static_cast<std::uint16_t>(word >> (16 * e)));
   }
@@ -86,7 +92,8 @@ float value(unsigned word, int e) {
 // A lane's arguments of mma.sync.
 template <class T>
 struct product {
-  float* c;
+  using sum_type = sum_of_products<T>;
+  sum_type* c;
   const unsigned* a;
   const unsigned* b;
 
@@ -95,31 +102,35 @@ struct product {
 
   // The lane that holds element k of row or column g, and the element in its registers.
   static int lane_of(int g, int k) { return g % 8 * 4 + k / kEach % 4; }
-  static float element(const unsigned* registers, int g, int k, int registers_per_k) {
+  static sum_type element(const unsigned* registers, int g, int k, int registers_per_k) {
     return value<T>(registers[g / 8 + k / (4 * kEach) * registers_per_k], k % kEach);
   }
   // Element (row, col) of C.
-  static float& sum_of(void* const lanes[], int row, int col) {
+  static sum_type& sum_of(void* const lanes[], int row, int col) {
     return at(lanes, row % 8 * 4 + col / 2)->c[row / 8 * 2 + col % 2];
   }
   static const product* at(void* const lanes[], int lane) {
     return static_cast<const product*>(lanes[lane]);
   }
 
+  // A row of C, all of which is added to at once, also in builds that are hardly optimised.
+  using lane_type = std::conditional_t<std::is_same_v<sum_type, int>, unsigned, sum_type>;
+  typedef lane_type row_of_c __attribute__((vector_size(kN * sizeof(lane_type))));
+
   static void multiply(void* const lanes[]) {
-    float a[kM][kK], b[kK][kN], sum[kM][kN];
+    row_of_c b[kK];
     for (int k = 0; k < kK; ++k) {
-      for (int row = 0; row < kM; ++row)
-        a[row][k] = element(at(lanes, lane_of(row, k))->a, row, k, 2);
       for (int col = 0; col < kN; ++col)
-        b[k][col] = element(at(lanes, lane_of(col, k))->b, col, k, 1);
+        b[k][col] = static_cast<lane_type>(element(at(lanes, lane_of(col, k))->b, col, k, 1));
     }
     for (int row = 0; row < kM; ++row) {
-      for (int col = 0; col < kN; ++col) sum[row][col] = sum_of(lanes, row, col);
+      row_of_c sum;
+      for (int col = 0; col < kN; ++col) sum[col] = static_cast<lane_type>(sum_of(lanes, row, col));
       for (int k = 0; k < kK; ++k) {
-        for (int col = 0; col < kN; ++col) sum[row][col] += a[row][k] * b[k][col];
+        const sum_type a = element(at(lanes, lane_of(row, k))->a, row, k, 2);
+        sum += static_cast<lane_type>(a) * b[k];
       }
-      for (int col = 0; col < kN; ++col) sum_of(lanes, row, col) = sum[row][col];
+      for (int col = 0; col < kN; ++col) sum_of(lanes, row, col) = static_cast<sum_type>(sum[col]);
     }
   }
 
@@ -149,7 +160,8 @@ inline void stmatrix(void* row, const unsigned (&r)[4],
 }
 
 template <class T>
-inline void mma(float (&c)[4], const unsigned (&a)[4], const unsigned (&b)[2],
+inline void mma(sim::mma::sum_of_products<T> (&c)[4], const unsigned (&a)[4],
+                const unsigned (&b)[2],
                 std::source_location where = std::source_location::current()) {
   sim::mma::product<T> mine{c, a, b};
   sim::warp_together(mine.kMultiply, &mine, where);
