@@ -64,17 +64,17 @@ void add_time(csv_line& l, const document& d, const cell& c) {
 }
 
 void add_launch(csv_line& l, const cell& c) {
-  if (c.launches.empty() || c.launches[0].most_warps == 0) {
+  const results::launch* product = results::main_launch(c.launches);
+  if (product == nullptr) {
     for (const char* column : {"registers", "spilled_bytes", "shared_bytes", "occupancy"}) {
       l.none(column);
     }
     return;
   }
-  const results::launch& first = c.launches[0];
-  l.number("registers", first.registers);
-  l.number("spilled_bytes", first.local_bytes);
-  l.number("shared_bytes", first.static_shared + first.dynamic_shared);
-  l.number("occupancy", double(first.resident_warps) / double(first.most_warps));
+  l.number("registers", product->registers);
+  l.number("spilled_bytes", product->local_bytes);
+  l.number("shared_bytes", product->static_shared + product->dynamic_shared);
+  l.number("occupancy", product->occupancy());
 }
 
 }  // namespace

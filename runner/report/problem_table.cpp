@@ -86,10 +86,10 @@ std::vector<table::field> row(const document& d, const cell& c, const agreed* ot
   if (others != nullptr) fields.insert(fields.end(), {error, agreement_field(*others)});
   fields.insert(fields.end(), times.begin(), times.end());
   if (others == nullptr) fields.push_back(error);
-  const bool compiled = !c.launches.empty() && c.launches[0].most_warps > 0;
-  fields.push_back({compiled ? std::to_string(c.launches[0].registers) : "", style::dim});
-  fields.push_back({compiled ? shared_text(c.launches[0]) : "", style::dim});
-  fields.push_back({compiled ? occupancy_text(c.launches[0]) : "", style::dim});
+  const results::launch* product = results::main_launch(c.launches);
+  fields.push_back({product ? std::to_string(product->registers) : "", style::dim});
+  fields.push_back({product ? shared_text(*product) : "", style::dim});
+  fields.push_back({product ? occupancy_text(*product) : "", style::dim});
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
     const auto ms = d.published_ms(c, i);
     fields.push_back({ms ? time_text(*ms) : "", style::dim});

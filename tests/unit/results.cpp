@@ -1,4 +1,4 @@
-// The exit code, and which cells are compared with the baseline.
+// The exit code, which cells are compared with the baseline, and which launch stands for a cell.
 #include "results/document.hpp"
 #include "support/catch.hpp"
 
@@ -70,4 +70,14 @@ TEST_CASE("GFLOP/s are 2 M N K over the time", "[results]") {
   d.cells = {timed("a", 2, timing::clock::gpu), made("b", verdict::wrong)};
   CHECK(d.gflops(d.cells[0]) == 1000.0);
   CHECK_FALSE(d.gflops(d.cells[1]));
+}
+
+TEST_CASE("a cell's main launch is the one with the lowest occupancy", "[results]") {
+  results::launch unknown, copies, product;
+  copies.resident_warps = copies.most_warps = product.most_warps = 64;
+  product.resident_warps = 12;
+  CHECK(results::main_launch({}) == nullptr);
+  CHECK(results::main_launch({unknown}) == nullptr);
+  const std::vector<results::launch> all{unknown, copies, product, product, copies};
+  CHECK(results::main_launch(all) == &all[2]);
 }
