@@ -65,6 +65,10 @@ case $1 in
     ;;
 esac
 S
+stand_in ctest <<'S'
+#!/usr/bin/env bash
+echo "ctest $*"
+S
 stand_in python3 <<'S'
 #!/usr/bin/env bash
 [[ $* != '-m venv'* ]] || exit 1
@@ -177,7 +181,14 @@ zoo "$nvcc" CAPABILITY=9.0 report some.json
 expect calls "$calls" '*build --target runner'
 what='build --all'
 zoo "$nvcc" build --all
-expect calls "$calls" '*build '
+expect calls "$calls" '*build --target all plugins_cuda'
+what='test, which builds no plugin that only another machine could run'
+zoo "$nvcc" CAPABILITY=9.0 test
+expect calls "$calls" '*build --target all plugins_cuda'
+zoo "$nvcc" test
+expect calls "$calls" '*build --target all'
+expect output "$out" '*leaving out the cuda plugins*'
+expect output "$out" '*ctest --preset release*'
 
 what='configuring again'
 keep=yes
