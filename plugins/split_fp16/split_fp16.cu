@@ -26,4 +26,5 @@ KZOO_PLUGIN("split_fp16", "fp32 as sums of two fp16 numbers, three products on t
             kzoo::variant<variant<512, true>>("guarded_512", "every 512"),
             kzoo::variant<variant<1024, true>>("guarded_1024", "every 1024"),
             kzoo::variant<variant<64, false>>(
-                "unguarded_64", "no kernel on CUDA cores: right norm-wise, small elements lose bits"));
+                "unguarded_64",
+                "no kernel on CUDA cores: right norm-wise, small elements lose bits"));

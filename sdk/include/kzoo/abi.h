@@ -66,9 +66,9 @@ typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_FP16_SUMS 8u /* inputs rounded to fp16, fp16 accumulators */
 /* fp8 inputs; sums of up to 128 products with 14 bits, added in fp32 */
 #define KZOO_COMPUTE_FP8 9u
-/* Since 1.4. As accurate as fp32 for the largest elements of A and B: an error can be as large as one
- * of theirs, wherever these are. Strassen's algorithm; products of parts that have one exponent for
- * a whole row */
+/* Since 1.4. As accurate as fp32 for the largest elements of A and B: an error can be as large as
+ * one of theirs, wherever these are. Strassen's algorithm; products of parts that have one exponent
+ * for a whole row */
 #define KZOO_COMPUTE_FP32_NORMWISE 10u
 
 typedef uint32_t kzoo_device_kind;
