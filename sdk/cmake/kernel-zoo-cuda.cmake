@@ -2,7 +2,16 @@
 # A macro-like include, because enable_language() must be called at file scope.
 #
 #   KZOO_CUDA = AUTO (use nvcc when it is there), ON (fail without it), OFF
-# gives KZOO_CUDA_ENABLED, and the CUDA language when that is true.
+# gives KZOO_CUDA_ENABLED, and the CUDA language when that is true; and kzoo_ptx_alone(VARIABLE).
+
+# Whether nothing but PTX is built, as where there is no GPU: what runs on one then is built elsewhere.
+function(kzoo_ptx_alone variable)
+  if(CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]+a?-virtual$")
+    set(${variable} TRUE PARENT_SCOPE)
+  else()
+    set(${variable} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
 
 set(KZOO_CUDA AUTO CACHE STRING "Build for CUDA: AUTO, ON or OFF")
 set_property(CACHE KZOO_CUDA PROPERTY STRINGS AUTO ON OFF)
