@@ -21,16 +21,22 @@ inline bool needs_copy(const kzoo_problem& p, std::int64_t row_length, kzoo_type
   return p.alignment % 16 != 0 || row_length * kzoo::type_bytes(type) % 16 != 0;
 }
 
+// From row to row of a copy: lines of 128 bytes.
+constexpr __host__ __device__ std::int64_t padded_row_bytes(std::int64_t cols,
+                                                            std::int64_t element_bytes) {
+  return (cols * element_bytes + 127) / 128 * 128;
+}
+
 // What is copied, and where to. There are no rows where nothing is.
 template <class E>
 struct padded_copy {
   matrix<E> from{};
   E* to = nullptr;
 
-  // Elements from row to row of the copy: lines of 128 bytes.
+  // Elements from row to row of the copy.
   static constexpr __host__ __device__ std::ptrdiff_t padded(std::int64_t cols) {
-    constexpr std::int64_t kElements = 128 / sizeof(E);
-    return (cols + kElements - 1) / kElements * kElements;
+    constexpr std::int64_t kElementBytes = sizeof(E);
+    return padded_row_bytes(cols, kElementBytes) / kElementBytes;
   }
   static std::size_t bytes(std::int64_t rows, std::int64_t cols) {
     return static_cast<std::size_t>(rows * padded(cols)) * sizeof(E);
@@ -108,7 +114,7 @@ std::size_t copies_bytes(const kzoo_problem& p, const Needs& needs) {
   const auto bytes = [&](bool transposed, std::int64_t rows, std::int64_t cols,
                          std::int64_t row_length, kzoo_type type) {
     if (transposed) std::swap(rows, cols);
-    const std::int64_t padded = (cols * kzoo::type_bytes(type) + 127) / 128 * 128;
+    const std::int64_t padded = padded_row_bytes(cols, kzoo::type_bytes(type));
     return needs(row_length, cols, type) ? static_cast<std::size_t>(rows * padded) : 0;
   };
   const kzoo::layout l = kzoo::layout_of(p);
