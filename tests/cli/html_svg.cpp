@@ -29,6 +29,13 @@ void need_vega() {
     skip("the charting library is not here: ./zoo setup --charts");
 }
 
+// The charts of a stored result, into a folder.
+run_result draw(const std::string& result, const fs::path& folder,
+                const std::string& environment = "") {
+  const fs::path file = kDocs / "results" / (result + ".json");
+  return runner("report " + file.string() + " --svg " + folder.string(), environment);
+}
+
 // What the room decides that a chart has: as much as the window, or the width of a file.
 void erase_room(nlohmann::json& part) {
   if (part.is_object()) {
@@ -54,9 +61,8 @@ std::string marks(const std::string& svg, const std::string& kind) {
 
 TEST_CASE("without the charting library --svg says how to get it", "[cli]") {
   const scratch_folder folder;
-  const auto ran = runner("report " + (kDocs / "results" / "h200-ladder.json").string() +
-                              " --svg " + (folder.path() / "charts").string(),
-                          "XDG_DATA_HOME=/nowhere KZOO_CHARTS=/nowhere");
+  const auto ran =
+      draw("h200-ladder", folder.path() / "charts", "XDG_DATA_HOME=/nowhere KZOO_CHARTS=/nowhere");
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("./zoo setup --charts"));
   CHECK_FALSE(fs::exists(folder.path() / "charts"));
@@ -65,9 +71,7 @@ TEST_CASE("without the charting library --svg says how to get it", "[cli]") {
 TEST_CASE("without python3 --svg says what it is for", "[cli]") {
   need_vega();
   const scratch_folder folder;
-  const auto ran = runner("report " + (kDocs / "results" / "h200-ladder.json").string() +
-                              " --svg " + (folder.path() / "charts").string(),
-                          "PATH=/nowhere");
+  const auto ran = draw("h200-ladder", folder.path() / "charts", "PATH=/nowhere");
   CHECK(ran.code == 1);
   CHECK_THAT(ran.err, ContainsSubstring("--svg needs python3"));
 }
@@ -76,8 +80,7 @@ TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli
   need_vega();
   const scratch_folder folder;
   const fs::path to = folder.path() / "charts";
-  const auto ran = runner("report " + (kDocs / "results" / "h200-sizes.json").string() + " --svg " +
-                          to.string());
+  const auto ran = draw("h200-sizes", to);
   INFO(ran.err);
   REQUIRE(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("rate-light.svg\nrate-dark.svg\n"));
@@ -146,9 +149,7 @@ TEST_CASE("the charts in the documents are what their results say", "[cli]") {
     const std::string result = name.substr(0, name.find('.')),
                       chart = name.substr(result.size() + 1);
     const scratch_folder folder;
-    const auto ran = runner("report " + (kDocs / "results" / (result + ".json")).string() +
-                            " --svg " + folder.path().string());
-    REQUIRE(ran.code == 0);
+    REQUIRE(draw(result, folder.path()).code == 0);
     const std::string base = chart.substr(0, chart.rfind("light.svg"));
     for (const std::string shade : {"light.svg", "dark.svg"}) {
       const fs::path file = kDocs / "charts" / (result + "." + base + shade);
