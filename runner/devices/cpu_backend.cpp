@@ -146,7 +146,7 @@ class cpu_backend final : public backend {
   std::string pending_error() override { return {}; }
   double longest_pause_ms() override { return 0; }
   std::string restore_limits() override { return {}; }
-  std::uint64_t used_memory() override { return 0; }
+  memory_use memory() override { return {}; }
   void synchronize() override {}
 
   finished_run run(const run_steps& steps, start from) override {

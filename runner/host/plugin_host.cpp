@@ -230,8 +230,9 @@ std::optional<worker::memory_report> plugin_host::release() {
       call_for<worker::memory_report>({{"op", name(operation::release)}}, timeout_seconds_);
   const auto before = std::exchange(in_use_, now);
   const std::string limits = printable(now.limits, kLongestText);
-  if (!before) return worker::memory_report{0, 0, limits};
-  return worker::memory_report{now.host - before->host, now.device - before->device, limits};
+  if (!before) return worker::memory_report{0, now.device, now.device_free, limits};
+  return worker::memory_report{now.host - before->host, now.device - before->device,
+                               now.device_free, limits};
 }
 
 void plugin_host::leave() {

@@ -61,8 +61,9 @@ class plugin_host {
   // Destroys the instance that prepare() created.
   void finish(int slot = 0);
   // Frees the memory of all problems, keeps the library. Returns what is in use now beyond what was
-  // at the last release() of the same session, which the plugin has kept since, or 0 where that is
-  // not known. Nothing where nothing was loaded.
+  // at the last release() of the same session, which the plugin has kept since; at the first one, 0
+  // on the host, and on the device what its tables and its code need as well. Nothing where nothing
+  // was loaded.
   std::optional<worker::memory_report> release();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();

@@ -82,7 +82,7 @@ class execution {
     timed_candidates_.clear();
     for (loaded_plugin& c : plan_.plugins) {
       for (const selected_variant& e : c.entries) judge_one(judge, index, known, c, e);
-      if (c.host) release(*c.host);
+      if (c.host) release(*c.host, device_bytes(plan_));
     }
     if (!plan_.experiment.timing.enabled) return;
     for (const candidate& c : candidates_) {

@@ -1,8 +1,9 @@
 #pragma once
-// Whether a kernel keeps memory each time it is created, run and destroyed.
+// Whether a kernel keeps memory that it should have freed when it was destroyed.
 
 #include "worker/messages.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,20 +12,20 @@ namespace kzoo::run {
 
 class leaks {
  public:
-  // What a turn has kept; nothing if that is not known.
-  void add(const std::optional<worker::memory_report>& kept) {
-    if (kept) turns_.push_back(*kept);
-  }
+  // What a turn has kept; nothing if that is not known. `needed`: device_bytes() in run/plan.hpp.
+  void add(const std::optional<worker::memory_report>& kept, std::int64_t needed);
 
   struct leak {
     std::string words;
     bool is_large;  // so that runs in a row would use up the memory
   };
-  // What it has kept in each of the last turns; nothing if it was less, or there were too few.
+  // What it has kept in one turn, where that left too little to others, or in each of the last
+  // turns; nothing if it was less, or there were too few.
   std::optional<leak> found() const;
 
  private:
   std::vector<worker::memory_report> turns_;
+  std::string starves_others_;  // in words
 };
 
 }  // namespace kzoo::run

@@ -31,7 +31,30 @@ double zones_bytes(const problem& p) {
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
 
+const problem* largest_of(const plan& p) {
+  const auto& problems = p.experiment.problems;
+  const auto largest = std::ranges::max_element(problems, {}, matrices_bytes);
+  return largest == problems.end() ? nullptr : &*largest;
+}
+
+// Tier full holds two copies of each matrix when it moves them, and so does an end-to-end run.
+double copies_on_host(const results::experiment& e) { return e.verify.tier == tier::quick ? 1 : 2; }
+double bytes_on_device(const plan& p, const problem& largest) {
+  const results::experiment& e = p.experiment;
+  const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
+  const bool gpu = p.device.abi.kind == KZOO_CUDA;
+  return (end_to_end ? 2 : copies_on_host(e)) *
+         (matrices_bytes(largest) + (gpu ? zones_bytes(largest) : 0));
+}
+
 }  // namespace
+
+std::int64_t device_bytes(const plan& p) {
+  constexpr std::int64_t kContextBytes = std::int64_t{1} << 30;
+  const problem* const largest = largest_of(p);
+  if (p.device.abi.kind != KZOO_CUDA || largest == nullptr) return 0;
+  return static_cast<std::int64_t>(bytes_on_device(p, *largest)) + kContextBytes;
+}
 
 // Device: one worker at a time holds A, B and C. Host: each worker shares its C with the
 // supervisor. Of a C that is too large to compare every element, it shares the judged rows, and one
@@ -39,23 +62,19 @@ std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e
 // results in fp64 and fp32, and the result of every variant. Several devices multiply the host's
 // part.
 void check_memory(const plan& p) {
-  const auto& problems = p.experiment.problems;
-  const auto largest = std::ranges::max_element(problems, {}, matrices_bytes);
-  if (largest == problems.end()) return;
+  const problem* const largest = largest_of(p);
+  if (largest == nullptr) return;
 
   std::size_t results = 0;
   for (const loaded_plugin& c : p.plugins) results += c.entries.size();
   const results::experiment& e = p.experiment;
   const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
-  // Tier full holds two copies of each matrix when it moves them, and so does an end-to-end run.
-  const double copies = e.verify.tier == tier::quick ? 1 : 2;
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
-  const double on_device =
-      (end_to_end ? 2 : copies) * (matrices_bytes(*largest) + (gpu ? zones_bytes(*largest) : 0));
+  const double on_device = bytes_on_device(p, *largest);
   const double judged = static_cast<double>(reference::expected_result::rows_of(*largest)) *
                         static_cast<double>(largest->n);
   // Tier full also judges results for other contents.
-  const auto per_element = copies * (sizeof(double) + sizeof(float)) +
+  const auto per_element = copies_on_host(e) * (sizeof(double) + sizeof(float)) +
                            static_cast<double>(results * type_size(largest->dtype.c));
   const double c_bytes = bytes_of(operands_of(*largest).c);
   const bool whole = reference::expected_result::rows_of(*largest) == largest->all_rows();
@@ -79,7 +98,7 @@ void check_memory(const plan& p) {
   } else {
     on_host += on_device;
   }
-  on_host *= static_cast<double>(std::min(p.devices.size(), problems.size()));
+  on_host *= static_cast<double>(std::min(p.devices.size(), e.problems.size()));
   const auto free = static_cast<double>(devices::free_memory(host));
   if (on_host > free) refuse("host", on_host, free);
 }

@@ -213,8 +213,10 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   return p;
 }
 
-std::optional<worker::memory_report> release(host::plugin_host& host) try {
-  return host.release();
+std::optional<worker::memory_report> release(host::plugin_host& host, std::int64_t needed) try {
+  const auto kept = host.release();
+  if (kept && kept->device_free < needed) host.leave();
+  return kept;
 } catch (const failure&) {
   return std::nullopt;  // the memory is free all the same: a worker that fails is ended
 }

@@ -30,10 +30,6 @@ struct loaded_plugin {
   std::vector<selected_variant> entries;  // in the plugin's order; one empty entry if host is null
 };
 
-// Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.
-// Returns what plugin_host::release() does.
-std::optional<worker::memory_report> release(host::plugin_host& host);
-
 struct plan {
   results::experiment experiment;
   results::device device;                // the variants are selected for
@@ -58,5 +54,14 @@ loaded_plugin enter_file(const std::filesystem::path& file, const host_factory& 
 
 // Throws input::invalid, with the memory needed, when the largest problem does not fit.
 void check_memory(const plan& p);
+
+// Bytes of the device's memory that a worker needs for the largest problem, its CUDA context
+// included; 0 on the CPU.
+std::int64_t device_bytes(const plan& p);
+
+// Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.
+// If fewer than `needed` bytes of the device are free then, it ends the worker, which may keep what
+// other kernels need. Returns what plugin_host::release() does.
+std::optional<worker::memory_report> release(host::plugin_host& host, std::int64_t needed = 0);
 
 }  // namespace kzoo::run

@@ -183,8 +183,8 @@ class candidate_timer {
   };
 
   void release_all() {
-    const std::optional<worker::memory_report> kept = release(*who_.host);
-    leaks_.add(kept);
+    const std::optional<worker::memory_report> kept = release(*who_.host, who_.device_bytes_needed);
+    leaks_.add(kept, who_.device_bytes_needed);
     if (kept && !kept->limits.empty()) limits_ = kept->limits;
   }
 

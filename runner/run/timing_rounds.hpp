@@ -24,9 +24,10 @@ struct timed_candidate {
   host::plugin_host* host;
   std::unique_ptr<checks::candidate> candidate;
   timing::clock clock;
-  double highest_mhz;                 // maximum clock of the device; 0: not known
-  std::vector<std::uint64_t> judged;  // digests of results that were found right
-  bool is_baseline = false;           // timed as long as any other cell is, within its time limit
+  double highest_mhz;                    // maximum clock of the device; 0: not known
+  std::vector<std::uint64_t> judged;     // digests of results that were found right
+  std::int64_t device_bytes_needed = 0;  // by the next turn: device_bytes() in run/plan.hpp
+  bool is_baseline = false;  // timed as long as any other cell is, within its time limit
 };
 
 // Called before each turn, with the number of the round; may throw interrupt::interrupted.

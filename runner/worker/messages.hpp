@@ -96,8 +96,10 @@ struct sustain_report {
 
 // What is in use when all matrices have been freed, in bytes.
 struct memory_report {
-  std::int64_t host = 0, device = 0;
-  std::string limits;  // of the device that were changed, and are as before again
+  std::int64_t host = 0;
+  std::int64_t device = 0;       // beyond what was in use when this worker opened the device
+  std::int64_t device_free = 0;  // of the device's memory
+  std::string limits;            // of the device that were changed, and are as before again
 };
 
 // How long another process had the device.

@@ -51,8 +51,8 @@ results::plugin_description describe(const library& lib) {
 
 memory_report memory_in_use(devices::backend* on) {
   const struct mallinfo2 heap = mallinfo2();
-  return {static_cast<std::int64_t>(heap.uordblks + heap.hblkhd),
-          on == nullptr ? 0 : static_cast<std::int64_t>(on->used_memory()),
+  const auto device = on == nullptr ? devices::backend::memory_use{} : on->memory();
+  return {static_cast<std::int64_t>(heap.uordblks + heap.hblkhd), device.grown, device.free,
           on == nullptr ? "" : on->restore_limits()};
 }
 

@@ -83,6 +83,22 @@ TEST_CASE("one that keeps the GPU busy between its turns is to blame, not its ri
   }
 }
 
+TEST_CASE("one that takes all memory of a GPU leaves enough to its rivals",
+          "[cli][hostile][.gpu]") {
+  needs_gpu();
+  const scratch_folder folder;
+  const auto ran =
+      run_plugins(folder, "'cuda_runtime:takes_all_memory', 'naive:16x16', 'cublas:fp32'",
+                  "256, 512", "rounds = 3", "cuda");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    const bool guilty = cell.at("variant") == "takes_all_memory";
+    CHECK((cell.at("verdict") == "pass") == !guilty);
+  }
+}
+
 TEST_CASE("lines that persist in the L2 are no advantage, and changed limits are said",
           "[cli][hostile][.gpu]") {
   needs_gpu();

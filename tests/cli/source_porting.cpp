@@ -141,6 +141,7 @@ TEST_CASE("porting: on a GPU <<<>>> may stay, and a launch that fails is found",
   INFO(right.out << right.err);
   CHECK(right.code == 0);
   const auto failing = p.run(launch, "tiled<<<grid, 2048, 256, stream>>>(g.m", "cuda");
+  INFO(failing.out);
   CHECK(failing.code == 1);
   CHECK(tells(failing.out, "invalid configuration"));
 }

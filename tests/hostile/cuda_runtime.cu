@@ -42,6 +42,20 @@ struct leaks : honest {
   }
 };
 
+// Leaves no memory to its rivals.
+struct takes_all_memory : honest {
+  takes_all_memory(const kzoo_problem&, const kzoo_device&) {
+    constexpr std::size_t kSmallest = 1 << 20;
+    std::size_t free = 0, total = 0;
+    cudaMemGetInfo(&free, &total);
+    void* kept = nullptr;
+    for (std::size_t bytes = free; bytes >= kSmallest; bytes /= 2)
+      while (cudaMalloc(&kept, bytes) == cudaSuccess) {
+      }
+    cudaGetLastError();
+  }
+};
+
 __global__ void spin_kernel(long long ns) {
   long long start = 0, now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
@@ -159,4 +173,5 @@ KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
             kzoo::variant<plain_loads>("plain_loads", "must pass, and be as fast"),
             kzoo::variant<slowed>("slowed", "by a part that is named outside"),
             kzoo::variant<leaks>("leaks", "32 MB each time"),
+            kzoo::variant<takes_all_memory>("takes_all_memory", "of the device"),
             kzoo::variant<default_stream>("default_stream", "launches on the default stream"));
