@@ -1,9 +1,9 @@
-// C = A B for fp32 matrices, row-major, rows of lda, ldb and ldc elements. It knows nothing of
+// C = alpha A B + beta C for fp32 matrices, row-major, rows of lda, ldb and ldc elements. It knows nothing of
 // kernel-zoo: sgemm.toml says how it is launched. Each thread of 16 x 16 computes 4 x 4 elements of
 // a 64 x 64 tile.
 extern "C" __global__ __launch_bounds__(256) void sgemm(int m, int n, int k, const float* a,
                                                         int lda, const float* b, int ldb, float* c,
-                                                        int ldc) {
+                                                        int ldc, float alpha, float beta) {
   constexpr int kTile = 64, kDepth = 16, kEach = 4;
   __shared__ float a_tile[kDepth][kTile + 1], b_tile[kDepth][kTile];
   const int row = blockIdx.y * kTile, col = blockIdx.x * kTile;
@@ -29,6 +29,8 @@ extern "C" __global__ __launch_bounds__(256) void sgemm(int m, int n, int k, con
   for (int i = 0; i < kEach; ++i)
     for (int j = 0; j < kEach; ++j) {
       const int cm = row + threadIdx.y + 16 * i, cn = col + threadIdx.x + 16 * j;
-      if (cm < m && cn < n) c[(long long)cm * ldc + cn] = sums[i][j];
+      if (cm >= m || cn >= n) continue;
+      float& out = c[(long long)cm * ldc + cn];
+      out = beta == 0 ? alpha * sums[i][j] : alpha * sums[i][j] + beta * out;
     }
 }

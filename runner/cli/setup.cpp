@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -77,6 +78,20 @@ results::experiment load_experiment(const common_options& common,
                           overrides_of(common, options));
 }
 
+// Those that bound the times of the plan's cells.
+static std::set<roofline::resource> resources_of(const run::plan& p) {
+  std::set<roofline::resource> all{roofline::resource::read, roofline::resource::copy};
+  for (const run::loaded_plugin& plugin : p.plugins) {
+    for (const run::selected_variant& v : plugin.entries) {
+      for (const problem& each : p.experiment.problems) {
+        if (const auto r = roofline::resource_of(v.description.declared(each.dtype)))
+          all.insert(*r);
+      }
+    }
+  }
+  return all;
+}
+
 run::plan plan_for(results::experiment e, const common_options& options) {
   std::vector<results::device> all = devices::find_all(e.device);
   if (all.size() > 1 && options.in_process) {
@@ -96,7 +111,7 @@ run::plan plan_for(results::experiment e, const common_options& options) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
   plan.invoked.in_process = options.in_process;
-  plan.peaks = is_timed ? peaks_of(plan.device) : known_peaks(plan.device);
+  plan.peaks = is_timed ? peaks_of(plan.device, resources_of(plan)) : known_peaks(plan.device);
   plan.devices = std::move(all);
   return plan;
 }

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 
 namespace kzoo::cli {
 
@@ -21,7 +22,10 @@ std::optional<roofline::peaks> known_peaks(const results::device& d);
 // where they cannot be stored, devices::failure.
 roofline::peaks measure_peaks(const results::device& d);
 
-// known_peaks(); those of a GPU are measured where they are not known.
-std::optional<roofline::peaks> peaks_of(const results::device& d);
+// known_peaks(). Those of a GPU are measured where they are not known: nothing if something else
+// keeps it busy meanwhile, since valid times would look impossible. Where they are known, those of
+// the `needed` resources are looked at: one that is exceeded now is replaced, and stored.
+std::optional<roofline::peaks> peaks_of(const results::device& d,
+                                        const std::set<roofline::resource>& needed);
 
 }  // namespace kzoo::cli

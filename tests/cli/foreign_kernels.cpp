@@ -79,4 +79,7 @@ TEST_CASE("a compiled kernel is judged by its manifest", "[cli][.gpu]") {
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("sgemm:sgemm"));
+  const auto checked = runner("validate --device cuda --tier full " + manifest);
+  INFO(checked.out << checked.err);
+  CHECK_THAT(checked.out, ContainsSubstring("\nok: ") && !ContainsSubstring("skipped"));
 }

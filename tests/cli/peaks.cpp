@@ -145,4 +145,14 @@ TEST_CASE("no kernel exceeds the measured peaks of a GPU", "[cli][.gpu]") {
   for (const auto& cell : ran.json().at("cells")) {
     if (cell.at("verdict") != "unsupported") CHECK(cell.at("verdict") == "pass");
   }
+
+  // As if something else had been running when it was measured.
+  set_fp32(folder.path(), rates.at("fp32") / 3);
+  const auto raised =
+      runner("quick --device cuda --sizes 4096 --plugins cublas:fp32 --json -", here);
+  INFO(raised.err);
+  CHECK(raised.code == 0);
+  CHECK_THAT(raised.err, ContainsSubstring("fp32 on cuda:0 reaches"));
+  CHECK_THAT(runner("quick --device cuda --sizes 64 --plugins cublas:fp32", here).err,
+             !ContainsSubstring("reaches"));  // it is stored
 }
