@@ -1,6 +1,6 @@
-// C = alpha A B + beta C for fp32 matrices, row-major, rows of lda, ldb and ldc elements. It knows nothing of
-// kernel-zoo: sgemm.toml says how it is launched. Each thread of 16 x 16 computes 4 x 4 elements of
-// a 64 x 64 tile.
+// C = alpha A B + beta C for fp32 matrices, row-major, rows of lda, ldb and ldc elements. It knows
+// nothing of kernel-zoo: sgemm.toml says how it is launched. Each thread of 16 x 16 computes 4 x 4
+// elements of a 64 x 64 tile.
 extern "C" __global__ __launch_bounds__(256) void sgemm(int m, int n, int k, const float* a,
                                                         int lda, const float* b, int ldb, float* c,
                                                         int ldc, float alpha, float beta) {
