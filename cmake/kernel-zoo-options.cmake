@@ -14,19 +14,21 @@ foreach(language IN ITEMS CXX CUDA)
   endif()
 endforeach()
 
-# Files that include much the same are compiled together, in the same groups in every configuration:
-# kzoo_unity(target REGEX), where the first capture of REGEX in a file's path names its group.
+# Files whose paths match the same regular expression are compiled together, in every configuration, so
+# that the libraries' headers are read, and their templates instantiated, a few times and not in each
+# file: kzoo_unity(target REGEX…). A group should take no more than half a minute.
 option(KZOO_UNITY "Compile the runner's and the tests' files in groups" ON)
-function(kzoo_unity target regex)
+function(kzoo_unity target)
   if(NOT KZOO_UNITY)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
-  foreach(source IN LISTS sources)
-    if(source MATCHES "\\.cpp$" AND source MATCHES "${regex}")
-      set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${CMAKE_MATCH_1})
-    endif()
+  foreach(regex IN LISTS ARGN)
+    string(REGEX REPLACE "[^a-z]+" "_" group "${regex}")
+    set(files ${sources})
+    list(FILTER files INCLUDE REGEX "${regex}[^/]*\\.cpp$")
+    set_source_files_properties(${files} PROPERTIES UNITY_GROUP "${group}")
   endforeach()
 endfunction()
 

@@ -16,7 +16,8 @@ using namespace kzoo::test;
 
 namespace {
 
-constexpr const char* kSmall = " --device cpu --sizes 16,7x9x5 --plugins naive:8x8,smem:*,serial ";
+constexpr const char* kSmallSizes =
+    " --device cpu --sizes 16,7x9x5 --plugins naive:8x8,smem:*,serial ";
 
 }  // namespace
 
@@ -96,7 +97,7 @@ TEST_CASE("the experiment of batches passes", "[cli]") {
 }
 
 TEST_CASE("an experiment runs, all pass and all agree", "[cli]") {
-  const auto ran = runner(std::string("run experiments/quick.toml") + kSmall);
+  const auto ran = runner(std::string("run experiments/quick.toml") + kSmallSizes);
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8"));
@@ -115,7 +116,7 @@ TEST_CASE("runner FILE means run FILE, and names are looked up under configs", "
 }
 
 TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
-  const auto ran = runner(std::string("quick --json -") + kSmall);
+  const auto ran = runner(std::string("quick --json -") + kSmallSizes);
   REQUIRE(ran.code == 0);
   const auto results = ran.json();
   CHECK(results.at("schema") == "kzoo.results/2");
@@ -175,7 +176,7 @@ TEST_CASE("on a GPU each sample has its clock, each cell its conditions", "[cli]
 TEST_CASE("with JSON in a file, stdout still has the tables", "[cli]") {
   const scratch_folder folder;
   const auto file = (folder.path() / "results.json").string();
-  const auto ran = runner("quick --json " + file + kSmall);
+  const auto ran = runner("quick --json " + file + kSmallSizes);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("Agreement"));
   CHECK(std::filesystem::file_size(file) > 1000);
@@ -237,7 +238,7 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
 }
 
 TEST_CASE("--in-process runs plugins in the runner's own process", "[cli]") {
-  const auto ran = runner(std::string("quick --in-process") + kSmall);
+  const auto ran = runner(std::string("quick --in-process") + kSmallSizes);
   INFO(ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("ok: "));

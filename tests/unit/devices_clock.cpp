@@ -9,7 +9,7 @@ using namespace kzoo;
 namespace {
 
 // Milliseconds and clock of filling a matrix of n x n.
-devices::finished_run filling(devices::backend& on, std::int64_t n) {
+devices::finished_run timed_fill(devices::backend& on, std::int64_t n) {
   const data::matrix x{KZOO_F32, data::content::uniform, n, n, n, 1};
   void* buffer = on.allocate(static_cast<std::size_t>(data::word_count(x)) * sizeof(float));
   const auto nothing = [] {};
@@ -22,7 +22,7 @@ devices::finished_run filling(devices::backend& on, std::int64_t n) {
 }  // namespace
 
 TEST_CASE("the CPU has times but no SM clock", "[devices]") {
-  const devices::finished_run s = filling(*devices::open_cpu(), 512);
+  const devices::finished_run s = timed_fill(*devices::open_cpu(), 512);
   CHECK(s.ms > 0);
   CHECK(s.sm_mhz == 0);
 }
@@ -32,7 +32,7 @@ TEST_CASE("a sample on a GPU has the SM clock during it", "[devices][.gpu]") {
   const results::device gpu = devices::find("cuda:0");
   const auto backend = devices::open(gpu.id);
   for (const std::int64_t n : {16, 16, 4096, 4096, 4096}) {
-    const devices::finished_run s = filling(*backend, n);
+    const devices::finished_run s = timed_fill(*backend, n);
     INFO(n << ": " << s.ms << " ms at " << s.sm_mhz << " MHz of " << gpu.highest_mhz);
     CHECK(s.ms > 0);
     // Short ones lie within the flush, which the timer is fine enough for.
