@@ -2,16 +2,13 @@
 // brings them there from swizzled tiles, and C goes straight from the accumulators to memory. fp32
 // matrices are multiplied as TF32.
 
-#include <common/for_gemm.hpp>
-#include <common/launch_tiles.hpp>
-#include <common/padded_copy.hpp>
+#include <common/aligned_variant.hpp>
 #include <common/store_pairs.hpp>
 #include <common/threadblock_swizzle.hpp>
 #include <kzoo/mma.hpp>
 #include <kzoo/plugin.hpp>
 
-#include <cstdint>
-#include <type_traits>
+#include <cstddef>
 
 #include "fragments.hpp"
 
@@ -95,8 +92,8 @@ __device__ __forceinline__ void store(const G& g, int row0, int col0,
 
 template <class G, class S>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::a_type> b,
-           bool pairs, int tile_rows, int tile_cols) {
+    tile_kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::a_type> b,
+                bool pairs, int tile_rows, int tile_cols) {
   const warp_position warp = warp_position::of<S>(threadIdx.x / 32);
   const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
@@ -116,56 +113,21 @@ using same_types = kzoo::types<__half, __nv_bfloat16, float>;
 using all_types = kzoo::types<__half, __nv_bfloat16, kzoo::to<__half, float>,
                               kzoo::to<__nv_bfloat16, float>, float, kzoo::to<signed char, int>>;
 
-template <class S, class Types, class Layouts = kzoo::every_layout>
-struct variant {
-  using types = Types;
-  using layouts = Layouts;
-  template <class T>
-  static constexpr kzoo_precision precision_of =
-      std::is_same_v<T, float> ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
-  static constexpr unsigned compute_capability = 80;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    std::size_t needed = 0;
-    common::for_gemm_of(p, types{}, layouts{},
-                        [&](auto of) { needed = layout<typename decltype(of)::type, S>::kBytes; });
-    return d.kind == KZOO_CPU || needed <= d.shared_bytes_per_block
-               ? nullptr
-               : "its stages need more shared memory than a block of this device can have";
-  }
-  // Copies of operands whose rows do not start or end at a multiple of 16 bytes.
-  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
-    return common::copies_bytes(p, [&](std::int64_t row_length, std::int64_t cols, kzoo_type type) {
-      return common::needs_copy(p, row_length, type) || cols * kzoo::type_bytes(type) % 16 != 0;
-    });
-  }
-
-  variant(const kzoo_problem& p, const kzoo_device& d)
-      : multiprocessors_(static_cast<int>(d.multiprocessors)) {
-    common::for_gemm_of(p, types{}, layouts{}, [](auto of) {
-      using G = typename decltype(of)::type;
-      kzoo::allow_dynamic_shared(kernel<G, S>, layout<G, S>::kBytes);
-    });
-  }
-
+template <class S>
+struct step {
+  using tiling = S;
   template <class G>
-  void run(const G& g, const kzoo_arguments& arguments) const {
-    const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
-    const auto needs = [](const auto& operand) {
-      constexpr int kVector = 16 / int(sizeof(*operand.data));
-      return reinterpret_cast<std::uintptr_t>(operand.data) % 16 != 0 ||
-             operand.row_length % kVector != 0 || operand.cols % kVector != 0;
-    };
-    bool copied = false;
-    const G of =
-        common::with_copies(g, needs, arguments.workspace, multiprocessors_, stream, copied);
-    common::launch_tiles<S>(kernel<G, S>, of, S::kThreads, layout<G, S>::kBytes, stream, of,
-                            common::a_of(of), common::b_of(of), common::pairs_aligned(of));
+  static constexpr std::size_t kBytes = layout<G, S>::kBytes;
+  template <class G>
+  static constexpr auto kernel = tile_kernel<G, S>;
+  template <class G>
+  static bool wide_stores(const G& g) {
+    return common::pairs_aligned(g);
   }
-
- private:
-  int multiprocessors_;
 };
+
+template <class S, class Types, class Layouts = kzoo::every_layout>
+using variant = common::aligned_variant<step<S>, Types, Layouts>;
 
 }  // namespace mma
 

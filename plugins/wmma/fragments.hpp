@@ -4,6 +4,8 @@
 #include <kzoo/plugin.hpp>
 #include <kzoo/wmma.hpp>
 
+#include <type_traits>
+
 namespace tensor {
 
 namespace wmma = nvcuda::wmma;
@@ -11,9 +13,9 @@ namespace wmma = nvcuda::wmma;
 inline constexpr int kFragment = 16;  // rows and columns of the result
 
 // What an element is to the tensor cores: its type in a fragment, and the fragment's size along K.
-template <class T>
+template <class E>
 struct tensor_input {
-  using type = T;
+  using type = E;
   static constexpr int kFragmentK = 16;
 };
 template <>
@@ -22,22 +24,19 @@ struct tensor_input<float> {
   static constexpr int kFragmentK = 8;
 };
 
-// What a result is judged by: accumulators are fp32, but a float input becomes TF32.
-template <class T>
-inline constexpr kzoo_precision input_precision =
-    kzoo::element_traits<T>::type == KZOO_F32 ? KZOO_COMPUTE_TF32
-                                              : kzoo::element_traits<T>::precision;
-
-template <class T, class Use, class... Layout>
-using fragment = wmma::fragment<Use, kFragment, kFragment, tensor_input<T>::kFragmentK,
-                                typename tensor_input<T>::type, Layout...>;
-template <class T>
-using fragment_a = fragment<T, wmma::matrix_a, wmma::row_major>;
-template <class T>
-using fragment_b = fragment<T, wmma::matrix_b, wmma::row_major>;
-template <class T>
+// kAlongK: a row of A, or a column of B, lies along the rows of its tile.
+template <class E, class Use, class... Layout>
+using fragment = wmma::fragment<Use, kFragment, kFragment, tensor_input<E>::kFragmentK,
+                                typename tensor_input<E>::type, Layout...>;
+template <class E, bool kAlongK>
+using fragment_a =
+    fragment<E, wmma::matrix_a, std::conditional_t<kAlongK, wmma::row_major, wmma::col_major>>;
+template <class E, bool kAlongK>
+using fragment_b =
+    fragment<E, wmma::matrix_b, std::conditional_t<kAlongK, wmma::col_major, wmma::row_major>>;
+template <class E>
 using fragment_c =
-    wmma::fragment<wmma::accumulator, kFragment, kFragment, tensor_input<T>::kFragmentK, float>;
+    wmma::fragment<wmma::accumulator, kFragment, kFragment, tensor_input<E>::kFragmentK, float>;
 
 // Tensor cores drop the low bits of a float. Rounding them first halves the error and removes its
 // bias.

@@ -6,8 +6,7 @@
 //   global memory  --copy_async-->  stages  --load_from_shared-->  fragments  --mma_sync-->  acc
 //                   kStages - 1 k tiles ahead             one step ahead
 
-#include <common/for_gemm.hpp>
-#include <common/launch_tiles.hpp>
+#include <common/aligned_variant.hpp>
 #include <common/threadblock_swizzle.hpp>
 
 #include "epilogue.hpp"
@@ -17,25 +16,30 @@ namespace tensor {
 
 // What a warp multiplies in one step: kFragmentK columns of its rows of A, and rows of its columns
 // of B.
-template <class T, class S>
+template <class G, class S>
 struct fragments {
-  using L = layout<T, S>;
-  fragment_a<T> a[S::kRows];
-  fragment_b<T> b[S::kCols];
+  using L = layout<G, S>;
+  using E = typename L::E;
+  using a_tile = typename L::a_tile;
+  using b_tile = typename L::b_tile;
+  fragment_a<E, a_tile::kLinesAlongK> a[S::kRows];
+  fragment_b<E, b_tile::kLinesAlongK> b[S::kCols];
 
-  __device__ __forceinline__ void load(const T* stage, int warp_row, int warp_col, int k) {
+  __device__ __forceinline__ void load(const E* stage, int warp_row, int warp_col, int k) {
 #pragma unroll
     for (int i = 0; i < S::kRows; ++i) {
-      kzoo::load_from_shared(a[i], stage + (warp_row + i * kFragment) * L::kARow + k, L::kARow);
+      kzoo::load_from_shared(a[i], stage + a_tile::offset(warp_row + i * kFragment, k),
+                             a_tile::kRow);
     }
 #pragma unroll
     for (int j = 0; j < S::kCols; ++j) {
-      kzoo::load_from_shared(b[j], stage + L::kAElements + k * L::kBRow + warp_col + j * kFragment,
-                             L::kBRow);
+      kzoo::load_from_shared(
+          b[j], stage + a_tile::kElements + b_tile::offset(warp_col + j * kFragment, k),
+          b_tile::kRow);
     }
   }
 
-  __device__ __forceinline__ void multiply(fragment_c<T> (&acc)[S::kRows][S::kCols]) {
+  __device__ __forceinline__ void multiply(accumulators<G, S>& acc) {
 #pragma unroll
     for (int j = 0; j < S::kCols; ++j) round_inputs(b[j]);
 #pragma unroll
@@ -52,32 +56,38 @@ struct fragments {
 //   stage   0         1         2         3           (kStages = 4)
 //           reading   arriving  arriving  loading     multiply k tile 0, start to load 3
 //           loading   reading   arriving  arriving    multiply k tile 1, start to load 4
-template <class T, class S, class Loader>
-__device__ __forceinline__ void multiply(Loader& loader, int k_tiles, int warp_row, int warp_col,
-                                         T* stages, fragment_c<T> (&acc)[S::kRows][S::kCols]) {
-  using L = layout<T, S>;
-  for (int stage = 0; stage < S::kStages - 1; ++stage) {
-    if (stage < k_tiles) loader.load(stages + stage * L::kStage);
+template <class G, class S, class E>
+__device__ __forceinline__ void multiply(const common::matrix<E>& a, const common::matrix<E>& b,
+                                         int k_tiles, int row0, int col0, int warp_row,
+                                         int warp_col, E* stages, accumulators<G, S>& acc) {
+  using L = layout<G, S>;
+  tile_loader<typename L::a_tile, S::kThreads> a_loader(a, row0);
+  tile_loader<typename L::b_tile, S::kThreads> b_loader(b, col0);
+  const auto load = [&](int k_tile, E* stage) {
+    if (k_tile < k_tiles) {
+      a_loader.load(stage);
+      b_loader.load(stage + L::a_tile::kElements);
+    }
     kzoo::commit_group();
-  }
+  };
+  for (int stage = 0; stage < S::kStages - 1; ++stage) load(stage, stages + stage * L::kStage);
 #pragma unroll
   for (int i = 0; i < S::kRows; ++i) {
 #pragma unroll
     for (int j = 0; j < S::kCols; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
   }
 
-  fragments<T, S> sets[2];
+  fragments<G, S> sets[2];
   kzoo::wait_group<S::kStages - 2>();
   __syncthreads();  // stage 0 is complete
   sets[0].load(stages, warp_row, warp_col, 0);
 
   int reading = 0;  // a stage
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    const T* stage = stages + reading * L::kStage;
+    const E* stage = stages + reading * L::kStage;
     const int next = reading + 1 == S::kStages ? 0 : reading + 1;
     const int free = reading == 0 ? S::kStages - 1 : reading - 1;  // all threads have read it
-    if (k_tile + S::kStages - 1 < k_tiles) loader.load(stages + free * L::kStage);
-    kzoo::commit_group();
+    load(k_tile + S::kStages - 1, stages + free * L::kStage);
 #pragma unroll
     for (int step = 0; step < L::kSteps; ++step) {
       if (step + 1 < L::kSteps) {
@@ -95,61 +105,42 @@ __device__ __forceinline__ void multiply(Loader& loader, int k_tiles, int warp_r
   __syncthreads();  // the stages are free
 }
 
-template <class T, class S, bool kAligned>
+template <class G, class S>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    pipelined_kernel(kzoo::gemm<T> g, int tile_rows, int tile_cols) {
-  using L = layout<T, S>;
-  T* stages = kzoo::dynamic_shared<T>();
+    pipelined_kernel(G g, common::matrix<typename G::a_type> a,
+                     common::matrix<typename G::a_type> b, bool vec4s, int tile_rows,
+                     int tile_cols) {
+  using L = layout<G, S>;
+  auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   const int warp = threadIdx.x / 32;
   const int warp_row = warp / S::kWarpsN * S::kWM, warp_col = warp % S::kWarpsN * S::kWN;
-
   const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
 
-  tile_loader<T, S, kAligned ? L::kVector : 1> loader(g, row0, col0);
-  fragment_c<T> acc[S::kRows][S::kCols];
-  multiply<T, S>(loader, kzoo::ceil_div(g.k, S::kBK), warp_row, warp_col, stages, acc);
-  store<T, S, kAligned>(g, acc, reinterpret_cast<float*>(stages) + warp * L::kCStrip,
-                        row0 + warp_row, col0 + warp_col);
+  accumulators<G, S> acc;
+  multiply<G, S>(a, b, kzoo::ceil_div(g.k, S::kBK), row0, col0, warp_row, warp_col, stages, acc);
+  float* strip = reinterpret_cast<float*>(stages) + warp * L::kCStrip;
+  if (vec4s) {
+    store<true, G, S>(g, acc, strip, row0 + warp_row, col0 + warp_col);
+  } else {
+    store<false, G, S>(g, acc, strip, row0 + warp_row, col0 + warp_col);
+  }
 }
 
 template <class S>
-struct pipelined {
-  using types = kzoo::types<float, __half, __nv_bfloat16>;
-  template <class T>
-  static constexpr kzoo_precision precision_of = input_precision<T>;
-  static constexpr unsigned compute_capability = 80;
-
-  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    const std::size_t needed =
-        p.type_c == KZOO_F32 ? layout<float, S>::kBytes : layout<__half, S>::kBytes;
-    return d.kind == KZOO_CPU || needed <= d.shared_bytes_per_block
-               ? nullptr
-               : "its stages need more shared memory than a block of this device can have";
-  }
-
-  pipelined(const kzoo_problem& p, const kzoo_device&) {
-    common::for_gemm_of(p, types{}, kzoo::layouts<kzoo::layout::nn>{}, [](auto of) {
-      using T = typename decltype(of)::type::element;
-      kzoo::allow_dynamic_shared(pipelined_kernel<T, S, true>, layout<T, S>::kBytes);
-      kzoo::allow_dynamic_shared(pipelined_kernel<T, S, false>, layout<T, S>::kBytes);
-    });
-  }
-
-  template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    common::launch_tiles<S>(
-        aligned(g) ? pipelined_kernel<T, S, true> : pipelined_kernel<T, S, false>, g, S::kThreads,
-        layout<T, S>::kBytes, stream, g);
-  }
-
- private:
-  // Does each row start at a multiple of 16 bytes, and end at one?
-  template <class T>
-  static bool aligned(const kzoo::gemm<T>& g) {
-    constexpr int kVector = layout<T, S>::kVector;
-    return g.k % kVector == 0 && g.n % kVector == 0 && g.rows_aligned(16);
+struct step {
+  using tiling = S;
+  template <class G>
+  static constexpr std::size_t kBytes = layout<G, S>::kBytes;
+  template <class G>
+  static constexpr auto kernel = pipelined_kernel<G, S>;
+  template <class G>
+  static bool wide_stores(const G& g) {
+    return vec4s_aligned(g);
   }
 };
+
+template <class S, class Types, class Layouts = kzoo::every_layout>
+using pipelined = common::aligned_variant<step<S>, Types, Layouts>;
 
 }  // namespace tensor

@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(kSimpleThreads) simple_kernel(kzoo::gemm<T> g)
   const int warp_col = warp % (kSimpleTile / kFragment) * kFragment;
   const int row0 = blockIdx.y * kSimpleTile, col0 = blockIdx.x * kSimpleTile;
 
-  fragment_a<T> a;
-  fragment_b<T> b;
+  fragment_a<T, true> a;
+  fragment_b<T, false> b;
   fragment_c<T> acc;
   wmma::fill_fragment(acc, 0.0f);
   for (int k0 = 0; k0 < g.k; k0 += kSimpleBK) {
@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(kSimpleThreads) simple_kernel(kzoo::gemm<T> g)
 struct simple {
   using types = kzoo::types<float, __half, __nv_bfloat16>;
   template <class T>
-  static constexpr kzoo_precision precision_of = input_precision<T>;
+  static constexpr kzoo_precision precision_of =
+      std::is_same_v<T, float> ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
   static constexpr unsigned compute_capability = 80;
 
   using grid = kzoo::tile_grid<kSimpleTile, kSimpleTile, kSimpleThreads, 1>;

@@ -1,9 +1,10 @@
 #pragma once
 // Tiles of A and B in shared memory: several stages, each a k tile (BK steps along K) of both.
 //
-//   shared memory   | stage 0 | stage 1 | stage 2 | ...     a stage:   A  BM rows of BK | padding
-//                                                                      B  BK rows of BN | padding
+//   shared memory   | stage 0 | stage 1 | ...     a stage, in nn:   A  BM rows of BK | padding
+//                                                                   B  BK rows of BN | padding
 
+#include <common/operand_tile.hpp>
 #include <common/thread_map.hpp>
 #include <kzoo/async_copy.hpp>
 #include <kzoo/plugin.hpp>
@@ -24,80 +25,75 @@ struct tiling {
   static_assert(Stages >= 2, "one stage is multiplied while another arrives");
 };
 
-// Rows are padded, which spreads those of a fragment over the banks: 8 rows of 16 bytes each, or 4
-// of 32, fall into different ones.
-template <class T, class S>
+// A k tile of an operand: `Lines` rows of A or columns of B, and BK steps along K, as they lie in
+// the matrix (common/operand_tile.hpp). Rows are padded, which spreads those of a fragment over the
+// banks: 8 rows of 16 bytes each, or 4 of 32, fall into different ones.
+template <class E, int Lines, int BK, bool LinesAlongK>
+struct padded_tile {
+  using element = E;
+  static constexpr bool kLinesAlongK = LinesAlongK;
+  static constexpr int kBK = BK;
+  static constexpr int kRows = kLinesAlongK ? Lines : BK, kCols = kLinesAlongK ? BK : Lines;
+  static constexpr int kVector = 16 / int(sizeof(E));  // elements of a 16-byte copy
+  static constexpr int kRow = kCols + (kLinesAlongK ? kVector : 8), kElements = kRows * kRow;
+  static constexpr __host__ __device__ int offset(int line, int k) {
+    return kLinesAlongK ? line * kRow + k : k * kRow + line;
+  }
+};
+
+template <class G, class S>
 struct layout {
-  static constexpr int kFragmentK = tensor_input<T>::kFragmentK;
+  using E = typename G::a_type;
+  using a_tile = padded_tile<E, S::kBM, S::kBK, !G::kATransposed>;
+  using b_tile = padded_tile<E, S::kBN, S::kBK, G::kBTransposed>;
+  static constexpr int kFragmentK = tensor_input<E>::kFragmentK;
   static constexpr int kSteps = S::kBK / kFragmentK;  // fragments along K in a stage
-  static constexpr int kVector = 16 / sizeof(T);      // elements of a 16-byte copy
-  static constexpr int kARow = S::kBK + kVector, kBRow = S::kBN + 8;
-  static constexpr int kAElements = S::kBM * kARow;
-  static constexpr int kStage = kAElements + S::kBK * kBRow;  // elements of a stage
+  static constexpr int kStage = a_tile::kElements + b_tile::kElements;
   // The epilogue uses the same memory: 16 rows of C for each warp, floats.
   static constexpr int kCRow = S::kWN + 8;
   static constexpr int kCStrip = kFragment * kCRow;
-  static constexpr int kStagesBytes = S::kStages * kStage * int(sizeof(T));
+  static constexpr int kStagesBytes = S::kStages * kStage * int(sizeof(E));
   static constexpr int kCBytes = S::kThreads / 32 * kCStrip * int(sizeof(float));
   static constexpr std::size_t kBytes = kStagesBytes > kCBytes ? kStagesBytes : kCBytes;
   static_assert(kSteps >= 2 && kSteps % 2 == 0, "two sets of fragments take turns");
-  static_assert(kAElements * sizeof(T) % 32 == 0 && kStage * sizeof(T) % 32 == 0,
+  static_assert(a_tile::kElements * sizeof(E) % 32 == 0 && kStage * sizeof(E) % 32 == 0,
                 "fragments start at multiples of 32 bytes");
 };
 
-// Loads one k tile after the other into stages, with zeros past the edges. A thread copies kWidth
-// neighbouring elements at a time: 16 bytes, asynchronously, where rows are aligned to that; else
-// single elements, through registers.
-template <class T, class S, int kWidth>
+// Loads one k tile of an operand after the other, from line `line` on, with zeros past the edges:
+// 16 bytes at a time, asynchronously.
+template <class Tile, int kThreads>
 class tile_loader {
-  using L = layout<T, S>;
-  using a_map = common::thread_map<S::kBM, S::kBK, S::kThreads, kWidth>;
-  using b_map = common::thread_map<S::kBK, S::kBN, S::kThreads, kWidth>;
-  static_assert(a_map::kColSteps == 1 && b_map::kColSteps == 1, "threads must cover whole rows");
+  using E = typename Tile::element;
+  using map = common::thread_map<Tile::kRows, Tile::kCols, kThreads, Tile::kVector>;
+  static_assert(map::kColSteps == 1, "threads must cover whole rows");
 
  public:
-  __device__ __forceinline__ tile_loader(const kzoo::gemm<T>& g, int row0, int col0)
-      : g_(g),
-        a_k_(a_map::col(threadIdx.x)),
-        b_k_(b_map::row(threadIdx.x)),
-        a_to_(a_map::row(threadIdx.x) * L::kARow + a_k_),
-        b_to_(L::kAElements + b_k_ * L::kBRow + b_map::col(threadIdx.x)),
-        rows_left_(g.m - row0 - a_map::row(threadIdx.x)),
-        cols_left_(g.n - col0 - b_map::col(threadIdx.x)),
-        k_left_(g.k),
-        a_from_(&g.a_at(g.m - rows_left_, a_k_)),
-        b_from_(&g.b_at(b_k_, g.n - cols_left_)) {}
+  __device__ __forceinline__ tile_loader(const common::matrix<E>& from, int line)
+      : tile_row_(map::row(threadIdx.x)),
+        tile_col_(map::col(threadIdx.x)),
+        rows_left_(from.rows - tile_row_ - (Tile::kLinesAlongK ? line : 0)),
+        cols_left_(from.cols - tile_col_ - (Tile::kLinesAlongK ? 0 : line)),
+        row_length_(from.row_length),
+        from_(from.data + (from.rows - rows_left_) * from.row_length + from.cols - cols_left_) {}
 
   // Starts the copies of the next k tile.
-  __device__ __forceinline__ void load(T* stage) {
+  __device__ __forceinline__ void load(E* tile) {
+    E* to = tile + tile_row_ * Tile::kRow + tile_col_;
 #pragma unroll
-    for (int i = 0; i < S::kBM; i += a_map::kDown) {
-      copy(stage + a_to_ + i * L::kARow, a_from_ + i * g_.lda, i < rows_left_ && a_k_ < k_left_);
+    for (int i = 0; i < Tile::kRows; i += map::kDown) {
+      kzoo::copy_async<16>(to + i * Tile::kRow, from_ + i * row_length_,
+                           i < rows_left_ && cols_left_ > 0);
     }
-#pragma unroll
-    for (int i = 0; i < S::kBK; i += b_map::kDown) {
-      copy(stage + b_to_ + i * L::kBRow, b_from_ + i * g_.ldb,
-           b_k_ + i < k_left_ && cols_left_ > 0);
-    }
-    k_left_ -= S::kBK;
-    a_from_ += S::kBK;
-    b_from_ += S::kBK * g_.ldb;
+    (Tile::kLinesAlongK ? cols_left_ : rows_left_) -= Tile::kBK;
+    from_ += Tile::kLinesAlongK ? Tile::kBK : Tile::kBK * row_length_;
   }
 
  private:
-  static __device__ __forceinline__ void copy(T* to, const T* from, bool inside) {
-    if constexpr (kWidth > 1) {
-      kzoo::copy_async<kWidth * sizeof(T)>(to, from, inside);
-    } else {
-      *to = inside ? *from : T(0);
-    }
-  }
-
-  const kzoo::gemm<T>& g_;
-  int a_k_, b_k_;                       // this thread's first element, along K in a k tile
-  int a_to_, b_to_;                     // where in a stage it goes
-  int rows_left_, cols_left_, k_left_;  // from it to the end of A's rows, B's columns, and of K
-  const T *a_from_, *b_from_;           // where it is in the next k tile
+  int tile_row_, tile_col_;    // of this thread's first element
+  int rows_left_, cols_left_;  // from it to the end of the matrix
+  std::ptrdiff_t row_length_;
+  const E* from_;  // where it is in the next k tile
 };
 
 }  // namespace tensor

@@ -23,24 +23,26 @@ __device__ __forceinline__ void load_from_shared(Fragment& f, const T* tile, uns
 }
 
 // The instruction behind load_matrix_sync, with the state space in its name.
-#define KZOO_LOAD_FROM_SHARED(USE, K, INPUT, T, INSTRUCTION)                                   \
+#define KZOO_LOAD_FROM_SHARED(OPERAND, ORDER, K, INPUT, T, NAME)                               \
   __device__ __forceinline__ void load_from_shared(                                            \
-      nvcuda::wmma::fragment<nvcuda::wmma::USE, 16, 16, K, INPUT, nvcuda::wmma::row_major>& f, \
+      nvcuda::wmma::fragment<nvcuda::wmma::matrix_##OPERAND, 16, 16, K, INPUT,                 \
+                             nvcuda::wmma::ORDER##_major>& f,                                  \
       const T* tile, unsigned row_length) {                                                    \
     auto* x = reinterpret_cast<unsigned*>(f.x);                                                \
-    asm volatile(INSTRUCTION " {%0, %1, %2, %3}, [%4], %5;"                                    \
+    asm volatile("wmma.load." #OPERAND ".sync.aligned." #ORDER ".m16n16k" #K ".shared." NAME   \
+                 " {%0, %1, %2, %3}, [%4], %5;"                                                \
                  : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])                              \
                  : "r"(static_cast<unsigned>(__cvta_generic_to_shared(tile))), "r"(row_length) \
                  : "memory");                                                                  \
   }
-KZOO_LOAD_FROM_SHARED(matrix_a, 16, __nv_bfloat16, __nv_bfloat16,
-                      "wmma.load.a.sync.aligned.row.m16n16k16.shared.bf16")
-KZOO_LOAD_FROM_SHARED(matrix_b, 16, __nv_bfloat16, __nv_bfloat16,
-                      "wmma.load.b.sync.aligned.row.m16n16k16.shared.bf16")
-KZOO_LOAD_FROM_SHARED(matrix_a, 8, nvcuda::wmma::precision::tf32, float,
-                      "wmma.load.a.sync.aligned.row.m16n16k8.shared.tf32")
-KZOO_LOAD_FROM_SHARED(matrix_b, 8, nvcuda::wmma::precision::tf32, float,
-                      "wmma.load.b.sync.aligned.row.m16n16k8.shared.tf32")
+KZOO_LOAD_FROM_SHARED(a, row, 16, __nv_bfloat16, __nv_bfloat16, "bf16")
+KZOO_LOAD_FROM_SHARED(a, col, 16, __nv_bfloat16, __nv_bfloat16, "bf16")
+KZOO_LOAD_FROM_SHARED(b, row, 16, __nv_bfloat16, __nv_bfloat16, "bf16")
+KZOO_LOAD_FROM_SHARED(b, col, 16, __nv_bfloat16, __nv_bfloat16, "bf16")
+KZOO_LOAD_FROM_SHARED(a, row, 8, nvcuda::wmma::precision::tf32, float, "tf32")
+KZOO_LOAD_FROM_SHARED(a, col, 8, nvcuda::wmma::precision::tf32, float, "tf32")
+KZOO_LOAD_FROM_SHARED(b, row, 8, nvcuda::wmma::precision::tf32, float, "tf32")
+KZOO_LOAD_FROM_SHARED(b, col, 8, nvcuda::wmma::precision::tf32, float, "tf32")
 #undef KZOO_LOAD_FROM_SHARED
 
 }  // namespace kzoo

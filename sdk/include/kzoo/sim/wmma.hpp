@@ -161,16 +161,21 @@ struct product {
   static void multiply(void* const lanes[]) {
     constexpr int kM = A::extent::kRows, kK = A::extent::kCols, kN = B::extent::kCols;
     float a[kM * kK], b[kK * kN], sum[kM * kN];
-    const auto at = [&](int e) { return static_cast<const product*>(lanes[e % 32]); };
-    for (int e = 0; e < kM * kK; ++e) a[e] = input(at(e)->a->x[e / 32]);
-    for (int e = 0; e < kK * kN; ++e) b[e] = input(at(e)->b->x[e / 32]);
-    for (int e = 0; e < kM * kN; ++e) sum[e] = float(at(e)->c->x[e / 32]);
+    for (int lane = 0; lane < 32; ++lane) {
+      const auto& of = *static_cast<const product*>(lanes[lane]);
+      for (int i = 0; i < kM * kK / 32; ++i) a[i * 32 + lane] = input(of.a->x[i]);
+      for (int i = 0; i < kK * kN / 32; ++i) b[i * 32 + lane] = input(of.b->x[i]);
+      for (int i = 0; i < kM * kN / 32; ++i) sum[i * 32 + lane] = float(of.c->x[i]);
+    }
     for (int row = 0; row < kM; ++row) {
       for (int k = 0; k < kK; ++k) {
         for (int col = 0; col < kN; ++col) sum[row * kN + col] += a[row * kK + k] * b[k * kN + col];
       }
     }
-    for (int e = 0; e < kM * kN; ++e) at(e)->d->x[e / 32] = sum[e];
+    for (int lane = 0; lane < 32; ++lane) {
+      auto& d = *static_cast<const product*>(lanes[lane])->d;
+      for (int i = 0; i < kM * kN / 32; ++i) d.x[i] = sum[i * 32 + lane];
+    }
   }
 
   static constexpr warp_work kMultiply{"wmma::mma_sync", &multiply};
