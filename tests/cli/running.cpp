@@ -54,6 +54,20 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
   CHECK_THAT(compared.out, ContainsSubstring("20x20x20 bf16->f32 tt"));
 }
 
+TEST_CASE("wmma takes every layout, and C in fp32", "[cli]") {
+  const scratch_folder folder;
+  const auto file =
+      folder.write("new.toml",
+                   "plugins = ['wmma:128x256x32_64x64']\n[problem]\nsizes = ['33x20x41']\n"
+                   "layout = ['nn', 'nt', 'tn', 'tt']\ndtype = ['bf16', 'f16->f32']\n");
+  const auto ran = runner(file + " --device cpu --no-journal --json -");
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  const auto cells = ran.json().at("cells");
+  REQUIRE(cells.size() == 4 * 2);
+  for (const auto& cell : cells) CHECK(cell.at("verdict") == "pass");
+}
+
 TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
   const scratch_folder folder;
   const auto file = folder.write(
