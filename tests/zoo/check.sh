@@ -17,7 +17,7 @@ echo 'device = "cuda:all"' >"$work/tree/configs/experiments/on_gpus.toml"
 sed -i -e "s#/usr/local/cuda#$work/toolkit#; s#/etc/os-release#$work/etc/os-release#; s#EUID#USER_ID#" \
   "$work"/tree/scripts/*.sh
 
-for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv printf readlink rm sed sleep sort \
+for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv nproc printf readlink rm sed sleep sort \
   stty tail tr uname; do
   path=$(type -P "$tool") && ln -s "$path" "$work/bin/$tool"
 done
@@ -188,7 +188,7 @@ expect calls "$calls" '*build --target all plugins_cuda'
 zoo "$nvcc" test
 expect calls "$calls" '*build --target all'
 expect output "$out" '*leaving out the cuda plugins*'
-expect output "$out" '*ctest --preset release*'
+expect output "$out" "*ctest --preset release --parallel $(($(nproc) + 1))*"
 
 what='configuring again'
 keep=yes
