@@ -9,6 +9,7 @@
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
 #include <kzoo/wgmma.hpp>
+#include <persistent/pace.hpp>
 #include <persistent/partial_sums.hpp>
 #include <persistent/schedule.hpp>
 #include <warp_specialized/pipeline.hpp>
@@ -19,6 +20,7 @@
 namespace split_fp16 {
 
 using persistent::assignment;
+using persistent::pace;
 using persistent::partial_sums;
 using persistent::schedule;
 using warp_specialized::barriers;
@@ -59,13 +61,16 @@ struct operand_maps {
 };
 
 template <class S>
-__device__ __forceinline__ void produce(const operand_maps<S>& maps, const schedule<S>& work, int n,
-                                        typename S::element* stages, barriers<S::kStages>& sync) {
+__device__ __forceinline__ void produce(const operand_maps<S>& maps, const schedule<S>& work,
+                                        const pace<S>& marks, int n, typename S::element* stages,
+                                        barriers<S::kStages>& sync) {
   const int rank = work.m_rank(), turns = work.turns();
   position<S::kStages> at;
+  int done = 0;  // k tiles of whole tiles
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
     for (int i = 0; i < c.count(); ++i, at.advance()) {
+      if (c.shared_tile < 0) marks.keep(done++, work.clusters);
       auto* a = stages + at.stage * S::kStage;
       auto* b = a + S::kPanels * S::a_panel::kElements + rank * S::b_half::kElements;
       kzoo::mbarrier& full = sync.full[at.stage];
@@ -159,7 +164,8 @@ __device__ __forceinline__ void clear_flags(const parts<Format>& p, int threads)
 template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
     product_kernel(const __grid_constant__ operand_maps<S> maps, kzoo::gemm<float> g,
-                   parts<typename S::Format> p, schedule<S> work, partial_sums<S> sums, how how) {
+                   parts<typename S::Format> p, schedule<S> work, partial_sums<S> sums,
+                   pace<S> marks, how how) {
   auto* stages = kzoo::dynamic_shared<typename S::element>();
   auto* c_parts = reinterpret_cast<part_of_c<S::kBN>*>(stages + S::kStages * S::kStage);
   auto& sync = *reinterpret_cast<barriers<S::kStages>*>(c_parts + S::kWarpgroups);
@@ -171,12 +177,12 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     sync.init(S::kWarpgroups * S::kCluster);
   }
   kzoo::cluster_sync();
-  kzoo::wait_for_previous();  // for the parts
+  kzoo::wait_for_previous();  // for the parts, and marks that are cleared
 
   using registers = warp_specialized::registers<S>;
   if (warpgroup == S::kWarpgroups) {
     kzoo::release_registers<registers::kProducer>();
-    if (producer) produce(maps, work, g.n, stages, sync);
+    if (producer) produce(maps, work, marks, g.n, stages, sync);
   } else {
     kzoo::request_registers<registers::kConsumer>();
     clear_flags(p, S::kWarpgroups * kzoo::kWarpgroup);
