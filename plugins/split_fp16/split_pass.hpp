@@ -231,8 +231,9 @@ __device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const 
   const float scale = power_of_two::of(-Format::exponent_of(largest[col]));
   const bool inside = col0 + static_cast<int>(col) < g.n;
   const unsigned end = inside ? min(kSteps, out.padded_k() - k0) : 0;
-  const std::int64_t stride = out.n * out.kRow;  // from chunk to chunk
-  auto* to = out.b + k0 / Format::kChunk * stride + (col0 + col) * out.kRow;
+  const int chunk = k0 / Format::kChunk;
+  auto* to = out.b + (out.b_row(chunk) + col0 + col) * out.b_cols() + out.b_col(chunk);
+  const std::int64_t stride = out.b_row(1) * out.b_cols() + out.b_col(1);  // from chunk to chunk
   const float* from = tile + at(my_k, col);  // at(my_k + i, col) for i < 8 are kCols apart
   unsigned my_high = 0;
   bool held = true;
