@@ -183,9 +183,10 @@ struct parts {
     return p;
   }
 
-  // B as a matrix of kRow elements for each chunk of a column: where chunk `chunk` of column 0 is.
-  // The next columns are in the rows below.
-  __host__ __device__ bool b_by_chunks() const { return padded_k() <= 2048; }
+  // B as a matrix that TMA reads: chunk `chunk` of column 0 begins at (b_row(chunk), b_col(chunk)),
+  // those of the next columns in the rows below.
+  static constexpr int kShortK = 2048;
+  __host__ __device__ bool b_by_chunks() const { return padded_k() <= kShortK; }
   __host__ __device__ std::int64_t b_rows() const { return b_by_chunks() ? n * k_chunks : n; }
   __host__ __device__ std::int64_t b_cols() const { return b_by_chunks() ? kRow : k_chunks * kRow; }
   __host__ __device__ std::int64_t b_row(int chunk) const { return b_by_chunks() ? chunk * n : 0; }
