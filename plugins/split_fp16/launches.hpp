@@ -66,8 +66,9 @@ class product {
 
  public:
   static std::size_t workspace_bytes(const kzoo_problem& p, int clusters) {
-    return parts<F>::bytes(p.m, p.n, p.k) +
-           partial_sums<S>::bytes(strategy<S>(p.m, p.n, p.k, clusters).work);
+    const strategy<S> chosen(p.m, p.n, p.k, clusters);
+    return parts<F>::bytes(p.m, p.n, p.k) + partial_sums<S>::bytes(chosen.work) +
+           pace<S>::bytes(chosen.work);
   }
   static void prepare() { kzoo::allow_dynamic_shared(product_kernel<S>, kSharedBytes<S>); }
   static void run(const kzoo::gemm<float>& g, void* workspace, int clusters, options o,
@@ -76,7 +77,9 @@ class product {
     const strategy<S> chosen(g.m, g.n, g.k, clusters, o.interval);
     const schedule<S>& work = chosen.work;
     const how h{chosen.interval, o.guarded, with_plain_stores(g)};
-    split(g, p, clusters, number, stream);
+    auto* const after_sums = static_cast<unsigned char*>(p.end) + partial_sums<S>::bytes(work);
+    const pace<S> marks{reinterpret_cast<unsigned*>(after_sums), pace<S>::marks_of(work)};
+    split(g, p, {marks.arrived, marks.marks}, clusters, number, stream);
     kzoo::launch({.grid = dim3(work.blocks()),
                   .block = dim3(S::kThreads),
                   .dynamic_shared = kSharedBytes<S>,
@@ -85,7 +88,7 @@ class product {
                   .cluster = dim3(S::kCluster),
                   .dependent = true},
                  product_kernel<S>, operand_maps<S>::of(p), g, p, work,
-                 partial_sums<S>::in(p.end, work, number), h);
+                 partial_sums<S>::in(p.end, work, number), marks, h);
   }
 };
 

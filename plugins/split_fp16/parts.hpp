@@ -4,12 +4,14 @@
 //
 // A format says which narrow numbers. For pairs of fp16 a vector is scaled by a power of two, so
 // that its largest element is in [2^14, 2^15), and each element x becomes hi = fp16(x),
-// lo = fp16(x - hi). A chunk of K, 32 steps, is 128 bytes: those of a row of A are neighbours, and
-// so are those of all columns of B in one chunk, since a block that splits B has few steps of many
-// columns.
+// lo = fp16(x - hi). A chunk of K, 32 steps, is 128 bytes: those of a row of A are neighbours.
 //
 //   A, row 0       hi of k 0 to 31 | lo of k 0 to 31   hi of k 32 to 63 | lo of k 32 to 63   ...
 //   A, row 1       ...
+//
+// B is the same, column by column: past its last column, TMA fills tiles with zeros, which tensor
+// cores multiply for less power. Where K is short, those of all columns in one chunk are neighbours
+// instead, which is a little faster:
 //
 //   B, k 0 to 31   hi of column 0 | lo of column 0     hi of column 1 | lo of column 1   ...
 //   B, k 32 to 63  ...
@@ -179,6 +181,17 @@ struct parts {
     take(p.ready, p.ready_flags());
     p.end = reinterpret_cast<void*>(next);
     return p;
+  }
+
+  // B as a matrix that TMA reads: chunk `chunk` of column 0 begins at (b_row(chunk), b_col(chunk)),
+  // those of the next columns in the rows below.
+  static constexpr int kShortK = 2048;
+  __host__ __device__ bool b_by_chunks() const { return padded_k() <= kShortK; }
+  __host__ __device__ std::int64_t b_rows() const { return b_by_chunks() ? n * k_chunks : n; }
+  __host__ __device__ std::int64_t b_cols() const { return b_by_chunks() ? kRow : k_chunks * kRow; }
+  __host__ __device__ std::int64_t b_row(int chunk) const { return b_by_chunks() ? chunk * n : 0; }
+  __host__ __device__ std::int64_t b_col(int chunk) const {
+    return b_by_chunks() ? 0 : chunk * kRow;
   }
 
   __host__ __device__ int padded_k() const { return static_cast<int>(k_chunks) * Format::kChunk; }

@@ -9,6 +9,7 @@
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
 #include <kzoo/wgmma.hpp>
+#include <persistent/pace.hpp>
 #include <persistent/partial_sums.hpp>
 #include <persistent/schedule.hpp>
 #include <warp_specialized/pipeline.hpp>
@@ -19,6 +20,7 @@
 namespace split_fp16 {
 
 using persistent::assignment;
+using persistent::pace;
 using persistent::partial_sums;
 using persistent::schedule;
 using warp_specialized::barriers;
@@ -51,35 +53,41 @@ struct operand_maps {
 
   static operand_maps of(const parts<typename S::Format>& p) {
     const auto all_chunks = static_cast<int>(p.k_chunks) * p.kRow;
-    const auto b_rows = static_cast<int>(p.n * p.k_chunks);
+    const auto b_rows = static_cast<int>(p.b_rows()), b_cols = static_cast<int>(p.b_cols());
     return {kzoo::make_tensor_map<typename S::a_panel>(p.a, static_cast<int>(p.m), all_chunks,
                                                        all_chunks),
-            kzoo::make_tensor_map<typename S::b_half>(p.b, b_rows, p.kRow, p.kRow)};
+            kzoo::make_tensor_map<typename S::b_half>(p.b, b_rows, b_cols, b_cols)};
   }
 };
 
 template <class S>
-__device__ __forceinline__ void produce(const operand_maps<S>& maps, const schedule<S>& work, int n,
-                                        typename S::element* stages, barriers<S::kStages>& sync) {
+__device__ __forceinline__ void produce(const operand_maps<S>& maps,
+                                        const parts<typename S::Format>& p, const schedule<S>& work,
+                                        const pace<S>& marks, typename S::element* stages,
+                                        barriers<S::kStages>& sync) {
   const int rank = work.m_rank(), turns = work.turns();
   position<S::kStages> at;
+  int done = 0;  // k tiles of whole tiles
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
     for (int i = 0; i < c.count(); ++i, at.advance()) {
+      if (c.shared_tile < 0) marks.keep(done++, work.clusters);
       auto* a = stages + at.stage * S::kStage;
       auto* b = a + S::kPanels * S::a_panel::kElements + rank * S::b_half::kElements;
       kzoo::mbarrier& full = sync.full[at.stage];
       sync.empty[at.stage].wait(at.parity ^ 1);
       full.arrive_and_expect(S::kStage * sizeof(typename S::element));  // from both blocks
       const int k_tile = c.k_tile(i);
-      // Past the last column there are those of the next k tile: whatever they give is not stored.
-      const int b_row = k_tile * n + c.col + rank * S::b_half::kRows;
+      const int a_col = k_tile * p.kRow, b_col = static_cast<int>(p.b_col(k_tile));
+      // Past the last column there are zeros, or those of the next k tile: what they give is not
+      // stored.
+      const int b_row = static_cast<int>(p.b_row(k_tile)) + c.col + rank * S::b_half::kRows;
 #pragma unroll
       for (int panel = 0; panel < S::kPanels; ++panel) {
-        const int b_col = panel * S::kPanelCols, a_col = k_tile * parts<typename S::Format>::kRow;
-        kzoo::tma_load(maps.a, a + panel * S::a_panel::kElements, c.row, a_col + b_col, full);
-        kzoo::tma_load_multicast(maps.b, b + panel * S::b_panel::kElements, b_row, b_col, full,
-                                 (1u << S::kCluster) - 1);
+        const int in_row = panel * S::kPanelCols;
+        kzoo::tma_load(maps.a, a + panel * S::a_panel::kElements, c.row, a_col + in_row, full);
+        kzoo::tma_load_multicast(maps.b, b + panel * S::b_panel::kElements, b_row, b_col + in_row,
+                                 full, (1u << S::kCluster) - 1);
       }
     }
   }
@@ -159,7 +167,8 @@ __device__ __forceinline__ void clear_flags(const parts<Format>& p, int threads)
 template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
     product_kernel(const __grid_constant__ operand_maps<S> maps, kzoo::gemm<float> g,
-                   parts<typename S::Format> p, schedule<S> work, partial_sums<S> sums, how how) {
+                   parts<typename S::Format> p, schedule<S> work, partial_sums<S> sums,
+                   pace<S> marks, how how) {
   auto* stages = kzoo::dynamic_shared<typename S::element>();
   auto* c_parts = reinterpret_cast<part_of_c<S::kBN>*>(stages + S::kStages * S::kStage);
   auto& sync = *reinterpret_cast<barriers<S::kStages>*>(c_parts + S::kWarpgroups);
@@ -171,12 +180,12 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     sync.init(S::kWarpgroups * S::kCluster);
   }
   kzoo::cluster_sync();
-  kzoo::wait_for_previous();  // for the parts
+  kzoo::wait_for_previous();  // for the parts, and marks that are cleared
 
   using registers = warp_specialized::registers<S>;
   if (warpgroup == S::kWarpgroups) {
     kzoo::release_registers<registers::kProducer>();
-    if (producer) produce(maps, work, g.n, stages, sync);
+    if (producer) produce(maps, p, work, marks, stages, sync);
   } else {
     kzoo::request_registers<registers::kConsumer>();
     clear_flags(p, S::kWarpgroups * kzoo::kWarpgroup);

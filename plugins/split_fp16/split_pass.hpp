@@ -28,6 +28,19 @@ struct split_tiling {
   static_assert(kThreads / 32 * 4 == kCols);
 };
 
+// Words for the launch that comes next, which has to find zeros there.
+struct zeroed {
+  unsigned* words;
+  int count;
+
+  // One block's threads call this.
+  __device__ __forceinline__ void clear() const {
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += split_tiling::kThreads) {
+      words[i] = 0;
+    }
+  }
+};
+
 // Which block does what.
 struct split_plan {
   int team;                   // threads that share a row of A
@@ -218,8 +231,9 @@ __device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const 
   const float scale = power_of_two::of(-Format::exponent_of(largest[col]));
   const bool inside = col0 + static_cast<int>(col) < g.n;
   const unsigned end = inside ? min(kSteps, out.padded_k() - k0) : 0;
-  const std::int64_t stride = out.n * out.kRow;  // from chunk to chunk
-  auto* to = out.b + k0 / Format::kChunk * stride + (col0 + col) * out.kRow;
+  const int chunk = k0 / Format::kChunk;
+  auto* to = out.b + (out.b_row(chunk) + col0 + col) * out.b_cols() + out.b_col(chunk);
+  const std::int64_t stride = out.b_row(1) * out.b_cols() + out.b_col(1);  // from chunk to chunk
   const float* from = tile + at(my_k, col);  // at(my_k + i, col) for i < 8 are kCols apart
   unsigned my_high = 0;
   bool held = true;
@@ -246,8 +260,9 @@ __device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const 
 
 template <class Format, int kWidthA, int kWidthB>
 __global__ void __launch_bounds__(split_tiling::kThreads, split_tiling::kBlocksPerSm)
-    split_kernel(kzoo::gemm<float> g, parts<Format> out, split_plan plan) {
+    split_kernel(kzoo::gemm<float> g, parts<Format> out, split_plan plan, zeroed for_next) {
   kzoo::release_dependents();
+  if (blockIdx.x == 0) for_next.clear();
   const int strip = static_cast<int>(blockIdx.x) / plan.each;
   const int i = static_cast<int>(blockIdx.x) % plan.each;
   if (i < plan.tiles) {
@@ -260,7 +275,7 @@ __global__ void __launch_bounds__(split_tiling::kThreads, split_tiling::kBlocksP
 // Launches it. `together`: blocks that certainly run at the same time. `number`: new in each run,
 // see persistent::partial_sums.
 template <class Format>
-void split(const kzoo::gemm<float>& g, const parts<Format>& p, int together,
+void split(const kzoo::gemm<float>& g, const parts<Format>& p, zeroed for_next, int together,
            unsigned long long number, kzoo::stream_t stream) {
   const bool vec4_a = kzoo::tma_addressable(g.a, g.lda);
   const bool vec4_b = kzoo::tma_addressable(g.b, g.ldb) && g.n % 4 == 0;
@@ -272,7 +287,7 @@ void split(const kzoo::gemm<float>& g, const parts<Format>& p, int together,
                   .stream = stream},
                  vec4_a ? (vec4_b ? split_kernel<Format, 4, 4> : split_kernel<Format, 4, 1>)
                         : (vec4_b ? split_kernel<Format, 1, 4> : split_kernel<Format, 1, 1>),
-                 g, p, plan);
+                 g, p, plan, for_next);
   };
   if (plan.tiles > together) {
     plan.splits = false;
