@@ -57,7 +57,6 @@ struct thread : thread_view {
 class thread_list {
  public:
   bool empty() const { return head_ == nullptr; }
-  const thread* first() const { return head_; }
   void push(thread& t);
   thread* pop();
   void take_all(thread_list& other);
