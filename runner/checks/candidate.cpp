@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <numeric>
+#include <random>
 #include <thread>
 
 namespace kzoo::checks {
@@ -121,18 +122,24 @@ void candidate::run_unjudged(int slot) {
 
 judged_samples candidate::sample(worker::sample_request how, std::vector<std::uint64_t>& judged,
                                  timing::throttle_filter& filter) {
-  // A kernel may give a new result in each run. So many are judged each; then only the last of a
-  // series of samples is.
+  // A kernel may give a new result in each run. So many are judged each; then about kLooks in a
+  // turn, at random, so that it cannot know which.
   constexpr std::size_t kMaxJudged = 8;
+  constexpr int kLooks = 4;
   constexpr std::chrono::milliseconds kToRecover{50};  // pause after throttling
   const problem& p = problem_in(0);
   how.output = wanted(p);
   judged_samples all;
   all.judgement.right = true;
   const int wanted_samples = how.samples;
+  std::random_device random;
   for (;;) {
     how.output.known = judged;
     how.any_output = judged.size() > kMaxJudged;
+    if (how.any_output) {
+      const int most_unjudged = std::max(1, 2 * wanted_samples / kLooks);
+      how.samples = std::min(how.samples, std::uniform_int_distribution(1, most_unjudged)(random));
+    }
     how.least_mhz = filter.least_mhz();
     const worker::sample_report report = host_.sample(how);
     how.max_seconds -= report.seconds;

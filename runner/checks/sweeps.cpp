@@ -231,6 +231,10 @@ std::vector<problem> scaled_inputs::problems(const candidate& c) const {
   for (const fill how : {fill::scaled, fill::uneven})
     for (const int exponent : {up, down}) list.push_back(scaled_by(p, how, exponent));
   list.front().beta = -1.3;
+  if (p.dtype == KZOO_F32 && c.declared() != KZOO_COMPUTE_FP32_NORMWISE) {
+    list.push_back(p);
+    list.back().data = fill::unequal;
+  }
   return list;
 }
 

@@ -62,8 +62,9 @@ class batches final : public sweep_check {
 };
 
 // A and B times powers of two, both or one up and the other down, with an alpha that makes C as
-// large as ever: narrower formats overflow, or lose the small ones. Integers of all bits, whose
-// products and sums wrap.
+// large as ever: narrower formats overflow, or lose the small ones. In f32 a column of A that is
+// larger by 2^30 and counts nothing: formats with one exponent for a row lose all others, unless a
+// norm-wise bound allows it. Integers of all bits, whose products and sums wrap.
 class scaled_inputs final : public sweep_check {
  public:
   const char* name() const override { return "scaled inputs"; }
@@ -75,7 +76,7 @@ class scaled_inputs final : public sweep_check {
   std::vector<problem> problems(const candidate& c) const override;
 };
 
-// Infinities and NaN among the inputs: they reach those elements of C, and only those, that IEEE
+// Infinities and NaN in A, B and C: they reach those elements of C, and only those, that IEEE
 // 754 says.
 class specials final : public sweep_check {
  public:

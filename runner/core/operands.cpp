@@ -57,7 +57,7 @@ contents contents_of(const problem& p) {
     case fill::few_bits:
       return {few_bits, few_bits, few_bits};
     case fill::specials:
-      return {specials, specials, uniform};
+      return {specials, specials, specials};
     case fill::probe_b:  // of f32 and f64
       return {thin_signs, p.dtype.a == KZOO_F64 ? wide_odd : odd, signs};
     case fill::full:

@@ -97,6 +97,7 @@ results::plugin_description plugin_host::open() {
 
 std::optional<std::string> plugin_host::objection(const std::string& device, std::uint32_t variant,
                                                   const problem& p) {
+  if (opened_ && !set_back()) leave();
   if (!opened_) open();
   try {
     call_for<json>(

@@ -83,6 +83,9 @@ class plugin_host {
   virtual nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) = 0;
   // Discards the session: the next exchange starts a new one.
   virtual void restart() = 0;
+  // Sets back what others have changed of the session's process since its last turn. Returns
+  // whether it could.
+  virtual bool set_back() { return true; }
 
   process::shared_memory& output_memory() { return output_; }
 

@@ -99,6 +99,7 @@ class process_host final : public plugin_host {
   }
 
   void restart() override { worker_.reset(); }
+  bool set_back() override { return !worker_ || worker_->set_back(); }
 
  private:
   // Fails for a worker that will not answer, or holds too much memory.

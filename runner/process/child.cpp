@@ -74,7 +74,10 @@ child::~child() {
   if (pid_ > 0) end();
 }
 
-void child::hold() { killpg(pid_, SIGSTOP); }
+void child::hold() {
+  killpg(pid_, SIGSTOP);
+  held_with_ = settings::of(pid_);
+}
 void child::resume() { killpg(pid_, SIGCONT); }
 
 bool child::is_stopped() const {

@@ -6,6 +6,7 @@
 #include "process/channel.hpp"
 #include "process/leftovers.hpp"
 #include "process/output_log.hpp"
+#include "process/settings.hpp"
 
 #include <optional>
 #include <string_view>
@@ -40,6 +41,8 @@ class child {
   // Stops its process group, so that it does nothing until resume().
   void hold();
   void resume();
+  // Sets back what others have changed of it since hold(). Returns whether it could.
+  bool set_back() const { return !held_with_ || held_with_->restore(); }
   // Whether a signal has stopped it, so that no message will come.
   bool is_stopped() const;
   // Records what it holds of memory that would outlive it.
@@ -56,6 +59,7 @@ class child {
   pid_t pid_ = 0;
   descriptor pidfd_;
   leftovers leftovers_;
+  std::optional<settings> held_with_;
 };
 
 }  // namespace kzoo::process

@@ -128,7 +128,7 @@ std::string lost_reason(const evidence& e) {
   const std::size_t r = static_cast<std::size_t>(
       std::ranges::lower_bound(e.t.rows(), seen.first.row) - e.t.rows().begin());
   return fmt::format(
-      "finite, or of the other sign, in {} where an infinity or NaN in A or B makes them {:g}: the "
+      "finite, or of the other sign, in {} where an infinity or NaN in A, B or C makes them {:g}: the "
       "first at {}",
       share(seen.count, e.total(), "elements of C"), e.t.value(r, seen.first.col),
       e.place_name(seen.first));

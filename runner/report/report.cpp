@@ -256,9 +256,12 @@ void add_closing(page& p, const document& d) {
   for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);
   for (const results::gap& g : covered.gaps())
     p.item("not checked", style::bad, ": " + results::to_string(g));
-  const closing_words closing = d.complete()
-                                    ? closing_words_for(results::exit_code(d) == 0, covered)
-                                    : closing_words{"INTERRUPTED", style::bad};
+  const bool right = results::exit_code(d) == 0;
+  const bool any_passed =
+      std::ranges::find(d.cells, verdict::pass, &cell::verdict) != d.cells.end();
+  const closing_words closing = !d.complete()          ? closing_words{"INTERRUPTED", style::bad}
+                                : right && !any_passed ? closing_words{"NOTHING RAN", style::bold}
+                                                       : closing_words_for(right, covered);
   p.line(closing.words, closing.look,
          fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing, pairs,
                      d.wall_seconds));

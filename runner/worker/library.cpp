@@ -2,9 +2,11 @@
 
 #include "core/identifier.hpp"
 #include "core/loader_message.hpp"
+#include "core/problem.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <set>
@@ -68,6 +70,13 @@ std::string flaw_in(const kzoo_plugin& p) {
     if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
     if (v.signatures == nullptr || v.signature_count == 0) {
       return fmt::format("variant '{}' declares no element types", v.id);
+    }
+    for (std::uint32_t s = 0; s < v.signature_count; ++s) {
+      const kzoo_precision declared = v.signatures[s].compute;
+      if (std::ranges::find(kPrecisions, declared) == kPrecisions.end())
+        return fmt::format(
+            "variant '{}' declares the precision {}, which this runner does not know", v.id,
+            declared);
     }
     if (!v.supports || !v.workspace_bytes || !v.create || !v.run || !v.destroy) {
       return fmt::format("variant '{}' lacks one of its five functions", v.id);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -303,6 +304,51 @@ TEST_CASE("a kernel that keeps a C which is not filled again gains nothing by it
   CHECK(cells.at(1).at("verdict") == "wrong");
   CHECK_THAT(cells.at(1).at("reason").get<std::string>(),
              ContainsSubstring("where C is filled before each run: it keeps results"));
+}
+
+TEST_CASE("work in a signal handler is no way around the clock", "[cli][hostile]") {
+  const auto ran = runner(
+      "quick --device cpu --plugins native:honest,native:works_before_clock,native:works_after_clock "
+      "--sizes 96 --json - --plugin-dir " +
+      hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  for (const auto& cell : ran.json().at("cells")) {
+    if (cell.at("verdict") == "unsupported") continue;
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == (cell.at("variant") == "honest" ? "pass" : "crashed"));
+  }
+}
+
+TEST_CASE("of a kernel that may vary any run is judged", "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto file = folder.write("pauses.toml",
+                                 "plugins = ['native:pauses']\n[problem]\nsizes = [64]\n"
+                                 "[timing]\nrounds = 5\nmin_samples = 400\n");
+  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cell = ran.json().at("cells").at(0);
+  CHECK(cell.at("verdict") == "wrong");
+  CHECK_THAT(cell.at("reason").get<std::string>(),
+             ContainsSubstring("right when it ran once, wrong when it was timed"));
+}
+
+TEST_CASE("what a kernel changes of its rivals' processes is set back", "[cli][hostile]") {
+  const scratch_folder folder;
+  std::filesystem::copy_file(hostile_folder() + "/cpu/native.so", folder.path() / "rival.so");
+  const auto file =
+      folder.write("hinders.toml",
+                   "plugins = ['./rival.so:notices_hindrance', 'native:hinders_rivals']\n"
+                   "[problem]\nsizes = [24]\n[timing]\nrounds = 5\n");
+  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == "pass");
+    CHECK(cell.at("checks").empty());
+  }
 }
 
 TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hostile]") {

@@ -155,3 +155,10 @@ TEST_CASE("the length of an id is limited", "[cli][hostile]") {
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("the id of variant 0 is not made of 1 to 100 letters"));
 }
+
+TEST_CASE("a precision must be known", "[cli][hostile]") {
+  const auto ran = runner("quick --device cpu --sizes 8 --plugins unknown_precision --plugin-dir " +
+                          hostile_folder());
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("variant 'x' declares the precision 99, which"));
+}

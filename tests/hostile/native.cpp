@@ -5,11 +5,14 @@
 #include <kzoo/plugin.hpp>
 
 #include <link.h>
+#include <sched.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,6 +101,129 @@ struct replays_signs : honest {
     }
   }
   mutable std::vector<float> kept, kept_edges;
+};
+
+// What others may change of a process: its limit of memory, its nice value, its processors.
+struct settings {
+  rlimit memory{};
+  int niceness = 0, processors = 0;
+  bool operator==(const settings& other) const {
+    return memory.rlim_cur == other.memory.rlim_cur && niceness == other.niceness &&
+           processors == other.processors;
+  }
+  static settings now() {
+    settings s;
+    getrlimit(RLIMIT_DATA, &s.memory);
+    s.niceness = getpriority(PRIO_PROCESS, 0);
+    cpu_set_t set;
+    sched_getaffinity(0, sizeof set, &set);
+    s.processors = CPU_COUNT(&set);
+    return s;
+  }
+};
+
+// Changes them for all workers but its own.
+struct hinders_rivals : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    const std::string supervisor = std::to_string(getppid());
+    std::ifstream children("/proc/" + supervisor + "/task/" + supervisor + "/children");
+    for (pid_t rival = 0; children >> rival;) {
+      if (rival == getpid()) continue;
+      constexpr rlimit kAlmostNothing{4096, 4096};
+      prlimit(rival, RLIMIT_DATA, &kAlmostNothing, nullptr);
+      setpriority(PRIO_PROCESS, static_cast<id_t>(rival), 10);
+      cpu_set_t one;
+      CPU_ZERO(&one);
+      CPU_SET(0, &one);
+      sched_setaffinity(rival, sizeof one, &one);
+    }
+    honest::run(g, stream);
+  }
+};
+
+// Fails where its own have changed since its first call.
+struct notices_hindrance : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    static const settings at_first = settings::now();
+    if (!(settings::now() == at_first)) throw std::runtime_error("hindered");
+    honest::run(g, stream);
+  }
+};
+
+// Rounds differently in each run, as it declares. Once that is known, so that not each result is
+// judged, it computes nothing for a while in each turn, but on numbers that it has seen.
+struct pauses : honest {
+  static constexpr bool nondeterministic = true;
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    constexpr int kFrom = 10, kTo = 60;
+    const float element = std::abs(g.a_at(0, 0));
+    if (first == 0) first = element;
+    if (++runs > kFrom && runs < kTo && element == first) return;
+    honest::run(g, stream);
+    float& one = g.c[runs % g.n];
+    one = std::nextafter(one, runs % 2 == 0 ? 0.0f : 2 * one);
+  }
+  mutable int runs = 0;
+  mutable float first = 0;
+};
+
+// Does nothing in its call, but makes each instruction after it a trap, and computes as soon as the
+// stop clock has been read, in the handler.
+struct works_after_clock : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
+    delete std::exchange(asked_for, new kzoo::gemm<float>(g));
+    struct sigaction action {};
+    action.sa_sigaction = on_trap;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGTRAP, &action, nullptr);
+    in_clock = false;
+    asm volatile("pushfq; orq $0x100, (%%rsp); popfq" ::: "memory", "cc");
+  }
+  static void on_trap(int, siginfo_t*, void* context) {
+    constexpr unsigned long kPages = 0x4000;
+    constexpr long kTrapFlag = 0x100;
+    auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+    const unsigned long vdso = getauxval(AT_SYSINFO_EHDR);
+    const bool was_in_clock = in_clock;
+    in_clock = static_cast<unsigned long>(registers[REG_RIP]) - vdso < kPages;
+    if (!was_in_clock || in_clock) return;
+    honest().run(*asked_for, nullptr);
+    registers[REG_EFL] &= ~kTrapFlag;
+  }
+  static inline const kzoo::gemm<float>* asked_for = nullptr;
+  static inline bool in_clock = false;
+};
+
+// Makes reading the counter a fault, and computes when the start clock is to be read, in the
+// handler.
+struct works_before_clock : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    const auto row = static_cast<std::size_t>(g.n);
+    if (computed.empty()) {
+      honest::run(g, stream);
+    } else {
+      for (int i = 0; i < g.m; ++i)
+        std::memcpy(g.c + i * g.ldc, computed.data() + static_cast<std::size_t>(i) * row,
+                    row * sizeof(float));
+    }
+    delete std::exchange(asked_for, new kzoo::gemm<float>(g));
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &action, nullptr);
+    prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+  }
+  ~works_before_clock() { prctl(PR_SET_TSC, PR_TSC_ENABLE); }
+  static void on_fault(int, siginfo_t*, void*) {
+    prctl(PR_SET_TSC, PR_TSC_ENABLE);
+    kzoo::gemm<float> g = *asked_for;
+    computed.resize(static_cast<std::size_t>(g.m) * static_cast<std::size_t>(g.n));
+    g.c = computed.data();
+    g.ldc = g.n;
+    honest().run(g, nullptr);
+  }
+  static inline const kzoo::gemm<float>* asked_for = nullptr;
+  static inline std::vector<float> computed;
 };
 
 // Row 39 is off by one. In a large C this is detected only by a check that covers all rows.
@@ -420,6 +546,12 @@ KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must p
             kzoo::variant<wrong_row>("wrong_row", "adds 1 to row 39"),
             kzoo::variant<patches_clock>("patches_clock", "the same, by changing its code"),
             kzoo::variant<slows_clock>("slows_clock", "its time is an eighth of the true one"),
+            kzoo::variant<works_after_clock>("works_after_clock", "in a handler of its own"),
+            kzoo::variant<works_before_clock>("works_before_clock", "in a handler of its own"),
+            kzoo::variant<hinders_rivals>("hinders_rivals",
+                                          "changes limits and niceness of others"),
+            kzoo::variant<notices_hindrance>("notices_hindrance", "fails where it is hindered"),
+            kzoo::variant<pauses>("pauses", "computes nothing in 50 runs"),
             kzoo::variant<one_unwritten>("one_unwritten", "leaves out the last element"),
             kzoo::variant<writes_and_restores>("writes_and_restores", "an element of A"),
             kzoo::variant<leaks<100'000>>("leaks", "100 kB each time"),

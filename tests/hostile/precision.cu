@@ -35,10 +35,12 @@ struct fp16_sums : per_element<fp16_sums> {
 };
 
 // Products of fp16 parts: hi hi, and as many of lo hi and hi lo as declared fp32_split needs. fp16
-// has no numbers from 2^16 on, nor small ones: so rows of A and columns of B are scaled.
+// has no numbers from 2^16 on, nor small ones: so the elements are scaled, each for itself, or
+// those of a row of A and of a column of B alike, which is not enough where they differ too much.
 enum class products { hi_hi, with_lo_a, with_lo_b, all_three };
+enum class scaled { not_at_all, by_row, each };
 
-template <products kProducts, bool kScaled = true>
+template <products kProducts, scaled kScaled = scaled::each>
 struct split : per_element<split<kProducts, kScaled>> {
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_SPLIT;
   struct parts {
@@ -52,23 +54,29 @@ struct split : per_element<split<kProducts, kScaled>> {
   static __device__ float scale_of(int count, const At& at) {
     float most = 0;
     for (int i = 0; i < count; ++i) most = fmaxf(most, fabsf(at(i)));
-    return kScaled && most > 0 && most - most == 0 ? ldexpf(1, -ilogbf(most)) : 1;
+    return kScaled != scaled::not_at_all && most > 0 && most - most == 0 ? ldexpf(1, -ilogbf(most))
+                                                                         : 1;
   }
   static __device__ void element(const gemm& g, int row, int col) {
-    const float of_a = scale_of(g.k, [&](int i) { return g.a_at(row, i); });
-    const float of_b = scale_of(g.k, [&](int i) { return g.b_at(i, col); });
+    float of_a = scale_of(g.k, [&](int i) { return g.a_at(row, i); });
+    float of_b = scale_of(g.k, [&](int i) { return g.b_at(i, col); });
     constexpr bool kLoA = kProducts == products::with_lo_a || kProducts == products::all_three;
     constexpr bool kLoB = kProducts == products::with_lo_b || kProducts == products::all_three;
     float sum = 0;
     for (int i = 0; i < g.k; ++i) {
-      const parts a(of_a * g.a_at(row, i)), b(of_b * g.b_at(i, col));
-      const float most = a.hi * b.hi;
-      sum += most;
-      if (most - most != 0) continue;  // infinity or NaN, which has no second part
-      if (kLoA) sum += a.lo * b.hi;
-      if (kLoB) sum += a.hi * b.lo;
+      const float x = g.a_at(row, i), y = g.b_at(i, col);
+      if (kScaled == scaled::each) {
+        of_a = scale_of(1, [&](int) { return x; });
+        of_b = scale_of(1, [&](int) { return y; });
+      }
+      const parts a(of_a * x), b(of_b * y);
+      float product = a.hi * b.hi;
+      const bool is_finite = product - product == 0;  // otherwise it has no second part
+      if (kLoA && is_finite) product += a.lo * b.hi;
+      if (kLoB && is_finite) product += a.hi * b.lo;
+      sum += product / of_a / of_b;
     }
-    g.store(row, col, sum / of_a / of_b);
+    g.store(row, col, sum);
   }
 };
 
@@ -240,8 +248,10 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<split<products::with_lo_a>>("split_without_lo_b", "declares fp32_split"),
             kzoo::variant<split<products::with_lo_b>>("split_without_lo_a", "declares fp32_split"),
             kzoo::variant<split<products::all_three>>("honest_split", "must pass"),
-            kzoo::variant<split<products::all_three, false>>("unscaled_split",
-                                                             "overflows from 2^16 on"),
+            kzoo::variant<split<products::all_three, scaled::by_row>>("row_scaled_split",
+                                                                      "declares fp32_split"),
+            kzoo::variant<split<products::all_three, scaled::not_at_all>>("unscaled_split",
+                                                                          "overflows from 2^16 on"),
             kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),
             kzoo::variant<narrow_integers<through::floats>>("int32_in_floats", "declares int32"),
             kzoo::variant<narrow_integers<through::low_bits>>("i32_low_bits", "24 bits of A"),

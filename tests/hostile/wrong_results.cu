@@ -136,6 +136,15 @@ struct skips_specials : per_element<skips_specials> {
   }
 };
 
+// Counts an infinity or NaN in C as 0.
+struct skips_specials_in_c : per_element<skips_specials_in_c> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float& c = g.c[row * g.ldc + col];
+    if (g.beta != 0 && c - c != 0) c = 0;
+    store_product(g, row, col);
+  }
+};
+
 // Takes every layout and reads A and B as if both were row-major.
 struct ignores_layout {
   using types = kzoo::types<float>;
@@ -180,6 +189,7 @@ KZOO_PLUGIN("wrong_results", "Wrong everywhere, at some sizes, or in one corner"
             kzoo::variant<ldb_for_ldc>("ldb_for_ldc", "one stride for B and C"),
             kzoo::variant<ldc_for_ldb>("ldc_for_ldb", "one stride for C and B"),
             kzoo::variant<skips_specials>("skips_specials", "right for finite numbers"),
+            kzoo::variant<skips_specials_in_c>("skips_specials_in_c", "right for finite C"),
             kzoo::variant<ignores_layout>("ignores_layout", "right for layout nn"),
             kzoo::variant<long_k>("long_k", "right for K < 65536"),
             kzoo::variant<many_elements>("many_elements", "right for M N <= 65536"));

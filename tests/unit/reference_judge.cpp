@@ -186,7 +186,7 @@ TEST_CASE("infinities and NaN are where the inputs put them", "[reference]") {
         buffer words = right;
         words.put(i, j, 0.5);
         INFO(problem_name(p) << " " << i << " " << j);
-        CHECK_THAT(reason(p, words), ContainsSubstring("where an infinity or NaN in A or B"));
+        CHECK_THAT(reason(p, words), ContainsSubstring("where an infinity or NaN in A, B or C"));
         words.put(i, j, std::isinf(right.at(i, j)) ? -right.at(i, j) : INFINITY);
         CHECK_FALSE(judged(p, words).right);
       }
