@@ -38,12 +38,14 @@ const problem* largest_of(const plan& p) {
 }
 
 // Tier full holds two copies of each matrix when it moves them, and so does an end-to-end run.
-double copies_on_host(const results::experiment& e) { return e.verify.tier == tier::quick ? 1 : 2; }
+double copies_of_matrices(const results::experiment& e) {
+  return e.verify.tier == tier::quick ? 1 : 2;
+}
 double bytes_on_device(const plan& p, const problem& largest) {
   const results::experiment& e = p.experiment;
   const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
-  return (end_to_end ? 2 : copies_on_host(e)) *
+  return (end_to_end ? 2 : copies_of_matrices(e)) *
          (matrices_bytes(largest) + (gpu ? zones_bytes(largest) : 0));
 }
 
@@ -74,7 +76,7 @@ void check_memory(const plan& p) {
   const double judged = static_cast<double>(reference::expected_result::rows_of(*largest)) *
                         static_cast<double>(largest->n);
   // Tier full also judges results for other contents.
-  const auto per_element = copies_on_host(e) * (sizeof(double) + sizeof(float)) +
+  const auto per_element = copies_of_matrices(e) * (sizeof(double) + sizeof(float)) +
                            static_cast<double>(results * type_size(largest->dtype.c));
   const double c_bytes = bytes_of(operands_of(*largest).c);
   const bool whole = reference::expected_result::rows_of(*largest) == largest->all_rows();
