@@ -120,7 +120,6 @@ timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_
                                                 : timing::clock::cpu,
           plan_.device.highest_mhz,
           {mine->of->digest},
-          device_bytes(plan_),
           baseline && matches(baseline->text, c.kernel.plugin, c.kernel.variant)};
 }
 

@@ -24,19 +24,19 @@ struct timed_candidate {
   host::plugin_host* host;
   std::unique_ptr<checks::candidate> candidate;
   timing::clock clock;
-  double highest_mhz;                    // maximum clock of the device; 0: not known
-  std::vector<std::uint64_t> judged;     // digests of results that were found right
-  std::int64_t device_bytes_needed = 0;  // by the next turn: device_bytes() in run/plan.hpp
-  bool is_baseline = false;  // timed as long as any other cell is, within its time limit
+  double highest_mhz;                 // maximum clock of the device; 0: not known
+  std::vector<std::uint64_t> judged;  // digests of results that were found right
+  bool is_baseline = false;           // timed as long as any other cell is, within its time limit
 };
 
 // Called before each turn, with the number of the round; may throw interrupt::interrupted.
 using turn_observer = std::function<void(int round, const results::cell&)>;
 
 // Rounds are numbered from `first_round`, so that they are not paired with the rounds of cells that
-// an interrupted run has timed.
+// an interrupted run has timed. `device_bytes_needed`: what each turn has to leave to the next one,
+// device_bytes() in run/plan.hpp.
 void run_rounds(const problem& p, const results::timing_options& how,
                 std::span<timed_candidate> timed_candidates, int first_round,
-                const turn_observer& watch);
+                std::int64_t device_bytes_needed, const turn_observer& watch);
 
 }  // namespace kzoo::run
