@@ -156,6 +156,14 @@ TEST_CASE("the length of an id is limited", "[cli][hostile]") {
   CHECK_THAT(ran.out, ContainsSubstring("the id of variant 0 is not made of 1 to 100 letters"));
 }
 
+TEST_CASE("a run in which no kernel could run is not called ok", "[cli][hostile]") {
+  const auto ran = runner("quick --device cpu --sizes 8 --plugins sizes:one_shape --plugin-dir " +
+                          hostile_folder());
+  INFO(ran.out);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("\nNOTHING RAN: 0 pass, ") && !ContainsSubstring("ok: "));
+}
+
 TEST_CASE("a precision must be known", "[cli][hostile]") {
   const auto ran = runner("quick --device cpu --sizes 8 --plugins unknown_precision --plugin-dir " +
                           hostile_folder());
