@@ -17,6 +17,12 @@ using namespace kzoo::test;
 
 namespace {
 
+// Their results on the cpu, as JSON.
+run_result run_quick(const std::string& plugins, int size) {
+  return runner(fmt::format("quick --device cpu --plugins {} --sizes {} --json - --plugin-dir {}",
+                            plugins, size, hostile_folder()));
+}
+
 constexpr const char* kSoon = "timeout_seconds = 5";  // one of them hangs
 
 const std::vector<expectation> kOnBoth = {
@@ -193,11 +199,8 @@ TEST_CASE("a C that is too large to compare is checked completely", "[cli][hosti
 
 TEST_CASE("memory that is never freed is said, and much of it is wrong", "[cli][hostile]") {
   const scratch_folder folder;
-  const auto file =
-      folder.write("leaks.toml",
-                   "plugins = ['native:honest', 'native:leaks', 'native:leaks_much']\n"
-                   "[problem]\nsizes = [32]\n[timing]\nrounds = 5\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran = run_plugins(folder, "'native:honest', 'native:leaks', 'native:leaks_much'", "32",
+                               "rounds = 5", "cpu");
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cells = ran.json().at("cells");
@@ -214,10 +217,8 @@ TEST_CASE("memory that is never freed is said, and much of it is wrong", "[cli][
 TEST_CASE("device memory that is never freed is wrong", "[cli][hostile][.gpu]") {
   needs_gpu();
   const scratch_folder folder;
-  const auto file = folder.write("leaks.toml",
-                                 "plugins = ['naive:16x16', 'cuda_runtime:leaks']\n"
-                                 "[problem]\nsizes = [64]\n[timing]\nrounds = 5\n");
-  const auto ran = runner(file + " --device cuda --json - --plugin-dir " + hostile_folder());
+  const auto ran =
+      run_plugins(folder, "'naive:16x16', 'cuda_runtime:leaks'", "64", "rounds = 5", "cuda");
   INFO(ran.err);
   CHECK(ran.code == 1);
   CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");
@@ -226,10 +227,7 @@ TEST_CASE("device memory that is never freed is wrong", "[cli][hostile][.gpu]") 
 }
 
 TEST_CASE("a result that is computed when it is read takes its time", "[cli][hostile]") {
-  const auto ran = runner(
-      "quick --device cpu --plugins native:honest,native:computes_when_read --sizes 96 --json - "
-      "--plugin-dir " +
-      hostile_folder());
+  const auto ran = run_quick("native:honest,native:computes_when_read", 96);
   INFO(ran.err);
   CHECK(ran.code == 0);
   const auto cells = ran.json().at("cells");
@@ -240,19 +238,14 @@ TEST_CASE("a result that is computed when it is read takes its time", "[cli][hos
 }
 
 TEST_CASE("workers that have no turn are stopped", "[cli][hostile]") {
-  const auto ran = runner(
-      "quick --device cpu --plugins serial:ikj,native:watches_rivals,smem:8x8 --sizes 20 --json - "
-      "--plugin-dir " +
-      hostile_folder());
+  const auto ran = run_quick("serial:ikj,native:watches_rivals,smem:8x8", 20);
   INFO(ran.err);
   CHECK(ran.code == 0);
   CHECK(ran.json().at("cells").at(1).at("verdict") == "pass");
 }
 
 TEST_CASE("a result that is computed once is wrong when it is timed", "[cli][hostile]") {
-  const auto ran = runner(
-      "quick --device cpu --plugins native:replays_result --sizes 64 --json - --plugin-dir " +
-      hostile_folder());
+  const auto ran = run_quick("native:replays_result", 64);
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cell = ran.json().at("cells").at(0);
@@ -307,10 +300,8 @@ TEST_CASE("a kernel that keeps a C which is not filled again gains nothing by it
 }
 
 TEST_CASE("work in a signal handler is no way around the clock", "[cli][hostile]") {
-  const auto ran = runner(
-      "quick --device cpu --plugins native:honest,native:works_before_clock,native:works_after_clock "
-      "--sizes 96 --json - --plugin-dir " +
-      hostile_folder());
+  const auto ran =
+      run_quick("native:honest,native:works_before_clock,native:works_after_clock", 96);
   INFO(ran.err);
   CHECK(ran.code == 1);
   for (const auto& cell : ran.json().at("cells")) {
@@ -322,10 +313,8 @@ TEST_CASE("work in a signal handler is no way around the clock", "[cli][hostile]
 
 TEST_CASE("of a kernel that may vary any run is judged", "[cli][hostile]") {
   const scratch_folder folder;
-  const auto file = folder.write("pauses.toml",
-                                 "plugins = ['native:pauses']\n[problem]\nsizes = [64]\n"
-                                 "[timing]\nrounds = 5\nmin_samples = 400\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran =
+      run_plugins(folder, "'native:pauses'", "64", "rounds = 5\nmin_samples = 400", "cpu");
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cell = ran.json().at("cells").at(0);
@@ -337,11 +326,8 @@ TEST_CASE("of a kernel that may vary any run is judged", "[cli][hostile]") {
 TEST_CASE("what a kernel changes of its rivals' processes is set back", "[cli][hostile]") {
   const scratch_folder folder;
   std::filesystem::copy_file(hostile_folder() + "/cpu/native.so", folder.path() / "rival.so");
-  const auto file =
-      folder.write("hinders.toml",
-                   "plugins = ['./rival.so:notices_hindrance', 'native:hinders_rivals']\n"
-                   "[problem]\nsizes = [24]\n[timing]\nrounds = 5\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran = run_plugins(folder, "'./rival.so:notices_hindrance', 'native:hinders_rivals'",
+                               "24", "rounds = 5", "cpu");
   INFO(ran.err);
   CHECK(ran.code == 0);
   for (const auto& cell : ran.json().at("cells")) {
@@ -352,10 +338,7 @@ TEST_CASE("what a kernel changes of its rivals' processes is set back", "[cli][h
 }
 
 TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hostile]") {
-  const auto ran = runner(
-      "quick --device cpu --plugins native:honest,native:slows_clock,native:patches_clock --sizes "
-      "128 --json - --plugin-dir " +
-      hostile_folder());
+  const auto ran = run_quick("native:honest,native:slows_clock,native:patches_clock", 128);
   INFO(ran.err);
   CHECK(ran.code == 1);
   for (const auto& cell : ran.json().at("cells")) {
@@ -427,10 +410,7 @@ TEST_CASE("a plugin that has hung is not run again", "[cli][hostile]") {
 }
 
 TEST_CASE("inputs that one variant modifies do not affect the next", "[cli][hostile]") {
-  const auto ran = runner(
-      "quick --device cpu --plugins memory:writes_input_later,memory:honest --sizes 20 --json - "
-      "--plugin-dir " +
-      hostile_folder());
+  const auto ran = run_quick("memory:writes_input_later,memory:honest", 20);
   INFO(ran.err);
   CHECK(ran.code == 1);
   for (const auto& cell : ran.json().at("cells")) {

@@ -3,6 +3,7 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,21 +12,6 @@
 #include <string>
 
 using namespace kzoo::test;
-
-namespace {
-
-run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
-                       const std::string& sizes, const std::string& timing,
-                       const std::string& device, const std::string& environment = "") {
-  const auto file = folder.write(
-      "neighbours.toml", fmt::format("plugins = [{}]\n[problem]\nsizes = [{}]\n[timing]\n{}\n",
-                                     plugins, sizes, timing));
-  return runner(fmt::format("{} --device {} --json - --no-journal --plugin-dir {}", file, device,
-                            hostile_folder()),
-                environment);
-}
-
-}  // namespace
 
 TEST_CASE("a worker writes no core, and what it prints is kept up to a limit", "[cli][hostile]") {
   const scratch_folder folder;

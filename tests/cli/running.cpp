@@ -16,7 +16,7 @@ using namespace kzoo::test;
 
 namespace {
 
-constexpr const char* kSmallSizes =
+constexpr const char* kSmallRun =
     " --device cpu --sizes 16,7x9x5 --plugins naive:8x8,smem:*,serial ";
 
 }  // namespace
@@ -111,7 +111,7 @@ TEST_CASE("the experiment of batches passes", "[cli]") {
 }
 
 TEST_CASE("an experiment runs, all pass and all agree", "[cli]") {
-  const auto ran = runner(std::string("run experiments/quick.toml") + kSmallSizes);
+  const auto ran = runner(std::string("run experiments/quick.toml") + kSmallRun);
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("naive:8x8"));
@@ -130,7 +130,7 @@ TEST_CASE("runner FILE means run FILE, and names are looked up under configs", "
 }
 
 TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
-  const auto ran = runner(std::string("quick --json -") + kSmallSizes);
+  const auto ran = runner(std::string("quick --json -") + kSmallRun);
   REQUIRE(ran.code == 0);
   const auto results = ran.json();
   CHECK(results.at("schema") == "kzoo.results/2");
@@ -190,7 +190,7 @@ TEST_CASE("on a GPU each sample has its clock, each cell its conditions", "[cli]
 TEST_CASE("with JSON in a file, stdout still has the tables", "[cli]") {
   const scratch_folder folder;
   const auto file = (folder.path() / "results.json").string();
-  const auto ran = runner("quick --json " + file + kSmallSizes);
+  const auto ran = runner("quick --json " + file + kSmallRun);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("Agreement"));
   CHECK(std::filesystem::file_size(file) > 1000);
@@ -252,7 +252,7 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
 }
 
 TEST_CASE("--in-process runs plugins in the runner's own process", "[cli]") {
-  const auto ran = runner(std::string("quick --in-process") + kSmallSizes);
+  const auto ran = runner(std::string("quick --in-process") + kSmallRun);
   INFO(ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("ok: "));

@@ -54,4 +54,15 @@ void check_each(const std::vector<expectation>& table, const std::string& device
   }
 }
 
+run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
+                       const std::string& sizes, const std::string& timing,
+                       const std::string& device, const std::string& environment) {
+  const auto file = folder.write(
+      "hostile.toml", fmt::format("plugins = [{}]\n[problem]\nsizes = [{}]\n[timing]\n{}\n",
+                                  plugins, sizes, timing));
+  return runner(fmt::format("{} --device {} --json - --no-journal --plugin-dir {}", file, device,
+                            hostile_folder()),
+                environment);
+}
+
 }  // namespace kzoo::test

@@ -1,5 +1,7 @@
 #pragma once
-// Checks the verdicts that hostile variants get.
+// Runs hostile variants, and checks the verdicts that they get.
+
+#include "support/program.hpp"
 
 #include <string>
 #include <vector>
@@ -20,5 +22,12 @@ constexpr const char* kSmallSizes = "sizes = [64, '33x65x17']";
 void check_each(const std::vector<expectation>& table, const std::string& device,
                 const std::string& problem = kSmallSizes,
                 const std::string& verify = "timeout_seconds = 60");
+
+// Runs the plugins of an experiment that is written into the folder, hostile ones among them. Its
+// output holds the results, as JSON. `plugins` and `sizes` are the lists' contents, `timing` lines
+// of the table, all of them as TOML.
+run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
+                       const std::string& sizes, const std::string& timing,
+                       const std::string& device, const std::string& environment = "");
 
 }  // namespace kzoo::test
