@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -107,13 +106,9 @@ class backend {
   // Sets the limits that are shared by all kernels of this process back to what they were at first,
   // and says what they were changed to; "": they were not.
   virtual std::string restore_limits() = 0;
-  // Of the device, in bytes: the memory that is in use now, by this process or another, beyond what
-  // was when this backend was opened; and what is free. On the CPU nothing, and without a limit:
-  // there each process has a limit of its own.
-  struct memory_use {
-    std::int64_t grown = 0, free = std::numeric_limits<std::int64_t>::max();
-  };
-  virtual memory_use memory() = 0;
+  // Bytes of the device's memory that no process uses. On the CPU without a limit: there each
+  // process has a limit of its own.
+  virtual std::int64_t free_memory() = 0;
   // Waits for all work on the device. Throws failure.
   virtual void synchronize() = 0;
 

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -165,7 +166,7 @@ class cpu_backend final : public backend {
   std::string pending_error() override { return {}; }
   double longest_pause_ms() override { return 0; }
   std::string restore_limits() override { return {}; }
-  memory_use memory() override { return {}; }
+  std::int64_t free_memory() override { return std::numeric_limits<std::int64_t>::max(); }
   void synchronize() override {}
 
   finished_run run(const run_steps& steps, start from) override {

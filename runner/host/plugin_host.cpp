@@ -229,11 +229,9 @@ std::optional<worker::memory_report> plugin_host::release() {
   if (!opened_) return std::nullopt;
   const auto now =
       call_for<worker::memory_report>({{"op", name(operation::release)}}, timeout_seconds_);
-  const auto before = std::exchange(in_use_, now);
-  const std::string limits = printable(now.limits, kLongestText);
-  if (!before) return worker::memory_report{0, now.device, now.device_free, limits};
-  return worker::memory_report{now.host - before->host, now.device - before->device,
-                               now.device_free, limits};
+  const std::int64_t host_before = std::exchange(host_in_use_, now.host).value_or(now.host);
+  return worker::memory_report{now.host - host_before, now.device, now.device_free,
+                               printable(now.limits, kLongestText)};
 }
 
 void plugin_host::leave() {
@@ -243,7 +241,7 @@ void plugin_host::leave() {
 
 void plugin_host::forget_session() {
   opened_ = false;
-  in_use_.reset();
+  host_in_use_.reset();
   ran_.clear();
 }
 

@@ -60,10 +60,10 @@ class plugin_host {
   double longest_pause_ms(const std::string& device);
   // Destroys the instance that prepare() created.
   void finish(int slot = 0);
-  // Frees the memory of all problems, keeps the library. Returns what is in use now beyond what was
-  // at the last release() of the same session, which the plugin has kept since; at the first one, 0
-  // on the host, and on the device what its tables and its code need as well. Nothing where nothing
-  // was loaded.
+  // Frees the memory of all problems, keeps the library. Returns what the plugin has kept: on the
+  // host, what is in use beyond what was at the last release() of the same session, 0 at the first
+  // one; on the device, beyond what was before the first prepare() since then, so that what other
+  // processes keep in their turns does not count. Nothing where nothing was loaded.
   std::optional<worker::memory_report> release();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();
@@ -109,9 +109,9 @@ class plugin_host {
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
-  std::optional<worker::memory_report> in_use_;  // at the last release() of this session
-  std::vector<std::string> variants_;            // their names, once opened
-  std::vector<std::string> ran_;                 // in this session, as ran_before() names them
+  std::optional<std::int64_t> host_in_use_;  // bytes, at the last release() of this session
+  std::vector<std::string> variants_;        // their names, once opened
+  std::vector<std::string> ran_;             // in this session, as ran_before() names them
   // What a variant has been prepared for, in any session, and how it declined that afterwards; "":
   // it did not.
   std::map<std::pair<std::uint32_t, problem>, std::string> taken_;

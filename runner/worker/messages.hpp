@@ -7,6 +7,7 @@
 #include "timing/end_to_end.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -97,9 +98,9 @@ struct sustain_report {
 // What is in use when all matrices have been freed, in bytes.
 struct memory_report {
   std::int64_t host = 0;
-  std::int64_t device = 0;       // beyond what was in use when this worker opened the device
-  std::int64_t device_free = 0;  // of the device's memory
-  std::string limits;            // of the device that were changed, and are as before again
+  std::int64_t device = 0;  // beyond what was in use before the first prepare
+  std::int64_t device_free = std::numeric_limits<std::int64_t>::max();  // of the device's memory
+  std::string limits;  // of the device that were changed, and are as before again
 };
 
 // How long another process had the device.

@@ -49,11 +49,9 @@ results::plugin_description describe(const library& lib) {
   return d;
 }
 
-memory_report memory_in_use(devices::backend* on) {
+std::int64_t heap_in_use() {
   const struct mallinfo2 heap = mallinfo2();
-  const auto device = on == nullptr ? devices::backend::memory_use{} : on->memory();
-  return {static_cast<std::int64_t>(heap.uordblks + heap.hblkhd), device.grown, device.free,
-          on == nullptr ? "" : on->restore_limits()};
+  return static_cast<std::int64_t>(heap.uordblks + heap.hblkhd);
 }
 
 }  // namespace
@@ -125,9 +123,7 @@ json session::dispatch(const std::string& name, const json& request) {
       check_own_code();
       break;
     case operation::release:
-      ranges_.clear();
-      kernels_.clear();
-      return memory_in_use(backend_.get());
+      return release();
   }
   return json::object();
 }
@@ -163,12 +159,25 @@ json session::prepare(const json& request) {
   open_device(request);
   const int slot = request.at("slot").get<int>();
   const auto p = request.at("problem").get<problem>();
+  if (kernels_.empty()) free_before_ = backend_->free_memory();
   ranges_.erase(slot);
   cell_range range(fmt::format("{}:{}@{}", name_, variant(request).id, shape_name(p)));
   kernels_.try_emplace(slot, *backend_, device_, output_)
       .first->second.prepare(variant(request), p);
   ranges_.emplace(slot, std::move(range));  // NOLINT(performance-move-const-arg): not so with NVTX
   return json::object();
+}
+
+json session::release() {
+  ranges_.clear();
+  kernels_.clear();
+  memory_report now;
+  now.host = heap_in_use();
+  if (backend_ == nullptr) return now;
+  now.device_free = backend_->free_memory();
+  now.device = free_before_ - now.device_free;
+  now.limits = backend_->restore_limits();
+  return now;
 }
 
 void session::check_own_code() const {

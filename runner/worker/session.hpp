@@ -51,6 +51,7 @@ class session {
   nlohmann::json open(const nlohmann::json& request);
   nlohmann::json ask(const nlohmann::json& request);
   nlohmann::json prepare(const nlohmann::json& request);
+  nlohmann::json release();
   // Throws a refusal if the plugin changed code that is not its own.
   void check_own_code() const;
 
@@ -65,6 +66,7 @@ class session {
   std::string name_;  // of the plugin: the file's name without .so
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
+  std::int64_t free_before_ = 0;            // of the device's memory, before the first prepare
   std::map<int, prepared_kernel> kernels_;  // by slot
   std::map<int, cell_range> ranges_;        // by slot: from prepare() to finish()
 };

@@ -217,13 +217,16 @@ TEST_CASE("memory that is never freed is said, and much of it is wrong", "[cli][
 TEST_CASE("device memory that is never freed is wrong", "[cli][hostile][.gpu]") {
   needs_gpu();
   const scratch_folder folder;
-  const auto ran =
-      run_plugins(folder, "'naive:16x16', 'cuda_runtime:leaks'", "64", "rounds = 5", "cuda");
+  const auto ran = run_plugins(
+      folder, "'cuda_runtime:leaks', 'naive:16x16', 'smem:16x16', 'coalesced', 'cublas:fp32'", "64",
+      "rounds = 8", "cuda");
   INFO(ran.err);
   CHECK(ran.code == 1);
-  CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");
-  CHECK_THAT(ran.json().at("cells").at(1).at("reason").get<std::string>(),
+  const auto cells = ran.json().at("cells");
+  CHECK_THAT(cells.at(0).at("reason").get<std::string>(),
              ContainsSubstring("leaks device memory: 32 MB more at least after each turn"));
+  // What it keeps between their turns is not theirs.
+  for (std::size_t i = 1; i < cells.size(); ++i) CHECK(cells.at(i).at("verdict") == "pass");
 }
 
 TEST_CASE("a result that is computed when it is read takes its time", "[cli][hostile]") {

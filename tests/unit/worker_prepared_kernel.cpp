@@ -59,7 +59,7 @@ class clocked final : public devices::backend {
   std::string pending_error() override { return {}; }
   double longest_pause_ms() override { return 0; }
   std::string restore_limits() override { return {}; }
-  memory_use memory() override { return {}; }
+  std::int64_t free_memory() override { return 0; }
   void synchronize() override {}
   bool cold_cache() const override { return false; }
   devices::repeated_runs repeat(const devices::run_steps& steps, double seconds) override {

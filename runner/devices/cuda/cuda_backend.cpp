@@ -47,7 +47,6 @@ class cuda_backend final : public backend {
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
     digest_ = static_cast<std::uint64_t*>(allocate(sizeof *digest_, {}));
-    free_at_first_ = free_memory();
   }
   // No destructor: the backend lives as long as its process, and after a kernel has corrupted the
   // context every call would fail.
@@ -145,9 +144,10 @@ class cuda_backend final : public backend {
     return changed;
   }
 
-  memory_use memory() override {
-    const std::int64_t free = free_memory();
-    return {free_at_first_ - free, free};
+  std::int64_t free_memory() override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return static_cast<std::int64_t>(free);
   }
 
   void synchronize() override { check(cudaDeviceSynchronize(), "while the kernel ran"); }
@@ -284,13 +284,6 @@ class cuda_backend final : public backend {
     return numbers;
   }
 
-  static std::int64_t free_memory() {
-    std::size_t free = 0, total = 0;
-    check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    return static_cast<std::int64_t>(free);
-  }
-
-  std::int64_t free_at_first_ = 0;           // bytes, when this was opened
   bool has_persisting_lines_ = false;        // since compute capability 8.0
   std::map<cudaLimit, std::size_t> limits_;  // at first
   cudaStream_t stream_ = nullptr;
