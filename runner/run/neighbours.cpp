@@ -1,15 +1,38 @@
 #include "run/neighbours.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace kzoo::run {
 
-std::optional<neighbour_watch::guilt> neighbour_watch::look(worker next, bool drawn,
-                                                            const device& on) {
-  if (is_given_up_ || (!drawn && !is_alert_)) return std::nullopt;
+void neighbour_watch::begin_round(std::span<const kernel> turns, int rounds,
+                                  std::mt19937_64& random) {
+  const std::size_t all = turns.size(), enough = static_cast<std::size_t>(rounds);
+  drawn_.clear();
+  while (drawn_.size() < (all + enough - 1) / enough) {
+    if (not_yet_drawn_.empty()) {
+      not_yet_drawn_.assign(turns.begin(), turns.end());
+      std::ranges::shuffle(not_yet_drawn_, random);
+    }
+    const kernel next = not_yet_drawn_.back();
+    not_yet_drawn_.pop_back();
+    if (std::ranges::find(turns, next) != turns.end()) drawn_.insert(next);
+  }
+}
+
+void neighbour_watch::had_turn(worker w, kernel k) {
+  last_ = w;
+  last_kernel_ = k;
+  if (drawn_.contains(k)) is_due_ = true;
+}
+
+std::optional<neighbour_watch::guilt> neighbour_watch::look(worker next, const device& on) {
+  // Of a worker's own work nothing is seen.
+  const bool is_wanted = is_alert_ || (is_due_ && last_ != next);
+  if (is_given_up_ || !is_wanted) return std::nullopt;
+  is_due_ = false;
   const bool was_idle = std::exchange(was_idle_, true);
   const bool is_busy = on.is_busy();
-  // Of a worker's own work nothing is seen.
   const bool is_known = is_alert_ && was_idle && last_ != nullptr && last_ != next;
   if (is_known && is_busy) {
     sightings& seen = seen_[last_];

@@ -10,7 +10,10 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <set>
+#include <span>
+#include <vector>
 
 namespace kzoo::run {
 
@@ -24,16 +27,21 @@ class neighbour_watch {
     std::function<void()> end_workers;  // of all but the next one
   };
 
+  // The turns of a round, in any order. Draws those after which the device is looked at: in each
+  // round others, so that it has been looked at after a turn of each kernel once a cell has taken
+  // its `rounds`.
+  void begin_round(std::span<const kernel> turns, int rounds, std::mt19937_64& random);
+
   // Not always the one that had the last turn: that others were idle is part of the evidence.
   struct guilt {
     worker process;
     std::set<kernel> kernels;  // of it, after whose turns the device was busy
   };
 
-  // Before each turn. The device is looked at in turns that are `drawn`; once it was busy, in all.
-  // Returns after a while in which it has become idle, if it does. Who is to blame, if anyone.
-  std::optional<guilt> look(worker next, bool drawn, const device& on);
-  void had_turn(worker w, kernel k) { last_ = w, last_kernel_ = k; }
+  // Before each turn. The device is looked at after turns that were drawn; once it was busy, after
+  // all. Returns after a while in which it has become idle, if it does. Who is to blame, if anyone.
+  std::optional<guilt> look(worker next, const device& on);
+  void had_turn(worker w, kernel k);
 
  private:
   struct sightings {
@@ -44,6 +52,9 @@ class neighbour_watch {
   void wait_until_idle(const device& on);
   std::optional<guilt> to_blame() const;
 
+  std::vector<kernel> not_yet_drawn_;
+  std::set<kernel> drawn_;  // for this round
+  bool is_due_ = false;     // to be looked at, before another worker's turn
   worker last_ = nullptr;
   kernel last_kernel_ = nullptr;
   bool was_idle_ = false;  // before the last turn

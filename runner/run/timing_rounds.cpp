@@ -387,14 +387,14 @@ void run_rounds(const problem& p, const results::timing_options& how,
   };
   neighbour_watch neighbours;
   // Looks for a worker that keeps the GPU busy though it is stopped.
-  const auto look = [&](candidate_timer& next, bool drawn) {
+  const auto look = [&](candidate_timer& next) {
     if (!next.is_on_gpu()) return;
     const auto end_workers = [&] {
       for (candidate_timer& other : timers)
         if (other.host() != next.host()) other.host()->leave();
     };
     const auto guilty =
-        neighbours.look(next.host(), drawn, {[&] { return next.sees_neighbour(); }, end_workers});
+        neighbours.look(next.host(), {[&] { return next.sees_neighbour(); }, end_workers});
     if (!guilty) return;
     for (candidate_timer& each : timers) {
       if (each.host() == guilty->process) each.host()->leave();
@@ -411,11 +411,12 @@ void run_rounds(const problem& p, const results::timing_options& how,
       continue;
     }
     std::ranges::shuffle(now, random);
-    const candidate_timer* const watched = now[random() % now.size()];
+    neighbours.begin_round(std::vector<neighbour_watch::kernel>(now.begin(), now.end()), how.rounds,
+                           random);
     for (candidate_timer* t : now) {
       if (t->cell().verdict != verdict::pass) continue;
       watch(round, t->cell());
-      look(*t, t == watched);
+      look(*t);
       const bool gpu = timed_candidates.front().clock == timing::clock::gpu;
       const bool is_idle = how.fresh_processes || (round == first_round && t == now.front());
       in_its_process(*t, [&] { t->take_turn(round, gpu && is_idle ? kClockWarmupSeconds : 0); });

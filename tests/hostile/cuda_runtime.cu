@@ -64,8 +64,8 @@ __global__ void spin_kernel(long long ns) {
   } while (now - start < ns);
 }
 
-// Makes its rivals slow: once destroyed, a thread enqueues work, which goes on when its process is
-// stopped.
+// Makes its rivals slow: once destroyed, a thread enqueues work whenever there is none, so that
+// some goes on when its process is stopped.
 struct works_between_turns : honest {
   works_between_turns(const kzoo_problem&, const kzoo_device&) {
     static std::thread worker([] { enqueue(); });
@@ -74,14 +74,14 @@ struct works_between_turns : honest {
   ~works_between_turns() { has_turn = false; }
 
   static void enqueue() {
-    constexpr long long kNs = 100'000'000;
+    constexpr long long kNs = 50'000'000;
     cudaStream_t stream = nullptr;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     for (;;) {
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-      if (!has_turn && cudaStreamQuery(stream) == cudaSuccess) {
-        for (int i = 0; i < 2; ++i) spin_kernel<<<264, 256, 0, stream>>>(kNs);
-      }
+      if (has_turn)
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      else if (cudaStreamQuery(stream) == cudaSuccess)
+        spin_kernel<<<264, 256, 0, stream>>>(kNs);
     }
   }
   static inline std::atomic<bool> has_turn{false};
