@@ -29,9 +29,9 @@ namespace kzoo::reference {
 //                                          where fp8 is declared: tensor cores keep 14 bits of a
 //                                          sum of up to 128 products
 //             + u_out * |C|                16-bit C: one rounding to the output type
-//             + u_out * (|C| + |beta| |C0|) where fp8 is declared and beta is not 0: A B may be
-//             rounded to
-//                                          C's type before beta C0 is added
+//             + u_out * (|C| + |beta| |C0|)
+//                                          16-bit C, where beta is not 0: A B may be rounded to
+//                                          that type before beta C0 is added, as cuBLAS does
 //             + tiny                       half the smallest subnormal of that type, twice where
 //                                          beta C0 is a second term
 // Data are zero-mean, so partial sums and the errors of inputs grow like random walks. A sequential

@@ -81,6 +81,7 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   unit_ = sums.unit;
   exact_below_ = sums.exact_below;
   output_unit_ = out.unit > unit_ ? out.unit : 0.0;
+  rounds_twice_ = p.beta != 0.0;
   const auto k = static_cast<double>(p.k);
   const double root_k = std::sqrt(k);
   per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);
@@ -90,10 +91,8 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   const bool narrowed =
       inputs.stored_bits < std::max(stored_bits(p.dtype.a), stored_bits(p.dtype.b));
   if (narrowed) per_product_ = 2.0 * inputs.unit * std::min(1.0, kWalk / root_k);
-  if (declared == KZOO_COMPUTE_FP8) {
+  if (declared == KZOO_COMPUTE_FP8)
     per_product_ += kFp8Unit * std::min(kFp8Most, kFp8Walk / root_k);
-    rounds_twice_ = p.beta != 0.0;
-  }
   // Products and sums below the smallest normal number lose up to half the smallest subnormal each.
   if (declared == KZOO_COMPUTE_FP16_SUMS) tiny_ += std::abs(p.alpha) * k * format_of(KZOO_F16).tiny;
   // Small integers are exact in every input format, and so are their sums, below 2^24 in fp32. The

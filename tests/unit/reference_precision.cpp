@@ -151,19 +151,40 @@ TEST_CASE("sums of fp8 elements may keep 14 bits where fp8 is declared", "[refer
   }
 }
 
-TEST_CASE("fp8 products may be rounded to a bf16 C before beta C is added", "[reference]") {
-  problem p = sized(24, 24, 64, {KZOO_E4M3, KZOO_E4M3, KZOO_BF16});
-  p.data = fill::integers;
-  problem without = p;
-  p.beta = 1;
-  const operands o = operands_of(p);
-  const buffer products = computed(without);
-  buffer words(p);
-  for (std::int64_t i = 0; i < p.m; ++i)
-    for (std::int64_t j = 0; j < p.n; ++j) words.put(i, j, products.at(i, j) + value_at(o.c, i, j));
-  const reference::expected_result t(p);
-  CHECK(reference::judge(t, KZOO_COMPUTE_FP8, words.bytes()).reason == "");
-  CHECK_FALSE(reference::judge(t, KZOO_COMPUTE_FP32, words.bytes()).right);
+TEST_CASE("A B may be rounded to a 16-bit C before beta C is added, but not if C is wider",
+          "[reference]") {
+  struct {
+    element_types dtype;
+    kzoo_precision declared;
+    std::int64_t k;  // so many that sums need more bits than C has
+  } const cases[] = {{{KZOO_E4M3, KZOO_E4M3, KZOO_BF16}, KZOO_COMPUTE_FP8, 64},
+                     {{KZOO_BF16, KZOO_BF16, KZOO_BF16}, KZOO_COMPUTE_BF16, 512},
+                     {{KZOO_F16, KZOO_F16, KZOO_F16}, KZOO_COMPUTE_FP16, 4096}};
+  for (const auto& each : cases) {
+    problem p = sized(24, 24, each.k, each.dtype);
+    INFO(problem_name(p));
+    p.data = fill::integers;
+    problem without = p;
+    p.beta = 1;
+    const operands o = operands_of(p);
+    const buffer products = computed(without), rounded_once = computed(p);
+    problem wide = p;
+    wide.dtype.c = KZOO_F32;
+    buffer words(p), wide_words(wide);
+    int different = 0;
+    for (std::int64_t i = 0; i < p.m; ++i) {
+      for (std::int64_t j = 0; j < p.n; ++j) {
+        const float sum = products.at(i, j) + value_at(o.c, i, j);
+        words.put(i, j, sum);
+        wide_words.put(i, j, sum);
+        different += words.at(i, j) != rounded_once.at(i, j);
+      }
+    }
+    CHECK(different > 0);
+    const reference::expected_result t(p), in_fp32(wide);
+    CHECK(reference::judge(t, each.declared, words.bytes()).reason == "");
+    CHECK_FALSE(reference::judge(in_fp32, each.declared, wide_words.bytes()).right);
+  }
 }
 
 TEST_CASE("fill::probe tells sums in bf16 from those in fp16, where they are small",
