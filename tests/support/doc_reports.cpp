@@ -20,11 +20,18 @@ std::string full(const document& d, const path&) {
   return report::full_report(d, report::medium::markdown);
 }
 
+std::string pivot(const document& d, const results::pivot& what) {
+  report::page p(report::medium::markdown);
+  report::add_pivot(p, d, what);
+  return p.take();
+}
 template <results::pivot_axis kAxis>
 std::string errors_by(const document& d, const path&) {
-  report::page p(report::medium::markdown);
-  report::add_pivot(p, d, {results::pivot_axis::kernel, kAxis, results::pivot_value::error});
-  return p.take();
+  return pivot(d, {results::pivot_axis::kernel, kAxis, results::pivot_value::error});
+}
+template <results::pivot_axis kRows, results::pivot_axis kColumns>
+std::string speedups(const document& d, const path&) {
+  return pivot(d, {kRows, kColumns, results::pivot_value::speedup});
 }
 
 // A chart of report --svg, as tests/cli/html_svg.cpp keeps it beside the results.
@@ -52,6 +59,10 @@ constexpr std::array kMarkers{
     marker{"<!-- report: ", &full},
     marker{"<!-- ladder chart: ", &ladder_chart},
     marker{"<!-- rate chart: ", &rate_chart},
+    marker{"<!-- speedups by problem: ",
+           &speedups<results::pivot_axis::problem, results::pivot_axis::kernel>},
+    marker{"<!-- speedups by kernel: ",
+           &speedups<results::pivot_axis::kernel, results::pivot_axis::shape>},
     marker{"<!-- errors by n: ", &errors_by<results::pivot_axis::n>},
     marker{"<!-- errors by k: ", &errors_by<results::pivot_axis::k>},
 };
