@@ -82,7 +82,7 @@ class execution {
     timed_candidates_.clear();
     for (loaded_plugin& c : plan_.plugins) {
       for (const selected_variant& e : c.entries) judge_one(judge, index, known, c, e);
-      if (c.host) release(*c.host, device_bytes_needed_);
+      if (c.host) release(*c.host, memory_needed_);
     }
     if (!plan_.experiment.timing.enabled) return;
     for (const candidate& c : candidates_) {
@@ -127,7 +127,7 @@ class execution {
         first_round = std::max(first_round, time->rounds.back() + 1);
       }
     }
-    run_rounds(p, plan_.experiment.timing, timed_candidates_, first_round, device_bytes_needed_,
+    run_rounds(p, plan_.experiment.timing, timed_candidates_, first_round, memory_needed_,
                [&](int round, const cell& c) {
                  interrupt::check();
                  watch_.times(p, c.kernel.name(), round);
@@ -188,7 +188,7 @@ class execution {
   document document_;
   known_cells& known_;
   observer& watch_;
-  std::int64_t device_bytes_needed_ = device_bytes(plan_);  // by each turn
+  memory_need memory_needed_ = memory_needed(plan_);
   double seconds_before_;
   std::size_t complete_;  // the problems before this one have all their cells
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -51,11 +51,11 @@ double bytes_on_device(const plan& p, const problem& largest) {
 
 }  // namespace
 
-std::int64_t device_bytes(const plan& p) {
+memory_need memory_needed(const plan& p) {
   constexpr std::int64_t kContextBytes = std::int64_t{1} << 30;
   const problem* const largest = largest_of(p);
-  if (p.device.abi.kind != KZOO_CUDA || largest == nullptr) return 0;
-  return static_cast<std::int64_t>(bytes_on_device(p, *largest)) + kContextBytes;
+  if (p.device.abi.kind != KZOO_CUDA || largest == nullptr) return {};
+  return {p.device, static_cast<std::int64_t>(bytes_on_device(p, *largest)) + kContextBytes};
 }
 
 // Device: one worker at a time holds A, B and C. Host: each worker shares its C with the

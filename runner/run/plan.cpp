@@ -213,9 +213,13 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   return p;
 }
 
-std::optional<worker::memory_report> release(host::plugin_host& host, std::int64_t needed) try {
-  const auto kept = host.release();
-  if (kept && kept->device_free < needed) host.leave();
+std::optional<worker::memory_report> release(host::plugin_host& host,
+                                             const memory_need& needed) try {
+  auto kept = host.release();
+  if (!kept || kept->device_free >= needed.bytes) return kept;
+  host.leave();
+  const auto free_now = static_cast<std::int64_t>(devices::free_memory(needed.on));
+  kept->device = std::min(kept->device, free_now - kept->device_free);
   return kept;
 } catch (const failure&) {
   return std::nullopt;  // the memory is free all the same: a worker that fails is ended

@@ -55,13 +55,18 @@ loaded_plugin enter_file(const std::filesystem::path& file, const host_factory& 
 // Throws input::invalid, with the memory needed, when the largest problem does not fit.
 void check_memory(const plan& p);
 
-// Bytes of the device's memory that a worker needs for the largest problem, its CUDA context
-// included; 0 on the CPU.
-std::int64_t device_bytes(const plan& p);
+// What a worker needs of the device's memory for the largest problem, its CUDA context included,
+// and so each turn has to leave to the next one.
+struct memory_need {
+  results::device on;
+  std::int64_t bytes = 0;  // on the CPU 0
+};
+memory_need memory_needed(const plan& p);
 
 // Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.
-// If fewer than `needed` bytes of the device are free then, it ends the worker, which may keep what
-// other kernels need. Returns what plugin_host::release() does.
-std::optional<worker::memory_report> release(host::plugin_host& host, std::int64_t needed = 0);
+// If less is free then than is needed, it ends the worker, which may keep that memory; what stays
+// in use after its end is another program's. Returns what plugin_host::release() does.
+std::optional<worker::memory_report> release(host::plugin_host& host,
+                                             const memory_need& needed = {});
 
 }  // namespace kzoo::run

@@ -46,11 +46,11 @@ struct random_choices {
 class candidate_timer {
  public:
   candidate_timer(timed_candidate& who, const problem& p, const results::timing_options& how,
-                  std::int64_t device_bytes_needed, const random_choices& random)
+                  const memory_need& needed, const random_choices& random)
       : who_(who),
         problem_(p),
         how_(how),
-        device_bytes_needed_(device_bytes_needed),
+        memory_needed_(needed),
         random_(random),
         rule_{how.rounds, how.max_relative_half_width, how.max_seconds} {
     // A simulator's times need no precision, and a new process for each turn is expensive.
@@ -184,8 +184,8 @@ class candidate_timer {
   };
 
   void release_all() {
-    const std::optional<worker::memory_report> kept = release(*who_.host, device_bytes_needed_);
-    leaks_.add(kept, device_bytes_needed_);
+    const std::optional<worker::memory_report> kept = release(*who_.host, memory_needed_);
+    leaks_.add(kept, memory_needed_.bytes);
     if (kept && !kept->limits.empty()) limits_ = kept->limits;
   }
 
@@ -340,7 +340,7 @@ class candidate_timer {
   timed_candidate& who_;
   const problem& problem_;
   const results::timing_options& how_;
-  std::int64_t device_bytes_needed_;
+  const memory_need& memory_needed_;
   random_choices random_;
   bool clocks_compared_ = false, alone_ = false;
   results::finding excuse_;
@@ -367,14 +367,14 @@ std::vector<candidate_timer*> participants(std::vector<candidate_timer>& all) {
 
 void run_rounds(const problem& p, const results::timing_options& how,
                 std::span<timed_candidate> timed_candidates, int first_round,
-                std::int64_t device_bytes_needed, const turn_observer& watch) {
+                const memory_need& needed, const turn_observer& watch) {
   // A new order in each round and each run, so that effects of the order average out.
   std::mt19937_64 random(std::random_device{}());
   std::uniform_int_distribution<int> clock_round(first_round, first_round + how.rounds - 1);
   std::vector<candidate_timer> timers;
   const std::uint64_t unseen_seed = random();
   for (timed_candidate& t : timed_candidates)
-    timers.emplace_back(t, p, how, device_bytes_needed,
+    timers.emplace_back(t, p, how, needed,
                         random_choices{first_round, clock_round(random), unseen_seed});
   // Calls take(), which lets `t` run in its process.
   const auto in_its_process = [&](candidate_timer& t, const auto& take) {

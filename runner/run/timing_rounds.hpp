@@ -9,6 +9,7 @@
 #include "checks/candidate.hpp"
 #include "host/plugin_host.hpp"
 #include "results/document.hpp"
+#include "run/plan.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -33,10 +34,9 @@ struct timed_candidate {
 using turn_observer = std::function<void(int round, const results::cell&)>;
 
 // Rounds are numbered from `first_round`, so that they are not paired with the rounds of cells that
-// an interrupted run has timed. `device_bytes_needed`: what each turn has to leave to the next one,
-// device_bytes() in run/plan.hpp.
+// an interrupted run has timed.
 void run_rounds(const problem& p, const results::timing_options& how,
                 std::span<timed_candidate> timed_candidates, int first_round,
-                std::int64_t device_bytes_needed, const turn_observer& watch);
+                const memory_need& needed, const turn_observer& watch);
 
 }  // namespace kzoo::run
