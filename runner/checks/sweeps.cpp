@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <random>
+#include <utility>
 
 namespace kzoo::checks {
 namespace {
@@ -83,6 +85,7 @@ std::string why_probed(const element_types& types, kzoo_precision declared) {
 std::vector<problem> shapes::problems(const candidate& c) const {
   constexpr std::array kShapes = {shape{1, 1, 1},      shape{1, 129, 7},    shape{127, 1, 65},
                                   shape{17, 19, 1},    shape{2, 3, 5},      shape{15, 16, 17},
+                                  shape{18, 20, 2},    shape{9, 33, 3},     shape{35, 6, 4},
                                   shape{31, 33, 32},   shape{64, 64, 64},   shape{63, 65, 127},
                                   shape{97, 89, 101},  shape{128, 128, 64}, shape{129, 127, 33},
                                   shape{65, 130, 257}, shape{255, 257, 16}, shape{256, 136, 72},
@@ -120,6 +123,21 @@ std::vector<problem> scalars::problems(const candidate& c) const {
       for (const std::int64_t padding : {0, 5}) add({33, 70, 41}, alpha, beta, padding);
     }
   }
+  // Others, and a pair that nobody can foresee; a cube; and numbers in C that must not be read.
+  std::mt19937 random(std::random_device{}());
+  const double most = integer ? 9999 : 2, scale = integer ? 1 : 1000;
+  const auto drawn = [&] {
+    std::uniform_int_distribution<int> range(1, static_cast<int>(most * scale));
+    return (random() % 2 == 0 ? 1 : -1) * range(random) / scale;
+  };
+  const double same = integer ? 5 : 0.6, drawn_alpha = drawn(), drawn_beta = drawn();
+  for (const auto& [a, b] :
+       {std::pair{-1.0, 1.0}, {1.0, -1.0}, {-1.0, -1.0}, {same, same}, {drawn_alpha, drawn_beta}})
+    add({33, 70, 41}, a, b, 5);
+  add({40, 40, 40}, some_alpha, some_beta, 0);
+  constexpr int kStaleExponent = 10;
+  add({33, 70, 41}, 1, 0, 0);
+  list.back().data = {fill::stale, kStaleExponent};
   // Shapes that kernels special-case: vectors, outer products, and a K large enough for split-K.
   for (const shape& size :
        {shape{1, 129, 65}, shape{127, 1, 65}, shape{33, 40, 1}, shape{3, 5, 5001}}) {
@@ -178,7 +196,10 @@ std::vector<problem> batches::problems(const candidate& c) const {
     return list.back();
   };
   add(2, {64, 64, 64});
-  add(17, {5, 3, 9});
+  add(67, {5, 3, 9});
+  for (const layout other : kLayouts) {
+    if (other != c.current_problem().layout) add(3, {33, 40, 24}).layout = other;
+  }
   add(3, {97, 89, 101}).batch_padding = 40;
   for (const shared_operand shared : {shared_operand::none, shared_operand::a, shared_operand::b}) {
     problem& general = add(4, {33, 70, 41});
@@ -231,9 +252,12 @@ std::vector<problem> scaled_inputs::problems(const candidate& c) const {
   for (const fill how : {fill::scaled, fill::uneven})
     for (const int exponent : {up, down}) list.push_back(scaled_by(p, how, exponent));
   list.front().beta = -1.3;
-  if (p.dtype == KZOO_F32 && c.declared() != KZOO_COMPUTE_FP32_NORMWISE) {
-    list.push_back(p);
-    list.back().data = fill::unequal;
+  const bool is_wide = p.dtype == KZOO_F32 || p.dtype == KZOO_F64;
+  if (is_wide && c.declared() != KZOO_COMPUTE_FP32_NORMWISE) {
+    for (const fill how : {fill::unequal, fill::unequal_b}) {
+      list.push_back(p);
+      list.back().data = how;
+    }
   }
   return list;
 }

@@ -45,15 +45,17 @@ enum class content : std::uint32_t {
   zeros,
   ones,
   normal,    // sums of four numbers uniform in [-1/2, 1/2)
-  specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements
+  specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements, and 0 in 16
   scaled,    // uniform, times 2^parameter, which may be negative
   // With a parameter, matrix::parameter:
   sparse,    // uniform, but 0 in parameter of 2^32 elements
   powers,    // 2^-parameter to 1, of either sign
   few_bits,  // uniform, cut to so many fraction bits
-  // f32 only:
-  tall_first,  // uniform, but column 0 of op(x) is larger by 2^30
-  no_first     // uniform, but row 0 of op(x) is 0
+  // f32 and f64 only, of op(x):
+  tall_first_col,  // uniform, but column 0 is larger by 2^30
+  tall_first_row,  // uniform, but row 0 is
+  no_first_col,    // uniform, but column 0 is 0
+  no_first_row     // uniform, but row 0 is
 };
 
 // Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
@@ -346,8 +348,10 @@ constexpr bool is_whole(content c) {
     case content::sparse:
     case content::powers:
     case content::few_bits:
-    case content::tall_first:
-    case content::no_first:
+    case content::tall_first_col:
+    case content::tall_first_row:
+    case content::no_first_col:
+    case content::no_first_row:
       return false;
     default:
       return true;
@@ -356,6 +360,38 @@ constexpr bool is_whole(content c) {
 
 constexpr double power_of_two(std::int64_t exponent) {
   return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+}
+
+// Uniform fractions, each times factor().
+constexpr bool is_multiple_of_uniform(content c) {
+  switch (c) {
+    case content::uniform:
+    case content::scaled:
+    case content::tall_first_col:
+    case content::tall_first_row:
+    case content::no_first_col:
+    case content::no_first_row:
+      return true;
+    default:
+      return false;
+  }
+}
+constexpr double kTall = 0x1p30;
+constexpr double factor(const matrix& x, std::int64_t index) {
+  switch (x.inside) {
+    case content::scaled:
+      return power_of_two(static_cast<std::int64_t>(x.parameter));
+    case content::tall_first_col:
+      return op_coordinates_of(x, index).col == 0 ? kTall : 1.0;
+    case content::tall_first_row:
+      return op_coordinates_of(x, index).row == 0 ? kTall : 1.0;
+    case content::no_first_col:
+      return op_coordinates_of(x, index).col == 0 ? 0.0 : 1.0;
+    case content::no_first_row:
+      return op_coordinates_of(x, index).row == 0 ? 0.0 : 1.0;
+    default:
+      return 1.0;
+  }
 }
 
 // A fraction for content that is none of integers, exact in fp32; `h` is hash(x.key, index).
@@ -378,14 +414,8 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
       const std::uint32_t cut = (1u << (23 - x.parameter)) - 1;
       return std::bit_cast<float>(std::bit_cast<std::uint32_t>(uniform) & ~cut);
     }
-    case content::scaled:
-      return uniform * static_cast<float>(power_of_two(static_cast<std::int64_t>(x.parameter)));
-    case content::tall_first:
-      return op_coordinates_of(x, index).col == 0 ? uniform * 0x1p30f : uniform;
-    case content::no_first:
-      return op_coordinates_of(x, index).row == 0 ? 0.0f : uniform;
     default:
-      return uniform;
+      return uniform * static_cast<float>(factor(x, index)) + 0.0f;  // no -0
   }
 }
 
@@ -413,13 +443,15 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
     if (x.type == KZOO_F64) return std::bit_cast<std::uint64_t>(static_cast<double>(whole));
     return encode(x.type, static_cast<float>(whole));
   }
-  const bool is_scaled = x.inside == content::scaled;
-  if (x.type == KZOO_F64 && (is_scaled || x.inside == content::uniform)) {  // 53 bits
+  if (x.type == KZOO_F64 && is_multiple_of_uniform(x.inside)) {  // 53 bits
     const auto whole = static_cast<std::int64_t>(h >> 11) - (std::int64_t{1} << 52);
-    const std::int64_t exponent = is_scaled ? static_cast<std::int64_t>(x.parameter) : 0;
-    return std::bit_cast<std::uint64_t>(static_cast<double>(whole) * power_of_two(exponent - 52));
+    return std::bit_cast<std::uint64_t>(static_cast<double>(whole) * 0x1p-52 * factor(x, index) +
+                                        0.0);  // no -0
   }
-  if (x.inside == content::specials && h % 256 == 0) return special(x.type, h >> 8);
+  if (x.inside == content::specials) {
+    if (h % 256 == 0) return special(x.type, h >> 8);
+    if (h % 16 == 1) return 0;
+  }
   return encode(x.type, fraction(x, index, h));
 }
 
@@ -455,8 +487,9 @@ constexpr double norm_of(const matrix& x) {
       return 128.0;
     case content::normal:
       return 2.0;
-    case content::tall_first:
-      return 0x1p30;
+    case content::tall_first_col:
+    case content::tall_first_row:
+      return kTall;
     case content::scaled:
       return power_of_two(static_cast<std::int64_t>(x.parameter));
     case content::specials:

@@ -68,7 +68,12 @@ contents contents_of(const problem& p) {
     case fill::uneven:
       return {scaled, scaled, uniform};
     case fill::unequal:
-      return {tall_first, no_first, uniform};
+      return {tall_first_col, no_first_row, uniform};
+    case fill::unequal_b:
+      return {no_first_col, tall_first_row, uniform};
+    case fill::stale:
+      if (is_integer(p.dtype)) return {integers, integers, full};
+      return {uniform, uniform, scaled};
     default:
       return {uniform, uniform, uniform};
   }
@@ -95,7 +100,8 @@ operands operands_of(const problem& p) {
                         {},    transposed, parameter_of(what, p, which == 1),
                         count, stride};
   };
-  const data::content c = p.beta == 0.0 ? data::content::poison : inside.c;
+  const bool is_poisoned = p.beta == 0.0 && p.data.what != fill::stale;
+  const data::content c = is_poisoned ? data::content::poison : inside.c;
   operands of{matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0,
                      p.count_a(), p.stride_a()),
               matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1,

@@ -93,6 +93,10 @@ std::string_view fill_name(fill f) {
       return "full";
     case fill::full_b:
       return "full_b";
+    case fill::unequal_b:
+      return "unequal_b";
+    case fill::stale:
+      return "stale";
     default:
       return "uniform";
   }
@@ -108,6 +112,7 @@ fill_range parameter_of(fill f) {
       return {0, 23, true};
     case fill::scaled:
     case fill::uneven:
+    case fill::stale:
       return {-512, 512, true};
     default:
       return {};

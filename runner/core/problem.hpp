@@ -76,7 +76,9 @@ bool is_fp32(kzoo_precision precision);
 //
 // For checks alone: `specials`, uniform with a few infinities and NaN, in C too; `scaled`: uniform,
 // in A and B times 2^number; `uneven`: in A times 2^number, in B divided by it; `full` and
-// `full_b`, for integers: all bits in A, or in B, and in C, so that products and sums wrap.
+// `full_b`, for integers: all bits in A, or in B, and in C, so that products and sums wrap;
+// `unequal_b`: row 0 of B is larger by 2^30 and meets zeros in A; `stale`: uniform, but C starts as
+// numbers that are large, times 2^number, where beta is 0 as well.
 enum class fill {
   uniform,
   integers,
@@ -94,7 +96,9 @@ enum class fill {
   scaled,
   uneven,
   full,
-  full_b
+  full_b,
+  unequal_b,
+  stale
 };
 // Those that an experiment may name.
 inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe,   fill::signs,

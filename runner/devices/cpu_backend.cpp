@@ -14,6 +14,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <vector>
 
 // Defined if libasan is loaded into the process: checks/sanitizers.hpp.
@@ -42,6 +43,41 @@ class signals_blocked {
   sigset_t before_{};
 };
 
+// Some elements of a matrix, chosen at random, as they are when this is made.
+class glance {
+ public:
+  glance(const void* words, const data::matrix& x, std::mt19937_64& random)
+      : bytes_(static_cast<const char*>(words)),
+        element_(static_cast<std::size_t>(data::element_bytes(x.type))) {
+    constexpr std::size_t kElements = 256;
+    seen_.reserve(kElements);
+    const auto all = static_cast<std::uint64_t>(data::word_count(x));
+    for (std::size_t i = 0; i < kElements; ++i) {
+      const std::size_t at = random() % all * element_;
+      seen_.push_back({at, read(at)});
+    }
+  }
+  int changed() const {
+    return static_cast<int>(
+        std::ranges::count_if(seen_, [&](const element& e) { return read(e.at) != e.bits; }));
+  }
+
+ private:
+  struct element {
+    std::size_t at;  // in bytes
+    std::uint64_t bits;
+  };
+  std::uint64_t read(std::size_t at) const {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, bytes_ + at, element_);
+    return bits;
+  }
+
+  const char* bytes_;
+  std::size_t element_;
+  std::vector<element> seen_;
+};
+
 // Kernels run synchronously when they are called, so there is no stream, nothing to wait for, and
 // the host's clock times all of the work. Caches stay as the previous run left them.
 class cpu_backend final : public backend {
@@ -67,20 +103,32 @@ class cpu_backend final : public backend {
 
   void negate(void* buffer, const data::matrix& x, const data::negation& to) override {
     const data::matrix other = with(x, to);
+    std::int64_t words = 0;
     std::vector<std::vector<std::int64_t>> columns(static_cast<std::size_t>(x.count));
     for (std::int64_t product = 0; product < x.count; ++product)
       for (std::int64_t col = 0; col < x.cols; ++col)
         if (data::is_column_negated(x, product, col) !=
-            data::is_column_negated(other, product, col))
+            data::is_column_negated(other, product, col)) {
           columns[std::size_t(product)].push_back(col);
-    for_each_block(data::all_rows(x), [&](std::int64_t row) {
+          words += x.rows;
+        }
+    std::vector<char> changes(static_cast<std::size_t>(data::all_rows(x)));
+    for (std::int64_t row = 0; row < data::all_rows(x); ++row) {
+      if (data::is_row_negated(x, row) == data::is_row_negated(other, row)) continue;
+      changes[std::size_t(row)] = 1;
+      words += x.cols;
+    }
+    const auto negate_in = [&](std::int64_t row) {
       const std::int64_t first = data::index_of(x, row, 0);
       for (const std::int64_t col : columns[std::size_t(row / x.rows)])
         negate_word(buffer, x, first + col);
-      if (data::is_row_negated(x, row) == data::is_row_negated(other, row)) return;
+      if (changes[std::size_t(row)] == 0) return;
       for (std::int64_t col = 0; col < x.cols; ++col)  // twice is not at all
         negate_word(buffer, x, first + col);
-    });
+    };
+    // The last signs change just before the kernel is called: threads would take longer to start.
+    if (words > kWordsPerBlock) return for_each_block(data::all_rows(x), negate_in);
+    for (std::int64_t row = 0; row < data::all_rows(x); ++row) negate_in(row);
   }
 
   std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
@@ -183,8 +231,10 @@ class cpu_backend final : public backend {
     touch_pages(steps.output, steps.output_spec);
     no_signals.emplace();
     const double ms = milliseconds_since(start);
+    const glance at_once(steps.output, steps.output_spec, random_);
     for (const void* input : steps.inputs) set_read_only(input, false);
-    return {ms, 0, digest(steps.output, steps.output_spec)};
+    const std::uint64_t digested = digest(steps.output, steps.output_spec);
+    return {ms, 0, digested, at_once.changed()};
   }
   bool cold_cache() const override { return false; }
 
@@ -232,6 +282,7 @@ class cpu_backend final : public backend {
         .count();
   }
 
+  std::mt19937_64 random_{std::random_device{}()};
   static constexpr std::int64_t kWordsPerBlock = 1 << 16;
   static std::size_t blocks(const data::matrix& x) {
     return static_cast<std::size_t>((data::word_count(x) + kWordsPerBlock - 1) / kWordsPerBlock);

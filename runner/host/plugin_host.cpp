@@ -37,6 +37,7 @@ json plugin_host::call(const json& request, double timeout_seconds) {
   const auto status = reply.value("status", "");
   if (status == "unsupported") throw failure(verdict::unsupported, reason);
   if (status == "unavailable") throw failure(verdict::unavailable, reason);
+  if (status == "wrong") throw failure(verdict::wrong, reason);
   give_up(verdict::error, reason);
 }
 

@@ -142,7 +142,14 @@ run_report prepared_kernel::run(const run_request& how) {
 }
 
 devices::finished_run prepared_kernel::run_once(devices::start from, const data::negation& next) {
-  return backend_.run(steps_of_run([&] { return next; }), from);
+  const devices::finished_run done = backend_.run(steps_of_run([&] { return next; }), from);
+  if (done.changed_later > 0)
+    throw refusal{
+        "wrong",
+        fmt::format("C still changes when run() has returned: {} of the "
+                    "elements that were read at once changed later; does a thread go on computing?",
+                    done.changed_later)};
+  return done;
 }
 
 devices::run_steps prepared_kernel::steps_of_run(const std::function<data::negation()>& next) {

@@ -16,9 +16,9 @@
 //   {"op": "finish", "slot"}                              -> {}
 //   {"op": "release"}                                     -> memory_report
 //
-// or a status: {"status": "unsupported" | "unavailable" | "error", "reason"}. A slot holds one
-// prepared kernel: instances that are alive at the same time are in different slots. messages.hpp
-// has the reports.
+// or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. A slot
+// holds one prepared kernel: instances that are alive at the same time are in different slots.
+// messages.hpp has the reports.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"

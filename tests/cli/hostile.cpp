@@ -229,6 +229,17 @@ TEST_CASE("device memory that is never freed is wrong", "[cli][hostile][.gpu]") 
   for (std::size_t i = 1; i < cells.size(); ++i) CHECK(cells.at(i).at("verdict") == "pass");
 }
 
+TEST_CASE("a thread that goes on computing C after run() is found", "[cli][hostile]") {
+  const auto ran = run_quick("native:honest,threads:finishes_later", 256);
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cells = ran.json().at("cells");
+  CHECK(cells.at(0).at("verdict") == "pass");
+  CHECK(cells.at(1).at("verdict") == "wrong");
+  CHECK_THAT(cells.at(1).at("reason").get<std::string>(),
+             ContainsSubstring("C still changes when run() has returned"));
+}
+
 TEST_CASE("a result that is computed when it is read takes its time", "[cli][hostile]") {
   const auto ran = run_quick("native:honest,native:computes_when_read", 96);
   INFO(ran.err);

@@ -132,18 +132,23 @@ TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "
   }
 }
 
-TEST_CASE("an unequal A has a first column larger by 2^30, and B no first row", "[matrix_data]") {
-  const data::matrix even = {KZOO_F32, data::content::uniform, 40, 30, 33, 7};
-  data::matrix tall = even, none = even;
-  tall.inside = data::content::tall_first;
-  none.inside = data::content::no_first;
-  for (std::int64_t row = 0; row < even.rows; ++row) {
-    for (std::int64_t col = 0; col < even.cols; ++col) {
-      const auto value = [&](const data::matrix& x) {
-        return data::decode(KZOO_F32, data::word(x, data::index_of(x, row, col)));
-      };
-      REQUIRE(value(tall) == value(even) * (col == 0 ? 0x1p30 : 1.0));
-      REQUIRE(value(none) == (row == 0 ? 0.0 : value(even)));
+TEST_CASE("a first row or column is larger by 2^30, or 0", "[matrix_data]") {
+  using enum data::content;
+  for (const kzoo_type type : {KZOO_F32, KZOO_F64}) {
+    const data::matrix even = {type, uniform, 40, 30, 33, 7};
+    const auto value = [&](data::content inside, std::int64_t row, std::int64_t col) {
+      data::matrix x = even;
+      x.inside = inside;
+      return data::decode(type, data::word(x, data::index_of(x, row, col)));
+    };
+    for (std::int64_t row = 0; row < even.rows; ++row) {
+      for (std::int64_t col = 0; col < even.cols; ++col) {
+        const double plain = value(uniform, row, col);
+        REQUIRE(value(tall_first_col, row, col) == plain * (col == 0 ? 0x1p30 : 1.0));
+        REQUIRE(value(tall_first_row, row, col) == plain * (row == 0 ? 0x1p30 : 1.0));
+        REQUIRE(value(no_first_col, row, col) == (col == 0 ? 0.0 : plain));
+        REQUIRE(value(no_first_row, row, col) == (row == 0 ? 0.0 : plain));
+      }
     }
   }
 }

@@ -83,6 +83,10 @@ TEST_CASE("floating point functions", "[sim]") {
   CHECK(__fdividef(1.0f, 4.0f) == 0.25f);
   CHECK(__saturatef(2.0f) == 1.0f);
   CHECK(__saturatef(NAN) == 0.0f);
+  CHECK(isnan(NAN));
+  CHECK(isinf(-INFINITY));
+  CHECK_FALSE(isfinite(INFINITY));
+  CHECK(signbit(-0.0f));
   const float one = 3.0f;
   CHECK(__ldg(&one) == 3.0f);
   const long long before = clock64();

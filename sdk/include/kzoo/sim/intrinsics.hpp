@@ -101,6 +101,11 @@ inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __frcp_rn(float a) { return 1.0f / a; }
 inline float __fsqrt_rn(float a) { return std::sqrt(a); }
 inline float __fdividef(float a, float b) { return a / b; }
+// In C++ they are in std alone; CUDA has them outside of it as well.
+using std::isfinite;
+using std::isinf;
+using std::isnan;
+using std::signbit;
 inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 #if !defined(__GLIBC_PREREQ) || !__GLIBC_PREREQ(2, 42)  // the C library has its own from there on
 inline float rsqrtf(float a) { return 1.0f / std::sqrt(a); }

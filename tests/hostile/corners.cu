@@ -1,0 +1,117 @@
+// Right but for one corner of what a GEMM takes, where an optimisation or a special case goes
+// wrong.
+#include "hostile.hpp"
+
+namespace {
+
+using hostile::dot;
+using hostile::gemm;
+using hostile::per_element;
+using hostile::store_product;
+
+// As a reference BLAS does for B: 0 times infinity is lost.
+struct skips_zeros : per_element<skips_zeros> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i)
+      if (g.b_at(i, col) != 0) sum += g.a_at(row, i) * g.b_at(i, col);
+    g.store(row, col, sum);
+  }
+};
+
+// Takes -1 for 1.
+struct unsigned_scalars : per_element<unsigned_scalars> {
+  static __device__ void element(gemm g, int row, int col) {
+    if (g.alpha == -1) g.alpha = 1;
+    if (g.beta == -1) g.beta = 1;
+    store_product(g, row, col);
+  }
+};
+
+// Factors alpha out where it is the same as beta, and loses it.
+struct equal_scalars : per_element<equal_scalars> {
+  static __device__ void element(gemm g, int row, int col) {
+    if (g.alpha == g.beta && g.alpha != 0) g.alpha = g.beta = 1;
+    store_product(g, row, col);
+  }
+};
+
+// Adds to what C holds although beta = 0, but for the NaN that most tests put there.
+struct adds_to_numbers : per_element<adds_to_numbers> {
+  static __device__ void element(gemm g, int row, int col) {
+    float& c = g.c[static_cast<long>(row) * g.ldc + col];
+    const float before = g.beta == 0 && !isnan(c) ? c : 0;
+    store_product(g, row, col);
+    c += before;
+  }
+};
+
+// Unrolls a short loop along k wrongly.
+struct short_k : per_element<short_k> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    const bool is_short = g.k == 2 || g.k == 3 || g.k == 4;
+    g.store(row, col, dot(g, row, col, is_short ? 1 : g.k));
+  }
+};
+
+// A path for cubes that has no beta.
+struct cubes : per_element<cubes> {
+  static __device__ void element(gemm g, int row, int col) {
+    if (g.m == g.n && g.n == g.k) g.beta = 0;
+    store_product(g, row, col);
+  }
+};
+
+// Integers of 24 bits and one exponent for each column of B: as long as fp32, if no element is much
+// larger than the others.
+struct column_exponents : per_element<column_exponents> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    float largest = 0;
+    for (int i = 0; i < g.k; ++i) largest = fmaxf(largest, fabsf(g.b_at(i, col)));
+    int exponent = 0;
+    frexpf(largest, &exponent);
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) {
+      const float whole = rintf(ldexpf(g.b_at(i, col), 24 - exponent));
+      sum += g.a_at(row, i) * ldexpf(whole, exponent - 24);
+    }
+    g.store(row, col, sum);
+  }
+};
+
+using batch = kzoo::gemm_batch<float>;
+
+template <class Trick, class Gemm>
+__global__ void per_product_kernel(Gemm all) {
+  const gemm g = Trick::product(all, static_cast<int>(blockIdx.z));
+  if (hostile::row() < g.m && hostile::col() < g.n)
+    store_product(g, hostile::row(), hostile::col());
+}
+
+// More products than a table has room for.
+struct many_products {
+  using types = kzoo::types<float>;
+  using grid = kzoo::tile_grid<16, 16>;
+  static constexpr bool batches = true;
+  template <class Gemm>
+  static constexpr auto kernel = per_product_kernel<many_products, Gemm>;
+
+  static __device__ gemm product(const gemm& g, int) { return g; }
+  static __device__ gemm product(const batch& all, int i) {
+    gemm g = all[i];
+    if (i >= 32) g.a = all[0].a;
+    return g;
+  }
+};
+
+}  // namespace
+
+KZOO_PLUGIN("corners", "Wrong in one corner of what a GEMM takes",
+            kzoo::variant<skips_zeros>("skips_zeros", "loses 0 times infinity"),
+            kzoo::variant<unsigned_scalars>("unsigned_scalars", "takes -1 for 1"),
+            kzoo::variant<equal_scalars>("equal_scalars", "loses alpha where it is beta"),
+            kzoo::variant<adds_to_numbers>("adds_to_numbers", "right where C holds NaN"),
+            kzoo::variant<short_k>("short_k", "wrong for K = 2, 3 and 4"),
+            kzoo::variant<cubes>("cubes", "no beta where M = N = K"),
+            kzoo::variant<column_exponents>("column_exponents", "one exponent for a column of B"),
+            kzoo::variant<many_products>("many_products", "right for up to 32 products"));
