@@ -45,6 +45,32 @@ std::optional<storage::journal> new_journal(const output_options& options, const
   return journal;
 }
 
+// Stored results may name files that would be compiled and run, and options of the compiler, which
+// can do as much. Returns which; "" for none. `given`: what this command line gives instead.
+std::string code_named_by(const results::experiment& e, const experiment_options& given = {},
+                          const common_options& common = {}) {
+  std::string named;
+  const auto note = [&](const selector& s) {
+    if (as_file(s.text)) named = "a file to load as a plugin: " + s.text;
+  };
+  if (given.plugins.empty()) std::ranges::for_each(e.plugins, note);
+  if (e.baseline) note(*e.baseline);
+  if (common.build_args.empty() && !e.overridden.build_args.empty())
+    named = fmt::format("options of the compiler: {}", fmt::join(e.overridden.build_args, " "));
+  return named;
+}
+
+// The experiment as the file that names the plugins has it, with the same overrides.
+results::experiment stored_experiment(const document& d) {
+  const results::experiment& e = d.experiment;
+  return experiment::load_text(e.file, e.text, e.overridden);
+}
+
+// Whether the run used what `run --resume` uses only with --trust-folders.
+bool needs_trust(const document& d) {
+  return !d.invoked.plugin_folders.empty() || !code_named_by(stored_experiment(d)).empty();
+}
+
 void print_where(const document& d, const storage::journal& journal, bool all_stored,
                  std::FILE* out) {
   const std::string file = journal.file().string();
@@ -53,7 +79,7 @@ void print_where(const document& d, const storage::journal& journal, bool all_st
           ? fmt::format("stored in {}\n", file)
           : fmt::format("finished cells are stored in {}; to continue:\n  {} run --resume {}{}\n",
                         file, program_invocation_name, file,
-                        d.invoked.plugin_folders.empty() ? "" : " --trust-folders");
+                        needs_trust(d) ? " --trust-folders" : "");
   write_text(out, words);
 }
 
@@ -116,18 +142,7 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
            printable(fmt::format("{}", fmt::join(then.invoked.plugin_folders, ", "))));
 }
 
-// Stored results may name files that would be compiled and run, and options of the compiler, which
-// can do as much. `given`: what this command line gives instead.
-void check_trusted(const results::experiment& e, const experiment_options& given,
-                   const common_options& common, const std::string& file, bool trusted) {
-  std::string named;
-  const auto note = [&](const selector& s) {
-    if (as_file(s.text)) named = "a file to load as a plugin: " + s.text;
-  };
-  if (given.plugins.empty()) std::ranges::for_each(e.plugins, note);
-  if (e.baseline) note(*e.baseline);
-  if (common.build_args.empty() && !e.overridden.build_args.empty())
-    named = fmt::format("options of the compiler: {}", fmt::join(e.overridden.build_args, " "));
+void check_trusted(const std::string& named, const std::string& file, bool trusted) {
   if (trusted || named.empty()) return;
   throw input::invalid(
       fmt::format("error: {} names {}; --trust-folders uses that, if you know what it is",
@@ -191,7 +206,7 @@ int resume(const run_options& given) {
   add_recorded_folders(then, before.file.string(), given.trust_folders, options);
   results::experiment e = continued_experiment(then, options);
   e.verify.show_errors = options.show_errors;
-  check_trusted(e, given, given, before.file.string(), given.trust_folders);
+  check_trusted(code_named_by(e, given, given), before.file.string(), given.trust_folders);
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
@@ -233,10 +248,9 @@ int rerun(const rerun_options& given) {
   rerun_options options = given;
   add_recorded_folders(then, given.file, given.trust_folders, options);
   options.in_process = options.in_process || then.invoked.in_process;
-  const results::experiment& stored = then.experiment;
-  results::experiment e = experiment::load_text(stored.file, stored.text, stored.overridden);
+  results::experiment e = stored_experiment(then);
   e.verify.show_errors = options.show_errors;
-  check_trusted(e, {}, {}, given.file, given.trust_folders);
+  check_trusted(code_named_by(e), given.file, given.trust_folders);
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, given.file);

@@ -120,7 +120,11 @@ class line_parser {
       depth += c == '(' || c == '<' ? 1 : c == ')' || c == '>' ? -1 : 0;
     }
     if (at_ == begin) {
-      report_.error(where, "expected a value after '=' or ','");
+      const bool is_space =
+          at_ < line_.size() && kSpaces.find(line_[at_]) != std::string_view::npos;
+      report_.error(where,
+                    fmt::format("expected a value after '=' or ','{}",
+                                is_space ? "; a space ends a list: write it without spaces" : ""));
       return std::nullopt;
     }
     return std::string(line_.substr(begin, at_ - begin));

@@ -19,6 +19,10 @@ constexpr std::array kNotSimulated{
     construct{"extern __shared__",
               "`extern __shared__` is not there in the simulator; write T* "
               "tile = kzoo::dynamic_shared<T>()"},
+    construct{"<mma.h>", "the simulator's nvcuda::wmma is in <kzoo/wmma.hpp>"},
+    construct{"<cuda_pipeline.h>",
+              "asynchronous copies that both devices have are in <kzoo/async_copy.hpp>"},
+    construct{"<cuda/barrier>", "an mbarrier that both devices have is in <kzoo/mbarrier.hpp>"},
     construct{"asm",
               "inline PTX cannot be simulated: build this one for the GPU alone (--device "
               "cuda; DEVICES cuda in kzoo_add_plugin), or use the SDK's functions "
@@ -54,7 +58,8 @@ unsigned line_with(std::string_view source, std::string_view text, std::string_v
     const std::size_t end = std::min(source.find('\n'), source.size());
     const std::string_view line = source.substr(0, end);
     source.remove_prefix(std::min(end + 1, source.size()));
-    if (has_word(line, text) && (by_assembler || has(output, fmt::format(":{}:", number))))
+    if (has_word(line, text) && (by_assembler || has(output, fmt::format(":{}:", number)) ||
+                                 has(output, fmt::format(":{},", number))))  // included from there
       return number;
   }
   return 0;
@@ -87,7 +92,7 @@ std::string hints(std::string_view device, std::string_view file, std::string_vi
   }
   for (const construct& c : kNotSimulated) {
     if (const unsigned line = line_with(source, c.text, compiler_output); line > 0)
-      text += fmt::format("{}:{}: note: {}\n", file, line, c.advice);
+      text += fmt::format("{}:{}: note: {} (docs/porting.md)\n", file, line, c.advice);
   }
   return text;
 }

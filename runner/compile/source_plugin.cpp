@@ -249,6 +249,13 @@ compiled source_plugin(const fs::path& file, const recipe& how, const words& ext
   const std::string library = source.stem().string() + ".so";
   if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
     input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
+  if (source.extension() == ".c") {
+    const std::string name = file.string();
+    input::refuse(name,
+                  fmt::format("is C, and sources are compiled as C++; build it and name the "
+                              "library: cc -O2 -shared -fPIC -I {} {} -o {}",
+                              how.include, name, fs::path(file).replace_extension(".so").string()));
+  }
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   for (int tries = 1;; ++tries) {
     const std::string text = input::read_file(source, kSourceFile);

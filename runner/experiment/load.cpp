@@ -91,10 +91,13 @@ void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
 }
 
 // A kernel that runs without pauses writes its C again and again.
-void check_repeatable(const results::experiment& e, input::diagnostics& report) {
-  const bool adds = std::ranges::any_of(e.problems, [](const problem& p) { return p.beta != 0; });
-  if (!adds || e.timing.power == results::power_mode::burst) return;
-  report.error(e.problems_where,
+void check_repeatable(const results::experiment& e, const std::vector<problem_set>& sets,
+                      input::diagnostics& report) {
+  const auto adds = std::ranges::find_if(sets, [](const problem_set& set) {
+    return std::ranges::any_of(set.beta, [](double beta) { return beta != 0; });
+  });
+  if (adds == sets.end() || e.timing.power == results::power_mode::burst) return;
+  report.error(adds->beta_where,
                fmt::format("timing.power = \"{}\" repeats a product without filling C again, which "
                            "needs beta = 0",
                            results::power_mode_name(e.timing.power)));
@@ -206,7 +209,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
     e.problems_where = {"--batches"};
   }
   if (!report.any()) e.problems = expand(sets, report);
-  check_repeatable(e, report);
+  check_repeatable(e, sets, report);
   report.throw_if_any();
   return e;
 }

@@ -150,6 +150,7 @@ problem_set read_set(table_reader& keys, const location& where) {
                  [&](const value& v) { return read_scalar(v, "alpha", integers); });
   keys.read_list("beta", set.beta,
                  [&](const value& v) { return read_scalar(v, "beta", integers); });
+  if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
   read_scale(keys, "scale_a", set.dtypes, set.scale_a);
   read_scale(keys, "scale_b", set.dtypes, set.scale_b);
   read_batch(keys, set);

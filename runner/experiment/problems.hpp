@@ -15,6 +15,7 @@ struct problem_set {
   std::vector<element_types> dtypes = {KZOO_F32};
   std::vector<layout> layouts = {layout::nn};
   std::vector<double> alpha = {1.0}, beta = {0.0};
+  location beta_where;  // where the file gives it
   std::vector<std::int64_t> padding = {0};
   std::optional<filling> data;  // absent: default_fill of each dtype
   std::uint64_t seed = 1;

@@ -127,11 +127,15 @@ std::string lost_reason(const evidence& e) {
   const occurrences& seen = e.found.lost;
   const std::size_t r = static_cast<std::size_t>(
       std::ranges::lower_bound(e.t.rows(), seen.first.row) - e.t.rows().begin());
+  const auto text = [](double value) {
+    return std::isnan(value) ? std::string("NaN") : fmt::format("{:g}", value);
+  };
   return fmt::format(
-      "finite, or of the other sign, in {} where an infinity or NaN in A, B or C makes them {:g}: the "
-      "first at {}",
-      share(seen.count, e.total(), "elements of C"), e.t.value(r, seen.first.col),
-      e.place_name(seen.first));
+      "wrong in {} where an infinity or NaN in A, B or C decides the result, the first at {}: "
+      "expected {}, got {}",
+      share(seen.count, e.total(), "elements of C"), e.place_name(seen.first),
+      text(e.t.value(r, seen.first.col)),
+      text(e.words.value(e.index(seen.first.row, seen.first.col))));
 }
 
 std::string error_reason(const evidence& e) {

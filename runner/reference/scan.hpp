@@ -38,7 +38,7 @@ struct occurrences {
 struct findings {
   std::int64_t changed_outside = 0, first_changed = -1;  // words, and an index of matrix_data.hpp
   occurrences unwritten, nan, infinite;
-  occurrences lost;  // finite, or of the other sign, where NaN or an infinity is expected
+  occurrences lost;                 // anything else where NaN or an infinity is expected
   std::int64_t quieted_poison = 0;  // NaNs with the payload of the poison in C
   // Infinities where the expected value overflows too, and those in rows without expected values.
   std::int64_t right_infinities = 0;

@@ -1,6 +1,7 @@
 // A whole run as JSON, in both directions. Figures that follow from others are not read but
 // recomputed.
 
+#include "input/diagnostics.hpp"
 #include "storage/archive.hpp"
 #include "storage/collected_cells.hpp"
 #include "storage/experiment_json.hpp"
@@ -137,6 +138,10 @@ results::document read_document(std::istream& in, const std::string& file) {
         key == "cells" ? cells.add(element, {}) : cells.add_pair(element);
         return false;
       });
+  if (head.is_object() && !head.contains("schema")) {
+    input::refuse(file,
+                  fmt::format("holds no results: the key \"schema\" is missing; {}", kResultFiles));
+  }
   const field root(head, file);
   const int schema = schema_of(root.at("schema"), kResults);
   // What is left of the lists are elements that are no objects.

@@ -4,10 +4,13 @@
 #include "input/read_file.hpp"
 #include "storage/results_json.hpp"
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <istream>
 #include <streambuf>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::storage {
@@ -47,6 +50,20 @@ std::string first_line(std::istream& in) {
   return line;
 }
 
+// `beginning`: the first line.
+void refuse_if_no_json(const std::string& file, const std::string& beginning) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  std::string_view text = beginning;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_empty = first == std::string_view::npos && !text.ends_with('\n');
+  const bool is_other = first != std::string_view::npos && text[first] != '{' && text[first] != '[';
+  if (is_empty || is_other) {
+    input::refuse(file, fmt::format("holds no results: it is {}; {}",
+                                    is_empty ? "empty" : "no JSON", kResultFiles));
+  }
+}
+
 // Calls f with the first line of a file and with all of it, as a stream.
 template <class F>
 auto read_with(const std::filesystem::path& path, const F& f) {
@@ -72,6 +89,7 @@ auto read_with(const std::filesystem::path& path, const F& f) {
 
 results::document read(const std::filesystem::path& path) {
   return read_with(path, [&](const std::string& beginning, std::istream& in) {
+    refuse_if_no_json(path.string(), beginning);
     return is_journal_head(beginning) ? read_journal(in, path.string()).results
                                       : read_document(in, path.string());
   });

@@ -28,6 +28,9 @@ nlohmann::ordered_json to_json(const results::document& d);
 nlohmann::ordered_json head_json(const results::document& d);
 // The last of these, which are cells of one problem.
 nlohmann::ordered_json to_json(const results::document& d, std::span<const results::cell> so_far);
+// Where files come from that hold results.
+inline constexpr std::string_view kResultFiles =
+    "results are in the journals, results/*.jsonl, and in what `runner … --json FILE` writes";
 // As text. Bytes that are not UTF-8, which texts from plugins may hold, are replaced. indent -1:
 // all in one line.
 std::string dumped(const nlohmann::ordered_json& j, int indent);

@@ -3,6 +3,7 @@
 #include "core/identifier.hpp"
 #include "core/loader_message.hpp"
 #include "core/problem.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 
@@ -36,6 +37,11 @@ std::string obstacle_to_opening(const std::filesystem::path& file) {
   }
 }
 
+// The id in quotes, of which only the beginning is read.
+std::string shown_id(const char* id) {
+  return id == nullptr ? "none" : input::in_quotes({id, strnlen(id, kLongestIdentifier + 1)});
+}
+
 bool is_named(const char* id) {
   return id != nullptr && strnlen(id, kLongestIdentifier + 1) <= kLongestIdentifier &&
          is_identifier(id);
@@ -48,8 +54,8 @@ std::string flaw_in(const kzoo_plugin& p) {
                        p.struct_size, KZOO_ABI_MAJOR, sizeof(kzoo_plugin));
   }
   if (!is_named(p.id)) {
-    return fmt::format("its id is not made of 1 to {} letters, digits, '_', '.' and '-'",
-                       kLongestIdentifier);
+    return fmt::format("its id is not made of 1 to {} letters, digits, '_', '.' and '-': {}",
+                       kLongestIdentifier, shown_id(p.id));
   }
   if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
@@ -64,8 +70,8 @@ std::string flaw_in(const kzoo_plugin& p) {
     if (!is_named(v.id)) {
       return fmt::format(
           "the id of variant {} is not made of 1 to {} letters, digits, '_', '.' "
-          "and '-'",
-          i, kLongestIdentifier);
+          "and '-': {}",
+          i, kLongestIdentifier, shown_id(v.id));
     }
     if (!seen.insert(v.id).second) return fmt::format("two variants are called '{}'", v.id);
     if (v.signatures == nullptr || v.signature_count == 0) {

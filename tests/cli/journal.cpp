@@ -329,6 +329,18 @@ TEST_CASE("runs that start at once have a journal each", "[cli]") {
   for (const fs::path& journal : journals(folder)) CHECK(cells_of(journal).size() == 1);
 }
 
+TEST_CASE("a run with a plugin given by its file says how to go on with that file", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", "timing.enabled = false\nproblem.sizes = [4, 5, 6, 7, 8, 9, 10, 11]\n");
+  const std::string library = (plugin_folder("cpu") / "naive.so").string();
+  const auto full = runner("e.toml --device cpu --journal j.jsonl --plugins " + library,
+                           in(folder) + " ulimit -f 24 &&");
+  INFO(full.out << full.err);
+  CHECK(full.code == 5);
+  CHECK_THAT(full.out, ContainsSubstring("run --resume j.jsonl --trust-folders\n"));
+  CHECK(runner("run --resume j.jsonl --trust-folders", in(folder)).code == 0);
+}
+
 TEST_CASE("a run that cannot store more says what is stored and how to go on", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml",

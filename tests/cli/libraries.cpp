@@ -153,7 +153,8 @@ TEST_CASE("the length of an id is limited", "[cli][hostile]") {
   const auto ran =
       runner("quick --device cpu --sizes 8 --plugins long_id --plugin-dir " + hostile_folder());
   CHECK(ran.code == 1);
-  CHECK_THAT(ran.out, ContainsSubstring("the id of variant 0 is not made of 1 to 100 letters"));
+  CHECK_THAT(ran.out, ContainsSubstring("the id of variant 0 is not made of 1 to 100 letters") &&
+                          ContainsSubstring("\"0123456789"));
 }
 
 TEST_CASE("a run in which no kernel could run is not called ok", "[cli][hostile]") {

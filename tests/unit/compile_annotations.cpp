@@ -54,6 +54,9 @@ TEST_CASE("what is wrong in such a line is said with its place", "[compile]") {
             .starts_with("mine.cu:1:15: error: arch: expected an architecture as CMake writes it"));
   CHECK(fault_in("// kzoo: arhc=90").starts_with("mine.cu:1:10: error: unknown key 'arhc'"));
   CHECK(fault_in("// x\n// kzoo: arch= 90").starts_with("mine.cu:2:15: error: expected a value"));
+  CHECK_THAT(
+      fault_in("// kzoo: arch=80, 90"),
+      test::ContainsSubstring("1:18: error: expected a value after '=' or ','; a space ends"));
   CHECK(fault_in("// kzoo: options=\"-DX").starts_with("mine.cu:1:18: error: a quote that"));
   CHECK(fault_in("// kzoo: ,").starts_with("mine.cu:1:10: error: expected KEY=VALUE"));
   CHECK(fault_in("// kzoo: arch=90 arch=80").starts_with("mine.cu:1:18: error: arch is given"));
@@ -68,6 +71,18 @@ TEST_CASE("annotations stand behind a byte order mark and comments of several li
   CHECK(s.architectures == strings{"90a"});
   CHECK_FALSE(s.native);
   CHECK(settings_in("/* no end\n// kzoo: native\n").native == false);
+}
+
+TEST_CASE("a source in C is refused, with how it is built") {
+  const test::scratch_folder folder;
+  const test::environment cache("XDG_CACHE_HOME", folder.path().string());
+  compile::recipe how;
+  how.device = "cpu";
+  how.include = "/sdk/include";
+  CHECK_THROWS_WITH(
+      compile::source_plugin("mine.c", how, {}, compile::cache()),
+      test::ContainsSubstring("mine.c: error: is C, and sources are compiled as C++") &&
+          test::ContainsSubstring("cc -O2 -shared -fPIC -I /sdk/include mine.c -o mine.so"));
 }
 
 TEST_CASE("a source for nvcc has a path that nvcc takes") {

@@ -26,3 +26,17 @@ TEST_CASE("a construct that the compiler does not object to gets no sentence", "
   CHECK_THAT(hints("cpu", "m.cu", source, "/tmp/cc.s: Assembler messages:\n"),
              ContainsSubstring("m.cu:4: note: inline PTX"));
 }
+
+TEST_CASE("a header of CUDA that is not simulated gets the SDK's own", "[compile]") {
+  const std::string source =
+      "#include <mma.h>\n#include <cuda_pipeline.h>\n#include <cuda/barrier>\n";
+  const std::string missing = "m.cu:1:10: fatal error: mma.h: No such file or directory\n";
+  CHECK(hints("cpu", "m.cu", source, missing) ==
+        "m.cu:1: note: the simulator's nvcuda::wmma is in <kzoo/wmma.hpp> (docs/porting.md)\n");
+  const std::string within =
+      "In file included from /usr/include/cuda_pipeline_helpers.h:53,\n"
+      "                 from m.cu:2,\n/usr/include/x.h:323:9: error: x\n";
+  CHECK_THAT(hints("cpu", "m.cu", source, within), ContainsSubstring("<kzoo/async_copy.hpp>"));
+  CHECK_THAT(hints("cpu", "m.cu", source, "m.cu:3:10: fatal error: x\n"),
+             ContainsSubstring("<kzoo/mbarrier.hpp>"));
+}

@@ -133,7 +133,7 @@ TEST_CASE("a kernel without pauses needs beta = 0", "[experiment]") {
   const auto loaded = load_text("[timing]\npower = \"both\"");
   CHECK(loaded.timing.power == kzoo::results::power_mode::both);
   CHECK_THAT(fault("[problem]\nbeta = [0, 1]\n[timing]\npower = \"sustained\""),
-             kzoo::test::ContainsSubstring(":1:1: error: timing.power = \"sustained\" repeats") &&
+             kzoo::test::ContainsSubstring(":2:8: error: timing.power = \"sustained\" repeats") &&
                  kzoo::test::ContainsSubstring("beta = 0"));
 }
 

@@ -187,6 +187,12 @@ TEST_CASE("infinities and NaN are where the inputs put them", "[reference]") {
         words.put(i, j, 0.5);
         INFO(problem_name(p) << " " << i << " " << j);
         CHECK_THAT(reason(p, words), ContainsSubstring("where an infinity or NaN in A, B or C"));
+        if (std::isinf(right.at(i, j))) {
+          words.put(i, j, NAN);
+          CHECK_THAT(reason(p, words),
+                     ContainsSubstring(right.at(i, j) > 0 ? ": expected inf, got NaN"
+                                                          : ": expected -inf, got NaN"));
+        }
         words.put(i, j, std::isinf(right.at(i, j)) ? -right.at(i, j) : INFINITY);
         CHECK_FALSE(judged(p, words).right);
       }

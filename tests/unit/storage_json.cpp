@@ -124,10 +124,12 @@ TEST_CASE("a missing key is named", "[results]") {
 }
 
 TEST_CASE("a file that is not of results is refused with the position of the error", "[results]") {
-  CHECK_THAT(refusal(""), ContainsSubstring("r.json:1:1: error: "));
-  CHECK_THAT(refusal("no json\n"), ContainsSubstring("r.json:1:2: error: "));
+  CHECK_THAT(refusal(""), ContainsSubstring("r.json: error: holds no results: it is empty; ") &&
+                              ContainsSubstring("results/*.jsonl"));
+  CHECK_THAT(refusal("no json\n"), ContainsSubstring("holds no results: it is no JSON; "));
+  CHECK_THAT(refusal("{no json}\n"), ContainsSubstring("r.json:1:3: error: "));
   CHECK_THAT(refusal("[]"), ContainsSubstring("r.json: error: expected an object, found a list"));
-  CHECK_THAT(refusal("{}"), ContainsSubstring("the key \"schema\" is missing"));
+  CHECK_THAT(refusal("{}"), ContainsSubstring("holds no results: the key \"schema\" is missing"));
   const std::string whole = stored(test::made_document()).dump(2);
   for (std::size_t length = 0; length < whole.size(); length += 101) {
     CHECK_THAT(refusal(whole.substr(0, length)), ContainsSubstring("r.json:"));
