@@ -49,8 +49,11 @@ struct sigaction before;
 
 // Only functions that a signal handler may call.
 void print(std::initializer_list<std::string_view> words) {
+  std::array<char, 256> text{};
+  std::size_t length = 0;
   for (const std::string_view word : words)
-    if (write(STDERR_FILENO, word.data(), word.size()) < 0) return;
+    length += word.copy(text.data() + length, text.size() - length);
+  if (write(STDERR_FILENO, text.data(), length) < 0) return;
 }
 
 void tell(const block& b, std::uintptr_t at) {

@@ -5,18 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 namespace kzoo::run {
 namespace {
 
 // Problems to try, until the variant supports one: first different M, N and K that no tile divides,
-// in layout nn; then the same in the other layouts.
+// then whole tiles and vectors, in layout nn; then the same in the other layouts.
 std::vector<problem> problems_to_try(const results::device& device,
                                      const validation_options& options,
                                      const element_types& dtype) {
   using shape = std::array<std::int64_t, 3>;
   const shape odd = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
-  std::vector<shape> shapes{odd, {128, 256, 64}, {512, 512, 512}};
+  std::vector<shape> shapes{odd, {128, 256, 64}, {512, 512, 512}, {1, 129, 65}, {127, 1, 65}};
   if (options.size) shapes = {*options.size};
   std::vector<problem> list;
   std::vector<layout> layouts{kLayouts.begin(), kLayouts.end()};
@@ -53,16 +55,18 @@ void validate_variant(host::plugin_host& host, const checks::candidate_descripti
     watch.found(f);
   };
   problem supported;
-  results::finding first;
+  std::optional<results::finding> first;  // what is said of the first problem, if none is taken
   for (const problem& p : problems_to_try(device, options, who.problem.dtype)) {
     checks::candidate asked = candidate_at(p);
     supported = options.size ? p : fitted(asked, p);
     checks::candidate candidate = candidate_at(supported);
-    first = checks::run_check(checks::product{}, candidate);
-    if (first.outcome != results::outcome::skipped) break;
+    results::finding found = checks::run_check(checks::product{}, candidate);
+    const bool is_taken = found.outcome != results::outcome::skipped;
+    if (!first || is_taken) first = std::move(found);
+    if (is_taken) break;
   }
-  add(first);
-  if (first.outcome == results::outcome::skipped) return;
+  add(*first);
+  if (first->outcome == results::outcome::skipped) return;
   out.problem = problem_name(supported);
   for (const checks::check* c : checks::all_checks()) {
     checks::candidate candidate = candidate_at(supported);
