@@ -42,8 +42,8 @@ struct finished_run {
   double ms = 0;             // of `call`
   double sm_mhz = 0;         // 0: not known, or not measurable over so short a time
   std::uint64_t digest = 0;  // of the output at the moment when the stream had done its work
-  // On the CPU: elements of the output, of some that are read at once when `call` has returned, that
-  // changed after it.
+  // On the CPU: elements of the output, of some that are read at once when `call` has returned,
+  // that changed after it.
   int changed_later = 0;
 };
 
