@@ -70,6 +70,16 @@ struct packs_c : per_product<packs_c> {
   }
 };
 
+// As if a table of addresses had room for 32.
+struct first_32 : per_product<first_32> {
+  using per_product::product;
+  static __device__ hostile::gemm product(const batch& all, int i) {
+    hostile::gemm g = all[i];
+    if (i >= 32) g.a = all[0].a;
+    return g;
+  }
+};
+
 struct honest : per_product<honest> {
   using per_product::product;
   static __device__ hostile::gemm product(const batch& all, int i) { return all[i]; }
@@ -82,5 +92,6 @@ KZOO_PLUGIN("batches", "Wrong for batches",
             kzoo::variant<neighbours_b>("neighbours_b", "takes the next product's B"),
             kzoo::variant<shares_b>("shares_b", "takes the first product's B"),
             kzoo::variant<first_alone>("first_alone", "computes the first product only"),
+            kzoo::variant<first_32>("first_32", "right for up to 32 products"),
             kzoo::variant<packs_c>("packs_c", "right for a packed C"),
             kzoo::variant<honest>("honest", "right"));

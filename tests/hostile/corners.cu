@@ -79,31 +79,6 @@ struct column_exponents : per_element<column_exponents> {
   }
 };
 
-using batch = kzoo::gemm_batch<float>;
-
-template <class Trick, class Gemm>
-__global__ void per_product_kernel(Gemm all) {
-  const gemm g = Trick::product(all, static_cast<int>(blockIdx.z));
-  if (hostile::row() < g.m && hostile::col() < g.n)
-    store_product(g, hostile::row(), hostile::col());
-}
-
-// More products than a table has room for.
-struct many_products {
-  using types = kzoo::types<float>;
-  using grid = kzoo::tile_grid<16, 16>;
-  static constexpr bool batches = true;
-  template <class Gemm>
-  static constexpr auto kernel = per_product_kernel<many_products, Gemm>;
-
-  static __device__ gemm product(const gemm& g, int) { return g; }
-  static __device__ gemm product(const batch& all, int i) {
-    gemm g = all[i];
-    if (i >= 32) g.a = all[0].a;
-    return g;
-  }
-};
-
 }  // namespace
 
 KZOO_PLUGIN("corners", "Wrong in one corner of what a GEMM takes",
@@ -113,5 +88,4 @@ KZOO_PLUGIN("corners", "Wrong in one corner of what a GEMM takes",
             kzoo::variant<adds_to_numbers>("adds_to_numbers", "right where C holds NaN"),
             kzoo::variant<short_k>("short_k", "wrong for K = 2, 3 and 4"),
             kzoo::variant<cubes>("cubes", "no beta where M = N = K"),
-            kzoo::variant<column_exponents>("column_exponents", "one exponent for a column of B"),
-            kzoo::variant<many_products>("many_products", "right for up to 32 products"));
+            kzoo::variant<column_exponents>("column_exponents", "one exponent for a column of B"));
