@@ -51,9 +51,10 @@ class glance {
         element_(static_cast<std::size_t>(data::element_bytes(x.type))) {
     constexpr std::size_t kElements = 256;
     seen_.reserve(kElements);
-    const auto all = static_cast<std::uint64_t>(data::word_count(x));
+    std::uniform_int_distribution<std::int64_t> row(0, data::all_rows(x) - 1), col(0, x.cols - 1);
     for (std::size_t i = 0; i < kElements; ++i) {
-      const std::size_t at = random() % all * element_;
+      const auto index = static_cast<std::size_t>(data::index_of(x, row(random), col(random)));
+      const std::size_t at = index * element_;
       seen_.push_back({at, read(at)});
     }
   }
