@@ -141,7 +141,10 @@ judged_samples candidate::sample(worker::sample_request how, std::vector<std::ui
       how.samples = std::min(how.samples, std::uniform_int_distribution(1, most_unjudged)(random));
     }
     how.least_mhz = filter.least_mhz();
+    const double sent = steady_seconds();
     const worker::sample_report report = host_.sample(how);
+    all.runner_seconds += steady_seconds() - sent;
+    all.worker_seconds += report.total_seconds;
     how.max_seconds -= report.seconds;
     if (all.samples_ms.empty() && how.max_seconds <= 0) filter.accept_all();  // at least one sample
     const bool all_count = add_samples(report, filter, all);
@@ -210,7 +213,7 @@ reference::judgement candidate::repeat(const std::vector<std::uint64_t>& judged)
 
 reference::judgement candidate::compare_clocks(bool hot) {
   // So long that this process's waiting for its turn on a busy machine is short beside it.
-  constexpr double kEnoughSeconds = 0.05, kMostRatio = 1.5;
+  constexpr double kEnoughSeconds = 0.05;
   constexpr int kMostSamples = 4096, kTries = 5;  // what else the machine does is not always there
   worker::sample_request how;
   how.hot = hot;
@@ -219,11 +222,11 @@ reference::judgement candidate::compare_clocks(bool hot) {
   how.max_seconds = kEnoughSeconds;
   reference::judgement j;
   for (int slow = 0; slow < kTries;) {
-    const auto start = std::chrono::steady_clock::now();
+    const double sent = steady_seconds();
     const double workers = host_.sample(how).total_seconds;
-    const std::chrono::duration<double> ours = std::chrono::steady_clock::now() - start;
-    j.right = ours.count() <= kMostRatio * workers;
-    if (ours.count() < kEnoughSeconds && how.samples < kMostSamples) {
+    const double ours = steady_seconds() - sent;
+    j.right = ours <= kMostClockRatio * workers;
+    if (ours < kEnoughSeconds && how.samples < kMostSamples) {
       how.samples *= 4;
       continue;
     }
@@ -232,7 +235,7 @@ reference::judgement candidate::compare_clocks(bool hot) {
     j.reason = fmt::format(
         "the worker's clock is wrong: {:.3g} ms are {:.3g} ms by the runner's; did the plugin tamper "
         "with it?",
-        1000 * workers, 1000 * ours.count());
+        1000 * workers, 1000 * ours);
   }
   return j;
 }

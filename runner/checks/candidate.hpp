@@ -44,7 +44,13 @@ struct judged_samples {
   results::conditions conditions;
   double warmup_seconds = 0;
   bool cold_cache = false;
+  // How long the worker was at it, warm-up included, by its own clock and by this process's, which
+  // no plugin can reach.
+  double worker_seconds = 0, runner_seconds = 0;
 };
+
+// A worker's clock is wrong if the runner's shows more than so many times the seconds.
+inline constexpr double kMostClockRatio = 1.5;
 
 // One timed run on data that the kernel had not seen.
 struct unseen_run {
@@ -130,8 +136,8 @@ class candidate {
   // Prepares slot 0 and runs it so often that a kernel which fails now and then does so. Every
   // result's digest must be in `judged`, unless the variant is nondeterministic.
   reference::judgement repeat(const std::vector<std::uint64_t>& judged);
-  // Compares the worker's clock, over some samples of slot 0, with this process's, which no plugin
-  // can reach.
+  // Compares the worker's clock with this process's over so many samples of slot 0 that messages
+  // between them do not matter.
   reference::judgement compare_clocks(bool hot);
   // Times slot 0 end to end, with allocation and copies; no further run after `max_seconds`.
   judged_end_to_end end_to_end(double max_seconds, std::vector<std::uint64_t>& judged);

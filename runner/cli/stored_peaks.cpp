@@ -17,7 +17,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace kzoo::cli {
 namespace {
@@ -66,38 +68,53 @@ constexpr double kMaxIdleSpread = 0.15;
 
 bool is_disturbed(const roofline::measured_peak& peak) { return peak.spread > kMaxIdleSpread; }
 
-roofline::peaks measured_now(const results::device& d) {
-  roofline::peaks c = microbenchmarks::peaks_for(d);
-  c.measured = run::utc_now();
-  for (const microbenchmarks::microbenchmark& l : microbenchmarks::all(d)) {
+// Peaks that cannot be stored are used all the same.
+void store_if_possible(const roofline::peaks& c, const results::device& d) {
+  try {
+    storage::store_peaks(c, peaks_file(d));
+  } catch (const input::invalid& e) {
+    print_to(stderr, "warning: {}\n  The next run measures the peaks again.\n", e.what());
+  }
+}
+
+using microbenchmarks::microbenchmark;
+
+// Adds what these measure to the peaks.
+void add_measured(roofline::peaks& known, const results::device& d,
+                  const std::vector<microbenchmark>& which) {
+  known.measured = run::utc_now();
+  for (const microbenchmark& l : which) {
     print_to(stderr, "measuring {} on {}: {}\n", roofline::resource_name(l.resource), d.id,
              l.kernel);
-    c.all.push_back(microbenchmarks::measure(l));
-    if (is_disturbed(c.all.back())) {
+    known.all.push_back(microbenchmarks::measure(l));
+    if (is_disturbed(known.all.back())) {
       print_to(stderr,
                "warning: the slowest sample is {:.0f}% below the best: is something else running? "
                "A peak that is measured too low makes valid times look impossible.\n",
-               100 * c.all.back().spread);
+               100 * known.all.back().spread);
     }
   }
-  if (d.abi.kind == KZOO_CUDA) c.spread = measure_spread(d);
-  return c;
+  if (d.abi.kind == KZOO_CUDA && !known.spread) known.spread = measure_spread(d);
+}
+
+roofline::measured_peak* find(roofline::peaks& known, const microbenchmark& l) {
+  const auto found = std::ranges::find_if(known.all, [&](const roofline::measured_peak& p) {
+    return p.resource == l.resource && p.kernel == l.kernel;
+  });
+  return found == known.all.end() ? nullptr : &*found;
 }
 
 // Replaces peaks that are exceeded now: something else was running when they were measured.
 // Returns whether there are any.
 bool raise_where_low(roofline::peaks& known, const results::device& d,
-                     const std::set<roofline::resource>& needed) {
+                     const std::vector<microbenchmark>& which) {
   constexpr microbenchmarks::schedule kShort{.warmup_seconds = 0.05, .samples = 3};
   bool raised = false;
-  for (const microbenchmarks::microbenchmark& l : microbenchmarks::all(d)) {
-    if (!needed.contains(l.resource)) continue;
+  for (const microbenchmark& l : which) {
+    roofline::measured_peak* was = find(known, l);
+    if (was == nullptr) continue;
     const roofline::measured_peak now = microbenchmarks::measure(l, kShort);
-    const auto was = std::ranges::find_if(known.all, [&](const roofline::measured_peak& p) {
-      return p.resource == l.resource && p.kernel == l.kernel;
-    });
-    if (was == known.all.end() || now.best.rate <= (1 + roofline::kTolerance) * was->best.rate)
-      continue;
+    if (now.best.rate <= (1 + roofline::kTolerance) * was->best.rate) continue;
     print_to(stderr, "{} on {} reaches {}, not {} as when the peaks were measured: stored\n",
              roofline::resource_name(l.resource), d.id,
              roofline::rate_text(l.resource, now.best.rate),
@@ -134,7 +151,8 @@ roofline::peaks measure_peaks(const results::device& d) {
         "--measure: error: there is no place for the peaks: HOME is not set; name a folder in "
         "KZOO_CEILINGS");
   }
-  const roofline::peaks c = measured_now(d);
+  roofline::peaks c = microbenchmarks::peaks_for(d);
+  add_measured(c, d, microbenchmarks::all(d));
   storage::store_peaks(c, peaks_file(d));
   return c;
 }
@@ -144,23 +162,30 @@ std::optional<roofline::peaks> peaks_of(const results::device& d,
   auto known = known_peaks(d);
   if (d.abi.kind != KZOO_CUDA || peaks_file(d).empty()) return known;
   try {
-    if (known && known->spread) {
-      if (raise_where_low(*known, d, needed)) storage::store_peaks(*known, peaks_file(d));
-      return known;
+    roofline::peaks now = known.value_or(microbenchmarks::peaks_for(d));
+    std::vector<microbenchmark> which = microbenchmarks::all(d);
+    std::erase_if(which, [&](const microbenchmark& l) { return !needed.contains(l.resource); });
+    if (raise_where_low(now, d, which)) {
+      store_if_possible(now, d);
+      known = now;
     }
+    std::erase_if(which, [&](const microbenchmark& l) { return find(now, l) != nullptr; });
+    if (which.empty() && now.spread) return known;
     print_to(stderr,
-             "the peaks of {} are measured first, once, in some seconds; no kernel can be faster\n",
+             "the peaks of {} that this run needs are measured first, once, in some seconds; no "
+             "kernel can be faster\n",
              d.id);
-    const roofline::peaks now = measured_now(d);
-    if (std::ranges::any_of(now.all, is_disturbed)) {
+    const std::size_t were_known = now.all.size();
+    add_measured(now, d, which);
+    if (std::ranges::any_of(std::span(now.all).subspan(were_known), is_disturbed)) {
       print_to(
           stderr,
-          "warning: the peaks are not used, and impossible times are not found in this run: {} "
+          "warning: these peaks are not used, and impossible times are not found in this run: {} "
           "was busy. They will be measured by the next run, or by `runner devices --measure`\n",
           d.id);
-      return std::nullopt;
+      return known;
     }
-    storage::store_peaks(now, peaks_file(d));
+    store_if_possible(now, d);
     return now;
   } catch (const devices::failure& f) {
     print_to(stderr, "warning: the peaks could not be measured: {}\n", f.what());

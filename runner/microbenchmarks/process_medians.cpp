@@ -1,5 +1,6 @@
 #include "microbenchmarks/process_medians.hpp"
 
+#include "core/printable.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "timing/summary.hpp"
@@ -15,7 +16,7 @@
 #include <numeric>
 #include <random>
 #include <sstream>
-#include <stdexcept>
+#include <string>
 
 namespace kzoo::microbenchmarks {
 namespace {
@@ -105,6 +106,10 @@ int time_products(std::string_view device_id) try {
 }
 
 std::vector<timing::process_median> read_medians(const std::string& output) {
+  const auto refuse = [](const std::string& printed) {
+    throw devices::failure("a process that timed products printed no times but " +
+                           printable(printed, kLongestText));
+  };
   std::vector<timing::process_median> medians;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -112,10 +117,10 @@ std::vector<timing::process_median> read_medians(const std::string& output) {
     int n = 0;
     timing::process_median m;
     if (!(words >> n >> m.ms >> m.standard_error) || !(m.ms > 0) || !(m.standard_error >= 0))
-      throw std::invalid_argument(output);
+      refuse(output);
     medians.push_back(m);
   }
-  if (medians.empty()) throw std::invalid_argument("no output");
+  if (medians.empty()) refuse("nothing");
   return medians;
 }
 

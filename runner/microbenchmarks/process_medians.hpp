@@ -16,8 +16,8 @@ inline constexpr std::string_view kProductsCommand = "__time_products";
 // Writes one line for each size to stdout. Returns the exit code.
 int time_products(std::string_view device_id);
 
-// What one process has written, by size. Throws std::invalid_argument with the output if it is
-// something else.
+// What one process has written, by size. Throws devices::failure with the output if it is something
+// else.
 std::vector<timing::process_median> read_medians(const std::string& output);
 
 // Enqueues C = A B for row-major n x n matrices, n a multiple of 32, on the stream of a backend.

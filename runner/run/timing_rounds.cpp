@@ -42,6 +42,22 @@ struct random_choices {
   std::uint64_t unseen_seed;     // of the contents on which all candidates are judged once more
 };
 
+// Whether a worker's clock is as fast as the runner's while samples are taken. A turn of a short
+// kernel tells nothing: most of it is messages between the two.
+class clock_comparison {
+ public:
+  void add(const checks::judged_samples& turn) {
+    const std::size_t count = turn.samples_ms.size();
+    samples_ += count;
+    if (turn.runner_seconds <= checks::kMostClockRatio * turn.worker_seconds) agreeing_ += count;
+  }
+  // The median of all samples is hardly affected by a quarter of them.
+  bool agrees() const { return samples_ > 0 && 4 * agreeing_ >= 3 * samples_; }
+
+ private:
+  std::size_t samples_ = 0, agreeing_ = 0;
+};
+
 // Times one candidate over the rounds, and keeps its samples.
 class candidate_timer {
  public:
@@ -79,17 +95,18 @@ class candidate_timer {
       }
       if (takes_sustained_turn()) sustain(round);
       if ((round - random_.first_round) % 2 == 0) time_unseen(round);  // leaves other contents
-      if (round == random_.clock_round) compare_clocks();
+      if (round == random_.clock_round && !clocks_.agrees()) compare_clocks();
     });
   }
 
   // The measurements that are made once, after the rounds. It may need more rounds afterwards.
   void measure_once() {
     const bool is_suspect = seems_to_keep_results();
-    const bool all_done = clocks_compared_ && (!how_.end_to_end || cell().end_to_end);
+    const bool clocks_known = clocks_compared_ || clocks_.agrees();
+    const bool all_done = clocks_known && (!how_.end_to_end || cell().end_to_end);
     if (cell().verdict != verdict::pass || (all_done && !is_suspect)) return;
     while_prepared([&] {
-      if (!clocks_compared_) compare_clocks();
+      if (!clocks_known) compare_clocks();
       if (is_suspect && cell().verdict == verdict::pass) compare_with_unseen();
       if (how_.end_to_end && cell().verdict == verdict::pass) measure_end_to_end();
     });
@@ -147,6 +164,7 @@ class candidate_timer {
     unseen_ms_.clear();
     unseen_rounds_.clear();
     sustained_.clear();
+    clocks_ = {};
     clocks_compared_ = false;
     who_.cell->end_to_end.reset();
   }
@@ -224,6 +242,7 @@ class candidate_timer {
     // Warm-up of an idle device or a new process does not count against the time limit.
     const bool was_idle = how_.fresh_processes || warmup_seconds > 0;
     const double warmup_time = was_idle ? std::min(timed.warmup_seconds, took.count()) : 0;
+    clocks_.add(timed);
     k.samples.add(round, timed.samples_ms, timed.sm_mhz, took.count() - warmup_time);
     k.flushed = timed.cold_cache;
     k.last_ms = timed.samples_ms.back();
@@ -342,6 +361,7 @@ class candidate_timer {
   const results::timing_options& how_;
   const memory_need& memory_needed_;
   random_choices random_;
+  clock_comparison clocks_;
   bool clocks_compared_ = false, alone_ = false;
   results::finding excuse_;
   std::vector<double> unseen_ms_;  // of each time_unseen()

@@ -11,6 +11,13 @@ mkdir -p "$work/bin" "$work/tree" "$work/etc"
 cp -r "$tree/zoo" "$tree/scripts" "$tree/CMakePresets.json" "$work/tree"
 mkdir -p "$work/tree/configs/experiments"
 echo 'device = "auto"' >"$work/tree/configs/experiments/quick.toml"
+cat >"$work/tree/configs/experiments/ladder.toml" <<'T'
+baseline = 'cublas:fp32'
+plugins = [ # "mma" is another one's
+  "naive:32x32", # a step
+  'tiled',
+]
+T
 echo "device = 'cpu'" >"$work/tree/configs/experiments/on_cpu.toml"
 echo 'device = "cuda:all"' >"$work/tree/configs/experiments/on_gpus.toml"
 # The machine as the scripts see it.
@@ -49,10 +56,12 @@ case $1 in
   --preset)
     [[ -z ${CMAKE_FAILS-} ]] || { echo "CMake Error: no fmt"; exit 1; }
     echo "configure $* CUDACXX=${CUDACXX-} CUTLASS_PATH=${CUTLASS_PATH-}" >>"$CALLS"
-    printf 'build %s: phony\n' plugins_cpu kzoo_cpu_naive >build/release/build.ninja
-    [[ -z ${CUDACXX-} ]] || echo "build plugins_cuda: phony" >>build/release/build.ninja
+    printf 'build %s: phony\n' plugins_cpu kzoo_cpu_{naive,tiled,mma} >build/release/build.ninja
+    [[ -z ${CUDACXX-} ]] || printf 'build %s: phony\n' plugins_cuda kzoo_cuda_{naive,tiled,mma,cublas} \
+      kzoo_launcher_compiled_kernel >>build/release/build.ninja
     ;;
   --build)
+    [[ $4 != build.ninja ]] || exit 0
     echo "build ${*:3}" >>"$CALLS"
     mkdir -p build/release/bin
     printf '#!/usr/bin/env bash\n%s\necho "runner $*"\n' \
@@ -127,15 +136,35 @@ expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml"
 what='with nvcc alone'
 zoo "$nvcc" run quick
 expect calls "$calls" '*build --target runner plugins_cpu'
-expect output "$out" '*leaving out the cuda plugins*'
+expect output "$out" '*building what this command uses, for cpu;*'
 what='with nvcc and GPU'
-zoo "$nvcc" CAPABILITY=9.0 run
+zoo "$nvcc" CAPABILITY=9.0 run quick
 expect calls "$calls" '*build --target runner plugins_cuda'
-expect output "$out" '*leaving out the cpu plugins*'
+expect output "$out" '*building what this command uses, for cuda;*'
+what='the experiment of a run on a GPU that names none, and the plugins that it names'
+launcher=kzoo_launcher_compiled_kernel
+zoo "$nvcc" CAPABILITY=9.0 run
+expect calls "$calls" "*build --target runner kzoo_cuda_naive kzoo_cuda_tiled kzoo_cuda_cublas $launcher"
+expect output "$out" "*runner run $work/tree/configs/experiments/ladder.toml"
+zoo "$nvcc" CAPABILITY=9.0 run --device cpu
+expect calls "$calls" '*build --target runner plugins_cpu'
+expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml --device cpu"
 what='a driver that is too old'
 zoo "$nvcc" CAPABILITY=9.0 OLD_DRIVER=yes run
-expect calls "$calls" $'*build --target runner plugins_cuda\nbuild --target plugins_cpu'
-expect output "$out" '*cannot use the GPU*'
+expect calls "$calls" "*build --target runner kzoo_cuda_* $launcher"$'\nbuild --target runner plugins_cpu'
+expect output "$out" "*cannot use the GPU*runner run $work/tree/configs/experiments/quick.toml"
+what='plugins that are named'
+zoo run quick --plugins naive:8x8,mma,./own.cu,other
+expect calls "$calls" '*build --target runner kzoo_cpu_naive kzoo_cpu_mma'
+expect output "$out" '*runner run quick --plugins naive:8x8,mma,./own.cu,other'
+zoo run quick --plugins=./own.cu
+expect calls "$calls" '*build --target runner'
+zoo run quick --plugins 'naive,m*'
+expect calls "$calls" '*build --target runner plugins_cpu'
+zoo run ladder --device cpu
+expect calls "$calls" '*build --target runner kzoo_cpu_naive kzoo_cpu_tiled'
+zoo validate --layout nt mma:8x8
+expect calls "$calls" '*build --target runner kzoo_cpu_mma'
 what='a GPU that is hidden'
 zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
 expect calls "$calls" '*build --target runner plugins_cpu'
@@ -160,21 +189,19 @@ zoo "$nvcc" CAPABILITY=9.0 run --sizes 8,16 --device cpu on_gpus --quiet
 expect calls "$calls" '*build --target runner plugins_cpu'
 expect output "$out" '*runner run --sizes 8,16 --device cpu on_gpus --quiet'
 zoo "$nvcc" CAPABILITY=9.0 run --plugins naive on_cpu
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" '*build --target runner kzoo_cpu_naive'
 expect output "$out" '*runner run --plugins naive on_cpu'
-zoo "$nvcc" CAPABILITY=9.0 run --sizes 8
-expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml --sizes 8"
+zoo "$nvcc" run --layouts nt
+expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml --layouts nt"
 what='commands that may need either'
 zoo "$nvcc" CAPABILITY=9.0 rerun some.json
 expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'
 zoo "$nvcc" CAPABILITY=9.0 run --resume
 expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'
 expect output "$out" '*runner run --resume'
-zoo "$nvcc" validate naive
-expect calls "$calls" '*build --target runner plugins_cpu'
 what='xray, which is about the simulator'
 zoo "$nvcc" CAPABILITY=9.0 xray quick --cell naive:8x8
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" '*build --target runner kzoo_cpu_naive'
 expect output "$out" '*runner xray quick --cell naive:8x8'
 what='commands that load no plugin'
 zoo "$nvcc" CAPABILITY=9.0 report some.json
@@ -264,7 +291,7 @@ keep=yes
 zoo setup --cuda
 expect calls "$calls" ''
 zoo CAPABILITY=9.0 run
-expect calls "$calls" "configure *CUDACXX=$cuda/bin/nvcc*plugins_cuda"
+expect calls "$calls" "configure *CUDACXX=$cuda/bin/nvcc*kzoo_cuda_naive*"
 echo 'an older list' >"$work/home/.local/share/kernel-zoo/cuda-13.0/pinned.txt"
 zoo CAPABILITY=9.0 run
 expect output "$out" '*zoo setup --cuda*'

@@ -113,24 +113,33 @@ struct product {
     return static_cast<const product*>(lanes[lane]);
   }
 
-  // A row of C, all of which is added to at once, also in builds that are hardly optimised.
+  // A row of C is added to four elements at a time, also in builds that are hardly optimised: as
+  // many as a register of any CPU holds.
   using lane_type = std::conditional_t<std::is_same_v<sum_type, int>, unsigned, sum_type>;
-  typedef lane_type row_of_c __attribute__((vector_size(kN * sizeof(lane_type))));
+  typedef lane_type four __attribute__((vector_size(4 * sizeof(lane_type))));
 
   static void multiply(void* const lanes[]) {
-    row_of_c b[kK];
+    four b[kK][kN / 4];
     for (int k = 0; k < kK; ++k) {
-      for (int col = 0; col < kN; ++col)
-        b[k][col] = static_cast<lane_type>(element(at(lanes, lane_of(col, k))->b, col, k, 1));
+      for (int col = 0; col < kN; ++col) {
+        b[k][col / 4][col % 4] =
+            static_cast<lane_type>(element(at(lanes, lane_of(col, k))->b, col, k, 1));
+      }
     }
     for (int row = 0; row < kM; ++row) {
-      row_of_c sum;
-      for (int col = 0; col < kN; ++col) sum[col] = static_cast<lane_type>(sum_of(lanes, row, col));
+      const auto sum_at = [&](int col) -> sum_type& { return sum_of(lanes, row, col); };
+      const auto four_at = [&](int col) {
+        const auto one = [&](int i) { return static_cast<lane_type>(sum_at(col + i)); };
+        return four{one(0), one(1), one(2), one(3)};
+      };
+      four left = four_at(0), right = four_at(4);
       for (int k = 0; k < kK; ++k) {
-        const sum_type a = element(at(lanes, lane_of(row, k))->a, row, k, 2);
-        sum += static_cast<lane_type>(a) * b[k];
+        const auto a = static_cast<lane_type>(element(at(lanes, lane_of(row, k))->a, row, k, 2));
+        left += a * b[k][0];
+        right += a * b[k][1];
       }
-      for (int col = 0; col < kN; ++col) sum_of(lanes, row, col) = static_cast<sum_type>(sum[col]);
+      for (int col = 0; col < kN; ++col)
+        sum_at(col) = static_cast<sum_type>(col < 4 ? left[col] : right[col - 4]);
     }
   }
 
