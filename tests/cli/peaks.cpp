@@ -160,23 +160,23 @@ TEST_CASE("no kernel exceeds the measured peaks of a GPU", "[cli][.gpu]") {
 TEST_CASE("a run on a GPU measures the peaks that it needs", "[cli][.gpu]") {
   kzoo::test::needs_gpu();
   const scratch_folder folder;
-  const auto run = [&](const std::string& type, const fs::path& place) {
-    const auto file = folder.write(
-        "e.toml",
-        "plugins = ['naive', 'cublas:bf16']\n[problem]\nsizes = [64]\ndtype = '" + type + "'\n");
+  const auto run = [&](const std::string& kernel, const std::string& type, const fs::path& place) {
+    const auto file =
+        folder.write("e.toml", "plugins = ['" + kernel + "']\n[problem]\nsizes = [64]\ndtype = '" +
+                                   type + "'\n");
     const auto ran = runner(file + " --device cuda", stored_in(place));
     CHECK(ran.code == 0);
     return ran.err;
   };
   const fs::path place = folder.path() / "place";
-  const std::string first = run("f64", place);
-  CHECK_THAT(first, ContainsSubstring("measuring fp64") && ContainsSubstring("measuring copy") &&
+  const std::string first = run("naive:16x16", "f32", place);
+  CHECK_THAT(first, ContainsSubstring("measuring fp32") && ContainsSubstring("measuring copy") &&
                         !ContainsSubstring("measuring bf16"));
-  const std::string second = run("bf16", place);
+  const std::string second = run("cublas:bf16", "bf16", place);
   CHECK_THAT(second, ContainsSubstring("measuring bf16") && !ContainsSubstring("measuring copy") &&
                          !ContainsSubstring("processes"));
-  CHECK_THAT(run("f64", place), !ContainsSubstring("measur"));
+  CHECK_THAT(run("naive:16x16", "f32", place), !ContainsSubstring("measur"));
   // A place that cannot be made.
-  CHECK_THAT(run("bf16", folder.write("file", "") + "/below"),
+  CHECK_THAT(run("naive:16x16", "f32", folder.write("file", "") + "/below"),
              ContainsSubstring("warning:") && ContainsSubstring("measures the peaks again"));
 }
