@@ -8,7 +8,7 @@ __global__ void mine_kernel(kzoo::gemm<float> g) {
   if (row >= g.m || col >= g.n) return;
   float sum = 0;
   for (int i = 0; i < g.k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
-  g.store(row, col, sum);  // alpha, beta, and that C is not read when beta is 0
+  g.store(row, col, sum);  // alpha * sum + beta * C; does not read C when beta is 0
 }
 
 struct mine {
