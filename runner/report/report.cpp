@@ -263,7 +263,8 @@ void add_closing(page& p, const document& d) {
                                 : right && !any_passed ? closing_words{"NOTHING RAN", style::bold}
                                                        : closing_words_for(right, covered);
   p.line(closing.words, closing.look,
-         fmt::format(": {} · {} of {} pairs agree · {:.1f} s", counts, agreeing, pairs,
+         fmt::format(": {}{} · {:.1f} s", counts,
+                     pairs == 0 ? "" : fmt::format(" · {} of {} pairs agree", agreeing, pairs),
                      d.wall_seconds));
 }
 

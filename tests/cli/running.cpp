@@ -166,6 +166,9 @@ TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
       CHECK(other.at("max_abs_diff").get<double>() < 1e-4);
     }
   }
+
+  const auto alone = runner("quick --device cpu --sizes 8 --plugins serial:ijk");
+  CHECK_THAT(alone.out, ContainsSubstring("ok: ") && !ContainsSubstring("pairs"));
 }
 
 TEST_CASE("on a GPU each sample has its clock, each cell its conditions", "[cli][.gpu]") {
