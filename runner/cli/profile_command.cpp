@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -107,9 +106,9 @@ int profile(const profile_options& options) try {
   // ncu replays the kernel in about ten passes.
   ncu.timeout_seconds = 10 * plan.experiment.verify.timeout_seconds;
   check_report(ncu, cells.size());
-  std::optional<export_file> json, markdown;
-  if (!options.json.empty()) json.emplace("--json", options.json, plan.experiment.file);
-  if (!options.markdown.empty()) markdown.emplace("--md", options.markdown, plan.experiment.file);
+  export_files files(plan.experiment.file);
+  export_file* const json = files.add("--json", options.json);
+  export_file* const markdown = files.add("--md", options.markdown);
 
   interrupt::catch_signals();
   profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
@@ -123,7 +122,7 @@ int profile(const profile_options& options) try {
       break;
     }
   }
-  std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
+  std::FILE* out = files.on_stdout() ? stderr : stdout;
   report::page page(report::medium_of(out));
   report::add_profile(page, d);
   print_to(out, "{}", page.take());

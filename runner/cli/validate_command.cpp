@@ -115,9 +115,9 @@ int validate(const validate_options& options) {
   target what = !file                         ? target_of_name(options, make_host)
                 : file->path.ends_with(".so") ? target_of_library(options, *file, make_host)
                                               : target_of_source(options, make_host);
-  std::optional<export_file> json;
-  if (!options.json.empty()) json.emplace("--json", options.json, options.plugin);
-  report::validation_text text(options.json == "-" ? stderr : stdout);
+  export_files files(options.plugin);
+  export_file* const json = files.add("--json", options.json);
+  report::validation_text text(files.on_stdout() ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);
   // With --in-process only the signal's default action can end a kernel that hangs.
   if (!options.in_process) interrupt::catch_signals();

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -90,14 +89,14 @@ int xray(const xray_options& options) try {
   auto names = profile::parse_cells(options.cells);
   const run::plan plan = simulated_plan(options, names);
   const auto cells = profile::choose(plan, names);
-  std::optional<export_file> json, markdown;
-  if (!options.json.empty()) json.emplace("--json", options.json, plan.experiment.file);
-  if (!options.markdown.empty()) markdown.emplace("--md", options.markdown, plan.experiment.file);
+  export_files files(plan.experiment.file);
+  export_file* const json = files.add("--json", options.json);
+  export_file* const markdown = files.add("--md", options.markdown);
 
   interrupt::catch_signals();
   xray::document d{plan.experiment.file.string(), {}};
   for (const profile::cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
-  std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
+  std::FILE* out = files.on_stdout() ? stderr : stdout;
   print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
   if (json) json->write(xray::to_text(d));
   if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));

@@ -280,6 +280,13 @@ TEST_CASE("docs/xray.md: the table against Nsight Compute", "[cli]") {
   CHECK(rows == 7);
 }
 
+TEST_CASE("only one export of xray goes to stdout", "[cli]") {
+  const auto both = runner("xray quick --cell naive:8x8@64 --json - --md -");
+  CHECK(both.code == 2);
+  CHECK(both.out.empty());
+  CHECK_THAT(both.err, ContainsSubstring("--md -: error: stdout is taken by another export"));
+}
+
 TEST_CASE("xray says what it cannot count", "[cli]") {
   const auto gpu = runner("xray quick --device cuda --cell smem:8x8");
   CHECK(gpu.code == 2);
