@@ -5,13 +5,11 @@
 #include "core/identifier.hpp"
 #include "core/output.hpp"
 #include "input/diagnostics.hpp"
-#include "input/nearest.hpp"
 #include "input/read_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <fstream>
 #include <map>
 #include <regex>

@@ -10,10 +10,6 @@
 
 #include "host/plugin_host.hpp"
 
-#include "input/invalid.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <set>

@@ -6,12 +6,9 @@
 
 #include <kzoo/manifest/packed_kernel.hpp>
 
-#include <fmt/format.h>
-
 #include <elf.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <string_view>
 

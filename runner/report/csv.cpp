@@ -1,7 +1,5 @@
 #include "report/csv.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
 

@@ -76,7 +76,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-#include <type_traits>
 
 namespace kzoo {
 

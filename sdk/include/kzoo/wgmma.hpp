@@ -22,7 +22,6 @@
 #include <kzoo/swizzled_tile.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error \
