@@ -492,7 +492,8 @@ kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, 
 
 }  // namespace detail
 
-// One entry of a plugin's table. `id` and `summary` must be string literals.
+// One entry of a plugin's table. `id` and `summary` must be string literals; an id has 1 to 100 of
+// the characters A-Z, a-z, 0-9, '_', '.' and '-', and is unique in the plugin.
 template <class V>
 constexpr kzoo_variant variant(const char* id, const char* summary) {
   constexpr granularity kSizes = detail::granularity_of<V>();
@@ -518,7 +519,8 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
 
 }  // namespace kzoo
 
-// The one exported symbol. Variants follow the summary: kzoo::variant<V>("id", "summary"), ...
+// The one exported symbol, once in each library. ID is a string literal of the same characters as a
+// variant's. Variants follow the summary: kzoo::variant<V>("id", "summary"), ...
 #define KZOO_PLUGIN(ID, SUMMARY, ...)                                                        \
   static constexpr kzoo_variant kzoo_variant_table[] = {__VA_ARGS__};                        \
   extern "C" __attribute__((visibility("default"))) const kzoo_plugin KZOO_PLUGIN_SYMBOL;    \
