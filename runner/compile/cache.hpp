@@ -1,9 +1,8 @@
 #pragma once
 // Compiled plugins, kept by what they were made of, under $XDG_CACHE_HOME/kernel-zoo/plugins:
 //
-//   KEY.includes     the files that the compiler read for a KEY, which is the hash of the command,
-//   the
-//                    compiler and the source
+//   KEY.includes     the files that the compiler read for a KEY, which is the hash of the
+//                    command, the compiler and the source
 //   HASH/NAME.so     HASH covers the KEY and the content of all those files
 //
 // An entry is written beside them and renamed, and never changed: runners at the same time use one
