@@ -4,6 +4,7 @@
 #include "core/output.hpp"
 #include "devices/devices.hpp"
 #include "host/profiled.hpp"
+#include "input/diagnostics.hpp"
 #include "profile/cells.hpp"
 #include "profile/metrics.hpp"
 #include "profile/ncu.hpp"
@@ -16,7 +17,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,8 +27,9 @@ namespace {
 results::device gpu_for(const std::string& name) {
   constexpr const char* kNeedsGpu = "`profile` needs a GPU: the simulator has no counters.";
   if (name == "cpu") {
-    throw std::invalid_argument(
-        fmt::format("{} Choose one with --device cuda; `runner devices` lists them.", kNeedsGpu));
+    input::refuse("--device", fmt::format("{} Choose one with --device cuda; `runner devices` "
+                                          "lists them.",
+                                          kNeedsGpu));
   }
   try {
     return devices::find(name == "auto" ? "cuda" : name);
@@ -57,10 +58,9 @@ void check_report(const profile::tool& ncu, std::size_t cells) {
   const bool has_pattern = std::ranges::any_of(
       ncu.arguments, [](const auto& word) { return word.find('%') != std::string::npos; });
   if (cells > 1 && writes && !has_pattern) {
-    throw std::invalid_argument(
-        fmt::format("-o names one report, but there are {} cells: choose one with --cell, or let "
-                    "ncu number the reports with %i in the name",
-                    cells));
+    input::refuse("-o", fmt::format("it names one report, but there are {} cells: choose one with "
+                                    "--cell, or let ncu number the reports with %i in the name",
+                                    cells));
   }
 }
 

@@ -9,11 +9,11 @@
 #include "experiment/load.hpp"
 
 #include "host/plugin_host.hpp"
+#include "input/diagnostics.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 namespace kzoo::cli {
@@ -91,11 +91,11 @@ static std::set<roofline::resource> resources_of(const run::plan& p) {
 run::plan plan_for(results::experiment e, const common_options& options) {
   std::vector<results::device> all = devices::find_all(e.device);
   if (all.size() > 1 && options.in_process) {
-    throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
+    input::refuse("--in-process", "it is for one device; name it: --device cuda:N");
   }
   if (e.timing.fresh_processes && options.in_process) {
-    throw std::invalid_argument(
-        "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
+    input::refuse("--in-process",
+                  "the experiment's timing.fresh_processes needs a process for each turn");
   }
   if (e.timing.enabled && e.timing.require_locked_clocks)
     std::ranges::for_each(all, require_locked_clocks);

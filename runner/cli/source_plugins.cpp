@@ -27,8 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::array kCompiledKernels{".cubin", ".fatbin", ".ptx"};
 
 [[noreturn]] void refuse(const selector& s, const std::string& why) {
-  const std::string where = to_string(s.where);
-  throw input::invalid(where.empty() ? "error: " + why : input::error_text(where, why));
+  input::refuse(to_string(s.where), why);
 }
 
 compile::compiled compile_for(const std::string& device, const fs::path& source,

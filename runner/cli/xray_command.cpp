@@ -4,6 +4,7 @@
 #include "core/interrupt.hpp"
 #include "core/output.hpp"
 #include "devices/devices.hpp"
+#include "input/diagnostics.hpp"
 #include "profile/cells.hpp"
 #include "report/terminal.hpp"
 #include "report/xray.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -25,7 +25,8 @@ namespace {
 // The simulator, which every access is counted in.
 run::plan simulated_plan(const xray_options& options, std::vector<profile::cell_name>& names) {
   if (!options.device.empty() && options.device != "cpu") {
-    throw std::invalid_argument(
+    input::refuse(
+        "--device",
         fmt::format("xray counts in the simulator, whatever GPU there is: leave out --device {}",
                     options.device));
   }
