@@ -79,7 +79,8 @@ std::string write_svg(std::span<const named_result> all, const charting_library&
         fmt::format("--svg needs python3, which draws the charts: {}", e.what()));
   }
   if (ran.code != 0 || ran.hung) {
-    throw std::runtime_error(fmt::format("--svg: the charts cannot be drawn with python3: {}",
+    throw std::runtime_error(fmt::format("--svg: the charts cannot be drawn: python3 {}: {}",
+                                         process::how_it_failed(ran, kTimeoutSeconds),
                                          printable(ran.output, kLongestText)));
   }
   return ran.output;
