@@ -1,21 +1,16 @@
 #pragma once
 
+#include "core/write_file.hpp"
+
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace kzoo::cli {
-
-// An output could not be written: the disk is full, say.
-class not_written : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 // The output file of a flag such as --json. Opened before anything runs, so that a long run does
 // not fail at its end for want of a folder. An older file is replaced only once the new one is

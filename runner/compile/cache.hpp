@@ -8,6 +8,8 @@
 // An entry is written beside them and renamed, and never changed: runners at the same time use one
 // another's or make the same. What was not used for a month is removed.
 
+#include "core/temporary_folder.hpp"
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -25,7 +27,7 @@ class cache {
   std::optional<std::filesystem::path> find(const std::string& key, const std::string& file) const;
 
   // A new folder for what will be an entry.
-  std::filesystem::path begin() const;
+  temporary_folder begin() const;
   // Makes the folder an entry, which was made of these files. Returns where `file` is now.
   std::filesystem::path store(const std::filesystem::path& begun, const std::string& key,
                               const std::string& file,
