@@ -2,6 +2,7 @@
 
 #include "core/file_access.hpp"
 #include "core/sha256.hpp"
+#include "core/user_folder.hpp"
 #include "core/write_file.hpp"
 #include "input/invalid.hpp"
 
@@ -11,7 +12,6 @@
 #include <sys/stat.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <system_error>
 
@@ -24,10 +24,7 @@ constexpr const char* kElsewhere =
     "set XDG_CACHE_HOME to a folder that is yours alone, or mend it with chown and chmod go-w";
 
 fs::path cache_home() {
-  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given == '/')
-    return given;
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / ".cache";
+  if (const auto folder = user_folder("XDG_CACHE_HOME", ".cache")) return *folder;
   throw input::invalid(
       "error: compiled plugins are kept in a folder of yours, and neither XDG_CACHE_HOME nor HOME "
       "names one");
