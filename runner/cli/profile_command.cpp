@@ -5,12 +5,12 @@
 #include "devices/devices.hpp"
 #include "host/profiled.hpp"
 #include "input/diagnostics.hpp"
-#include "profile/cells.hpp"
 #include "profile/metrics.hpp"
 #include "profile/ncu.hpp"
 #include "profile/profile_json.hpp"
 #include "report/profile.hpp"
 #include "report/terminal.hpp"
+#include "run/cells.hpp"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ results::device gpu_for(const std::string& name) {
 }
 
 // Plans the experiment's plugins, or only those that `names` mention.
-run::plan plan_of(const profile_options& options, std::vector<profile::cell_name>& names) {
+run::plan plan_of(const profile_options& options, std::vector<run::cell_name>& names) {
   results::experiment e = load_experiment(options, options);
   if (!names.empty()) {
     e.plugins.clear();
@@ -65,7 +65,7 @@ void check_report(const profile::tool& ncu, std::size_t cells) {
 }
 
 profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
-                              const profile::cell& c) {
+                              const run::chosen_cell& c) {
   profile::profiled p{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
   print_to(stderr, "profiling {} on {}\n", p.kernel.name(), problem_name(p.problem));
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -98,9 +98,9 @@ std::string markdown_of(const profile::document& d) {
 }  // namespace
 
 int profile(const profile_options& options) try {
-  auto names = profile::parse_cells(options.cells);
+  auto names = run::parse_cells(options.cells);
   const run::plan plan = plan_of(options, names);
-  const auto cells = profile::choose(plan, names);
+  const auto cells = run::choose(plan, names);
   profile::tool ncu = profile::find_tool(options.ncu);
   ncu.arguments = options.ncu_arguments;
   // ncu replays the kernel in about ten passes.
@@ -113,7 +113,7 @@ int profile(const profile_options& options) try {
   interrupt::catch_signals();
   profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
   std::exception_ptr no_more;  // rethrown after the cells profiled before it have been shown
-  for (const profile::cell& c : cells) {
+  for (const run::chosen_cell& c : cells) {
     try {
       d.cells.push_back(profile_one(ncu, plan, c));
     } catch (const profile::no_counters&) {

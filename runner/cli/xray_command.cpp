@@ -5,9 +5,9 @@
 #include "core/output.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
-#include "profile/cells.hpp"
 #include "report/terminal.hpp"
 #include "report/xray.hpp"
+#include "run/cells.hpp"
 #include "xray/analysed_build.hpp"
 #include "xray/analysis.hpp"
 #include "xray/xray_json.hpp"
@@ -23,7 +23,7 @@ namespace kzoo::cli {
 namespace {
 
 // The simulator, which every access is counted in.
-run::plan simulated_plan(const xray_options& options, std::vector<profile::cell_name>& names) {
+run::plan simulated_plan(const xray_options& options, std::vector<run::cell_name>& names) {
   if (!options.device.empty() && options.device != "cpu") {
     input::refuse(
         "--device",
@@ -47,7 +47,7 @@ std::filesystem::path analysed_library(const run::plan& plan, const run::loaded_
   return analysed_source(plugin.record.source, plan.experiment.overridden.build_args);
 }
 
-xray::analysed analyse_one(const run::plan& plan, const profile::cell& c, std::uint64_t blocks) {
+xray::analysed analyse_one(const run::plan& plan, const run::chosen_cell& c, std::uint64_t blocks) {
   xray::analysed a{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
   print_to(stderr, "analysing {} on {}\n", a.kernel.name(), problem_name(a.problem));
   try {
@@ -87,16 +87,16 @@ int exit_code(const xray::document& d) {
 }  // namespace
 
 int xray(const xray_options& options) try {
-  auto names = profile::parse_cells(options.cells);
+  auto names = run::parse_cells(options.cells);
   const run::plan plan = simulated_plan(options, names);
-  const auto cells = profile::choose(plan, names);
+  const auto cells = run::choose(plan, names);
   export_files files(plan.experiment.file);
   export_file* const json = files.add("--json", options.json);
   export_file* const markdown = files.add("--md", options.markdown);
 
   interrupt::catch_signals();
   xray::document d{plan.experiment.file.string(), {}};
-  for (const profile::cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
+  for (const run::chosen_cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
   std::FILE* out = files.on_stdout() ? stderr : stdout;
   print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
   if (json) json->write(xray::to_text(d));
