@@ -38,20 +38,6 @@ results::device gpu_for(const std::string& name) {
   }
 }
 
-// Plans the experiment's plugins, or only those that `names` mention.
-run::plan plan_of(const profile_options& options, std::vector<run::cell_name>& names) {
-  results::experiment e = load_experiment(options, options);
-  if (!names.empty()) {
-    e.plugins.clear();
-    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
-  }
-  results::device device = gpu_for(e.device);
-  const double timeout = e.verify.timeout_seconds;
-  const run::plugin_discovery plugins = discover_plugins(options, e, device);
-  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
-  return run::make_plan(std::move(e), std::move(device), plugins, hosts_for(options, timeout));
-}
-
 // Refuses a single report file for several cells, which ncu would overwrite.
 void check_report(const profile::tool& ncu, std::size_t cells) {
   const bool writes = ncu.has_option("-o") || ncu.has_option("--export");
@@ -99,7 +85,9 @@ std::string markdown_of(const profile::document& d) {
 
 int profile(const profile_options& options) try {
   auto names = run::parse_cells(options.cells);
-  const run::plan plan = plan_of(options, names);
+  results::experiment e = load_experiment(options, options);
+  results::device gpu = gpu_for(e.device);
+  const run::plan plan = plan_of_cells(std::move(e), std::move(gpu), options, names);
   const auto cells = run::choose(plan, names);
   profile::tool ncu = profile::find_tool(options.ncu);
   ncu.arguments = options.ncu_arguments;

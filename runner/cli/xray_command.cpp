@@ -30,16 +30,7 @@ run::plan simulated_plan(const xray_options& options, std::vector<run::cell_name
         fmt::format("xray counts in the simulator, whatever GPU there is: leave out --device {}",
                     options.device));
   }
-  results::experiment e = load_experiment(options, options);
-  if (!names.empty()) {
-    e.plugins.clear();
-    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
-  }
-  const double timeout = e.verify.timeout_seconds;
-  results::device cpu = devices::find("cpu");
-  const run::plugin_discovery plugins = discover_plugins(options, e, cpu);
-  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
-  return run::make_plan(std::move(e), std::move(cpu), plugins, hosts_for(options, timeout));
+  return plan_of_cells(load_experiment(options, options), devices::find("cpu"), options, names);
 }
 
 std::filesystem::path analysed_library(const run::plan& plan, const run::loaded_plugin& plugin) {
