@@ -2,6 +2,7 @@
 
 #include "core/identifier.hpp"
 #include "experiment/names.hpp"
+#include "experiment/problems.hpp"
 #include "manifest/values.hpp"
 
 #include <fmt/format.h>
@@ -110,17 +111,13 @@ class variant_reader {
   }
 
   void read_kinds(table_reader& keys, described_variant& v) const {
-    experiment::words<element_types> types;
-    for (const element_types& t : kElementTypes) types.emplace_back(types_name(t), t);
-    read_some(keys, "types", types, v.types);
+    read_some(keys, "types", experiment::type_words(), v.types);
     if (keys.find("types") && !v.types.empty()) v.launch.precision = usual_precision(v.types[0]);
     experiment::words<kzoo_precision> precisions;
     for (const kzoo_precision p : kPrecisions) precisions.emplace_back(precision_name(p), p);
     keys.read("precision", v.launch.precision, experiment::one_of(precisions));
     v.names_precision = v.names_precision || keys.find("precision");
-    experiment::words<layout> layouts;
-    for (const layout l : kLayouts) layouts.emplace_back(layout_name(l), l);
-    read_some(keys, "layouts", layouts, v.layouts);
+    read_some(keys, "layouts", experiment::layout_words(), v.layouts);
     if (v.types.empty() || v.layouts.empty()) return;  // which is reported
     v.launch.type_a = v.types[0].a;
     v.launch.type_b = v.types[0].b;
