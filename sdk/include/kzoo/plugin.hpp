@@ -104,27 +104,27 @@ using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
 // of its accumulators, or fp16 and bf16 for fp32 sums of such elements.
 template <class T>
 struct element_traits;
-template <kzoo_type kType, kzoo_precision kPrecision>
+template <kzoo_type kType>
 struct element_traits_of {
   static constexpr kzoo_type type = kType, type_a = kType, type_b = kType;
-  static constexpr kzoo_precision precision = kPrecision;
+  static constexpr kzoo_precision precision = usual_precision(kType);
 };
 template <>
-struct element_traits<float> : element_traits_of<KZOO_F32, KZOO_COMPUTE_FP32> {};
+struct element_traits<float> : element_traits_of<KZOO_F32> {};
 template <>
-struct element_traits<double> : element_traits_of<KZOO_F64, KZOO_COMPUTE_FP64> {};
+struct element_traits<double> : element_traits_of<KZOO_F64> {};
 template <>
-struct element_traits<int> : element_traits_of<KZOO_I32, KZOO_COMPUTE_INT32> {};
+struct element_traits<int> : element_traits_of<KZOO_I32> {};
 template <>
-struct element_traits<signed char> : element_traits_of<KZOO_I8, KZOO_COMPUTE_INT32> {};
+struct element_traits<signed char> : element_traits_of<KZOO_I8> {};
 template <>
-struct element_traits<__half> : element_traits_of<KZOO_F16, KZOO_COMPUTE_FP16> {};
+struct element_traits<__half> : element_traits_of<KZOO_F16> {};
 template <>
-struct element_traits<__nv_bfloat16> : element_traits_of<KZOO_BF16, KZOO_COMPUTE_BF16> {};
+struct element_traits<__nv_bfloat16> : element_traits_of<KZOO_BF16> {};
 template <>
-struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3, KZOO_COMPUTE_FP32> {};
+struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3> {};
 template <>
-struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2, KZOO_COMPUTE_FP32> {};
+struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2> {};
 // The precision is that of A.
 template <class A, class B, class C>
 struct element_traits<mixed<A, B, C>> {
