@@ -5,10 +5,10 @@
 // further behind. So there are marks, kInterval k tiles apart, and none goes further than kLag k
 // tiles past one before all have come to it; usually all have by then.
 //
-// No result depends on it, and a cluster waits for a fraction of a millisecond at most: where not
-// all run together, none would ever come for the others.
+// No result depends on it, and a cluster looks at a mark 5000 times at most: where not all
+// run together, none would ever come for the others.
 
-#include <kzoo/launch.hpp>
+#include <kzoo/cuda.hpp>
 
 #include <cstddef>
 
@@ -49,23 +49,5 @@ struct pace {
     return *static_cast<volatile unsigned*>(arrived + mark) >= static_cast<unsigned>(clusters);
   }
 };
-
-inline constexpr int kClearThreads = 256;
-template <class S>
-__global__ void __launch_bounds__(kClearThreads) clear_marks(pace<S> marks) {
-  for (int i = static_cast<int>(threadIdx.x); i < marks.marks; i += kClearThreads) {
-    marks.arrived[i] = 0;
-  }
-}
-
-// Enqueues it before the launch that keeps the pace.
-template <class S>
-void launch_clear_marks(const pace<S>& marks, kzoo::stream_t stream) {
-  kzoo::launch({.grid = dim3(1),
-                .block = dim3(kClearThreads),
-                .max_threads = kClearThreads,
-                .stream = stream},
-               clear_marks<S>, marks);
-}
 
 }  // namespace persistent

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "clear_marks.hpp"
 #include "kernel.hpp"
 #include "sum_parts.hpp"
 

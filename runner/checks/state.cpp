@@ -1,7 +1,6 @@
 #include "checks/state.hpp"
 
 #include "core/operands.hpp"
-#include "core/verdict.hpp"
 #include "reference/tampering.hpp"
 
 #include <fmt/format.h>

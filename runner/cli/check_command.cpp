@@ -4,8 +4,6 @@
 #include "devices/devices.hpp"
 #include "run/plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 

@@ -2,11 +2,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
-#include "cli/export_file.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/output.hpp"
 #include "core/version.hpp"
+#include "core/write_file.hpp"
 #include "devices/devices.hpp"
 #include "input/invalid.hpp"
 #include "process/descriptor_limit.hpp"

@@ -10,9 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
-#include <optional>
 #include <utility>
 
 namespace kzoo::cli {

@@ -1,20 +1,18 @@
 #pragma once
 
+#include "core/write_file.hpp"
+
 #include <cstdio>
 #include <filesystem>
-#include <stdexcept>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace kzoo::cli {
 
-// An output could not be written: the disk is full, say.
-class not_written : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// The output file of --json, --csv or --md. Opened before anything runs, so that a long run does
+// The output file of a flag such as --json. Opened before anything runs, so that a long run does
 // not fail at its end for want of a folder. An older file is replaced only once the new one is
 // complete.
 class export_file {
@@ -38,6 +36,23 @@ class export_file {
  private:
   std::string flag_, name_, written_;
   std::FILE* file_ = nullptr;  // null: stdout
+};
+
+// The files that a command is asked for.
+class export_files {
+ public:
+  // For a result of `source`.
+  explicit export_files(std::filesystem::path source) : source_(std::move(source)) {}
+
+  // Opens what a flag names; null if that is nothing. Throws input::invalid, also for a second "-".
+  export_file* add(const std::string& flag, const std::string& name);
+  // Whether one of them goes to stdout, which then must hold nothing else.
+  bool on_stdout() const { return on_stdout_; }
+
+ private:
+  std::filesystem::path source_;
+  std::vector<std::unique_ptr<export_file>> files_;
+  bool on_stdout_ = false;
 };
 
 }  // namespace kzoo::cli

@@ -6,10 +6,6 @@
 #include "results/experiment.hpp"
 #include "storage/results_json.hpp"
 
-#include "input/invalid.hpp"
-
-#include <fmt/format.h>
-
 namespace kzoo::cli {
 
 void render(const results::document& d, format f, const report::shown_options& shown,
@@ -28,15 +24,9 @@ void render(const results::document& d, format f, const report::shown_options& s
 }
 
 exports::exports(const output_options& options, const std::filesystem::path& source)
-    : shown_(options.shown) {
+    : files_(source), shown_(options.shown) {
   const auto add = [&](format f, const char* flag, const std::string& name) {
-    if (name.empty()) return;
-    if (name == "-" && on_stdout_) {
-      throw input::invalid(
-          fmt::format("{} -: error: stdout is taken by another export; name a file", flag));
-    }
-    on_stdout_ = on_stdout_ || name == "-";
-    entries_.push_back({f, std::make_unique<export_file>(flag, name, source)});
+    if (export_file* file = files_.add(flag, name)) entries_.push_back({f, file});
   };
   add(format::json, "--json", options.json);
   add(format::csv, "--csv", options.csv);

@@ -7,8 +7,6 @@
 #include "results/document.hpp"
 
 #include <filesystem>
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace kzoo::cli {
@@ -22,17 +20,17 @@ class exports {
   exports(const output_options& options, const std::filesystem::path& source);
 
   // Whether one of them goes to stdout, which then must hold nothing else.
-  bool on_stdout() const { return on_stdout_; }
+  bool on_stdout() const { return files_.on_stdout(); }
   void write(const results::document& d);
 
  private:
   struct entry {
     cli::format format;
-    std::unique_ptr<export_file> file;
+    export_file* file;
   };
+  export_files files_;
   std::vector<entry> entries_;
   report::shown_options shown_;
-  bool on_stdout_ = false;
 };
 
 }  // namespace kzoo::cli

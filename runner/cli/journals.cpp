@@ -14,6 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// In the current directory: where journals are written without --journal.
+constexpr const char* kResultsFolder = "results";
+
 // The journals' names begin with the date.
 std::vector<fs::path> newest_first() {
   std::vector<fs::path> files;

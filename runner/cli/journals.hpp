@@ -8,9 +8,6 @@
 
 namespace kzoo::cli {
 
-// In the current directory: where journals are written without --journal.
-inline constexpr const char* kResultsFolder = "results";
-
 // "results/2026-11-20T23-41-07_ladder_cuda0", for journal::create_numbered().
 std::filesystem::path journal_name(const results::document& head);
 
@@ -19,7 +16,7 @@ struct interrupted_run {
   storage::journal_content journal;
 };
 
-// The journal `name`; if "", the newest in kResultsFolder that has cells left to run, and is of
+// The journal `name`; if "", the newest in results/ that has cells left to run, and is of
 // `experiment` unless that is "". Throws input::invalid.
 interrupted_run find_interrupted(const std::string& name, const std::string& experiment);
 

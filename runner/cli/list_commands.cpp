@@ -6,7 +6,6 @@
 #include "report/table.hpp"
 #include "report/terminal.hpp"
 
-#include "input/invalid.hpp"
 #include "input/nearest.hpp"
 
 #include <fmt/format.h>

@@ -1,18 +1,15 @@
 // `runner new`: a plugin's source to begin with, the template or a copy of one of the zoo's.
 
 #include "cli/commands.hpp"
-#include "cli/export_file.hpp"
 #include "core/identifier.hpp"
 #include "core/output.hpp"
+#include "core/write_file.hpp"
 #include "input/diagnostics.hpp"
-#include "input/nearest.hpp"
 #include "input/read_file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <fstream>
 #include <map>
 #include <regex>
 #include <string>
@@ -114,10 +111,7 @@ std::string project_file(const std::string& text, const std::string& source,
 void write(const fs::path& folder, const file_texts& files) {
   for (const auto& [path, text] : files) {
     fs::create_directories((folder / path).parent_path());
-    std::ofstream out(folder / path);
-    out << text;
-    out.close();
-    if (!out) throw not_written(fmt::format("{} cannot be written", (folder / path).string()));
+    write_file(folder / path, text);
   }
 }
 

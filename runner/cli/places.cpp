@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "core/user_folder.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -80,12 +81,8 @@ std::vector<fs::path> config_path() {
 
 std::vector<fs::path> charts_folders() {
   std::vector<fs::path> folders = from_environment("KZOO_CHARTS");
-  const char *data = std::getenv("XDG_DATA_HOME"), *home = std::getenv("HOME");
-  if (data != nullptr && *data != '\0') {
-    folders.push_back(fs::path(data) / "kernel-zoo" / "charts");
-  } else if (home != nullptr && *home != '\0') {
-    folders.push_back(fs::path(home) / ".local" / "share" / "kernel-zoo" / "charts");
-  }
+  if (const auto data = user_folder("XDG_DATA_HOME", ".local/share"))
+    folders.push_back(*data / "kernel-zoo" / "charts");
   folders.push_back(program_folder().parent_path() / "share" / "kernel-zoo" / "charts");
   return folders;
 }

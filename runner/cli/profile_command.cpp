@@ -4,20 +4,19 @@
 #include "core/output.hpp"
 #include "devices/devices.hpp"
 #include "host/profiled.hpp"
-#include "profile/cells.hpp"
+#include "input/diagnostics.hpp"
 #include "profile/metrics.hpp"
 #include "profile/ncu.hpp"
 #include "profile/profile_json.hpp"
 #include "report/profile.hpp"
 #include "report/terminal.hpp"
+#include "run/cells.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,8 +27,9 @@ namespace {
 results::device gpu_for(const std::string& name) {
   constexpr const char* kNeedsGpu = "`profile` needs a GPU: the simulator has no counters.";
   if (name == "cpu") {
-    throw std::invalid_argument(
-        fmt::format("{} Choose one with --device cuda; `runner devices` lists them.", kNeedsGpu));
+    input::refuse("--device", fmt::format("{} Choose one with --device cuda; `runner devices` "
+                                          "lists them.",
+                                          kNeedsGpu));
   }
   try {
     return devices::find(name == "auto" ? "cuda" : name);
@@ -38,35 +38,20 @@ results::device gpu_for(const std::string& name) {
   }
 }
 
-// Plans the experiment's plugins, or only those that `names` mention.
-run::plan plan_of(const profile_options& options, std::vector<profile::cell_name>& names) {
-  results::experiment e = load_experiment(options, options);
-  if (!names.empty()) {
-    e.plugins.clear();
-    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
-  }
-  results::device device = gpu_for(e.device);
-  const double timeout = e.verify.timeout_seconds;
-  const run::plugin_discovery plugins = discover_plugins(options, e, device);
-  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
-  return run::make_plan(std::move(e), std::move(device), plugins, hosts_for(options, timeout));
-}
-
 // Refuses a single report file for several cells, which ncu would overwrite.
 void check_report(const profile::tool& ncu, std::size_t cells) {
   const bool writes = ncu.has_option("-o") || ncu.has_option("--export");
   const bool has_pattern = std::ranges::any_of(
       ncu.arguments, [](const auto& word) { return word.find('%') != std::string::npos; });
   if (cells > 1 && writes && !has_pattern) {
-    throw std::invalid_argument(
-        fmt::format("-o names one report, but there are {} cells: choose one with --cell, or let "
-                    "ncu number the reports with %i in the name",
-                    cells));
+    input::refuse("-o", fmt::format("it names one report, but there are {} cells: choose one with "
+                                    "--cell, or let ncu number the reports with %i in the name",
+                                    cells));
   }
 }
 
 profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
-                              const profile::cell& c) {
+                              const run::chosen_cell& c) {
   profile::profiled p{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
   print_to(stderr, "profiling {} on {}\n", p.kernel.name(), problem_name(p.problem));
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -99,22 +84,24 @@ std::string markdown_of(const profile::document& d) {
 }  // namespace
 
 int profile(const profile_options& options) try {
-  auto names = profile::parse_cells(options.cells);
-  const run::plan plan = plan_of(options, names);
-  const auto cells = profile::choose(plan, names);
+  auto names = run::parse_cells(options.cells);
+  results::experiment e = load_experiment(options, options);
+  results::device gpu = gpu_for(e.device);
+  const run::plan plan = plan_of_cells(std::move(e), std::move(gpu), options, names);
+  const auto cells = run::choose(plan, names);
   profile::tool ncu = profile::find_tool(options.ncu);
   ncu.arguments = options.ncu_arguments;
   // ncu replays the kernel in about ten passes.
   ncu.timeout_seconds = 10 * plan.experiment.verify.timeout_seconds;
   check_report(ncu, cells.size());
-  std::optional<export_file> json, markdown;
-  if (!options.json.empty()) json.emplace("--json", options.json, plan.experiment.file);
-  if (!options.markdown.empty()) markdown.emplace("--md", options.markdown, plan.experiment.file);
+  export_files files(plan.experiment.file);
+  export_file* const json = files.add("--json", options.json);
+  export_file* const markdown = files.add("--md", options.markdown);
 
   interrupt::catch_signals();
   profile::document d{plan.experiment.file.string(), plan.device, ncu.version, {}};
   std::exception_ptr no_more;  // rethrown after the cells profiled before it have been shown
-  for (const profile::cell& c : cells) {
+  for (const run::chosen_cell& c : cells) {
     try {
       d.cells.push_back(profile_one(ncu, plan, c));
     } catch (const profile::no_counters&) {
@@ -123,7 +110,7 @@ int profile(const profile_options& options) try {
       break;
     }
   }
-  std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
+  std::FILE* out = files.on_stdout() ? stderr : stdout;
   report::page page(report::medium_of(out));
   report::add_profile(page, d);
   print_to(out, "{}", page.take());

@@ -9,15 +9,11 @@
 #include "experiment/load.hpp"
 
 #include "host/plugin_host.hpp"
-
-#include "input/invalid.hpp"
-
-#include <fmt/format.h>
+#include "input/diagnostics.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 namespace kzoo::cli {
@@ -95,11 +91,11 @@ static std::set<roofline::resource> resources_of(const run::plan& p) {
 run::plan plan_for(results::experiment e, const common_options& options) {
   std::vector<results::device> all = devices::find_all(e.device);
   if (all.size() > 1 && options.in_process) {
-    throw std::invalid_argument("--in-process is for one device; name it: --device cuda:N");
+    input::refuse("--in-process", "it is for one device; name it: --device cuda:N");
   }
   if (e.timing.fresh_processes && options.in_process) {
-    throw std::invalid_argument(
-        "--in-process: the experiment's timing.fresh_processes needs a process for each turn");
+    input::refuse("--in-process",
+                  "the experiment's timing.fresh_processes needs a process for each turn");
   }
   if (e.timing.enabled && e.timing.require_locked_clocks)
     std::ranges::for_each(all, require_locked_clocks);
@@ -114,6 +110,18 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   plan.peaks = is_timed ? peaks_of(plan.device, resources_of(plan)) : known_peaks(plan.device);
   plan.devices = std::move(all);
   return plan;
+}
+
+run::plan plan_of_cells(results::experiment e, results::device device,
+                        const common_options& options, std::vector<run::cell_name>& names) {
+  if (!names.empty()) {
+    e.plugins.clear();
+    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
+  }
+  const double timeout = e.verify.timeout_seconds;
+  const run::plugin_discovery plugins = discover_plugins(options, e, device);
+  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
+  return run::make_plan(std::move(e), std::move(device), plugins, hosts_for(options, timeout));
 }
 
 }  // namespace kzoo::cli

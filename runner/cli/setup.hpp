@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "results/experiment.hpp"
+#include "run/cells.hpp"
 #include "run/plan.hpp"
 #include "run/plugin_discovery.hpp"
 
@@ -21,5 +22,9 @@ results::experiment load_experiment(const common_options& common,
 // What a run of the experiment does. Measures the peaks of a device that is timed for the first
 // time.
 run::plan plan_for(results::experiment e, const common_options& options);
+// The plan of the experiment's plugins, or only of those that `names` mention; a name by a file
+// gets the plugin's name.
+run::plan plan_of_cells(results::experiment e, results::device device,
+                        const common_options& options, std::vector<run::cell_name>& names);
 
 }  // namespace kzoo::cli

@@ -6,7 +6,7 @@
 #include "core/identifier.hpp"
 #include "core/output.hpp"
 #include "core/sha256.hpp"
-#include "core/throw_errno.hpp"
+#include "core/write_file.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
 #include "manifest/pack.hpp"
@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <utility>
 
@@ -27,8 +26,7 @@ namespace fs = std::filesystem;
 constexpr std::array kCompiledKernels{".cubin", ".fatbin", ".ptx"};
 
 [[noreturn]] void refuse(const selector& s, const std::string& why) {
-  const std::string where = to_string(s.where);
-  throw input::invalid(where.empty() ? "error: " + why : input::error_text(where, why));
+  input::refuse(to_string(s.where), why);
 }
 
 compile::compiled compile_for(const std::string& device, const fs::path& source,
@@ -45,12 +43,9 @@ fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   const std::string library = manifest::pack(manifest, launcher_library());
   const std::string file = manifest.stem().string() + ".so", key = sha256(library);
   if (const auto known = kept.find(key, file)) return *known;
-  const fs::path begun = kept.begin();
-  std::ofstream out(begun / file, std::ios::binary);
-  out << library;
-  out.close();
-  if (!out) throw_errno("writing to the folder of compiled plugins");
-  return kept.store(begun, key, file, {manifest.string()});
+  const temporary_folder begun = kept.begin();
+  write_file(begun.path() / file, library);
+  return kept.store(begun.path(), key, file, {manifest.string()});
 }
 
 // The plugins in what a selector names: one, or those of a project.

@@ -221,7 +221,9 @@ void add_validate(CLI::App& runner, int& code) {
       ->type_name("SECONDS");
   app.add_option("--json", o.json, "Write the findings as JSON; - for stdout")->type_name("FILE");
   add_show_errors(app, o.show_errors);
-  app.footer("Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device.");
+  app.footer(
+      "Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device,\n"
+      "5 the findings could not be written, 130 interrupted.");
 }
 
 void add_profile(CLI::App& runner, const std::vector<std::string>& after_dashes, int& code) {
@@ -237,7 +239,8 @@ void add_profile(CLI::App& runner, const std::vector<std::string>& after_dashes,
       ->type_name("FILE");
   app.footer(
       "Arguments after -- are passed to ncu unchanged, for example: -- --set full -o report\n"
-      "Exit codes: 0 all cells were profiled, 1 some were not, 2 bad usage, 3 no such device.");
+      "Exit codes: 0 all cells were profiled, 1 some were not, 2 bad usage, 3 no such device,\n"
+      "5 the counters could not be written, 130 interrupted.");
   app.parse_complete_callback([&after_dashes, &told = o.ncu_arguments] { told = after_dashes; });
 }
 
@@ -258,7 +261,7 @@ void add_xray(CLI::App& runner, int& code) {
       ->type_name("FILE");
   app.footer(
       "Exit codes: 0 all cells were analysed and nothing is wrong in them, 1 some were not or "
-      "something is, 2 bad usage.");
+      "something is, 2 bad usage, 5 the counts could not be written, 130 interrupted.");
 }
 
 void add_list(CLI::App& runner, int& code) {

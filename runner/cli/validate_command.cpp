@@ -3,6 +3,7 @@
 #include "core/interrupt.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
+#include "input/diagnostics.hpp"
 #include "report/validation.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
@@ -14,15 +15,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace kzoo::cli {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw std::invalid_argument(why); }
+// A flag's text, which was not what it expects.
+[[noreturn]] void refuse_flag(const char* flag, std::string_view expected,
+                              const std::string& found) {
+  input::refuse(flag, fmt::format("expected {}, found {}", expected, input::in_quotes(found)));
+}
 
 // The plugins to validate, and the device.
 struct target {
@@ -33,18 +38,20 @@ struct target {
 // A library given by its file runs on the device that it is built for.
 target target_of_library(const validate_options& options, const file_selector& name,
                          const run::host_factory& make_host) {
-  if (!std::filesystem::exists(name.path)) refuse(fmt::format("there is no file {}", name.path));
+  if (!std::filesystem::exists(name.path))
+    input::refuse("", fmt::format("there is no file {}", name.path));
   run::loaded_plugin c = run::enter_file(name.path, make_host);
   std::erase_if(c.entries, [&](const run::selected_variant& e) {
     const std::string variant = name.variant.empty() ? "*" : name.variant;
     return c.host && !matches("*:" + variant, c.record.name, e.description.id);
   });
-  if (c.entries.empty()) refuse(fmt::format("{} has no variant '{}'", name.path, name.variant));
+  if (c.entries.empty())
+    input::refuse(name.path, fmt::format("there is no variant '{}'", name.variant));
   const auto& d = c.record.description;
   const std::string kind = d ? devices::kind_name(d->device) : "cpu";
   target t{devices::find(options.device.empty() ? kind : options.device), {}};
   if (d && t.device.abi.kind != d->device) {
-    refuse(fmt::format("{} is built for {}, not for {}", name.path, kind, t.device.id));
+    input::refuse(name.path, fmt::format("it is built for {}, not for {}", kind, t.device.id));
   }
   t.plugins.push_back(std::move(c));
   return t;
@@ -76,7 +83,7 @@ target target_of_name(const validate_options& options, const run::host_factory& 
       return t;
     }
   }
-  refuse(fmt::format("{}: {}", options.plugin, t.plugins.at(0).record.problem));
+  input::refuse(options.plugin, t.plugins.at(0).record.problem);
 }
 
 }  // namespace
@@ -85,29 +92,30 @@ int validate(const validate_options& options) {
   if (!options.device.empty()) experiment::check_device_name(options.device, "--device");
   constexpr double kDay = 86400;
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= kDay)) {
-    refuse(fmt::format("--timeout: expected seconds, a number above 0 and up to {:g}, found {:g}",
-                       kDay, options.timeout_seconds));
+    input::refuse("--timeout",
+                  fmt::format("expected seconds, a number above 0 and up to {:g}, found {:g}", kDay,
+                              options.timeout_seconds));
   }
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");
   how.show_errors = options.show_errors;
   if (!options.size.empty()) {
     how.size = experiment::parse_shape(options.size);
-    if (!how.size) refuse(fmt::format("--size: expected {}", experiment::kShapeForm));
+    if (!how.size) refuse_flag("--size", experiment::kShapeForm, options.size);
   }
   how.dtype = types_from_name(options.dtype);
   if (!options.dtype.empty() && !how.dtype) {
     std::vector<std::string> known;
     for (const element_types& types : kElementTypes) known.push_back(types_name(types));
-    refuse(fmt::format("--dtype: '{}' is not one of {}", options.dtype, fmt::join(known, ", ")));
+    refuse_flag("--dtype", fmt::format("one of {}", fmt::join(known, ", ")), options.dtype);
   }
   if (!options.layout.empty()) {
     how.layout = experiment::find_layout(options.layout);
-    if (!how.layout) refuse(fmt::format("--layout: expected {}", experiment::kLayoutForm));
+    if (!how.layout) refuse_flag("--layout", experiment::kLayoutForm, options.layout);
   }
   if (!options.batch.empty()) {
     const auto count = experiment::parse_batch(options.batch);
-    if (!count) refuse(fmt::format("--batch: expected {}", experiment::kBatchForm));
+    if (!count) refuse_flag("--batch", experiment::kBatchForm, options.batch);
     how.batch = *count;
   }
   const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
@@ -115,9 +123,9 @@ int validate(const validate_options& options) {
   target what = !file                         ? target_of_name(options, make_host)
                 : file->path.ends_with(".so") ? target_of_library(options, *file, make_host)
                                               : target_of_source(options, make_host);
-  std::optional<export_file> json;
-  if (!options.json.empty()) json.emplace("--json", options.json, options.plugin);
-  report::validation_text text(options.json == "-" ? stderr : stdout);
+  export_files files(options.plugin);
+  export_file* const json = files.add("--json", options.json);
+  report::validation_text text(files.on_stdout() ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);
   // With --in-process only the signal's default action can end a kernel that hangs.
   if (!options.in_process) interrupt::catch_signals();

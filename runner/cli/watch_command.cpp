@@ -5,9 +5,7 @@
 #include "cli/watched_folder.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/interrupt.hpp"
-#include "core/number_text.hpp"
 #include "core/output.hpp"
-#include "core/printable.hpp"
 #include "input/diagnostics.hpp"
 #include "report/change_line.hpp"
 #include "run/execution.hpp"
@@ -47,9 +45,11 @@ class watcher {
   fs::path folder() const { return fs::absolute(source_->path).parent_path(); }
 
   // Compiles and runs the source as it is now, and prints a line. A source that does not compile,
-  // or says something wrong in its first lines, leaves what was before.
+  // or says something wrong in its first lines, leaves what was before. Throws input::invalid where
+  // the very first one is bad usage.
   void run_once() try {
     run::plan plan = plan_for(load_experiment(options_, options_), options_);
+    begun_ = true;
     const auto mine = std::ranges::find(plan.plugins, name_,
                                         [](const run::loaded_plugin& p) { return p.record.name; });
     const auto saved = fs::last_write_time(source_->path);
@@ -69,7 +69,7 @@ class watcher {
   } catch (const compile::does_not_compile& e) {
     complain(e.what());
   } catch (const input::invalid& e) {
-    if (!last_) throw;
+    if (!begun_) throw;
     complain(e.what());
   }
 
@@ -80,6 +80,7 @@ class watcher {
   }
 
   void complain(const std::string& words) {
+    begun_ = true;
     print_to(stderr, "{}\n", words);
     if (good_)
       print_to(stderr, "the last good result stays: {}\n",
@@ -90,6 +91,7 @@ class watcher {
   watch_options options_;
   std::optional<file_selector> source_;
   std::string name_;
+  bool begun_ = false;        // the arguments were right: from now on, what is wrong may be mended
   fs::file_time_type saved_;  // when the source was
   std::optional<attempt> last_;
   std::optional<results::document> good_;  // the last one that was right

@@ -4,9 +4,10 @@
 #include "core/interrupt.hpp"
 #include "core/output.hpp"
 #include "devices/devices.hpp"
-#include "profile/cells.hpp"
+#include "input/diagnostics.hpp"
 #include "report/terminal.hpp"
 #include "report/xray.hpp"
+#include "run/cells.hpp"
 #include "xray/analysed_build.hpp"
 #include "xray/analysis.hpp"
 #include "xray/xray_json.hpp"
@@ -15,8 +16,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -24,22 +23,14 @@ namespace kzoo::cli {
 namespace {
 
 // The simulator, which every access is counted in.
-run::plan simulated_plan(const xray_options& options, std::vector<profile::cell_name>& names) {
+run::plan simulated_plan(const xray_options& options, std::vector<run::cell_name>& names) {
   if (!options.device.empty() && options.device != "cpu") {
-    throw std::invalid_argument(
+    input::refuse(
+        "--device",
         fmt::format("xray counts in the simulator, whatever GPU there is: leave out --device {}",
                     options.device));
   }
-  results::experiment e = load_experiment(options, options);
-  if (!names.empty()) {
-    e.plugins.clear();
-    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
-  }
-  const double timeout = e.verify.timeout_seconds;
-  results::device cpu = devices::find("cpu");
-  const run::plugin_discovery plugins = discover_plugins(options, e, cpu);
-  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
-  return run::make_plan(std::move(e), std::move(cpu), plugins, hosts_for(options, timeout));
+  return plan_of_cells(load_experiment(options, options), devices::find("cpu"), options, names);
 }
 
 std::filesystem::path analysed_library(const run::plan& plan, const run::loaded_plugin& plugin) {
@@ -47,7 +38,7 @@ std::filesystem::path analysed_library(const run::plan& plan, const run::loaded_
   return analysed_source(plugin.record.source, plan.experiment.overridden.build_args);
 }
 
-xray::analysed analyse_one(const run::plan& plan, const profile::cell& c, std::uint64_t blocks) {
+xray::analysed analyse_one(const run::plan& plan, const run::chosen_cell& c, std::uint64_t blocks) {
   xray::analysed a{{c.plugin->record.name, c.variant->description.id}, *c.at, {}, {}, ""};
   print_to(stderr, "analysing {} on {}\n", a.kernel.name(), problem_name(a.problem));
   try {
@@ -87,17 +78,17 @@ int exit_code(const xray::document& d) {
 }  // namespace
 
 int xray(const xray_options& options) try {
-  auto names = profile::parse_cells(options.cells);
+  auto names = run::parse_cells(options.cells);
   const run::plan plan = simulated_plan(options, names);
-  const auto cells = profile::choose(plan, names);
-  std::optional<export_file> json, markdown;
-  if (!options.json.empty()) json.emplace("--json", options.json, plan.experiment.file);
-  if (!options.markdown.empty()) markdown.emplace("--md", options.markdown, plan.experiment.file);
+  const auto cells = run::choose(plan, names);
+  export_files files(plan.experiment.file);
+  export_file* const json = files.add("--json", options.json);
+  export_file* const markdown = files.add("--md", options.markdown);
 
   interrupt::catch_signals();
   xray::document d{plan.experiment.file.string(), {}};
-  for (const profile::cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
-  std::FILE* out = options.json == "-" || options.markdown == "-" ? stderr : stdout;
+  for (const run::chosen_cell& c : cells) d.cells.push_back(analyse_one(plan, c, options.blocks));
+  std::FILE* out = files.on_stdout() ? stderr : stdout;
   print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
   if (json) json->write(xray::to_text(d));
   if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));

@@ -2,16 +2,16 @@
 
 #include "core/file_access.hpp"
 #include "core/sha256.hpp"
-#include "core/throw_errno.hpp"
+#include "core/user_folder.hpp"
+#include "core/write_file.hpp"
 #include "input/invalid.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <system_error>
 
@@ -24,10 +24,7 @@ constexpr const char* kElsewhere =
     "set XDG_CACHE_HOME to a folder that is yours alone, or mend it with chown and chmod go-w";
 
 fs::path cache_home() {
-  if (const char* given = std::getenv("XDG_CACHE_HOME"); given != nullptr && *given == '/')
-    return given;
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-    return fs::path(home) / ".cache";
+  if (const auto folder = user_folder("XDG_CACHE_HOME", ".cache")) return *folder;
   throw input::invalid(
       "error: compiled plugins are kept in a folder of yours, and neither XDG_CACHE_HOME nor HOME "
       "names one");
@@ -38,15 +35,6 @@ std::vector<std::string> read_lines(const fs::path& file) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
-}
-
-// Replaces the file in one step.
-void write_lines(const fs::path& file, const fs::path& beside,
-                 const std::vector<std::string>& lines) {
-  std::ofstream out(beside);
-  for (const std::string& line : lines) out << line << '\n';
-  out.close();
-  if (out) fs::rename(beside, file);
 }
 
 }  // namespace
@@ -85,23 +73,18 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
   return found / file;
 }
 
-fs::path cache::begin() const {
-  std::string name = (folder_ / "new.XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw_errno("mkdtemp in the folder of compiled plugins");
-  return name;
-}
+temporary_folder cache::begin() const { return temporary_folder(folder_ / "new."); }
 
 fs::path cache::store(const fs::path& begun, const std::string& key, const std::string& file,
                       const std::vector<std::string>& includes) const {
   remove_old();
   const fs::path kept = entry(key, includes);
-  write_lines(folder_ / (key + ".includes"), begun / "includes", includes);
+  replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
   std::error_code fault;
   fs::rename(begun, kept, fault);  // fails where another runner was faster
   if (!fs::is_regular_file(kept / file)) {
     throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
   }
-  fs::remove_all(begun, fault);
   return kept / file;
 }
 

@@ -1,13 +1,14 @@
 #pragma once
 // Compiled plugins, kept by what they were made of, under $XDG_CACHE_HOME/kernel-zoo/plugins:
 //
-//   KEY.includes     the files that the compiler read for a KEY, which is the hash of the command,
-//   the
-//                    compiler and the source
+//   KEY.includes     the files that the compiler read for a KEY, which is the hash of the
+//                    command, the compiler and the source
 //   HASH/NAME.so     HASH covers the KEY and the content of all those files
 //
 // An entry is written beside them and renamed, and never changed: runners at the same time use one
 // another's or make the same. What was not used for a month is removed.
+
+#include "core/temporary_folder.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -26,7 +27,7 @@ class cache {
   std::optional<std::filesystem::path> find(const std::string& key, const std::string& file) const;
 
   // A new folder for what will be an entry.
-  std::filesystem::path begin() const;
+  temporary_folder begin() const;
   // Makes the folder an entry, which was made of these files. Returns where `file` is now.
   std::filesystem::path store(const std::filesystem::path& begun, const std::string& key,
                               const std::string& file,

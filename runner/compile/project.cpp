@@ -19,8 +19,9 @@ void must(const std::vector<std::string>& command, const fs::path& folder) {
   constexpr double kTimeoutSeconds = 1800;
   const process::command_result result = process::run_command(command, {}, kTimeoutSeconds);
   if (result.code == 0 && !result.hung) return;
-  throw does_not_compile(
-      fmt::format("{}error: {} cannot be built", result.output, folder.string()));
+  throw does_not_compile(fmt::format("{}error: {} cannot be built: cmake {}", result.output,
+                                     folder.string(),
+                                     process::how_it_failed(result, kTimeoutSeconds)));
 }
 
 }  // namespace

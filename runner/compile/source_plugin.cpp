@@ -6,6 +6,7 @@
 #include "compile/hints.hpp"
 #include "core/sha256.hpp"
 #include "core/version.hpp"
+#include "core/write_file.hpp"
 #include "input/read_file.hpp"
 #include "process/command.hpp"
 
@@ -13,9 +14,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -141,15 +140,6 @@ words dependencies_in(std::string_view rule) {
   return files;
 }
 
-// Removes a folder that did not become an entry.
-struct begun_entry {
-  fs::path folder;
-  ~begun_entry() {
-    std::error_code ignored;
-    fs::remove_all(folder, ignored);
-  }
-};
-
 bool any_changed_since(const words& files, fs::file_time_type start) {
   std::error_code fault;
   return std::ranges::any_of(
@@ -267,19 +257,19 @@ compiled source_plugin(const fs::path& file, const recipe& how, const words& ext
     if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
 
     const auto start = fs::file_time_type::clock::now();
-    const begun_entry begun{kept.begin()};
-    const fs::path rule = begun.folder / "dependencies";
+    const temporary_folder begun = kept.begin();
+    const fs::path rule = begun.path() / "dependencies";
     const fs::path compiled_file =
         u.generated.empty()
             ? source
-            : begun.folder / fs::path("launch").replace_extension(source.extension());
-    if (!u.generated.empty()) std::ofstream(compiled_file) << u.generated;
-    const std::string output = build(c, how, compiled_file, begun.folder, rule, library,
+            : begun.path() / fs::path("launch").replace_extension(source.extension());
+    if (!u.generated.empty()) write_file(compiled_file, u.generated);
+    const std::string output = build(c, how, compiled_file, begun.path(), rule, library,
                                      [&](const auto& result) { refuse(file, how, text, result); });
     words includes = dependencies_in(input::read_file(rule, kSourceFile));
     std::erase(includes, compiled_file == source ? "" : compiled_file.string());
     if (any_changed_since(includes, start) && tries < kTries) continue;
-    return {kept.store(begun.folder, key, library, includes), true, output};
+    return {kept.store(begun.path(), key, library, includes), true, output};
   }
 }
 

@@ -187,22 +187,26 @@ problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_type
 std::string shape_name(const problem& p) { return fmt::format("{}x{}x{}", p.m, p.n, p.k); }
 
 std::string problem_name(const problem& p) {
+  return fmt::format("{} {}{}", shape_name(p), types_name(p.dtype), problem_details(p));
+}
+
+std::string problem_details(const problem& p) {
   const problem usual;
-  std::string name = fmt::format("{} {}", shape_name(p), types_name(p.dtype));
-  if (p.layout != usual.layout) name += fmt::format(" {}", layout_name(p.layout));
-  if (p.batch != usual.batch) name += fmt::format(" batch={}", p.batch);
+  std::string details;
+  if (p.layout != usual.layout) details += fmt::format(" {}", layout_name(p.layout));
+  if (p.batch != usual.batch) details += fmt::format(" batch={}", p.batch);
   if (p.batch_padding != usual.batch_padding)
-    name += fmt::format(" batch_padding={}", p.batch_padding);
+    details += fmt::format(" batch_padding={}", p.batch_padding);
   if (p.batch_shared != usual.batch_shared)
-    name += fmt::format(" batch_shared={}", shared_name(p.batch_shared));
-  if (p.alpha != usual.alpha) name += fmt::format(" alpha={}", p.alpha);
-  if (p.beta != usual.beta) name += fmt::format(" beta={}", p.beta);
-  if (p.scale_a != usual.scale_a) name += fmt::format(" scale_a={}", p.scale_a);
-  if (p.scale_b != usual.scale_b) name += fmt::format(" scale_b={}", p.scale_b);
-  if (p.padding != usual.padding) name += fmt::format(" padding={}", p.padding);
-  if (p.data != default_fill(p.dtype)) name += fmt::format(" fill={}", filling_name(p.data));
-  if (p.seed != usual.seed) name += fmt::format(" seed={}", p.seed);
-  return name;
+    details += fmt::format(" batch_shared={}", shared_name(p.batch_shared));
+  if (p.alpha != usual.alpha) details += fmt::format(" alpha={}", p.alpha);
+  if (p.beta != usual.beta) details += fmt::format(" beta={}", p.beta);
+  if (p.scale_a != usual.scale_a) details += fmt::format(" scale_a={}", p.scale_a);
+  if (p.scale_b != usual.scale_b) details += fmt::format(" scale_b={}", p.scale_b);
+  if (p.padding != usual.padding) details += fmt::format(" padding={}", p.padding);
+  if (p.data != default_fill(p.dtype)) details += fmt::format(" fill={}", filling_name(p.data));
+  if (p.seed != usual.seed) details += fmt::format(" seed={}", p.seed);
+  return details;
 }
 
 kzoo_problem to_abi(const problem& p) {

@@ -191,6 +191,8 @@ std::string shape_name(const problem& p);
 // "512x512x512 f32", with layout, batch, alpha, beta, scales, padding, fill and seed only where
 // they are not the default.
 std::string problem_name(const problem& p);
+// What it says after shape and type: " nt batch=2", or "".
+std::string problem_details(const problem& p);
 
 // The problem in the form in which plugins receive it.
 kzoo_problem to_abi(const problem& p);

@@ -35,7 +35,7 @@ struct run_steps {
   std::function<void()> call;       // the kernel
   const void* output;               // the result, and what it is:
   const data::matrix& output_spec;  // read after fill_late
-  std::vector<const void*> inputs{};  // read-only during `call`: see noted_write()
+  std::vector<const void*> inputs{};  // read-only during `call`: see take_noted_write()
 };
 
 struct finished_run {
@@ -115,7 +115,7 @@ class backend {
   // Waits for all work on the device. Throws failure.
   virtual void synchronize() = 0;
 
-  // The one way in which a kernel is run, judged or timed. Holds the stream back until the host has
+  // One run, which is judged or timed. Holds the stream back until the host has
   // enqueued everything, so that neither launch latency nor work that is not on the stream can look
   // like the kernel. Throws failure.
   virtual finished_run run(const run_steps& steps, start from) = 0;

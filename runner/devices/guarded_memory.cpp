@@ -9,7 +9,6 @@
 #include <atomic>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <string_view>
 
 namespace kzoo::devices {

@@ -158,8 +158,4 @@ std::optional<double> nvml::busy_share() const {
   return percent ? std::optional(percent->gpu * 1e-2) : std::nullopt;
 }
 
-double nvml::highest_sm_mhz() const {
-  return session_ ? session_->number_of("nvmlDeviceGetMaxClockInfo", kSmClock).value_or(0) : 0;
-}
-
 }  // namespace kzoo::devices

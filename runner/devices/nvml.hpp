@@ -29,8 +29,6 @@ class nvml {
   std::optional<double> joules() const;
   // The share of the last moments in which kernels ran, of any process.
   std::optional<double> busy_share() const;
-  // The maximum SM clock, MHz; 0: not known.
-  double highest_sm_mhz() const;
 
  private:
   struct session;

@@ -27,10 +27,15 @@ void power_meter::read() {
 
 power_use power_meter::between(double begin, double end) const {
   const std::scoped_lock lock(readings_);
+  return power_between(begin, end, joules_, watts_);
+}
+
+power_use power_between(double begin, double end, const std::vector<power_reading>& joules,
+                        const std::vector<power_reading>& watts) {
   power_use use;
-  const reading *first = nullptr, *last = nullptr;
+  const power_reading *first = nullptr, *last = nullptr;
   int updates = 0;
-  for (const reading& r : joules_) {
+  for (const power_reading& r : joules) {
     if (r.seconds < begin || r.seconds > end) continue;
     if (first == nullptr) first = &r;
     last = &r;
@@ -42,7 +47,7 @@ power_use power_meter::between(double begin, double end) const {
   }
   double sum = 0;
   int count = 0;
-  for (const reading& r : watts_) {
+  for (const power_reading& r : watts) {
     if (r.seconds < begin || r.seconds > end) continue;
     sum += r.value;
     ++count;

@@ -18,6 +18,15 @@ struct power_use {
   double counter_seconds = 0;            // from one update of the counter to the next
 };
 
+// A change of the counter, or a reading of the power.
+struct power_reading {
+  double seconds, value;
+};
+
+// From what was read of the counter, in joules, and of the power, in watts; in the order of time.
+power_use power_between(double begin, double end, const std::vector<power_reading>& joules,
+                        const std::vector<power_reading>& watts);
+
 // Reads both every few milliseconds, in a thread of its own, as long as it lives.
 class power_meter {
  public:
@@ -32,13 +41,9 @@ class power_meter {
  private:
   void read();
 
-  // A change of the counter, or a reading of the power.
-  struct reading {
-    double seconds, value;
-  };
   const nvml& device_;
   mutable std::mutex readings_;
-  std::vector<reading> joules_, watts_;
+  std::vector<power_reading> joules_, watts_;
   std::jthread reader_;
 };
 

@@ -3,7 +3,6 @@
 
 #include "devices/backend.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 

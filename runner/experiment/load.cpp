@@ -103,43 +103,19 @@ void check_repeatable(const results::experiment& e, const std::vector<problem_se
                            results::power_mode_name(e.timing.power)));
 }
 
-void apply_sizes(const std::vector<std::string>& sizes, std::vector<problem_set>& sets,
-                 input::diagnostics& report) {
-  std::vector<extents> wanted;
-  for (const std::string& size : sizes) {
-    if (const auto one = parse_shape(size))
-      wanted.push_back(*one);
-    else
-      report.error({"--sizes"},
-                   fmt::format("expected {}, found {}", kShapeForm, input::in_quotes(size)));
-  }
-  for (problem_set& set : sets) set.shapes = wanted;
-}
-
-void apply_layouts(const std::vector<std::string>& names, std::vector<problem_set>& sets,
-                   input::diagnostics& report) {
-  std::vector<layout> wanted;
-  for (const std::string& name : names) {
-    if (const auto known = find_layout(name))
+// What the words of a flag mean; those that mean nothing are reported.
+template <class T>
+std::vector<T> parsed(const char* flag, const std::vector<std::string>& texts,
+                      std::optional<T> (*parse)(std::string_view), std::string_view form,
+                      input::diagnostics& report) {
+  std::vector<T> wanted;
+  for (const std::string& one : texts) {
+    if (const auto known = parse(one))
       wanted.push_back(*known);
     else
-      report.error({"--layouts"},
-                   fmt::format("expected {}, found {}", kLayoutForm, input::in_quotes(name)));
+      report.error({flag}, fmt::format("expected {}, found {}", form, input::in_quotes(one)));
   }
-  for (problem_set& set : sets) set.layouts = wanted;
-}
-
-void apply_batches(const std::vector<std::string>& counts, std::vector<problem_set>& sets,
-                   input::diagnostics& report) {
-  std::vector<std::int64_t> wanted;
-  for (const std::string& count : counts) {
-    if (const auto known = parse_batch(count))
-      wanted.push_back(*known);
-    else
-      report.error({"--batches"},
-                   fmt::format("expected {}, found {}", kBatchForm, input::in_quotes(count)));
-  }
-  for (problem_set& set : sets) set.batch = wanted;
+  return wanted;
 }
 
 void apply(const results::overrides& over, results::experiment& e, input::diagnostics& report) {
@@ -200,12 +176,17 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
 
   apply(over, e, report);
   if (!over.sizes.empty()) {
-    apply_sizes(over.sizes, sets, report);
+    const auto shapes = parsed("--sizes", over.sizes, parse_shape, kShapeForm, report);
+    for (problem_set& set : sets) set.shapes = shapes;
     e.problems_where = {"--sizes"};
   }
-  if (!over.layouts.empty()) apply_layouts(over.layouts, sets, report);
+  if (!over.layouts.empty()) {
+    const auto layouts = parsed("--layouts", over.layouts, find_layout, kLayoutForm, report);
+    for (problem_set& set : sets) set.layouts = layouts;
+  }
   if (!over.batches.empty()) {
-    apply_batches(over.batches, sets, report);
+    const auto counts = parsed("--batches", over.batches, parse_batch, kBatchForm, report);
+    for (problem_set& set : sets) set.batch = counts;
     e.problems_where = {"--batches"};
   }
   if (!report.any()) e.problems = expand(sets, report);

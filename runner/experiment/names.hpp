@@ -1,7 +1,6 @@
 #pragma once
 // The syntax of strings: selectors, devices, shapes, tiers. The k...Form constants complete
-// "expected
-// ..., found ..."; the reader of the file or of the flag adds where.
+// "expected ..., found ..."; the reader of the file or of the flag adds where.
 
 #include "core/tier.hpp"
 

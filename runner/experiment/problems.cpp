@@ -18,18 +18,6 @@ std::vector<T> flatten(const std::vector<std::vector<T>>& lists) {
   return result;
 }
 
-words<element_types> type_words() {
-  words<element_types> result;
-  for (const element_types& types : kElementTypes) result.emplace_back(types_name(types), types);
-  return result;
-}
-
-words<layout> layout_words() {
-  words<layout> result;
-  for (const layout l : kLayouts) result.emplace_back(layout_name(l), l);
-  return result;
-}
-
 words<shared_operand> shared_words() {
   words<shared_operand> result;
   for (const shared_operand s : kSharedOperands) result.emplace_back(shared_name(s), s);
@@ -196,6 +184,18 @@ std::vector<batching> batchings(const problem_set& s) {
 }
 
 }  // namespace
+
+words<element_types> type_words() {
+  words<element_types> result;
+  for (const element_types& types : kElementTypes) result.emplace_back(types_name(types), types);
+  return result;
+}
+
+words<layout> layout_words() {
+  words<layout> result;
+  for (const layout l : kLayouts) result.emplace_back(layout_name(l), l);
+  return result;
+}
 
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report) {
   std::vector<problem_set> sets;

@@ -9,6 +9,10 @@
 
 namespace kzoo::experiment {
 
+// The names of element types and layouts.
+words<element_types> type_words();
+words<layout> layout_words();
+
 struct problem_set {
   location where;
   std::vector<extents> shapes;

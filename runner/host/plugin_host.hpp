@@ -34,9 +34,9 @@ class plugin_host {
   // Why the variant declines the problem on the device; nothing where it accepts.
   std::optional<std::string> objection(const std::string& device, std::uint32_t variant,
                                        const problem& p);
-  // A variant that declines what it has once taken gets `error`. Makes the variant ready for the
-  // problem on the device: inputs are generated, C is allocated. Instances that are to be alive at
-  // the same time need different slots.
+  // Makes the variant ready for the problem on the device: inputs are generated, C is allocated.
+  // Instances that are to be alive at the same time need different slots. A variant that declines
+  // what it has once taken gets `error`.
   void prepare(const std::string& device, std::uint32_t variant, const problem& p, int slot = 0);
   // Gives a prepared instance the contents of `p`, which may differ in seed and fill only, and a
   // new address to each matrix named in `move`, such as "abc", "b", ""; w is the workspace. The old

@@ -1,52 +1,20 @@
 #include "html/svg.hpp"
 
 #include "core/printable.hpp"
+#include "core/temporary_folder.hpp"
+#include "core/write_file.hpp"
 #include "html/assets.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
 
-#include <stdlib.h>
-
-#include <cerrno>
-#include <fstream>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 
 namespace kzoo::html {
-namespace {
 
 namespace fs = std::filesystem;
-
-void write_file(const fs::path& file, std::string_view text) {
-  std::ofstream out(file, std::ios::binary);
-  out << text << std::flush;
-  if (!out) throw std::runtime_error(fmt::format("{} cannot be written", file.string()));
-}
-
-// Exists as long as the object.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string name = (fs::temp_directory_path() / "kernel-zoo-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr)
-      throw std::system_error(errno, std::generic_category(), name);
-    path_ = name;
-  }
-  ~temporary_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-}  // namespace
 
 void write_chart_data(std::span<const named_result> all, const fs::path& folder) {
   write_file(folder / "svg.py", assets::kSvgProgram);
@@ -66,7 +34,7 @@ void write_chart_data(std::span<const named_result> all, const fs::path& folder)
 std::string write_svg(std::span<const named_result> all, const charting_library& library,
                       const fs::path& folder) {
   constexpr double kTimeoutSeconds = 300;
-  const temporary_folder data;
+  const temporary_folder data(fs::temp_directory_path() / "kernel-zoo-");
   write_chart_data(all, data.path());
   fs::create_directories(folder);
   process::command_result ran;
@@ -79,7 +47,8 @@ std::string write_svg(std::span<const named_result> all, const charting_library&
         fmt::format("--svg needs python3, which draws the charts: {}", e.what()));
   }
   if (ran.code != 0 || ran.hung) {
-    throw std::runtime_error(fmt::format("--svg: the charts cannot be drawn with python3: {}",
+    throw std::runtime_error(fmt::format("--svg: the charts cannot be drawn: python3 {}: {}",
+                                         process::how_it_failed(ran, kTimeoutSeconds),
                                          printable(ran.output, kLongestText)));
   }
   return ran.output;

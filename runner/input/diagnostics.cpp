@@ -41,7 +41,7 @@ std::string excerpt(std::string_view line, const location& where) {
 }  // namespace
 
 std::string error_text(std::string_view where, std::string_view message) {
-  return fmt::format("{}: error: {}", where, message);
+  return fmt::format("{}{}error: {}", where, where.empty() ? "" : ": ", message);
 }
 
 void refuse(std::string_view where, std::string_view message) {

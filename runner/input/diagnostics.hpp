@@ -36,7 +36,8 @@ class diagnostics {
   std::vector<entry> found_;
 };
 
-// "WHERE: error: MESSAGE", for errors that are not inside a file.
+// "WHERE: error: MESSAGE", for errors that are not inside a file; where is "" for one that is of no
+// one place.
 std::string error_text(std::string_view where, std::string_view message);
 // Throws `invalid` with error_text().
 [[noreturn]] void refuse(std::string_view where, std::string_view message);

@@ -6,12 +6,9 @@
 
 #include <kzoo/manifest/packed_kernel.hpp>
 
-#include <fmt/format.h>
-
 #include <elf.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <string_view>
 
@@ -31,8 +28,7 @@ T at(std::string_view bytes, std::size_t offset) {
 }
 
 // Why the file holds no kernels that CUDA could load, as far as its first bytes and its length
-// tell;
-// "" if it may. The driver checks the rest.
+// tell; "" if it may. The driver checks the rest.
 std::string flaw_in(std::string_view bytes) {
   const char* const cut_short = "is cut short";
   if (bytes.starts_with(ELFMAG)) {

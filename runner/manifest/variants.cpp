@@ -2,7 +2,10 @@
 
 #include "core/identifier.hpp"
 #include "experiment/names.hpp"
+#include "experiment/problems.hpp"
 #include "manifest/values.hpp"
+
+#include <kzoo/type_names.hpp>
 
 #include <fmt/format.h>
 
@@ -32,24 +35,6 @@ void read_dim3(table_reader& keys, const char* key, const T& one, std::array<T, 
     return found->error(fmt::format("has {} dimensions; there are x, y and z", sizes.size()));
   sizes.resize(out.size(), one);
   std::ranges::copy(sizes, out.begin());
-}
-
-// The precision of a kernel that does not name one: fp32 accumulators, or those of its integers.
-kzoo_precision usual_precision(const element_types& types) {
-  if (is_integer(types)) return KZOO_COMPUTE_INT32;
-  switch (types.a) {
-    case KZOO_F16:
-      return KZOO_COMPUTE_FP16;
-    case KZOO_BF16:
-      return KZOO_COMPUTE_BF16;
-    case KZOO_F64:
-      return KZOO_COMPUTE_FP64;
-    case KZOO_E4M3:
-    case KZOO_E5M2:
-      return KZOO_COMPUTE_FP8;
-    default:
-      return KZOO_COMPUTE_FP32;
-  }
 }
 
 // What both the file itself and each [[variant]] may say.
@@ -110,17 +95,13 @@ class variant_reader {
   }
 
   void read_kinds(table_reader& keys, described_variant& v) const {
-    experiment::words<element_types> types;
-    for (const element_types& t : kElementTypes) types.emplace_back(types_name(t), t);
-    read_some(keys, "types", types, v.types);
-    if (keys.find("types") && !v.types.empty()) v.launch.precision = usual_precision(v.types[0]);
+    read_some(keys, "types", experiment::type_words(), v.types);
+    if (keys.find("types") && !v.types.empty()) v.launch.precision = usual_precision(v.types[0].a);
     experiment::words<kzoo_precision> precisions;
     for (const kzoo_precision p : kPrecisions) precisions.emplace_back(precision_name(p), p);
     keys.read("precision", v.launch.precision, experiment::one_of(precisions));
     v.names_precision = v.names_precision || keys.find("precision");
-    experiment::words<layout> layouts;
-    for (const layout l : kLayouts) layouts.emplace_back(layout_name(l), l);
-    read_some(keys, "layouts", layouts, v.layouts);
+    read_some(keys, "layouts", experiment::layout_words(), v.layouts);
     if (v.types.empty() || v.layouts.empty()) return;  // which is reported
     v.launch.type_a = v.types[0].a;
     v.launch.type_b = v.types[0].b;

@@ -5,6 +5,8 @@
 #include "process/output_log.hpp"
 #include "process/spawn.hpp"
 
+#include <fmt/format.h>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +39,11 @@ command_result run_command(const std::vector<std::string>& argv,
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   result.output = log.text();
   return result;
+}
+
+std::string how_it_failed(const command_result& result, double timeout_seconds) {
+  return result.hung ? fmt::format("took {:g} seconds and was given up", timeout_seconds)
+                     : fmt::format("ended with code {}", result.code);
 }
 
 }  // namespace kzoo::process

@@ -17,4 +17,7 @@ struct command_result {
 command_result run_command(const std::vector<std::string>& argv,
                            const std::vector<std::string>& settings, double timeout_seconds);
 
+// Of one that failed: "took 60 seconds and was given up", or "ended with code 1".
+std::string how_it_failed(const command_result& result, double timeout_seconds);
+
 }  // namespace kzoo::process

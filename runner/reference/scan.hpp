@@ -4,7 +4,6 @@
 #include "reference/reference.hpp"
 #include "reference/words.hpp"
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

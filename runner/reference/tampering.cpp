@@ -9,15 +9,16 @@ std::string changed(std::int64_t count, std::string_view what) {
   return fmt::format("{} {}{} changed", count, what, count == 1 ? "" : "s");
 }
 
+// The same as place_name() for what is not op(x) but x itself.
+std::string stored_place_name(const data::matrix& x, std::int64_t row, std::int64_t col) {
+  return place_name(x, row, col) + (x.transposed ? " as it is stored" : "");
+}
+
 }  // namespace
 
 std::string place_name(const data::matrix& x, std::int64_t row, std::int64_t col) {
   const std::string place = fmt::format("row {}, column {}", row % x.rows, col);
   return x.count == 1 ? place : fmt::format("product {}, {}", row / x.rows, place);
-}
-
-std::string stored_place_name(const data::matrix& x, std::int64_t row, std::int64_t col) {
-  return place_name(x, row, col) + (x.transposed ? " as it is stored" : "");
 }
 
 std::string outside_place(const data::matrix& x, std::string_view name, std::int64_t index) {

@@ -11,8 +11,6 @@ namespace kzoo::reference {
 
 // "row 3, column 17"; "product 2, row 3, column 17" of a batch, of all of whose rows `row` is one.
 std::string place_name(const data::matrix& x, std::int64_t row, std::int64_t col);
-// The same for what is not op(x) but x itself: with "as it is stored" where they differ.
-std::string stored_place_name(const data::matrix& x, std::int64_t row, std::int64_t col);
 
 // "1 past its last element", "3 before its first element", "in the padding: row 2, column 70 (A has
 // columns 0 to 64)", "7 past the last row of product 2": an index outside the matrix.

@@ -1,7 +1,5 @@
 #include "report/csv.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <utility>
 
@@ -29,30 +27,23 @@ void add_problem(csv_line& l, const problem& p) {
   l.number("seed", p.seed);
 }
 
+// What there is of a cell that was timed, else empty.
 void add_time(csv_line& l, const document& d, const cell& c) {
-  if (!c.time) {
-    for (const char* column :
-         {"median_ms", "min_ms", "spread", "noise", "samples", "clock", "cache", "sm_mhz",
-          "throttled", "gflops", "share_of_peak", "floor_ms", "floor_resource", "hot_median_ms",
-          "speedup_over_baseline", "speedup_low", "speedup_high", "end_to_end_ms"}) {
-      l.none(column);
-    }
-    return;
-  }
+  const timing::summary* const t = c.time ? &*c.time : nullptr;
   const std::optional<timing::ratio>& speedup = c.speedup;
   const bool sure = speedup && speedup->likely;
-  l.number("median_ms", c.time->median_ms);
-  l.number("min_ms", c.time->min_ms);
-  l.number("spread", c.time->spread);
-  l.number("noise", c.time->relative_half_width);
-  l.number("samples", c.time->samples_ms.size());
-  l.add("clock", timing::clock_name(c.time->clock));
-  l.add("cache", timing::caches_name(c.time->caches));
-  const double mhz = timing::median_mhz(*c.time);
-  l.number("sm_mhz", mhz > 0 ? mhz : NAN);
-  l.number("throttled", c.time->throttled);
-  l.number("gflops", d.gflops(c).value_or(NAN));
   const auto floor = d.floor_of(c);
+  const double mhz = t ? timing::median_mhz(*t) : 0;
+  l.number("median_ms", t ? t->median_ms : NAN);
+  l.number("min_ms", t ? t->min_ms : NAN);
+  l.number("spread", t ? t->spread : NAN);
+  l.number("noise", t ? t->relative_half_width : NAN);
+  l.number("samples", t ? static_cast<double>(t->samples_ms.size()) : NAN);
+  l.add("clock", t ? timing::clock_name(t->clock) : "");
+  l.add("cache", t ? timing::caches_name(t->caches) : "");
+  l.number("sm_mhz", mhz > 0 ? mhz : NAN);
+  l.number("throttled", t ? static_cast<double>(t->throttled) : NAN);
+  l.number("gflops", d.gflops(c).value_or(NAN));
   l.number("share_of_peak", d.share_of_peak(c).value_or(NAN));
   l.number("floor_ms", floor ? floor->ms : NAN);
   l.add("floor_resource", floor ? roofline::resource_name(floor->resource) : "");
@@ -64,17 +55,12 @@ void add_time(csv_line& l, const document& d, const cell& c) {
 }
 
 void add_launch(csv_line& l, const cell& c) {
-  const results::launch* product = results::main_launch(c.launches);
-  if (product == nullptr) {
-    for (const char* column : {"registers", "spilled_bytes", "shared_bytes", "occupancy"}) {
-      l.none(column);
-    }
-    return;
-  }
-  l.number("registers", product->registers);
-  l.number("spilled_bytes", product->local_bytes);
-  l.number("shared_bytes", product->static_shared + product->dynamic_shared);
-  l.number("occupancy", product->occupancy());
+  const results::launch* const main = results::main_launch(c.launches);
+  l.number("registers", main ? static_cast<double>(main->registers) : NAN);
+  l.number("spilled_bytes", main ? static_cast<double>(main->local_bytes) : NAN);
+  l.number("shared_bytes",
+           main ? static_cast<double>(main->static_shared + main->dynamic_shared) : NAN);
+  l.number("occupancy", main ? main->occupancy() : NAN);
 }
 
 }  // namespace

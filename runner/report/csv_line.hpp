@@ -19,7 +19,6 @@ class csv_line {
   void number(std::string_view column, T value) {
     add(column, std::to_string(value));
   }
-  void none(std::string_view column) { add(column, ""); }
 
   // The columns of another line whose names `wanted` holds for.
   void append(const csv_line& other, const std::function<bool(std::string_view)>& wanted);

@@ -69,13 +69,12 @@ std::string table_of(const document& d, const cell& c, const pivot& p) {
     problem rest = d.problem_of(c);
     if (on_axis(pivot_axis::layout)) rest.layout = layout::nn;
     if (on_axis(pivot_axis::batch)) rest.batch = 1;
-    // A problem's name starts with its shape and its type.
-    std::string name = problem_name(rest);
-    const std::size_t shape = name.find(' '), type = name.find(' ', shape + 1);
-    if (on_axis(pivot_axis::dtype)) name.erase(shape, std::min(type, name.size()) - shape);
-    if (on_axis(pivot_axis::m, pivot_axis::n, pivot_axis::k, pivot_axis::shape))
-      name.erase(0, std::min(name.find(' '), name.size() - 1) + 1);
-    if (!name.empty()) open.push_back(name);
+    std::string name;
+    if (!on_axis(pivot_axis::m, pivot_axis::n, pivot_axis::k, pivot_axis::shape))
+      name += ' ' + shape_name(rest);
+    if (!on_axis(pivot_axis::dtype)) name += ' ' + types_name(rest.dtype);
+    name += problem_details(rest);
+    if (!name.empty()) open.push_back(name.substr(1));
   }
   return open.empty() ? "all" : open.size() == 1 ? open[0] : open[0] + ", " + open[1];
 }

@@ -32,7 +32,8 @@ class neighbour_watch {
   // its `rounds`.
   void begin_round(std::span<const kernel> turns, int rounds, std::mt19937_64& random);
 
-  // Not always the one that had the last turn: that others were idle is part of the evidence.
+  // The process that keeps the device busy. Not always the one that had the last turn: that others
+  // were idle is part of the evidence.
   struct guilt {
     worker process;
     std::set<kernel> kernels;  // of it, after whose turns the device was busy

@@ -1,7 +1,6 @@
 #include "run/plan.hpp"
 
 #include "input/diagnostics.hpp"
-#include "input/nearest.hpp"
 #include "process/descriptor_limit.hpp"
 
 #include "core/sha256.hpp"
@@ -29,11 +28,9 @@ std::string folders_of(const run::plugin_discovery& plugins) {
   const auto colon = s.text.find(':');
   const bool about_variant = kind == "variants";
   const std::string asked = about_variant ? s.text.substr(colon + 1) : s.text.substr(0, colon);
-  const std::string near = input::nearest(asked, known);
-  const std::string where = to_string(s.where);
-  throw input::invalid(fmt::format(
-      "{}{}error: {}{}\n  {}: {}", where, where.empty() ? "" : ": ", what,
-      near.empty() ? "" : fmt::format("; did you mean '{}'?", near), kind, fmt::join(known, ", ")));
+  input::refuse(to_string(s.where),
+                fmt::format("{}{}\n  {}: {}", what, input::did_you_mean(asked, known), kind,
+                            fmt::join(known, ", ")));
 }
 
 // The plugins that the selectors name, in the order of the selectors, each once.

@@ -2,6 +2,7 @@
 
 #include "core/file_access.hpp"
 #include "devices/devices.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <stdexcept>
 #include <utility>
 
 namespace kzoo::run {
@@ -20,7 +20,7 @@ void plugin_discovery::add_folder(const fs::path& folder, bool required) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
     if (!required) return;
-    throw std::invalid_argument(fmt::format("there is no plugin folder {}", folder.string()));
+    input::refuse("", fmt::format("there is no plugin folder {}", folder.string()));
   }
   folders_.push_back(folder);
   check_permissions(folder);

@@ -25,7 +25,7 @@ struct plugin_file {
 class plugin_discovery {
  public:
   // Folders added first take precedence. A folder that does not exist is an error
-  // (std::invalid_argument) only if `required`.
+  // (input::invalid) only if `required`.
   void add_folder(const std::filesystem::path& folder, bool required);
 
   // Takes precedence over files of its name in the folders.

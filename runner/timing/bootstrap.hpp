@@ -3,9 +3,8 @@
 // 1979) with a fixed seed, so that the same samples give the same interval. With few values such an
 // interval is too narrow: with ten it covers the true value 94 times in 100. It is therefore
 // widened, to the percentiles at which the interval of a mean would be as wide as Student's t
-// interval
-// ("expanded percentile interval": Hesterberg, What Teachers Should Know About the Bootstrap,
-// 2015).
+// interval ("expanded percentile interval": Hesterberg, What Teachers Should Know About the
+// Bootstrap, 2015).
 //
 // Whole turns are resampled, not single samples, because the samples of one turn are not
 // independent: they share its memory addresses, its clocks and whatever else ran at that time.

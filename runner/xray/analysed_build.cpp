@@ -63,7 +63,8 @@ fs::path analysed_build(const fs::path& file) {
       {r.cmake, "--build", r.folder, "--target", r.target}, {}, kTimeoutSeconds);
   const fs::path library = folder / (name + ".so");
   if (built.code != 0 || !fs::exists(library)) {
-    throw failure(verdict::error, fmt::format("{} cannot be built for xray: {}", name,
+    throw failure(verdict::error, fmt::format("{} cannot be built for xray: cmake {}: {}", name,
+                                              process::how_it_failed(built, kTimeoutSeconds),
                                               printable(reason_in(built.output), 500)));
   }
   return library;

@@ -14,8 +14,6 @@
 
 #include <boost/dll/shared_library.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 

@@ -48,8 +48,8 @@ TEST_CASE("a manifest without its kernels, and kernels without a manifest", "[cl
   CHECK_THAT(wrong.err, ContainsSubstring("wrong.toml:2:8: error: grid: division by zero"));
 }
 
-TEST_CASE("a library's C function is a plugin without the SDK", "[cli]") {
-  if (std::string(KZOO_OPENBLAS_INCLUDE).empty()) return skip("there is no OpenBLAS here");
+TEST_CASE("a library's C function is a plugin without the SDK", "[cli][.openblas]") {
+  if (std::string(KZOO_OPENBLAS_INCLUDE).empty()) skip("there is no OpenBLAS here");
   const scratch_folder folder;
   const std::string library = (folder.path() / "openblas_c.so").string();
   REQUIRE(

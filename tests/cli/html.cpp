@@ -159,7 +159,8 @@ TEST_CASE("a page with 1000 cells is smaller than 5 MB", "[cli]") {
   CHECK(page.size() < 5'000'000);
 }
 
-TEST_CASE("a browser draws every chart of a result, and complains about nothing", "[cli]") {
+TEST_CASE("a browser draws every chart of a result, and complains about nothing",
+          "[cli][.browser]") {
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
@@ -197,7 +198,8 @@ TEST_CASE("a browser draws every chart of a result, and complains about nothing"
   CHECK(page.complaints() == std::vector<std::string>());
 }
 
-TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboard", "[cli]") {
+TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboard",
+          "[cli][.browser]") {
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
@@ -233,7 +235,7 @@ TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboa
   CHECK(page.complaints() == std::vector<std::string>());
 }
 
-TEST_CASE("on paper there is every chart, and nothing is wider than it", "[cli]") {
+TEST_CASE("on paper there is every chart, and nothing is wider than it", "[cli][.browser]") {
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
@@ -261,7 +263,7 @@ TEST_CASE("on paper there is every chart, and nothing is wider than it", "[cli]"
   CHECK(page.complaints() == std::vector<std::string>());
 }
 
-TEST_CASE("hostile names are text in a browser, too", "[cli]") {
+TEST_CASE("hostile names are text in a browser, too", "[cli][.browser]") {
   need_browser();
   const scratch_folder folder;
   const results::document d = hostile_document();
@@ -280,7 +282,7 @@ TEST_CASE("hostile names are text in a browser, too", "[cli]") {
   CHECK(page.complaints() == std::vector<std::string>());
 }
 
-TEST_CASE("a result of the simulator has charts of what is true there", "[cli]") {
+TEST_CASE("a result of the simulator has charts of what is true there", "[cli][.browser]") {
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
@@ -296,7 +298,7 @@ TEST_CASE("a result of the simulator has charts of what is true there", "[cli]")
   CHECK(page.complaints() == std::vector<std::string>());
 }
 
-TEST_CASE("a page with 1000 cells is drawn", "[cli]") {
+TEST_CASE("a page with 1000 cells is drawn", "[cli][.browser]") {
   need_browser();
   const scratch_folder folder;
   const results::document d = large_document(25, 40);

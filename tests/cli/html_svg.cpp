@@ -68,7 +68,7 @@ TEST_CASE("without the charting library --svg says how to get it", "[cli]") {
   CHECK_FALSE(fs::exists(folder.path() / "charts"));
 }
 
-TEST_CASE("without python3 --svg says what it is for", "[cli]") {
+TEST_CASE("without python3 --svg says what it is for", "[cli][.charts]") {
   need_vega();
   const scratch_folder folder;
   const auto ran = draw("h200-ladder", folder.path() / "charts", "PATH=/nowhere");
@@ -76,7 +76,7 @@ TEST_CASE("without python3 --svg says what it is for", "[cli]") {
   CHECK_THAT(ran.err, ContainsSubstring("--svg needs python3"));
 }
 
-TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli]") {
+TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli][.charts]") {
   need_vega();
   const scratch_folder folder;
   const fs::path to = folder.path() / "charts";
@@ -101,7 +101,7 @@ TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli
   }
 }
 
-TEST_CASE("a page and SVG files have the same specifications", "[cli]") {
+TEST_CASE("a page and SVG files have the same specifications", "[cli][.browser]") {
   need_vega();
   if (!browser::exists()) skip("there is no chromium-headless-shell");
   const scratch_folder folder;
@@ -139,7 +139,7 @@ TEST_CASE("a page and SVG files have the same specifications", "[cli]") {
   }
 }
 
-TEST_CASE("the charts in the documents are what their results say", "[cli]") {
+TEST_CASE("the charts in the documents are what their results say", "[cli][.charts]") {
   need_vega();
   int files = 0;
   for (const auto& entry : fs::directory_iterator(kDocs / "charts")) {
@@ -155,8 +155,8 @@ TEST_CASE("the charts in the documents are what their results say", "[cli]") {
       const fs::path file = kDocs / "charts" / (result + "." + base + shade);
       const std::string right = read_text(folder.path() / (base + shade));
       if (std::getenv("KZOO_UPDATE_DOCS") != nullptr) std::ofstream(file) << right;
-      INFO(file
-           << " is not what its result says; KZOO_UPDATE_DOCS=1 ./zoo test -R svg writes it anew");
+      INFO(file << " is not what its result says; "
+                << "KZOO_UPDATE_DOCS=1 ./zoo test -R charts writes it anew");
       CHECK((read_text(file) == right));
       ++files;
     }

@@ -167,12 +167,20 @@ TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
   CHECK(variants[0].at("kernel") == "smem:16x16");
   CHECK(variants[0].at("problem") == "20x30x40 i32");
   CHECK(runner("validate " + file + ":9x9").code == 2);
-  CHECK(runner("validate naive --size 20x").code == 2);
-  CHECK(runner("validate naive --layout nx").code == 2);
+  const auto refused = [](const std::string& flag, const std::string& found) {
+    const auto bad = runner("validate naive " + flag + " " + found);
+    INFO(bad.err);
+    CHECK(bad.code == 2);
+    CHECK_THAT(bad.err, ContainsSubstring(flag + ": error: expected ") &&
+                            ContainsSubstring(", found \"" + found + "\""));
+  };
+  refused("--size", "20x");
+  refused("--layout", "nx");
+  refused("--batch", "x");
+  refused("--dtype", "f128");
   const auto transposed = runner("validate naive:8x8 --layout tt --dtype f32 --size 20 --json -");
   CHECK(transposed.code == 0);
   CHECK(transposed.json().at("variants").at(0).at("problem") == "20x20x20 f32 tt");
-  CHECK(runner("validate naive --dtype f128").code == 2);
 }
 
 // Most of a simulated kernel's time goes into it.

@@ -84,7 +84,7 @@ TEST_CASE("xray counts what Nsight Compute counts on an H200", "[cli]") {
   }
 }
 
-TEST_CASE("Nsight Compute counts here what it counted on an H200", "[cli][.gpu]") {
+TEST_CASE("Nsight Compute counts here what it counted on an H200", "[cli][.ncu]") {
   needs_gpu();
   const json all =
       json::parse(read_text(source_folder() / "tests" / "fixtures" / "h200-counters.json"));
@@ -97,10 +97,7 @@ TEST_CASE("Nsight Compute counts here what it counted on an H200", "[cli][.gpu]"
       "bank_conflict_free:128x128x8_plain@130x70x33 -- --metrics " +
       metrics);
   INFO(ran.err);
-  if (ran.err.find("there is no ncu") != std::string::npos) {
-    WARN("there is no ncu here");
-    return;
-  }
+  if (ran.err.find("there is no ncu") != std::string::npos) skip("there is no ncu here");
   REQUIRE(ran.code == 0);
   const json cells = ran.json().at("cells");
   REQUIRE(cells.size() == 4);
@@ -281,6 +278,13 @@ TEST_CASE("docs/xray.md: the table against Nsight Compute", "[cli]") {
     ++rows;
   }
   CHECK(rows == 7);
+}
+
+TEST_CASE("only one export of xray goes to stdout", "[cli]") {
+  const auto both = runner("xray quick --cell naive:8x8@64 --json - --md -");
+  CHECK(both.code == 2);
+  CHECK(both.out.empty());
+  CHECK_THAT(both.err, ContainsSubstring("--md -: error: stdout is taken by another export"));
 }
 
 TEST_CASE("xray says what it cannot count", "[cli]") {

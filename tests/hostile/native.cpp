@@ -127,8 +127,10 @@ struct hinders_rivals : honest {
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     const std::string supervisor = std::to_string(getppid());
     std::ifstream children("/proc/" + supervisor + "/task/" + supervisor + "/children");
+    bool found = false;
     for (pid_t rival = 0; children >> rival;) {
       if (rival == getpid()) continue;
+      found = true;
       constexpr rlimit kAlmostNothing{4096, 4096};
       prlimit(rival, RLIMIT_DATA, &kAlmostNothing, nullptr);
       setpriority(PRIO_PROCESS, static_cast<id_t>(rival), 10);
@@ -137,6 +139,7 @@ struct hinders_rivals : honest {
       CPU_SET(0, &one);
       sched_setaffinity(rival, sizeof one, &one);
     }
+    if (!found) throw std::runtime_error("there is no rival");
     honest::run(g, stream);
   }
 };
@@ -467,17 +470,21 @@ struct one_unwritten : honest {
   }
 };
 
-// Whether every other worker of the same runner is stopped, or becomes so within seconds.
+// Whether every other worker of the same runner is stopped, or becomes so within seconds. Throws
+// where there is none.
 bool rivals_are_stopped() {
   const auto all_stopped = [] {
+    bool found = false;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       std::ifstream file(entry.path() / "stat");
       int pid = 0, parent = 0;
       std::string name, state;
       if (!(file >> pid >> name >> state >> parent)) continue;
-      if (parent == getppid() && pid != getpid() && name == "(runner)" && state != "T")
-        return false;
+      if (parent != getppid() || pid == getpid()) continue;
+      if (state != "T") return false;
+      found = true;
     }
+    if (!found) throw std::runtime_error("there is no rival");
     return true;
   };
   constexpr int kTries = 200;

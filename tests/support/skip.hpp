@@ -1,7 +1,8 @@
 #pragma once
 // Tests that cannot run on every machine. Catch2 2.13 cannot skip a test, so they have a hidden tag
-// such as [.gpu], and ctest runs them in processes of their own. Such a process ends at the first
-// test that cannot run, with an exit code that ctest shows as "Skipped".
+// for what they need, such as [.gpu], and ctest runs those of a tag in a process of their own (see
+// tests/CMakeLists.txt). It ends at the first test that cannot run, with an exit code that ctest
+// shows as "Skipped".
 
 #include <string>
 

@@ -256,3 +256,15 @@ TEST_CASE("manifest: only whole files of kernels are packed") {
   CHECK(end.kernel_bytes == whole.size());
   CHECK(8 + end.kernel_bytes + end.manifest_bytes + sizeof end == packed.size());
 }
+
+TEST_CASE("a kernel that names no precision has that of a plugin with its types", "[manifest]") {
+  const auto precision = [](const std::string& types) {
+    return read(with("types", "types = \"" + types + "\"")).variants.at(0).precision;
+  };
+  CHECK(precision("f32") == KZOO_COMPUTE_FP32);
+  CHECK(precision("f64") == KZOO_COMPUTE_FP64);
+  CHECK(precision("f16->f32") == KZOO_COMPUTE_FP16);
+  CHECK(precision("bf16") == KZOO_COMPUTE_BF16);
+  CHECK(precision("i8->i32") == KZOO_COMPUTE_INT32);
+  CHECK(precision("e4m3->bf16") == KZOO_COMPUTE_FP32);
+}

@@ -1,7 +1,7 @@
 // The tensor core ladder's last step: which block computes what, and copies of operands.
 #include <common/padded_copy.hpp>
 #include <kzoo/tma.hpp>
-#include <persistent/pace.hpp>
+#include <persistent/clear_marks.hpp>
 #include <persistent/schedule.hpp>
 
 #include <map>

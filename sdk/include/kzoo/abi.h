@@ -6,8 +6,9 @@
  *
  * Rules that keep old plugins and new runners working together:
  *  - plain C, fixed-width types, no CUDA, no C++ library type;
- *  - every struct starts with `struct_size`, set by whoever fills it; fields are only ever
- *    appended, and an appended field's zero means "as before";
+ *  - a struct that may grow starts with `struct_size`, set by whoever fills it; fields are only
+ * ever appended, and an appended field's zero means "as before". kzoo_launch may grow too: its size
+ * is the list's `stride`. kzoo_text and kzoo_signature stay as they are;
  *  - a plugin that gets a problem with non-zero bytes past the struct it was built with answers
  *    KZOO_UNSUPPORTED (the C++ header does this by itself).
  *
@@ -88,8 +89,9 @@ typedef struct kzoo_text {
 
 /* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n, whatever their layouts: the
  * layout says where an element is, not which element it is. With beta = 0, C is not read. Leading
- * dimensions count elements: lda >= k where A is row-major, >= m where it is column-major. The
- * runner's C is row-major. Integer types take integer alpha and beta. */
+ * dimensions count elements: where the matrix is row-major, lda >= k, ldb >= n and ldc >= n; where
+ * it is column-major, lda >= m, ldb >= k and ldc >= m. The runner's C is row-major. Integer types
+ * take integer alpha and beta. */
 typedef struct kzoo_problem {
   uint64_t struct_size;
   int64_t m, n, k; /* each >= 1 */
@@ -196,7 +198,8 @@ struct kzoo_variant {
   uint32_t reserved;
 
   /* Since 1.2. The sizes that it takes: M, N and K must be multiples of these, and each row of A, B
-   * and C must start at a multiple of row_alignment bytes; 0: any. `supports` declines all others.
+   * and C, or column of one that is column-major, must start at a multiple of row_alignment bytes;
+   * 0: any. `supports` declines all others.
    * From these the runner knows which sizes to choose for its checks. */
   uint32_t multiple_m, multiple_n, multiple_k;
   uint32_t row_alignment;

@@ -58,11 +58,12 @@ using accumulator_t = typename accumulator<T>::type;
 // memory on cpu. With beta = 0, C is never read. alpha includes the scales of A and B.
 template <class T, layout kLayout = layout::nn>
 struct gemm {
-  using element = T;
+  using element = T;  // as in types: one type, or mixed
   using a_type = typename elements<T>::a;
   using b_type = typename elements<T>::b;
   using c_type = typename elements<T>::c;
   using accumulator_type = accumulator_t<T>;
+  // Whether A and B are column-major in memory.
   static constexpr bool kATransposed = is_a_transposed(kLayout),
                         kBTransposed = is_b_transposed(kLayout);
 
@@ -77,6 +78,8 @@ struct gemm {
   static constexpr int products() { return 1; }
   __host__ __device__ const gemm& operator[](int) const { return *this; }
 
+  // Element (row, col) of the m x k matrix A and of the k x n matrix B, wherever the layout has it.
+  // Indices from 0, not checked.
   __host__ __device__ const a_type& a_at(int row, int col) const {
     if constexpr (kATransposed) return a[col * lda + row];
     return a[row * lda + col];
@@ -99,7 +102,8 @@ struct gemm {
     return row < k && col < n ? b_at(row, col) : b_type(0);
   }
 
-  // Does each row of A, B and C start at a multiple of `bytes`? Vector loads and stores need it.
+  // Do A, B and C, and each of their rows (of a transposed one, columns), start at a multiple of
+  // `bytes`, a power of two? Vector loads and stores need it. Host code.
   bool rows_aligned(int bytes) const {
     const auto aligned = [bytes](const auto* p, std::ptrdiff_t ld) {
       return reinterpret_cast<std::uintptr_t>(p) % bytes == 0 && ld * sizeof(*p) % bytes == 0;

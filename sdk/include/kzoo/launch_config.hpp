@@ -14,9 +14,9 @@ using stream_t = void*;  // there is one stream, and it is always idle
 #endif
 
 struct launch_config {
-  dim3 grid;
-  dim3 block;
-  std::size_t dynamic_shared = 0;  // bytes
+  dim3 grid;                       // blocks
+  dim3 block;                      // threads
+  std::size_t dynamic_shared = 0;  // bytes per block
   unsigned max_threads = 0;        // per block, as given to __launch_bounds__; 0: not checked
   stream_t stream{};
   dim3 cluster = dim3(1);  // blocks that run together (sm_90): see cluster.hpp; cuda only

@@ -7,7 +7,7 @@
 //   tf32      1       8        10           2^-126        3.40e38   (stored in 32 bits)
 //   fp32      1       8        23
 //   e5m2      1       5         2           2^-14         57344
-//   e4m3      1       4         3           2^-6          448      (no infinity, one NaN of either
+//   e4m3      1       4         3           2^-6          448      (no infinity, a NaN of each
 //   sign)
 //
 // Rounding is to nearest, ties to even, subnormals kept, overflow to infinity, unless a name says

@@ -76,7 +76,6 @@
 #include <cstring>
 #include <exception>
 #include <string>
-#include <type_traits>
 
 namespace kzoo {
 
@@ -105,27 +104,27 @@ using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
 // of its accumulators, or fp16 and bf16 for fp32 sums of such elements.
 template <class T>
 struct element_traits;
-template <kzoo_type kType, kzoo_precision kPrecision>
+template <kzoo_type kType>
 struct element_traits_of {
   static constexpr kzoo_type type = kType, type_a = kType, type_b = kType;
-  static constexpr kzoo_precision precision = kPrecision;
+  static constexpr kzoo_precision precision = usual_precision(kType);
 };
 template <>
-struct element_traits<float> : element_traits_of<KZOO_F32, KZOO_COMPUTE_FP32> {};
+struct element_traits<float> : element_traits_of<KZOO_F32> {};
 template <>
-struct element_traits<double> : element_traits_of<KZOO_F64, KZOO_COMPUTE_FP64> {};
+struct element_traits<double> : element_traits_of<KZOO_F64> {};
 template <>
-struct element_traits<int> : element_traits_of<KZOO_I32, KZOO_COMPUTE_INT32> {};
+struct element_traits<int> : element_traits_of<KZOO_I32> {};
 template <>
-struct element_traits<signed char> : element_traits_of<KZOO_I8, KZOO_COMPUTE_INT32> {};
+struct element_traits<signed char> : element_traits_of<KZOO_I8> {};
 template <>
-struct element_traits<__half> : element_traits_of<KZOO_F16, KZOO_COMPUTE_FP16> {};
+struct element_traits<__half> : element_traits_of<KZOO_F16> {};
 template <>
-struct element_traits<__nv_bfloat16> : element_traits_of<KZOO_BF16, KZOO_COMPUTE_BF16> {};
+struct element_traits<__nv_bfloat16> : element_traits_of<KZOO_BF16> {};
 template <>
-struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3, KZOO_COMPUTE_FP32> {};
+struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3> {};
 template <>
-struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2, KZOO_COMPUTE_FP32> {};
+struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2> {};
 // The precision is that of A.
 template <class A, class B, class C>
 struct element_traits<mixed<A, B, C>> {
@@ -493,7 +492,8 @@ kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, 
 
 }  // namespace detail
 
-// One entry of a plugin's table. `id` and `summary` must be string literals.
+// One entry of a plugin's table. `id` and `summary` must be string literals; an id has 1 to 100 of
+// the characters A-Z, a-z, 0-9, '_', '.' and '-', and is unique in the plugin.
 template <class V>
 constexpr kzoo_variant variant(const char* id, const char* summary) {
   constexpr granularity kSizes = detail::granularity_of<V>();
@@ -519,7 +519,8 @@ constexpr kzoo_variant variant(const char* id, const char* summary) {
 
 }  // namespace kzoo
 
-// The one exported symbol. Variants follow the summary: kzoo::variant<V>("id", "summary"), ...
+// The one exported symbol, once in each library. ID is a string literal of the same characters as a
+// variant's. Variants follow the summary: kzoo::variant<V>("id", "summary"), ...
 #define KZOO_PLUGIN(ID, SUMMARY, ...)                                                        \
   static constexpr kzoo_variant kzoo_variant_table[] = {__VA_ARGS__};                        \
   extern "C" __attribute__((visibility("default"))) const kzoo_plugin KZOO_PLUGIN_SYMBOL;    \

@@ -36,7 +36,8 @@ struct tile_grid {
                : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
   }
 
-  // Enqueues kernel(g): a gemm or a gemm_batch.
+  // Enqueues kernel(g): a gemm or a gemm_batch; dynamic_shared in bytes per block. Throws
+  // kzoo::error(KZOO_LAUNCH_FAILED), as kzoo::launch does. Host code.
   template <class Gemm>
   static void launch(void (*kernel)(Gemm), const Gemm& g, stream_t stream,
                      std::size_t dynamic_shared = 0) {

@@ -1,5 +1,5 @@
 #pragma once
-// The element types by the names that experiment files and messages use, and their sizes.
+// The element types: the names that experiment files and messages use, sizes, usual precisions.
 
 #include <kzoo/abi.h>
 
@@ -54,6 +54,25 @@ constexpr std::int64_t type_bytes(kzoo_type type) {
       return 1;
     default:
       return 4;
+  }
+}
+
+// What a kernel declares that names no precision, by the elements of A. For 8-bit floating types it
+// is what a kernel gets that computes in fp32; one that multiplies them on tensor cores names
+// KZOO_COMPUTE_FP8.
+constexpr kzoo_precision usual_precision(kzoo_type type_a) {
+  switch (type_a) {
+    case KZOO_F64:
+      return KZOO_COMPUTE_FP64;
+    case KZOO_F16:
+      return KZOO_COMPUTE_FP16;
+    case KZOO_BF16:
+      return KZOO_COMPUTE_BF16;
+    case KZOO_I32:
+    case KZOO_I8:
+      return KZOO_COMPUTE_INT32;
+    default:
+      return KZOO_COMPUTE_FP32;
   }
 }
 

@@ -8,8 +8,8 @@
 //   float acc[128];                                    // N / 2 per thread
 //   kzoo::wgmma_fence();                               // tiles and accumulators are ready
 //   for (int k = 0; k < 64; k += 16) {
-//     kzoo::wgmma<256>(acc, kzoo::k_major<a_tile>(a, 0, k), kzoo::mn_major<b_tile>(b, k, 0), k >
-//     0);
+//     kzoo::wgmma<256>(acc, kzoo::k_major<a_tile>(a, 0, k), kzoo::mn_major<b_tile>(b, k, 0),
+//                       k > 0);
 //   }
 //   kzoo::wgmma_commit();                              // a group of products
 //   kzoo::wgmma_wait<0>(acc);                          // all groups are done
@@ -22,7 +22,6 @@
 #include <kzoo/swizzled_tile.hpp>
 
 #include <cstdint>
-#include <type_traits>
 
 #if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #error \

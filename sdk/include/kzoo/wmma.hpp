@@ -1,7 +1,6 @@
 // Tensor cores through CUDA's WMMA: fragments that a whole warp holds and multiplies. Under nvcc
 // this is CUDA's own nvcuda::wmma; under the host compiler the same names come from the simulator,
-// for
-// __half, __nv_bfloat16 and TF32.
+// for __half, __nv_bfloat16 and TF32.
 #pragma once
 
 #include <kzoo/cuda.hpp>

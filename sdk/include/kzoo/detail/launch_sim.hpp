@@ -29,7 +29,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...),
                     const std::tuple<P...>& values) {
   const auto* address = reinterpret_cast<const void*>(kernel);
   if (config.cluster.x * config.cluster.y * config.cluster.z != 1) {
-    throw error(KZOO_LAUNCH_FAILED, "launch failed: the simulator does not have clusters (sm_90)");
+    throw error(KZOO_LAUNCH_FAILED, "launch failed: the simulator does not have clusters");
   }
   if (config.dynamic_shared != 0) {
     const std::string problem =

@@ -12,7 +12,7 @@ namespace kzoo::detail {
 // Ends the launch. The arguments are those of the instruction, and are not looked at.
 template <class... Arguments>
 [[noreturn]] inline void not_simulated(const char* instruction, const Arguments&...) {
-  sim::fail((std::string("the simulator does not have ") + instruction + " (sm_90a)").c_str());
+  sim::fail((std::string("the simulator does not have ") + instruction).c_str());
 }
 
 }  // namespace kzoo::detail

@@ -6,7 +6,7 @@
 // ceil_div(a, b), min(a, b, …), max(a, b, …). Numbers are decimal, values 64-bit signed. Overflow
 // and division by zero are errors.
 //
-// Plain C++, the library kzoo::manifest; no CUDA.
+// Plain C++, the library kzoo::manifest; no CUDA. Pure, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class expression_fault : public std::runtime_error {
 
 class expression {
  public:
-  // An expression of these variables. Throws expression_fault for text that is none, and for a name
-  // that is not among them.
+  // An expression of these variables, of whose names nothing is kept. Throws expression_fault for
+  // text that is none, and for a name that is not among them.
   static expression parse(std::string_view text, std::span<const std::string_view> names);
 
   // The value, where the variables have these values, in the order of the names. Throws

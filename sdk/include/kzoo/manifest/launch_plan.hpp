@@ -1,6 +1,6 @@
 #pragma once
 // A kernel's launch for one problem: the manifest's expressions with the problem's sizes in them.
-// Pure: nothing here calls CUDA.
+// Pure, for any thread: nothing here calls CUDA.
 
 #include <kzoo/abi.h>
 #include <kzoo/manifest/kernel_manifest.hpp>

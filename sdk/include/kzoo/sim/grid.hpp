@@ -17,9 +17,9 @@ struct grid_request {
 };
 
 // Runs all blocks on KZOO_SIM_THREADS OS threads, 1 to 256 (default: the machine's, at most 16),
-// but no more than there are blocks; the calling thread is one of them. When a block fails, no
-// further block is started and its error is thrown here. Launches from several host threads run one
-// after the other.
+// but no more than there are blocks; the calling thread waits and runs none, so that its
+// __shared__ variables are no block's. When a block fails, no further block is started and its
+// error is thrown here. Launches from several host threads run one after the other.
 void run_grid(const grid_request& request);
 
 // Bytes of dynamic shared memory that the kernel may have: as given to allow_dynamic_shared, or 48

@@ -1,4 +1,4 @@
-#include "profile/cells.hpp"
+#include "run/cells.hpp"
 
 #include "input/diagnostics.hpp"
 
@@ -6,9 +6,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <stdexcept>
 
-namespace kzoo::profile {
+namespace kzoo::run {
 namespace {
+
+// Without --cell.
+constexpr std::size_t kMaxCells = 16;
 
 constexpr const char* kFlag = "--cell";
 
@@ -16,13 +20,12 @@ constexpr const char* kFlag = "--cell";
   throw input::invalid(input::error_text(kFlag, why));
 }
 
-std::string kernel_of(const run::loaded_plugin& c, const run::selected_variant& e) {
+std::string kernel_of(const loaded_plugin& c, const selected_variant& e) {
   return kernel_id{c.record.name, e.description.id}.name();
 }
 
 // The first problem of the size whose element type the variant supports.
-const problem& problem_for(const run::plan& plan, const cell_name& name,
-                           const run::selected_variant& e) {
+const problem& problem_for(const plan& plan, const cell_name& name, const selected_variant& e) {
   const auto& problems = plan.experiment.problems;
   if (!name.size) return problems.front();
   const problem* of_other_type = nullptr;
@@ -39,14 +42,14 @@ const problem& problem_for(const run::plan& plan, const cell_name& name,
                      input::did_you_mean(asked, sizes), asked, fmt::join(sizes, ", ")));
 }
 
-cell find(const run::plan& plan, const cell_name& name) {
+chosen_cell find(const plan& plan, const cell_name& name) {
   const std::string plugin = name.kernel.substr(0, name.kernel.find(':'));
-  for (const run::loaded_plugin& c : plan.plugins) {
+  for (const loaded_plugin& c : plan.plugins) {
     if (c.record.name != plugin) continue;
     if (!c.host) refuse(fmt::format("{} cannot be used: {}", plugin, c.record.problem));
     std::vector<std::string> kernels;
-    const run::selected_variant* found = nullptr;
-    for (const run::selected_variant& e : c.entries) {
+    const selected_variant* found = nullptr;
+    for (const selected_variant& e : c.entries) {
       if (!matches(name.kernel, plugin, e.description.id)) continue;
       kernels.push_back(kernel_of(c, e));
       found = &e;
@@ -55,16 +58,15 @@ cell find(const run::plan& plan, const cell_name& name) {
     refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin, kernels.size(),
                        fmt::join(kernels, ", ")));
   }
-  // Not reached in practice: make_plan() has rejected names that match no plugin.
-  refuse(fmt::format("there is no plugin {}", plugin));
+  throw std::logic_error("make_plan() took " + name.kernel);  // it refuses what matches no plugin
 }
 
-std::vector<cell> first_problem(const run::plan& plan) {
-  std::vector<cell> cells;
+std::vector<chosen_cell> first_problem(const plan& plan) {
+  std::vector<chosen_cell> cells;
   std::vector<std::string> names;
   const problem& p = plan.experiment.problems.front();
-  for (const run::loaded_plugin& c : plan.plugins) {
-    for (const run::selected_variant& e : c.entries) {
+  for (const loaded_plugin& c : plan.plugins) {
+    for (const selected_variant& e : c.entries) {
       if (!c.host || e.description.declared(p.dtype) == 0) continue;
       cells.push_back({&c, &e, &p});
       names.push_back(fmt::format("{}@{}", kernel_of(c, e), shape_name(p)));
@@ -76,10 +78,10 @@ std::vector<cell> first_problem(const run::plan& plan) {
                                      file, problem_name(p), plan.device.id));
   }
   if (cells.size() > kMaxCells) {
-    throw input::invalid(fmt::format(
-        "{}: error: {} kernels are too many to profile, at most {} without --cell; choose cells "
-        "with --cell, or plugins with --plugins\n  cells: {}",
-        file, cells.size(), kMaxCells, fmt::join(names, ", ")));
+    throw input::invalid(
+        fmt::format("{}: error: {} kernels are too many, at most {} without --cell; choose cells "
+                    "with --cell, or plugins with --plugins\n  cells: {}",
+                    file, cells.size(), kMaxCells, fmt::join(names, ", ")));
   }
   return cells;
 }
@@ -107,11 +109,11 @@ std::vector<cell_name> parse_cells(const std::vector<std::string>& names) {
   return parsed;
 }
 
-std::vector<cell> choose(const run::plan& plan, const std::vector<cell_name>& names) {
+std::vector<chosen_cell> choose(const plan& plan, const std::vector<cell_name>& names) {
   if (names.empty()) return first_problem(plan);
-  std::vector<cell> cells;
+  std::vector<chosen_cell> cells;
   for (const cell_name& name : names) cells.push_back(find(plan, name));
   return cells;
 }
 
-}  // namespace kzoo::profile
+}  // namespace kzoo::run

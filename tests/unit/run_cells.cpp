@@ -1,6 +1,6 @@
-// Which cells of an experiment are profiled.
+// Which cells of an experiment are chosen by --cell.
 #include "input/invalid.hpp"
-#include "profile/cells.hpp"
+#include "run/cells.hpp"
 
 #include "support/catch.hpp"
 
@@ -8,8 +8,8 @@
 
 using namespace kzoo;
 using kzoo::test::ContainsSubstring;
-using profile::choose;
-using profile::parse_cells;
+using run::choose;
+using run::parse_cells;
 
 namespace {
 
@@ -68,8 +68,7 @@ TEST_CASE("without names it is the first problem, and not too much of it", "[pro
     p.plugins.push_back(made_plugin(name, {"x", "y"}));
   CHECK_THAT(
       refusal_of(p, {}),
-      ContainsSubstring(
-          "made.toml: error: 18 kernels are too many to profile, at most 16 without --cell") &&
+      ContainsSubstring("made.toml: error: 18 kernels are too many, at most 16 without --cell") &&
           ContainsSubstring("naive:8x8@64x64x64"));
   p.plugins.clear();
   CHECK_THAT(refusal_of(p, {}), ContainsSubstring("none of its plugins has a kernel"));
