@@ -3,6 +3,8 @@
 #include "core/output.hpp"
 #include "core/printable.hpp"
 #include "core/sha256.hpp"
+#include "core/user_folder.hpp"
+#include "core/write_file.hpp"
 #include "devices/backend.hpp"
 #include "input/invalid.hpp"
 #include "microbenchmarks/measure.hpp"
@@ -26,20 +28,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "" where it is not set, or empty.
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 fs::path folder() {
-  if (const std::string named = environment("KZOO_CEILINGS"); !named.empty()) return named;
-  const fs::path below = fs::path("kernel-zoo") / "ceilings";
-  // The XDG Base Directory Specification says to ignore a relative path.
-  const fs::path cache = environment("XDG_CACHE_HOME");
-  if (cache.is_absolute()) return cache / below;
-  const fs::path home = environment("HOME");
-  return home.empty() ? fs::path() : home / ".cache" / below;
+  if (const char* named = std::getenv("KZOO_CEILINGS"); named != nullptr && *named != '\0')
+    return named;
+  const auto cache = user_folder("XDG_CACHE_HOME", ".cache");
+  return cache ? *cache / "kernel-zoo" / "ceilings" : fs::path();
 }
 
 // Times the same products in several processes, one after the other.
@@ -53,7 +46,11 @@ timing::process_spread measure_spread(const results::device& d) {
   for (int i = 0; i < kProcesses; ++i) {
     const process::command_result ran = process::run_command(
         {self, std::string(microbenchmarks::kProductsCommand), d.id}, {}, kTimeoutSeconds);
-    if (ran.code != 0 || ran.hung) throw devices::failure(printable(ran.output, kLongestText));
+    if (ran.code != 0 || ran.hung) {
+      throw devices::failure(fmt::format("a process that times products {}: {}",
+                                         process::how_it_failed(ran, kTimeoutSeconds),
+                                         printable(ran.output, kLongestText)));
+    }
     const auto medians = microbenchmarks::read_medians(ran.output);
     by_size.resize(medians.size());
     for (std::size_t size = 0; size < medians.size(); ++size)
@@ -72,7 +69,7 @@ bool is_disturbed(const roofline::measured_peak& peak) { return peak.spread > kM
 void store_if_possible(const roofline::peaks& c, const results::device& d) {
   try {
     storage::store_peaks(c, peaks_file(d));
-  } catch (const input::invalid& e) {
+  } catch (const not_written& e) {
     print_to(stderr, "warning: {}\n  The next run measures the peaks again.\n", e.what());
   }
 }

@@ -18,13 +18,13 @@ std::filesystem::path peaks_file(const results::device& d);
 // Nothing if they were not measured. Throws input::invalid if the file holds no peaks.
 std::optional<roofline::peaks> known_peaks(const results::device& d);
 
-// Measures the peaks of the device, naming each on stderr, and stores them. Throws input::invalid
-// where they cannot be stored, devices::failure.
+// Measures all peaks of the device, naming each on stderr, and stores them. Throws input::invalid
+// where there is no place for them, not_written, devices::failure.
 roofline::peaks measure_peaks(const results::device& d);
 
-// known_peaks(). Those of a GPU are measured where they are not known: nothing if something else
-// keeps it busy meanwhile, since valid times would look impossible. Where they are known, those of
-// the `needed` resources are looked at: one that is exceeded now is replaced, and stored.
+// known_peaks(). On a GPU those of the `needed` resources are measured where they are not known,
+// but not used if something else keeps it busy meanwhile, since valid times would look impossible.
+// Those that are known are looked at: one that is exceeded now is replaced. What is new is stored.
 std::optional<roofline::peaks> peaks_of(const results::device& d,
                                         const std::set<roofline::resource>& needed);
 

@@ -1,6 +1,7 @@
 #include "storage/peaks_json.hpp"
 
 #include "core/version.hpp"
+#include "core/write_file.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
 #include "storage/archive.hpp"
@@ -8,11 +9,9 @@
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <string>
 #include <system_error>
@@ -86,18 +85,18 @@ roofline::peaks load_peaks(const fs::path& path) try {
 }
 
 void store_peaks(const roofline::peaks& c, const fs::path& file) {
+  constexpr const char* kElsewhere = "KZOO_CEILINGS names another folder for the measured peaks";
   std::error_code fault;
   fs::create_directories(file.parent_path(), fault);
-  if (fault)
-    input::refuse(file.parent_path().string(), "cannot be made, for the peaks: " + fault.message());
-  const fs::path part = fmt::format("{}.{}.part", file.string(), getpid());
-  std::ofstream out(part);
-  out << dumped(to_json(c, detail::all), 2) << '\n';
-  out.close();
-  if (out) fs::rename(part, file, fault);
-  if (out && !fault) return;
-  fs::remove(part, fault);
-  input::refuse(file.string(), "cannot be written; KZOO_CEILINGS names another folder");
+  if (fault) {
+    throw not_written(fmt::format("{} cannot be made: {}; {}", file.parent_path().string(),
+                                  fault.message(), kElsewhere));
+  }
+  try {
+    replace_file(file, dumped(to_json(c, detail::all), 2) + '\n');
+  } catch (const not_written& e) {
+    throw not_written(fmt::format("{}; {}", e.what(), kElsewhere));
+  }
 }
 
 }  // namespace kzoo::storage

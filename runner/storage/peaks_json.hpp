@@ -19,9 +19,10 @@ class field;
 // Throws input::invalid for anything that to_json() does not write.
 roofline::peaks read_peaks(const field& f);
 
-// A file of peaks. Both throw input::invalid, with what to do about it.
+// A file of peaks. Throws input::invalid, with what to do about it.
 roofline::peaks load_peaks(const std::filesystem::path& path);
-// Replaces an existing file only once the new one is complete; creates the folders above it.
+// Replaces an existing file only once the new one is complete; creates the folders above it. Throws
+// not_written, with what to do about it.
 void store_peaks(const roofline::peaks& c, const std::filesystem::path& file);
 
 }  // namespace kzoo::storage
