@@ -54,6 +54,14 @@ struct short_k : per_element<short_k> {
   }
 };
 
+// Wrong where the matrices are small parts of larger ones.
+struct parts : per_element<parts> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    const bool is_part = g.ldc - g.n > 256 && row + 1 == g.m;
+    store_product(g, is_part ? row - 1 : row, col);
+  }
+};
+
 // A path for cubes that has no beta.
 struct cubes : per_element<cubes> {
   static __device__ void element(gemm g, int row, int col) {
@@ -87,5 +95,6 @@ KZOO_PLUGIN("corners", "Wrong in one corner of what a GEMM takes",
             kzoo::variant<equal_scalars>("equal_scalars", "loses alpha where it is beta"),
             kzoo::variant<adds_to_numbers>("adds_to_numbers", "right where C holds NaN"),
             kzoo::variant<short_k>("short_k", "wrong for K = 2, 3 and 4"),
+            kzoo::variant<parts>("parts", "writes one row too few of a part of a matrix"),
             kzoo::variant<cubes>("cubes", "no beta where M = N = K"),
             kzoo::variant<column_exponents>("column_exponents", "one exponent for a column of B"));
