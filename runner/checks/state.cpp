@@ -82,8 +82,6 @@ covered interleaving::run(candidate& c) const {
   other.beta = integer ? -1 : -0.25;
   other.padding += 4;
   std::string reason;
-  c.prepare(c.current_problem());
-  run_right(c, "the first run");
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{70, 33, 50}, {128, 64, 96}}) {
     other.m = m;
     other.n = n;
@@ -94,12 +92,16 @@ covered interleaving::run(candidate& c) const {
       continue;
     }
     other = *fitted.taken;
+    c.prepare(other);
+    run_right(c, problem_name(other) + " alone");
+    c.finish();
+    c.prepare(c.current_problem());
+    run_right(c, "the first run");
     c.prepare(other, 1);
     in_turn(c, other);
     return {fmt::format("one instance for {} and two for {}, run in turn",
                         shape_name(c.current_problem()), shape_name(other))};
   }
-  c.finish();
   throw skipped("there is no second shape: " + reason);
 }
 

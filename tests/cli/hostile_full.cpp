@@ -57,6 +57,7 @@ const std::vector<expectation> kAtFull = {
     {"corners:equal_scalars", "wrong", {"alpha and beta: 33x70x41 f32 alpha=-1 beta=-1"}},
     {"corners:adds_to_numbers", "wrong", {"alpha and beta: 33x70x41 f32 fill=stale:10"}},
     {"corners:short_k", "wrong", {"shapes: 18x20x2"}},
+    {"corners:half_alpha", "wrong", {"interleaving: 70x33x50 f32 alpha=0.5 beta=-0.25", "alone: "}},
     {"corners:parts", "wrong", {"shapes: 97x89x101 f32 padding=1000"}},
     {"corners:cubes", "wrong", {"alpha and beta: 40x40x40 f32", "beta C is left out"}},
     {"corners:column_exponents", "wrong", {"scaled inputs: 33x70x300 f32 fill=unequal_b"}},

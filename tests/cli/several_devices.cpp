@@ -212,7 +212,7 @@ TEST_CASE("--in-process is refused for several devices", "[cli]") {
   const all_devices two("cpu,cpu");
   const auto ran = runner("quick --device cuda:all --in-process --no-journal");
   CHECK(ran.code == 2);
-  CHECK_THAT(ran.err, ContainsSubstring("--in-process is for one device"));
+  CHECK_THAT(ran.err, ContainsSubstring("--in-process: error: it is for one device"));
   CHECK(runner("validate naive --device cuda:all").code == 2);
 }
 

@@ -54,6 +54,14 @@ struct short_k : per_element<short_k> {
   }
 };
 
+// Takes a half for 1.
+struct half_alpha : per_element<half_alpha> {
+  static __device__ void element(gemm g, int row, int col) {
+    if (g.alpha == 0.5f) g.alpha = 1;
+    store_product(g, row, col);
+  }
+};
+
 // Wrong where the matrices are small parts of larger ones.
 struct parts : per_element<parts> {
   static __device__ void element(const gemm& g, int row, int col) {
@@ -95,6 +103,7 @@ KZOO_PLUGIN("corners", "Wrong in one corner of what a GEMM takes",
             kzoo::variant<equal_scalars>("equal_scalars", "loses alpha where it is beta"),
             kzoo::variant<adds_to_numbers>("adds_to_numbers", "right where C holds NaN"),
             kzoo::variant<short_k>("short_k", "wrong for K = 2, 3 and 4"),
+            kzoo::variant<half_alpha>("half_alpha", "takes a half for 1"),
             kzoo::variant<parts>("parts", "writes one row too few of a part of a matrix"),
             kzoo::variant<cubes>("cubes", "no beta where M = N = K"),
             kzoo::variant<column_exponents>("column_exponents", "one exponent for a column of B"));
