@@ -237,8 +237,10 @@ TEST_CASE("a thread that goes on computing C after run() is found", "[cli][hosti
   const auto cells = ran.json().at("cells");
   CHECK(cells.at(0).at("verdict") == "pass");
   CHECK(cells.at(1).at("verdict") == "wrong");
+  // Where its thread waits for a core, nothing of its rows is there yet when all of C is read.
   CHECK_THAT(cells.at(1).at("reason").get<std::string>(),
-             ContainsSubstring("C still changes when run() has returned"));
+             ContainsSubstring("C still changes when run() has returned") ||
+                 ContainsSubstring("not written"));
 }
 
 TEST_CASE("a result that is computed when it is read takes its time", "[cli][hostile]") {

@@ -6,9 +6,9 @@
  *
  * Rules that keep old plugins and new runners working together:
  *  - plain C, fixed-width types, no CUDA, no C++ library type;
- *  - a struct that may grow starts with `struct_size`, set by whoever fills it; fields are only
- * ever appended, and an appended field's zero means "as before". kzoo_launch may grow too: its size
- * is the list's `stride`. kzoo_text and kzoo_signature stay as they are;
+ *  - a struct that may grow starts with `struct_size`, set by whoever fills it. Fields are only
+ *    appended, and an appended field's zero means "as before". kzoo_launch may grow too: its size
+ *    is the list's `stride`. kzoo_text and kzoo_signature stay as they are;
  *  - a plugin that gets a problem with non-zero bytes past the struct it was built with answers
  *    KZOO_UNSUPPORTED (the C++ header does this by itself).
  *
