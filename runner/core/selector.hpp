@@ -16,8 +16,8 @@ struct selector {
 };
 
 // A plugin by its file, as a shell completes it: "./mine.cu", "mine.cu:16x16", "build/mine.so", or
-// a folder, "kernels/". What has a slash or ends in .cu, .cpp, .so or
-// .toml is one.
+// a folder, "kernels/". What has a slash or ends in .cu, .cpp, .so or .toml
+// is one.
 struct file_selector {
   std::string path, variant;  // "": all
 };

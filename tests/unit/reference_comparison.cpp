@@ -18,7 +18,7 @@ struct bench {
   explicit bench(const problem& q) : p(q), t(q) {}
 
   reference::comparison compare(const buffer& x, const buffer& y) const {
-    const kzoo_precision declared = usual_precision(p.dtype);
+    const kzoo_precision declared = usual_precision(p.dtype.a);
     return reference::compare(t, reference::keep(t, x.bytes()), declared,
                               reference::keep(t, y.bytes()), declared);
   }

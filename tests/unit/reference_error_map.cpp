@@ -10,7 +10,7 @@ using namespace kzoo::samples;
 namespace {
 
 reference::error_map mapped(const problem& p, const buffer& words) {
-  return reference::map_errors(reference::expected_result(p), usual_precision(p.dtype),
+  return reference::map_errors(reference::expected_result(p), usual_precision(p.dtype.a),
                                words.bytes());
 }
 

@@ -234,7 +234,8 @@ TEST_CASE("the probes of wide integers, bytes and fp8 tell narrower arithmetic",
         words.put(i, j, double(sum));
       }
     }
-    return reference::judge(reference::expected_result(p), usual_precision(p.dtype), words.bytes());
+    return reference::judge(reference::expected_result(p), usual_precision(p.dtype.a),
+                            words.bytes());
   };
   CHECK_FALSE(fp32_sums(sized(8, 8, 40, KZOO_F64)).right);
   CHECK_FALSE(fp32_sums(sized(8, 8, 16384, {KZOO_I8, KZOO_I8, KZOO_I32})).right);

@@ -6,6 +6,8 @@
 #include "core/problem.hpp"
 #include "reference/reference.hpp"
 
+#include <kzoo/type_names.hpp>
+
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -142,24 +144,8 @@ inline buffer computed(const problem& p, const recipe& how = {}, const choice& a
   return result;
 }
 
-inline kzoo_precision usual_precision(const element_types& types) {
-  switch (types.a) {
-    case KZOO_F16:
-      return KZOO_COMPUTE_FP16;
-    case KZOO_BF16:
-      return KZOO_COMPUTE_BF16;
-    case KZOO_I32:
-    case KZOO_I8:
-      return KZOO_COMPUTE_INT32;
-    case KZOO_F64:
-      return KZOO_COMPUTE_FP64;
-    default:
-      return KZOO_COMPUTE_FP32;
-  }
-}
-
 inline reference::judgement judged(const problem& p, const buffer& words) {
-  return reference::judge(reference::expected_result(p), usual_precision(p.dtype), words.bytes());
+  return reference::judge(reference::expected_result(p), usual_precision(p.dtype.a), words.bytes());
 }
 
 }  // namespace kzoo::samples
