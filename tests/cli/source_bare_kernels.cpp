@@ -1,4 +1,4 @@
-// Kernels that are no plugins, launched as their manifests say: tests/bare has twelve, a ladder
+// Kernels that are no plugins, launched as their manifests say: examples/bare has twelve, a ladder
 // from the naive one to two stages of tiles.
 
 #include "support/catch.hpp"
@@ -52,7 +52,7 @@ TEST_CASE("twelve bare kernels pass, with at most ten lines of manifest each") {
   const bench b;
   std::string list;
   std::size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(source_folder() / "tests" / "bare")) {
+  for (const auto& entry : fs::directory_iterator(source_folder() / "examples" / "bare")) {
     if (entry.path().extension() != ".cu") continue;
     ++count;
     list += (list.empty() ? "" : ",") + entry.path().string();

@@ -1,8 +1,8 @@
 // The tensor core ladder's last step: which block computes what, and copies of operands.
-#include <common/padded_copy.hpp>
 #include <kzoo/tma.hpp>
-#include <persistent/clear_marks.hpp>
-#include <persistent/schedule.hpp>
+#include <tensor_cores/6_persistent/clear_marks.hpp>
+#include <tensor_cores/6_persistent/schedule.hpp>
+#include <tensor_cores/common/padded_copy.hpp>
 
 #include <map>
 #include <tuple>

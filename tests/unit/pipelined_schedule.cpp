@@ -1,6 +1,6 @@
 // Who computes what in plugins/pipelined: every step of every tile once, and each part where the
 // second kernel looks for it.
-#include <pipelined/schedule.hpp>
+#include <fp32/13_pipelined/schedule.hpp>
 
 #include <set>
 #include <utility>

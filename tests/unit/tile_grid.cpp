@@ -1,7 +1,7 @@
 // Grids of one block per tile of C, and the maps by which threads share a tile's elements.
 #include <kzoo/plugin.hpp>
 
-#include <common/thread_map.hpp>
+#include <fp32/common/thread_map.hpp>
 
 #include <set>
 #include <utility>

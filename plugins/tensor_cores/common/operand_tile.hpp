@@ -1,0 +1,51 @@
+#pragma once
+// The operands of kernels that take all layouts: A and B as they are in memory, and k tiles that
+// lie in shared memory in the same way.
+
+#include <kzoo/gemm.hpp>
+#include <kzoo/swizzled_tile.hpp>
+#include <tensor_cores/common/swizzled_copy.hpp>
+
+#include <type_traits>
+
+namespace common {
+
+// A and B as they are in memory.
+template <class G>
+auto a_of(const G& g) {
+  return G::kATransposed ? matrix<typename G::a_type>{g.a, g.lda, g.k, g.m}
+                         : matrix<typename G::a_type>{g.a, g.lda, g.m, g.k};
+}
+template <class G>
+auto b_of(const G& g) {
+  return G::kBTransposed ? matrix<typename G::b_type>{g.b, g.ldb, g.n, g.k}
+                         : matrix<typename G::b_type>{g.b, g.ldb, g.k, g.n};
+}
+
+// A k tile of an operand: `Lines` rows of A or columns of B, and BK steps along K. It lies in
+// shared memory as in the matrix: each line along K, or each step along K as a row (A transposed,
+// or B not).
+template <class E, int Lines, int BK, bool LinesAlongK>
+struct operand_tile {
+  using element = E;
+  using tile = std::conditional_t<LinesAlongK, kzoo::swizzled_tile<E, Lines, BK>,
+                                  kzoo::swizzled_tile<E, BK, Lines>>;
+  static constexpr bool kLinesAlongK = LinesAlongK;
+  static constexpr int kLines = Lines, kElements = tile::kElements;
+
+  // Row and column, in the matrix as it is in memory.
+  static constexpr __host__ __device__ int row(int line, int k) { return kLinesAlongK ? line : k; }
+  static constexpr __host__ __device__ int col(int line, int k) { return kLinesAlongK ? k : line; }
+  static constexpr __host__ __device__ int offset(int line, int k) {
+    return tile::offset(row(line, k), col(line, k));
+  }
+};
+
+// Starts to copy a k tile, kWidth elements at a time. All kThreads threads call it.
+template <class Tile, int kThreads, int kWidth, class E>
+__device__ __forceinline__ void copy_k_tile(const matrix<E>& from, E* to, int line, int k) {
+  swizzled_copy<typename Tile::tile, kThreads, kWidth>(from, to, Tile::row(line, k),
+                                                       Tile::col(line, k));
+}
+
+}  // namespace common
