@@ -1,14 +1,14 @@
-// Who computes what in plugins/pipelined: every step of every tile once, and each part where the
+// Which block computes what with stream-K: every step of every tile once, and each part where the
 // second kernel looks for it.
-#include <fp32/13_pipelined/schedule.hpp>
+#include <fp32/common/stream_k.hpp>
 
 #include <set>
 #include <utility>
 
 #include "support/catch.hpp"
 
-using pipelined::make_schedule;
-using pipelined::schedule;
+using common::make_stream_k;
+using common::stream_k;
 
 namespace {
 
@@ -17,28 +17,27 @@ struct part {
 };
 
 // The parts in the order of steps, or nothing where a step is left out or computed twice.
-std::vector<part> parts_of(const schedule& work) {
+std::vector<part> parts_of(const stream_k& work) {
   std::vector<part> parts;
   std::int64_t done = 0;
   for (int block = 0; block < work.blocks(); ++block) {
     if (work.begin(block) != done || work.begin(block + 1) - done > work.k_tiles) return {};
     for (std::int64_t at = done; at < work.begin(block + 1);) {
-      const auto tile = static_cast<int>(at / work.k_tiles);
-      const std::int64_t end =
-          std::min((tile + std::int64_t{1}) * work.k_tiles, work.begin(block + 1));
-      const bool all = end - at == work.k_tiles;
+      const auto [tile, first, count] = work.part_at(at, block);
+      if (at != std::int64_t{tile} * work.k_tiles + first || count < 1) return {};
+      const bool all = count == work.k_tiles;
       parts.push_back({tile, block, all ? -1 : work.slot(block, at == work.begin(block))});
-      at = end;
+      at += count;
     }
     done = work.begin(block + 1);
   }
   return done == std::int64_t{work.tiles()} * work.k_tiles ? parts : std::vector<part>{};
 }
 
-void check(int rows, int cols, int k_tiles, int wave, int fix_up) {
-  const schedule work = make_schedule(rows, cols, k_tiles, wave, fix_up, 2.0);
+void check(int rows, int cols, int k_tiles, int wave, int add_up) {
+  const stream_k work = make_stream_k(rows, cols, k_tiles, wave, add_up, 2.0);
   INFO(rows << " x " << cols << " tiles of " << k_tiles << " k tiles, " << wave
-            << " blocks per wave, fix-up " << fix_up);
+            << " blocks per wave, adding up " << add_up);
   const std::vector<part> parts = parts_of(work);
   REQUIRE_FALSE(parts.empty());
   std::set<int> slots;
@@ -57,7 +56,7 @@ void check(int rows, int cols, int k_tiles, int wave, int fix_up) {
 
 }  // namespace
 
-TEST_CASE("a schedule computes every step once, and keeps the parts apart", "[pipelined]") {
+TEST_CASE("a schedule computes every step once, and keeps the parts apart", "[stream_k]") {
   for (const int wave : {1, 2, 3, 5, 8, 16}) {
     for (int tiles = 1; tiles <= 20; ++tiles) {
       for (const int k_tiles : {1, 2, 3, 7, 32, 61}) {
@@ -72,10 +71,10 @@ TEST_CASE("a schedule computes every step once, and keeps the parts apart", "[pi
   }
 }
 
-TEST_CASE("the last wave is stream-K when that pays", "[pipelined]") {
-  const schedule large = make_schedule(32, 16, 256, 132, 7, 2.0);
+TEST_CASE("the last wave is stream-K when that pays", "[stream_k]") {
+  const stream_k large = make_stream_k(32, 16, 256, 132, 7, 2.0);
   CHECK(large.dp_tiles == 3 * 132);
   CHECK(large.sk_blocks == 132);
-  CHECK(make_schedule(32, 16, 256, 132, 100, 2.0).sk_blocks == 0);  // the second kernel costs more
-  CHECK(make_schedule(12, 11, 256, 132, 0, 2.0).sk_blocks == 0);    // there is nothing left
+  CHECK(make_stream_k(32, 16, 256, 132, 100, 2.0).sk_blocks == 0);  // the second kernel costs more
+  CHECK(make_stream_k(12, 11, 256, 132, 0, 2.0).sk_blocks == 0);    // there is nothing left
 }

@@ -3,7 +3,7 @@
 
 #include <kzoo/cuda.hpp>
 
-namespace common {
+namespace kzoo {
 
 struct tile_position {
   int row, col;  // in tiles
@@ -22,4 +22,4 @@ __device__ inline tile_position threadblock_swizzle(int index, int rows, int col
   return {first_row + in_band % height, in_band / height};
 }
 
-}  // namespace common
+}  // namespace kzoo
