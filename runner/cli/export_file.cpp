@@ -1,6 +1,6 @@
 #include "cli/export_file.hpp"
 
-#include "core/output.hpp"
+#include "os/output.hpp"
 #include "results/experiment.hpp"
 
 #include "input/invalid.hpp"

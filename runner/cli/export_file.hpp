@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/write_file.hpp"
+#include "os/files.hpp"
 
 #include <cstdio>
 #include <filesystem>

@@ -3,7 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/export_file.hpp"
-#include "core/text_sink.hpp"
+#include "os/output.hpp"
 #include "results/document.hpp"
 
 #include <filesystem>

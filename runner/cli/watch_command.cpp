@@ -4,9 +4,9 @@
 #include "cli/setup.hpp"
 #include "cli/watched_folder.hpp"
 #include "compile/source_plugin.hpp"
-#include "core/interrupt.hpp"
-#include "core/output.hpp"
 #include "input/diagnostics.hpp"
+#include "os/interrupt.hpp"
+#include "os/output.hpp"
 #include "report/change_line.hpp"
 #include "run/execution.hpp"
 

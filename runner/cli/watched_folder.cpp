@@ -1,7 +1,7 @@
 #include "cli/watched_folder.hpp"
 
-#include "core/interrupt.hpp"
-#include "core/throw_errno.hpp"
+#include "os/interrupt.hpp"
+#include "os/posix.hpp"
 
 #include <poll.h>
 #include <sys/inotify.h>

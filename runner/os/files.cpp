@@ -1,14 +1,23 @@
-#include "core/file_access.hpp"
+#include "os/files.hpp"
 
 #include <fmt/format.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
 namespace kzoo {
 namespace {
 
 namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& file, const std::string& why) {
+  throw not_written(fmt::format("{} cannot be written: {}", file.string(), why));
+}
 
 std::string others_who_can_write(const struct stat& status) {
   if ((status.st_mode & S_IWOTH) != 0) return "every user";
@@ -17,6 +26,28 @@ std::string others_who_can_write(const struct stat& status) {
 }
 
 }  // namespace
+
+void write_file(const fs::path& file, std::string_view text) {
+  std::ofstream out(file, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) fail(file, std::strerror(errno));
+}
+
+void replace_file(const fs::path& file, std::string_view text) {
+  const fs::path part = fmt::format("{}.{}.part", file.string(), getpid());
+  std::error_code fault, ignored;
+  try {
+    write_file(part, text);
+  } catch (const not_written&) {
+    fs::remove(part, ignored);
+    throw;
+  }
+  fs::rename(part, file, fault);
+  if (!fault) return;
+  fs::remove(part, ignored);
+  fail(file, fault.message());
+}
 
 std::string others_who_can_write(const fs::path& path) {
   struct stat status {};

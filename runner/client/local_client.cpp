@@ -1,16 +1,16 @@
-#include "host/plugin_host.hpp"
+#include "client/plugin_client.hpp"
 #include "worker/session.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <optional>
 
-namespace kzoo::host {
+namespace kzoo::client {
 namespace {
 
-class local_host final : public plugin_host {
+class local_client final : public plugin_client {
  public:
-  explicit local_host(std::filesystem::path file) : plugin_host(std::move(file), 0) {}
+  explicit local_client(std::filesystem::path file) : plugin_client(std::move(file), 0) {}
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double) override {
@@ -26,8 +26,8 @@ class local_host final : public plugin_host {
 
 }  // namespace
 
-std::unique_ptr<plugin_host> make_local_host(std::filesystem::path file) {
-  return std::make_unique<local_host>(std::move(file));
+std::unique_ptr<plugin_client> make_local_client(std::filesystem::path file) {
+  return std::make_unique<local_client>(std::move(file));
 }
 
-}  // namespace kzoo::host
+}  // namespace kzoo::client

@@ -1,7 +1,7 @@
-#include "host/plugin_host.hpp"
+#include "client/plugin_client.hpp"
 
 #include "core/operands.hpp"
-#include "core/printable.hpp"
+#include "os/printable.hpp"
 #include "worker/messages_json.hpp"
 #include "worker/operations.hpp"
 
@@ -15,14 +15,14 @@
 #include <system_error>
 #include <utility>
 
-namespace kzoo::host {
+namespace kzoo::client {
 
 using json = nlohmann::json;
 using worker::operation;
 
 static std::string name(operation op) { return std::string(worker::names_of(op).name); }
 
-json plugin_host::call(const json& request, double timeout_seconds) {
+json plugin_client::call(const json& request, double timeout_seconds) {
   json reply;
   try {
     reply = exchange(request, timeout_seconds);
@@ -41,7 +41,7 @@ json plugin_host::call(const json& request, double timeout_seconds) {
   give_up(verdict::error, reason);
 }
 
-void plugin_host::give_up(verdict v, const std::string& reason) {
+void plugin_client::give_up(verdict v, const std::string& reason) {
   // So that the next cell does not inherit, for example, a broken CUDA context.
   leave();
   throw failure(v, reason);
@@ -49,7 +49,7 @@ void plugin_host::give_up(verdict v, const std::string& reason) {
 
 // Converts the reply. A worker always sends a valid one, but a plugin can write to its channel.
 template <class T>
-T plugin_host::call_for(const json& request, double timeout_seconds) {
+T plugin_client::call_for(const json& request, double timeout_seconds) {
   try {
     return call(request, timeout_seconds).get<T>();
   } catch (const json::exception&) {
@@ -57,7 +57,7 @@ T plugin_host::call_for(const json& request, double timeout_seconds) {
   }
 }
 
-void plugin_host::refuse_forged() {
+void plugin_client::refuse_forged() {
   give_up(verdict::crashed, "the plugin wrote into the worker's own channel");
 }
 
@@ -80,7 +80,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
 
 }  // namespace
 
-results::plugin_description plugin_host::open() {
+results::plugin_description plugin_client::open() {
   auto plugin =
       call_for<opened>({{"op", name(operation::open)}, {"file", file_.string()}}, timeout_seconds_)
           .plugin;
@@ -96,8 +96,8 @@ results::plugin_description plugin_host::open() {
   return plugin;
 }
 
-std::optional<std::string> plugin_host::objection(const std::string& device, std::uint32_t variant,
-                                                  const problem& p) {
+std::optional<std::string> plugin_client::objection(const std::string& device,
+                                                    std::uint32_t variant, const problem& p) {
   if (opened_ && !set_back()) leave();
   if (!opened_) open();
   try {
@@ -111,8 +111,8 @@ std::optional<std::string> plugin_host::objection(const std::string& device, std
   }
 }
 
-void plugin_host::prepare(const std::string& device, std::uint32_t variant, const problem& p,
-                          int slot) {
+void plugin_client::prepare(const std::string& device, std::uint32_t variant, const problem& p,
+                            int slot) {
   const auto decline = [&](const std::string& why) {
     const auto before = taken_.find({variant, p});
     if (before == taken_.end()) throw failure(verdict::unsupported, why);
@@ -141,31 +141,31 @@ void plugin_host::prepare(const std::string& device, std::uint32_t variant, cons
   taken_.try_emplace({variant, p});
 }
 
-void plugin_host::renew(const problem& p, const std::string& move, int slot) {
+void plugin_client::renew(const problem& p, const std::string& move, int slot) {
   prepared_.at(slot) = p;
   call_for<json>({{"op", name(operation::renew)}, {"slot", slot}, {"problem", p}, {"move", move}},
                  timeout_seconds_);
 }
 
-void plugin_host::expect(const worker::output_request& output, const problem& p) {
+void plugin_client::expect(const worker::output_request& output, const problem& p) {
   if (!output.wanted) return;
   const std::size_t row = static_cast<std::size_t>(p.n) * type_size(p.dtype.c);
   output_bytes_ = output.rows.empty() ? c_bytes(p) : output.rows.size() * row;
   output_.reserve(output_bytes_);
 }
 
-worker::run_report plugin_host::run(const worker::run_request& how, int slot) {
+worker::run_report plugin_client::run(const worker::run_request& how, int slot) {
   expect(how.output, prepared_.at(slot));
   return call_for<worker::run_report>({{"op", name(operation::run)}, {"slot", slot}, {"how", how}},
                                       timeout_seconds_);
 }
 
-void plugin_host::show(int slot) {
+void plugin_client::show(int slot) {
   expect({}, prepared_.at(slot));
   call_for<json>({{"op", name(operation::show)}, {"slot", slot}}, timeout_seconds_);
 }
 
-worker::sample_report plugin_host::sample(const worker::sample_request& how) {
+worker::sample_report plugin_client::sample(const worker::sample_request& how) {
   expect(how.output, prepared_.at(0));
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
   auto report =
@@ -180,7 +180,7 @@ worker::sample_report plugin_host::sample(const worker::sample_request& how) {
   return report;
 }
 
-worker::sustain_report plugin_host::sustain(const worker::sustain_request& how) {
+worker::sustain_report plugin_client::sustain(const worker::sustain_request& how) {
   expect(how.output, prepared_.at(0));
   const auto report = call_for<worker::sustain_report>(
       {{"op", name(operation::sustain)}, {"slot", 0}, {"how", how}},
@@ -190,7 +190,7 @@ worker::sustain_report plugin_host::sustain(const worker::sustain_request& how) 
   return report;
 }
 
-worker::end_to_end_report plugin_host::end_to_end(const worker::output_request& output) {
+worker::end_to_end_report plugin_client::end_to_end(const worker::output_request& output) {
   expect(output, prepared_.at(0));
   const auto report = call_for<worker::end_to_end_report>(
       {{"op", name(operation::end_to_end)}, {"slot", 0}, {"output", output}}, timeout_seconds_);
@@ -200,12 +200,12 @@ worker::end_to_end_report plugin_host::end_to_end(const worker::output_request& 
   return report;
 }
 
-void plugin_host::profile(int warmup) {
+void plugin_client::profile(int warmup) {
   call_for<json>({{"op", name(operation::profile)}, {"slot", 0}, {"warmup", warmup}},
                  timeout_seconds_);
 }
 
-std::vector<data::row_sums> plugin_host::fold(std::uint64_t key, int slot) {
+std::vector<data::row_sums> plugin_client::fold(std::uint64_t key, int slot) {
   const problem& p = prepared_.at(slot);
   output_.reserve(folded_bytes(p));
   call_for<json>({{"op", name(operation::fold)}, {"slot", slot}, {"key", key}}, timeout_seconds_);
@@ -214,7 +214,7 @@ std::vector<data::row_sums> plugin_host::fold(std::uint64_t key, int slot) {
   return sums;
 }
 
-double plugin_host::longest_pause_ms(const std::string& device) {
+double plugin_client::longest_pause_ms(const std::string& device) {
   if (!opened_) open();
   const auto report = call_for<worker::watch_report>(
       {{"op", name(operation::watch)}, {"device", device}}, timeout_seconds_);
@@ -222,11 +222,11 @@ double plugin_host::longest_pause_ms(const std::string& device) {
   return report.pause_ms;
 }
 
-void plugin_host::finish(int slot) {
+void plugin_client::finish(int slot) {
   call_for<json>({{"op", name(operation::finish)}, {"slot", slot}}, timeout_seconds_);
 }
 
-std::optional<worker::memory_report> plugin_host::release() {
+std::optional<worker::memory_report> plugin_client::release() {
   if (!opened_) return std::nullopt;
   const auto now =
       call_for<worker::memory_report>({{"op", name(operation::release)}}, timeout_seconds_);
@@ -235,29 +235,29 @@ std::optional<worker::memory_report> plugin_host::release() {
                                printable(now.limits, kLongestText)};
 }
 
-void plugin_host::leave() {
+void plugin_client::leave() {
   restart();
   forget_session();
 }
 
-void plugin_host::forget_session() {
+void plugin_client::forget_session() {
   opened_ = false;
   host_in_use_.reset();
   ran_.clear();
 }
 
-std::string plugin_host::name_of_run(std::uint32_t variant, const problem& p) const {
+std::string plugin_client::name_of_run(std::uint32_t variant, const problem& p) const {
   const std::string id = variant < variants_.size() ? variants_[variant] : "?";
   return fmt::format("{}:{} at {}", file_.stem().string(), id, shape_name(p));
 }
 
-std::string plugin_host::ran_before(std::uint32_t variant, const problem& p) const {
+std::string plugin_client::ran_before(std::uint32_t variant, const problem& p) const {
   const std::string own = name_of_run(variant, p);
   const auto other =
       std::find_if(ran_.rbegin(), ran_.rend(), [&](const std::string& run) { return run != own; });
   return other == ran_.rend() ? "" : *other;
 }
 
-std::span<const std::byte> plugin_host::output() { return output_.view(output_bytes_); }
+std::span<const std::byte> plugin_client::output() { return output_.view(output_bytes_); }
 
-}  // namespace kzoo::host
+}  // namespace kzoo::client

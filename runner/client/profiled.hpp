@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kzoo::host {
+namespace kzoo::client {
 
 inline constexpr std::string_view kProfiledCommand = "__profiled";
 
@@ -34,4 +34,4 @@ void check_profiled(const std::string& output, const std::string& how_ended);
 // The main function of that process. `cell`: the last argument of profiled_command().
 int profiled_main(std::string_view cell);
 
-}  // namespace kzoo::host
+}  // namespace kzoo::client

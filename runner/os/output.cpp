@@ -1,6 +1,6 @@
-#include "core/output.hpp"
+#include "os/output.hpp"
 
-#include "core/printable.hpp"
+#include "os/printable.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

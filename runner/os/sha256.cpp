@@ -1,4 +1,4 @@
-#include "core/sha256.hpp"
+#include "os/sha256.hpp"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>

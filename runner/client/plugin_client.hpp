@@ -20,14 +20,14 @@
 #include <utility>
 #include <vector>
 
-namespace kzoo::host {
+namespace kzoo::client {
 
 // Every call throws failure when the plugin fails: unsupported, unavailable or error, and from a
 // worker process also crashed or hung. After error, crashed and hung the next prepare() starts a
 // new session.
-class plugin_host {
+class plugin_client {
  public:
-  virtual ~plugin_host() = default;
+  virtual ~plugin_client() = default;
 
   // Loads the library.
   results::plugin_description open();
@@ -76,7 +76,7 @@ class plugin_host {
   std::span<const std::byte> output();
 
  protected:
-  plugin_host(std::filesystem::path file, double timeout_seconds)
+  plugin_client(std::filesystem::path file, double timeout_seconds)
       : file_(std::move(file)), timeout_seconds_(timeout_seconds) {}
 
   // Sends one request and returns the reply. Throws failure when the worker crashes or hangs.
@@ -118,8 +118,9 @@ class plugin_host {
 };
 
 // In a worker process: a crash or a hang affects this plugin's cells only.
-std::unique_ptr<plugin_host> make_process_host(std::filesystem::path file, double timeout_seconds);
+std::unique_ptr<plugin_client> make_process_client(std::filesystem::path file,
+                                                   double timeout_seconds);
 // In this process: a debugger or profiler sees the kernel directly, and a crash ends the run.
-std::unique_ptr<plugin_host> make_local_host(std::filesystem::path file);
+std::unique_ptr<plugin_client> make_local_client(std::filesystem::path file);
 
-}  // namespace kzoo::host
+}  // namespace kzoo::client

@@ -1,4 +1,7 @@
-#include "core/matrix_data.hpp"
+#include "data/contents.hpp"
+#include "data/digest.hpp"
+#include "data/element.hpp"
+#include "data/matrix.hpp"
 
 #include "core/operands.hpp"
 #include "devices/backend.hpp"

@@ -1,8 +1,8 @@
-#include "host/profiled.hpp"
+#include "client/profiled.hpp"
 
-#include "core/printable.hpp"
+#include "client/plugin_client.hpp"
 #include "core/verdict.hpp"
-#include "host/plugin_host.hpp"
+#include "os/printable.hpp"
 #include "worker/messages_json.hpp"
 #include "worker/worker.hpp"
 
@@ -10,7 +10,7 @@
 
 #include <cstdio>
 
-namespace kzoo::host {
+namespace kzoo::client {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(profiled_cell, file, device, variant, problem, warmup)
 
@@ -19,10 +19,10 @@ namespace {
 constexpr std::string_view kDone = "done";
 
 void run_profiled(const profiled_cell& cell) {
-  const auto host = make_local_host(cell.file);
-  host->prepare(cell.device, cell.variant, cell.problem);
-  host->profile(cell.warmup);
-  host->finish();
+  const auto client = make_local_client(cell.file);
+  client->prepare(cell.device, cell.variant, cell.problem);
+  client->profile(cell.warmup);
+  client->finish();
 }
 
 // On a new line, since the plugin's output may not end with a line break.
@@ -66,4 +66,4 @@ int profiled_main(std::string_view cell) {
   return 1;
 }
 
-}  // namespace kzoo::host
+}  // namespace kzoo::client

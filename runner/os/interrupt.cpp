@@ -1,6 +1,6 @@
-#include "core/interrupt.hpp"
+#include "os/interrupt.hpp"
 
-#include "core/throw_errno.hpp"
+#include "os/posix.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

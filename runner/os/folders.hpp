@@ -1,6 +1,8 @@
 #pragma once
+// Folders of the user, and those that are gone afterwards.
 
 #include <filesystem>
+#include <optional>
 
 namespace kzoo {
 
@@ -18,5 +20,9 @@ class temporary_folder {
  private:
   std::filesystem::path path_;
 };
+
+// A folder of the user's, by the XDG Base Directory Specification: what the variable names, such as
+// XDG_CACHE_HOME, else this folder in HOME. Relative paths are ignored.
+std::optional<std::filesystem::path> user_folder(const char* variable, const char* below_home);
 
 }  // namespace kzoo

@@ -1,6 +1,6 @@
 // Whole files, and folders for a while.
-#include "core/write_file.hpp"
-#include "core/temporary_folder.hpp"
+#include "os/files.hpp"
+#include "os/folders.hpp"
 
 #include "support/catch.hpp"
 #include "support/paths.hpp"

@@ -1,4 +1,4 @@
-#include "core/number_text.hpp"
+#include "os/number_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/sha256.hpp"
+#include "os/sha256.hpp"
 
 #include "support/catch.hpp"
 #include "support/program.hpp"

@@ -1,4 +1,4 @@
-#include "core/loader_message.hpp"
+#include "os/loader_message.hpp"
 
 namespace kzoo {
 

@@ -1,4 +1,4 @@
-#include "core/printable.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 

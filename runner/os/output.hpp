@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <functional>
 #include <string_view>
 #include <utility>
 
 namespace kzoo {
+
+// Takes a long text piece by piece.
+using text_sink = std::function<void(std::string_view)>;
 
 // Whether the stream is a terminal that understands escape sequences: TERM is set, and not to
 // "dumb".

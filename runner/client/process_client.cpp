@@ -1,4 +1,4 @@
-#include "host/plugin_host.hpp"
+#include "client/plugin_client.hpp"
 #include "process/child.hpp"
 #include "process/resident.hpp"
 #include "worker/operations.hpp"
@@ -16,7 +16,7 @@
 #include <optional>
 #include <string_view>
 
-namespace kzoo::host {
+namespace kzoo::client {
 namespace {
 
 // Explains a signal to the author of a kernel.
@@ -55,10 +55,10 @@ std::string how_it_ended(int status) {
 // How often a worker that is busy is looked at.
 constexpr double kWatchSeconds = 0.25;
 
-class process_host final : public plugin_host {
+class process_client final : public plugin_client {
  public:
-  process_host(std::filesystem::path file, double timeout_seconds)
-      : plugin_host(std::move(file), timeout_seconds) {}
+  process_client(std::filesystem::path file, double timeout_seconds)
+      : plugin_client(std::move(file), timeout_seconds) {}
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
@@ -142,8 +142,9 @@ class process_host final : public plugin_host {
 
 }  // namespace
 
-std::unique_ptr<plugin_host> make_process_host(std::filesystem::path file, double timeout_seconds) {
-  return std::make_unique<process_host>(std::move(file), timeout_seconds);
+std::unique_ptr<plugin_client> make_process_client(std::filesystem::path file,
+                                                   double timeout_seconds) {
+  return std::make_unique<process_client>(std::move(file), timeout_seconds);
 }
 
-}  // namespace kzoo::host
+}  // namespace kzoo::client

@@ -1,5 +1,5 @@
 // Folders of the user's.
-#include "core/user_folder.hpp"
+#include "os/folders.hpp"
 
 #include "support/catch.hpp"
 #include "support/program.hpp"
