@@ -1,7 +1,7 @@
 // The tensor core ladder's last step: which block computes what, and copies of operands.
 #include <kzoo/tma.hpp>
-#include <tensor_cores/6_persistent/clear_marks.hpp>
-#include <tensor_cores/6_persistent/schedule.hpp>
+#include <tensor_cores/beside/persistent/clear_marks.hpp>
+#include <tensor_cores/common/stream_k_schedule.hpp>
 #include <tensor_cores/common/padded_copy.hpp>
 
 #include <map>

@@ -9,10 +9,10 @@
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
 #include <kzoo/wgmma.hpp>
-#include <tensor_cores/5_warp_specialized/pipeline.hpp>
-#include <tensor_cores/6_persistent/pace.hpp>
-#include <tensor_cores/6_persistent/partial_sums.hpp>
-#include <tensor_cores/6_persistent/schedule.hpp>
+#include <tensor_cores/common/producer_consumer.hpp>
+#include <tensor_cores/common/pace.hpp>
+#include <tensor_cores/common/partial_sums.hpp>
+#include <tensor_cores/common/stream_k_schedule.hpp>
 
 #include "epilogue.hpp"
 #include "parts.hpp"

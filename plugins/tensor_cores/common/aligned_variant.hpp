@@ -13,11 +13,16 @@
 
 namespace common {
 
+struct from_sm80 {
+  static constexpr unsigned compute_capability = 80;
+  static const char* supports(const kzoo_device&) { return nullptr; }
+};
+
 // Step has a `tiling`, and for each G kBytes of shared memory, a kernel, and wide_stores(g):
 // whether C is such that the kernel may store more than one element at a time. fp32 matrices are
-// multiplied as TF32.
-template <class Step, class Types, class Layouts = kzoo::every_layout>
-class aligned_variant {
+// multiplied as TF32. Device: from_sm80, or on_hopper.
+template <class Step, class Types, class Layouts = kzoo::every_layout, class Device = from_sm80>
+class aligned_variant : public Device {
   using S = typename Step::tiling;
 
  public:
@@ -26,8 +31,8 @@ class aligned_variant {
   template <class T>
   static constexpr kzoo_precision precision_of =
       std::is_same_v<T, float> ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
-  static constexpr unsigned compute_capability = 80;
 
+  static const char* supports(const kzoo_device& d) { return Device::supports(d); }
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     std::size_t needed = 0;
     for_gemm_of(p, types{}, layouts{},
