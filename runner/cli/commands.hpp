@@ -9,6 +9,10 @@
 #include <string>
 #include <vector>
 
+namespace kzoo::results {
+struct experiment;
+}
+
 namespace kzoo::cli {
 
 // Documented in the README; scripts rely on them.
@@ -127,6 +131,9 @@ int run(const run_options& options);
 // The hidden subcommand: the process of one shard, see shards/dispatch.hpp.
 int shard();
 int rerun(const rerun_options& given);
+// What they run: the interrupted experiment of --resume, and that of the stored results.
+results::experiment resumed_experiment(const run_options& given);
+results::experiment repeated_experiment(const rerun_options& given);
 int check(const run_options& options);
 int profile(const profile_options& options);
 int xray(const xray_options& options);

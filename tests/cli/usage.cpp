@@ -20,7 +20,7 @@ TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
   CHECK(top.code == 0);
   for (const char* command : {"run", "rerun", "report", "compare", "check", "validate", "profile",
-                              "list", "describe", "devices"}) {
+                              "list", "describe", "devices", "needs"}) {
     CHECK_THAT(top.out, ContainsSubstring(command));
     const auto help = runner(std::string(command) + " --help");
     CHECK(help.code == 0);
