@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -155,7 +156,8 @@ std::vector<std::filesystem::path> config_path();
 std::vector<std::filesystem::path> charts_folders();
 // The folder with template/ and plugins/, the sources that `new` copies.
 std::filesystem::path source_folder();
-std::vector<std::string> plugin_sources();  // the names of the plugins in it
+// The sources of the plugins in it by their names: GROUP/NAME/NAME.cu, say.
+std::map<std::string, std::filesystem::path> plugin_sources();
 // How plugins are compiled from their sources (compile/recipe.hpp).
 std::filesystem::path recipe_folder();
 // What compiled kernels are packed behind: manifest/pack.hpp. It may not be there.
