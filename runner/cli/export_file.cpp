@@ -58,7 +58,7 @@ export_file* export_files::add(const std::string& flag, const std::string& name)
   if (name.empty()) return nullptr;
   if (name == "-" && on_stdout_) {
     throw input::invalid(
-        fmt::format("{} -: error: stdout is taken by another export; name a file", flag));
+        fmt::format("{} -: error: only one export can go to stdout; name a file", flag));
   }
   on_stdout_ = on_stdout_ || name == "-";
   return files_.emplace_back(std::make_unique<export_file>(flag, name, source_)).get();
