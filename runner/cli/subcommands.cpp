@@ -33,6 +33,15 @@ subcommand<Options> add(CLI::App& runner, const char* name, const char* summary,
   return {app, *options};
 }
 
+// Where a command writes something else than its tables.
+void add_file(CLI::App& app, const char* flag, std::string& name, const char* help) {
+  app.add_option(flag, name, help)->type_name("FILE");
+}
+
+void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help) {
+  app.add_option(flag, words, help)->type_name("LIST")->allow_extra_args(false)->delimiter(',');
+}
+
 // Options that several subcommands have.
 
 void add_plugin_folders(CLI::App& app, common_options& o) {
@@ -58,23 +67,11 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
   auto* file = app.add_option("FILE", o.file, "Experiment file; also looked up under configs/");
   app.add_option("--device", o.device, "auto, cpu, cuda, cuda:N or cuda:all; default: the file's")
       ->type_name("NAME");
-  app.add_option("--plugins", o.plugins,
-                 "Names, name:variant, globs, or files such as ./mine.cu, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--layouts", o.layouts, "nn, nt, tn, tt, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--batches", o.batches, "Numbers of products in a batch, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
+  add_words(app, "--plugins", o.plugins,
+            "Names, name:variant, globs, or files such as ./mine.cu, separated by commas");
+  add_words(app, "--sizes", o.sizes, "N or MxNxK, separated by commas");
+  add_words(app, "--layouts", o.layouts, "nn, nt, tn, tt, separated by commas");
+  add_words(app, "--batches", o.batches, "Numbers of products in a batch, separated by commas");
   return file;
 }
 
@@ -104,12 +101,10 @@ void add_shown(CLI::App& app, report::shown_options& shown) {
 }
 
 void add_output(CLI::App& app, output_options& o) {
-  app.add_option("--json", o.json, "Write the results as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--csv", o.csv, "Write one line per cell as CSV; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
-      ->type_name("FILE");
-  app.add_option("--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout")
-      ->type_name("FILE");
+  add_file(app, "--json", o.json, "Write the results as JSON; - for stdout");
+  add_file(app, "--csv", o.csv, "Write one line per cell as CSV; - for stdout");
+  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
+  add_file(app, "--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout");
   auto* journal =
       app.add_option("--journal", o.journal,
                      "Where finished cells are stored at once; default: results/DATE_NAME.jsonl")
@@ -127,10 +122,16 @@ CLI::Option* add_trust_folders(CLI::App& app, bool& trust) {
 
 // The subcommands.
 
+int run_what_is_named(const run_options& o) {
+  if (o.file.empty() && !o.resume) throw CLI::RequiredError("FILE");
+  return run(o);
+}
+
 void add_run(CLI::App& runner, call& c) {
-  auto [app, o] = add(runner, "run", "Run an experiment (`runner FILE` does too)", run, c);
+  auto [app, o] =
+      add(runner, "run", "Run an experiment (`runner FILE` does too)", run_what_is_named, c);
   add_common(app, o);
-  auto* file = add_experiment(app, o);
+  add_experiment(app, o);
   add_tier(app, o);
   add_output(app, o);
   auto* resume =
@@ -143,10 +144,6 @@ void add_run(CLI::App& runner, call& c) {
           ->excludes("--no-journal");
   add_trust_folders(app, o.trust_folders)->needs(resume);
   app.footer(kExitCodes);
-  app.parse_complete_callback([file, resume, &c] {
-    const bool is_none = file->count() == 0 && resume->count() == 0;
-    if (is_none && !c.asks_needs) throw CLI::RequiredError("FILE");
-  });
 }
 
 void add_rerun(CLI::App& runner, call& c) {
@@ -225,7 +222,7 @@ void add_validate(CLI::App& runner, call& c) {
   app.add_option("--timeout", o.timeout_seconds,
                  "Seconds after which one step counts as hung; default: 60")
       ->type_name("SECONDS");
-  app.add_option("--json", o.json, "Write the findings as JSON; - for stdout")->type_name("FILE");
+  add_file(app, "--json", o.json, "Write the findings as JSON; - for stdout");
   add_show_errors(app, o.show_errors);
   app.footer(
       "Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device,\n"
@@ -240,9 +237,8 @@ void add_profile(CLI::App& runner, call& c) {
   add_cells(app, o.cells);
   app.add_option("--ncu", o.ncu, "Path of Nsight Compute's ncu, if it is not found")
       ->type_name("PROGRAM");
-  app.add_option("--json", o.json, "Write the counters as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
-      ->type_name("FILE");
+  add_file(app, "--json", o.json, "Write the counters as JSON; - for stdout");
+  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   app.footer(
       "Arguments after -- are passed to ncu unchanged, for example: -- --set full -o report\n"
       "Exit codes: 0 all cells were profiled, 1 some were not, 2 bad usage, 3 no such device,\n"
@@ -262,9 +258,8 @@ void add_xray(CLI::App& runner, call& c) {
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_flag("--lines", o.lines, "The source, with the counts of each line");
-  app.add_option("--json", o.json, "Write all counts as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
-      ->type_name("FILE");
+  add_file(app, "--json", o.json, "Write all counts as JSON; - for stdout");
+  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   app.footer(
       "Exit codes: 0 all cells were analysed and nothing is wrong in them, 1 some were not or "
       "something is, 2 bad usage, 5 the counts could not be written, 130 interrupted.");

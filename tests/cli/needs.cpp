@@ -80,9 +80,9 @@ TEST_CASE("what stored results need is what they were run with", "[cli]") {
 
 TEST_CASE("nothing is needed by a command that will be refused", "[cli]") {
   const asked a;
-  for (const char* command :
-       {"run nothing", "run steps --sizes x", "run steps --plguins naive", "rerun none.json",
-        "run --resume", "run --help", "--version", "bogus", "quick extra words"}) {
+  for (const char* command : {"run nothing", "run --bogus", "run steps --sizes x",
+                              "run steps --plguins naive", "rerun none.json", "run --resume",
+                              "run --help", "--version", "bogus", "quick extra words"}) {
     INFO(command);
     CHECK(a.needs(command).empty());
   }

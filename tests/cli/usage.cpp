@@ -62,6 +62,11 @@ TEST_CASE("bad usage is refused with the way out", "[cli]") {
   }
 }
 
+TEST_CASE("an option that there is not is told before a file that is missing", "[cli]") {
+  CHECK_THAT(runner("run --bogus").err, ContainsSubstring("--bogus"));
+  CHECK_THAT(runner("run --quiet").err, ContainsSubstring("FILE is required"));
+}
+
 TEST_CASE("what a shell completes is what there is", "[cli]") {
   const scratch_folder folder;
   const std::string there = "cd " + folder.path().string() + " &&";
