@@ -1,6 +1,6 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
-#include "host/profiled.hpp"
+#include "client/profiled.hpp"
 #include "microbenchmarks/process_medians.hpp"
 #include "shards/messages.hpp"
 #include "worker/worker.hpp"
@@ -30,8 +30,8 @@ int main(int argc, char** argv) {
   fill_standard_descriptors();
   if (argc > 2 && argv[1] == kzoo::microbenchmarks::kProductsCommand)
     return kzoo::microbenchmarks::time_products(argv[2]);
-  if (argc > 2 && argv[1] == kzoo::host::kProfiledCommand)
-    return kzoo::host::profiled_main(argv[2]);
+  if (argc > 2 && argv[1] == kzoo::client::kProfiledCommand)
+    return kzoo::client::profiled_main(argv[2]);
   if (argc > 2 && argv[1] == kzoo::xray::kAnalysedCommand)
     return kzoo::xray::analysed_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost

@@ -1,8 +1,8 @@
 #include "checks/candidate.hpp"
 
 #include "core/operands.hpp"
-#include "core/steady_seconds.hpp"
 #include "devices/backend.hpp"
+#include "os/posix.hpp"
 #include "reference/error_map.hpp"
 #include "reference/tampering.hpp"
 
@@ -41,15 +41,15 @@ problem rounded_up(problem p, const results::granularity& g) {
 fitted_problem candidate::fit(const problem& p) {
   constexpr std::int64_t kLargestStep = 512;
   const problem first = rounded_up(p, granularity());
-  const auto objection = host_.objection(who_.device, who_.variant, first);
+  const auto objection = client_.objection(who_.device, who_.variant, first);
   if (!objection) return {first, ""};
   for (std::int64_t step = 2; step <= kLargestStep; step *= 2) {
     const problem aligned = rounded_up(p, {1, 1, 1, step * narrowest(p.dtype)});  // rows alone
-    if (!host_.objection(who_.device, who_.variant, aligned)) return {aligned, ""};
+    if (!client_.objection(who_.device, who_.variant, aligned)) return {aligned, ""};
     problem larger = rounded_up(p, {step, step, step, 1});
     larger.padding = up_to_multiple(p.padding, step);
     larger.batch_padding = up_to_multiple(p.batch_padding, step);
-    if (!host_.objection(who_.device, who_.variant, larger)) return {larger, ""};
+    if (!client_.objection(who_.device, who_.variant, larger)) return {larger, ""};
   }
   if (p.padding == 0 && p.batch_padding == 0) return {std::nullopt, *objection};
   problem packed = p;
@@ -60,12 +60,12 @@ fitted_problem candidate::fit(const problem& p) {
 }
 
 void candidate::prepare(const problem& p, int slot) {
-  host_.prepare(who_.device, who_.variant, p, slot);
+  client_.prepare(who_.device, who_.variant, p, slot);
   prepared_[slot] = p;
 }
 
 void candidate::renew(const problem& p, const std::string& move, int slot) {
-  host_.renew(p, move, slot);
+  client_.renew(p, move, slot);
   prepared_[slot] = p;
 }
 
@@ -74,7 +74,7 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   judged_run result;
   worker::run_request how{wanted(p)};
   how.output.known = std::move(judged);
-  result.report = host_.run(how, slot);
+  result.report = client_.run(how, slot);
   result.judgement.right = result.report.output.known;
   if (!result.judgement.right) result.judgement = judge(p, result.report.output, slot);
   if (!result.judgement.right) explain(result.judgement, how, slot);
@@ -93,7 +93,7 @@ void candidate::explain(reference::judgement& wrong, worker::run_request how, in
   const auto again = [&](bool plain, bool idle_device) {
     how.plain = plain;
     how.idle_device = idle_device;
-    const worker::run_report report = host_.run(how, slot);
+    const worker::run_report report = client_.run(how, slot);
     reference::judgement j;
     j.right = report.output.known;
     return j.right ? j : judge(p, report.output, slot);
@@ -116,7 +116,7 @@ void candidate::run_unjudged(int slot) {
   inputs.right = true;
   worker::run_request how;
   how.output.wanted = false;
-  check_tampering(problem_in(slot), host_.run(how, slot).changed, inputs);
+  check_tampering(problem_in(slot), client_.run(how, slot).changed, inputs);
   if (!inputs.right) throw failure(verdict::wrong, inputs.reason);
 }
 
@@ -142,7 +142,7 @@ judged_samples candidate::sample(worker::sample_request how, std::vector<std::ui
     }
     how.least_mhz = filter.least_mhz();
     const double sent = steady_seconds();
-    const worker::sample_report report = host_.sample(how);
+    const worker::sample_report report = client_.sample(how);
     all.runner_seconds += steady_seconds() - sent;
     all.worker_seconds += report.total_seconds;
     how.max_seconds -= report.seconds;
@@ -166,7 +166,7 @@ judged_repetition candidate::run_for(double seconds, std::vector<std::uint64_t>&
   worker::sustain_request how{seconds, wanted(p)};
   how.output.known = judged;
   const double sent = steady_seconds();
-  const worker::sustain_report report = host_.sustain(how);
+  const worker::sustain_report report = client_.sustain(how);
   const double returned = steady_seconds();
   judged_repetition all{
       {}, report.ms / static_cast<double>(report.runs), report.begin_seconds, report.end_seconds};
@@ -192,7 +192,7 @@ unseen_run candidate::time_unseen(std::uint64_t seed, bool hot, bool judged) {
   how.any_output = true;
   how.output.wanted = judged;
   if (judged) how.output = wanted(p);
-  const worker::sample_report report = host_.sample(how);
+  const worker::sample_report report = client_.sample(how);
   unseen_run run;
   run.judgement.right = true;
   run.ms = report.samples_ms.front();
@@ -223,7 +223,7 @@ reference::judgement candidate::compare_clocks(bool hot) {
   reference::judgement j;
   for (int slow = 0; slow < kTries;) {
     const double sent = steady_seconds();
-    const double workers = host_.sample(how).total_seconds;
+    const double workers = client_.sample(how).total_seconds;
     const double ours = steady_seconds() - sent;
     j.right = ours <= kMostClockRatio * workers;
     if (ours < kEnoughSeconds && how.samples < kMostSamples) {
@@ -250,7 +250,7 @@ judged_end_to_end candidate::end_to_end(double max_seconds, std::vector<std::uin
   double seconds = 0;
   do {
     output.known = judged;
-    const worker::end_to_end_report report = host_.end_to_end(output);
+    const worker::end_to_end_report report = client_.end_to_end(output);
     if (!report.output.known) {
       all.judgement = judge(p, report.output, 0);
       if (all.judgement.right) judged.push_back(report.output.digest);
@@ -289,9 +289,9 @@ reference::judgement candidate::judge(const problem& p, const worker::output_rep
   const kzoo_precision declared = who_.description.declared(p.dtype);
   reference::judgement j = judge_seen(seen, declared, slot);
   if (!j.right && who_.show_errors) {
-    if (rows_only_) host_.show(slot);
+    if (rows_only_) client_.show(slot);
     rows_only_ = false;
-    j.errors = reference::map_errors(*judged_by_, declared, host_.output());
+    j.errors = reference::map_errors(*judged_by_, declared, client_.output());
   }
   return j;
 }
@@ -311,13 +311,13 @@ reference::judgement candidate::judge_seen(const worker::output_report& seen,
                                            kzoo_precision declared, int slot) {
   rows_only_ = !judged_by_->complete();
   if (rows_only_ && seen.survey.clean()) return reference::judge(*judged_by_, declared, kept());
-  if (rows_only_) host_.show(slot);  // the survey found an error: copy all of C to locate it
+  if (rows_only_) client_.show(slot);  // the survey found an error: copy all of C to locate it
   rows_only_ = false;
-  return reference::judge(*judged_by_, declared, host_.output());
+  return reference::judge(*judged_by_, declared, client_.output());
 }
 
 reference::result candidate::kept() const {
-  const std::span<const std::byte> seen = host_.output();
+  const std::span<const std::byte> seen = client_.output();
   return rows_only_ ? reference::result{{seen.begin(), seen.end()}}
                     : reference::keep(*judged_by_, seen);
 }

@@ -2,8 +2,8 @@
 // The kernel under test: one variant of a plugin in its worker, and the checks of every single run.
 
 #include "checks/expected_results.hpp"
+#include "client/plugin_client.hpp"
 #include "devices/nvml.hpp"
-#include "host/plugin_host.hpp"
 #include "reference/reference.hpp"
 #include "results/experiment.hpp"
 #include "timing/end_to_end.hpp"
@@ -81,8 +81,8 @@ struct fitted_problem {
 // Throws failure when the plugin crashes, hangs or reports an error.
 class candidate {
  public:
-  candidate(host::plugin_host& host, candidate_description who, expected_results& known)
-      : host_(host), who_(std::move(who)), expected_(known) {}
+  candidate(client::plugin_client& client, candidate_description who, expected_results& known)
+      : client_(client), who_(std::move(who)), expected_(known) {}
 
   const problem& current_problem() const { return who_.problem; }
   kzoo_precision declared() const { return who_.description.declared(current_problem().dtype); }
@@ -99,9 +99,9 @@ class candidate {
     return who_.description.signatures.front().dtype == current_problem().dtype;
   }
   const results::granularity& granularity() const { return who_.description.granularity; }
-  host::plugin_host& host() { return host_; }
-  // What else has run in its process: see plugin_host.
-  std::string ran_before() const { return host_.ran_before(who_.variant, who_.problem); }
+  client::plugin_client& client() { return client_; }
+  // What else has run in its process: see plugin_client.
+  std::string ran_before() const { return client_.ran_before(who_.variant, who_.problem); }
   // All of the current problem's result that is ever computed; fewer rows of large problems that
   // checks make.
   std::shared_ptr<const reference::expected_result> expected(const problem& p) {
@@ -112,11 +112,11 @@ class candidate {
   // Finds sizes that the variant takes: by its granularity, or, where supports() alone knows it, by
   // trying powers of two.
   fitted_problem fit(const problem& p);
-  // Creates an instance for the problem. Slots are those of plugin_host.
+  // Creates an instance for the problem. Slots are those of plugin_client.
   void prepare(const problem& p, int slot = 0);
-  // New contents and addresses for the same instance: see plugin_host::renew().
+  // New contents and addresses for the same instance: see plugin_client::renew().
   void renew(const problem& p, const std::string& move, int slot = 0);
-  void finish(int slot = 0) { host_.finish(slot); }
+  void finish(int slot = 0) { client_.finish(slot); }
 
   // Runs the instance in the slot and judges C, the redzones and whether the inputs are unchanged.
   // A C whose digest is in `judged` was found right before, and is not compared again.
@@ -163,12 +163,13 @@ class candidate {
   // what is wrong where no signs are changed?
   void explain(reference::judgement& wrong, worker::run_request how, int slot);
 
-  host::plugin_host& host_;
+  client::plugin_client& client_;
   candidate_description who_;
   expected_results& expected_;
   std::map<int, problem> prepared_;  // by slot
   std::shared_ptr<const reference::expected_result> judged_by_;
-  bool rows_only_ = false;  // whether the host's output() holds only the rows with expected results
+  bool rows_only_ =
+      false;  // whether the client's output() holds only the rows with expected results
 };
 
 }  // namespace kzoo::checks

@@ -19,7 +19,7 @@ results::finding run_check(const check& which, candidate& c) {
     const covered all = which.run(c);
     return {which.name(), results::outcome::pass, all.detail, {}, all.not_checked};
   } catch (const failed& f) {
-    c.host().leave();  // threads it left running must not disturb the next check
+    c.client().leave();  // threads it left running must not disturb the next check
     return {which.name(), results::outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
     return left_out(f.what());

@@ -19,15 +19,16 @@ covered freivalds::run(candidate& c) const {
   c.prepare(real);
   c.run_unjudged();
   if (!is_integer(real.dtype)) {
-    require_no(reference::compare_rounded(
-                   real, c.declared(), *c.expected_cache().rounded_sums(real), c.host().fold(key)),
-               real);
+    require_no(
+        reference::compare_rounded(real, c.declared(), *c.expected_cache().rounded_sums(real),
+                                   c.client().fold(key)),
+        real);
   }
   const problem exact = reference::exact_companion(real);
   c.prepare(exact);
   c.run_unjudged();
   require_no(
-      reference::compare_exact(exact, *c.expected_cache().exact_sums(exact), c.host().fold(key)),
+      reference::compare_exact(exact, *c.expected_cache().exact_sums(exact), c.client().fold(key)),
       exact);
   c.finish();
   return {

@@ -1,7 +1,7 @@
 #include "checks/sanitizers.hpp"
 
-#include "core/printable.hpp"
 #include "core/verdict.hpp"
+#include "os/printable.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
@@ -98,7 +98,7 @@ covered compute_sanitizer::run(candidate& c) const {
                                 std::to_string(kFound), "--print-limit", "3"};
   const std::string size = size_for(c);
   for (const std::string& word : runner_on(c, c.file(), size)) argv.push_back(word);
-  c.host().release();
+  c.client().release();
   try {
     return judge(process::run_command(argv, {}, kTimeoutSeconds), kFound,
                  fmt::format("compute-sanitizer --tool {}", tool_), size,
@@ -120,7 +120,7 @@ covered address_sanitizer::run(candidate& c) const {
   const std::string runtime = KZOO_ASAN_RUNTIME;
   if (!fs::exists(runtime)) throw skipped("there is no libasan at " + runtime);
   const std::string size = size_for(c);
-  c.host().release();
+  c.client().release();
   return judge(
       process::run_command(
           runner_on(c, file.string(), size),

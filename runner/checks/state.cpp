@@ -117,8 +117,9 @@ covered repeats::run(candidate& c) const {
     const std::string which = fmt::format("run {} of {}", run, kRuns);
     require(again.judgement, which + " is wrong, the first was right: a race?");
     if (again.report.output.digest == first || c.nondeterministic()) continue;
-    const reference::comparison difference = reference::compare(
-        *expected, kept, c.declared(), reference::keep(*expected, c.host().output()), c.declared());
+    const reference::comparison difference =
+        reference::compare(*expected, kept, c.declared(),
+                           reference::keep(*expected, c.client().output()), c.declared());
     throw failed(fmt::format(
         "{} differs from the first, by up to {:.3g} at {}, and the variant is not "
         "declared nondeterministic: a race?",

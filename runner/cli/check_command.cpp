@@ -1,7 +1,7 @@
 #include "cli/setup.hpp"
-#include "core/output.hpp"
-#include "core/printable.hpp"
 #include "devices/devices.hpp"
+#include "os/output.hpp"
+#include "os/printable.hpp"
 #include "run/plan.hpp"
 
 #include <algorithm>
@@ -31,10 +31,10 @@ int check(const run_options& options) {
   }
   const run::plugin_discovery known = discover_plugins(options, e, device);
   const run::plan plan =
-      run::make_plan(std::move(e), std::move(device), known, hosts_for(options, timeout));
+      run::make_plan(std::move(e), std::move(device), known, clients_for(options, timeout));
   std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
-    if (c.host) {
+    if (c.client) {
       variants += c.entries.size();
       continue;
     }

@@ -4,11 +4,11 @@
 #include "cli/completion.hpp"
 #include "cli/subcommands.hpp"
 #include "compile/source_plugin.hpp"
-#include "core/output.hpp"
 #include "core/version.hpp"
-#include "core/write_file.hpp"
 #include "devices/devices.hpp"
 #include "input/invalid.hpp"
+#include "os/files.hpp"
+#include "os/output.hpp"
 #include "process/descriptor_limit.hpp"
 #include "storage/journal.hpp"
 

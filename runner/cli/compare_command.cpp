@@ -1,6 +1,6 @@
 #include "cli/commands.hpp"
 #include "compare/compare.hpp"
-#include "core/output.hpp"
+#include "os/output.hpp"
 #include "report/comparison.hpp"
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"

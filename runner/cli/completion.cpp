@@ -2,7 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/setup.hpp"
-#include "core/identifier.hpp"
+#include "core/kernel_id.hpp"
 #include "core/problem.hpp"
 #include "core/tier.hpp"
 #include "experiment/find_file.hpp"
@@ -66,7 +66,7 @@ void offer_plugins(word_list& found, const std::string& typed, const common_opti
     if (colon == std::string::npos) {
       found.push_back(file.name);
     } else if (file.name == typed.substr(0, colon)) {
-      const auto plugin = hosts_for(options, kLoadVariantsSeconds)(file.file)->open();
+      const auto plugin = clients_for(options, kLoadVariantsSeconds)(file.file)->open();
       for (const auto& v : plugin.variants) found.push_back(file.name + ':' + v.id);
     }
   }

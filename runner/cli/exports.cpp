@@ -1,7 +1,7 @@
 #include "cli/exports.hpp"
 
-#include "core/output.hpp"
 #include "input/invalid.hpp"
+#include "os/output.hpp"
 #include "report/csv.hpp"
 #include "report/junit.hpp"
 #include "report/report.hpp"

@@ -2,8 +2,8 @@
 // The files that --json, --csv, --md and --junit ask for.
 
 #include "cli/commands.hpp"
-#include "core/text_sink.hpp"
-#include "core/write_file.hpp"
+#include "os/files.hpp"
+#include "os/output.hpp"
 #include "results/document.hpp"
 
 #include <cstdio>

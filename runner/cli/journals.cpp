@@ -1,7 +1,7 @@
 #include "cli/journals.hpp"
 
-#include "core/printable.hpp"
 #include "input/invalid.hpp"
+#include "os/printable.hpp"
 #include "storage/read.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #include "cli/setup.hpp"
-#include "core/output.hpp"
-#include "core/printable.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
+#include "os/output.hpp"
+#include "os/printable.hpp"
 #include "report/table.hpp"
 #include "report/terminal.hpp"
 
@@ -30,9 +30,9 @@ struct described {
   std::string problem;
 };
 
-described load(const run::plugin_file& file, const run::host_factory& make_host) {
+described load(const run::plugin_file& file, const run::client_factory& make_client) {
   try {
-    return {file, make_host(file.file)->open(), ""};
+    return {file, make_client(file.file)->open(), ""};
   } catch (const failure& f) {
     return {file, std::nullopt, f.what()};
   }
@@ -140,7 +140,7 @@ int list(const list_options& options) {
       return refuse_unknown(s.text, plugins);
   }
   const bool colour = report::wants_colour(stdout);
-  const run::host_factory make_host = hosts_for(options, kLoadSeconds);
+  const run::client_factory make_client = clients_for(options, kLoadSeconds);
   table t;
   t.add_column("plugin", table::align::left);
   t.add_column("device", table::align::left);
@@ -151,7 +151,7 @@ int list(const list_options& options) {
     if (!named.has(name)) continue;
     for (const run::plugin_file& file : plugins.files()) {
       if (file.name != name) continue;
-      const described d = load(file, make_host);
+      const described d = load(file, make_client);
       const char* folder_kind = file.kind == 0 ? "?" : devices::kind_name(file.kind);
       if (d.plugin) {
         t.add_row({{name},
@@ -189,7 +189,7 @@ int describe(const describe_options& options) {
   for (const run::plugin_file& file : named.plugins.files()) {
     if (!named.has(file.name)) continue;
     any = true;
-    const described d = load(file, hosts_for(options, kLoadSeconds));
+    const described d = load(file, clients_for(options, kLoadSeconds));
     print_to(stdout, "{}\n  file      {}\n", report::styled(file.name, style::bold, colour),
              printable(file.file.string()));
     if (d.plugin) {

@@ -1,7 +1,7 @@
 #include "cli/needs.hpp"
 
 #include "cli/setup.hpp"
-#include "core/output.hpp"
+#include "os/output.hpp"
 #include "run/cells.hpp"
 
 #include <set>

@@ -1,11 +1,11 @@
 // `runner new`: a plugin's source to begin with, the template or a copy of one of the zoo's.
 
 #include "cli/commands.hpp"
-#include "core/identifier.hpp"
-#include "core/output.hpp"
-#include "core/write_file.hpp"
+#include "core/kernel_id.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
+#include "os/files.hpp"
+#include "os/output.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,5 +1,5 @@
 #include "cli/commands.hpp"
-#include "core/user_folder.hpp"
+#include "os/folders.hpp"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 #include "cli/exports.hpp"
 #include "cli/setup.hpp"
-#include "core/interrupt.hpp"
-#include "core/output.hpp"
+#include "client/profiled.hpp"
 #include "devices/devices.hpp"
-#include "host/profiled.hpp"
 #include "input/diagnostics.hpp"
+#include "os/interrupt.hpp"
+#include "os/output.hpp"
 #include "profile/metrics.hpp"
 #include "profile/ncu.hpp"
 #include "profile/profile_json.hpp"
@@ -56,10 +56,11 @@ profile::profiled profile_one(const profile::tool& ncu, const run::plan& plan,
   print_to(stderr, "profiling {} on {}\n", p.kernel.name(), problem_name(p.problem));
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   try {
-    p.found = profile::collect(
-        ncu, profile::metric::all(plan.device.abi.compute_capability),
-        host::profiled_command(self, {c.plugin->record.file.string(), plan.device.id,
-                                      c.variant->index, p.problem, plan.experiment.timing.warmup}));
+    p.found =
+        profile::collect(ncu, profile::metric::all(plan.device.abi.compute_capability),
+                         client::profiled_command(
+                             self, {c.plugin->record.file.string(), plan.device.id,
+                                    c.variant->index, p.problem, plan.experiment.timing.warmup}));
   } catch (const failure& f) {
     p.verdict = f.verdict;
     p.reason = f.what();

@@ -1,7 +1,7 @@
 #include "cli/exports.hpp"
-#include "core/output.hpp"
 #include "html/page.hpp"
 #include "html/svg.hpp"
+#include "os/output.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "storage/read.hpp"

@@ -3,12 +3,12 @@
 #include "cli/locked_clocks.hpp"
 #include "cli/source_plugins.hpp"
 #include "cli/stored_peaks.hpp"
-#include "core/output.hpp"
 #include "devices/devices.hpp"
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
+#include "os/output.hpp"
 
-#include "host/plugin_host.hpp"
+#include "client/plugin_client.hpp"
 #include "input/diagnostics.hpp"
 
 #include <algorithm>
@@ -43,10 +43,10 @@ run::plugin_discovery discover_plugins(const common_options& options, results::e
   return plugins;
 }
 
-run::host_factory hosts_for(const common_options& options, double timeout_seconds) {
-  if (options.in_process) return host::make_local_host;
+run::client_factory clients_for(const common_options& options, double timeout_seconds) {
+  if (options.in_process) return client::make_local_client;
   return [timeout_seconds](const std::filesystem::path& file) {
-    return host::make_process_host(file, timeout_seconds);
+    return client::make_process_client(file, timeout_seconds);
   };
 }
 
@@ -102,7 +102,8 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   const double timeout = e.verify.timeout_seconds;
   const bool is_timed = e.timing.enabled;
   const run::plugin_discovery plugins = discover_plugins(options, e, all.front());
-  run::plan plan = run::make_plan(std::move(e), all.front(), plugins, hosts_for(options, timeout));
+  run::plan plan =
+      run::make_plan(std::move(e), all.front(), plugins, clients_for(options, timeout));
   for (const std::string& folder : options.plugin_folders) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
@@ -123,7 +124,7 @@ run::plan plan_of_cells(results::experiment e, results::device device,
   const double timeout = e.verify.timeout_seconds;
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
   for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
-  return run::make_plan(std::move(e), std::move(device), plugins, hosts_for(options, timeout));
+  return run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout));
 }
 
 }  // namespace kzoo::cli

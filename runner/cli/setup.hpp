@@ -14,7 +14,7 @@ run::plugin_discovery discover_plugins(const common_options& options);
 // names them by their names then.
 run::plugin_discovery discover_plugins(const common_options& options, results::experiment& e,
                                        const results::device& device);
-run::host_factory hosts_for(const common_options& options, double timeout_seconds);
+run::client_factory clients_for(const common_options& options, double timeout_seconds);
 // What the command line sets instead of the file.
 results::overrides overrides_of(const common_options& common, const experiment_options& options);
 results::experiment load_experiment(const common_options& common,

@@ -16,7 +16,7 @@ int shard() {
     const double timeout = e.verify.timeout_seconds;
     results::device found = devices::find(device);
     const run::plugin_discovery plugins = discover_plugins(options, e, found);
-    return run::make_plan(std::move(e), std::move(found), plugins, hosts_for(options, timeout));
+    return run::make_plan(std::move(e), std::move(found), plugins, clients_for(options, timeout));
   });
 }
 

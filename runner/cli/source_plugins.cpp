@@ -3,13 +3,13 @@
 #include "cli/commands.hpp"
 #include "compile/project.hpp"
 #include "compile/source_plugin.hpp"
-#include "core/identifier.hpp"
-#include "core/output.hpp"
-#include "core/sha256.hpp"
-#include "core/write_file.hpp"
+#include "core/kernel_id.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
 #include "manifest/pack.hpp"
+#include "os/files.hpp"
+#include "os/output.hpp"
+#include "os/sha256.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #include "cli/exports.hpp"
 #include "cli/setup.hpp"
-#include "core/interrupt.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
 #include "input/diagnostics.hpp"
+#include "os/interrupt.hpp"
 #include "report/validation.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
@@ -37,13 +37,13 @@ struct target {
 
 // A library given by its file runs on the device that it is built for.
 target target_of_library(const validate_options& options, const file_selector& name,
-                         const run::host_factory& make_host) {
+                         const run::client_factory& make_client) {
   if (!std::filesystem::exists(name.path))
     input::refuse("", fmt::format("there is no file {}", name.path));
-  run::loaded_plugin c = run::enter_file(name.path, make_host);
+  run::loaded_plugin c = run::enter_file(name.path, make_client);
   std::erase_if(c.entries, [&](const run::selected_variant& e) {
     const std::string variant = name.variant.empty() ? "*" : name.variant;
-    return c.host && !matches("*:" + variant, c.record.name, e.description.id);
+    return c.client && !matches("*:" + variant, c.record.name, e.description.id);
   });
   if (c.entries.empty())
     input::refuse(name.path, fmt::format("there is no variant '{}'", name.variant));
@@ -58,18 +58,18 @@ target target_of_library(const validate_options& options, const file_selector& n
 }
 
 // The device asked for; for a source, which can be compiled for any, else the best one.
-target target_of_source(const validate_options& options, const run::host_factory& make_host) {
+target target_of_source(const validate_options& options, const run::client_factory& make_client) {
   results::experiment e;
   e.overridden.build_args = options.build_args;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
   results::device device = devices::find(options.device.empty() ? "auto" : options.device);
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
-  run::plan plan = run::make_plan(e, std::move(device), plugins, make_host);
+  run::plan plan = run::make_plan(e, std::move(device), plugins, make_client);
   return {plan.device, std::move(plan.plugins)};
 }
 
 // A plugin given by its name runs on the device asked for, or on one that it has a build for.
-target target_of_name(const validate_options& options, const run::host_factory& make_host) {
+target target_of_name(const validate_options& options, const run::client_factory& make_client) {
   results::experiment e;
   e.plugins = {{options.plugin, {"validate", 0, 0}}};
   const run::plugin_discovery plugins = discover_plugins(options);
@@ -77,7 +77,7 @@ target target_of_name(const validate_options& options, const run::host_factory& 
   if (options.device.empty()) devices = {"auto", "cpu"};
   target t;
   for (const std::string& name : devices) {
-    run::plan plan = run::make_plan(e, devices::find(name), plugins, make_host);
+    run::plan plan = run::make_plan(e, devices::find(name), plugins, make_client);
     t = {plan.device, std::move(plan.plugins)};
     if (std::ranges::any_of(t.plugins, [](const auto& c) { return !c.record.file.empty(); })) {
       return t;
@@ -118,11 +118,11 @@ int validate(const validate_options& options) {
     if (!count) refuse_flag("--batch", experiment::kBatchForm, options.batch);
     how.batch = *count;
   }
-  const run::host_factory make_host = hosts_for(options, options.timeout_seconds);
+  const run::client_factory make_client = clients_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
-  target what = !file                         ? target_of_name(options, make_host)
-                : file->path.ends_with(".so") ? target_of_library(options, *file, make_host)
-                                              : target_of_source(options, make_host);
+  target what = !file                         ? target_of_name(options, make_client)
+                : file->path.ends_with(".so") ? target_of_library(options, *file, make_client)
+                                              : target_of_source(options, make_client);
   export_files files(options.plugin);
   export_file* const json = files.add("--json", options.json);
   report::validation_text text(files.on_stdout() ? stderr : stdout);

@@ -3,10 +3,10 @@
 #include "cli/commands.hpp"
 #include "cli/setup.hpp"
 #include "compile/source_plugin.hpp"
-#include "core/interrupt.hpp"
-#include "core/output.hpp"
-#include "core/throw_errno.hpp"
 #include "input/diagnostics.hpp"
+#include "os/interrupt.hpp"
+#include "os/output.hpp"
+#include "os/posix.hpp"
 #include "report/change_line.hpp"
 #include "run/execution.hpp"
 

@@ -1,6 +1,6 @@
 #include "compile/annotations.hpp"
 
-#include "core/identifier.hpp"
+#include "core/kernel_id.hpp"
 
 #include <fmt/format.h>
 

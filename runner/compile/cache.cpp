@@ -1,10 +1,9 @@
 #include "compile/cache.hpp"
 
-#include "core/file_access.hpp"
-#include "core/sha256.hpp"
-#include "core/user_folder.hpp"
-#include "core/write_file.hpp"
 #include "input/invalid.hpp"
+#include "os/files.hpp"
+#include "os/folders.hpp"
+#include "os/sha256.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -8,7 +8,7 @@
 // An entry is written beside them and renamed, and never changed: runners at the same time use one
 // another's or make the same. What was not used for a month is removed.
 
-#include "core/temporary_folder.hpp"
+#include "os/folders.hpp"
 
 #include <filesystem>
 #include <optional>

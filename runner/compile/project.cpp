@@ -1,7 +1,7 @@
 #include "compile/project.hpp"
 
 #include "compile/source_plugin.hpp"
-#include "core/sha256.hpp"
+#include "os/sha256.hpp"
 #include "process/build_lock.hpp"
 #include "process/command.hpp"
 

@@ -3,10 +3,10 @@
 #include "compile/annotations.hpp"
 #include "compile/bare_kernel.hpp"
 #include "compile/hints.hpp"
-#include "core/sha256.hpp"
 #include "core/version.hpp"
-#include "core/write_file.hpp"
 #include "input/read_file.hpp"
+#include "os/files.hpp"
+#include "os/sha256.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 #pragma once
-// The three matrices of a problem as they are stored, in the terms of matrix_data.hpp.
+// The three matrices of a problem as they are stored, in the terms of data/matrix.hpp.
 
-#include "core/matrix_data.hpp"
 #include "core/problem.hpp"
+#include "data/matrix.hpp"
 
 namespace kzoo {
 

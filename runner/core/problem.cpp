@@ -1,6 +1,6 @@
 #include "core/problem.hpp"
 
-#include "core/matrix_data.hpp"
+#include "data/element.hpp"
 
 #include <fmt/format.h>
 

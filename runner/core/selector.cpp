@@ -1,6 +1,6 @@
 #include "core/selector.hpp"
 
-#include "core/identifier.hpp"
+#include "core/kernel_id.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,8 @@
 // What a worker needs of its device: memory, test data, synchronization and timing. There is one
 // implementation per kind of device.
 
-#include "core/matrix_data.hpp"
+#include "data/digest.hpp"
+#include "data/matrix.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,8 @@
-#include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/element_loops.hpp"
 #include "devices/guarded_memory.hpp"
 #include "devices/repeat_in_batches.hpp"
+#include "os/parallel.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "devices/devices.hpp"
 
-#include "core/parallel.hpp"
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
+#include "os/parallel.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>

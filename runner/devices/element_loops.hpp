@@ -2,7 +2,10 @@
 // Writes and checks a buffer of elements one index at a time: the loop bodies that the CPU's loops
 // and the GPU's kernels share.
 
-#include "core/matrix_data.hpp"
+#include "data/contents.hpp"
+#include "data/digest.hpp"
+#include "data/element.hpp"
+#include "data/matrix.hpp"
 
 namespace kzoo::devices {
 

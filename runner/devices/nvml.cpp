@@ -1,6 +1,6 @@
 #include "devices/nvml.hpp"
 
-#include "core/loader_message.hpp"
+#include "os/loader_message.hpp"
 
 #include <fmt/format.h>
 

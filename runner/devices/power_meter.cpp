@@ -1,6 +1,6 @@
 #include "devices/power_meter.hpp"
 
-#include "core/steady_seconds.hpp"
+#include "os/posix.hpp"
 
 #include <chrono>
 

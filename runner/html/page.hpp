@@ -1,9 +1,9 @@
 #pragma once
 // Results as one HTML page that needs no other file and no network.
 
-#include "core/text_sink.hpp"
 #include "html/library.hpp"
 #include "html/tables.hpp"
+#include "os/output.hpp"
 #include "report/page.hpp"
 
 #include <optional>

@@ -1,9 +1,9 @@
 #include "html/svg.hpp"
 
-#include "core/printable.hpp"
-#include "core/temporary_folder.hpp"
-#include "core/write_file.hpp"
 #include "html/assets.hpp"
+#include "os/files.hpp"
+#include "os/folders.hpp"
+#include "os/printable.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "html/tables.hpp"
 
-#include "core/number_text.hpp"
+#include "os/number_text.hpp"
 #include "report/agreement.hpp"
 #include "report/csv.hpp"
 #include "report/problem_table.hpp"

@@ -1,7 +1,7 @@
 #include "input/diagnostics.hpp"
 
-#include "core/printable.hpp"
 #include "input/nearest.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "manifest/values.hpp"
 
-#include "core/identifier.hpp"
+#include "core/kernel_id.hpp"
 
 #include <kzoo/manifest/expression.hpp>
 

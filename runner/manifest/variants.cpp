@@ -1,6 +1,6 @@
 #include "manifest/variants.hpp"
 
-#include "core/identifier.hpp"
+#include "core/kernel_id.hpp"
 #include "experiment/names.hpp"
 #include "experiment/problems.hpp"
 #include "manifest/values.hpp"

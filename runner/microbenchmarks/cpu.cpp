@@ -1,7 +1,7 @@
 // Microbenchmarks of the CPU: the peaks that native plugins can reach. The simulator has none.
 
-#include "core/parallel.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
+#include "os/parallel.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "microbenchmarks/process_medians.hpp"
 
-#include "core/printable.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
+#include "os/printable.hpp"
 #include "timing/summary.hpp"
 
 #include <fmt/format.h>

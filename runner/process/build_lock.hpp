@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/descriptor.hpp"
+#include "os/posix.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -1,8 +1,7 @@
 #include "process/child.hpp"
 
-#include "core/descriptor.hpp"
-#include "core/interrupt.hpp"
-#include "core/throw_errno.hpp"
+#include "os/interrupt.hpp"
+#include "os/posix.hpp"
 #include "process/descendants.hpp"
 #include "process/spawn.hpp"
 

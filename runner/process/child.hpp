@@ -2,7 +2,7 @@
 // A process of this same executable, started with a hidden first argument: a worker, or a shard of
 // a run.
 
-#include "core/descriptor.hpp"
+#include "os/posix.hpp"
 #include "process/channel.hpp"
 #include "process/leftovers.hpp"
 #include "process/output_log.hpp"

@@ -1,6 +1,6 @@
 #include "process/command.hpp"
 
-#include "core/interrupt.hpp"
+#include "os/interrupt.hpp"
 #include "process/descendants.hpp"
 #include "process/output_log.hpp"
 #include "process/spawn.hpp"

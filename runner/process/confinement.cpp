@@ -1,6 +1,6 @@
 #include "process/confinement.hpp"
 
-#include "core/descriptor.hpp"
+#include "os/posix.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
 #include "process/output_log.hpp"
 
-#include "core/printable.hpp"
-#include "core/throw_errno.hpp"
+#include "os/posix.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "process/shared_memory.hpp"
 
-#include "core/throw_errno.hpp"
+#include "os/posix.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
 #include "process/spawn.hpp"
 
-#include "core/descriptor.hpp"
-#include "core/throw_errno.hpp"
+#include "os/posix.hpp"
 #include "process/descendants.hpp"
 
 #include <fcntl.h>
@@ -55,7 +54,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t usual;  // what core/interrupt.hpp ignores
+  sigset_t usual;  // what os/interrupt.hpp ignores
   sigemptyset(&usual);
   for (const int number : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, number);
   posix_spawnattr_setsigdefault(&attributes, &usual);

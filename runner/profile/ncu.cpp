@@ -1,7 +1,7 @@
 #include "profile/ncu.hpp"
 
-#include "core/printable.hpp"
-#include "host/profiled.hpp"
+#include "client/profiled.hpp"
+#include "os/printable.hpp"
 #include "process/command.hpp"
 #include "profile/raw_page.hpp"
 
@@ -81,7 +81,7 @@ std::string printed_in(const std::string& output) {
   std::string text;
   bool any = false;
   for (const std::string& line : lines_of(output)) {
-    if (line.starts_with("==PROF==") || line.starts_with(host::kProfiledMark)) continue;
+    if (line.starts_with("==PROF==") || line.starts_with(client::kProfiledMark)) continue;
     text += line + '\n';
     any = any || !line.empty();
   }
@@ -156,7 +156,7 @@ counters collect(const tool& ncu, std::vector<std::string> metrics,
     }
     // Checked even if there are counters: the cell may have failed after its first launches.
     if (ran.output.find(kConnected) != std::string::npos)
-      host::check_profiled(ran.output, complaints_in(ran.output));
+      client::check_profiled(ran.output, complaints_in(ran.output));
     if (!page || page->empty()) return without_table(ncu, ran);
     if (!ncu.has_option("--metrics")) {
       for (const std::string& m : metrics) {

@@ -31,8 +31,8 @@ tool find_tool(const std::string& asked);
 std::vector<std::string> command_of(const tool& ncu, const std::vector<std::string>& metrics,
                                     const std::vector<std::string>& target);
 
-// Runs `target`, a command line from host/profiled.hpp, under ncu. A metric that ncu does not know
-// is left out. Throws no_counters, and failure when the target fails.
+// Runs `target`, a command line from client/profiled.hpp, under ncu. A metric that ncu does not
+// know is left out. Throws no_counters, and failure when the target fails.
 counters collect(const tool& ncu, std::vector<std::string> metrics,
                  const std::vector<std::string>& target);
 

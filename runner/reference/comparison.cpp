@@ -1,4 +1,4 @@
-#include "core/parallel.hpp"
+#include "os/parallel.hpp"
 #include "reference/reference.hpp"
 #include "reference/tolerance.hpp"
 #include "reference/words.hpp"

@@ -1,5 +1,6 @@
 #include "reference/diagnosis.hpp"
 
+#include "data/contents.hpp"
 #include "reference/formula.hpp"
 #include "reference/tolerance.hpp"
 

@@ -1,6 +1,6 @@
 #include "reference/double_double.hpp"
 
-#include "core/parallel.hpp"
+#include "os/parallel.hpp"
 #include "reference/product.hpp"
 
 #include <algorithm>

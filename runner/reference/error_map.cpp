@@ -1,5 +1,6 @@
 #include "reference/error_map.hpp"
 
+#include "data/contents.hpp"
 #include "reference/tolerance.hpp"
 #include "reference/words.hpp"
 

@@ -1,4 +1,4 @@
-#include "core/parallel.hpp"
+#include "os/parallel.hpp"
 #include "reference/double_double.hpp"
 #include "reference/product.hpp"
 #include "reference/reference.hpp"

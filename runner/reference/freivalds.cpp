@@ -1,7 +1,7 @@
 #include "reference/freivalds.hpp"
 
 #include "core/operands.hpp"
-#include "core/parallel.hpp"
+#include "os/parallel.hpp"
 #include "reference/formula.hpp"
 #include "reference/pattern.hpp"
 #include "reference/tolerance.hpp"

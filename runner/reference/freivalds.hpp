@@ -4,8 +4,8 @@
 // by however little, passes with a probability of 2^-38. On real numbers, with an x of -1 and 1, a
 // row passes that differs by less than rounding errors could.
 
-#include "core/matrix_data.hpp"
 #include "core/problem.hpp"
+#include "data/digest.hpp"
 #include "reference/reference.hpp"
 
 #include <cstdint>

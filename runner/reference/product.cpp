@@ -1,6 +1,6 @@
 #include "reference/product.hpp"
 
-#include "core/parallel.hpp"
+#include "os/parallel.hpp"
 #include "reference/formula.hpp"
 #include "reference/product_tile.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
+#include "data/contents.hpp"
 #include "reference/formula.hpp"
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include "reference/scan.hpp"
 
-#include "core/parallel.hpp"
+#include "data/contents.hpp"
+#include "os/parallel.hpp"
 #include "reference/diagnosis.hpp"
 #include "reference/formula.hpp"
 #include "reference/tolerance.hpp"

@@ -1,7 +1,8 @@
 #pragma once
 // Says where a kernel wrote to memory that it must not write to.
 
-#include "core/matrix_data.hpp"
+#include "data/digest.hpp"
+#include "data/matrix.hpp"
 
 #include <cstdint>
 #include <string>

@@ -1,6 +1,7 @@
 #include "reference/tolerance.hpp"
 
 #include "core/operands.hpp"
+#include "data/contents.hpp"
 #include "reference/formula.hpp"
 
 #include <algorithm>

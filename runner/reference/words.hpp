@@ -1,8 +1,8 @@
 #pragma once
 // Reads a buffer of elements as the words of matrix_data.hpp.
 
-#include "core/matrix_data.hpp"
 #include "core/problem.hpp"
+#include "data/element.hpp"
 
 #include <cstddef>
 #include <cstdint>

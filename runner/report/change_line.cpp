@@ -1,7 +1,7 @@
 #include "report/change_line.hpp"
 
-#include "core/number_text.hpp"
-#include "core/printable.hpp"
+#include "os/number_text.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "report/checks_table.hpp"
 
-#include "core/number_text.hpp"
+#include "os/number_text.hpp"
 #include "report/agreement.hpp"
 #include "report/problem_table.hpp"
 

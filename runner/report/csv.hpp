@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/text_sink.hpp"
+#include "os/output.hpp"
 #include "report/csv_line.hpp"
 #include "results/document.hpp"
 

@@ -1,6 +1,6 @@
 #include "report/end_to_end_table.hpp"
 
-#include "core/number_text.hpp"
+#include "os/number_text.hpp"
 #include "report/problem_table.hpp"
 
 namespace kzoo::report {

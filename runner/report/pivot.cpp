@@ -1,6 +1,6 @@
 #include "report/pivot.hpp"
 
-#include "core/number_text.hpp"
+#include "os/number_text.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "report/profile.hpp"
 
-#include "core/number_text.hpp"
 #include "core/version.hpp"
+#include "os/number_text.hpp"
 #include "profile/metrics.hpp"
 #include "report/by_problem.hpp"
 #include "report/problem_table.hpp"

@@ -1,6 +1,6 @@
 #include "report/table.hpp"
 
-#include "core/printable.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 

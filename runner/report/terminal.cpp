@@ -1,7 +1,7 @@
 #include "report/terminal.hpp"
 
-#include "core/interrupt.hpp"
-#include "core/output.hpp"
+#include "os/interrupt.hpp"
+#include "os/output.hpp"
 #include "report/progress.hpp"
 #include "report/report.hpp"
 

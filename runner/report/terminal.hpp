@@ -28,7 +28,7 @@ std::unique_ptr<run::observer> make_terminal(const terminal_options& options);
 // After the last problem: pivot tables, agreement, the closing line.
 void print_closing(const results::document& d, const terminal_options& options);
 
-// True on a terminal (core/output.hpp), unless NO_COLOR is set (no-color.org).
+// True on a terminal (os/output.hpp), unless NO_COLOR is set (no-color.org).
 bool wants_colour(std::FILE* file);
 medium medium_of(std::FILE* file);
 // Lines fit the terminal, unless they may be wide; those of files and pipes are never cut.

@@ -1,7 +1,7 @@
 #include "report/validation.hpp"
 
-#include "core/output.hpp"
 #include "core/version.hpp"
+#include "os/output.hpp"
 #include "reference/error_map.hpp"
 #include "report/closing.hpp"
 #include "report/terminal.hpp"

@@ -1,6 +1,6 @@
 #include "roofline/floor.hpp"
 
-#include "core/number_text.hpp"
+#include "os/number_text.hpp"
 
 #include <fmt/format.h>
 

@@ -46,7 +46,7 @@ chosen_cell find(const plan& plan, const cell_name& name) {
   const std::string plugin = name.kernel.substr(0, name.kernel.find(':'));
   for (const loaded_plugin& c : plan.plugins) {
     if (c.record.name != plugin) continue;
-    if (!c.host) refuse(fmt::format("{} cannot be used: {}", plugin, c.record.problem));
+    if (!c.client) refuse(fmt::format("{} cannot be used: {}", plugin, c.record.problem));
     std::vector<std::string> kernels;
     const selected_variant* found = nullptr;
     for (const selected_variant& e : c.entries) {
@@ -67,7 +67,7 @@ std::vector<chosen_cell> first_problem(const plan& plan) {
   const problem& p = plan.experiment.problems.front();
   for (const loaded_plugin& c : plan.plugins) {
     for (const selected_variant& e : c.entries) {
-      if (!c.host || e.description.declared(p.dtype) == 0) continue;
+      if (!c.client || e.description.declared(p.dtype) == 0) continue;
       cells.push_back({&c, &e, &p});
       names.push_back(fmt::format("{}@{}", kernel_of(c, e), shape_name(p)));
     }

@@ -1,7 +1,7 @@
 #include "run/execution.hpp"
 
-#include "core/interrupt.hpp"
 #include "devices/nvml.hpp"
+#include "os/interrupt.hpp"
 #include "roofline/floor.hpp"
 #include "run/judging.hpp"
 #include "run/timing_rounds.hpp"
@@ -82,7 +82,7 @@ class execution {
     timed_candidates_.clear();
     for (loaded_plugin& c : plan_.plugins) {
       for (const selected_variant& e : c.entries) judge_one(judge, index, known, c, e);
-      if (c.host) release(*c.host, memory_needed_);
+      if (c.client) release(*c.client, memory_needed_);
     }
     if (!plan_.experiment.timing.enabled) return;
     for (const candidate& c : candidates_) {

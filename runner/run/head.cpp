@@ -32,7 +32,7 @@ std::vector<std::string> notes_on(const plan& p) {
                                   c.record.file.string(), file.string()));
   }
   const auto is_baseline = [&](const loaded_plugin& c) {
-    return c.host && std::ranges::any_of(c.entries, [&](const selected_variant& v) {
+    return c.client && std::ranges::any_of(c.entries, [&](const selected_variant& v) {
              return matches(e.baseline->text, c.record.name, v.description.id);
            });
   };

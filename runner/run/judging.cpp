@@ -28,7 +28,7 @@ cell judging::new_cell(const loaded_plugin& who, const selected_variant& what) c
 
 cell judging::judge(loaded_plugin& who, const selected_variant& what, std::size_t position) {
   cell c = new_cell(who, what);
-  if (!who.host) {
+  if (!who.client) {
     fail(c, who.obstacle, who.record.problem);
     return c;
   }
@@ -37,7 +37,7 @@ cell judging::judge(loaded_plugin& who, const selected_variant& what, std::size_
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
-  const std::string before = who.host->ran_before(what.index, problem_);
+  const std::string before = who.client->ran_before(what.index, problem_);
   judge(who, what, position, c);
   const bool may_be_excused = is_failure(c.verdict) && c.verdict != verdict::hung;
   if (may_be_excused && !before.empty()) judge_alone(who, what, position, before, c);
@@ -58,7 +58,7 @@ void judging::judge(loaded_plugin& who, const selected_variant& what, std::size_
     fail(c, verdict::error, e.what());
   }
   // Threads or a corrupted heap that a failing kernel leaves must not affect the next one.
-  if (is_failure(c.verdict)) who.host->leave();
+  if (is_failure(c.verdict)) who.client->leave();
 }
 
 void judging::judge_alone(loaded_plugin& who, const selected_variant& what, std::size_t position,
@@ -71,7 +71,7 @@ void judging::judge_alone(loaded_plugin& who, const selected_variant& what, std:
   if (c.verdict != verdict::pass) return;
   checks::candidate candidate = candidate_of(who, what);
   require_repeatable(candidate, c);
-  if (c.verdict != verdict::pass) return who.host->leave();
+  if (c.verdict != verdict::pass) return who.client->leave();
   c.findings.push_back(
       {std::string(results::kOwnWorker),
        results::outcome::pass,
@@ -113,7 +113,7 @@ timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_
   const auto mine = std::ranges::find(kept_, c.kernel.name(), &kept::kernel);
   const auto& baseline = plan_.experiment.baseline;
   return {&c,
-          who.host.get(),
+          who.client.get(),
           std::make_unique<checks::candidate>(candidate_of(who, what)),
           plan_.device.abi.kind == KZOO_CUDA    ? timing::clock::gpu
           : who.record.description->simulated() ? timing::clock::simulator
@@ -124,7 +124,7 @@ timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_
 }
 
 checks::candidate judging::candidate_of(loaded_plugin& who, const selected_variant& what) {
-  return checks::candidate(*who.host,
+  return checks::candidate(*who.client,
                            {who.record.file, plan_.device.id, what.index, what.description,
                             who.record.description->simulated(), problem_,
                             plan_.experiment.verify.show_errors, &monitor_},

@@ -1,7 +1,7 @@
 #pragma once
 // Observers of a run: one that notifies several others, and one that writes the journal.
 
-#include "core/interrupt.hpp"
+#include "os/interrupt.hpp"
 #include "run/execution.hpp"
 #include "storage/journal.hpp"
 

@@ -3,8 +3,8 @@
 #include "input/diagnostics.hpp"
 #include "process/descriptor_limit.hpp"
 
-#include "core/sha256.hpp"
 #include "core/verdict.hpp"
+#include "os/sha256.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,13 +56,13 @@ std::vector<std::string> pick_names(const results::experiment& e,
 // Loads the file. Returns false if it is a build for another device than `kind`; without a `kind`
 // any device will do. Any other reason why it cannot be used is recorded in `c`.
 bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
-          const host_factory& make_host) {
+          const client_factory& make_client) {
   std::string hash = sha256_of(file);  // of what is loaded, whatever it does to its file then
-  auto host = make_host(file);
+  auto client = make_client(file);
   try {
-    results::plugin_description d = host->open();
+    results::plugin_description d = client->open();
     if (kind && d.device != *kind) return false;
-    c.host = std::move(host);
+    c.client = std::move(client);
     c.record.description = std::move(d);
   } catch (const failure& s) {
     c.obstacle = s.verdict;
@@ -74,13 +74,13 @@ bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzo
 }
 
 loaded_plugin enter(const std::string& name, const results::device& device,
-                    const run::plugin_discovery& plugins, const host_factory& make_host) {
+                    const run::plugin_discovery& plugins, const client_factory& make_client) {
   loaded_plugin c;
   c.record.name = name;
   const kzoo_device_kind kind = device.abi.kind;
   const std::vector<run::plugin_file> files = plugins.find(name, kind);
   for (auto file = files.begin(); file != files.end(); ++file) {
-    if (!open(c, file->file, kind, make_host)) continue;
+    if (!open(c, file->file, kind, make_client)) continue;
     c.record.source = file->source;
     std::ranges::transform(file + 1, files.end(), std::back_inserter(c.shadowed),
                            &run::plugin_file::file);
@@ -141,7 +141,7 @@ void pick_variants(loaded_plugin& c, const results::experiment& e) {
 
 // A baseline that names no variant of its plugin is misspelt. The plugin need not be selected.
 void check_baseline(const plan& p, const run::plugin_discovery& plugins,
-                    const host_factory& make_host) {
+                    const client_factory& make_client) {
   const auto& baseline = p.experiment.baseline;
   if (!baseline) return;
   const std::vector<std::string> names = plugins.names();
@@ -157,7 +157,7 @@ void check_baseline(const plan& p, const run::plugin_discovery& plugins,
         std::ranges::find(p.plugins, name, [](const loaded_plugin& c) { return c.record.name; });
     const auto described = selected != p.plugins.end()
                                ? selected->record.description
-                               : enter(name, p.device, plugins, make_host).record.description;
+                               : enter(name, p.device, plugins, make_client).record.description;
     if (!described) return;  // it cannot be asked here
     for (const auto& v : described->variants) {
       if (matches(baseline->text, name, v.id)) return;
@@ -188,33 +188,33 @@ std::size_t plan::cells() const {
   return entries * experiment.problems.size();
 }
 
-loaded_plugin enter_file(const std::filesystem::path& file, const host_factory& make_host) {
+loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client) {
   loaded_plugin c;
   c.record.name = file.stem().string();
-  if (open(c, file, {}, make_host)) pick_all(c);
+  if (open(c, file, {}, make_client)) pick_all(c);
   return c;
 }
 
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
-               const host_factory& make_host) {
+               const client_factory& make_client) {
   plan p{std::move(e), std::move(d), {}, {}, {}, {}};
   p.devices = {p.device};
   const std::vector<std::string> names = pick_names(p.experiment, plugins);
   check_descriptors(names.size());
   for (const std::string& name : names) {
-    loaded_plugin c = enter(name, p.device, plugins, make_host);
+    loaded_plugin c = enter(name, p.device, plugins, make_client);
     pick_variants(c, p.experiment);
     if (!c.entries.empty()) p.plugins.push_back(std::move(c));
   }
-  check_baseline(p, plugins, make_host);
+  check_baseline(p, plugins, make_client);
   return p;
 }
 
-std::optional<worker::memory_report> release(host::plugin_host& host,
+std::optional<worker::memory_report> release(client::plugin_client& client,
                                              const memory_need& needed) try {
-  auto kept = host.release();
+  auto kept = client.release();
   if (!kept || kept->device_free >= needed.bytes) return kept;
-  host.leave();
+  client.leave();
   const auto free_now = static_cast<std::int64_t>(devices::free_memory(needed.on));
   kept->device = std::min(kept->device, free_now - kept->device_free);
   return kept;

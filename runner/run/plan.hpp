@@ -1,8 +1,8 @@
 #pragma once
 // The plan of a run: the experiment's selectors, resolved against the plugins that were found.
 
+#include "client/plugin_client.hpp"
 #include "devices/devices.hpp"
-#include "host/plugin_host.hpp"
 #include "results/document.hpp"
 #include "results/experiment.hpp"
 #include "run/plugin_discovery.hpp"
@@ -24,10 +24,11 @@ struct selected_variant {
 // A selected plugin, with its worker.
 struct loaded_plugin {
   results::plugin_record record;
-  std::unique_ptr<host::plugin_host> host;      // null when the plugin cannot be used
-  verdict obstacle{};                           // the verdict of every cell, when host is null
-  std::vector<std::filesystem::path> shadowed;  // files of the same name that are not used
-  std::vector<selected_variant> entries;  // in the plugin's order; one empty entry if host is null
+  std::unique_ptr<client::plugin_client> client;  // null when the plugin cannot be used
+  verdict obstacle{};                             // the verdict of every cell, when client is null
+  std::vector<std::filesystem::path> shadowed;    // files of the same name that are not used
+  std::vector<selected_variant>
+      entries;  // in the plugin's order; one empty entry if client is null
 };
 
 struct plan {
@@ -41,16 +42,16 @@ struct plan {
   std::size_t cells() const;
 };
 
-using host_factory =
-    std::function<std::unique_ptr<host::plugin_host>(const std::filesystem::path& file)>;
+using client_factory =
+    std::function<std::unique_ptr<client::plugin_client>(const std::filesystem::path& file)>;
 
-// Loads every plugin that the experiment names, each through its host, and picks the variants.
+// Loads every plugin that the experiment names, each through its client, and picks the variants.
 // Throws input::invalid, with the nearest name, for a selector that matches nothing.
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
-               const host_factory& make_host);
+               const client_factory& make_client);
 
 // Loads a library by its file, with all its variants, whatever device it is built for.
-loaded_plugin enter_file(const std::filesystem::path& file, const host_factory& make_host);
+loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client);
 
 // Throws input::invalid, with the memory needed, when the largest problem does not fit.
 void check_memory(const plan& p);
@@ -65,8 +66,8 @@ memory_need memory_needed(const plan& p);
 
 // Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.
 // If less is free then than is needed, it ends the worker, which may keep that memory; what stays
-// in use after its end is another program's. Returns what plugin_host::release() does.
-std::optional<worker::memory_report> release(host::plugin_host& host,
+// in use after its end is another program's. Returns what plugin_client::release() does.
+std::optional<worker::memory_report> release(client::plugin_client& client,
                                              const memory_need& needed = {});
 
 }  // namespace kzoo::run

@@ -1,8 +1,8 @@
 #include "run/plugin_discovery.hpp"
 
-#include "core/file_access.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
+#include "os/files.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "run/timing_rounds.hpp"
 
 #include "checks/sustained_turn.hpp"
-#include "core/matrix_data.hpp"
+#include "data/matrix.hpp"
 #include "run/leaks.hpp"
 #include "run/neighbours.hpp"
 #include "run/plan.hpp"
@@ -76,7 +76,7 @@ class candidate_timer {
   }
 
   const results::cell& cell() const { return *who_.cell; }
-  const host::plugin_host* host() const { return who_.host; }
+  const client::plugin_client* client() const { return who_.client; }
   bool is_right_so_far() const { return cell().verdict == verdict::pass && !alone_; }
   // Whether it needs another round. `others`: some other candidate does.
   bool takes_part(bool others) const {
@@ -118,7 +118,7 @@ class candidate_timer {
     constexpr int kTimes = 2;  // the driver may pause a kernel now and then
     try {
       for (int i = 0; i < kTimes; ++i)
-        if (who_.host->longest_pause_ms(cell().device) < kMostPauseMs) return false;
+        if (who_.client->longest_pause_ms(cell().device) < kMostPauseMs) return false;
     } catch (const failure&) {
       return false;  // its turn will tell
     }
@@ -126,7 +126,7 @@ class candidate_timer {
   }
   void blame(const std::string& reason) { fail(verdict::wrong, reason); }
   bool is_on_gpu() const { return who_.clock == timing::clock::gpu; }
-  host::plugin_host* host() { return who_.host; }
+  client::plugin_client* client() { return who_.client; }
 
   // Discards what it has measured, in a process that another kernel may have changed.
   void start_again() {
@@ -183,9 +183,9 @@ class candidate_timer {
                {}};
     try {
       // One that fails now and then is not excused.
-      if (!who_.candidate->repeat(who_.judged).right) return who_.host->leave();
+      if (!who_.candidate->repeat(who_.judged).right) return who_.client->leave();
     } catch (const failure&) {
-      return who_.host->leave();
+      return who_.client->leave();
     }
     who_.cell->verdict = verdict::pass;
     who_.cell->reason.clear();
@@ -202,14 +202,14 @@ class candidate_timer {
   };
 
   void release_all() {
-    const std::optional<worker::memory_report> kept = release(*who_.host, memory_needed_);
+    const std::optional<worker::memory_report> kept = release(*who_.client, memory_needed_);
     leaks_.add(kept, memory_needed_.bytes);
     if (kept && !kept->limits.empty()) limits_ = kept->limits;
   }
 
   template <class Work>
   void while_prepared(const Work& work) {
-    if (how_.fresh_processes || alone_) who_.host->leave();
+    if (how_.fresh_processes || alone_) who_.client->leave();
     const std::string before = who_.candidate->ran_before();
     try {
       who_.candidate->prepare(problem_);
@@ -222,7 +222,7 @@ class candidate_timer {
     }
     if (cell().verdict == verdict::pass) return release_all();
     // As after judging: what a failing kernel leaves behind must not affect the next one.
-    who_.host->leave();
+    who_.client->leave();
     excuse_if_possible(before);
   }
 
@@ -403,7 +403,7 @@ void run_rounds(const problem& p, const results::timing_options& how,
     if (!was_right || t.is_right_so_far()) return;
     // It disturbed its process, or was disturbed in it, and so may the others of its plugin be.
     for (candidate_timer& other : timers)
-      if (other.host() == t.host()) other.start_again();
+      if (other.client() == t.client()) other.start_again();
   };
   neighbour_watch neighbours;
   // Looks for a worker that keeps the GPU busy though it is stopped.
@@ -411,13 +411,13 @@ void run_rounds(const problem& p, const results::timing_options& how,
     if (!next.is_on_gpu()) return;
     const auto end_workers = [&] {
       for (candidate_timer& other : timers)
-        if (other.host() != next.host()) other.host()->leave();
+        if (other.client() != next.client()) other.client()->leave();
     };
     const auto guilty =
-        neighbours.look(next.host(), {[&] { return next.sees_neighbour(); }, end_workers});
+        neighbours.look(next.client(), {[&] { return next.sees_neighbour(); }, end_workers});
     if (!guilty) return;
     for (candidate_timer& each : timers) {
-      if (each.host() == guilty->process) each.host()->leave();
+      if (each.client() == guilty->process) each.client()->leave();
       if (guilty->kernels.contains(&each))
         each.blame("keeps the GPU busy after its turn, when others are timed");
     }
@@ -440,7 +440,7 @@ void run_rounds(const problem& p, const results::timing_options& how,
       const bool gpu = timed_candidates.front().clock == timing::clock::gpu;
       const bool is_idle = how.fresh_processes || (round == first_round && t == now.front());
       in_its_process(*t, [&] { t->take_turn(round, gpu && is_idle ? kClockWarmupSeconds : 0); });
-      neighbours.had_turn(t->host(), t);
+      neighbours.had_turn(t->client(), t);
     }
     ++round;
   }

@@ -7,7 +7,7 @@
 // (timing/bootstrap.hpp).
 
 #include "checks/candidate.hpp"
-#include "host/plugin_host.hpp"
+#include "client/plugin_client.hpp"
 #include "results/document.hpp"
 #include "run/plan.hpp"
 
@@ -22,7 +22,7 @@ namespace kzoo::run {
 // A cell that passed and is to be timed.
 struct timed_candidate {
   results::cell* cell;  // receives the times, or a verdict other than pass
-  host::plugin_host* host;
+  client::plugin_client* client;
   std::unique_ptr<checks::candidate> candidate;
   timing::clock clock;
   double highest_mhz;                 // maximum clock of the device; 0: not known

@@ -41,14 +41,14 @@ problem fitted(checks::candidate& c, const problem& p) try {
   return p;
 }
 
-void validate_variant(host::plugin_host& host, const checks::candidate_description& who,
+void validate_variant(client::plugin_client& client, const checks::candidate_description& who,
                       const results::device& device, const validation_options& options,
                       checks::expected_results& expected_results, const validation_observer& watch,
                       results::validated_variant& out) {
   const auto candidate_at = [&](const problem& p) {
     checks::candidate_description at = who;
     at.problem = p;
-    return checks::candidate(host, at, expected_results);
+    return checks::candidate(client, at, expected_results);
   };
   const auto add = [&](const results::finding& f) {
     out.findings.push_back(f);
@@ -87,7 +87,7 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
   checks::expected_results expected_results;
   for (loaded_plugin& c : plugins) {
     v.plugins.push_back(c.record);
-    if (!c.host) continue;
+    if (!c.client) continue;
     for (const selected_variant& e : c.entries) {
       for (const results::signature_description& s : e.description.signatures) {
         if (std::ranges::find(kElementTypes, s.dtype) == kElementTypes.end()) continue;
@@ -103,10 +103,11 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
         v.variants.push_back(
             {kernel_id{c.record.name, e.description.id}.name(), s.dtype, s.compute, "", {}});
         watch.starts(v.variants.back());
-        validate_variant(*c.host, who, device, options, expected_results, watch, v.variants.back());
+        validate_variant(*c.client, who, device, options, expected_results, watch,
+                         v.variants.back());
       }
     }
-    release(*c.host);
+    release(*c.client);
   }
   v.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return v;

@@ -1,7 +1,7 @@
 #include "shards/dispatch.hpp"
 
-#include "core/interrupt.hpp"
-#include "core/throw_errno.hpp"
+#include "os/interrupt.hpp"
+#include "os/posix.hpp"
 #include "process/child.hpp"
 #include "shards/messages.hpp"
 #include "storage/journal.hpp"
@@ -56,7 +56,7 @@ class dispatching {
         seconds_before_(document_.wall_seconds),
         cells_(problems_.size()),
         done_(problems_.size()) {
-    for (run::loaded_plugin& c : plan_.plugins) c.host.reset();
+    for (run::loaded_plugin& c : plan_.plugins) c.client.reset();
     watch_.begins(document_);
     for (results::cell& c : std::exchange(document_.cells, {})) take_over(std::move(c));
     const std::size_t cells_each = plan_.cells() / problems_.size();

@@ -1,6 +1,6 @@
 #include "storage/experiment_json.hpp"
 
-#include "core/sha256.hpp"
+#include "os/sha256.hpp"
 #include "storage/archive.hpp"
 
 #include <nlohmann/json.hpp>

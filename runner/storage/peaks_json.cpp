@@ -1,9 +1,9 @@
 #include "storage/peaks_json.hpp"
 
 #include "core/version.hpp"
-#include "core/write_file.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
+#include "os/files.hpp"
 #include "storage/archive.hpp"
 #include "storage/parse.hpp"
 #include "storage/results_json.hpp"

@@ -1,7 +1,7 @@
 #pragma once
 // Results as JSON: docs/results.md describes every field.
 
-#include "core/text_sink.hpp"
+#include "os/output.hpp"
 #include "results/document.hpp"
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,9 +1,9 @@
 #include "worker/library.hpp"
 
-#include "core/identifier.hpp"
-#include "core/loader_message.hpp"
+#include "core/kernel_id.hpp"
 #include "core/problem.hpp"
 #include "input/diagnostics.hpp"
+#include "os/loader_message.hpp"
 
 #include <fmt/format.h>
 

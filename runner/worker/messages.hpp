@@ -1,8 +1,9 @@
 #pragma once
 // The arguments and replies of the worker protocol; session.hpp lists the requests.
 
-#include "core/matrix_data.hpp"
 #include "core/problem.hpp"
+#include "data/digest.hpp"
+#include "data/matrix.hpp"
 #include "results/launch.hpp"
 #include "timing/end_to_end.hpp"
 

@@ -1,6 +1,6 @@
 #include "worker/prepared_kernel.hpp"
 
-#include "core/steady_seconds.hpp"
+#include "os/posix.hpp"
 #include "worker/plugin_calls.hpp"
 #include "worker/stopwatch.hpp"
 

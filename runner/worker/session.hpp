@@ -1,13 +1,14 @@
 #pragma once
-// One plugin on one device, answering requests: the worker's side of plugin_host.hpp. Requests and
-// replies are JSON objects, so that a session in this process and one in a worker work alike.
+// One plugin on one device, answering requests: the worker's side of plugin_client.hpp. Requests
+// and replies are JSON objects, so that a session in this process and one in a worker work alike.
 //
 //   {"op": "open", "file"}                                -> {"plugin": {…}}
 //   {"op": "ask", "device", "variant", "problem"}         -> {}
 //   {"op": "prepare", "slot", "device", "variant", "problem"} -> {}
 //   {"op": "renew", "slot", "problem", "move"}            -> {}
-//   {"op": "run", "slot", "output": output_request}       -> run_report
+//   {"op": "run", "slot", "how": run_request}             -> run_report
 //   {"op": "sample", "slot", "how": sample_request}       -> sample_report
+//   {"op": "sustain", "slot", "how": sustain_request}     -> sustain_report
 //   {"op": "end_to_end", "slot", "output": output_request} -> end_to_end_report
 //   {"op": "profile", "slot", "warmup"}                   -> {}
 //   {"op": "show", "slot"}                                -> {}

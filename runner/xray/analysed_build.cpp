@@ -1,8 +1,8 @@
 #include "xray/analysed_build.hpp"
 
-#include "core/printable.hpp"
-#include "core/throw_errno.hpp"
 #include "core/verdict.hpp"
+#include "os/posix.hpp"
+#include "os/printable.hpp"
 #include "process/build_lock.hpp"
 #include "process/command.hpp"
 

@@ -1,7 +1,7 @@
 #include "xray/xray_json.hpp"
 
-#include "core/printable.hpp"
 #include "core/version.hpp"
+#include "os/printable.hpp"
 #include "process/command.hpp"
 #include "storage/results_json.hpp"
 #include "worker/messages_json.hpp"

@@ -12,8 +12,6 @@ __global__ void mine_kernel(kzoo::gemm<float> g) {
 }
 
 struct mine {
-  using types = kzoo::types<float>;
-
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     const dim3 block(16, 16), grid(kzoo::ceil_div(g.n, 16), kzoo::ceil_div(g.m, 16));
     kzoo::launch({.grid = grid, .block = block, .stream = stream}, mine_kernel, g);

@@ -25,7 +25,7 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
   const scratch_folder folder;
   const auto file = folder.write(
       "new.toml",
-      "plugins = ['serial:ijk', 'naive:16x16']\n[[problem]]\nsizes = [20]\ndtype = 'bf16->f32'\n"
+      "plugins = ['serial:ijk', 'every_type:naive']\n[[problem]]\nsizes = [20]\ndtype = 'bf16->f32'\n"
       "[[problem]]\nsizes = [20]\ndtype = 'e4m3*e5m2->bf16'\nscale_a = 0.5\nscale_b = 3\n"
       "fill = 'sparse:0.5'\n[timing]\nrounds = 5\nmin_samples = 5\nmax_seconds = 0.01\n"
       "[pivot]\nrows = 'kernel'\ncolumns = 'layout'\nvalue = 'ms'\n");
@@ -72,7 +72,7 @@ TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
   const scratch_folder folder;
   const auto file = folder.write(
       "new.toml",
-      "plugins = ['serial:ijk', 'naive:16x16', 'coalesced:8x8']\n[problem]\nsizes = [20]\n"
+      "plugins = ['serial:ijk', 'every_type:naive', 'coalesced:8x8']\n[problem]\nsizes = [20]\n"
       "batch_padding = 8\nbatch_shared = 'b'\nbatch = 2\n"
       "[timing]\nrounds = 5\nmin_samples = 5\nmax_seconds = 0.01\n"
       "[pivot]\nrows = 'kernel'\ncolumns = 'batch'\nvalue = 'ms'\n");

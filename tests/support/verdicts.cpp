@@ -14,11 +14,11 @@ namespace kzoo::test {
 void check_each(const std::vector<expectation>& table, const std::string& device,
                 const std::string& problem, const std::string& verify) {
   const scratch_folder folder;
-  std::string plugins = "'naive:16x16'";
+  std::string plugins = "'every_type:naive'";
   for (const expectation& e : table) plugins += fmt::format(", '{}'", e.kernel);
   const auto file = folder.write(
       "hostile.toml",
-      fmt::format("plugins = [{}, 'smem:16x16']\n[problem]\n{}\n"
+      fmt::format("plugins = [{}, 'every_type:smem']\n[problem]\n{}\n"
                   "[timing]\nwarmup = 1\nrounds = 1\nmin_samples = 4\nmax_seconds = 0.1\n"
                   "[verify]\n{}\n",
                   plugins, problem, verify));
@@ -33,7 +33,7 @@ void check_each(const std::vector<expectation>& table, const std::string& device
     const auto variant = cell.at("variant").get<std::string>();
     cells[variant.empty() ? plugin : plugin + ":" + variant].push_back(cell);
   }
-  for (const char* honest : {"naive:16x16", "smem:16x16"}) {
+  for (const char* honest : {"every_type:naive", "every_type:smem"}) {
     REQUIRE_FALSE(cells[honest].empty());
     for (const auto& cell : cells[honest]) {
       INFO(cell.dump(1));

@@ -19,12 +19,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // A file includes its own folder and those before it.
-constexpr std::array<std::string_view, 24> kFolders{
-    "core",             // types and functions that everything shares
+constexpr std::array<std::string_view, 26> kFolders{
+    "os",               // files, signals, clocks and threads; text for people
+    "data",             // what every word of a matrix holds
+    "core",             // the words of the domain: problem, verdict, tier, kernel
     "timing",           // statistics of samples
     "reference",        // the expected result, and how far off another may be
     "roofline",         // measured peaks, and the least time that they allow
-    "results",          // plain records of experiments and cells, made of the four above
+    "results",          // plain records of experiments and cells, made of the above
     "input",            // errors in what a user wrote
     "storage",          // records as JSON
     "devices",          // memory, streams and clocks
@@ -34,7 +36,7 @@ constexpr std::array<std::string_view, 24> kFolders{
     "process",          // processes, channels and shared memory
     "compile",          // plugins from their sources
     "worker",           // the process that loads a plugin
-    "host",             // a plugin, as the supervisor uses it
+    "client",           // a worker process, as the supervisor uses it
     "checks",           // what is asked of a kernel
     "run",              // an experiment from plan to results
     "shards",           // the same on several GPUs
@@ -144,8 +146,8 @@ TEST_CASE("style: few files of the runner include the JSON library") {
   CHECK(files.size() > 0);
 }
 
-// core/output.hpp makes text of others safe for a terminal.
-TEST_CASE("style: what the program shows goes through core/output.hpp") {
+// os/output.hpp makes text of others safe for a terminal.
+TEST_CASE("style: what the program shows goes through os/output.hpp") {
   static const std::regex kDirect(
       R"(fmt::print\(|std::puts\(|std::f?printf\(|std::cout|std::cerr)");
   for (const fs::path& file : sources_in_folders()) {

@@ -16,10 +16,10 @@ namespace {
 constexpr double kHighestMhz = 2000;
 
 // Its samples take 1 ms, 2 ms, 3 ms …, at the clocks that it is given; the last one stays.
-class slow_device final : public host::plugin_host {
+class slow_device final : public client::plugin_client {
  public:
   explicit slow_device(std::deque<double> clocks)
-      : plugin_host("plugin.so", 1), clocks_(std::move(clocks)) {}
+      : plugin_client("plugin.so", 1), clocks_(std::move(clocks)) {}
 
   std::vector<int> asked_for;  // samples, request by request
 

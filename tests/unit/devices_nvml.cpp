@@ -1,8 +1,8 @@
 // With a fake of the driver's library, and with the real one where there is a GPU.
-#include "core/steady_seconds.hpp"
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "devices/power_meter.hpp"
+#include "os/posix.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"

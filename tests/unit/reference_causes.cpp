@@ -1,5 +1,6 @@
 // The likely cause that a judgement names, and that it names none if it is not sure.
 
+#include "data/contents.hpp"
 #include "unit/reference_samples.hpp"
 
 #include "support/catch.hpp"

@@ -1,3 +1,4 @@
+#include "data/contents.hpp"
 #include "unit/reference_samples.hpp"
 
 #include "reference/tolerance.hpp"

@@ -1,5 +1,6 @@
 // Each kind of wrong result has its own reason.
 
+#include "data/contents.hpp"
 #include "unit/reference_samples.hpp"
 
 #include "support/catch.hpp"

@@ -2,7 +2,7 @@
 
 #include "reference/product_tile.hpp"
 
-#include "core/matrix_data.hpp"
+#include "data/matrix.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

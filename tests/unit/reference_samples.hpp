@@ -4,6 +4,7 @@
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
+#include "data/contents.hpp"
 #include "reference/reference.hpp"
 
 #include <kzoo/type_names.hpp>

@@ -1,5 +1,5 @@
-#include "core/number_text.hpp"
-#include "core/printable.hpp"
+#include "os/number_text.hpp"
+#include "os/printable.hpp"
 #include "report/page.hpp"
 #include "report/problem_table.hpp"
 #include "report/progress.hpp"

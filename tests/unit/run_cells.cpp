@@ -16,7 +16,7 @@ namespace {
 run::loaded_plugin made_plugin(const std::string& name, const std::vector<std::string>& variants) {
   run::loaded_plugin c;
   c.record.name = name;
-  c.host = host::make_local_host(name);
+  c.client = client::make_local_client(name);
   for (const std::string& id : variants) {
     results::variant_description v;
     v.id = id;
@@ -84,7 +84,7 @@ TEST_CASE("a cell that is not there is refused with what there is", "[profile]")
   CHECK_THAT(refusal_of(p, {"naive:8x8@"}), ContainsSubstring("after the @"));
   for (const char* name : {"naive:*", "", "@64", "naive:8x8:1"})
     CHECK_THAT(refusal_of(p, {name}), ContainsSubstring("expected a cell such as"));
-  p.plugins[0].host.reset();
+  p.plugins[0].client.reset();
   p.plugins[0].record.problem = "it is broken";
   CHECK_THAT(refusal_of(p, {"naive:8x8"}), ContainsSubstring("it is broken"));
 }

@@ -1,6 +1,6 @@
 // Measured peaks in files, in results, and in reports.
-#include "core/write_file.hpp"
 #include "input/invalid.hpp"
+#include "os/files.hpp"
 #include "storage/peaks_json.hpp"
 
 #include "report/report.hpp"

@@ -6,31 +6,24 @@
 
 namespace {
 
-template <class Gemm>
-__global__ void naive_kernel(Gemm batch) {
-  const auto g = batch[blockIdx.z];
+__global__ void naive_kernel(kzoo::gemm<float> g) {
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   const int col = blockIdx.y * blockDim.y + threadIdx.y;
   if (row >= g.m || col >= g.n) return;
-  typename Gemm::accumulator_type acc = 0;
-  for (int k = 0; k < g.k; ++k) acc += g.product(g.a_at(row, k), g.b_at(k, col));
-  g.store(row, col, acc);
+  float acc = 0;
+  for (int k = 0; k < g.k; ++k) acc += g.a_at(row, k) * g.b_at(k, col);
+  g.store(row, col, acc);  // C = alpha acc + beta C
 }
 
-// The blocks of 8x8 and 32x32 take floats and integers only.
-template <int kBlock, class Types = kzoo::types<float, int>>
+template <int kBlock>
 struct naive {
-  using types = Types;
-  using layouts = kzoo::every_layout;
-  static constexpr bool batches = true;
-  using grid = kzoo::transposed_tile_grid<kBlock, kBlock>;
-  template <class Gemm>
-  static constexpr auto kernel = naive_kernel<Gemm>;
+  using grid = kzoo::transposed_tile_grid<kBlock, kBlock>;  // blockIdx.x counts rows, too
+  static constexpr auto kernel = naive_kernel;
 };
 
 }  // namespace
 
 KZOO_PLUGIN("naive", "One thread per element of C, threads of a warp on different rows",
             kzoo::variant<naive<8>>("8x8", "64 threads per block"),
-            kzoo::variant<naive<16, kzoo::every_type>>("16x16", "256 threads per block"),
-            kzoo::variant<naive<32>>("32x32", "1024 threads per block, as in the sources"));
+            kzoo::variant<naive<16>>("16x16", "256 threads per block"),
+            kzoo::variant<naive<32>>("32x32", "1024 threads per block, as in the tutorials"));

@@ -6,23 +6,19 @@
 
 namespace {
 
-template <class T, kzoo::layout kLayout>
-__global__ void coalesced_kernel(kzoo::gemm<T, kLayout> g) {
+__global__ void coalesced_kernel(kzoo::gemm<float> g) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= g.m || col >= g.n) return;
-  kzoo::accumulator_t<T> acc = 0;
+  float acc = 0;
   for (int k = 0; k < g.k; ++k) acc += g.a_at(row, k) * g.b_at(k, col);
-  g.store(row, col, acc);
+  g.store(row, col, acc);  // C = alpha acc + beta C
 }
 
 template <int kBlock>
 struct coalesced {
-  using types = kzoo::types<float, int>;
-  using layouts = kzoo::every_layout;
   using grid = kzoo::tile_grid<kBlock, kBlock>;
-  template <class T, kzoo::layout kLayout>
-  static constexpr auto kernel = coalesced_kernel<T, kLayout>;
+  static constexpr auto kernel = coalesced_kernel;
 };
 
 }  // namespace

@@ -2,54 +2,57 @@
 // TN of B at a time: TM + TN reads of shared memory for TM * TN FMAs. Its elements are kThreadsX
 // columns and kThreadsY rows apart; the README has a picture.
 
-#include <fp32/common/load_tiles.hpp>
+#include <fp32/common/tiling.hpp>
 
 namespace {
 
-template <class Gemm, class S>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) register_tiles_kernel(Gemm batch) {
-  using T = typename Gemm::element;
-  const auto g = batch[blockIdx.z];
-  __shared__ T a_tile[S::kBM][S::kBK];
-  __shared__ T b_tile[S::kBK][S::kBN];
-  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * S::kThreadsX + tx;
-  const int row0 = blockIdx.y * S::kBM, col0 = blockIdx.x * S::kBN;
+template <class Tile>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    register_tiles_kernel(kzoo::gemm<float> g) {
+  __shared__ float a_tile[Tile::kBM][Tile::kBK];  // (BM, BK)
+  __shared__ float b_tile[Tile::kBK][Tile::kBN];  // (BK, BN)
+  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * Tile::kThreadsX + tx;
+  const int row0 = blockIdx.y * Tile::kBM, col0 = blockIdx.x * Tile::kBN;
 
-  typename Gemm::accumulator_type acc[S::kTM][S::kTN] = {};
-  for (int k0 = 0; k0 < g.k; k0 += S::kBK) {
-    common::load_tiles<S>(g, row0, col0, k0, thread, a_tile, b_tile);
+  float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
+  for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
+    // Threads take the elements of a tile in turn, row after row: neighbours load neighbours.
+#pragma unroll
+    for (int i = thread; i < thread + Tile::kBM * Tile::kBK; i += Tile::kThreads) {
+      a_tile[i / Tile::kBK][i % Tile::kBK] = g.a_or_zero(row0 + i / Tile::kBK, k0 + i % Tile::kBK);
+    }
+#pragma unroll
+    for (int i = thread; i < thread + Tile::kBK * Tile::kBN; i += Tile::kThreads) {
+      b_tile[i / Tile::kBN][i % Tile::kBN] = g.b_or_zero(k0 + i / Tile::kBN, col0 + i % Tile::kBN);
+    }
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int k = 0; k < S::kBK; ++k) {
-      T a[S::kTM], b[S::kTN];
+    for (int k = 0; k < Tile::kBK; ++k) {
+      float a[Tile::kTM], b[Tile::kTN];
 #pragma unroll
-      for (int i = 0; i < S::kTM; ++i) a[i] = a_tile[ty + i * S::kThreadsY][k];
+      for (int i = 0; i < Tile::kTM; ++i) a[i] = a_tile[ty + i * Tile::kThreadsY][k];
 #pragma unroll
-      for (int j = 0; j < S::kTN; ++j) b[j] = b_tile[k][tx + j * S::kThreadsX];
+      for (int j = 0; j < Tile::kTN; ++j) b[j] = b_tile[k][tx + j * Tile::kThreadsX];
 #pragma unroll
-      for (int i = 0; i < S::kTM; ++i) {
+      for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-        for (int j = 0; j < S::kTN; ++j) acc[i][j] += a[i] * b[j];
+        for (int j = 0; j < Tile::kTN; ++j) acc[i][j] += a[i] * b[j];
       }
     }
     __syncthreads();  // all threads have read them
   }
 #pragma unroll
-  for (int i = 0; i < S::kTM; ++i) {
+  for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kTN; ++j) {
-      g.store_inside(row0 + ty + i * S::kThreadsY, col0 + tx + j * S::kThreadsX, acc[i][j]);
-    }
+    for (int j = 0; j < Tile::kTN; ++j)
+      g.store_inside(row0 + ty + i * Tile::kThreadsY, col0 + tx + j * Tile::kThreadsX, acc[i][j]);
   }
 }
 
 template <int BM, int BN, int BK, int TM, int TN>
 struct tiles {
-  using types = kzoo::types<float, int>;
-  static constexpr bool batches = true;
   using grid = common::tiling<BM, BN, BK, TM, TN, TM * TN == 64 ? 2 : 0>;
-  template <class Gemm>
-  static constexpr auto kernel = register_tiles_kernel<Gemm, grid>;
+  static constexpr auto kernel = register_tiles_kernel<grid>;
 };
 
 }  // namespace

@@ -7,60 +7,74 @@
 
 namespace {
 
-template <class S, bool kAligned>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) float4_kernel(kzoo::gemm<float> g) {
-  __shared__ __align__(16) float a_tile[S::kBK][S::kBM];  // transposed
-  __shared__ __align__(16) float b_tile[S::kBK][S::kBN];
-  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * S::kThreadsX + tx;
-  const int row0 = blockIdx.y * S::kBM, col0 = blockIdx.x * S::kBN;
+// kAligned: rows can be read 16 bytes at a time, and no tile hangs over an edge. The other build is
+// predicated: it moves one element at a time, and only those inside.
+template <class Tile, bool kAligned>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    float4_kernel(kzoo::gemm<float> g) {
+  __shared__ __align__(16) float a_tile[Tile::kBK][Tile::kBM];  // (BK, BM): transposed
+  __shared__ __align__(16) float b_tile[Tile::kBK][Tile::kBN];  // (BK, BN)
+  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * Tile::kThreadsX + tx;
+  const int row0 = blockIdx.y * Tile::kBM, col0 = blockIdx.x * Tile::kBN;
   // The one float4 of each tile that this thread loads.
-  const int a_row = thread / (S::kBK / 4), a_k = thread % (S::kBK / 4) * 4;
-  const int b_k = thread / (S::kBN / 4), b_col = thread % (S::kBN / 4) * 4;
-  static_assert(S::kBM * S::kBK == 4 * S::kThreads && S::kBK * S::kBN == 4 * S::kThreads);
+  const int a_row = thread / (Tile::kBK / 4), a_k = thread % (Tile::kBK / 4) * 4;
+  const int b_k = thread / (Tile::kBN / 4), b_col = thread % (Tile::kBN / 4) * 4;
+  static_assert(Tile::kBM * Tile::kBK == 4 * Tile::kThreads);
+  static_assert(Tile::kBK * Tile::kBN == 4 * Tile::kThreads);
 
-  float acc[S::kTM][S::kTN] = {};
+  float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   const float *a_from = &g.a_at(row0 + a_row, a_k), *b_from = &g.b_at(b_k, col0 + b_col);
-  for (int k0 = 0; k0 < g.k; k0 += S::kBK, a_from += S::kBK, b_from += S::kBK * g.ldb) {
-    const float4 a4 = kAligned ? *reinterpret_cast<const float4*>(a_from)
-                               : common::load_a<false>(g, row0 + a_row, k0 + a_k);
-    const float4 b4 = kAligned ? *reinterpret_cast<const float4*>(b_from)
-                               : common::load_b<false>(g, k0 + b_k, col0 + b_col);
+  for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
+    const float4 a4 =
+        kAligned ? common::load_vec4(a_from) : common::load_a<false>(g, row0 + a_row, k0 + a_k);
+    const float4 b4 =
+        kAligned ? common::load_vec4(b_from) : common::load_b<false>(g, k0 + b_k, col0 + b_col);
+    a_from += Tile::kBK;
+    b_from += Tile::kBK * g.ldb;
     a_tile[a_k][a_row] = a4.x;
     a_tile[a_k + 1][a_row] = a4.y;
     a_tile[a_k + 2][a_row] = a4.z;
     a_tile[a_k + 3][a_row] = a4.w;
-    *reinterpret_cast<float4*>(&b_tile[b_k][b_col]) = b4;
+    common::store_vec4(&b_tile[b_k][b_col], b4);
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int k = 0; k < S::kBK; ++k) {
-      float a[S::kTM], b[S::kTN];
+    for (int k = 0; k < Tile::kBK; ++k) {
+      float a[Tile::kTM], b[Tile::kTN];
 #pragma unroll
-      for (int i = 0; i < S::kTM; i += 4) common::read_vec4(&a_tile[k][ty * S::kTM + i], &a[i]);
+      for (int i = 0; i < Tile::kTM; i += 4) {
+        common::read_vec4(&a_tile[k][ty * Tile::kTM + i], &a[i]);
+      }
 #pragma unroll
-      for (int j = 0; j < S::kTN; j += 4) common::read_vec4(&b_tile[k][tx * S::kTN + j], &b[j]);
+      for (int j = 0; j < Tile::kTN; j += 4) {
+        common::read_vec4(&b_tile[k][tx * Tile::kTN + j], &b[j]);
+      }
 #pragma unroll
-      for (int i = 0; i < S::kTM; ++i) {
+      for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-        for (int j = 0; j < S::kTN; ++j) acc[i][j] += a[i] * b[j];
+        for (int j = 0; j < Tile::kTN; ++j) acc[i][j] += a[i] * b[j];
       }
     }
     __syncthreads();  // all threads have read them
   }
 #pragma unroll
-  for (int i = 0; i < S::kTM; ++i) {
+  for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kTN; j += 4) {
-      common::store_c<kAligned>(g, row0 + ty * S::kTM + i, col0 + tx * S::kTN + j, &acc[i][j]);
+    for (int j = 0; j < Tile::kTN; j += 4) {
+      const int row = row0 + ty * Tile::kTM + i, col = col0 + tx * Tile::kTN + j;
+      common::store_c<kAligned>(g, row, col, &acc[i][j]);  // C = alpha acc + beta C, four times
     }
   }
 }
 
 template <int BM, int BN, int BK, int TM, int TN>
 struct tiles {
-  using types = kzoo::types<float>;
   using grid = common::tiling<BM, BN, BK, TM, TN>;
   template <bool kAligned>
-  static constexpr auto kernel = float4_kernel<grid, kAligned>;
+  static constexpr auto build = float4_kernel<grid, kAligned>;
+
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+  }
 };
 
 }  // namespace

@@ -3,60 +3,74 @@
 // inner: four steps of one accumulator, then the next accumulator. outer: one step of all
 // accumulators, row by row. serpentine: the same with every second row backwards.
 
-#include <fp32/common/fragments.hpp>
-#include <fp32/common/layout.hpp>
-#include <fp32/common/outer_product.hpp>
+#include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/tile_loader.hpp>
 
 namespace {
 
 enum class order { inner, outer, serpentine };
 
-template <class S, order kOrder, bool kAligned>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
+template <class Tile, order kOrder, bool kAligned>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     outer_product_kernel(kzoo::gemm<float> g) {
-  using layout = common::swizzled<S>;
-  constexpr int kSteps = kOrder == order::inner ? 4 : 1;  // along K, in registers at once
-  __shared__ __align__(16) float a_tile[layout::kSize], b_tile[S::kBK * S::kBN];
-  const common::thread_coords<S> p;
-
-  float acc[S::kTM][S::kTN] = {};
-  common::tile_loader<S, kAligned> loader(g, p);
-  for (int k0 = 0; k0 < g.k; k0 += S::kBK) {
-    loader.load_global(k0);
-    loader.template store_shared<layout>(a_tile, b_tile);
-    __syncthreads();  // the tiles are complete
+  using Layout = common::swizzled<Tile>;
+  constexpr int kSteps = kOrder == order::inner ? 4 : 1;         // along K, in registers at once
+  __shared__ __align__(16) float a_tile[Layout::kSize];          // (BK, BM) at Layout::at(k, row)
+  __shared__ __align__(16) float b_tile[Tile::kBK * Tile::kBN];  // (BK, BN)
+  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * Tile::kThreadsX + tx;
+  const int row0 = blockIdx.y * Tile::kBM, col0 = blockIdx.x * Tile::kBN;
+  common::tile_loader<Tile, kAligned> loader(g, thread, row0, col0);
+  float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
+  for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
+    loader.load_global(k0);  // equivalent to bank_conflict_free's a4 = ..., b4 = ...
+    loader.template store_shared<Layout>(a_tile, b_tile);  // and to its stores of them
+    __syncthreads();                                       // the tiles are complete
 #pragma unroll
-    for (int k = 0; k < S::kBK; k += kSteps) {
-      float a[kSteps][S::kTM], b[kSteps][S::kTN];
+    for (int k = 0; k < Tile::kBK; k += kSteps) {
+      float a[kSteps][Tile::kTM], b[kSteps][Tile::kTN];
 #pragma unroll
       for (int s = 0; s < kSteps; ++s) {
-        common::read_fragments<layout>(a_tile, b_tile, p, k + s, a[s], b[s]);
+#pragma unroll
+        for (int i = 0; i < Tile::kTM; i += 4) {
+          common::read_vec4(&a_tile[Layout::at(k + s, i * Tile::kThreadsY + ty * 4)], &a[s][i]);
+        }
+#pragma unroll
+        for (int j = 0; j < Tile::kTN; j += 4) {
+          common::read_vec4(&b_tile[(k + s) * Tile::kBN + j * Tile::kThreadsX + tx * 4], &b[s][j]);
+        }
       }
-      if constexpr (kOrder == order::serpentine) {
-        common::outer_product(a[0], b[0], acc);
-      } else {
 #pragma unroll
-        for (int i = 0; i < S::kTM; ++i) {
+      for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-          for (int j = 0; j < S::kTN; ++j) {
+        for (int x = 0; x < Tile::kTN; ++x) {
+          const int j = kOrder == order::serpentine && i % 2 == 1 ? Tile::kTN - 1 - x : x;
 #pragma unroll
-            for (int s = 0; s < kSteps; ++s) acc[i][j] += a[s][i] * b[s][j];
-          }
+          for (int s = 0; s < kSteps; ++s) acc[i][j] += a[s][i] * b[s][j];
         }
       }
     }
     __syncthreads();  // all threads have read them
   }
-  common::store_tile<kAligned>(g, p, acc);
+#pragma unroll
+  for (int i = 0; i < Tile::kTM; ++i) {
+#pragma unroll
+    for (int j = 0; j < Tile::kTN; j += 4) {
+      const int row = row0 + i / 4 * 4 * Tile::kThreadsY + ty * 4 + i % 4;
+      const int col = col0 + j * Tile::kThreadsX + tx * 4;
+      common::store_c<kAligned>(g, row, col, &acc[i][j]);  // C = alpha acc + beta C, four times
+    }
+  }
 }
 
 template <order kOrder>
 struct tiles {
-  using types = kzoo::types<float>;
   using grid = common::tiling<128, 128, 8, 8, 8>;
   template <bool kAligned>
-  static constexpr auto kernel = outer_product_kernel<grid, kOrder, kAligned>;
+  static constexpr auto build = outer_product_kernel<grid, kOrder, kAligned>;
+
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+  }
 };
 
 }  // namespace

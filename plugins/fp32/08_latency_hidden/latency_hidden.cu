@@ -1,47 +1,51 @@
 // Two sets of fragments in registers: while step k is multiplied, the fragments of step k + 1 are
 // on their way from shared memory.
 
+#include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/fragments.hpp>
-#include <fp32/common/layout.hpp>
-#include <fp32/common/outer_product.hpp>
 #include <fp32/common/tile_loader.hpp>
 
 namespace {
 
-template <class S, bool kAligned>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
+template <class Tile, bool kAligned>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     latency_hidden_kernel(kzoo::gemm<float> g) {
-  using layout = common::swizzled<S>;
-  __shared__ __align__(16) float a_tile[layout::kSize], b_tile[S::kBK * S::kBN];
-  const common::thread_coords<S> p;
+  using Layout = common::swizzled<Tile>;
+  __shared__ __align__(16) float a_tile[Layout::kSize];          // (BK, BM) at Layout::at(k, row)
+  __shared__ __align__(16) float b_tile[Tile::kBK * Tile::kBN];  // (BK, BN)
+  const common::thread_coords<Tile> coords;
 
-  float acc[S::kTM][S::kTN] = {};
-  common::tile_loader<S, kAligned> loader(g, p);
-  for (int k0 = 0; k0 < g.k; k0 += S::kBK) {
+  common::tile_loader<Tile, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
+  float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
+  for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
     loader.load_global(k0);
-    loader.template store_shared<layout>(a_tile, b_tile);
+    loader.template store_shared<Layout>(a_tile, b_tile);
     __syncthreads();  // the tiles are complete
-    float a[2][S::kTM], b[2][S::kTN];
-    common::read_fragments<layout>(a_tile, b_tile, p, 0, a[0], b[0]);
+    float a[2][Tile::kTM], b[2][Tile::kTN];
+    // Equivalent to outer_product's loops of read_vec4.
+    common::read_fragments<Tile, Layout>(a_tile, b_tile, coords, 0, a[0], b[0]);
 #pragma unroll
-    for (int k = 0; k < S::kBK; ++k) {
+    for (int k = 0; k < Tile::kBK; ++k) {
       const int now = k % 2, next = (k + 1) % 2;
-      if (k + 1 < S::kBK) {
-        common::read_fragments<layout>(a_tile, b_tile, p, k + 1, a[next], b[next]);
+      if (k + 1 < Tile::kBK) {
+        common::read_fragments<Tile, Layout>(a_tile, b_tile, coords, k + 1, a[next], b[next]);
       }
-      common::outer_product(a[now], b[now], acc);
+      common::outer_product(a[now], b[now], acc);  // equivalent to outer_product's serpentine
     }
     __syncthreads();  // all threads have read them
   }
-  common::store_tile<kAligned>(g, p, acc);
+  common::store_tile<kAligned>(g, coords, acc);  // equivalent to outer_product's loop of store_c
 }
 
 template <int BM, int BN, int BK, int TM, int TN>
 struct tiles {
-  using types = kzoo::types<float>;
   using grid = common::tiling<BM, BN, BK, TM, TN>;
   template <bool kAligned>
-  static constexpr auto kernel = latency_hidden_kernel<grid, kAligned>;
+  static constexpr auto build = latency_hidden_kernel<grid, kAligned>;
+
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+  }
 };
 
 }  // namespace

@@ -1,32 +1,60 @@
 #pragma once
-// A thread's fragments of A and B, and its tile of C, as thread coordinates p say which they are.
+// What the steps from latency_hidden on do more than once, as functions: reading fragments from
+// shared memory, their outer product, and the epilogue; and where a thread is, which they all need.
 
-#include <fp32/common/thread_coords.hpp>
+#include <fp32/common/tiling.hpp>
 #include <fp32/common/vec4.hpp>
 
 namespace common {
 
-// What step k of the tiles needs: TM values of A and TN of B, from shared memory into registers.
-template <class Layout, class Coords, int TM, int TN>
-__device__ void read_fragments(const float* a_tile, const float* b_tile, const Coords& p, int k,
-                               float (&a)[TM], float (&b)[TN]) {
+// Which elements of its block's tile of C are the running thread's: float4s between those of other
+// threads, as in bank_conflict_free.
+template <class Tile>
+struct thread_coords {
+  int tx = static_cast<int>(threadIdx.x), ty = static_cast<int>(threadIdx.y);
+  int thread = ty * Tile::kThreadsX + tx;
+  int row0 = static_cast<int>(blockIdx.y) * Tile::kBM;
+  int col0 = static_cast<int>(blockIdx.x) * Tile::kBN;
+
+  // Row and column, in the block's tile, of accumulator (i, j). i / 4 is the number of the float4;
+  // the kThreadsY threads of a column have 4 * kThreadsY rows with equal numbers.
+  __device__ int row(int i) const { return i / 4 * (4 * Tile::kThreadsY) + ty * 4 + i % 4; }
+  __device__ int col(int j) const { return j / 4 * (4 * Tile::kThreadsX) + tx * 4 + j % 4; }
+};
+
+// a = what the thread needs of A's tile, (BK, BM) in a Layout, in step k; b = of B's, (BK, BN).
+template <class Tile, class Layout, class Coords>
+__device__ void read_fragments(const float* a_tile, const float* b_tile, const Coords& coords,
+                               int k, float (&a)[Tile::kTM], float (&b)[Tile::kTN]) {
 #pragma unroll
-  for (int i = 0; i < TM; i += 4) read_vec4(&a_tile[Layout::at(k, p.row(i))], &a[i]);
+  for (int i = 0; i < Tile::kTM; i += 4) read_vec4(&a_tile[Layout::at(k, coords.row(i))], &a[i]);
 #pragma unroll
-  for (int j = 0; j < TN; j += 4) {
-    read_vec4(&b_tile[k * Coords::tiling::kBN + p.col(j)], &b[j]);
+  for (int j = 0; j < Tile::kTN; j += 4) read_vec4(&b_tile[k * Tile::kBN + coords.col(j)], &b[j]);
+}
+
+// acc += a b^T in serpentine order, as in outer_product: rows alternately left to right and right
+// to left, so that each FMA reuses an operand of the previous one, also at the turn of a row.
+template <int TM, int TN>
+__device__ void outer_product(const float (&a)[TM], const float (&b)[TN], float (&acc)[TM][TN]) {
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+#pragma unroll
+    for (int x = 0; x < TN; ++x) {
+      const int j = i % 2 == 0 ? x : TN - 1 - x;
+      acc[i][j] += a[i] * b[j];
+    }
   }
 }
 
-// The epilogue of the whole thread tile.
+// The epilogue of the whole thread tile: C = alpha acc + beta C.
 template <bool kAligned, class Coords, int TM, int TN>
-__device__ void store_tile(const kzoo::gemm<float>& g, const Coords& p,
+__device__ void store_tile(const kzoo::gemm<float>& g, const Coords& coords,
                            const float (&acc)[TM][TN]) {
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
 #pragma unroll
     for (int j = 0; j < TN; j += 4) {
-      store_c<kAligned>(g, p.row0 + p.row(i), p.col0 + p.col(j), &acc[i][j]);
+      store_c<kAligned>(g, coords.row0 + coords.row(i), coords.col0 + coords.col(j), &acc[i][j]);
     }
   }
 }

@@ -3,7 +3,7 @@
 // tile of C, and its 32 lanes share that. In one step along K a warp then reads WM + WN values from
 // shared memory, however large the block's tile is.
 
-#include <fp32/common/thread_coords.hpp>
+#include <fp32/common/fragments.hpp>
 
 namespace common {
 
@@ -17,21 +17,26 @@ struct warp_tiling : tiling<BM, BN, BK, TM, TN> {
   static_assert(kLanesM == 4 || kLanesM == 8, "lanes are arranged as 4 x 8 or 8 x 4");
 };
 
-// As thread_coords, but a thread's float4s are interleaved over its warp's tile and not over the
-// block's.
-template <class S>
-struct warp_thread_coords : thread_coords<S> {
+// As thread_coords, but a thread's float4s lie between those of its warp, and not of the block.
+// Lanes zigzag over their warp's tile, here where it is 4 lanes high and 8 wide:
+//
+//    0  2  4  6  8 10 12 14      lane_row = bit 0 of the lane, then bit 4
+//    1  3  5  7  9 11 13 15      lane_col = bits 1 to 3
+//   16 18 20 22 24 26 28 30
+//   17 19 21 23 25 27 29 31
+//
+// Eight neighbouring lanes, whose 16-byte reads are served together, then are 2 high and 4 wide:
+// they read two different float4s of A and four of B, each of them once.
+template <class Tile>
+struct warp_thread_coords : thread_coords<Tile> {
   int lane = this->thread % 32, warp = this->thread / 32;
-  // The lanes zigzag: 0 and 1 are one above the other, 2 and 3 to the right of them, and so on. Of
-  // the eight lanes whose 16-byte reads are served together, two or four then read the same float4,
-  // of A as well as of B.
-  int lane_row = S::kLanesM == 4 ? (lane & 1) | (lane >> 3 & 2) : (lane & 1) | (lane >> 1 & 6);
-  int lane_col = S::kLanesM == 4 ? lane >> 1 & 7 : (lane >> 1 & 1) | (lane >> 3 & 2);
-  int first_row = warp / S::kWarpsN * S::kWM + lane_row * 4;
-  int first_col = warp % S::kWarpsN * S::kWN + lane_col * 4;
+  int lane_row = Tile::kLanesM == 4 ? (lane & 1) | (lane >> 3 & 2) : (lane & 1) | (lane >> 1 & 6);
+  int lane_col = Tile::kLanesM == 4 ? lane >> 1 & 7 : (lane >> 1 & 1) | (lane >> 3 & 2);
+  int first_row = warp / Tile::kWarpsN * Tile::kWM + lane_row * 4;
+  int first_col = warp % Tile::kWarpsN * Tile::kWN + lane_col * 4;
 
-  __device__ int row(int i) const { return first_row + i / 4 * 4 * S::kLanesM + i % 4; }
-  __device__ int col(int j) const { return first_col + j / 4 * 4 * S::kLanesN + j % 4; }
+  __device__ int row(int i) const { return first_row + i / 4 * (4 * Tile::kLanesM) + i % 4; }
+  __device__ int col(int j) const { return first_col + j / 4 * (4 * Tile::kLanesN) + j % 4; }
 };
 
 }  // namespace common

@@ -1,7 +1,7 @@
 #pragma once
 // What fp16 parts cannot hold, in fp32 on CUDA cores, by the warpgroup that has found it.
 
-#include <fp32/common/outer_product.hpp>
+#include <fp32/common/fragments.hpp>
 #include <kzoo/warpgroup.hpp>
 
 #include "parts.hpp"

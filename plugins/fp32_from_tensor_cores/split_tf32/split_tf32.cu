@@ -1,7 +1,7 @@
 // fp32 products on TF32 tensor cores: each element as a sum of two TF32 numbers, each product as
 // three. Elements are split in registers, between ldmatrix and mma.sync.
 
-#include <fp32/common/threadblock_swizzle.hpp>
+#include <kzoo/threadblock_swizzle.hpp>
 #include <tensor_cores/common/store_pairs.hpp>
 #include <tensor_cores/common/swizzled_copy.hpp>
 
@@ -109,7 +109,7 @@ template <class S, int kWidth, bool kPairs>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     kernel(kzoo::gemm<float> g, int tile_rows, int tile_cols) {
   const int warp = threadIdx.x / 32;
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
   const int warp_row = warp / S::kWarpsN * S::kWM, warp_col = warp % S::kWarpsN * S::kWN;
 

@@ -20,11 +20,10 @@
 
 namespace strassen {
 
-using pipeline = pipelined::with<128, 256, 16, 5, 1, 1>;
+using pipeline = pipelined::tiles<128, 256, 16, 5, 1, 1>;
 
 class variant {
  public:
-  using types = kzoo::types<float>;
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
   static constexpr unsigned compute_capability = 80;
   // A11 + A22 is not the opposite of itself when rows of A11 alone change sign.

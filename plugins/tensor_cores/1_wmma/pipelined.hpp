@@ -6,7 +6,7 @@
 //   global memory  --copy_async-->  stages  --load_from_shared-->  fragments  --mma_sync-->  acc
 //                   kStages - 1 k tiles ahead             one step ahead
 
-#include <fp32/common/threadblock_swizzle.hpp>
+#include <kzoo/threadblock_swizzle.hpp>
 #include <tensor_cores/common/aligned_variant.hpp>
 
 #include "epilogue.hpp"
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   const int warp = threadIdx.x / 32;
   const int warp_row = warp / S::kWarpsN * S::kWM, warp_col = warp % S::kWarpsN * S::kWN;
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
 
   accumulators<G, S> acc;

@@ -4,7 +4,7 @@
 //   shared memory   | stage 0 | stage 1 | ...     a stage, in nn:   A  BM rows of BK | padding
 //                                                                   B  BK rows of BN | padding
 
-#include <fp32/common/thread_map.hpp>
+#include <tensor_cores/common/thread_map.hpp>
 #include <kzoo/async_copy.hpp>
 #include <kzoo/plugin.hpp>
 #include <tensor_cores/common/operand_tile.hpp>

@@ -2,7 +2,7 @@
 // brings them there from swizzled tiles, and C goes straight from the accumulators to memory. fp32
 // matrices are multiplied as TF32.
 
-#include <fp32/common/threadblock_swizzle.hpp>
+#include <kzoo/threadblock_swizzle.hpp>
 #include <kzoo/mma.hpp>
 #include <kzoo/plugin.hpp>
 #include <tensor_cores/common/aligned_variant.hpp>
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     tile_kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::a_type> b,
                 bool pairs, int tile_rows, int tile_cols) {
   const warp_position warp = warp_position::of<S>(threadIdx.x / 32);
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
 
   using L = layout<G, S>;

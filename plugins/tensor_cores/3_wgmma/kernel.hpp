@@ -1,7 +1,7 @@
 #pragma once
 // Warpgroups multiply straight from shared memory. Copies are as in mma, and so is the swizzle.
 
-#include <fp32/common/threadblock_swizzle.hpp>
+#include <kzoo/threadblock_swizzle.hpp>
 #include <kzoo/mbarrier.hpp>
 #include <tensor_cores/common/launch_tiles.hpp>
 #include <tensor_cores/common/operand_tile.hpp>
@@ -53,7 +53,7 @@ template <class G, class S, int kWidth>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::b_type> b,
            int tile_rows, int tile_cols) {
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
   const int warpgroup_row = threadIdx.x / kzoo::kWarpgroup * 64;
   float acc[S::kAccumulators];

@@ -1,7 +1,7 @@
 // The step before this with another way into shared memory: one thread asks the copy engine for
 // whole tiles, and an mbarrier per stage says when they have arrived.
 
-#include <fp32/common/threadblock_swizzle.hpp>
+#include <kzoo/threadblock_swizzle.hpp>
 
 #include "operands.hpp"
 
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   }
   __syncthreads();
 
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
   const int warpgroup_row = threadIdx.x / kzoo::kWarpgroup * 64;
   float acc[S::kAccumulators];

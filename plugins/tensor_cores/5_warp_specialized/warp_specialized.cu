@@ -1,7 +1,7 @@
 // One warpgroup asks for tiles and does nothing else; two others multiply them and do nothing else.
 // No barrier stops them all: each stage has two of its own, for full and for empty.
 
-#include <fp32/common/threadblock_swizzle.hpp>
+#include <kzoo/threadblock_swizzle.hpp>
 #include <tensor_cores/4_tma/operands.hpp>
 
 #include "pipeline.hpp"
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
   if (threadIdx.x == 0) sync.init(S::kWarpgroups);
   __syncthreads();
 
-  const auto tile = common::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
   const int k_tiles = kzoo::ceil_div(g.k, S::kBK);
   const int warpgroup = threadIdx.x / kzoo::kWarpgroup;

@@ -1,7 +1,8 @@
 #pragma once
 // Fills and checks buffers on the GPU. Plain types only, because nvcc compiles the implementation.
 
-#include "core/matrix_data.hpp"
+#include "data/digest.hpp"
+#include "data/matrix.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -2,30 +2,38 @@
 // The C++ side of the plugin ABI: an author writes one kernel, one small struct per variant, and
 // one KZOO_PLUGIN line. Everything here is compiled into the plugin; only the ABI is exported.
 //
-// A variant is a struct. One with a block for each tile of C names its grid and its kernel:
+// A variant is a struct that has either `kernel` or `run`.
+//
+// With `kernel`, and the grid that it is launched with, one block for each tile of C
+// (tile_grid.hpp):
 //
 //   struct tiled {
-//     using types = kzoo::types<float, kzoo::to<__half, float>>;   // element types of A, B and C
-//     using grid = kzoo::tile_grid<16, 16>;                  // see tile_grid.hpp
-//     template <class T>
-//     static constexpr auto kernel = tiled_kernel<T>;        // void tiled_kernel(kzoo::gemm<T>)
+//     using grid = kzoo::tile_grid<16, 16>;
+//     static constexpr auto kernel = tiled_kernel;      // __global__ void (kzoo::gemm<float>)
 //   };
 //
-// A variant of one type can have two builds of its kernel, and `template <bool kAligned>` there:
-// kernel<true> is launched where its grid's `static bool aligned(const kzoo::gemm<T>&)` is true,
-// kernel<false> elsewhere.
+// With `run`, which enqueues work on the stream, and does nothing else:
 //
-// Other variants have `run` in place of `kernel`:
+//     void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const;
+//     void run(const kzoo::gemm<float>& g, const kzoo_arguments& arguments) const;   // for
+//     workspace
 //
-//     template <class T>
-//     void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const;   // enqueue, nothing else
-//     template <class T>                                     // or, for workspace
-//     void run(const kzoo::gemm<T>& g, const kzoo_arguments& arguments) const;
+// Matrices are fp32 and row-major unless the variant says more:
+//
+//     using types = kzoo::types<float, kzoo::to<__half, float>>;   // element types of A, B and C
+//     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>
+//     static constexpr bool batches = true;                  // takes many products at once
+//
+// `kernel` and `run` are then templates over what they get, a kzoo::gemm<T, kLayout>:
+//
+//     template <class Gemm>
+//     static constexpr auto kernel = tiled_kernel<Gemm>;     // or: void run(const Gemm& g, ...)
+//
+// With batches Gemm may be a kzoo::gemm_batch, too; a `run` that does not take one is called for
+// one product after the other.
 //
 // And where a variant needs them:
 //
-//     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>, default: nn
-//     static constexpr bool batches = true;                  // takes many products at once
 //     static constexpr kzoo_precision precision = KZOO_COMPUTE_TF32;   // default: by type
 //     template <class T>                                     // or by element type
 //     static constexpr kzoo_precision precision_of = ...;
@@ -37,13 +45,6 @@
 //     static constexpr const char* not_simulated = "it uses wgmma";     // only CUDA devices run it
 //     static std::size_t workspace_bytes(const kzoo_problem&, const kzoo_device&);
 //     tiled(const kzoo_problem&, const kzoo_device&);        // once per problem; may throw
-//
-// A variant with other layouts than nn has `template <class T, kzoo::layout kLayout>` in place of
-// `template <class T>`, and kzoo::gemm<T, kLayout>.
-//
-// A variant with batches has `template <class Gemm> static constexpr auto kernel`, where Gemm is
-// kzoo::gemm<T, kLayout> or kzoo::gemm_batch<T, kLayout>; or a `run` that takes either, or else the
-// first alone: it is then called for one product after the other.
 //
 // Errors: throw kzoo::error, or anything derived from std::exception; it is caught here and passed
 // to the runner as a status and a sentence.
@@ -177,7 +178,15 @@ constexpr std::array<kzoo_signature, sizeof...(T)> make_signatures(types<T...>) 
                          element_traits<T>::type, precision_of<V, T>()}...};
 }
 template <class V>
-inline constexpr auto signatures = make_signatures<V>(typename V::types{});
+constexpr auto types_of() {
+  if constexpr (requires { typename V::types; }) {
+    return typename V::types{};
+  } else {
+    return types<float>{};
+  }
+}
+template <class V>
+inline constexpr auto signatures = make_signatures<V>(types_of<V>());
 
 template <class V>
 constexpr unsigned compute_capability() {
@@ -403,65 +412,54 @@ gemm<T, kLayout> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
           .beta = static_cast<accumulator>(p.beta)};
 }
 
-// Whether the variant's kernel is a template over its argument: a gemm or a gemm_batch.
-template <class V, class Gemm>
-constexpr bool has_kernel_for() {
-  if constexpr (batches<V>()) {
-    return requires { V::template kernel<Gemm>; };
-  } else {
-    return false;
-  }
-}
+// The variant's `kernel` is one function, not a template over its argument.
+template <class V>
+concept has_one_kernel = requires {
+  *V::kernel;
+};
 
-template <class V, class T, layout kLayout, class Gemm>
-void run_as(const instance<V>& i, const Gemm& g, const kzoo_arguments& args) {
+template <class V, class Gemm>
+void run_as(const V& v, const Gemm& g, const kzoo_arguments& args) {
   const auto stream = static_cast<stream_t>(args.stream);
-  if constexpr (requires { i.variant.run(g, args); }) {
-    i.variant.run(g, args);
-  } else if constexpr (has_kernel_for<V, Gemm>()) {
+  if constexpr (has_one_kernel<V>) {
+    V::grid::launch(V::kernel, g, stream);
+  } else if constexpr (requires { V::template kernel<Gemm>; }) {
     V::grid::launch(V::template kernel<Gemm>, g, stream);
-  } else if constexpr (requires { V::template kernel<T, kLayout>; }) {
-    V::grid::launch(V::template kernel<T, kLayout>, g, stream);
-  } else if constexpr (requires { V::template kernel<T>; }) {
-    V::grid::launch(V::template kernel<T>, g, stream);
-  } else if constexpr (requires { V::template kernel<true>; }) {
-    // NOLINTNEXTLINE(misc-redundant-expression): they are two kernels
-    V::grid::launch(V::grid::aligned(g) ? V::template kernel<true> : V::template kernel<false>, g,
-                    stream);
+  } else if constexpr (requires { v.run(g, args); }) {
+    v.run(g, args);
   } else {
-    i.variant.run(g, stream);
+    v.run(g, stream);
   }
 }
 
-// Whether the variant's run takes such an argument.
-template <class V, class Gemm>
-concept runs = requires(const V& v, const Gemm& g, const kzoo_arguments& args) {
-  v.run(g, args);
-}
-|| requires(const V& v, const Gemm& g, stream_t stream) { v.run(g, stream); };
-
-// A batch at once, where the variant can, else one product after the other.
-template <class V, class T, layout kLayout>
-void run_batch(const instance<V>& i, const gemm<T, kLayout>& first, const kzoo_arguments& args) {
-  const kzoo_problem& p = i.problem;
-  using batch = gemm_batch<T, kLayout>;
-  const batch all{first, static_cast<int>(p.batch), static_cast<std::ptrdiff_t>(p.stride_a),
-                  static_cast<std::ptrdiff_t>(p.stride_b), static_cast<std::ptrdiff_t>(p.stride_c)};
-  if constexpr (has_kernel_for<V, batch>() || runs<V, batch>) {
-    run_as<V, T, kLayout>(i, all, args);
-  } else {
-    for (int product = 0; product < all.products(); ++product)
-      run_as<V, T, kLayout>(i, all[product], args);
-  }
-}
+// Whether the variant computes a batch at once.
+template <class V, class Batch>
+concept takes =
+    !has_one_kernel<V> &&
+    (
+        requires { V::template kernel<Batch>; } ||
+        requires(const V& v, const Batch& g, const kzoo_arguments& args) { v.run(g, args); } ||
+        requires(const V& v, const Batch& g, stream_t stream) { v.run(g, stream); });
 
 template <class V, class T, layout kLayout>
 void run_one_or_many(const instance<V>& i, const kzoo_arguments& args) {
-  const gemm<T, kLayout> g = to_gemm<T, kLayout>(i.problem, args);
+  const kzoo_problem& p = i.problem;
+  const gemm<T, kLayout> g = to_gemm<T, kLayout>(p, args);
   if constexpr (batches<V>()) {
-    if (i.problem.batch > 1) return run_batch(i, g, args);
+    if (p.batch > 1) {
+      using batch = gemm_batch<T, kLayout>;
+      const batch all{g, static_cast<int>(p.batch), static_cast<std::ptrdiff_t>(p.stride_a),
+                      static_cast<std::ptrdiff_t>(p.stride_b),
+                      static_cast<std::ptrdiff_t>(p.stride_c)};
+      if constexpr (takes<V, batch>) {
+        run_as(i.variant, all, args);
+      } else {
+        for (int product = 0; product < p.batch; ++product) run_as(i.variant, all[product], args);
+      }
+      return;
+    }
   }
-  run_as<V, T, kLayout>(i, g, args);
+  run_as(i.variant, g, args);
 }
 
 template <class V, class T, layout... kLayout>
@@ -485,7 +483,7 @@ kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, 
     const bool may_ask = args->struct_size >= sizeof(kzoo_arguments);
     const launch_list_scope scope(may_ask ? args->launches : nullptr);
     if constexpr (!is_left_out<V>()) {
-      run_typed(typename V::types{}, *static_cast<const instance<V>*>(created), *args);
+      run_typed(types_of<V>(), *static_cast<const instance<V>*>(created), *args);
     }
   });
 }

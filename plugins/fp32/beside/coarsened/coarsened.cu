@@ -8,16 +8,16 @@ namespace {
 
 constexpr int kTile = 32;
 
-template <class T, int kOutputs>
-__global__ void __launch_bounds__(kTile* kTile) coarsened_kernel(kzoo::gemm<T> g) {
+template <int kOutputs>
+__global__ void __launch_bounds__(kTile* kTile) coarsened_kernel(kzoo::gemm<float> g) {
   constexpr int kColumns = kTile * kOutputs;
-  T(*a_tile)[kTile] = kzoo::dynamic_shared<T[kTile]>();
-  T(*b_tile)[kColumns] = reinterpret_cast<T(*)[kColumns]>(a_tile + kTile);
+  float(*a_tile)[kTile] = kzoo::dynamic_shared<float[kTile]>();                     // (BM, BK)
+  float(*b_tile)[kColumns] = reinterpret_cast<float(*)[kColumns]>(a_tile + kTile);  // (BK, BN)
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * kTile + ty;
   const int col = blockIdx.x * kColumns + tx;
 
-  kzoo::accumulator_t<T> acc[kOutputs] = {};
+  float acc[kOutputs] = {};
   for (int k0 = 0; k0 < g.k; k0 += kTile) {
     a_tile[ty][tx] = g.a_or_zero(row, k0 + tx);
 #pragma unroll
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(kTile* kTile) coarsened_kernel(kzoo::gemm<T> g
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < kTile; ++k) {
-      const T a = a_tile[ty][k];
+      const float a = a_tile[ty][k];
 #pragma unroll
       for (int j = 0; j < kOutputs; ++j) acc[j] += a * b_tile[k][tx + j * kTile];
     }
@@ -42,7 +42,6 @@ class coarsened {
   static constexpr std::size_t kSharedBytes = 4u * kTile * kTile * (1 + kOutputs);
 
  public:
-  using types = kzoo::types<float, int>;
   using grid = kzoo::tile_grid<kTile, kTile * kOutputs, kTile, kTile>;
 
   static const char* supports(const kzoo_problem&, const kzoo_device& d) {
@@ -51,15 +50,12 @@ class coarsened {
                : "its tiles need more shared memory than a block may have on this device";
   }
 
-  coarsened(const kzoo_problem& p, const kzoo_device&) {
-    const auto allow = [](auto* kernel) { kzoo::allow_dynamic_shared(kernel, kSharedBytes); };
-    p.type_c == KZOO_F32 ? allow(coarsened_kernel<float, kOutputs>)
-                         : allow(coarsened_kernel<int, kOutputs>);
+  coarsened(const kzoo_problem&, const kzoo_device&) {
+    kzoo::allow_dynamic_shared(coarsened_kernel<kOutputs>, kSharedBytes);
   }
 
-  template <class T>
-  void run(const kzoo::gemm<T>& g, kzoo::stream_t stream) const {
-    grid::launch(coarsened_kernel<T, kOutputs>, g, stream, kSharedBytes);
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    grid::launch(coarsened_kernel<kOutputs>, g, stream, kSharedBytes);
   }
 };
 

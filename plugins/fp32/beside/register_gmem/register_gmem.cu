@@ -13,16 +13,16 @@ constexpr int kThreads = 16;  // along each side of a block
 // Scalar loads. kStrided: a thread's elements of C are a contiguous TM x TN patch, so that
 // neighbouring threads read at a stride of TN. Otherwise they are 16 rows and columns apart, and
 // neighbouring threads read neighbouring columns.
-template <class T, int TM, int TN, bool kStrided>
-__global__ void __launch_bounds__(kThreads* kThreads) scalar_kernel(kzoo::gemm<T> g) {
+template <int TM, int TN, bool kStrided>
+__global__ void __launch_bounds__(kThreads* kThreads) scalar_kernel(kzoo::gemm<float> g) {
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * (kThreads * TM) + (kStrided ? ty * TM : ty);
   const int col = blockIdx.x * (kThreads * TN) + (kStrided ? tx * TN : tx);
   constexpr int kStep = kStrided ? 1 : kThreads;
 
-  kzoo::accumulator_t<T> acc[TM][TN] = {};
+  float acc[TM][TN] = {};
   for (int k = 0; k < g.k; ++k) {
-    T a[TM], b[TN];
+    float a[TM], b[TN];
 #pragma unroll
     for (int i = 0; i < TM; ++i) a[i] = g.a_or_zero(row + i * kStep, k);
 #pragma unroll
@@ -41,38 +41,40 @@ __global__ void __launch_bounds__(kThreads* kThreads) scalar_kernel(kzoo::gemm<T
 }
 
 // 16-byte loads: four steps along K of each row of A, and four columns of each row of B.
-template <class S, bool kAligned>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) vec4_kernel(kzoo::gemm<float> g) {
+template <class Tile, bool kAligned>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    vec4_kernel(kzoo::gemm<float> g) {
   const int tx = threadIdx.x, ty = threadIdx.y;
-  const int row = blockIdx.y * S::kBM + ty * S::kTM, col = blockIdx.x * S::kBN + tx * S::kTN;
+  const int row = blockIdx.y * Tile::kBM + ty * Tile::kTM,
+            col = blockIdx.x * Tile::kBN + tx * Tile::kTN;
 
-  float acc[S::kTM][S::kTN] = {};
+  float acc[Tile::kTM][Tile::kTN] = {};
   for (int k0 = 0; k0 < g.k; k0 += 4) {
-    float a[S::kTM][4], b[4][S::kTN];
+    float a[Tile::kTM][4], b[4][Tile::kTN];
 #pragma unroll
-    for (int i = 0; i < S::kTM; ++i) {
+    for (int i = 0; i < Tile::kTM; ++i) {
       common::unpack(common::load_a<kAligned>(g, row + i, k0), a[i]);
     }
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
-      for (int j = 0; j < S::kTN; j += 4) {
+      for (int j = 0; j < Tile::kTN; j += 4) {
         common::unpack(common::load_b<kAligned>(g, k0 + k, col + j), &b[k][j]);
       }
     }
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
 #pragma unroll
-      for (int i = 0; i < S::kTM; ++i) {
+      for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-        for (int j = 0; j < S::kTN; ++j) acc[i][j] += a[i][k] * b[k][j];
+        for (int j = 0; j < Tile::kTN; ++j) acc[i][j] += a[i][k] * b[k][j];
       }
     }
   }
 #pragma unroll
-  for (int i = 0; i < S::kTM; ++i) {
+  for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kTN; j += 4) {
+    for (int j = 0; j < Tile::kTN; j += 4) {
       common::store_c<kAligned>(g, row + i, col + j, &acc[i][j]);
     }
   }
@@ -80,19 +82,18 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) vec4_kernel(kzoo
 
 template <int TM, int TN, bool kStrided>
 struct scalar {
-  using types = kzoo::types<float, int>;
   using grid = kzoo::tile_grid<kThreads * TM, kThreads * TN, kThreads, kThreads>;
-  template <class T>
-  static constexpr auto kernel = scalar_kernel<T, TM, TN, kStrided>;
+  static constexpr auto kernel = scalar_kernel<TM, TN, kStrided>;
 };
 
 template <int TM, int TN>
 struct vec4 {
-  using types = kzoo::types<float>;
   // There are no tiles in shared memory; 16 is what K must be a multiple of for the aligned build.
   using grid = common::tiling<kThreads * TM, kThreads * TN, 16, TM, TN>;
-  template <bool kAligned>
-  static constexpr auto kernel = vec4_kernel<grid, kAligned>;
+
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    grid::launch(grid::aligned(g) ? vec4_kernel<grid, true> : vec4_kernel<grid, false>, g, stream);
+  }
 };
 
 }  // namespace

@@ -2,68 +2,73 @@
 // tile of B, 1024 elements each. By their coordinates in the block, 32 x 32, only the threads with
 // a small threadIdx have anything to load: this is variant `direct`. Numbered in one line and
 // folded again into 128 x 8 and 8 x 128, each thread loads one element of each tile
-// (common/load_tiles.hpp). The rest is register_tiles.
+// : variant `reindexed`. The
+// rest is register_tiles.
 
-#include <fp32/common/load_tiles.hpp>
+#include <fp32/common/tiling.hpp>
 
 namespace {
 
-template <class T, class S, bool kReindexed>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm) reindexed_kernel(kzoo::gemm<T> g) {
-  __shared__ T a_tile[S::kBM][S::kBK];
-  __shared__ T b_tile[S::kBK][S::kBN];
-  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * S::kThreadsX + tx;
-  const int row0 = blockIdx.y * S::kBM, col0 = blockIdx.x * S::kBN;
+template <class Tile, bool kReindexed>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    reindexed_kernel(kzoo::gemm<float> g) {
+  __shared__ float a_tile[Tile::kBM][Tile::kBK];
+  __shared__ float b_tile[Tile::kBK][Tile::kBN];
+  const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * Tile::kThreadsX + tx;
+  const int row0 = blockIdx.y * Tile::kBM, col0 = blockIdx.x * Tile::kBN;
 
-  kzoo::accumulator_t<T> acc[S::kTM][S::kTN] = {};
-  for (int k0 = 0; k0 < g.k; k0 += S::kBK) {
+  float acc[Tile::kTM][Tile::kTN] = {};
+  for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
     if constexpr (kReindexed) {
-      common::load_tiles<S>(g, row0, col0, k0, thread, a_tile, b_tile);
+      static_assert(Tile::kBM * Tile::kBK == Tile::kThreads &&
+                    Tile::kBK * Tile::kBN == Tile::kThreads);
+      const int a_row = thread / Tile::kBK, a_k = thread % Tile::kBK;
+      const int b_k = thread / Tile::kBN, b_col = thread % Tile::kBN;
+      a_tile[a_row][a_k] = g.a_or_zero(row0 + a_row, k0 + a_k);
+      b_tile[b_k][b_col] = g.b_or_zero(k0 + b_k, col0 + b_col);
     } else {
-      if (tx < S::kBK) {
+      if (tx < Tile::kBK) {
 #pragma unroll
-        for (int row = 0; row < S::kBM; row += S::kThreadsY) {
+        for (int row = 0; row < Tile::kBM; row += Tile::kThreadsY) {
           a_tile[row + ty][tx] = g.a_or_zero(row0 + row + ty, k0 + tx);
         }
       }
-      if (ty < S::kBK) {
+      if (ty < Tile::kBK) {
 #pragma unroll
-        for (int col = 0; col < S::kBN; col += S::kThreadsX) {
+        for (int col = 0; col < Tile::kBN; col += Tile::kThreadsX) {
           b_tile[ty][col + tx] = g.b_or_zero(k0 + ty, col0 + col + tx);
         }
       }
     }
     __syncthreads();  // the tiles are complete
 #pragma unroll
-    for (int k = 0; k < S::kBK; ++k) {
-      T a[S::kTM], b[S::kTN];
+    for (int k = 0; k < Tile::kBK; ++k) {
+      float a[Tile::kTM], b[Tile::kTN];
 #pragma unroll
-      for (int i = 0; i < S::kTM; ++i) a[i] = a_tile[ty + i * S::kThreadsY][k];
+      for (int i = 0; i < Tile::kTM; ++i) a[i] = a_tile[ty + i * Tile::kThreadsY][k];
 #pragma unroll
-      for (int j = 0; j < S::kTN; ++j) b[j] = b_tile[k][tx + j * S::kThreadsX];
+      for (int j = 0; j < Tile::kTN; ++j) b[j] = b_tile[k][tx + j * Tile::kThreadsX];
 #pragma unroll
-      for (int i = 0; i < S::kTM; ++i) {
+      for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-        for (int j = 0; j < S::kTN; ++j) acc[i][j] += a[i] * b[j];
+        for (int j = 0; j < Tile::kTN; ++j) acc[i][j] += a[i] * b[j];
       }
     }
     __syncthreads();  // all threads have read them
   }
 #pragma unroll
-  for (int i = 0; i < S::kTM; ++i) {
+  for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kTN; ++j) {
-      g.store_inside(row0 + ty + i * S::kThreadsY, col0 + tx + j * S::kThreadsX, acc[i][j]);
+    for (int j = 0; j < Tile::kTN; ++j) {
+      g.store_inside(row0 + ty + i * Tile::kThreadsY, col0 + tx + j * Tile::kThreadsX, acc[i][j]);
     }
   }
 }
 
 template <bool kReindexed>
 struct reindexed {
-  using types = kzoo::types<float, int>;
   using grid = common::tiling<128, 128, 8, 4, 4, 0>;
-  template <class T>
-  static constexpr auto kernel = reindexed_kernel<T, grid, kReindexed>;
+  static constexpr auto kernel = reindexed_kernel<grid, kReindexed>;
 };
 
 }  // namespace

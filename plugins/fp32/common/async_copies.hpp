@@ -1,0 +1,211 @@
+#pragma once
+// Stages of k tiles in shared memory, and the asynchronous copies (cp.async) that fill them. A k
+// tile is what one step of the main loop needs: BM x BK of A and BK x BN of B. Copies use no
+// registers while they are on their way. They are numbered, so that a kernel can issue some now and
+// some later.
+//
+// Edges of C are not tested: rows of A and columns of B past an edge are read from the last one
+// inside, and what they contribute is never stored. Where K is no multiple of BK, the first k tile
+// begins before K does and is filled up with zeros, so that all others are full.
+
+#include <fp32/common/bank_layouts.hpp>
+#include <fp32/common/warp_tiling.hpp>
+#include <kzoo/async_copy.hpp>
+
+#include <cstddef>
+
+namespace common {
+
+// A warp tiling with so many stages. A stage: A's k tile, transposed and padded, then B's.
+template <class WarpTiling, int Stages, int BlocksPerSm = 1>
+struct staged : WarpTiling {
+  using Layout = padded<WarpTiling>;
+  static constexpr int kStages = Stages, kBlocksPerSm = BlocksPerSm;
+  static constexpr int kBlockThreads = WarpTiling::kThreads;
+  static dim3 block() { return dim3(WarpTiling::kThreadsX, WarpTiling::kThreadsY); }
+  static __device__ int block_thread() {
+    return static_cast<int>(threadIdx.y) * WarpTiling::kThreadsX + static_cast<int>(threadIdx.x);
+  }
+  // The rows of its thread tile that a thread stores: all.
+  static constexpr int kOwnRows = WarpTiling::kTM;
+  static constexpr __device__ int own_row() { return 0; }
+  static constexpr int kStage = Layout::kSize + WarpTiling::kBK * WarpTiling::kBN;  // floats
+  static constexpr std::size_t kSharedBytes = sizeof(float) * Stages * kStage;
+  static_assert(Stages >= 3, "one stage is read, one is filled, others arrive");
+
+  // Whether the aligned build of a kernel may run: B is copied and C stored 16 bytes at a time, and
+  // K needs no zeros. Tiles may hang over edges of C.
+  static bool aligned(const kzoo::gemm<float>& g) {
+    return g.k % WarpTiling::kBK == 0 && g.n % 4 == 0 && g.rows_aligned(16);
+  }
+  // Why no block of the device can have the stages, or nullptr.
+  static const char* shared_memory_objection(const kzoo_device& d) {
+    return d.kind == KZOO_CPU || kSharedBytes <= d.shared_bytes_per_block
+               ? nullptr
+               : "its stages need more shared memory than a block of this device can have";
+  }
+};
+
+// A's part of a k tile. It is stored transposed, which cp.async can do for one float at a time
+// only. Eight neighbouring threads read 32 bytes of a row, and a warp writes to 32 different banks.
+template <class Tile>
+class a_copies {
+  static constexpr int kAcross = 8, kRows = Tile::kBlockThreads / kAcross;  // copied at once
+  static constexpr int kRowSteps = Tile::kBM / kRows;
+  static_assert(Tile::kBM % kRows == 0 && Tile::kBK % kAcross == 0);
+
+ public:
+  static constexpr int kCount = kRowSteps * (Tile::kBK / kAcross);
+
+  // From row row0 and column k0 of A on; k0 may be negative. padded::at() of a sum is the sum.
+  __device__ __forceinline__ a_copies(const kzoo::gemm<float>& g, int thread, int row0, int k0) {
+    k_ = thread % kAcross;
+    const int row = thread / kAcross;
+    to_ = Tile::Layout::at(k_, row);
+#pragma unroll
+    for (int i = 0; i < kRowSteps; ++i) {
+      from_[i] = g.a + min(row0 + row + i * kRows, g.m - 1) * g.lda + (k0 + k_);
+    }
+  }
+
+  __device__ __forceinline__ void copy(int i, float* a_tile, bool inside) const {
+    const int row_step = i % kRowSteps, k = i / kRowSteps * kAcross;
+    kzoo::copy_async<4>(a_tile + to_ + Tile::Layout::at(k, row_step * kRows), from_[row_step] + k,
+                        inside);
+  }
+  __device__ __forceinline__ int k_of(int i) const { return i / kRowSteps * kAcross + k_; }
+
+  __device__ __forceinline__ void advance(bool on) {
+#pragma unroll
+    for (int i = 0; i < kRowSteps; ++i) from_[i] += on ? Tile::kBK : 0;
+  }
+
+ private:
+  const float* from_[kRowSteps];
+  int to_, k_;
+};
+
+// B's part keeps its order: 16 bytes at a time, where its rows are aligned to that.
+template <class Tile, bool kAligned>
+class b_copies {
+  static constexpr int kWidth = kAligned ? 4 : 1, kPerRow = Tile::kBN / kWidth;
+  static constexpr int kAcross = kPerRow < Tile::kBlockThreads ? kPerRow : Tile::kBlockThreads;
+  static constexpr int kRows = Tile::kBlockThreads / kAcross, kStepCols = kAcross * kWidth;
+  static constexpr int kRowSteps = Tile::kBK / kRows, kColSteps = Tile::kBN / kStepCols;
+  static_assert(Tile::kBK % kRows == 0 && Tile::kBN % kStepCols == 0);
+
+ public:
+  static constexpr int kCount = kRowSteps * kColSteps;
+
+  __device__ __forceinline__ b_copies(const kzoo::gemm<float>& g, int thread, int col0, int k0) {
+    k_ = thread / kAcross;
+    const int col = thread % kAcross * kWidth;
+    to_ = k_ * Tile::kBN + col;
+    row_step_ = kRows * g.ldb;
+#pragma unroll
+    for (int i = 0; i < kColSteps; ++i) {
+      from_[i] = g.b + (k0 + k_) * g.ldb + min(col0 + col + i * kStepCols, g.n - kWidth);
+    }
+  }
+
+  __device__ __forceinline__ void copy(int i, float* b_tile, bool inside) const {
+    const int down = i / kColSteps, across = i % kColSteps;
+    kzoo::copy_async<4 * kWidth>(b_tile + to_ + down * kRows * Tile::kBN + across * kStepCols,
+                                 from_[across] + down * row_step_, inside);
+  }
+  __device__ __forceinline__ int k_of(int i) const { return i / kColSteps * kRows + k_; }
+
+  __device__ __forceinline__ void advance(bool on) {
+#pragma unroll
+    for (int i = 0; i < kColSteps; ++i) from_[i] += on ? kRowSteps * row_step_ : 0;
+  }
+
+ private:
+  const float* from_[kColSteps];
+  std::ptrdiff_t row_step_;
+  int to_, k_;
+};
+
+// Both parts, as one list of copies.
+template <class Tile, bool kAligned>
+class async_copies {
+  using a_type = a_copies<Tile>;
+  using b_type = b_copies<Tile, kAligned>;
+
+ public:
+  static constexpr int kCount = a_type::kCount + b_type::kCount;
+
+  // For the block whose tile of C begins at (row0, col0), from k tile `first` on. `thread` is the
+  // number in the block, of Tile::kBlockThreads.
+  __device__ __forceinline__ async_copies(const kzoo::gemm<float>& g, int thread, int row0,
+                                          int col0, int first)
+      : missing_(kzoo::ceil_div(g.k, Tile::kBK) * Tile::kBK - g.k),
+        k_tile_(first),
+        a_(g, thread, row0, first * Tile::kBK - missing_),
+        b_(g, thread, col0, first * Tile::kBK - missing_) {}
+
+  // Copy i of kCount; where it is not inside, nothing is read and zeros are written.
+  __device__ __forceinline__ void copy(int i, float* stage, bool inside) const {
+    if (i < a_type::kCount) {
+      a_.copy(i, stage, inside);
+    } else {
+      b_.copy(i - a_type::kCount, stage + Tile::Layout::kSize, inside);
+    }
+  }
+
+  // All copies of the next k tile. `more`: there is one; if not, the aligned build repeats the
+  // last.
+  __device__ __forceinline__ void copy_all(float* stage, bool more) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      copy(i, stage, kAligned || (more && (k_tile_ > 0 || k_of(i) >= missing_)));
+    }
+  }
+
+  // The same spread over `steps` steps, all but the last: the copies of step k.
+  __device__ __forceinline__ void copy_in_step(int k, int steps, float* stage, bool more) const {
+    const int even = (kCount + steps - 2) / (steps - 1), in_step = even > 2 ? even : 2;
+#pragma unroll
+    for (int i = k * in_step; i < (k + 1) * in_step && i < kCount; ++i) {
+      copy(i, stage, kAligned || more);
+    }
+  }
+
+  // On to the next k tile, or not.
+  __device__ __forceinline__ void advance(bool on) {
+    a_.advance(on);
+    b_.advance(on);
+    if constexpr (!kAligned) ++k_tile_;
+  }
+
+ private:
+  // Where in the k tile copy i goes, along K.
+  __device__ __forceinline__ int k_of(int i) const {
+    return i < a_type::kCount ? a_.k_of(i) : b_.k_of(i - a_type::kCount);
+  }
+
+  int missing_;  // steps of k tile 0 that are before the beginning of K
+  int k_tile_;
+  a_type a_;
+  b_type b_;
+};
+
+// The epilogue, for a tile that may hang over edges of C in the aligned build, too: N is a multiple
+// of four there, so that all four accumulators of a float4 are inside, or none. Stores `rows` rows
+// of the thread tile, from row `first` on.
+template <bool kAligned, class Coords, int TM, int TN>
+__device__ __forceinline__ void store_tile_inside(const kzoo::gemm<float>& g, const Coords& coords,
+                                                  const float (&acc)[TM][TN], int first = 0,
+                                                  int rows = TM) {
+#pragma unroll
+  for (int i = 0; i < TM; ++i) {
+    if (i / rows != first / rows) continue;
+#pragma unroll
+    for (int j = 0; j < TN; j += 4) {
+      const int row = coords.row0 + coords.row(i), col = coords.col0 + coords.col(j);
+      if (!kAligned || (row < g.m && col < g.n)) store_c<kAligned>(g, row, col, &acc[i][j]);
+    }
+  }
+}
+
+}  // namespace common

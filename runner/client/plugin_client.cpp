@@ -1,0 +1,263 @@
+#include "client/plugin_client.hpp"
+
+#include "core/operands.hpp"
+#include "os/printable.hpp"
+#include "worker/messages_json.hpp"
+#include "worker/operations.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace kzoo::client {
+
+using json = nlohmann::json;
+using worker::operation;
+
+static std::string name(operation op) { return std::string(worker::names_of(op).name); }
+
+json plugin_client::call(const json& request, double timeout_seconds) {
+  json reply;
+  try {
+    reply = exchange(request, timeout_seconds);
+  } catch (const failure&) {
+    forget_session();
+    throw;
+  } catch (const std::system_error& e) {
+    give_up(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
+  }
+  if (!reply.contains("status")) return reply;
+  const auto reason = printable(reply.value("reason", ""), kLongestText);
+  const auto status = reply.value("status", "");
+  if (status == "unsupported") throw failure(verdict::unsupported, reason);
+  if (status == "unavailable") throw failure(verdict::unavailable, reason);
+  if (status == "wrong") throw failure(verdict::wrong, reason);
+  give_up(verdict::error, reason);
+}
+
+void plugin_client::give_up(verdict v, const std::string& reason) {
+  // So that the next cell does not inherit, for example, a broken CUDA context.
+  leave();
+  throw failure(v, reason);
+}
+
+// Converts the reply. A worker always sends a valid one, but a plugin can write to its channel.
+template <class T>
+T plugin_client::call_for(const json& request, double timeout_seconds) {
+  try {
+    return call(request, timeout_seconds).get<T>();
+  } catch (const json::exception&) {
+    refuse_forged();
+  }
+}
+
+void plugin_client::refuse_forged() {
+  give_up(verdict::crashed, "the plugin wrote into the worker's own channel");
+}
+
+namespace {
+
+std::size_t c_bytes(const problem& p) {
+  return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype.c);
+}
+std::size_t folded_bytes(const problem& p) {
+  return static_cast<std::size_t>(p.all_rows()) * sizeof(data::row_sums);
+}
+
+// Whether a worker may report this as a time or a clock rate.
+bool is_figure(double x) { return std::isfinite(x) && x >= 0; }
+
+struct opened {
+  results::plugin_description plugin;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
+
+}  // namespace
+
+results::plugin_description plugin_client::open() {
+  auto plugin =
+      call_for<opened>({{"op", name(operation::open)}, {"file", file_.string()}}, timeout_seconds_)
+          .plugin;
+  opened_ = true;
+  plugin.summary = printable_lines(plugin.summary, kLongestText);
+  plugin.build_info = printable(plugin.build_info, kLongestText);
+  for (std::string& file : plugin.libraries) file = printable(file, kLongestText);
+  variants_.clear();
+  for (results::variant_description& v : plugin.variants) {
+    v.summary = printable_lines(v.summary, kLongestText);
+    variants_.push_back(v.id);
+  }
+  return plugin;
+}
+
+std::optional<std::string> plugin_client::objection(const std::string& device,
+                                                    std::uint32_t variant, const problem& p) {
+  if (opened_ && !set_back()) leave();
+  if (!opened_) open();
+  try {
+    call_for<json>(
+        {{"op", name(operation::ask)}, {"device", device}, {"variant", variant}, {"problem", p}},
+        timeout_seconds_);
+    return std::nullopt;
+  } catch (const failure& f) {
+    if (f.verdict != verdict::unsupported) throw;
+    return f.what();
+  }
+}
+
+void plugin_client::prepare(const std::string& device, std::uint32_t variant, const problem& p,
+                            int slot) {
+  const auto decline = [&](const std::string& why) {
+    const auto before = taken_.find({variant, p});
+    if (before == taken_.end()) throw failure(verdict::unsupported, why);
+    before->second = "declines a problem that it took before: " + why;
+    throw failure(verdict::error, before->second);
+  };
+  if (const auto before = taken_.find({variant, p});
+      before != taken_.end() && !before->second.empty())
+    throw failure(verdict::error, before->second);
+  if (const auto why = objection(device, variant, p)) decline(*why);
+  prepared_[slot] = p;
+  const std::string run = name_of_run(variant, p);
+  std::erase(ran_, run);
+  ran_.push_back(run);
+  try {
+    call_for<json>({{"op", name(operation::prepare)},
+                    {"slot", slot},
+                    {"device", device},
+                    {"variant", variant},
+                    {"problem", p}},
+                   timeout_seconds_);
+  } catch (const failure& f) {
+    if (f.verdict == verdict::unsupported) decline(f.what());
+    throw;
+  }
+  taken_.try_emplace({variant, p});
+}
+
+void plugin_client::renew(const problem& p, const std::string& move, int slot) {
+  prepared_.at(slot) = p;
+  call_for<json>({{"op", name(operation::renew)}, {"slot", slot}, {"problem", p}, {"move", move}},
+                 timeout_seconds_);
+}
+
+void plugin_client::expect(const worker::output_request& output, const problem& p) {
+  if (!output.wanted) return;
+  const std::size_t row = static_cast<std::size_t>(p.n) * type_size(p.dtype.c);
+  output_bytes_ = output.rows.empty() ? c_bytes(p) : output.rows.size() * row;
+  output_.reserve(output_bytes_);
+}
+
+worker::run_report plugin_client::run(const worker::run_request& how, int slot) {
+  expect(how.output, prepared_.at(slot));
+  return call_for<worker::run_report>({{"op", name(operation::run)}, {"slot", slot}, {"how", how}},
+                                      timeout_seconds_);
+}
+
+void plugin_client::show(int slot) {
+  expect({}, prepared_.at(slot));
+  call_for<json>({{"op", name(operation::show)}, {"slot", slot}}, timeout_seconds_);
+}
+
+worker::sample_report plugin_client::sample(const worker::sample_request& how) {
+  expect(how.output, prepared_.at(0));
+  // Warm-up and sampling may each take max_seconds, and run over by one kernel.
+  auto report =
+      call_for<worker::sample_report>({{"op", name(operation::sample)}, {"slot", 0}, {"how", how}},
+                                      2 * (timeout_seconds_ + how.max_seconds));
+  if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
+      !std::ranges::all_of(report.samples_ms, is_figure) ||
+      !std::ranges::all_of(report.sm_mhz, is_figure) || !is_figure(report.seconds) ||
+      !is_figure(report.warmup_seconds) || !is_figure(report.total_seconds)) {
+    refuse_forged();
+  }
+  return report;
+}
+
+worker::sustain_report plugin_client::sustain(const worker::sustain_request& how) {
+  expect(how.output, prepared_.at(0));
+  const auto report = call_for<worker::sustain_report>(
+      {{"op", name(operation::sustain)}, {"slot", 0}, {"how", how}},
+      timeout_seconds_ + 2 * how.seconds);
+  const std::array figures{report.ms, report.begin_seconds, report.end_seconds};
+  if (report.runs < 1 || !std::ranges::all_of(figures, is_figure)) refuse_forged();
+  return report;
+}
+
+worker::end_to_end_report plugin_client::end_to_end(const worker::output_request& output) {
+  expect(output, prepared_.at(0));
+  const auto report = call_for<worker::end_to_end_report>(
+      {{"op", name(operation::end_to_end)}, {"slot", 0}, {"output", output}}, timeout_seconds_);
+  const timing::end_to_end& t = report.times;
+  const std::array all{t.allocate_ms, t.to_device_ms, t.kernel_ms, t.to_host_ms};
+  if (!std::ranges::all_of(all, is_figure)) refuse_forged();
+  return report;
+}
+
+void plugin_client::profile(int warmup) {
+  call_for<json>({{"op", name(operation::profile)}, {"slot", 0}, {"warmup", warmup}},
+                 timeout_seconds_);
+}
+
+std::vector<data::row_sums> plugin_client::fold(std::uint64_t key, int slot) {
+  const problem& p = prepared_.at(slot);
+  output_.reserve(folded_bytes(p));
+  call_for<json>({{"op", name(operation::fold)}, {"slot", slot}, {"key", key}}, timeout_seconds_);
+  std::vector<data::row_sums> sums(static_cast<std::size_t>(p.all_rows()));
+  std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
+  return sums;
+}
+
+double plugin_client::longest_pause_ms(const std::string& device) {
+  if (!opened_) open();
+  const auto report = call_for<worker::watch_report>(
+      {{"op", name(operation::watch)}, {"device", device}}, timeout_seconds_);
+  if (!is_figure(report.pause_ms)) refuse_forged();
+  return report.pause_ms;
+}
+
+void plugin_client::finish(int slot) {
+  call_for<json>({{"op", name(operation::finish)}, {"slot", slot}}, timeout_seconds_);
+}
+
+std::optional<worker::memory_report> plugin_client::release() {
+  if (!opened_) return std::nullopt;
+  const auto now =
+      call_for<worker::memory_report>({{"op", name(operation::release)}}, timeout_seconds_);
+  const std::int64_t host_before = std::exchange(host_in_use_, now.host).value_or(now.host);
+  return worker::memory_report{now.host - host_before, now.device, now.device_free,
+                               printable(now.limits, kLongestText)};
+}
+
+void plugin_client::leave() {
+  restart();
+  forget_session();
+}
+
+void plugin_client::forget_session() {
+  opened_ = false;
+  host_in_use_.reset();
+  ran_.clear();
+}
+
+std::string plugin_client::name_of_run(std::uint32_t variant, const problem& p) const {
+  const std::string id = variant < variants_.size() ? variants_[variant] : "?";
+  return fmt::format("{}:{} at {}", file_.stem().string(), id, shape_name(p));
+}
+
+std::string plugin_client::ran_before(std::uint32_t variant, const problem& p) const {
+  const std::string own = name_of_run(variant, p);
+  const auto other =
+      std::find_if(ran_.rbegin(), ran_.rend(), [&](const std::string& run) { return run != own; });
+  return other == ran_.rend() ? "" : *other;
+}
+
+std::span<const std::byte> plugin_client::output() { return output_.view(output_bytes_); }
+
+}  // namespace kzoo::client

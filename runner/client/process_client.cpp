@@ -1,0 +1,150 @@
+#include "client/plugin_client.hpp"
+#include "process/child.hpp"
+#include "process/resident.hpp"
+#include "worker/operations.hpp"
+#include "worker/worker.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+namespace kzoo::client {
+namespace {
+
+// Explains a signal to the author of a kernel.
+std::string signal_words(int number) {
+  const char* meaning = "";
+  switch (number) {
+    case SIGSEGV:
+      meaning = ", an access to memory that is not there";
+      break;
+    case SIGBUS:
+      meaning = ", an access to memory that is not there or not aligned";
+      break;
+    case SIGABRT:
+      meaning = ", the plugin called abort() or a failed assert did";
+      break;
+    case SIGFPE:
+      meaning = ", an integer division by zero or another arithmetic trap";
+      break;
+    case SIGILL:
+      meaning = ", a trap, or an instruction that this processor does not have";
+      break;
+    case SIGKILL:
+      meaning = ", killed from outside, perhaps for want of memory";
+      break;
+    default:
+      break;
+  }
+  return fmt::format("SIG{}{}", sigabbrev_np(number), meaning);
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) return signal_words(WTERMSIG(status));
+  return fmt::format("the plugin ended its process with exit code {}", WEXITSTATUS(status));
+}
+
+// How often a worker that is busy is looked at.
+constexpr double kWatchSeconds = 0.25;
+
+class process_client final : public plugin_client {
+ public:
+  process_client(std::filesystem::path file, double timeout_seconds)
+      : plugin_client(std::move(file), timeout_seconds) {}
+
+ protected:
+  nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
+    if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd());
+    const auto op = worker::find_operation(request.at("op").get<std::string>());
+    const std::string_view doing = worker::names_of(op.value()).doing;
+    // A worker runs only while it has a request: between its turns nothing that its plugin left
+    // running disturbs the others.
+    worker_->resume();
+    if (!worker_->control().send(request)) give_up_crashed(doing);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
+    for (;;) {
+      const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
+      const process::child::event event = worker_->wait(std::min(left.count(), kWatchSeconds));
+      // Also when bytes keep arriving that form no reply.
+      if (left.count() <= 0) {
+        give_up(verdict::hung,
+                fmt::format("no answer within {:g} s while {}, killed", timeout_seconds, doing));
+      }
+      if (event == process::child::event::deadline) {
+        watch(doing);
+        continue;
+      }
+      bool closed = event == process::child::event::ended;
+      if (!closed) {
+        try {
+          if (auto reply = worker_->control().receive(closed)) {
+            worker_->hold();
+            return std::move(*reply);
+          }
+        } catch (const nlohmann::json::exception&) {
+          closed = true;  // not JSON: the plugin wrote to the worker's channel
+        }
+      }
+      if (closed) give_up_crashed(doing);
+    }
+  }
+
+  void restart() override { worker_.reset(); }
+  bool set_back() override { return !worker_ || worker_->set_back(); }
+
+ private:
+  // Fails for a worker that will not answer, or holds too much memory.
+  void watch(std::string_view doing) {
+    if (worker_->is_stopped()) {
+      give_up(verdict::hung,
+              fmt::format("its process was stopped by a signal while {}, killed", doing));
+    }
+    // The limit of the process itself does not count what it maps as shared.
+    const double limit = memory_limit_ + double(output_memory().size());
+    if (const double held = process::resident_bytes(worker_->pid()); held > limit) {
+      give_up(verdict::error,
+              fmt::format("no more host memory: it holds {:.1f} GB, shared mappings included, and "
+                          "a worker may have {:.1f} GB; killed while {}",
+                          held / 1e9, limit / 1e9, doing));
+    }
+    worker_->watch_memory();
+  }
+
+  [[noreturn]] void give_up(verdict v, const std::string& why) {
+    worker_.reset();
+    throw failure(v, why + log_.last_line());
+  }
+
+  [[noreturn]] void give_up_crashed(std::string_view doing) {
+    // The channel closes shortly before the process can be waited for.
+    constexpr double kMomentSeconds = 1.0;
+    worker_->wait_for_end(kMomentSeconds);
+    const std::optional<int> status = worker_->end();
+    worker_.reset();
+    const std::string how =
+        status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
+    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing, log_.last_line()));
+  }
+
+  process::output_log log_;
+  std::optional<process::child> worker_;
+  double memory_limit_ = double(worker::worker_memory_limit());
+};
+
+}  // namespace
+
+std::unique_ptr<plugin_client> make_process_client(std::filesystem::path file,
+                                                   double timeout_seconds) {
+  return std::make_unique<process_client>(std::move(file), timeout_seconds);
+}
+
+}  // namespace kzoo::client

@@ -1,0 +1,228 @@
+#pragma once
+// What every word of every matrix buffer holds before a kernel runs, as a pure function of its
+// index. The worker fills buffers on its device with it, the reference computes the expected result
+// from it, and memory that a kernel must not write (inputs, row padding, the redzones around a
+// matrix) is checked against it, so no copy of the data is ever kept or sent. The bits are the same
+// on host and device: integer hashing, then exact or correctly rounded conversion.
+
+#include "data/element.hpp"
+#include "data/matrix.hpp"
+
+#include <kzoo/abi.h>
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+namespace kzoo::data {
+
+// A positive integer that the type holds exactly and, in fp8, no type with fewer fraction bits.
+constexpr int height(kzoo_type type, std::uint32_t bits) {
+  switch (type) {
+    case KZOO_E4M3:
+      return 9 + 2 * static_cast<int>(bits % 4);
+    case KZOO_E5M2:
+      return 5 + 2 * static_cast<int>(bits % 2);
+    case KZOO_I8:
+      return 1 + static_cast<int>(bits % 127);
+    default:
+      return 1 + static_cast<int>(bits % 128);
+  }
+}
+
+// The integer at `index`, for contents that are integers; `h` is hash(x.key, index).
+constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h) {
+  const auto bits = static_cast<std::uint32_t>(h >> 32);
+  const int sign = static_cast<int>(bits % 3) - 1;
+  switch (x.inside) {
+    case content::odd:
+      return (2049 + 2 * static_cast<int>((bits >> 1) % 1024)) * ((bits & 1u) != 0 ? 1 : -1);
+    case content::wide_odd:
+      return ((1 << 25) + 1 + 2 * static_cast<int>((bits >> 1) % (1 << 24))) *
+             ((bits & 1u) != 0 ? 1 : -1);
+    case content::signs:
+      return sign;
+    case content::thin_signs:
+      return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(x.parameter + 1) == 0 ? sign
+                                                                                              : 0;
+    case content::full:
+      return x.type == KZOO_I8 ? static_cast<int>(bits % 255) - 127 : static_cast<int>(bits);
+    case content::heights:
+      return height(x.type, bits);
+    case content::hill: {
+      const std::int64_t col = op_coordinates_of(x, index).col;
+      return col < (op_cols(x) + 1) / 2 ? height(x.type, bits) : -height(x.type, bits);
+    }
+    case content::bits:
+      return static_cast<int>(bits & 1u);
+    case content::zeros:
+      return 0;
+    case content::ones:
+      return 1;
+    default:
+      return static_cast<int>(bits % 17) - 8;
+  }
+}
+
+// Is the content made of integers, in every type?
+constexpr bool is_whole(content c) {
+  switch (c) {
+    case content::uniform:
+    case content::specials:
+    case content::scaled:
+    case content::normal:
+    case content::sparse:
+    case content::powers:
+    case content::few_bits:
+    case content::tall_first_col:
+    case content::tall_first_row:
+    case content::no_first_col:
+    case content::no_first_row:
+      return false;
+    default:
+      return true;
+  }
+}
+
+constexpr double power_of_two(std::int64_t exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
+}
+
+// Uniform fractions, each times factor().
+constexpr bool is_multiple_of_uniform(content c) {
+  switch (c) {
+    case content::uniform:
+    case content::scaled:
+    case content::tall_first_col:
+    case content::tall_first_row:
+    case content::no_first_col:
+    case content::no_first_row:
+      return true;
+    default:
+      return false;
+  }
+}
+constexpr double kTall = 0x1p30;
+constexpr double factor(const matrix& x, std::int64_t index) {
+  switch (x.inside) {
+    case content::scaled:
+      return power_of_two(static_cast<std::int64_t>(x.parameter));
+    case content::tall_first_col:
+      return op_coordinates_of(x, index).col == 0 ? kTall : 1.0;
+    case content::tall_first_row:
+      return op_coordinates_of(x, index).row == 0 ? kTall : 1.0;
+    case content::no_first_col:
+      return op_coordinates_of(x, index).col == 0 ? 0.0 : 1.0;
+    case content::no_first_row:
+      return op_coordinates_of(x, index).row == 0 ? 0.0 : 1.0;
+    default:
+      return 1.0;
+  }
+}
+
+// A fraction for content that is none of integers, exact in fp32; `h` is hash(x.key, index).
+constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
+  const float uniform =
+      static_cast<float>(static_cast<std::int32_t>(h >> 40) - (1 << 23)) * 0x1p-23f;
+  switch (x.inside) {
+    case content::normal: {
+      const auto part = [h](int i) { return static_cast<std::int32_t>((h >> (16 * i)) & 0xffffu); };
+      return static_cast<float>(part(0) + part(1) + part(2) + part(3) - (1 << 17)) * 0x1p-16f;
+    }
+    case content::sparse:
+      return (h & 0xffffffffu) < x.parameter ? 0.0f : uniform;
+    case content::powers: {
+      const auto exponent = static_cast<std::uint32_t>((h & 0xffffffffu) % (x.parameter + 1));
+      const float power = std::bit_cast<float>((127u - exponent) << 23);
+      return (h >> 63) != 0 ? -power : power;
+    }
+    case content::few_bits: {
+      const std::uint32_t cut = (1u << (23 - x.parameter)) - 1;
+      return std::bit_cast<float>(std::bit_cast<std::uint32_t>(uniform) & ~cut);
+    }
+    default:
+      return uniform * static_cast<float>(factor(x, index)) + 0.0f;  // no -0
+  }
+}
+
+// Infinity of either sign or a quiet NaN; e4m3 has only the latter.
+constexpr word_bits special(kzoo_type type, std::uint64_t h) {
+  const word_bits infinity = largest_magnitude(type);
+  if (type == KZOO_E4M3) return infinity + 1;
+  switch (h % 3) {
+    case 0:
+      return infinity;
+    case 1:
+      return infinity | sign_bit(type);
+    default:  // the exponent's lowest bit, one place lower, is the highest bit of the fraction
+      return infinity | (infinity & ~(infinity - 1)) >> 1;
+  }
+}
+
+// An element as generated, before any row or column is negated; not for content::poison.
+constexpr word_bits generated(const matrix& x, std::int64_t index) {
+  const std::uint64_t h = hash(x.key, index);
+  if (is_whole(x.inside) || is_integer_type(x.type)) {
+    const int whole = whole_number(x, index, h);
+    if (is_integer_type(x.type))
+      return static_cast<std::uint32_t>(whole) & (2 * sign_bit(x.type) - 1);
+    if (x.type == KZOO_F64) return std::bit_cast<std::uint64_t>(static_cast<double>(whole));
+    return encode(x.type, static_cast<float>(whole));
+  }
+  if (x.type == KZOO_F64 && is_multiple_of_uniform(x.inside)) {  // 53 bits
+    const auto whole = static_cast<std::int64_t>(h >> 11) - (std::int64_t{1} << 52);
+    return std::bit_cast<std::uint64_t>(static_cast<double>(whole) * 0x1p-52 * factor(x, index) +
+                                        0.0);  // no -0
+  }
+  if (x.inside == content::specials) {
+    if (h % 256 == 0) return special(x.type, h >> 8);
+    if (h % 16 == 1) return 0;
+  }
+  return encode(x.type, fraction(x, index, h));
+}
+
+// The word at `index`.
+constexpr word_bits word(const matrix& x, std::int64_t index) {
+  if (x.inside == content::poison || !is_inside(x, index))
+    return poison_bits(x.type, hash(x.key, index));
+  const word_bits bits = generated(x, index);
+  if (x.negated == negation{}) return bits;
+  const coordinates at = coordinates_of(x, index);
+  return is_element_negated(x, at.row, at.col) ? opposite(x.type, bits) : bits;
+}
+
+// Changes the sign of an element, which may be of a result: what still holds its poison stays.
+constexpr word_bits negate(const matrix& x, std::int64_t index, word_bits bits) {
+  if (x.inside == content::poison && bits == word(x, index)) return bits;
+  return opposite(x.type, bits);
+}
+
+// The largest magnitude that an element of a floating type can have.
+constexpr double norm_of(const matrix& x) {
+  switch (x.inside) {
+    case content::zeros:
+      return 0.0;
+    case content::integers:
+      return 8.0;
+    case content::odd:
+      return 4095.0;
+    case content::wide_odd:
+      return 0x1p26;
+    case content::heights:
+    case content::hill:
+      return 128.0;
+    case content::normal:
+      return 2.0;
+    case content::tall_first_col:
+    case content::tall_first_row:
+      return kTall;
+    case content::scaled:
+      return power_of_two(static_cast<std::int64_t>(x.parameter));
+    case content::specials:
+      return std::numeric_limits<double>::infinity();
+    default:
+      return 1.0;
+  }
+}
+
+}  // namespace kzoo::data

@@ -1,0 +1,176 @@
+#pragma once
+// A matrix buffer: where its elements are between redzones and padding, what they are made of, and
+// which of them are negated.
+//
+//   index 0          kRedzone                          kRedzone + rows * ld   word_count
+//   | redzone of NaN | rows x ld elements, padding NaN | redzone of NaN       |
+//
+// Rows, columns and ld are those of the matrix as it is stored, row by row. Where the layout of a
+// problem says t, its transpose is what is multiplied: op(x) in BLAS's words.
+//
+// The matrices of a batch are in one buffer, `stride` words from one to the next. What is between
+// the rows of one and those of the next is NaN too, and counts as padding of the row before it.
+// Rows are numbered through all of them: row r is row r % rows of product r / rows.
+
+#include <kzoo/abi.h>
+
+#include <cstdint>
+
+namespace kzoo::data {
+
+// Size of the redzones before and after each matrix, in elements. No kernel may write to them.
+inline constexpr std::int64_t kRedzone = 1024;
+
+// What the elements of a matrix are.
+enum class content : std::uint32_t {
+  uniform,     // fractions in [-1, 1), zero-mean
+  integers,    // integers in [-8, 8]
+  poison,      // signalling NaNs; random words for integer types
+  odd,         // odd integers of 12 bits and either sign: exact in fp32, not in TF32
+  wide_odd,    // odd integers of 26 bits and either sign: exact in fp64, not in fp32
+  signs,       // -1, 0 and 1
+  thin_signs,  // signs, but 0 except in about one of parameter + 1, so that sums stay small
+  full,        // all bits of an i32; of an i8 all but -128, whose opposite it does not hold
+  heights,     // 1 to 128, or what is the most that the type holds exactly: see height()
+  hill,  // heights in the left half of the columns of op(x), their opposites in the right half
+  bits,  // 0 and 1
+  zeros,
+  ones,
+  normal,    // sums of four numbers uniform in [-1/2, 1/2)
+  specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements, and 0 in 16
+  scaled,    // uniform, times 2^parameter, which may be negative
+  // With a parameter, matrix::parameter:
+  sparse,    // uniform, but 0 in parameter of 2^32 elements
+  powers,    // 2^-parameter to 1, of either sign
+  few_bits,  // uniform, cut to so many fraction bits
+  // f32 and f64 only, of op(x):
+  tall_first_col,  // uniform, but column 0 is larger by 2^30
+  tall_first_row,  // uniform, but row 0 is
+  no_first_col,    // uniform, but column 0 is 0
+  no_first_row     // uniform, but row 0 is
+};
+
+// Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
+// C0, negates that row or column of A B + C0, bit for bit, since rounding is symmetric. So each run
+// of a kernel can be given another problem with a known result. 0: no rows, or no columns, are.
+struct negation {
+  std::uint64_t rows = 0, cols = 0;  // keys
+  // One of the rows and one of the columns are not as the keys say, but the opposite: see late().
+  bool without_late = false;
+
+  constexpr bool operator==(const negation&) const = default;
+};
+
+struct matrix {
+  kzoo_type type;
+  content inside;  // of the rows x cols elements; all other words are always poison
+  std::int64_t rows, cols, ld;
+  std::uint64_t key;  // different for each matrix and seed
+  negation negated{};
+  bool transposed = false;      // op(x) is the transpose
+  std::uint64_t parameter = 0;  // of `inside`
+  // The matrices of a batch; one alone has stride 0.
+  std::int64_t count = 1, stride = 0;
+  // Whether the same rows, or columns, of all of them are negated: of a C with one A, or one B.
+  bool same_rows = false, same_cols = false;
+};
+
+// The rows of all matrices of a batch.
+constexpr std::int64_t all_rows(const matrix& x) { return x.count * x.rows; }
+// The words from the first to the last row.
+constexpr std::int64_t span_of(const matrix& x) { return (x.count - 1) * x.stride + x.rows * x.ld; }
+constexpr std::int64_t word_count(const matrix& x) { return span_of(x) + 2 * kRedzone; }
+
+struct coordinates {
+  std::int64_t row, col;  // col >= cols: padding
+};
+
+// Row and column of word i of a matrix; a GPU divides 32-bit numbers several times faster.
+constexpr coordinates divided(std::int64_t i, std::int64_t ld, bool is_small) {
+  if (!is_small) return {i / ld, i % ld};
+  const auto i32 = static_cast<std::uint32_t>(i), ld32 = static_cast<std::uint32_t>(ld);
+  return {i32 / ld32, i32 % ld32};
+}
+// Where between the redzones `index` is.
+constexpr coordinates coordinates_of(const matrix& x, std::int64_t index) {
+  const std::int64_t i = index - kRedzone;
+  const bool is_small = span_of(x) <= INT32_MAX;
+  if (x.count == 1) return divided(i, x.ld, is_small);
+  const auto [product, rest] = divided(i, x.stride, is_small);
+  const std::int64_t last = (x.rows - 1) * x.ld;  // what is past the last row counts as part of it
+  const coordinates at =
+      rest < last ? divided(rest, x.ld, is_small) : coordinates{x.rows - 1, rest - last};
+  return {product * x.rows + at.row, at.col};
+}
+
+constexpr bool is_inside(const matrix& x, std::int64_t index) {
+  const std::int64_t i = index - kRedzone;
+  return i >= 0 && i < span_of(x) && coordinates_of(x, index).col < x.cols;
+}
+
+// Index of element (row, col).
+constexpr std::int64_t index_of(const matrix& x, std::int64_t row, std::int64_t col) {
+  if (x.count == 1) return kRedzone + row * x.ld + col;
+  return kRedzone + row / x.rows * x.stride + row % x.rows * x.ld + col;
+}
+// Index past the row and its padding.
+constexpr std::int64_t row_end(const matrix& x, std::int64_t row) {
+  return row + 1 < all_rows(x) ? index_of(x, row + 1, 0) : kRedzone + span_of(x);
+}
+
+// The same for op(x) of one product.
+constexpr std::int64_t op_rows(const matrix& x) { return x.transposed ? x.cols : x.rows; }
+constexpr std::int64_t op_cols(const matrix& x) { return x.transposed ? x.rows : x.cols; }
+constexpr std::int64_t op_index(const matrix& x, std::int64_t product, std::int64_t row,
+                                std::int64_t col) {
+  return kRedzone + product * x.stride + (x.transposed ? col * x.ld + row : row * x.ld + col);
+}
+constexpr coordinates op_coordinates_of(const matrix& x, std::int64_t index) {
+  const coordinates at = coordinates_of(x, index);
+  const std::int64_t row = x.count == 1 ? at.row : at.row % x.rows;
+  return x.transposed ? coordinates{at.col, row} : coordinates{row, at.col};
+}
+// What negates the rows and columns of op(x) that `op` names.
+constexpr negation op_negation(const matrix& x, const negation& op) {
+  return x.transposed ? negation{op.cols, op.rows, op.without_late} : op;
+}
+
+// 64 well-mixed bits from a counter: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
+constexpr std::uint64_t hash(std::uint64_t key, std::int64_t index) {
+  std::uint64_t z = key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(index) + 1);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+// The row (or column) of `count` that changes sign last, on the plugin's stream just before the
+// kernel: a kernel that does not wait for its stream finds it unchanged.
+constexpr std::int64_t late(std::uint64_t key, std::int64_t count) {
+  return static_cast<std::int64_t>(hash(key, -1) % static_cast<std::uint64_t>(count));
+}
+
+// Whether the key negates row (or column) i of `all` in a batch of matrices of `count` rows each:
+// about 32 of each matrix, or half of fewer than 64.
+constexpr bool is_negated(std::uint64_t key, bool without_late, std::int64_t i, std::int64_t count,
+                          std::int64_t all) {
+  if (key == 0) return false;
+  const std::uint64_t below =
+      count < 64 ? 0x80000000u : (32ull << 32) / static_cast<std::uint64_t>(count);
+  return (hash(key, i) >> 32 < below) != (without_late && i == late(key, all));
+}
+constexpr bool is_row_negated(const matrix& x, std::int64_t row) {
+  const bool each = x.count > 1 && !x.same_rows;
+  const std::int64_t i = x.count > 1 && x.same_rows ? row % x.rows : row;
+  return is_negated(x.negated.rows, x.negated.without_late, i, x.rows, each ? all_rows(x) : x.rows);
+}
+// A column of one product.
+constexpr bool is_column_negated(const matrix& x, std::int64_t product, std::int64_t col) {
+  const bool each = x.count > 1 && !x.same_cols;
+  return is_negated(x.negated.cols, x.negated.without_late, each ? product * x.cols + col : col,
+                    x.cols, each ? x.count * x.cols : x.cols);
+}
+constexpr bool is_element_negated(const matrix& x, std::int64_t row, std::int64_t col) {
+  return is_row_negated(x, row) != is_column_negated(x, x.count == 1 ? 0 : row / x.rows, col);
+}
+
+}  // namespace kzoo::data

@@ -1,0 +1,208 @@
+// The ladders in plugins/ can be read step by step: how much of a step differs from the one before
+// it, and how much a reader has to open. docs/ladder.md has the figures; where they are old, this
+// test says so, and writes them if KZOO_WRITE_LADDER is set.
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kPlugins = kzoo::test::source_folder() / "plugins";
+
+// Lines of code that may change from one step to the next.
+constexpr int kLimit = 40;
+// A step that is a new machine: other instructions, another main loop, another schedule.
+constexpr int kMachineLimit = 60;
+const std::set<std::string> kMachines{"multistage", "stream_k", "pipelined"};
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  REQUIRE(in);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::vector<std::string> lines;
+  std::istringstream text(text_of(file));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+struct step {
+  std::string name;
+  fs::path folder;
+  std::vector<std::string> code;    // of NAME.cu, after that of NAME.hpp
+  std::map<fs::path, int> to_read;  // the files of plugins/ that it consists of, with their lines
+};
+
+// What a file includes of plugins/, relative to it or to the file.
+std::vector<fs::path> includes_of(const fs::path& file) {
+  static const std::regex kInclude(R"(^#include [<"]([^>"]+)[>"])");
+  std::vector<fs::path> all;
+  for (const std::string& line : lines_of(file)) {
+    std::smatch match;
+    if (!std::regex_search(line, match, kInclude)) continue;
+    for (const fs::path& base : {file.parent_path(), kPlugins}) {
+      if (const fs::path header = base / match[1].str(); fs::exists(header)) all.push_back(header);
+    }
+  }
+  return all;
+}
+
+void add_to_read(const fs::path& file, std::map<fs::path, int>& all) {
+  if (!all.emplace(file.lexically_normal(), static_cast<int>(lines_of(file).size())).second) return;
+  for (const fs::path& header : includes_of(file)) add_to_read(header, all);
+}
+
+// Without comments, indentation, includes, the step's own name and its table of variants.
+void add_code(const fs::path& file, const std::string& name, std::vector<std::string>& code) {
+  static const std::regex kLeftOut(R"(\s*//.*$|^\s+|^#include.*|^#pragma once)");
+  for (const std::string& line : lines_of(file)) {
+    if (line.starts_with("KZOO_PLUGIN")) return;
+    const std::string rest = std::regex_replace(
+        std::regex_replace(line, std::regex("\\b" + name + "(?=\\b|_kernel)"), "step"), kLeftOut,
+        "");
+    if (!rest.empty()) code.push_back(rest);
+  }
+}
+
+std::vector<step> steps_of(const std::string& ladder) {
+  std::map<int, step> numbered;
+  static const std::regex kStep(R"((\d+)_(\w+))");
+  for (const auto& entry : fs::directory_iterator(kPlugins / ladder)) {
+    std::smatch match;
+    const std::string folder = entry.path().filename();
+    if (!std::regex_match(folder, match, kStep)) continue;
+    step s{match[2], entry.path(), {}, {}};
+    for (const char* kind : {".hpp", ".cu"}) {
+      if (const fs::path file = s.folder / (s.name + kind); fs::exists(file))
+        add_code(file, s.name, s.code);
+    }
+    add_to_read(s.folder / (s.name + ".cu"), s.to_read);
+    CHECK(numbered.emplace(std::stoi(match[1]), s).second);
+  }
+  std::vector<step> steps;
+  for (auto& [number, s] : numbered) {
+    CHECK(number == static_cast<int>(steps.size()) + 1);
+    steps.push_back(std::move(s));
+  }
+  return steps;
+}
+
+// The length of the longest common subsequence.
+int common_lines(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  std::vector<int> above(b.size() + 1), row(b.size() + 1);
+  for (const std::string& line : a) {
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      row[j + 1] = line == b[j] ? above[j] + 1 : std::max(above[j + 1], row[j]);
+    }
+    std::swap(above, row);
+  }
+  return above.back();
+}
+
+struct change {
+  int removed, added;
+  std::vector<std::string> new_headers;
+};
+
+change between(const std::vector<step>& steps, std::size_t i) {
+  const int same = common_lines(steps[i - 1].code, steps[i].code);
+  change c{static_cast<int>(steps[i - 1].code.size()) - same,
+           static_cast<int>(steps[i].code.size()) - same,
+           {}};
+  for (const auto& [file, lines] : steps[i].to_read) {
+    const bool seen =
+        std::any_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(i),
+                    [&](const step& before) { return before.to_read.contains(file); });
+    const bool counted = file.parent_path() == steps[i].folder && file.stem() == steps[i].name;
+    if (!seen && !counted) c.new_headers.push_back(file.filename());
+  }
+  return c;
+}
+
+std::string table(const std::vector<step>& steps) {
+  std::string text =
+      "\n| step | lines of code | removed, added | new header | files, lines to read |\n"
+      "|---|---:|---:|---|---:|\n";
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const step& s = steps[i];
+    int lines = 0;
+    for (const auto& [file, count] : s.to_read) lines += count;
+    const change c = i > 0 ? between(steps, i) : change{};
+    text += fmt::format("| {} | {} | {} | {} | {}, {} |\n", s.name, s.code.size(),
+                        i > 0 ? fmt::format("−{} +{}", c.removed, c.added) : "",
+                        fmt::join(c.new_headers, ", "), s.to_read.size(), lines);
+  }
+  return text + "\n";
+}
+
+TEST_CASE("a step of a ladder differs from the one before it by its idea") {
+  for (const char* ladder : {"fp32"}) {
+    const std::vector<step> steps = steps_of(ladder);
+    REQUIRE(steps.size() > 5);
+    for (std::size_t i = 1; i < steps.size(); ++i) {
+      const change c = between(steps, i);
+      INFO(ladder << ": " << steps[i].name << " -" << c.removed << " +" << c.added);
+      CHECK(std::max(c.removed, c.added) <=
+            (kMachines.contains(steps[i].name) ? kMachineLimit : kLimit));
+      CHECK(c.new_headers.size() <= 1);
+      for (const auto& [file, lines] : steps[i].to_read) {
+        const fs::path folder = file.parent_path();
+        INFO(file << " is of another step: what several use is in common/");
+        CHECK((folder == steps[i].folder || folder.filename() == "common"));
+      }
+    }
+  }
+}
+
+TEST_CASE("a step of the fp32 ladder is for fp32 alone") {
+  for (const step& s : steps_of("fp32")) {
+    INFO(s.name);
+    const auto has = [&](const char* words) {
+      return std::any_of(s.code.begin(), s.code.end(), [&](const std::string& line) {
+        return line.find(words) != std::string::npos;
+      });
+    };
+    CHECK(has("(kzoo::gemm<float> g"));
+    for (const char* general : {"class Gemm", "kzoo::types", "layouts", "batches"})
+      CHECK_FALSE(has(general));
+  }
+}
+
+TEST_CASE("docs/ladder.md has the figures of the steps") {
+  const fs::path file = kzoo::test::source_folder() / "docs" / "ladder.md";
+  std::string text = text_of(file);
+  const std::string before = text;
+  for (const std::string ladder : {"fp32", "tensor_cores"}) {
+    const std::string begin = "<!-- steps: plugins/" + ladder + " -->\n", end = "<!-- /steps -->";
+    const std::size_t from = text.find(begin);
+    REQUIRE(from != std::string::npos);
+    const std::size_t to = text.find(end, from);
+    REQUIRE(to != std::string::npos);
+    text.replace(from + begin.size(), to - from - begin.size(), table(steps_of(ladder)));
+  }
+  if (std::getenv("KZOO_WRITE_LADDER") != nullptr) std::ofstream(file) << text;
+  INFO("run kzoo_unit_tests \"docs/ladder.md has*\" with KZOO_WRITE_LADDER=1 to write them");
+  CHECK((text == before || std::getenv("KZOO_WRITE_LADDER") != nullptr));
+}
+
+}  // namespace

@@ -1,0 +1,47 @@
+// Whole files, and folders for a while.
+#include "os/files.hpp"
+#include "os/folders.hpp"
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+
+#include <filesystem>
+#include <iterator>
+
+using namespace kzoo;
+using kzoo::test::ContainsSubstring;
+using kzoo::test::read_text;
+using kzoo::test::scratch_folder;
+namespace fs = std::filesystem;
+
+TEST_CASE("a file that cannot be written is named, with the reason", "[core]") {
+  CHECK_THROWS_WITH(write_file("/dev/full", "text"),
+                    ContainsSubstring("/dev/full cannot be written: No space left on device"));
+  CHECK_THROWS_WITH(write_file("/nosuch/file", "text"), ContainsSubstring("No such file"));
+}
+
+TEST_CASE("a file is replaced in one step, or stays as it was", "[core]") {
+  const scratch_folder folder;
+  const fs::path file = folder.path() / "f";
+  write_file(file, "old");
+  replace_file(file, "new");
+  CHECK(read_text(file) == "new");
+  const fs::path taken = folder.path() / "folder";
+  fs::create_directories(taken / "with something");
+  CHECK_THROWS_AS(replace_file(taken, "new"), not_written);
+  CHECK(fs::exists(taken / "with something"));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 2);
+}
+
+TEST_CASE("a temporary folder is removed with what is in it", "[core]") {
+  const scratch_folder folder;
+  fs::path path;
+  {
+    const temporary_folder made(folder.path() / "t.");
+    path = made.path();
+    write_file(path / "f", "text");
+  }
+  CHECK_FALSE(fs::exists(path));
+  CHECK(path.parent_path() == folder.path());
+}
