@@ -2,7 +2,6 @@
 
 #include "compile/annotations.hpp"
 #include "compile/bare_kernel.hpp"
-#include "compile/build_settings.hpp"
 #include "compile/hints.hpp"
 #include "core/version.hpp"
 #include "input/read_file.hpp"

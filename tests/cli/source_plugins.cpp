@@ -246,7 +246,7 @@ TEST_CASE("stored results do not make the runner compile what they name") {
   REQUIRE(runner(kRun + "--plugins " + file + " --json " + stored).code == 0);
   const auto refused = runner("rerun --quiet --no-journal " + stored);
   CHECK(refused.code == 2);
-  CHECK(has(refused.err, "names a file to load as a plugin: " + file + "; --trust-folders"));
+  CHECK(has(refused.err, "names a file to load as a plugin: " + file + "; pass --trust-folders"));
   CHECK(runner("rerun --quiet --no-journal --trust-folders " + stored).code == 0);
 
   const std::string experiment = a.folder.write(

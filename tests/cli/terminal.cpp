@@ -109,8 +109,8 @@ TEST_CASE("times of the simulator are shown when they are asked for", "[cli]") {
 TEST_CASE("kernels stand in the ladder's order", "[cli]") {
   const std::string listed = runner("list").out;
   std::size_t before = 0;
-  for (const char* name : {"\nnaive ", "\nsmem ", "\nfloat4 ", "\npipelined ", "\nwmma ",
-                           "\nsplit_fp16 ", "\ncoarsened ", "\nserial "}) {
+  for (const char* name : {"\nnaive ", "\nsmem ", "\nfloat4 ", "\npipelined ", "\ncoarsened ",
+                           "\nsplit_fp16 ", "\nserial ", "\nwmma "}) {
     INFO(name << " in\n" << listed);
     const std::size_t at = listed.find(name);
     REQUIRE(at != std::string::npos);

@@ -20,7 +20,7 @@ TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
   CHECK(top.code == 0);
   for (const char* command : {"run", "rerun", "report", "compare", "check", "validate", "profile",
-                              "list", "describe", "devices"}) {
+                              "list", "describe", "devices", "needs"}) {
     CHECK_THAT(top.out, ContainsSubstring(command));
     const auto help = runner(std::string(command) + " --help");
     CHECK(help.code == 0);
@@ -60,6 +60,11 @@ TEST_CASE("bad usage is refused with the way out", "[cli]") {
     CHECK_THAT(bad.err, ContainsSubstring("--help"));
     CHECK(bad.out.empty());
   }
+}
+
+TEST_CASE("an option that there is not is told before a file that is missing", "[cli]") {
+  CHECK_THAT(runner("run --bogus").err, ContainsSubstring("--bogus"));
+  CHECK_THAT(runner("run --quiet").err, ContainsSubstring("FILE is required"));
 }
 
 TEST_CASE("what a shell completes is what there is", "[cli]") {

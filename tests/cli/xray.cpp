@@ -284,7 +284,7 @@ TEST_CASE("only one export of xray goes to stdout", "[cli]") {
   const auto both = runner("xray quick --cell naive:8x8@64 --json - --md -");
   CHECK(both.code == 2);
   CHECK(both.out.empty());
-  CHECK_THAT(both.err, ContainsSubstring("--md -: error: stdout is taken by another export"));
+  CHECK_THAT(both.err, ContainsSubstring("--md -: error: only one export can go to stdout"));
 }
 
 TEST_CASE("xray says what it cannot count", "[cli]") {
