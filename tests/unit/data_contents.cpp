@@ -50,13 +50,13 @@ TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data
 
 TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory",
           "[matrix_data]") {
-  data::matrix x{KZOO_F16, data::content::hill, 3, 5, 8, 42, {}, true};
+  data::matrix x{KZOO_F16, data::content::positive_then_negative, 3, 5, 8, 42, {}, true};
   CHECK(data::op_rows(x) == 5);
   CHECK(data::op_cols(x) == 3);
   CHECK(data::op_index(x, 0, 4, 2) == data::index_of(x, 2, 4));
   const data::negation op{7, 0, true};
   CHECK(data::op_negation(x, op) == data::negation{0, 7, true});
-  // The hill is along the columns of op(x): the first two of three are positive.
+  // The signs go by the columns of op(x): the first two of three are positive.
   for (std::int64_t row = 0; row < 5; ++row) {
     for (std::int64_t col = 0; col < 3; ++col) {
       const double value = data::decode(x.type, data::word(x, data::op_index(x, 0, row, col)));
@@ -147,10 +147,10 @@ TEST_CASE("a first row or column is larger by 2^30, or 0", "[matrix_data]") {
     for (std::int64_t row = 0; row < even.rows; ++row) {
       for (std::int64_t col = 0; col < even.cols; ++col) {
         const double plain = value(uniform, row, col);
-        REQUIRE(value(tall_first_col, row, col) == plain * (col == 0 ? 0x1p30 : 1.0));
-        REQUIRE(value(tall_first_row, row, col) == plain * (row == 0 ? 0x1p30 : 1.0));
-        REQUIRE(value(no_first_col, row, col) == (col == 0 ? 0.0 : plain));
-        REQUIRE(value(no_first_row, row, col) == (row == 0 ? 0.0 : plain));
+        REQUIRE(value(large_first_col, row, col) == plain * (col == 0 ? 0x1p30 : 1.0));
+        REQUIRE(value(large_first_row, row, col) == plain * (row == 0 ? 0x1p30 : 1.0));
+        REQUIRE(value(zero_first_col, row, col) == (col == 0 ? 0.0 : plain));
+        REQUIRE(value(zero_first_row, row, col) == (row == 0 ? 0.0 : plain));
       }
     }
   }
@@ -172,13 +172,13 @@ TEST_CASE("integers are all those from -8 to 8", "[matrix_data]") {
 TEST_CASE("integer contents are exact in the types that they are meant for", "[matrix_data]") {
   const auto values = [](kzoo_type type, data::content inside, std::int64_t rows) {
     data::matrix x = {type, inside, rows, 64, 64, 7};
-    if (inside == data::content::thin_signs) x.parameter = 9;
+    if (inside == data::content::sparse_signs) x.parameter = 9;
     std::map<double, int> counts;
     for (std::int64_t i = 0; i < rows * 64; ++i)
       ++counts[data::decode(type, data::word(x, data::kRedzone + i))];
     return counts;
   };
-  const auto odd = values(KZOO_F32, data::content::odd, 1000);
+  const auto odd = values(KZOO_F32, data::content::odd_12_bits, 1000);
   CHECK(odd.size() == 2 * 1024);
   CHECK(odd.begin()->first == -4095);
   for (const auto& [value, count] : odd) {
@@ -190,12 +190,12 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
     const auto signs = values(type, data::content::signs, 100);
     CHECK(signs.size() == 3);
     CHECK(signs.at(0) == Approx(6400 / 3).epsilon(0.1));
-    const auto thin = values(type, data::content::thin_signs, 512 * 9);
-    CHECK(thin.size() == 3);
-    CHECK(thin.at(0) == Approx(512 * 9 * 64 * (1 - 0.1 * 2 / 3)).epsilon(0.01));
+    const auto sparse = values(type, data::content::sparse_signs, 512 * 9);
+    CHECK(sparse.size() == 3);
+    CHECK(sparse.at(0) == Approx(512 * 9 * 64 * (1 - 0.1 * 2 / 3)).epsilon(0.01));
     CHECK(values(type, data::content::bits, 100).size() == 2);
   }
-  const auto wide = values(KZOO_F64, data::content::wide_odd, 1000);
+  const auto wide = values(KZOO_F64, data::content::odd_26_bits, 1000);
   for (const auto& [value, count] : wide) {
     REQUIRE(std::fmod(std::abs(value), 2) == 1);
     REQUIRE(std::abs(value) > 0x1p25);
@@ -207,11 +207,12 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
     for (const auto& [value, count] : counts) all.push_back(value);
     return all;
   };
-  CHECK(keys(values(KZOO_E4M3, data::content::heights, 100)) == std::vector<double>{9, 11, 13, 15});
-  CHECK(keys(values(KZOO_E5M2, data::content::heights, 100)) == std::vector<double>{5, 7});
-  CHECK(keys(values(KZOO_I8, data::content::heights, 100)).back() == 127);
+  CHECK(keys(values(KZOO_E4M3, data::content::positive, 100)) ==
+        std::vector<double>{9, 11, 13, 15});
+  CHECK(keys(values(KZOO_E5M2, data::content::positive, 100)) == std::vector<double>{5, 7});
+  CHECK(keys(values(KZOO_I8, data::content::positive, 100)).back() == 127);
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
-    const data::matrix x = {type, data::content::hill, 40, 65, 70, 7};
+    const data::matrix x = {type, data::content::positive_then_negative, 40, 65, 70, 7};
     for (std::int64_t row = 0; row < 40; ++row) {
       for (std::int64_t col = 0; col < 65; ++col) {
         const double value = data::decode(type, data::word(x, data::index_of(x, row, col)));
