@@ -33,7 +33,7 @@ data::changes changes_in(devices::backend& on, const void* words, const data::ma
 
 }  // namespace
 
-TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data]") {
+TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[data]") {
   const data::matrix x = small(KZOO_F32, data::content::uniform);
   CHECK(data::word_count(x) == 3 * 8 + 2 * data::kRedzone);
   CHECK(data::index_of(x, 2, 4) == data::kRedzone + 2 * 8 + 4);
@@ -48,8 +48,7 @@ TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data
   CHECK(inside == 3 * 5);
 }
 
-TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory",
-          "[matrix_data]") {
+TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory", "[data]") {
   data::matrix x{KZOO_F16, data::content::positive_then_negative, 3, 5, 8, 42, {}, true};
   CHECK(data::op_rows(x) == 5);
   CHECK(data::op_cols(x) == 3);
@@ -67,7 +66,7 @@ TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in m
   CHECK(data::op_negation(x, op) == op);
 }
 
-TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
+TEST_CASE("words are the same wherever they are computed", "[data]") {
   // Worker and reference never exchange data, so these bits are a contract.
   static_assert(data::hash(0, 0) == 0xe220a8397b1dcdafu);  // splitmix64's first output for seed 0
   static_assert(data::decode(KZOO_I32, data::word(small(KZOO_I32, data::content::integers),
@@ -76,8 +75,7 @@ TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
   CHECK(data::hash(0, 1) == 0x6e789e6aa1b965f4u);  // and its second
 }
 
-TEST_CASE("poison is a signalling NaN, outside every matrix and inside where requested",
-          "[matrix_data]") {
+TEST_CASE("poison is a signalling NaN, outside every matrix and inside where requested", "[data]") {
   for (kzoo_type type : kFloats) {
     const bool is_fp8 = type_size(type) == 1;
     const data::word_bits quiet = type == KZOO_F32    ? 0x400000u
@@ -101,7 +99,7 @@ TEST_CASE("poison is a signalling NaN, outside every matrix and inside where req
   }
 }
 
-TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[matrix_data]") {
+TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[data]") {
   for (kzoo_type type : kFloats) {
     const auto size = 8 * type_size(type);
     const data::word_bits all = data::poison_bits(type, ~std::uint64_t(0));
@@ -113,7 +111,7 @@ TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[matrix_d
   }
 }
 
-TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "[matrix_data]") {
+TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "[data]") {
   for (kzoo_type type : kFloats) {
     const data::matrix x = {type, data::content::uniform, 200, 200, 200, 7};
     double sum = 0, squares = 0, least = 2, most = -2;
@@ -135,7 +133,7 @@ TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "
   }
 }
 
-TEST_CASE("a first row or column is larger by 2^30, or 0", "[matrix_data]") {
+TEST_CASE("a first row or column is larger by 2^30, or 0", "[data]") {
   using enum data::content;
   for (const kzoo_type type : {KZOO_F32, KZOO_F64}) {
     const data::matrix even = {type, uniform, 40, 30, 33, 7};
@@ -156,7 +154,7 @@ TEST_CASE("a first row or column is larger by 2^30, or 0", "[matrix_data]") {
   }
 }
 
-TEST_CASE("integers are all those from -8 to 8", "[matrix_data]") {
+TEST_CASE("integers are all those from -8 to 8", "[data]") {
   for (kzoo_type type : kTypes) {
     const data::matrix x = {type, data::content::integers, 100, 100, 100, 7};
     std::set<double> values;
@@ -169,7 +167,7 @@ TEST_CASE("integers are all those from -8 to 8", "[matrix_data]") {
   }
 }
 
-TEST_CASE("integer contents are exact in the types that they are meant for", "[matrix_data]") {
+TEST_CASE("integer contents are exact in the types that they are meant for", "[data]") {
   const auto values = [](kzoo_type type, data::content inside, std::int64_t rows) {
     data::matrix x = {type, inside, rows, 64, 64, 7};
     if (inside == data::content::sparse_signs) x.parameter = 9;
@@ -224,7 +222,7 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
   }
 }
 
-TEST_CASE("fills for timing are what they are called", "[matrix_data]") {
+TEST_CASE("fills for timing are what they are called", "[data]") {
   struct moments {
     double mean = 0, square = 0, least = 9, most = -9, zeros = 0;
     std::set<double> values;
@@ -286,7 +284,7 @@ TEST_CASE("fills for timing are what they are called", "[matrix_data]") {
   CHECK(of(fill::ones, 0, KZOO_I8).values == std::set<double>{1});
 }
 
-TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[matrix_data]") {
+TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[data]") {
   std::vector<filling> all{{fill::scaled, 40}, {fill::scaled, -40}, {fill::uneven, 40}};
   for (const fill what : kFills) all.push_back({what, parameter_of(what).most / 2});
   for (const filling& data : all) {
@@ -311,7 +309,7 @@ TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[ma
   }
 }
 
-TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
+TEST_CASE("each matrix and each seed has its own data", "[data]") {
   problem p;
   p.m = p.n = p.k = 16;
   p.beta = 1;
@@ -329,7 +327,7 @@ TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
   CHECK(first.size() == 9);
 }
 
-TEST_CASE("C is poison only where beta is 0", "[matrix_data]") {
+TEST_CASE("C is poison only where beta is 0", "[data]") {
   problem p;
   CHECK(operands_of(p).c.inside == data::content::poison);
   p.beta = 0.5;
@@ -346,7 +344,7 @@ TEST_CASE("C is poison only where beta is 0", "[matrix_data]") {
   CHECK((o.c.rows == 3 && o.c.cols == 5 && o.c.ld == 11));
 }
 
-TEST_CASE("negated rows and columns are few, and one of each comes late", "[matrix_data]") {
+TEST_CASE("negated rows and columns are few, and one of each comes late", "[data]") {
   for (const std::int64_t count : {1, 7, 63, 64, 4096}) {
     double negated = 0;
     constexpr int kKeys = 200;
@@ -368,7 +366,7 @@ TEST_CASE("negated rows and columns are few, and one of each comes late", "[matr
   }
 }
 
-TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[matrix_data]") {
+TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[data]") {
   for (const kzoo_type type : kTypes) {
     const auto bits = [&](float x) { return data::encode(type, x); };
     CHECK(data::opposite(type, bits(3)) == bits(-3));
@@ -383,8 +381,7 @@ TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[ma
   }
 }
 
-TEST_CASE("signs can be changed in place and back, and a digest does not see them",
-          "[matrix_data]") {
+TEST_CASE("signs can be changed in place and back, and a digest does not see them", "[data]") {
   const auto cpu = devices::open_cpu();
   for (const kzoo_type type : kTypes) {
     for (const data::content inside : {data::content::uniform, data::content::poison}) {
@@ -429,7 +426,7 @@ std::vector<problem> batches() {
 
 }  // namespace
 
-TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "[matrix_data]") {
+TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "[data]") {
   for (const problem& p : batches()) {
     INFO(problem_name(p));
     const operands o = operands_of(p);
@@ -455,7 +452,7 @@ TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "
   }
 }
 
-TEST_CASE("signs of a batch's rows and columns are those of its operands", "[matrix_data]") {
+TEST_CASE("signs of a batch's rows and columns are those of its operands", "[data]") {
   for (const problem& p : batches()) {
     INFO(problem_name(p));
     const operands plain = operands_of(p);
@@ -488,8 +485,7 @@ TEST_CASE("signs of a batch's rows and columns are those of its operands", "[mat
   }
 }
 
-TEST_CASE("a batch's digest does not see signs, and sees what is between products",
-          "[matrix_data]") {
+TEST_CASE("a batch's digest does not see signs, and sees what is between products", "[data]") {
   const auto cpu = devices::open_cpu();
   for (const problem& p : batches()) {
     INFO(problem_name(p));
