@@ -53,7 +53,8 @@ TEST_CASE("end-to-end times are only measured on request", "[cli]") {
   for (const auto& cell : ran.json().at("cells")) CHECK_FALSE(cell.contains("end_to_end"));
 }
 
-// The variant always writes to the C of its first call.
+// The variant always writes to the C of its first call: caught even where the allocator gives the
+// memory of one end-to-end run to the next.
 TEST_CASE("the C that is copied back is judged", "[cli][hostile]") {
   const scratch_folder folder;
   const std::string file = experiment_in(folder, "'state:keeps_c'");
