@@ -1,5 +1,7 @@
 #include "os/printable.hpp"
 
+#include "core/identifier.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,6 +111,13 @@ std::string file_name_from(std::string text) {
     if (!fine) c = '-';
   }
   return text;
+}
+
+std::string shell_word(const std::string& text) {
+  if (is_identifier(text, ",:/=@+")) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace kzoo
