@@ -152,10 +152,10 @@ int make_new(const new_options& options) {
   write(folder, files);
   const std::string path = (folder / source).string();
   print_to(stdout,
-           "{0}: a kernel that is right, to be made fast\n"
-           "  runner quick --plugins {0},naive    runs it beside another\n"
-           "  runner watch {0}                  runs it whenever you save it\n",
-           path);
+           "{}: a kernel that is right, to be made fast\n"
+           "  runner quick --plugins {}    runs it beside another\n"
+           "  runner watch {}                  runs it whenever you save it\n",
+           path, shell_word(path + ",naive"), shell_word(path));
   return kOk;
 }
 

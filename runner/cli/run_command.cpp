@@ -78,7 +78,7 @@ void print_where(const document& d, const storage::journal& journal, bool all_st
       all_stored
           ? fmt::format("stored in {}\n", file)
           : fmt::format("finished cells are stored in {}; to continue:\n  {} run --resume {}{}\n",
-                        file, program_invocation_name, file,
+                        file, shell_word(program_invocation_name), shell_word(file),
                         needs_trust(d) ? " --trust-folders" : "");
   write_text(out, words);
 }

@@ -16,6 +16,7 @@ using kzoo::test::ContainsSubstring;
 using kzoo::test::hostile_folder;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
+using kzoo::test::shell_word;
 
 namespace fs = std::filesystem;
 
@@ -75,7 +76,7 @@ TEST_CASE("peaks are measured, stored, shown, and bound the times", "[cli]") {
   // As if the peak lay between a simple loop and a fast library.
   set_fp32(folder.path(), 5e9);
   const scratch_folder work;
-  const std::string run = " --device cpu --json - --plugin-dir " + hostile_folder();
+  const std::string run = " --device cpu --json - --plugin-dir " + shell_word(hostile_folder());
   const auto refused = runner(experiment(work, "") + run, here);
   INFO(refused.err);
   CHECK(refused.code == 1);

@@ -14,6 +14,7 @@ using kzoo::test::ContainsSubstring;
 using kzoo::test::runner;
 using kzoo::test::runner_program;
 using kzoo::test::scratch_folder;
+using kzoo::test::shell_word;
 using kzoo::test::source_folder;
 
 TEST_CASE("every command explains itself", "[cli]") {
@@ -106,12 +107,12 @@ TEST_CASE("what a shell completes is what there is", "[cli]") {
   CHECK(offered("runner validate nothing:").empty());
 
   // bash takes what is before a colon from the reply.
-  const std::string script = (source_folder() / "scripts" / "completion" / "runner.bash").string();
-  const std::string line = runner_program() + " validate naive:8";
+  const std::string script = shell_word(source_folder() / "scripts" / "completion" / "runner.bash");
   const std::string ask =
-      folder.write("ask", "source " + script + "\nCOMP_LINE='" + line +
-                              "'\nCOMP_POINT=${#COMP_LINE}\nCOMP_WORDS=(" + runner_program() +
-                              ")\n_runner\necho \"${COMPREPLY[*]}\" > " +
+      folder.write("ask", "source " + script + "\nprogram=" + shell_word(runner_program()) +
+                              "\ntyped=${program// /\\\\ }\nCOMP_LINE=\"$typed validate naive:8\"\n"
+                              "COMP_POINT=${#COMP_LINE}\nCOMP_WORDS=(\"$typed\")\n_runner\n"
+                              "echo \"${COMPREPLY[*]}\" > " +
                               (folder.path() / "reply").string() + "\n");
   REQUIRE(std::system(("bash " + ask).c_str()) == 0);
   CHECK(kzoo::test::read_text(folder.path() / "reply") == "8x8\n");

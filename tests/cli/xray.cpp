@@ -234,8 +234,8 @@ TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
     count += names.size();
   }
   CHECK(count == 25);
-  const auto ran = runner("xray quick --sizes 64x64x32 --json - --plugin-dir " + hostile_folder() +
-                          " --cell " + cells);
+  const auto ran = runner("xray quick --sizes 64x64x32 --json - --plugin-dir " +
+                          shell_word(hostile_folder()) + " --cell " + cells);
   INFO(ran.err);
   REQUIRE(ran.code == 1);  // there are findings
   std::size_t checked = 0;

@@ -23,7 +23,7 @@ T
 echo "device = 'cpu'" >"$work/tree/configs/experiments/on_cpu.toml"
 echo 'device = "cuda:all"' >"$work/tree/configs/experiments/on_gpus.toml"
 # The machine as the scripts see it.
-sed -i -e "s#/usr/local/cuda#$work/toolkit#; s#/etc/os-release#$work/etc/os-release#; s#EUID#USER_ID#" \
+sed -i -e "s#/usr/local/cuda#\"$work\"/toolkit#; s#/etc/os-release#\"$work\"/etc/os-release#; s#EUID#USER_ID#" \
   "$work"/tree/scripts/*.sh
 
 for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv nproc printf readlink rm sed sleep sort \
@@ -388,7 +388,7 @@ expect lines "$(printf '[1/3] a\n' | progress "$work/ninja.log" 2>&1)" ''
 if type -P script >/dev/null; then
   on_terminal() {
     local slow='printf "[1/3] a\n"; sleep 1.2; printf "[2/3] b\n"; sleep 1.2'
-    script -qec "stty cols 16; . $tree/scripts/progress.sh; { $slow; } | TERM=$1 progress $work/ninja.log" \
+    script -qec "stty cols 16; . '$tree/scripts/progress.sh'; { $slow; } | TERM=$1 progress '$work/ninja.log'" \
       /dev/null </dev/null
   }
   expect terminal "$(SHELL=$(type -P bash) on_terminal xterm)" $'\rzoo: building 1\e[K*\r\e[K'
