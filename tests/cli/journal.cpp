@@ -95,7 +95,7 @@ TEST_CASE("each run writes a journal with a readable name, whose report is the r
 
   // The journal holds what is needed to repeat the run.
   const json head = json::parse(lines_of(journal)[0]);
-  CHECK(head.at("schema") == "kzoo.journal/2");
+  CHECK(head.at("schema") == "kzoo.journal/3");
   CHECK(head.at("experiment").at("text") == kQuick);
   CHECK(head.at("experiment").at("overrides").at("device") == "cpu");
   CHECK_FALSE(head.at("host").get<std::string>().empty());

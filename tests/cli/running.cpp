@@ -133,7 +133,7 @@ TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
   const auto ran = runner(std::string("quick --json -") + kSmallRun);
   REQUIRE(ran.code == 0);
   const auto results = ran.json();
-  CHECK(results.at("schema") == "kzoo.results/2");
+  CHECK(results.at("schema") == "kzoo.results/3");
   CHECK(results.at("device").at("id") == "cpu");
   CHECK(results.at("experiment").at("title") == "Quick look");
 
