@@ -20,6 +20,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kzoo::cli {
@@ -39,8 +40,7 @@ std::vector<std::string> taken_after_dashes(std::vector<std::string>& words) {
 }
 
 // `runner FILE` means `runner run FILE`.
-std::vector<std::string> with_default_command(int argc, char** argv, const CLI::App& app) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+std::vector<std::string> with_default_command(std::vector<std::string> words, const CLI::App& app) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   const auto is_first = [&](std::string_view word) { return !words.empty() && words[0] == word; };
   constexpr std::array<std::string_view, 3> kOwn{"-h", "--help", "--version"};
@@ -60,6 +60,23 @@ std::vector<std::string> with_default_command(int argc, char** argv, const CLI::
   }
   words.insert(words.begin(), "run");
   return words;
+}
+
+void execute(CLI::App& app, std::vector<std::string> words, call& c) {
+  words = with_default_command(std::move(words), app);
+  if (words[0] == "profile") c.after_dashes = taken_after_dashes(words);
+  std::ranges::reverse(words);  // as CLI11 wants them
+  app.parse(words);
+}
+
+// Mistakes are not complained of: the command itself, called afterwards, will do so.
+int print_needs_of(CLI::App& app, std::vector<std::string> words, call& c) try {
+  c.asks_needs = true;
+  words.erase(words.begin());
+  execute(app, std::move(words), c);
+  return kOk;
+} catch (const std::exception&) {
+  return kOk;
 }
 
 // A shell asks at each press of a key: what cannot be found out is not complained of.
@@ -86,20 +103,19 @@ int command_line(int argc, char** argv) {
   app.footer(kExitCodes);
   app.require_subcommand(1);
 
-  std::vector<std::string> after_dashes;
-  int code = kOk;
-  add_subcommands(app, after_dashes, code);
+  call c;
+  add_subcommands(app, c);
 
-  if (argc == 3 && argv[1] == kCompleteCommand) return print_completions(app, argv[2]);
-  if (argc <= 1) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (words.size() == 2 && words[0] == kCompleteCommand) return print_completions(app, words[1]);
+  if (words.empty()) {
     print_to(stdout, "{}", app.help());
     return kBadInput;
   }
+  if (words.size() > 1 && words[0] == "needs" && words[1] != "-h" && words[1] != "--help")
+    return print_needs_of(app, words, c);
   try {
-    std::vector<std::string> words = with_default_command(argc, argv, app);
-    if (words[0] == "profile") after_dashes = taken_after_dashes(words);
-    std::ranges::reverse(words);  // as CLI11 wants them
-    app.parse(words);
+    execute(app, words, c);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     print_to(stderr, "error: {}\nTry `runner --help`.\n", e.what());
@@ -126,7 +142,7 @@ int command_line(int argc, char** argv) {
     print_to(stderr, "error: {}\n", e.what());
     return kSomeCellFailed;
   }
-  return code;
+  return c.code;
 }
 
 }  // namespace kzoo::cli

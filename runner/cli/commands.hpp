@@ -5,9 +5,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+namespace kzoo::results {
+struct experiment;
+}
 
 namespace kzoo::cli {
 
@@ -127,6 +132,9 @@ int run(const run_options& options);
 // The hidden subcommand: the process of one shard, see shards/dispatch.hpp.
 int shard();
 int rerun(const rerun_options& given);
+// What they run: the interrupted experiment of --resume, and that of the stored results.
+results::experiment resumed_experiment(const run_options& given);
+results::experiment repeated_experiment(const rerun_options& given);
 int check(const run_options& options);
 int profile(const profile_options& options);
 int xray(const xray_options& options);
@@ -148,7 +156,8 @@ std::vector<std::filesystem::path> config_path();
 std::vector<std::filesystem::path> charts_folders();
 // The folder with template/ and plugins/, the sources that `new` copies.
 std::filesystem::path source_folder();
-std::vector<std::string> plugin_sources();  // the names of the plugins in it
+// The sources of the plugins in it by their names: GROUP/NAME/NAME.cu, say.
+std::map<std::string, std::filesystem::path> plugin_sources();
 // How plugins are compiled from their sources (compile/recipe.hpp).
 std::filesystem::path recipe_folder();
 // What compiled kernels are packed behind: manifest/pack.hpp. It may not be there.

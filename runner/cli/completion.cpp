@@ -95,7 +95,7 @@ void offer_values(word_list& found, const std::string& option, const std::string
   } else if (option == "dtype") {
     for (const element_types& t : kElementTypes) found.push_back(types_name(t));
   } else if (option == "from") {
-    found = plugin_sources();
+    for (const auto& [name, source] : plugin_sources()) found.push_back(name);
   }
 }
 

@@ -71,7 +71,7 @@ void print_json(const std::vector<results::device>& all) {
   for (const results::device& d : all) {
     const auto peaks = known_peaks(d);
     list.push_back(storage::to_json(d));
-    list.back()["ceilings"] =
+    list.back()["peaks"] =
         peaks ? storage::to_json(*peaks, storage::detail::all) : nlohmann::ordered_json();
   }
   write_data(stdout, storage::dumped({{"schema", "kzoo.devices/1"}, {"devices", list}}, 2) + '\n');

@@ -1,12 +1,70 @@
 #include "cli/exports.hpp"
 
+#include "input/invalid.hpp"
+#include "os/output.hpp"
 #include "report/csv.hpp"
 #include "report/junit.hpp"
 #include "report/report.hpp"
 #include "results/experiment.hpp"
 #include "storage/results_json.hpp"
 
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
 namespace kzoo::cli {
+
+namespace fs = std::filesystem;
+
+export_file::export_file(std::string flag, std::string name, const fs::path& source)
+    : flag_(std::move(flag)), name_(std::move(name)) {
+  if (name_ == "-") return;
+  const auto refuse = [&](const std::string& why) {
+    throw input::invalid(fmt::format("{} {}: error: cannot be written: {}", flag_, name_, why));
+  };
+  std::error_code ignored;
+  if (fs::equivalent(name_, source, ignored)) refuse("it is the input file");
+  // Devices and pipes cannot be replaced by renaming: write to them directly.
+  const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
+  written_ = in_place
+                 ? name_
+                 : (fs::path(name_).parent_path() / fmt::format("kzoo-{}{}.part", getpid(), flag_))
+                       .string();
+  file_ = std::fopen(written_.c_str(), "w");
+  if (file_ == nullptr) refuse(std::strerror(errno));
+}
+
+export_file::~export_file() {
+  if (file_ != nullptr) std::fclose(file_);
+  if (!written_.empty() && written_ != name_) std::remove(written_.c_str());
+}
+
+// Errors stay with the stream.
+void export_file::append(std::string_view text) {
+  write_data(file_ == nullptr ? stdout : file_, text);
+}
+
+void export_file::finish() {
+  std::FILE* out = file_ == nullptr ? stdout : file_;
+  const bool complete =
+      std::fflush(out) == 0 && std::ferror(out) == 0 &&
+      (written_ == name_ || written_.empty() || std::rename(written_.c_str(), name_.c_str()) == 0);
+  if (!complete) throw not_written(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
+}
+
+export_file* export_files::add(const std::string& flag, const std::string& name) {
+  if (name.empty()) return nullptr;
+  if (name == "-" && on_stdout_) {
+    throw input::invalid(
+        fmt::format("{} -: error: only one export can go to stdout; name a file", flag));
+  }
+  on_stdout_ = on_stdout_ || name == "-";
+  return files_.emplace_back(std::make_unique<export_file>(flag, name, source_)).get();
+}
 
 void render(const results::document& d, format f, const report::shown_options& shown,
             const text_sink& out) {

@@ -1,20 +1,69 @@
 #pragma once
-// Writes the files that --json, --csv, --md and --junit ask for.
+// The files that --json, --csv, --md and --junit ask for.
 
 #include "cli/commands.hpp"
-#include "cli/export_file.hpp"
+#include "os/files.hpp"
 #include "os/output.hpp"
 #include "results/document.hpp"
 
+#include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kzoo::cli {
+
+// The output file of a flag such as --json. Opened before anything runs, so that a long run does
+// not fail at its end for want of a folder. An older file is replaced only once the new one is
+// complete.
+class export_file {
+ public:
+  // `name` "-" is stdout. Throws input::invalid if it cannot be written, or is `source`, the input
+  // that must not be overwritten.
+  export_file(std::string flag, std::string name, const std::filesystem::path& source);
+  ~export_file();
+  export_file(const export_file&) = delete;
+  export_file& operator=(const export_file&) = delete;
+
+  void append(std::string_view text);
+  // Puts what was appended in the place of an older file. Throws not_written, and nothing else
+  // does.
+  void finish();
+  void write(std::string_view text) {
+    append(text);
+    finish();
+  }
+
+ private:
+  std::string flag_, name_, written_;
+  std::FILE* file_ = nullptr;  // null: stdout
+};
+
+// The files that a command is asked for.
+class export_files {
+ public:
+  // For a result of `source`.
+  explicit export_files(std::filesystem::path source) : source_(std::move(source)) {}
+
+  // Opens what a flag names; null if that is nothing. Throws input::invalid, also for a second "-".
+  export_file* add(const std::string& flag, const std::string& name);
+  // Whether one of them goes to stdout, which then must hold nothing else.
+  bool on_stdout() const { return on_stdout_; }
+
+ private:
+  std::filesystem::path source_;
+  std::vector<std::unique_ptr<export_file>> files_;
+  bool on_stdout_ = false;
+};
 
 enum class format { json, csv, markdown, junit };
 void render(const results::document& d, format f, const report::shown_options& shown,
             const text_sink& out);
 
+// The results of a run in the formats that its options name.
 class exports {
  public:
   exports(const output_options& options, const std::filesystem::path& source);

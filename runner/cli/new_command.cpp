@@ -73,20 +73,23 @@ void add_headers(const std::string& text, const fs::path& zoo, file_texts& files
   }
 }
 
-// The plugin's own files, under its new name.
-file_texts copied(const std::string& from, const std::string& name, const fs::path& zoo) {
-  const fs::path folder = zoo / from;
-  const char* suffix = fs::exists(folder / (from + ".cu")) ? ".cu" : ".cpp";
-  if (!is_identifier(from) || !fs::exists(folder / (from + suffix))) {
-    const std::vector<std::string> known = plugin_sources();
-    input::refuse("--from",
-                  fmt::format("there is no source of a plugin '{}'{}\n  plugins: {}", from,
-                              input::did_you_mean(from, known), fmt::join(known, ", ")));
-  }
-  const std::string text = input::read_file(folder / (from + suffix), kSource);
+fs::path source_of(const std::string& plugin) {
+  const auto known = plugin_sources();
+  if (const auto found = known.find(plugin); found != known.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [name, source] : known) names.push_back(name);
+  input::refuse("--from",
+                fmt::format("there is no source of a plugin '{}'{}\n  plugins: {}", plugin,
+                            input::did_you_mean(plugin, names), fmt::join(names, ", ")));
+}
+
+// The files of the plugin with that source, under its new name.
+file_texts copied(const fs::path& source, const std::string& name, const build_words& words,
+                  const fs::path& zoo) {
   file_texts files;
-  files[name + suffix] = words_in(folder / "CMakeLists.txt").annotation() + renamed(text, name);
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  files[name + source.extension().string()] =
+      words.annotation() + renamed(input::read_file(source, kSource), name);
+  for (const auto& entry : fs::directory_iterator(source.parent_path())) {
     const std::string extension = entry.path().extension().string();
     if (extension == ".hpp" || extension == ".cuh")
       files[entry.path().filename()] = input::read_file(entry.path(), kSource);
@@ -132,27 +135,27 @@ int make_new(const new_options& options) {
   }
   const fs::path sources = source_folder();
   file_texts files;
+  build_words words;
   if (options.from.empty()) {
     files[name + ".cu"] =
         renamed(input::read_file(sources / "template" / "mine.cu", kSource), name);
   } else {
-    files = copied(options.from, name, sources / "plugins");
+    const fs::path from = source_of(options.from);
+    words = words_in(from.parent_path() / "CMakeLists.txt");
+    files = copied(from, name, words, sources / "plugins");
   }
   const std::string source = name + (files.contains(name + ".cu") ? ".cu" : ".cpp");
   if (!options.out.empty()) {
-    const build_words words = options.from.empty()
-                                  ? build_words{}
-                                  : words_in(sources / "plugins" / options.from / "CMakeLists.txt");
     files["CMakeLists.txt"] = project_file(
         input::read_file(sources / "template" / "CMakeLists.txt", kSource), source, name, words);
   }
   write(folder, files);
   const std::string path = (folder / source).string();
   print_to(stdout,
-           "{0}: a kernel that is right, to be made fast\n"
-           "  runner quick --plugins {0},naive    runs it beside another\n"
-           "  runner watch {0}                  runs it whenever you save it\n",
-           path);
+           "{}: a kernel that is right, to be made fast\n"
+           "  runner quick --plugins {}    runs it beside another\n"
+           "  runner watch {}                  runs it whenever you save it\n",
+           path, shell_word(path + ",naive"), shell_word(path));
   return kOk;
 }
 

@@ -55,16 +55,19 @@ fs::path source_folder() {
   return fs::is_directory(of_tree) ? of_tree : above / "share" / "kernel-zoo";
 }
 
-std::vector<std::string> plugin_sources() {
-  std::vector<std::string> names;
+std::map<std::string, fs::path> plugin_sources() {
+  std::map<std::string, fs::path> found;
   std::error_code fault;
-  for (const auto& entry : fs::directory_iterator(source_folder() / "plugins", fault)) {
-    const fs::path base = entry.path() / entry.path().filename();
-    if (fs::exists(base.string() + ".cu") || fs::exists(base.string() + ".cpp"))
-      names.push_back(entry.path().filename().string());
+  for (fs::recursive_directory_iterator at(source_folder() / "plugins", fault), end;
+       !fault && at != end; at.increment(fault)) {
+    const fs::path& file = at->path();
+    if (file.extension() != ".cu" && file.extension() != ".cpp") continue;
+    // The step of a ladder has its number before its name: 03_smem.
+    const std::string name = file.stem().string(), folder = file.parent_path().filename().string();
+    const std::size_t digits = std::min(folder.find_first_not_of("0123456789"), folder.size());
+    if (folder == name || (digits > 0 && folder.substr(digits) == '_' + name)) found[name] = file;
   }
-  std::ranges::sort(names);
-  return names;
+  return found;
 }
 
 std::vector<fs::path> config_path() {

@@ -78,7 +78,7 @@ void print_where(const document& d, const storage::journal& journal, bool all_st
       all_stored
           ? fmt::format("stored in {}\n", file)
           : fmt::format("finished cells are stored in {}; to continue:\n  {} run --resume {}{}\n",
-                        file, program_invocation_name, file,
+                        file, shell_word(program_invocation_name), shell_word(file),
                         needs_trust(d) ? " --trust-folders" : "");
   write_text(out, words);
 }
@@ -144,9 +144,8 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
 
 void check_trusted(const std::string& named, const std::string& file, bool trusted) {
   if (trusted || named.empty()) return;
-  throw input::invalid(
-      fmt::format("error: {} names {}; --trust-folders uses that, if you know what it is",
-                  printable(file), printable(named)));
+  throw input::invalid(fmt::format("error: {} names {}; pass --trust-folders to use it",
+                                   printable(file), printable(named)));
 }
 
 // The options of the interrupted run, wherever this command line gives none.
@@ -175,10 +174,6 @@ bool differs(const fs::path& file, const std::string& text) try {
 results::experiment continued_experiment(const document& then, const run_options& options) {
   if (!options.file.empty()) return load_experiment(options, options);
   const results::experiment& e = then.experiment;
-  if (differs(e.file, e.text)) {
-    print_to(stderr, "note: {} has changed; the run continues with the text in its journal\n",
-             printable(e.file.string()));
-  }
   return experiment::load_text(e.file, e.text, overrides_of(options, options));
 }
 
@@ -204,6 +199,10 @@ int resume(const run_options& given) {
   document& then = before.journal.results;
   run_options options = with_recorded_options(then, given);
   add_recorded_folders(then, before.file.string(), given.trust_folders, options);
+  if (options.file.empty() && differs(then.experiment.file, then.experiment.text)) {
+    print_to(stderr, "note: {} has changed; the run continues with the text in its journal\n",
+             printable(then.experiment.file.string()));
+  }
   results::experiment e = continued_experiment(then, options);
   e.verify.show_errors = options.show_errors;
   check_trusted(code_named_by(e, given, given), before.file.string(), given.trust_folders);
@@ -261,6 +260,15 @@ int rerun(const rerun_options& given) {
     head.notes.push_back("since then: " + change);
   }
   return run_and_report(plan, head, new_journal(options, head), files, options);
+}
+
+results::experiment resumed_experiment(const run_options& given) {
+  const document then = find_interrupted(*given.resume, given.file).journal.results;
+  return continued_experiment(then, with_recorded_options(then, given));
+}
+
+results::experiment repeated_experiment(const rerun_options& given) {
+  return stored_experiment(storage::read(given.file));
 }
 
 }  // namespace kzoo::cli

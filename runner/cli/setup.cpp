@@ -113,12 +113,14 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   return plan;
 }
 
+void select_cells(results::experiment& e, const std::vector<run::cell_name>& names) {
+  if (!names.empty()) e.plugins.clear();
+  for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
+}
+
 run::plan plan_of_cells(results::experiment e, results::device device,
                         const common_options& options, std::vector<run::cell_name>& names) {
-  if (!names.empty()) {
-    e.plugins.clear();
-    for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
-  }
+  select_cells(e, names);
   const double timeout = e.verify.timeout_seconds;
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
   for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;

@@ -22,6 +22,8 @@ results::experiment load_experiment(const common_options& common,
 // What a run of the experiment does. Measures the peaks of a device that is timed for the first
 // time.
 run::plan plan_for(results::experiment e, const common_options& options);
+// Leaves the experiment the plugins of the cells alone; without names all that it has.
+void select_cells(results::experiment& e, const std::vector<run::cell_name>& names);
 // The plan of the experiment's plugins, or only of those that `names` mention; a name by a file
 // gets the plugin's name.
 run::plan plan_of_cells(results::experiment e, results::device device,

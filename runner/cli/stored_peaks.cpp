@@ -29,10 +29,10 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path folder() {
-  if (const char* named = std::getenv("KZOO_CEILINGS"); named != nullptr && *named != '\0')
+  if (const char* named = std::getenv("KZOO_PEAKS"); named != nullptr && *named != '\0')
     return named;
   const auto cache = user_folder("XDG_CACHE_HOME", ".cache");
-  return cache ? *cache / "kernel-zoo" / "ceilings" : fs::path();
+  return cache ? *cache / "kernel-zoo" / "peaks" : fs::path();
 }
 
 // Times the same products in several processes, one after the other.
@@ -146,7 +146,7 @@ roofline::peaks measure_peaks(const results::device& d) {
   if (peaks_file(d).empty()) {
     throw input::invalid(
         "--measure: error: there is no place for the peaks: HOME is not set; name a folder in "
-        "KZOO_CEILINGS");
+        "KZOO_PEAKS");
   }
   roofline::peaks c = microbenchmarks::peaks_for(d);
   add_measured(c, d, microbenchmarks::all(d));

@@ -10,7 +10,7 @@
 
 namespace kzoo::cli {
 
-// In $KZOO_CEILINGS, else $XDG_CACHE_HOME/kernel-zoo/ceilings, else ~/.cache/kernel-zoo/ceilings.
+// In $KZOO_PEAKS, else $XDG_CACHE_HOME/kernel-zoo/peaks, else ~/.cache/kernel-zoo/peaks.
 // "" if none of the three variables is set. The name consists of the device's and a digest of the
 // facts that the peaks depend on.
 std::filesystem::path peaks_file(const results::device& d);

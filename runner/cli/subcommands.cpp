@@ -1,6 +1,6 @@
 #include "cli/subcommands.hpp"
 
-#include "cli/commands.hpp"
+#include "cli/needs.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -21,11 +21,25 @@ struct subcommand {
 
 template <class Options>
 subcommand<Options> add(CLI::App& runner, const char* name, const char* summary,
-                        int (*execute)(const Options&), int& code) {
+                        int (*execute)(const Options&), call& c) {
   CLI::App& app = *runner.add_subcommand(name, summary);
   const auto options = std::make_shared<Options>();  // the callback keeps it alive
-  app.callback([options, execute, &code] { code = execute(*options); });
+  app.callback([options, execute, &c] {
+    if (c.asks_needs)
+      print_needs(needs_of(*options));
+    else
+      c.code = execute(*options);
+  });
   return {app, *options};
+}
+
+// Where a command writes something else than its tables.
+void add_file(CLI::App& app, const char* flag, std::string& name, const char* help) {
+  app.add_option(flag, name, help)->type_name("FILE");
+}
+
+void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help) {
+  app.add_option(flag, words, help)->type_name("LIST")->allow_extra_args(false)->delimiter(',');
 }
 
 // Options that several subcommands have.
@@ -53,23 +67,11 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
   auto* file = app.add_option("FILE", o.file, "Experiment file; also looked up under configs/");
   app.add_option("--device", o.device, "auto, cpu, cuda, cuda:N or cuda:all; default: the file's")
       ->type_name("NAME");
-  app.add_option("--plugins", o.plugins,
-                 "Names, name:variant, globs, or files such as ./mine.cu, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--sizes", o.sizes, "N or MxNxK, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--layouts", o.layouts, "nn, nt, tn, tt, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
-  app.add_option("--batches", o.batches, "Numbers of products in a batch, separated by commas")
-      ->type_name("LIST")
-      ->allow_extra_args(false)
-      ->delimiter(',');
+  add_words(app, "--plugins", o.plugins,
+            "Names, name:variant, globs, or files such as ./mine.cu, separated by commas");
+  add_words(app, "--sizes", o.sizes, "N or MxNxK, separated by commas");
+  add_words(app, "--layouts", o.layouts, "nn, nt, tn, tt, separated by commas");
+  add_words(app, "--batches", o.batches, "Numbers of products in a batch, separated by commas");
   return file;
 }
 
@@ -99,12 +101,10 @@ void add_shown(CLI::App& app, report::shown_options& shown) {
 }
 
 void add_output(CLI::App& app, output_options& o) {
-  app.add_option("--json", o.json, "Write the results as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--csv", o.csv, "Write one line per cell as CSV; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
-      ->type_name("FILE");
-  app.add_option("--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout")
-      ->type_name("FILE");
+  add_file(app, "--json", o.json, "Write the results as JSON; - for stdout");
+  add_file(app, "--csv", o.csv, "Write one line per cell as CSV; - for stdout");
+  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
+  add_file(app, "--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout");
   auto* journal =
       app.add_option("--journal", o.journal,
                      "Where finished cells are stored at once; default: results/DATE_NAME.jsonl")
@@ -122,10 +122,16 @@ CLI::Option* add_trust_folders(CLI::App& app, bool& trust) {
 
 // The subcommands.
 
-void add_run(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "run", "Run an experiment (`runner FILE` does too)", run, code);
+int run_what_is_named(const run_options& o) {
+  if (o.file.empty() && !o.resume) throw CLI::RequiredError("FILE");
+  return run(o);
+}
+
+void add_run(CLI::App& runner, call& c) {
+  auto [app, o] =
+      add(runner, "run", "Run an experiment (`runner FILE` does too)", run_what_is_named, c);
   add_common(app, o);
-  auto* file = add_experiment(app, o);
+  add_experiment(app, o);
   add_tier(app, o);
   add_output(app, o);
   auto* resume =
@@ -138,21 +144,18 @@ void add_run(CLI::App& runner, int& code) {
           ->excludes("--no-journal");
   add_trust_folders(app, o.trust_folders)->needs(resume);
   app.footer(kExitCodes);
-  app.parse_complete_callback([file, resume] {
-    if (file->count() == 0 && resume->count() == 0) throw CLI::RequiredError("FILE");
-  });
 }
 
-void add_rerun(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "rerun", "Repeat the run of stored results", rerun, code);
+void add_rerun(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "rerun", "Repeat the run of stored results", rerun, c);
   app.add_option("RESULT", o.file, "A journal, or what --json wrote")->required();
   add_common(app, o);
   add_trust_folders(app, o.trust_folders);
   add_output(app, o);
 }
 
-void add_report(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "report", "Show the tables of stored results", report, code);
+void add_report(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "report", "Show the tables of stored results", report, c);
   app.add_option("RESULT", o.files, "A journal, or what --json wrote; several with --html or --svg")
       ->required();
   auto* format = app.add_option_group("format");
@@ -173,9 +176,9 @@ void add_report(CLI::App& runner, int& code) {
   add_shown(app, o.shown);
 }
 
-void add_compare(CLI::App& runner, int& code) {
+void add_compare(CLI::App& runner, call& c) {
   auto [app, o] =
-      add(runner, "compare", "Compare two stored results, or the kernels of one", compare, code);
+      add(runner, "compare", "Compare two stored results, or the kernels of one", compare, c);
   app.add_option("RESULT", o.files,
                  "Journals, or what --json wrote: OLD NEW, or one with --baseline")
       ->required()
@@ -190,18 +193,18 @@ void add_compare(CLI::App& runner, int& code) {
   app.footer(kExitCodes);
 }
 
-void add_check(CLI::App& runner, int& code) {
+void add_check(CLI::App& runner, call& c) {
   auto [app, o] =
       add(runner, "check", "Check an experiment file without running it, and show its description",
-          check, code);
+          check, c);
   add_common(app, o);
   add_experiment(app, o)->required();
   add_tier(app, o);
 }
 
-void add_validate(CLI::App& runner, int& code) {
+void add_validate(CLI::App& runner, call& c) {
   auto [app, o] =
-      add(runner, "validate", "Run all checks on one plugin, with a line for each", validate, code);
+      add(runner, "validate", "Run all checks on one plugin, with a line for each", validate, c);
   add_common(app, o);
   app.add_option("PLUGIN", o.plugin, "name, name:variant, or its file: ./mine.cu, mine.so")
       ->required();
@@ -219,35 +222,34 @@ void add_validate(CLI::App& runner, int& code) {
   app.add_option("--timeout", o.timeout_seconds,
                  "Seconds after which one step counts as hung; default: 60")
       ->type_name("SECONDS");
-  app.add_option("--json", o.json, "Write the findings as JSON; - for stdout")->type_name("FILE");
+  add_file(app, "--json", o.json, "Write the findings as JSON; - for stdout");
   add_show_errors(app, o.show_errors);
   app.footer(
       "Exit codes: 0 no check failed, 1 some did, 2 bad usage, 3 no such device,\n"
       "5 the findings could not be written, 130 interrupted.");
 }
 
-void add_profile(CLI::App& runner, const std::vector<std::string>& after_dashes, int& code) {
+void add_profile(CLI::App& runner, call& c) {
   auto [app, o] =
-      add(runner, "profile", "Profile cells of an experiment with Nsight Compute", profile, code);
+      add(runner, "profile", "Profile cells of an experiment with Nsight Compute", profile, c);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
   add_cells(app, o.cells);
   app.add_option("--ncu", o.ncu, "Path of Nsight Compute's ncu, if it is not found")
       ->type_name("PROGRAM");
-  app.add_option("--json", o.json, "Write the counters as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
-      ->type_name("FILE");
+  add_file(app, "--json", o.json, "Write the counters as JSON; - for stdout");
+  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   app.footer(
       "Arguments after -- are passed to ncu unchanged, for example: -- --set full -o report\n"
       "Exit codes: 0 all cells were profiled, 1 some were not, 2 bad usage, 3 no such device,\n"
       "5 the counters could not be written, 130 interrupted.");
-  app.parse_complete_callback([&after_dashes, &told = o.ncu_arguments] { told = after_dashes; });
+  app.parse_complete_callback([&c, &told = o.ncu_arguments] { told = c.after_dashes; });
 }
 
-void add_xray(CLI::App& runner, int& code) {
+void add_xray(CLI::App& runner, call& c) {
   auto [app, o] =
       add(runner, "xray", "Count the memory accesses of cells, line by line, in the simulator",
-          xray, code);
+          xray, c);
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
   add_cells(app, o.cells);
@@ -256,30 +258,29 @@ void add_xray(CLI::App& runner, int& code) {
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_flag("--lines", o.lines, "The source, with the counts of each line");
-  app.add_option("--json", o.json, "Write all counts as JSON; - for stdout")->type_name("FILE");
-  app.add_option("--md", o.markdown, "Write the tables as Markdown; - for stdout")
-      ->type_name("FILE");
+  add_file(app, "--json", o.json, "Write all counts as JSON; - for stdout");
+  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   app.footer(
       "Exit codes: 0 all cells were analysed and nothing is wrong in them, 1 some were not or "
       "something is, 2 bad usage, 5 the counts could not be written, 130 interrupted.");
 }
 
-void add_list(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "list", "List the plugins", list, code);
+void add_list(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "list", "List the plugins", list, c);
   add_common(app, o);
   app.add_option("PLUGIN", o.plugins, "Only these: names, globs, or files such as ./mine.cu");
 }
 
-void add_describe(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "describe", "Describe one plugin and its variants", describe, code);
+void add_describe(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "describe", "Describe one plugin and its variants", describe, c);
   add_common(app, o);
   app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it, or its file")
       ->required();
 }
 
-void add_new(CLI::App& runner, int& code) {
+void add_new(CLI::App& runner, call& c) {
   auto [app, o] =
-      add(runner, "new", "Make a folder with a plugin's source to begin with", make_new, code);
+      add(runner, "new", "Make a folder with a plugin's source to begin with", make_new, c);
   app.add_option("NAME", o.name, "What users will type")->required();
   app.add_option("--from", o.from, "Begin with a copy of this plugin; default: the template")
       ->type_name("PLUGIN");
@@ -287,9 +288,9 @@ void add_new(CLI::App& runner, int& code) {
       ->type_name("DIR");
 }
 
-void add_watch(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "watch",
-                      "Run a source whenever it is saved, and say what has changed", watch, code);
+void add_watch(CLI::App& runner, call& c) {
+  auto [app, o] =
+      add(runner, "watch", "Run a source whenever it is saved, and say what has changed", watch, c);
   o.file = "quick";
   app.add_option("SOURCE", o.source, "A plugin's source: mine.cu, or mine.cu:variant")->required();
   add_common(app, o);
@@ -300,8 +301,8 @@ void add_watch(CLI::App& runner, int& code) {
       "it: a baseline, say.\nEnds with Ctrl-C.");
 }
 
-void add_devices(CLI::App& runner, int& code) {
-  auto [app, o] = add(runner, "devices", "List the devices", devices, code);
+void add_devices(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "devices", "List the devices", devices, c);
   app.add_flag("--measure", o.measure,
                "Measure the peaks of each device, ten seconds each, and store them for later "
                "runs");
@@ -309,22 +310,40 @@ void add_devices(CLI::App& runner, int& code) {
   app.add_flag("--json", o.json, "As JSON, with every sample");
 }
 
+// What stands after `needs` is parsed as a command line: this has the help alone.
+void add_needs(CLI::App& runner) {
+  CLI::App& app = *runner.add_subcommand("needs", "What a command needs built, for scripts");
+  app.add_option("COMMAND", "A command with its arguments, which is not carried out")->required();
+  app.group("For scripts");
+  app.footer(
+      "For scripts that build plugins before they call the runner, as ./zoo does. Prints, a line for "
+      "each:\n"
+      "  device KIND   what the command may run on: cpu, cuda, or auto, the best that there is\n"
+      "  plugin NAME   a plugin that it loads, for each kind; `plugins`: any of them\n"
+      "  launcher      what compiled kernels are packed behind\n"
+      "  charts        the charting library\n"
+      "  experiment    a FILE, since the command names none\n"
+      "Of a command that will be refused, and of one that loads nothing, it prints nothing.\n"
+      "Exit code: 0.");
+}
+
 }  // namespace
 
-void add_subcommands(CLI::App& runner, const std::vector<std::string>& after_dashes, int& code) {
-  add_run(runner, code);
-  add_rerun(runner, code);
-  add_report(runner, code);
-  add_compare(runner, code);
-  add_check(runner, code);
-  add_validate(runner, code);
-  add_profile(runner, after_dashes, code);
-  add_xray(runner, code);
-  add_list(runner, code);
-  add_describe(runner, code);
-  add_new(runner, code);
-  add_watch(runner, code);
-  add_devices(runner, code);
+void add_subcommands(CLI::App& runner, call& c) {
+  add_run(runner, c);
+  add_rerun(runner, c);
+  add_report(runner, c);
+  add_compare(runner, c);
+  add_check(runner, c);
+  add_validate(runner, c);
+  add_profile(runner, c);
+  add_xray(runner, c);
+  add_list(runner, c);
+  add_describe(runner, c);
+  add_new(runner, c);
+  add_watch(runner, c);
+  add_devices(runner, c);
+  add_needs(runner);
 }
 
 }  // namespace kzoo::cli

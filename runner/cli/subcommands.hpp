@@ -1,6 +1,8 @@
 #pragma once
 // The subcommands as the command line has them: names, options, help.
 
+#include "cli/commands.hpp"
+
 #include <string>
 #include <vector>
 
@@ -17,8 +19,15 @@ inline constexpr const char* kExitCodes =
     "fails or declines now, 5 the results could not be written (disk full, closed pipe),\n"
     "130 interrupted.";
 
-// To parse is then to execute the subcommand that is named, and sets `code`. `after_dashes` is what
-// stands after --, taken away before parsing. The runner's app keeps a reference to both.
-void add_subcommands(CLI::App& runner, const std::vector<std::string>& after_dashes, int& code);
+// A command line besides its options, and what comes of it.
+struct call {
+  std::vector<std::string> after_dashes;  // what stood after --, taken away before parsing
+  bool asks_needs = false;  // they are printed, and nothing is carried out (cli/needs.hpp)
+  int code = kOk;
+};
+
+// To parse is then to execute the subcommand that is named. The runner's app keeps a reference to
+// the call.
+void add_subcommands(CLI::App& runner, call& c);
 
 }  // namespace kzoo::cli

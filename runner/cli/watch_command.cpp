@@ -2,17 +2,22 @@
 
 #include "cli/commands.hpp"
 #include "cli/setup.hpp"
-#include "cli/watched_folder.hpp"
 #include "compile/source_plugin.hpp"
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
+#include "os/posix.hpp"
 #include "report/change_line.hpp"
 #include "run/execution.hpp"
 
 #include <fmt/format.h>
 
+#include <poll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -28,6 +33,44 @@ namespace fs = std::filesystem;
 struct attempt {
   std::string sha256;
   results::document results;
+};
+
+// A folder whose files are being edited (inotify). Editors write a file, or put another in its
+// place.
+class watched_folder {
+ public:
+  explicit watched_folder(const fs::path& folder) : fd_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    if (fd_ < 0) throw_errno("inotify");
+    if (inotify_add_watch(fd_, folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
+      close(fd_);
+      throw_errno("watching the source's folder");
+    }
+  }
+  ~watched_folder() { close(fd_); }
+  watched_folder(const watched_folder&) = delete;
+  watched_folder& operator=(const watched_folder&) = delete;
+
+  // Returns when a file was saved since the constructor or the last call, and none for a moment.
+  // Throws interrupt::interrupted.
+  void wait() const {
+    constexpr int kQuietMs = 50;  // an editor may write more than once
+    while (!happens_within(-1)) continue;
+    while (happens_within(kQuietMs)) continue;
+  }
+
+ private:
+  // Whether something happens within so many milliseconds; -1: sometime.
+  bool happens_within(int milliseconds) const {
+    std::array<pollfd, 2> ends{pollfd{fd_, POLLIN, 0}, pollfd{interrupt::fd(), POLLIN, 0}};
+    const int ready = poll(ends.data(), ends.size(), milliseconds);
+    interrupt::check();
+    if (ready <= 0) return false;
+    std::array<char, 4096> events;  // that something happened is enough
+    while (read(fd_, events.data(), events.size()) > 0) continue;
+    return true;
+  }
+
+  int fd_;
 };
 
 class watcher {

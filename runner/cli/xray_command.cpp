@@ -1,4 +1,4 @@
-#include "cli/export_file.hpp"
+#include "cli/exports.hpp"
 #include "cli/setup.hpp"
 #include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"

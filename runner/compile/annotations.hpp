@@ -6,14 +6,26 @@
 // KEY=VALUE, separated by spaces; commas separate the elements of a list, except inside
 // parentheses, and quotes keep spaces together. KEY alone is KEY=true.
 
-#include "experiment/document.hpp"
+#include "experiment/reader.hpp"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::compile {
 
 // All such lines before the first that is code, as a table. What is wrong in them is added to
 // `report`.
 experiment::node_table annotations(std::string_view source, input::diagnostics& report);
+
+// What they say about how it is built.
+struct build_settings {
+  std::vector<std::string> architectures;  // arch=90a: as CMAKE_CUDA_ARCHITECTURES
+  std::vector<std::string> libraries;      // libraries=cublas: linked for cuda, and where native
+  std::vector<std::string> options;        // options=-DTILE=64: of the compiler
+  bool native = false;                     // for cpu without the simulator
+};
+
+build_settings read_build_settings(experiment::table_reader& keys);
 
 }  // namespace kzoo::compile

@@ -1,9 +1,9 @@
 #include "compile/project.hpp"
 
+#include "compile/run_compiler.hpp"
 #include "compile/source_plugin.hpp"
 #include "os/sha256.hpp"
 #include "process/build_lock.hpp"
-#include "process/command.hpp"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void must(const std::vector<std::string>& command, const fs::path& folder) {
+void must(const std::vector<std::string>& command, const fs::path& folder, const fs::path& build) {
   constexpr double kTimeoutSeconds = 1800;
-  const process::command_result result = process::run_command(command, {}, kTimeoutSeconds);
+  const process::command_result result = run_compiler(command, build, kTimeoutSeconds);
   if (result.code == 0 && !result.hung) return;
   throw does_not_compile(fmt::format("{}error: {} cannot be built: cmake {}", result.output,
                                      folder.string(),
@@ -36,9 +36,9 @@ std::vector<fs::path> project_plugins(const fs::path& folder, const recipe& how,
   if (!fs::exists(build / "build.ninja")) {
     must({"cmake", "-G", "Ninja", "-S", source.string(), "-B", build.string(),
           "-DCMAKE_BUILD_TYPE=Release", "-Dkernel-zoo_DIR=" + how.package},
-         folder);
+         folder, build);
   }
-  must({"cmake", "--build", build.string()}, folder);
+  must({"cmake", "--build", build.string()}, folder, build);
   std::error_code fault;
   fs::last_write_time(build, fs::file_time_type::clock::now(), fault);
   std::vector<fs::path> found;

@@ -2,13 +2,12 @@
 
 #include "compile/annotations.hpp"
 #include "compile/bare_kernel.hpp"
-#include "compile/build_settings.hpp"
 #include "compile/hints.hpp"
+#include "compile/run_compiler.hpp"
 #include "core/version.hpp"
 #include "input/read_file.hpp"
 #include "os/files.hpp"
 #include "os/sha256.hpp"
-#include "process/command.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -169,12 +168,13 @@ std::string build(const commands& c, const recipe& how, const fs::path& source,
   append(link, c.link);
   std::string output;
   for (const words& command : {compile, link}) {
-    process::command_result result = process::run_command(command, {}, kTimeoutSeconds);
+    process::command_result result = run_compiler(command, folder, kTimeoutSeconds);
     if (result.code != 0 || result.hung) failed(result);
     output += result.output;
   }
   fs::remove(object);
-  fs::permissions(folder / library, fs::perms::owner_all);
+  using enum fs::perm_options;  // of nothing that a link names
+  fs::permissions(folder / library, fs::perms::owner_all, replace | nofollow);
   return output;
 }
 

@@ -21,17 +21,17 @@ contents probe_of(kzoo_type type) {
   using enum data::content;
   switch (type) {
     case KZOO_I32:
-      return {odd, odd, odd};
+      return {odd_12_bits, odd_12_bits, odd_12_bits};
     case KZOO_F64:
-      return {wide_odd, thin_signs, signs};
+      return {odd_26_bits, sparse_signs, signs};
     case KZOO_F32:
-      return {odd, thin_signs, signs};
+      return {odd_12_bits, sparse_signs, signs};
     case KZOO_I8:
     case KZOO_E4M3:
     case KZOO_E5M2:
-      return {hill, heights, signs};
+      return {positive_then_negative, positive, signs};
     default:
-      return {hill, bits, signs};
+      return {positive_then_negative, bits, signs};
   }
 }
 
@@ -41,7 +41,7 @@ contents contents_of(const problem& p) {
     case fill::integers:
       return {integers, integers, integers};
     case fill::signs:
-      return {signs, thin_signs, signs};
+      return {signs, sparse_signs, signs};
     case fill::probe:
       return probe_of(p.dtype.a);
     case fill::zeros:
@@ -59,20 +59,20 @@ contents contents_of(const problem& p) {
     case fill::specials:
       return {specials, specials, specials};
     case fill::probe_b:  // of f32 and f64
-      return {thin_signs, p.dtype.a == KZOO_F64 ? wide_odd : odd, signs};
+      return {sparse_signs, p.dtype.a == KZOO_F64 ? odd_26_bits : odd_12_bits, signs};
     case fill::full:
-      return {full, integers, full};
+      return {whole_range, integers, whole_range};
     case fill::full_b:
-      return {integers, full, full};
+      return {integers, whole_range, whole_range};
     case fill::scaled:
     case fill::uneven:
       return {scaled, scaled, uniform};
     case fill::unequal:
-      return {tall_first_col, no_first_row, uniform};
+      return {large_first_col, zero_first_row, uniform};
     case fill::unequal_b:
-      return {no_first_col, tall_first_row, uniform};
+      return {zero_first_col, large_first_row, uniform};
     case fill::stale:
-      if (is_integer(p.dtype)) return {integers, integers, full};
+      if (is_integer(p.dtype)) return {integers, integers, whole_range};
       return {uniform, uniform, scaled};
     default:
       return {uniform, uniform, uniform};
@@ -81,7 +81,7 @@ contents contents_of(const problem& p) {
 
 // What `inside` needs to know of a problem; that of A or B.
 std::uint64_t parameter_of(data::content inside, const problem& p, bool is_b) {
-  if (inside == data::content::thin_signs) return static_cast<std::uint64_t>(p.k / kDense);
+  if (inside == data::content::sparse_signs) return static_cast<std::uint64_t>(p.k / kDense);
   if (inside == data::content::sparse) return static_cast<std::uint64_t>(p.data.parameter * 0x1p32);
   const auto number = static_cast<std::int64_t>(p.data.parameter);
   return static_cast<std::uint64_t>(p.data.what == fill::uneven && is_b ? -number : number);

@@ -17,7 +17,7 @@
 namespace kzoo::data {
 
 // A positive integer that the type holds exactly and, in fp8, no type with fewer fraction bits.
-constexpr int height(kzoo_type type, std::uint32_t bits) {
+constexpr int positive_integer(kzoo_type type, std::uint32_t bits) {
   switch (type) {
     case KZOO_E4M3:
       return 9 + 2 * static_cast<int>(bits % 4);
@@ -35,23 +35,24 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   const int sign = static_cast<int>(bits % 3) - 1;
   switch (x.inside) {
-    case content::odd:
+    case content::odd_12_bits:
       return (2049 + 2 * static_cast<int>((bits >> 1) % 1024)) * ((bits & 1u) != 0 ? 1 : -1);
-    case content::wide_odd:
+    case content::odd_26_bits:
       return ((1 << 25) + 1 + 2 * static_cast<int>((bits >> 1) % (1 << 24))) *
              ((bits & 1u) != 0 ? 1 : -1);
     case content::signs:
       return sign;
-    case content::thin_signs:
+    case content::sparse_signs:
       return static_cast<std::uint32_t>(h) % static_cast<std::uint32_t>(x.parameter + 1) == 0 ? sign
                                                                                               : 0;
-    case content::full:
+    case content::whole_range:
       return x.type == KZOO_I8 ? static_cast<int>(bits % 255) - 127 : static_cast<int>(bits);
-    case content::heights:
-      return height(x.type, bits);
-    case content::hill: {
+    case content::positive:
+      return positive_integer(x.type, bits);
+    case content::positive_then_negative: {
       const std::int64_t col = op_coordinates_of(x, index).col;
-      return col < (op_cols(x) + 1) / 2 ? height(x.type, bits) : -height(x.type, bits);
+      return col < (op_cols(x) + 1) / 2 ? positive_integer(x.type, bits)
+                                        : -positive_integer(x.type, bits);
     }
     case content::bits:
       return static_cast<int>(bits & 1u);
@@ -74,10 +75,10 @@ constexpr bool is_whole(content c) {
     case content::sparse:
     case content::powers:
     case content::few_bits:
-    case content::tall_first_col:
-    case content::tall_first_row:
-    case content::no_first_col:
-    case content::no_first_row:
+    case content::large_first_col:
+    case content::large_first_row:
+    case content::zero_first_col:
+    case content::zero_first_row:
       return false;
     default:
       return true;
@@ -93,27 +94,27 @@ constexpr bool is_multiple_of_uniform(content c) {
   switch (c) {
     case content::uniform:
     case content::scaled:
-    case content::tall_first_col:
-    case content::tall_first_row:
-    case content::no_first_col:
-    case content::no_first_row:
+    case content::large_first_col:
+    case content::large_first_row:
+    case content::zero_first_col:
+    case content::zero_first_row:
       return true;
     default:
       return false;
   }
 }
-constexpr double kTall = 0x1p30;
+constexpr double kLarge = 0x1p30;
 constexpr double factor(const matrix& x, std::int64_t index) {
   switch (x.inside) {
     case content::scaled:
       return power_of_two(static_cast<std::int64_t>(x.parameter));
-    case content::tall_first_col:
-      return op_coordinates_of(x, index).col == 0 ? kTall : 1.0;
-    case content::tall_first_row:
-      return op_coordinates_of(x, index).row == 0 ? kTall : 1.0;
-    case content::no_first_col:
+    case content::large_first_col:
+      return op_coordinates_of(x, index).col == 0 ? kLarge : 1.0;
+    case content::large_first_row:
+      return op_coordinates_of(x, index).row == 0 ? kLarge : 1.0;
+    case content::zero_first_col:
       return op_coordinates_of(x, index).col == 0 ? 0.0 : 1.0;
-    case content::no_first_row:
+    case content::zero_first_row:
       return op_coordinates_of(x, index).row == 0 ? 0.0 : 1.0;
     default:
       return 1.0;
@@ -204,18 +205,18 @@ constexpr double norm_of(const matrix& x) {
       return 0.0;
     case content::integers:
       return 8.0;
-    case content::odd:
+    case content::odd_12_bits:
       return 4095.0;
-    case content::wide_odd:
+    case content::odd_26_bits:
       return 0x1p26;
-    case content::heights:
-    case content::hill:
+    case content::positive:
+    case content::positive_then_negative:
       return 128.0;
     case content::normal:
       return 2.0;
-    case content::tall_first_col:
-    case content::tall_first_row:
-      return kTall;
+    case content::large_first_col:
+    case content::large_first_row:
+      return kLarge;
     case content::scaled:
       return power_of_two(static_cast<std::int64_t>(x.parameter));
     case content::specials:

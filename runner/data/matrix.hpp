@@ -23,16 +23,17 @@ inline constexpr std::int64_t kRedzone = 1024;
 
 // What the elements of a matrix are.
 enum class content : std::uint32_t {
-  uniform,     // fractions in [-1, 1), zero-mean
-  integers,    // integers in [-8, 8]
-  poison,      // signalling NaNs; random words for integer types
-  odd,         // odd integers of 12 bits and either sign: exact in fp32, not in TF32
-  wide_odd,    // odd integers of 26 bits and either sign: exact in fp64, not in fp32
-  signs,       // -1, 0 and 1
-  thin_signs,  // signs, but 0 except in about one of parameter + 1, so that sums stay small
-  full,        // all bits of an i32; of an i8 all but -128, whose opposite it does not hold
-  heights,     // 1 to 128, or what is the most that the type holds exactly: see height()
-  hill,  // heights in the left half of the columns of op(x), their opposites in the right half
+  uniform,       // fractions in [-1, 1), zero-mean
+  integers,      // integers in [-8, 8]
+  poison,        // signalling NaNs; random words for integer types
+  odd_12_bits,   // odd integers of 12 bits and either sign: exact in fp32, not in TF32
+  odd_26_bits,   // odd integers of 26 bits and either sign: exact in fp64, not in fp32
+  signs,         // -1, 0 and 1
+  sparse_signs,  // signs, but 0 except in about one of parameter + 1, so that sums stay small
+  whole_range,   // all bits of an i32; of an i8 all but -128, whose opposite it does not hold
+  positive,      // integers from 1 to 128, or what the type holds exactly: see positive_integer()
+  // positive in the left half of the columns of op(x), opposites of positive in the right half
+  positive_then_negative,
   bits,  // 0 and 1
   zeros,
   ones,
@@ -44,10 +45,10 @@ enum class content : std::uint32_t {
   powers,    // 2^-parameter to 1, of either sign
   few_bits,  // uniform, cut to so many fraction bits
   // f32 and f64 only, of op(x):
-  tall_first_col,  // uniform, but column 0 is larger by 2^30
-  tall_first_row,  // uniform, but row 0 is
-  no_first_col,    // uniform, but column 0 is 0
-  no_first_row     // uniform, but row 0 is
+  large_first_col,  // uniform, but column 0 is larger by 2^30
+  large_first_row,  // uniform, but row 0 is
+  zero_first_col,   // uniform, but column 0 is 0
+  zero_first_row    // uniform, but row 0 is
 };
 
 // Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and

@@ -54,7 +54,12 @@ struct describer {
     return "the string " + input::in_quotes(text);
   }
   std::string operator()(std::int64_t integer) const { return fmt::format("{}", integer); }
-  std::string operator()(double number) const { return fmt::format("{:#}", number); }
+  // 5.0 as "5.0", which "{:#}" gives with fmt 9 but not with fmt 10.
+  std::string operator()(double number) const {
+    std::string shown = fmt::format("{}", number);
+    if (shown.find_first_not_of("-0123456789") == std::string::npos) shown += ".0";
+    return shown;
+  }
   std::string operator()(bool flag) const { return flag ? "true" : "false"; }
   std::string operator()(const node_list& list) const {
     return list.empty() ? "an empty list" : "a list";

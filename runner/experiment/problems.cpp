@@ -104,8 +104,8 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
   const auto found = keys.find(key);
   const auto unscaled = std::ranges::find_if_not(dtypes, is_scaled);
   if (found && unscaled != dtypes.end())
-    found->error(
-        fmt::format("only fp8 matrices have scales, and dtype {} is none", types_name(*unscaled)));
+    found->error(fmt::format("only fp8 matrices have scales, and dtype {} is not fp8",
+                             types_name(*unscaled)));
 }
 
 void read_batch(table_reader& keys, problem_set& set) {

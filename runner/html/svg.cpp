@@ -34,7 +34,7 @@ void write_chart_data(std::span<const named_result> all, const fs::path& folder)
 std::string write_svg(std::span<const named_result> all, const charting_library& library,
                       const fs::path& folder) {
   constexpr double kTimeoutSeconds = 300;
-  const temporary_folder data(fs::temp_directory_path() / "kernel-zoo-");
+  const temporary_folder data;
   write_chart_data(all, data.path());
   fs::create_directories(folder);
   process::command_result ran;

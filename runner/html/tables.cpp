@@ -46,12 +46,10 @@ void for_each_cell(
 
 bool is_timed(const cell& c) { return c.time && c.time->clock != timing::clock::simulator; }
 
-// The fastest variant of each plugin on each problem, and its gain over the plugin before it.
-struct step {
-  std::optional<double> gain;
-};
-std::map<const cell*, step> steps_of(const document& d) {
-  std::map<const cell*, step> steps;
+// The fastest variant of each plugin on each problem, with its gain over the plugin before it.
+using gains = std::map<const cell*, std::optional<double>>;
+gains gains_of(const document& d) {
+  gains found;
   for (std::size_t problem = 0; problem < d.experiment.problems.size(); ++problem) {
     std::vector<const cell*> fastest;  // in the order of the plugins
     for (const cell& c : d.cells_of(problem)) {
@@ -66,15 +64,15 @@ std::map<const cell*, step> steps_of(const document& d) {
     }
     const cell* before = nullptr;
     for (const cell* c : fastest) {
-      step& s = steps[c];
+      std::optional<double>& gain = found[c];
       const cell* baseline = d.baseline_of(*c);
       const bool is_baseline = baseline != nullptr && baseline->kernel.plugin == c->kernel.plugin;
       if (is_baseline || c->time->clock != timing::clock::gpu) continue;
-      if (before != nullptr) s.gain = before->time->median_ms / c->time->median_ms;
+      if (before != nullptr) gain = before->time->median_ms / c->time->median_ms;
       before = c;
     }
   }
-  return steps;
+  return found;
 }
 
 // "44.8x", "+3.1 %", "−2.0 %".
@@ -84,7 +82,7 @@ std::string gain_text(double gain) {
   return fmt::format("{}{:.1f} %", percent < 0 ? "−" : "+", std::abs(percent));
 }
 
-void add_plotted(csv_line& l, const document& d, const cell& c, const step* s) {
+void add_plotted(csv_line& l, const document& d, const cell& c, const gains& fastest) {
   const problem& p = d.problem_of(c);
   l.number("size", std::cbrt(double(p.m) * double(p.n) * double(p.k)));
   const double gflops = is_timed(c) ? d.gflops(c).value_or(NAN) : NAN;
@@ -102,8 +100,10 @@ void add_plotted(csv_line& l, const document& d, const cell& c, const step* s) {
   l.add("speedup_text", is_timed(c) ? report::speedup_text(d, c) : "");
   const cell* baseline = d.baseline_of(c);
   l.add("baseline", baseline == &c ? "yes" : "");
-  l.add("fastest", s != nullptr ? "yes" : "");
-  l.add("gain_text", s != nullptr && s->gain ? gain_text(*s->gain) : "");
+  const auto step = fastest.find(&c);
+  const bool is_step = step != fastest.end();
+  l.add("fastest", is_step ? "yes" : "");
+  l.add("gain_text", is_step && step->second ? gain_text(*step->second) : "");
   l.number("intensity", d.peaks && is_timed(c) ? roofline::intensity_of(*d.peaks, p) : NAN);
   l.add("error_text", report::accuracy_text(d, c));
   const results::conditions& k = c.conditions;
@@ -172,8 +172,8 @@ void for_each_line(std::string_view text, const std::function<void(std::string_v
 
 std::string cells_table(std::span<const named_result> all) {
   csv_table t;
-  std::map<const document*, std::map<const cell*, step>> steps;
-  for (const named_result& r : all) steps[r.document] = steps_of(*r.document);
+  std::map<const document*, gains> steps;
+  for (const named_result& r : all) steps[r.document] = gains_of(*r.document);
   for_each_cell(all, [&](const named_result& r, const cell& c, std::size_t number) {
     const document& d = *r.document;
     csv_line l;
@@ -184,8 +184,7 @@ std::string cells_table(std::span<const named_result> all) {
     l.add("problem", problem);
     l.add("family",
           problem.substr(problem.find(' ') + 1));  // a problem's name starts with its shape
-    const auto found = steps[&d].find(&c);
-    add_plotted(l, d, c, found == steps[&d].end() ? nullptr : &found->second);
+    add_plotted(l, d, c, steps[&d]);
     // Published figures are columns of their own in each result; the tables have them.
     const csv_line own = report::line_of(d, c);
     l.append(own, [](std::string_view name) { return !name.starts_with("published_ms "); });

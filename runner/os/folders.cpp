@@ -1,13 +1,79 @@
 #include "os/folders.hpp"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <system_error>
 
 namespace kzoo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "kernel-zoo-";
+
+// Whoever could write in it may also have taken folders in it away from their owner.
+void take_back(const fs::path& folder) {
+  std::error_code ignored;
+  const auto take = [&](const fs::path& each) {
+    fs::permissions(each, fs::perms::owner_all, fs::perm_options::add, ignored);
+  };
+  take(folder);
+  for (fs::recursive_directory_iterator each(folder, ignored), end; each != end;
+       each.increment(ignored))
+    if (each->symlink_status(ignored).type() == fs::file_type::directory) take(each->path());
+}
+
+void remove_folder(const fs::path& folder) {
+  std::error_code fault;
+  fs::remove_all(folder, fault);
+  if (!fault) return;
+  take_back(folder);
+  fs::remove_all(folder, fault);
+}
+
+descriptor open_folder(const fs::path& folder) {
+  return descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+// Held until this process ends, however it does. Returns false where another one holds it.
+bool lock(const descriptor& folder) { return flock(folder.fd(), LOCK_EX | LOCK_NB) == 0; }
+
+void remove_abandoned(const fs::path& parent) {
+  constexpr std::chrono::minutes kMayNotBeLockedYet{1};
+  std::error_code fault;
+  for (fs::directory_iterator each(parent, fault), end; !fault && each != end;
+       each.increment(fault)) {
+    if (!each->path().filename().string().starts_with(kPrefix)) continue;
+    const descriptor folder = open_folder(each->path());
+    struct stat status {};
+    if (folder.fd() < 0 || fstat(folder.fd(), &status) != 0 || status.st_uid != geteuid()) continue;
+    const auto changed = std::chrono::system_clock::from_time_t(status.st_mtime);
+    if (std::chrono::system_clock::now() - changed > kMayNotBeLockedYet && lock(folder))
+      remove_folder(each->path());
+  }
+}
+
+fs::path swept_parent() {
+  fs::path parent = fs::temp_directory_path();
+  static std::once_flag once;
+  std::call_once(once, remove_abandoned, parent);
+  return parent;
+}
+
+}  // namespace
+
+temporary_folder::temporary_folder() : temporary_folder(swept_parent() / kPrefix) {
+  in_use_ = open_folder(path_);
+  lock(in_use_);
+}
 
 temporary_folder::temporary_folder(const std::filesystem::path& prefix) {
   std::string name = prefix.string() + "XXXXXX";
@@ -16,10 +82,7 @@ temporary_folder::temporary_folder(const std::filesystem::path& prefix) {
   path_ = name;
 }
 
-temporary_folder::~temporary_folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
+temporary_folder::~temporary_folder() { remove_folder(path_); }
 
 std::optional<std::filesystem::path> user_folder(const char* variable, const char* below_home) {
   if (const char* given = std::getenv(variable); given != nullptr && *given == '/') return given;

@@ -1,6 +1,8 @@
 #pragma once
 // Folders of the user, and those that are gone afterwards.
 
+#include "os/posix.hpp"
+
 #include <filesystem>
 #include <optional>
 
@@ -9,6 +11,9 @@ namespace kzoo {
 // A new folder, which exists as long as the object, unless it is given another name.
 class temporary_folder {
  public:
+  // kernel-zoo-XXXXXX where temporary files are kept: in TMPDIR, else in /tmp. Removes those there
+  // of this user whose process was killed. Throws std::system_error.
+  temporary_folder();
   // Its path is the prefix and six characters. Throws std::system_error.
   explicit temporary_folder(const std::filesystem::path& prefix);
   ~temporary_folder();
@@ -19,6 +24,7 @@ class temporary_folder {
 
  private:
   std::filesystem::path path_;
+  descriptor in_use_;  // a lock on the folder
 };
 
 // A folder of the user's, by the XDG Base Directory Specification: what the variable names, such as

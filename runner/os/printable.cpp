@@ -111,4 +111,15 @@ std::string file_name_from(std::string text) {
   return text;
 }
 
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "_.-,:/=@+";
+  const bool is_plain = std::ranges::all_of(text, [&](unsigned char c) {
+    return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (is_plain && !text.empty()) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 }  // namespace kzoo

@@ -32,4 +32,7 @@ std::string_view first_line(std::string_view text);
 // that needs no quotes in a shell. Cut after 100 characters, since a file's name is limited to 255.
 std::string file_name_from(std::string text);
 
+// One word of a command line that is shown to be copied: in quotes where a shell needs them.
+std::string shell_word(const std::string& text);
+
 }  // namespace kzoo

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,12 @@ bool poll_until(std::span<pollfd> watched, double seconds) {
   }
 }
 
+// Nsight Systems, or another tool, which has its files in the temporary folder of all.
+bool has_profiler() {
+  return std::getenv("NSYS_PROFILING_SESSION_ID") != nullptr ||
+         std::getenv("NVTX_INJECTION64_PATH") != nullptr;
+}
+
 }  // namespace
 
 child::child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd) {
@@ -61,7 +68,9 @@ child::child(std::string_view command, const output_log& log, std::optional<int>
   std::vector<given_descriptor> given{
       {its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
   if (shared_memory_fd) given.push_back({*shared_memory_fd, kSharedMemoryFd});
-  pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given);
+  std::vector<std::string> settings;
+  if (!has_profiler()) settings.push_back("TMPDIR=" + temporary_.emplace().path().string());
+  pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given, settings);
   pidfd_ = descriptor(pidfd_open(pid_, 0));
   if (pidfd_.fd() >= 0) return;
   const int error = errno;
@@ -106,6 +115,7 @@ std::optional<int> child::end() {
       info.si_pid == pid_;
   const std::optional<int> status = descendants::end(pid_);
   leftovers_.remove();
+  temporary_.reset();
   pidfd_ = {};
   pid_ = 0;
   return ended ? status : std::nullopt;

@@ -2,6 +2,7 @@
 // A process of this same executable, started with a hidden first argument: a worker, or a shard of
 // a run.
 
+#include "os/folders.hpp"
 #include "os/posix.hpp"
 #include "process/channel.hpp"
 #include "process/leftovers.hpp"
@@ -23,7 +24,8 @@ inline constexpr int kSharedMemoryFd = 4;
 class child {
  public:
   // The child has its end of control() at kControlFd and, if given, `shared_memory_fd` at
-  // kSharedMemoryFd. What it prints goes to `log`.
+  // kSharedMemoryFd. What it prints goes to `log`. Its TMPDIR is a folder of its own,
+  // unless a profiler works in it.
   child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd = {});
   ~child();
   child(const child&) = delete;
@@ -49,9 +51,9 @@ class child {
   void watch_memory() { leftovers_.look_if_changed(pid_); }
   pid_t pid() const { return pid_; }
 
-  // Kills the process, its group and all descendants, and removes the shared memory segments that
-  // they leave. Returns the status that waitpid() reports if the process had already ended by
-  // itself.
+  // Kills the process, its group and all descendants, and removes the temporary files and shared
+  // memory segments that they leave. Returns the status that waitpid() reports if the process had
+  // already ended by itself.
   std::optional<int> end();
 
  private:
@@ -59,6 +61,7 @@ class child {
   pid_t pid_ = 0;
   descriptor pidfd_;
   leftovers leftovers_;
+  std::optional<temporary_folder> temporary_;
   std::optional<settings> held_with_;
 };
 

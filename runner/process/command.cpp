@@ -1,6 +1,8 @@
 #include "process/command.hpp"
 
+#include "os/folders.hpp"
 #include "os/interrupt.hpp"
+#include "process/confinement.hpp"
 #include "process/descendants.hpp"
 #include "process/output_log.hpp"
 #include "process/spawn.hpp"
@@ -13,17 +15,21 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <future>
 #include <thread>
 
 namespace kzoo::process {
+namespace {
 
-command_result run_command(const std::vector<std::string>& argv,
-                           const std::vector<std::string>& settings, double timeout_seconds) {
-  using namespace std::chrono;
-  const output_log log;
+pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>& settings,
+            const output_log& log) {
   const std::array<given_descriptor, 2> output{given_descriptor{log.fd(), STDOUT_FILENO},
                                                given_descriptor{log.fd(), STDERR_FILENO}};
-  const pid_t pid = spawn(argv.front(), argv, output, settings);
+  return spawn(argv.front(), argv, output, settings);
+}
+
+command_result result_of(pid_t pid, const output_log& log, double timeout_seconds) {
+  using namespace std::chrono;
   command_result result;
   const auto deadline = steady_clock::now() + duration<double>(timeout_seconds);
   siginfo_t info{};
@@ -39,6 +45,33 @@ command_result run_command(const std::vector<std::string>& argv,
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   result.output = log.text();
   return result;
+}
+
+}  // namespace
+
+command_result run_command(const std::vector<std::string>& argv,
+                           const std::vector<std::string>& settings, double timeout_seconds) {
+  const output_log log;
+  return result_of(start(argv, settings, log), log, timeout_seconds);
+}
+
+command_result run_confined(const std::vector<std::string>& argv,
+                            const std::vector<std::string>& settings,
+                            const std::vector<std::filesystem::path>& writable,
+                            double timeout_seconds) {
+  const output_log log;
+  const temporary_folder own;
+  const auto start_confined = [&] {
+    std::vector<std::filesystem::path> all = writable;
+    all.push_back(own.path());
+    confine(all);
+    std::vector<std::string> with_own = settings;
+    with_own.push_back("TMPDIR=" + own.path().string());
+    return start(argv, with_own, log);
+  };
+  // A process starts as confined as the thread that starts it, and stays so.
+  const pid_t pid = std::async(std::launch::async, start_confined).get();
+  return result_of(pid, log, timeout_seconds);
 }
 
 std::string how_it_failed(const command_result& result, double timeout_seconds) {

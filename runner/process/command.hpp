@@ -1,6 +1,7 @@
 #pragma once
 // Runs another program until it ends.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ struct command_result {
 // std::system_error if it cannot be started, interrupt::interrupted when a signal arrives.
 command_result run_command(const std::vector<std::string>& argv,
                            const std::vector<std::string>& settings, double timeout_seconds);
+
+// The same for a command that runs what others wrote: it is confined (confinement.hpp), and can
+// write only in `writable` and in its TMPDIR, a folder of its own that is removed when it has
+// ended.
+command_result run_confined(const std::vector<std::string>& argv,
+                            const std::vector<std::string>& settings,
+                            const std::vector<std::filesystem::path>& writable,
+                            double timeout_seconds);
 
 // Of one that failed: "took 60 seconds and was given up", or "ended with code 1".
 std::string how_it_failed(const command_result& result, double timeout_seconds);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::process {
@@ -53,17 +54,15 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-std::vector<fs::path> writable() {
-  std::vector<fs::path> all{"/dev", "/proc", "/tmp", "/var/tmp"};
-  for (const char* name : {"TMPDIR", "CUDA_CACHE_PATH", "CUDA_MPS_PIPE_DIRECTORY"})
-    all.emplace_back(variable(name));
-  if (const fs::path home = variable("HOME"); !home.empty()) {
-    all.push_back(home / ".nv");
-    // CUDA could not make its cache any more.
-    std::error_code ignored;
-    if (fs::exists("/dev/nvidiactl", ignored)) fs::create_directory(all.back(), ignored);
-  }
-  return all;
+// What CUDA writes: compiled kernels, and where the Multi-Process Service runs, to that.
+std::vector<fs::path> folders_of_cuda() {
+  fs::path cache = variable("CUDA_CACHE_PATH"), service = variable("CUDA_MPS_PIPE_DIRECTORY");
+  if (const fs::path home = variable("HOME"); cache.empty() && !home.empty())
+    cache = home / ".nv" / "ComputeCache";
+  // CUDA could not make it any more.
+  std::error_code ignored;
+  if (fs::exists("/dev/nvidiactl", ignored)) fs::create_directories(cache, ignored);
+  return {std::move(cache), service.empty() ? "/tmp/nvidia-mps" : std::move(service)};
 }
 
 void allow(int rules, const fs::path& place, std::uint64_t rights) {
@@ -77,7 +76,7 @@ void allow(int rules, const fs::path& place, std::uint64_t rights) {
 
 }  // namespace
 
-void confine() {
+void confine(const std::vector<fs::path>& writable) {
   const long version = syscall(landlock::kCreate, nullptr, std::size_t{0}, landlock::kAskVersion);
   if (version < 1) return;
   const landlock::ruleset wanted{landlock::writes(version), 0,
@@ -86,7 +85,8 @@ void confine() {
   const std::size_t size = version >= 6 ? sizeof wanted : sizeof wanted.handled_fs;
   const descriptor rules(static_cast<int>(syscall(landlock::kCreate, &wanted, size, 0)));
   if (rules.fd() < 0) return;
-  for (const fs::path& place : writable()) allow(rules.fd(), place, wanted.handled_fs);
+  for (const auto& places : {writable, folders_of_cuda(), {"/dev", "/proc"}})
+    for (const fs::path& place : places) allow(rules.fd(), place, wanted.handled_fs);
   // A condition of the next call: programs started from here gain no rights by setuid.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   syscall(landlock::kRestrict, rules.fd(), 0);

@@ -35,7 +35,7 @@ struct occurrences {
 };
 
 struct findings {
-  std::int64_t changed_outside = 0, first_changed = -1;  // words, and an index of matrix_data.hpp
+  std::int64_t changed_outside = 0, first_changed = -1;  // words, and an index of data/matrix.hpp
   occurrences unwritten, nan, infinite;
   occurrences lost;                 // anything else where NaN or an infinity is expected
   std::int64_t quieted_poison = 0;  // NaNs with the payload of the poison in C

@@ -1,5 +1,5 @@
 #pragma once
-// Reads a buffer of elements as the words of matrix_data.hpp.
+// Reads a buffer of elements as the words of data/matrix.hpp.
 
 #include "core/problem.hpp"
 #include "data/element.hpp"

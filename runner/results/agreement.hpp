@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <span>
-#include <vector>
 
 namespace kzoo::results {
 
@@ -19,9 +18,5 @@ struct compared_pair {
 // Calls f for each pair of results that were compared, in the order of b, then of a.
 void for_each_pair(std::span<const cell> of_one_problem,
                    const std::function<void(const compared_pair&)>& f);
-
-// The other way round: forms the classes from pairs, of which for_each_pair() then makes the same
-// ones. A pair with a position beyond the cells is not allowed.
-void form_classes(std::span<cell> of_one_problem, const std::vector<compared_pair>& pairs);
 
 }  // namespace kzoo::results

@@ -11,7 +11,7 @@
 //
 //   io(key, value)             a required key. An optional value is written as null if it is
 //                              empty; when reading, a missing key counts as null
-//   io.later(key, value)       a key that older files lack: missing or null, it leaves the value
+//   io.later(key, value)       a key that a file may lack: missing or null, it leaves the value
 //   io.derived(key, value)     a value that follows from others: written, never read
 //   io.object(key, members)    a nested object without a record of its own: members(io) maps it
 //   io.numbers(key, what, n...)
@@ -190,11 +190,7 @@ class reader {
     auto next = elements.begin();
     (from_value(*next++, n), ...);
   }
-  void schema(std::string_view name) const {
-    const field found = at_.at("schema");
-    if (found.text() == name) return;
-    found.refuse(fmt::format("this kernel-zoo reads {}, and not {}", name, found.text()));
-  }
+  void schema(std::string_view name) const { at_.at("schema").require_schema(name); }
   void restore(const auto& f, auto& v) const { f(v); }
   bool has(const char* key, bool) const { return at_.find(key).has_value(); }
   void require(bool ok, const char* message) const {

@@ -32,14 +32,14 @@ void map(auto& io, is<problem> auto& p) {
   io("n", p.n);
   io("k", p.k);
   io("dtype", p.dtype, word(kElementTypes, types_name));
-  io.later("layout", p.layout, word(kLayouts, layout_name));
-  io.later("batch", p.batch);
-  io.later("batch_padding", p.batch_padding);
-  io.later("batch_shared", p.batch_shared, word(kSharedOperands, shared_name));
+  io("layout", p.layout, word(kLayouts, layout_name));
+  io("batch", p.batch);
+  io("batch_padding", p.batch_padding);
+  io("batch_shared", p.batch_shared, word(kSharedOperands, shared_name));
   io("alpha", p.alpha);
   io("beta", p.beta);
-  io.later("scale_a", p.scale_a);
-  io.later("scale_b", p.scale_b);
+  io("scale_a", p.scale_a);
+  io("scale_b", p.scale_b);
   io.derived("lda", p.lda());
   io.derived("ldb", p.ldb());
   io.derived("ldc", p.ldc());
@@ -82,7 +82,7 @@ void map(auto& io, is<reference::differing> auto& d) {
 void map(auto& io, is<reference::error_map> auto& e) {
   io("rows_per_line", e.rows_per_line);
   io("columns_per_character", e.columns_per_character);
-  io.later("rows_per_product", e.rows_per_product);
+  io("rows_per_product", e.rows_per_product);
   io("map", e.picture);
   io("first", e.first);
 }
@@ -219,13 +219,6 @@ void map(auto& io, is<named_difference> auto& d) {
   map(io, d.by);
 }
 
-void map(auto& io, is<named_pair> auto& p) {
-  io("problem", p.problem);
-  io("a", p.a);
-  io("b", p.b);
-  map(io, p.difference);
-}
-
 constexpr as kRatio{[](const timing::ratio& r) { return json(r.value); },
                     [](const field& f, timing::ratio& r) { r.value = f.number(); }};
 constexpr as kInterval{[](const timing::interval& i) {
@@ -272,7 +265,7 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
     io.require("sustained", c.verdict == verdict::pass, "only what has passed has a time");
     io("sustained", c.sustained);
   }
-  io.later("checks", c.findings);
+  io("checks", c.findings);
   io("errors", c.errors);
   io("launches", c.launches);
   io.derived("gflops", context.gflops);
@@ -321,12 +314,6 @@ void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, c
   if (c.context.same_as) c.cell.same_as = position_of(*c.context.same_as, "same_as");
   for (const named_difference& one : c.context.differs_from)
     c.cell.differences.push_back({position_of(one.kernel, "differs_from"), one.by});
-}
-
-named_pair read_pair(const field& f) {
-  named_pair read;
-  from_value(f, read);
-  return read;
 }
 
 json to_json(const std::vector<results::finding>& findings) { return to_value(findings); }

@@ -1,7 +1,6 @@
 #pragma once
 // Reads a cell from JSON; results_json.hpp writes it.
 
-#include "results/agreement.hpp"
 #include "results/document.hpp"
 
 #include <optional>
@@ -42,12 +41,5 @@ stored_cell read_cell(const field& f);
 
 // Sets those positions. `earlier`: the kernel of the cell at each position before.
 void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, const field& f);
-
-// Two results as schema 1 has them: every pair, with the names of both.
-struct named_pair {
-  std::string problem, a, b;
-  reference::comparison difference;
-};
-named_pair read_pair(const field& f);
 
 }  // namespace kzoo::storage

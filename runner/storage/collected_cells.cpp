@@ -1,7 +1,5 @@
 #include "storage/collected_cells.hpp"
 
-#include "input/diagnostics.hpp"
-#include "results/agreement.hpp"
 #include "storage/field.hpp"
 
 #include <fmt/format.h>
@@ -12,14 +10,6 @@
 
 namespace kzoo::storage {
 namespace {
-
-// Schema 1 stored intervals that a later version computes in another way.
-void recompute_intervals(results::cell& c) {
-  c.speedup.reset();
-  for (auto* time : {&c.time, &c.hot_time}) {
-    if (*time) (*time)->relative_half_width = timing::relative_half_width(**time);
-  }
-}
 
 results::published_column& column_of(std::vector<results::published_column>& columns,
                                      const std::string& label) {
@@ -68,11 +58,6 @@ void collected_cells::add(const field& cell, std::optional<std::size_t> number) 
   cells_.push_back(std::move(read.cell));
 }
 
-void collected_cells::add_pair(const field& f) {
-  const named_pair read = read_pair(f);
-  pairs_.push_back({stored(read.problem), stored(read.a), stored(read.b), read.difference});
-}
-
 // JSON keeps the published figures in each cell.
 void collected_cells::add_published(const published_figures& figures, const std::string& cell) {
   for (const auto& [label, ms] : figures) column_of(published_, label).ms[cell] = ms;
@@ -95,41 +80,10 @@ void collected_cells::number_problems(results::document& d) {
   }
 }
 
-void collected_cells::form_classes(results::document& d, const std::string& place) const {
-  std::map<std::string, std::size_t> by_name;
-  for (const problem& p : d.experiment.problems) by_name.emplace(problem_name(p), by_name.size());
-  std::vector<std::vector<results::compared_pair>> by_problem(by_name.size());
-  for (std::size_t i = 0; i < pairs_.size(); ++i) {
-    const pair& p = pairs_[i];
-    const auto refuse = [&](const char* key, const std::string& words) {
-      input::refuse(place, fmt::format("agreement[{}].{}: {}", i, key, words));
-    };
-    const auto problem = by_name.find(*p.problem);
-    if (problem == by_name.end()) refuse("problem", fmt::format("no cell is about {}", *p.problem));
-    const auto cells = d.cells_of(problem->second);
-    const auto position_of = [&](const char* key, const std::string& name) {
-      const auto found =
-          std::ranges::find(cells, name, [](const results::cell& c) { return c.kernel.name(); });
-      if (found == cells.end()) refuse(key, fmt::format("{} has no cell of {}", *p.problem, name));
-      return static_cast<std::size_t>(found - cells.begin());
-    };
-    by_problem[problem->second].push_back(
-        {position_of("a", *p.a), position_of("b", *p.b), p.difference});
-  }
-  auto next = d.cells.begin();
-  for (std::size_t i = 0; i < by_problem.size(); ++i) {
-    const auto count = d.cells_of(i).size();
-    results::form_classes({next, count}, by_problem[i]);
-    next += static_cast<std::ptrdiff_t>(count);
-  }
-}
-
-void collected_cells::move_into(results::document& d, int schema, const std::string& place) {
+void collected_cells::move_into(results::document& d) {
   number_problems(d);
   move_published(d);
   d.cells = std::exchange(cells_, {});
-  if (schema == 1) std::ranges::for_each(d.cells, recompute_intervals);
-  if (schema == 1) form_classes(d, place);
   for (auto begin = d.cells.begin(); begin != d.cells.end();) {
     const auto end = std::ranges::find_if(
         begin, d.cells.end(), [&](const results::cell& c) { return c.problem != begin->problem; });

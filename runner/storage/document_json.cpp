@@ -31,15 +31,15 @@ void map(auto& io, is<results::device> auto& d) {
 void map(auto& io, is<results::plugin_record> auto& p) {
   io("name", p.name);
   io("file", p.file);
-  io.later("sha256", p.sha256);
-  io.later("source", p.source);
+  io("sha256", p.sha256);
+  io("source", p.source);
   if (io.has("problem", !p.description)) return io("problem", p.problem);
   io.restore([](auto& description) { description.emplace(); }, p.description);
   io("id", p.description->id);
   io("summary", p.description->summary);
   io("build", p.description->build_info);
   io("native", p.description->native);
-  io.later("libraries", p.description->libraries);
+  io("libraries", p.description->libraries);
 }
 
 void map(auto& io, is<results::invocation> auto& i) {
@@ -55,19 +55,18 @@ constexpr as kPeaks{[](const roofline::peaks& p) { return to_json(p, detail::sum
 }  // namespace
 
 void map(auto& io, is<results::document> auto& d) {
-  io.schema(schema_name(kResults, kSchema));
+  io.schema(kResultsSchema);
   io.object("runner", [&](auto& runner) { runner("version", d.version); });
-  io.later("host", d.host);
+  io("host", d.host);
   io("started", d.started);
   io("wall_seconds", d.wall_seconds);
   io("experiment", d.experiment);
-  io.later("invocation", d.invoked);
+  io("invocation", d.invoked);
   io("device", d.device);
-  io.restore([](results::document& read) { read.devices = {read.device.id}; }, d);
-  io.later("devices", d.devices);
-  io("ceilings", d.peaks, kPeaks);
+  io("devices", d.devices);
+  io("peaks", d.peaks, kPeaks);
   io("notes", d.notes);
-  io.later("planned_cells", d.planned);
+  io("planned_cells", d.planned);
   io("plugins", d.plugins);
 }
 
@@ -107,20 +106,8 @@ void write(const results::document& d, const text_sink& out) {
   out("\n]\n}\n");
 }
 
-std::string schema_name(std::string_view kind, int number) {
-  return fmt::format("kzoo.{}/{}", kind, number);
-}
-
-int schema_of(const field& name, std::string_view kind) {
-  for (int number = 1; number <= kSchema; ++number) {
-    if (name.text() == schema_name(kind, number)) return number;
-  }
-  name.refuse(fmt::format("this kernel-zoo reads {} and older, and not {}",
-                          schema_name(kind, kSchema), name.text()));
-}
-
 results::document read_head(json head, const std::string& place) {
-  head["schema"] = schema_name(kResults, kSchema);
+  head["schema"] = kResultsSchema;
   results::document d;
   from_value(field(head, place), d);
   return d;
@@ -131,11 +118,11 @@ results::document read_document(std::istream& in, const std::string& file) {
   json head = parse(
       in, file,
       [](const std::string& key, const field& value) {
-        if (key == "schema") schema_of(value, kResults);
+        if (key == "schema") value.require_schema(kResultsSchema);
       },
       [&](const std::string& key, const field& element) {
-        if (key != "cells" && key != "agreement") return true;
-        key == "cells" ? cells.add(element, {}) : cells.add_pair(element);
+        if (key != "cells") return true;
+        cells.add(element, {});
         return false;
       });
   if (head.is_object() && !head.contains("schema")) {
@@ -143,14 +130,11 @@ results::document read_document(std::istream& in, const std::string& file) {
                   fmt::format("holds no results: the key \"schema\" is missing; {}", kResultFiles));
   }
   const field root(head, file);
-  const int schema = schema_of(root.at("schema"), kResults);
-  // What is left of the lists are elements that are no objects.
+  root.at("schema").require_schema(kResultsSchema);
+  // What is left of the list are elements that are no objects.
   for (const field& element : root.at("cells").elements()) read_cell(element);
-  if (schema == 1) {
-    for (const field& element : root.at("agreement").elements()) read_pair(element);
-  }
   results::document d = read_head(head, file);
-  cells.move_into(d, schema, file);
+  cells.move_into(d);
   return d;
 }
 

@@ -12,22 +12,22 @@ namespace kzoo::storage {
 void map(auto& io, is<results::timing_options> auto& t) {
   io("enabled", t.enabled);
   io("mode", t.mode, word(results::kCacheModes, results::mode_name));
-  io.later("power", t.power, word(results::kPowerModes, results::power_mode_name));
+  io("power", t.power, word(results::kPowerModes, results::power_mode_name));
   io("rounds", t.rounds);
   io("warmup", t.warmup);
   io("min_samples", t.min_samples);
   io("max_noise", t.max_relative_half_width);
   io("max_seconds", t.max_seconds);
   io("end_to_end", t.end_to_end);
-  io.later("fresh_processes", t.fresh_processes);
-  io.later("require_locked_clocks", t.require_locked_clocks);
+  io("fresh_processes", t.fresh_processes);
+  io("require_locked_clocks", t.require_locked_clocks);
 }
 
 void map(auto& io, is<results::verify_options> auto& v) {
-  io.later("tier", v.tier, word(kTiers, tier_name));
+  io("tier", v.tier, word(kTiers, tier_name));
   io("timeout_seconds", v.timeout_seconds);
-  io.later("impossible_time", v.impossible_time,
-           word(results::kImpossibleTimes, results::impossible_time_name));
+  io("impossible_time", v.impossible_time,
+     word(results::kImpossibleTimes, results::impossible_time_name));
 }
 
 void map(auto& io, is<results::pivot> auto& p) {
@@ -40,9 +40,9 @@ void map(auto& io, is<results::overrides> auto& o) {
   io("device", o.device);
   io("plugins", o.plugins);
   io("sizes", o.sizes);
-  io.later("layouts", o.layouts);
-  io.later("batches", o.batches);
-  io.later("build_args", o.build_args);
+  io("layouts", o.layouts);
+  io("batches", o.batches);
+  io("build_args", o.build_args);
   io("tier", o.tier);
 }
 
@@ -69,7 +69,7 @@ void members(auto& io, is<results::experiment> auto& e) {
   io("timing", e.timing);
   io("verify", e.verify);
   io("published_source", e.published.source);
-  io.later("published_columns", e.published.columns, kLabels);
+  io("published_columns", e.published.columns, kLabels);
   io("pivot", e.pivot_table);
   io("overrides", e.overridden);
   io.derived("sha256", sha256(e.text));

@@ -38,6 +38,10 @@ std::vector<field> field::elements() const {
   return all;
 }
 
+void field::require_schema(std::string_view name) const {
+  if (text() != name) refuse(fmt::format("this kernel-zoo reads {}, and not {}", name, text()));
+}
+
 std::size_t field::size() const {
   if (!value_->is_array()) expected("a list");
   return value_->size();

@@ -52,6 +52,8 @@ class field {
     return all[index_in(known)];
   }
 
+  // Throws input::invalid unless the value is the name of this schema.
+  void require_schema(std::string_view name) const;
   // Throws input::invalid: PLACE: error: cells[3].time: MESSAGE
   [[noreturn]] void refuse(const std::string& message) const;
 

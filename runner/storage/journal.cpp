@@ -102,7 +102,7 @@ journal journal::reopen(const fs::path& file, std::uint64_t whole_bytes) {
 
 void journal::head(const results::document& d) {
   json line = head_json(d);
-  line["schema"] = schema_name(kJournal, kSchema);
+  line["schema"] = kJournalSchema;
   line.erase("wall_seconds");
   write(line);
 }

@@ -14,8 +14,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace kzoo::storage {
+
+inline constexpr std::string_view kJournalSchema = "kzoo.journal/3";
 
 // The line of a cell, the last of these, which are cells of one problem. Problems may be in any
 // order; the cells of one problem are in the order of the document.

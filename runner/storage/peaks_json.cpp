@@ -54,14 +54,14 @@ void map(auto& io, is<roofline::peaks> auto& c) {
     device("facts", c.facts);
   });
   io("measured", c.measured);
-  io("ceilings", c.all);
+  io("peaks", c.all);
   if (io.has("process_to_process", c.spread.has_value())) io("process_to_process", c.spread);
 }
 
 json to_json(const roofline::peaks& c, detail much) {
   json j = to_value(c);
   if (much == detail::summary) {
-    for (json& one : j["ceilings"]) one.erase("samples");
+    for (json& one : j["peaks"]) one.erase("samples");
   }
   return j;
 }
@@ -85,7 +85,7 @@ roofline::peaks load_peaks(const fs::path& path) try {
 }
 
 void store_peaks(const roofline::peaks& c, const fs::path& file) {
-  constexpr const char* kElsewhere = "KZOO_CEILINGS names another folder for the measured peaks";
+  constexpr const char* kElsewhere = "KZOO_PEAKS names another folder for the measured peaks";
   std::error_code fault;
   fs::create_directories(file.parent_path(), fault);
   if (fault) {

@@ -1,5 +1,5 @@
 #pragma once
-// Measured peaks as JSON, schema kzoo.ceilings/1: docs/peaks.md. They are in a file of their own
+// Measured peaks as JSON, schema kzoo.peaks/1: docs/peaks.md. They are in a file of their own
 // and in results.
 
 #include "roofline/peaks.hpp"
@@ -10,7 +10,7 @@
 
 namespace kzoo::storage {
 
-inline constexpr const char* kPeaksSchema = "kzoo.ceilings/1";
+inline constexpr const char* kPeaksSchema = "kzoo.peaks/1";
 
 // `summary` leaves the samples out.
 enum class detail { all, summary };

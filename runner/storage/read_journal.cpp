@@ -50,9 +50,6 @@ void add(results::document& d, collected_cells& cells, const field& line) {
   const field cell = line.at("cell");
   const auto problem = line.find("problem");
   cells.add(cell, problem ? std::optional(problem->integer<std::size_t>()) : std::nullopt);
-  if (const auto pairs = line.find("agreement")) {  // in schema 1
-    for (const field& pair : pairs->elements()) cells.add_pair(pair);
-  }
   d.wall_seconds = line.at("wall_seconds").number();
 }
 
@@ -80,10 +77,9 @@ bool is_journal_head(const std::string& line) {
 
 journal_content read_journal(std::istream& in, const std::string& file) {
   whole_lines lines(in);
-  if (!lines.next())
-    throw input::invalid(input::error_text(file, "not even its first line is whole"));
+  if (!lines.next()) throw input::invalid(input::error_text(file, "its first line is incomplete"));
   json head = parse(lines.text(), {file, 1});
-  const int schema = schema_of(field(head, file).at("schema"), kJournal);
+  field(head, file).at("schema").require_schema(kJournalSchema);
   head["wall_seconds"] = 0;
 
   journal_content content;
@@ -98,7 +94,7 @@ journal_content read_journal(std::istream& in, const std::string& file) {
     add(content.results, cells, field(line, place));
     content.whole_bytes = lines.end();
   }
-  cells.move_into(content.results, schema, file);
+  cells.move_into(content.results);
   return content;
 }
 

@@ -13,15 +13,7 @@
 
 namespace kzoo::storage {
 
-class field;
-
-// The schema of results and journals that is written: kzoo.results/2, kzoo.journal/2. Those before
-// are read too.
-inline constexpr int kSchema = 2;
-inline constexpr std::string_view kResults = "results", kJournal = "journal";
-std::string schema_name(std::string_view kind, int number);
-// The number in the name of a schema of that kind; throws input::invalid unless it can be read.
-int schema_of(const field& name, std::string_view kind);
+inline constexpr std::string_view kResultsSchema = "kzoo.results/3";
 
 nlohmann::ordered_json to_json(const results::document& d);
 // The same without the cells.
@@ -37,8 +29,8 @@ std::string dumped(const nlohmann::ordered_json& j, int indent);
 
 // Writes the text of a file piece by piece: a line for each cell.
 void write(const results::document& d, const text_sink& out);
-// Reads everything that reports need. Throws input::invalid for anything that write() of this or an
-// earlier version does not write.
+// Reads everything that reports need. Throws input::invalid for anything that write() does not
+// write.
 results::document read_document(std::istream& in, const std::string& file);
 // Reads what head_json() returns. Errors refer to it as `place`.
 results::document read_head(nlohmann::ordered_json head, const std::string& place);

@@ -77,17 +77,13 @@ summary summarise_without_interval(const std::vector<double>& samples_ms,
   return s;
 }
 
-double relative_half_width(const summary& s) {
+summary summarise(const std::vector<double>& samples_ms, const std::vector<int>& rounds) {
+  summary s = summarise_without_interval(samples_ms, rounds);
   std::vector<double> medians;
   for (const turn& t : turns(s)) medians.push_back(t.median_ms);
   const auto likely = interval_of_median(medians);
-  return likely && s.median_ms > 0 ? (likely->high - likely->low) / 2 / s.median_ms
-                                   : std::numeric_limits<double>::quiet_NaN();
-}
-
-summary summarise(const std::vector<double>& samples_ms, const std::vector<int>& rounds) {
-  summary s = summarise_without_interval(samples_ms, rounds);
-  s.relative_half_width = relative_half_width(s);
+  s.relative_half_width = likely && s.median_ms > 0 ? (likely->high - likely->low) / 2 / s.median_ms
+                                                    : std::numeric_limits<double>::quiet_NaN();
   return s;
 }
 

@@ -60,7 +60,4 @@ summary summarise(const std::vector<double>& samples_ms, const std::vector<int>&
 // All of that but relative_half_width, which alone takes more than a sort.
 summary summarise_without_interval(const std::vector<double>& samples_ms,
                                    const std::vector<int>& rounds);
-// Computes relative_half_width from the samples.
-double relative_half_width(const summary& s);
-
 }  // namespace kzoo::timing

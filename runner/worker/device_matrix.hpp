@@ -35,7 +35,7 @@ inline data::matrix poison_spec(std::size_t bytes) {
   return {KZOO_F32, data::content::poison, 1, cols, cols, kKey};
 }
 
-// A matrix between redzones, in the layout of matrix_data.hpp, and between zones of at least 128
+// A matrix between redzones, in the layout of data/matrix.hpp, and between zones of at least 128
 // rows: there an access faults, or they hold poison.
 class device_matrix {
  public:

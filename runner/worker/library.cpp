@@ -59,8 +59,8 @@ std::string flaw_in(const kzoo_plugin& p) {
   }
   if (p.device != KZOO_CPU && p.device != KZOO_CUDA) return "its device is neither cpu nor cuda";
   if (p.variants == nullptr || p.variant_count == 0) return "it offers no variant";
-  // Up to the last field of ABI 1.0; fields added later count as 0 if a plugin lacks them.
-  constexpr std::size_t kVariantBytes = offsetof(kzoo_variant, nondeterministic);
+  // Of ABI 1.0. A field appended since is to be read only where struct_size reaches it.
+  constexpr std::size_t kVariantBytes = sizeof(kzoo_variant);
   if (p.variant_stride < kVariantBytes) return "its variant_stride is too small";
   std::set<std::string_view> seen;
   for (std::uint32_t i = 0; i < p.variant_count; ++i) {

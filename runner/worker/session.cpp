@@ -9,7 +9,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <filesystem>
 #include <iterator>
 #include <set>
@@ -32,14 +31,10 @@ results::plugin_description describe(const library& lib) {
     out.id = text(v.id);
     out.summary = text(v.summary);
     out.compute_capability = v.compute_capability;
-    // Fields that a plugin was built without count as 0.
-    if (v.struct_size >= offsetof(kzoo_variant, multiple_m))
-      out.nondeterministic = v.nondeterministic != 0;
-    if (v.struct_size >= sizeof(kzoo_variant)) {
-      const auto multiple = [](std::uint32_t x) { return std::max<std::int64_t>(1, x); };
-      out.granularity = {multiple(v.multiple_m), multiple(v.multiple_n), multiple(v.multiple_k),
-                         multiple(v.row_alignment)};
-    }
+    out.nondeterministic = v.nondeterministic != 0;
+    const auto multiple = [](std::uint32_t x) { return std::max<std::int64_t>(1, x); };
+    out.granularity = {multiple(v.multiple_m), multiple(v.multiple_n), multiple(v.multiple_k),
+                       multiple(v.row_alignment)};
     for (std::uint32_t s = 0; s < v.signature_count; ++s) {
       const kzoo_signature& sig = v.signatures[s];
       out.signatures.push_back({{sig.type_a, sig.type_b, sig.type_c}, sig.compute});
@@ -143,14 +138,6 @@ json session::open(const json& request) {
 json session::ask(const json& request) {
   open_device(request);
   const auto p = request.at("problem").get<problem>();
-  constexpr std::uint32_t kHasBatches = 3;
-  const std::uint32_t minor = library_->plugin().abi_minor;
-  // It would not see the fields, and might compute the first product alone.
-  if (p.batch > 1 && minor < kHasBatches)
-    throw refusal{"unsupported",
-                  fmt::format("it was built for version {}.{} of the plugin ABI, which has no "
-                              "batches: build it again with this runner's SDK",
-                              KZOO_ABI_MAJOR, minor)};
   ask_support(variant(request), to_abi(p), device_.abi);
   return json::object();
 }

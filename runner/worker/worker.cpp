@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 
 namespace kzoo::worker {
 
@@ -52,7 +53,7 @@ int worker_main() {
   // A worker never outlives the supervisor, even if that is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   set_limits();
-  process::confine();
+  process::confine({std::filesystem::temp_directory_path()});
 
   process::channel control(process::kControlFd);
   process::shared_memory output(process::kSharedMemoryFd);

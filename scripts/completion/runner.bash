@@ -4,7 +4,8 @@
 _runner() {
   local line=${COMP_LINE:0:COMP_POINT}
   local IFS=$'\n'
-  COMPREPLY=($("${COMP_WORDS[0]/#\~/$HOME}" --complete "$line" 2> /dev/null))
+  local program=${COMP_WORDS[0]/#\~/$HOME}
+  COMPREPLY=($("${program//\\/}" --complete "$line" 2> /dev/null)) # a space in it was typed as "\ "
   # For readline a word begins after a colon or an equals sign.
   local word=${line##* }
   local before=${word%"${word##*[:=]}"}

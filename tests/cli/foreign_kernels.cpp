@@ -52,11 +52,11 @@ TEST_CASE("a library's C function is a plugin without the SDK", "[cli][.openblas
   if (std::string(KZOO_OPENBLAS_INCLUDE).empty()) skip("there is no OpenBLAS here");
   const scratch_folder folder;
   const std::string library = (folder.path() / "openblas_c.so").string();
-  REQUIRE(
-      std::system(fmt::format("cc -O2 -Wall -Werror -shared -fPIC -I {} -I {} {} -lopenblas -o {}",
-                              (source_folder() / "sdk" / "include").string(), KZOO_OPENBLAS_INCLUDE,
-                              (kExamples / "c_function" / "openblas.c").string(), library)
-                      .c_str()) == 0);
+  REQUIRE(std::system(
+              fmt::format("cc -O2 -Wall -Werror -shared -fPIC -I {} -I {} {} -lopenblas -o {}",
+                          shell_word(source_folder() / "sdk" / "include"), KZOO_OPENBLAS_INCLUDE,
+                          shell_word(kExamples / "c_function" / "openblas.c"), library)
+                  .c_str()) == 0);
   const auto checked = runner("validate " + library + " --device cpu --tier quick");
   INFO(checked.out << checked.err);
   CHECK(checked.code == 0);
@@ -71,7 +71,7 @@ TEST_CASE("a compiled kernel is judged by its manifest", "[cli][.gpu]") {
   needs_gpu();
   const scratch_folder folder;
   const std::string manifest = copied(folder, kExamples / "nvrtc" / "sgemm.toml");
-  const std::string source = (kExamples / "nvrtc" / "sgemm.cu").string();
+  const std::string source = shell_word(kExamples / "nvrtc" / "sgemm.cu");
   REQUIRE(std::system(fmt::format("nvcc -cubin -arch=native {} -o {}", source,
                                   (folder.path() / "sgemm.cubin").string())
                           .c_str()) == 0);

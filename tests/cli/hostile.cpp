@@ -21,7 +21,7 @@ namespace {
 // Their results on the cpu, as JSON.
 run_result run_quick(const std::string& plugins, int size) {
   return runner(fmt::format("quick --device cpu --plugins {} --sizes {} --json - --plugin-dir {}",
-                            plugins, size, hostile_folder()));
+                            plugins, size, shell_word(hostile_folder())));
 }
 
 constexpr const char* kSoon = "timeout_seconds = 5";  // one of them hangs
@@ -178,7 +178,8 @@ TEST_CASE("a C that is too large to compare is checked completely", "[cli][hosti
                                  "'native:one_unwritten', 'native:skips_rows']\n"
                                  "[problem]\nsizes = ['80x1048576x2']\n"
                                  "[timing]\nenabled = false\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran =
+      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto results = ran.json();
@@ -280,7 +281,8 @@ TEST_CASE("a result that is kept and given the new signs is found out by new num
       "t.toml",
       "plugins = ['native:honest', 'native:replays_signs', 'native:replays_signs_blindly']\n"
       "[problem]\nsizes = [96]\n[timing]\nrounds = 10\nmin_samples = 20\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran =
+      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cells = ran.json().at("cells");
@@ -302,7 +304,8 @@ TEST_CASE("a kernel that keeps a C which is not filled again gains nothing by it
                                  "plugins = ['native:honest', 'native:keeps_c']\n"
                                  "[problem]\nsizes = [96]\n"
                                  "[timing]\npower = 'both'\nmax_seconds = 0.1\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran =
+      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cells = ran.json().at("cells");
@@ -386,7 +389,7 @@ TEST_CASE("a kernel is not blamed for what another one did to its process", "[cl
     const auto file = folder.write("e.toml", "plugins = [" + plugins +
                                                  "]\n[problem]\nsizes = [20]\n"
                                                  "[timing]\nenabled = false\n");
-    return runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+    return runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
   };
   const auto excused = run("'native:spoils_others', 'native:is_spoilt'");
   INFO(excused.err);
@@ -406,7 +409,7 @@ TEST_CASE("a kernel is not blamed for what another one did to its process", "[cl
 }
 
 TEST_CASE("--show-errors shows a map of where C is wrong", "[cli][hostile]") {
-  const std::string where = " --device cpu --plugin-dir " + hostile_folder();
+  const std::string where = " --device cpu --plugin-dir " + shell_word(hostile_folder());
   const std::string run = "quick --sizes 8x9x10 --plugins wrong_results:drops_last_column" + where;
   const auto shown = runner(run + " --show-errors");
   CHECK_THAT(shown.out, ContainsSubstring("       0 ........o") && ContainsSubstring("expected") &&
@@ -424,7 +427,8 @@ TEST_CASE("a plugin that has hung is not run again", "[cli][hostile]") {
   const auto file = folder.write("hang.toml",
                                  "plugins = ['launches:never_returns']\n[problem]\nsizes = [8, 9]\n"
                                  "[verify]\ntimeout_seconds = 1\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran =
+      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
   REQUIRE(ran.code == 1);
   const auto cells = ran.json().at("cells");
   REQUIRE(cells.size() == 2);

@@ -89,7 +89,7 @@ const std::vector<expectation> kLarge = {
 void check_validation(const std::string& selector, int variants, const std::string& check,
                       const std::string& words) {
   const auto ran = runner(fmt::format("validate '{}' --device cpu --json - --plugin-dir {}",
-                                      selector, hostile_folder()));
+                                      selector, shell_word(hostile_folder())));
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto validation = ran.json();
@@ -123,7 +123,8 @@ TEST_CASE("tier full probes at the experiment's own K", "[cli][hostile]") {
                                  "plugins = ['native:long_in_floats']\n[problem]\n"
                                  "sizes = ['100x4x20000']\ndtype = 'i8->i32'\n"
                                  "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran =
+      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cell = ran.json().at("cells").at(0);
@@ -145,8 +146,8 @@ TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
   check_each({{"sizes:tiles_without_beta", "wrong", {"alpha and beta: 64x72x48", "beta=1"}},
               {"sizes:aligned_rows", "wrong", {"shapes: 1x4x4 f32", "the kernel wrote nothing"}}},
              "cpu", "sizes = ['32x24x16']", kFull);
-  const auto ran =
-      runner("validate 'sizes:*tiles' --device cpu --json - --plugin-dir " + hostile_folder());
+  const auto ran = runner("validate 'sizes:*tiles' --device cpu --json - --plugin-dir " +
+                          shell_word(hostile_folder()));
   INFO(ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.err, ContainsSubstring("PARTLY CHECKED: 30 pass"));
@@ -165,7 +166,8 @@ TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
 
 TEST_CASE("what could not be checked is said in the end, and not called ok", "[cli][hostile]") {
   const scratch_folder folder;
-  const auto ran = runner("validate sizes:one_shape --device cpu --plugin-dir " + hostile_folder());
+  const auto ran =
+      runner("validate sizes:one_shape --device cpu --plugin-dir " + shell_word(hostile_folder()));
   INFO(ran.out);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("skipped  alpha and beta   declined: not this one"));
@@ -175,7 +177,7 @@ TEST_CASE("what could not be checked is said in the end, and not called ok", "[c
       folder.write("one.toml",
                    "plugins = ['sizes:one_shape']\n[problem]\nsizes = ['129x127x65']\n"
                    "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
-  const auto run = runner(file + " --device cpu --plugin-dir " + hostile_folder());
+  const auto run = runner(file + " --device cpu --plugin-dir " + shell_word(hostile_folder()));
   CHECK(run.code == 0);
   CHECK_THAT(run.out, ContainsSubstring("not checked: seeds, of sizes:one_shape: declined: not") &&
                           ContainsSubstring("PARTLY CHECKED: 1 pass"));
@@ -188,8 +190,8 @@ TEST_CASE("arithmetic narrower than declared is detected", "[cli][hostile]") {
                    "declares int32, but products of bytes are not added exactly");
   check_validation("precision:f64_in_floats", 1, "precision probe",
                    "declares fp64, but results that fp64 represents exactly are not exact");
-  const auto declared =
-      runner("validate precision:declared_fp16_sums --device cpu --plugin-dir " + hostile_folder());
+  const auto declared = runner("validate precision:declared_fp16_sums --device cpu --plugin-dir " +
+                               shell_word(hostile_folder()));
   INFO(declared.out);
   CHECK(declared.code == 0);
 }
@@ -201,8 +203,9 @@ TEST_CASE("fewer products than fp32 needs are detected, whichever input is not s
 }
 
 TEST_CASE("three products of fp16 parts are as accurate as fp32", "[cli][hostile]") {
-  const auto ran = runner(fmt::format(
-      "validate precision:honest_split --device cpu --plugin-dir {}", hostile_folder()));
+  const auto ran =
+      runner(fmt::format("validate precision:honest_split --device cpu --plugin-dir {}",
+                         shell_word(hostile_folder())));
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("declared fp32_split"));
@@ -223,7 +226,7 @@ TEST_CASE("results may differ between runs if that is declared", "[cli][hostile]
   const auto ran = runner(
       "quick --device cpu --plugins precision:drifts_as_declared --sizes 20 --verify full "
       "--json - --plugin-dir " +
-      hostile_folder());
+      shell_word(hostile_folder()));
   INFO(ran.err);
   CHECK(ran.code == 0);
   CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");

@@ -126,7 +126,7 @@ TEST_CASE("a kernel that is slower by 5 % is found by compare", "[cli][hostile][
   const auto run = [&](const std::string& name, const std::string& percent) {
     const auto out = (folder.path() / name).string();
     const auto ran = runner(fmt::format("{} --device cuda --json {} --no-journal --plugin-dir {}",
-                                        file, out, hostile_folder()),
+                                        file, out, shell_word(hostile_folder())),
                             "KZOO_SLOWER_BY=" + percent);
     INFO(ran.err);
     CHECK(ran.code == 0);

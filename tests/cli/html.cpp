@@ -101,7 +101,7 @@ void need_browser() {
 TEST_CASE("a page without the charting library has the tables, and says what is missing", "[cli]") {
   const scratch_folder folder;
   const std::string file = (folder.path() / "out.html").string();
-  const auto ran = runner("report " + kLadder + " --html " + file,
+  const auto ran = runner("report " + shell_word(kLadder) + " --html " + file,
                           "XDG_DATA_HOME=/nowhere KZOO_CHARTS=/nowhere");
   CHECK(ran.code == 0);
   CHECK_THAT(ran.err, ContainsSubstring("./zoo setup --charts"));
@@ -114,7 +114,7 @@ TEST_CASE("a page without the charting library has the tables, and says what is 
 }
 
 TEST_CASE("several results are for a page", "[cli]") {
-  const auto ran = runner("report " + kLadder + " " + kSizes);
+  const auto ran = runner("report " + shell_word(kLadder) + " " + shell_word(kSizes));
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("one result at a time; --html FILE"));
 }
@@ -122,7 +122,7 @@ TEST_CASE("several results are for a page", "[cli]") {
 TEST_CASE("a page replaces none of the results that it shows", "[cli]") {
   const scratch_folder folder;
   const std::string copy = folder.write("r.json", read_text(kLadder));
-  const auto ran = runner("report " + kSizes + " " + copy + " --html " + copy);
+  const auto ran = runner("report " + shell_word(kSizes) + " " + copy + " --html " + copy);
   CHECK(ran.code == 2);
   CHECK_THAT(ran.err, ContainsSubstring("it is the input file"));
   CHECK(read_text(copy) == read_text(kLadder));
@@ -164,7 +164,7 @@ TEST_CASE("a browser draws every chart of a result, and complains about nothing"
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
-  REQUIRE(runner("report " + kSizes + " --html " + file.string()).code == 0);
+  REQUIRE(runner("report " + shell_word(kSizes) + " --html " + file.string()).code == 0);
   browser page(1400);
   page.open(file, kDrawn);
   // One mark for each row that is plotted: 9 plugins, 6 sizes, 22 kernels.
@@ -203,7 +203,7 @@ TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboa
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
-  REQUIRE(runner("report " + kLadder + " --html " + file.string()).code == 0);
+  REQUIRE(runner("report " + shell_word(kLadder) + " --html " + file.string()).code == 0);
   browser page(400);
   page.open(file, kDrawn);
   CHECK(page.evaluate(kFits) == true);
@@ -239,7 +239,9 @@ TEST_CASE("on paper there is every chart, and nothing is wider than it", "[cli][
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
-  REQUIRE(runner("report " + kLadder + " " + kCpu + " --html " + file.string()).code == 0);
+  REQUIRE(
+      runner("report " + shell_word(kLadder) + " " + shell_word(kCpu) + " --html " + file.string())
+          .code == 0);
   browser page(1400);
   page.open(file, "document.documentElement?.dataset.drawn !== undefined");
   page.evaluate("window.requestIdleCallback = () => {}");  // nothing more is drawn by itself
@@ -286,7 +288,9 @@ TEST_CASE("a result of the simulator has charts of what is true there", "[cli][.
   need_browser();
   const scratch_folder folder;
   const fs::path file = folder.path() / "out.html";
-  REQUIRE(runner("report " + kCpu + " " + kLadder + " --html " + file.string()).code == 0);
+  REQUIRE(
+      runner("report " + shell_word(kCpu) + " " + shell_word(kLadder) + " --html " + file.string())
+          .code == 0);
   browser page(1400);
   page.open(file, kDrawn);
   CHECK(page.evaluate("document.querySelectorAll('#chart-agreement path').length").get<int>() >

@@ -33,7 +33,7 @@ void need_vega() {
 run_result draw(const std::string& result, const fs::path& folder,
                 const std::string& environment = "") {
   const fs::path file = kDocs / "results" / (result + ".json");
-  return runner("report " + file.string() + " --svg " + folder.string(), environment);
+  return runner("report " + shell_word(file) + " --svg " + shell_word(folder), environment);
 }
 
 // What the room decides that a chart has: as much as the window, or the width of a file.
@@ -110,7 +110,7 @@ TEST_CASE("a page and SVG files have the same specifications", "[cli][.browser]"
   for (const fs::path& file : {kDocs / "results" / "h200-sizes.json",
                                source_folder() / "tests" / "fixtures" / "quick-cpu.json"}) {
     all.push_back(storage::read(file));
-    files += file.string() + ' ';
+    files += shell_word(file) + ' ';
   }
   const auto page_file = (folder.path() / "out.html").string();
   REQUIRE(runner("report " + files + "--html " + page_file).code == 0);

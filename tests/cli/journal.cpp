@@ -95,7 +95,7 @@ TEST_CASE("each run writes a journal with a readable name, whose report is the r
 
   // The journal holds what is needed to repeat the run.
   const json head = json::parse(lines_of(journal)[0]);
-  CHECK(head.at("schema") == "kzoo.journal/2");
+  CHECK(head.at("schema") == "kzoo.journal/3");
   CHECK(head.at("experiment").at("text") == kQuick);
   CHECK(head.at("experiment").at("overrides").at("device") == "cpu");
   CHECK_FALSE(head.at("host").get<std::string>().empty());
@@ -171,7 +171,7 @@ TEST_CASE("a cell that still has to be timed is not finished", "[cli]") {
   const auto ran = runner(
       "e.toml --device cpu --sizes 8 --plugins launches:never_returns,serial:ikj,wrong_results:one_unwritten "
       "--journal j.jsonl --plugin-dir " +
-          hostile_folder(),
+          shell_word(hostile_folder()),
       "cd '" + folder.path().string() +
           "' && sed -i 's/timeout_seconds = .*/timeout_seconds = 1/' e.toml &&");
   CHECK(ran.code == 1);
@@ -333,7 +333,7 @@ TEST_CASE("a run with a plugin given by its file says how to go on with that fil
   const scratch_folder folder;
   folder.write("e.toml", "timing.enabled = false\nproblem.sizes = [4, 5, 6, 7, 8, 9, 10, 11]\n");
   const std::string library = (plugin_folder("cpu") / "naive.so").string();
-  const auto full = runner("e.toml --device cpu --journal j.jsonl --plugins " + library,
+  const auto full = runner("e.toml --device cpu --journal j.jsonl --plugins " + shell_word(library),
                            in(folder) + " ulimit -f 24 &&");
   INFO(full.out << full.err);
   CHECK(full.code == 5);

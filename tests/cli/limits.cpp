@@ -60,7 +60,7 @@ TEST_CASE("more plugins than files may be open are refused before anything runs"
 }
 
 TEST_CASE("without HOME a run works, and peaks have no place", "[cli]") {
-  const std::string nowhere = "unset HOME XDG_CACHE_HOME KZOO_CEILINGS;";
+  const std::string nowhere = "unset HOME XDG_CACHE_HOME KZOO_PEAKS;";
   const scratch_folder folder;
   const auto ran = runner("quick --device cpu --sizes 8 --plugins serial --no-journal",
                           nowhere + " cd " + folder.path().string() + ";");
@@ -72,7 +72,7 @@ TEST_CASE("without HOME a run works, and peaks have no place", "[cli]") {
       runner("devices --measure --device cpu", nowhere + " cd " + folder.path().string() + ";");
   INFO(measured.out << measured.err);
   CHECK(measured.code == 2);
-  CHECK_THAT(measured.err, ContainsSubstring("HOME is not set; name a folder in KZOO_CEILINGS"));
+  CHECK_THAT(measured.err, ContainsSubstring("HOME is not set; name a folder in KZOO_PEAKS"));
   CHECK(fs::is_empty(folder.path()));
 }
 

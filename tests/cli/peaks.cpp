@@ -16,18 +16,19 @@ using kzoo::test::ContainsSubstring;
 using kzoo::test::hostile_folder;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
+using kzoo::test::shell_word;
 
 namespace fs = std::filesystem;
 
 namespace {
 
-std::string stored_in(const fs::path& folder) { return "KZOO_CEILINGS='" + folder.string() + "'"; }
+std::string stored_in(const fs::path& folder) { return "KZOO_PEAKS='" + folder.string() + "'"; }
 
 // Changes the fp32 peak in the stored file.
 void set_fp32(const fs::path& folder, double rate) {
   const fs::path file = fs::directory_iterator(folder)->path();
   auto j = nlohmann::ordered_json::parse(kzoo::test::read_text(file));
-  for (auto& c : j.at("ceilings")) {
+  for (auto& c : j.at("peaks")) {
     if (c.at("resource") == "fp32") c["best"]["rate"] = rate;
   }
   std::ofstream(file) << j;
@@ -60,7 +61,7 @@ TEST_CASE("peaks are measured, stored, shown, and bound the times", "[cli]") {
   const auto j = runner("devices --device cpu --json", here).json();
   CHECK(j.at("schema") == "kzoo.devices/1");
   std::set<std::string> resources;
-  for (const auto& c : j.at("devices").at(0).at("ceilings").at("ceilings")) {
+  for (const auto& c : j.at("devices").at(0).at("peaks").at("peaks")) {
     INFO(c.dump(1));
     resources.insert(c.at("resource"));
     CHECK(c.at("samples").size() >= 20);
@@ -75,13 +76,12 @@ TEST_CASE("peaks are measured, stored, shown, and bound the times", "[cli]") {
   // As if the peak lay between a simple loop and a fast library.
   set_fp32(folder.path(), 5e9);
   const scratch_folder work;
-  const std::string run = " --device cpu --json - --plugin-dir " + hostile_folder();
+  const std::string run = " --device cpu --json - --plugin-dir " + shell_word(hostile_folder());
   const auto refused = runner(experiment(work, "") + run, here);
   INFO(refused.err);
   CHECK(refused.code == 1);
   const auto results = refused.json();
-  CHECK(results.at("ceilings").at("measured") ==
-        j.at("devices").at(0).at("ceilings").at("measured"));
+  CHECK(results.at("peaks").at("measured") == j.at("devices").at(0).at("peaks").at("measured"));
   const auto& cells = results.at("cells");
   REQUIRE(cells.size() == 3);
   CHECK(cells[0].at("plugin") == "serial");
@@ -128,11 +128,11 @@ TEST_CASE("no kernel exceeds the measured peaks of a GPU", "[cli][.gpu]") {
   REQUIRE(measured.code == 0);
   std::map<std::string, double> rates;
   const auto j = measured.json();
-  for (const auto& c : j.at("devices").at(0).at("ceilings").at("ceilings")) {
+  for (const auto& c : j.at("devices").at(0).at("peaks").at("peaks")) {
     rates[c.at("resource")] = c.at("best").at("rate").get<double>();
     CHECK(c.at("best").at("clock_mhz").get<double>() > 100);
   }
-  const auto spread = j.at("devices").at(0).at("ceilings").at("process_to_process");
+  const auto spread = j.at("devices").at(0).at("peaks").at("process_to_process");
   CHECK(spread.at("ms").get<double>() < 0.01);
   CHECK(spread.at("share").get<double>() < 0.05);
   CHECK(rates.at("fp32") > 1e12);

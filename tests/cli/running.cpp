@@ -133,7 +133,7 @@ TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
   const auto ran = runner(std::string("quick --json -") + kSmallRun);
   REQUIRE(ran.code == 0);
   const auto results = ran.json();
-  CHECK(results.at("schema") == "kzoo.results/2");
+  CHECK(results.at("schema") == "kzoo.results/3");
   CHECK(results.at("device").at("id") == "cpu");
   CHECK(results.at("experiment").at("title") == "Quick look");
 
@@ -213,7 +213,7 @@ TEST_CASE("--quiet reports failures, but not declined cells", "[cli]") {
   const auto ran = runner(
       "quick --quiet --device cpu --sizes 5 --plugins smem:8x8,wmma,wrong_results:constant_output,no_plugin "
       "--plugin-dir " +
-      folder.path().string() + " --plugin-dir " + hostile_folder());
+      folder.path().string() + " --plugin-dir " + shell_word(hostile_folder()));
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("unavailable no_plugin:") &&
                           ContainsSubstring("wrong wrong_results:constant_output") &&
@@ -231,7 +231,8 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
                                    "[timing]\nrounds = 6\nmin_samples = 6\nmax_noise = 1\n"
                                    "warmup = 0\nfresh_processes = " +
                                        std::string(fresh));
-    const auto ran = runner(file + " --device cpu --json - --plugin-dir " + hostile_folder());
+    const auto ran =
+        runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
     INFO(ran.err);
     REQUIRE(ran.code == 0);
     CHECK(ran.json().at("experiment").at("timing").at("fresh_processes") == (fresh[0] == 't'));
@@ -247,8 +248,9 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
   CHECK(fresh_turns >= 6);
   CHECK(fresh == 1 + fresh_turns);  // the first one judged it
 
-  const auto refused = runner((folder.path() / "turns.toml").string() +
-                              " --device cpu --in-process --plugin-dir " + hostile_folder());
+  const auto refused =
+      runner((folder.path() / "turns.toml").string() + " --device cpu --in-process --plugin-dir " +
+             shell_word(hostile_folder()));
   CHECK(refused.code == 2);
   CHECK_THAT(refused.err,
              ContainsSubstring("--in-process") && ContainsSubstring("fresh_processes"));

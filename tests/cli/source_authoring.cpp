@@ -45,7 +45,7 @@ TEST_CASE("a new plugin can begin with the source of another, and is complete") 
   const workplace w;
   REQUIRE(w.run("new mine --from double_buffer").code == 0);
   CHECK(contains(w.text("mine/mine.cu"), "KZOO_PLUGIN(\"mine\""));
-  CHECK(fs::exists(w.folder.path() / "mine" / "common" / "tile_loader.hpp"));
+  CHECK(fs::exists(w.folder.path() / "mine" / "fp32" / "common" / "tile_loader.hpp"));
   const auto ran =
       w.run("quick --device cpu --sizes 32 --no-journal --quiet --plugins mine/mine.cu");
   INFO(ran.err);

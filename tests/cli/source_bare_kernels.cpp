@@ -65,7 +65,7 @@ TEST_CASE("twelve bare kernels pass, with at most ten lines of manifest each") {
     CHECK(std::ranges::count_if(lines, is_manifest) <= 10);
   }
   CHECK(count == 12);
-  const auto ran = b.run(list, "--sizes 128");
+  const auto ran = b.run(shell_word(list), "--sizes 128");
   INFO(ran.err);
   REQUIRE(ran.code == 0);
   std::set<std::string> passed;

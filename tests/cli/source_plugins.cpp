@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/skip.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -246,7 +247,7 @@ TEST_CASE("stored results do not make the runner compile what they name") {
   REQUIRE(runner(kRun + "--plugins " + file + " --json " + stored).code == 0);
   const auto refused = runner("rerun --quiet --no-journal " + stored);
   CHECK(refused.code == 2);
-  CHECK(has(refused.err, "names a file to load as a plugin: " + file + "; --trust-folders"));
+  CHECK(has(refused.err, "names a file to load as a plugin: " + file + "; pass --trust-folders"));
   CHECK(runner("rerun --quiet --no-journal --trust-folders " + stored).code == 0);
 
   const std::string experiment = a.folder.write(
@@ -257,4 +258,27 @@ TEST_CASE("stored results do not make the runner compile what they name") {
   REQUIRE(runner(kRun + "--plugins naive:8x8 --build-args=-DX=1 --json " + stored).code == 0);
   CHECK(has(runner("rerun --quiet --no-journal " + stored).err,
             "names options of the compiler: -DX=1"));
+}
+
+TEST_CASE("what a compiler is made to run can write only what is compiled",
+          "[cli][hostile][.landlock]") {
+  needs_landlock();
+  const author a;
+  const std::string victim = a.folder.write("results.json", "kept\n");
+  const std::string attack = "echo gone >" + victim + "; touch " + a.cached().string() + "/new; ";
+  const std::string wrapper = a.folder.write("wrapper", "#!/bin/sh\n" + attack + "exec \"$@\"\n");
+  fs::permissions(wrapper, fs::perms::owner_all);
+  const std::string file =
+      a.folder.write("mine.cu", "// kzoo: options=-wrapper," + wrapper + "\n" + template_text());
+  REQUIRE(runner("new project --out " + (a.folder.path() / "project").string()).code == 0);
+  const std::string rules = read_text(a.folder.path() / "project" / "CMakeLists.txt");
+  a.folder.write("project/CMakeLists.txt",
+                 rules + "execute_process(COMMAND sh -c \"" + attack + "\")\n");
+  for (const std::string& plugin : {file, (a.folder.path() / "project/").string()}) {
+    const auto ran = runner(kRun + "--plugins " + plugin);
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+    CHECK(read_text(victim) == "kept\n");
+    CHECK_FALSE(fs::exists(a.cached() / "new"));
+  }
 }

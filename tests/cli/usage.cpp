@@ -14,13 +14,14 @@ using kzoo::test::ContainsSubstring;
 using kzoo::test::runner;
 using kzoo::test::runner_program;
 using kzoo::test::scratch_folder;
+using kzoo::test::shell_word;
 using kzoo::test::source_folder;
 
 TEST_CASE("every command explains itself", "[cli]") {
   const auto top = runner("--help");
   CHECK(top.code == 0);
   for (const char* command : {"run", "rerun", "report", "compare", "check", "validate", "profile",
-                              "list", "describe", "devices"}) {
+                              "list", "describe", "devices", "needs"}) {
     CHECK_THAT(top.out, ContainsSubstring(command));
     const auto help = runner(std::string(command) + " --help");
     CHECK(help.code == 0);
@@ -62,6 +63,11 @@ TEST_CASE("bad usage is refused with the way out", "[cli]") {
   }
 }
 
+TEST_CASE("an option that there is not is told before a file that is missing", "[cli]") {
+  CHECK_THAT(runner("run --bogus").err, ContainsSubstring("--bogus"));
+  CHECK_THAT(runner("run --quiet").err, ContainsSubstring("FILE is required"));
+}
+
 TEST_CASE("what a shell completes is what there is", "[cli]") {
   const scratch_folder folder;
   const std::string there = "cd " + folder.path().string() + " &&";
@@ -101,12 +107,12 @@ TEST_CASE("what a shell completes is what there is", "[cli]") {
   CHECK(offered("runner validate nothing:").empty());
 
   // bash takes what is before a colon from the reply.
-  const std::string script = (source_folder() / "scripts" / "completion" / "runner.bash").string();
-  const std::string line = runner_program() + " validate naive:8";
+  const std::string script = shell_word(source_folder() / "scripts" / "completion" / "runner.bash");
   const std::string ask =
-      folder.write("ask", "source " + script + "\nCOMP_LINE='" + line +
-                              "'\nCOMP_POINT=${#COMP_LINE}\nCOMP_WORDS=(" + runner_program() +
-                              ")\n_runner\necho \"${COMPREPLY[*]}\" > " +
+      folder.write("ask", "source " + script + "\nprogram=" + shell_word(runner_program()) +
+                              "\ntyped=${program// /\\\\ }\nCOMP_LINE=\"$typed validate naive:8\"\n"
+                              "COMP_POINT=${#COMP_LINE}\nCOMP_WORDS=(\"$typed\")\n_runner\n"
+                              "echo \"${COMPREPLY[*]}\" > " +
                               (folder.path() / "reply").string() + "\n");
   REQUIRE(std::system(("bash " + ask).c_str()) == 0);
   CHECK(kzoo::test::read_text(folder.path() / "reply") == "8x8\n");

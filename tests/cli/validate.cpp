@@ -17,6 +17,7 @@ using kzoo::test::hostile_folder;
 using kzoo::test::plugin_folder;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
+using kzoo::test::shell_word;
 
 namespace {
 
@@ -51,7 +52,7 @@ TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") 
 
 TEST_CASE("a library given by its file is validated on the device that it is built for", "[cli]") {
   const auto file = (plugin_folder("cpu") / "serial.so").string();
-  const auto ran = runner("validate " + file + " --tier quick --json -");
+  const auto ran = runner("validate " + shell_word(file) + " --tier quick --json -");
   INFO(ran.err);
   CHECK(ran.code == 0);
   const auto document = ran.json();
@@ -65,7 +66,7 @@ TEST_CASE("a library given by its file is validated on the device that it is bui
     REQUIRE(v.at("checks").size() == 1);
     CHECK(v.at("checks").at(0).at("outcome") == "pass");
   }
-  CHECK(runner("validate " + file + " --device cuda").code != 0);
+  CHECK(runner("validate " + shell_word(file) + " --device cuda").code != 0);
   CHECK(runner("validate /nowhere/x.so").code == 2);
 }
 
@@ -83,7 +84,7 @@ TEST_CASE("--json does not overwrite the validated library", "[cli]") {
 
 TEST_CASE("wrong results, crashes and hangs are told apart, and the other checks still run",
           "[cli][hostile]") {
-  const std::string where = " --device cpu --json - --plugin-dir " + hostile_folder();
+  const std::string where = " --device cpu --json - --plugin-dir " + shell_word(hostile_folder());
   const auto wrong = runner("validate state:keeps_b" + where);
   CHECK(wrong.code == 1);
   CHECK(outcome_of(wrong.json(), "new addresses") == "fail");
@@ -100,7 +101,8 @@ TEST_CASE("wrong results, crashes and hangs are told apart, and the other checks
   CHECK(outcome_of(hanging.json(), "product") == "hung");
   CHECK(outcome_of(hanging.json(), "shapes") == "skipped");
 
-  const auto none = runner("validate no_symbol --device cpu --plugin-dir " + hostile_folder());
+  const auto none =
+      runner("validate no_symbol --device cpu --plugin-dir " + shell_word(hostile_folder()));
   CHECK(none.code == 1);
   CHECK_THAT(none.out, ContainsSubstring("no symbol kzoo_plugin_v1"));
 }
@@ -138,7 +140,8 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
 }
 
 TEST_CASE("tier paranoid finds what only a sanitizer detects", "[cli][hostile]") {
-  const std::string where = " --tier paranoid --device cpu --plugin-dir " + hostile_folder();
+  const std::string where =
+      " --tier paranoid --device cpu --plugin-dir " + shell_word(hostile_folder());
   const auto found = runner("validate memory:reads_outside_unused --json -" + where);
   INFO(found.err);
   CHECK(found.code == 1);
@@ -164,7 +167,7 @@ TEST_CASE("tier paranoid finds what only a sanitizer detects", "[cli][hostile]")
 }
 
 TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
-  const auto file = (plugin_folder("cpu") / "every_type.so").string();
+  const auto file = shell_word(plugin_folder("cpu") / "every_type.so");
   const auto ran = runner("validate " + file + ":smem --size 20x30x40 --dtype i32 --json -");
   CHECK(ran.code == 0);
   const auto variants = ran.json().at("variants");

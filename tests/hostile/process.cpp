@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -107,8 +108,21 @@ struct leaves_segments : host_code {
   }
 };
 
+// Leaves a file in its temporary folder, in a folder that nobody may open, and crashes.
+struct leaves_files : host_code {
+  leaves_files(const kzoo_problem&, const kzoo_device&) {
+    const std::string locked = std::string(std::getenv("TMPDIR")) + "/locked";
+    mkdir(locked.c_str(), 0700);
+    if (open((locked + "/file").c_str(), O_WRONLY | O_CREAT, 0600) < 0)
+      throw kzoo::error(KZOO_ERROR, "nothing can be written in TMPDIR");
+    chmod(locked.c_str(), 0);
+  }
+  void run(const kzoo::gemm<float>&, kzoo::stream_t) const { std::abort(); }
+};
+
 // Tries to overwrite the file in KZOO_VICTIM, to make one beside it, to send the runner a signal,
-// to open its memory, and to find a descriptor of a file in that folder; says what it could.
+// to open its memory, to find a descriptor of a file in that folder, and to make a file in
+// /var/tmp; says what it could.
 struct attacks_others : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     const std::string victim = std::getenv("KZOO_VICTIM");
@@ -129,6 +143,11 @@ struct attacks_others : host_code {
         done += " inherits";
       }
     }
+    const std::string elsewhere = "/var/tmp/kzoo-test-" + std::to_string(getpid());
+    if (open(elsewhere.c_str(), O_WRONLY | O_CREAT, 0600) >= 0) {
+      unlink(elsewhere.c_str());
+      done += " creates elsewhere";
+    }
     throw kzoo::error(KZOO_ERROR, "it:" + (done.empty() ? " nothing" : done));
   }
 };
@@ -146,4 +165,5 @@ KZOO_PLUGIN("process", "Misbehaves as a host program can",
             kzoo::variant<leaves_group>("leaves_group", "hangs in another process group"),
             kzoo::variant<stops_itself>("stops_itself", "by SIGSTOP"),
             kzoo::variant<leaves_segments>("leaves_segments", "of shared memory"),
+            kzoo::variant<leaves_files>("leaves_files", "in its temporary folder"),
             kzoo::variant<attacks_others>("attacks_others", "writes and signals"));

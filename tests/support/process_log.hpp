@@ -19,7 +19,7 @@ class process_log {
   }
 
  private:
-  scratch_folder folder_;
+  scratch_folder folder_{kSharedMemory};
   std::filesystem::path file_ = folder_.path() / "processes";
   environment variable_{"KZOO_PROCESS_LOG", file_.string()};
 };

@@ -81,9 +81,9 @@ nlohmann::json run_result::json() && { return nlohmann::json::parse(out); }
 run_result runner(const std::string& arguments, const std::string& setting) {
   const scratch_folder folder;
   const fs::path out = folder.path() / "out", err = folder.path() / "err";
-  const std::string command = "cd '" + folder.path().string() + "' && " + setting + " '" +
-                              runner_program() + "' " + arguments + " >'" + out.string() + "' 2>'" +
-                              err.string() + "' </dev/null";
+  const std::string command = "cd " + shell_word(folder.path()) + " && " + setting + ' ' +
+                              shell_word(runner_program()) + ' ' + arguments + " >" +
+                              shell_word(out) + " 2>" + shell_word(err) + " </dev/null";
   const int status = std::system(command.c_str());
   return {exit_code(status), read_text(out), read_text(err)};
 }
@@ -135,8 +135,8 @@ run_result background_run::wait() {
   return {exit_code(status), read_text(out_), read_text(err_)};
 }
 
-scratch_folder::scratch_folder() {
-  std::string name = (fs::temp_directory_path() / "kzoo-test-XXXXXX").string();
+scratch_folder::scratch_folder(const fs::path& parent) {
+  std::string name = (parent / "kzoo-test-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name);
   path_ = name;
 }

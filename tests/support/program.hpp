@@ -1,6 +1,8 @@
 #pragma once
 // Runs the runner as a user does: arguments in; exit code, stdout and stderr out.
 
+#include "os/printable.hpp"
+
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -24,6 +26,8 @@ struct run_result {
 // `arguments` as typed in a shell. `setting`: put before the command, assignments or a cd; without
 // a cd it runs in a temporary folder.
 run_result runner(const std::string& arguments, const std::string& setting = "");
+
+using kzoo::shell_word;  // for a path in such arguments
 
 std::string read_text(const std::filesystem::path& file);
 std::vector<std::string> lines_of(const std::filesystem::path& file);
@@ -55,10 +59,14 @@ std::vector<int> descendants_of(int pid);
 // Polls until the condition holds; false after a time that is long enough on a busy machine.
 bool eventually(const std::function<bool()>& condition);
 
-// A temporary folder; the destructor removes it.
+// In which plugins may write, too.
+inline constexpr const char* kSharedMemory = "/dev/shm";
+
+// A new folder; the destructor removes it.
 class scratch_folder {
  public:
-  scratch_folder();
+  explicit scratch_folder(
+      const std::filesystem::path& parent = std::filesystem::temp_directory_path());
   ~scratch_folder();
   scratch_folder(const scratch_folder&) = delete;
   scratch_folder& operator=(const scratch_folder&) = delete;

@@ -2,6 +2,10 @@
 
 #include "devices/devices.hpp"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstddef>
 #include <cstdlib>
 #include <iostream>
 
@@ -15,6 +19,11 @@ void skip(const std::string& why) {
 
 void needs_gpu() {
   if (const std::string why = devices::why_no_cuda(); !why.empty()) skip(why);
+}
+
+void needs_landlock() {
+  constexpr long kCreate = 444;
+  if (syscall(kCreate, nullptr, std::size_t{0}, 1u) < 6) skip("this kernel has no Landlock 6");
 }
 
 }  // namespace kzoo::test

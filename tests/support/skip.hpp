@@ -14,6 +14,9 @@ namespace kzoo::test {
 // Skips where there is no CUDA device.
 void needs_gpu();
 
+// Skips where the kernel has no Landlock, or one that does not limit signals (before Linux 6.12).
+void needs_landlock();
+
 // As the setting of a command, hides all GPUs from it.
 inline constexpr const char* kNoGpu = "CUDA_VISIBLE_DEVICES=";
 

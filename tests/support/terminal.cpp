@@ -15,8 +15,8 @@ namespace kzoo::test {
 
 run_result on_terminal(const std::string& arguments, int columns, const std::string& setting) {
   const scratch_folder folder;
-  const std::string command = "cd '" + folder.path().string() + "' && " + setting + " exec '" +
-                              runner_program() + "' " + arguments;
+  const std::string command = "cd " + shell_word(folder.path()) + " && " + setting + " exec " +
+                              shell_word(runner_program()) + ' ' + arguments;
   const winsize size{24, static_cast<unsigned short>(columns), 0, 0};
   int terminal = -1;
   const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);

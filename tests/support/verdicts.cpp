@@ -22,8 +22,8 @@ void check_each(const std::vector<expectation>& table, const std::string& device
                   "[timing]\nwarmup = 1\nrounds = 1\nmin_samples = 4\nmax_seconds = 0.1\n"
                   "[verify]\n{}\n",
                   plugins, problem, verify));
-  const auto ran = runner(
-      fmt::format("{} --device {} --json - --plugin-dir {}", file, device, hostile_folder()));
+  const auto ran = runner(fmt::format("{} --device {} --json - --plugin-dir {}", file, device,
+                                      shell_word(hostile_folder())));
   INFO(device << "\n" << ran.err);
   REQUIRE(ran.code == 1);
   std::map<std::string, std::vector<nlohmann::json>> cells;
@@ -61,7 +61,7 @@ run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
       "hostile.toml", fmt::format("plugins = [{}]\n[problem]\nsizes = [{}]\n[timing]\n{}\n",
                                   plugins, sizes, timing));
   return runner(fmt::format("{} --device {} --json - --no-journal --plugin-dir {}", file, device,
-                            hostile_folder()),
+                            shell_word(hostile_folder())),
                 environment);
 }
 

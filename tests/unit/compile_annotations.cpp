@@ -1,7 +1,6 @@
 // The `// kzoo:` lines at the head of a source.
 
 #include "compile/annotations.hpp"
-#include "compile/build_settings.hpp"
 #include "compile/source_plugin.hpp"
 #include "support/catch.hpp"
 #include "support/program.hpp"

@@ -33,7 +33,7 @@ data::changes changes_in(devices::backend& on, const void* words, const data::ma
 
 }  // namespace
 
-TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data]") {
+TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[data]") {
   const data::matrix x = small(KZOO_F32, data::content::uniform);
   CHECK(data::word_count(x) == 3 * 8 + 2 * data::kRedzone);
   CHECK(data::index_of(x, 2, 4) == data::kRedzone + 2 * 8 + 4);
@@ -48,15 +48,14 @@ TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[matrix_data
   CHECK(inside == 3 * 5);
 }
 
-TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory",
-          "[matrix_data]") {
-  data::matrix x{KZOO_F16, data::content::hill, 3, 5, 8, 42, {}, true};
+TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory", "[data]") {
+  data::matrix x{KZOO_F16, data::content::positive_then_negative, 3, 5, 8, 42, {}, true};
   CHECK(data::op_rows(x) == 5);
   CHECK(data::op_cols(x) == 3);
   CHECK(data::op_index(x, 0, 4, 2) == data::index_of(x, 2, 4));
   const data::negation op{7, 0, true};
   CHECK(data::op_negation(x, op) == data::negation{0, 7, true});
-  // The hill is along the columns of op(x): the first two of three are positive.
+  // The signs go by the columns of op(x): the first two of three are positive.
   for (std::int64_t row = 0; row < 5; ++row) {
     for (std::int64_t col = 0; col < 3; ++col) {
       const double value = data::decode(x.type, data::word(x, data::op_index(x, 0, row, col)));
@@ -67,7 +66,7 @@ TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in m
   CHECK(data::op_negation(x, op) == op);
 }
 
-TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
+TEST_CASE("words are the same wherever they are computed", "[data]") {
   // Worker and reference never exchange data, so these bits are a contract.
   static_assert(data::hash(0, 0) == 0xe220a8397b1dcdafu);  // splitmix64's first output for seed 0
   static_assert(data::decode(KZOO_I32, data::word(small(KZOO_I32, data::content::integers),
@@ -76,8 +75,7 @@ TEST_CASE("words are the same wherever they are computed", "[matrix_data]") {
   CHECK(data::hash(0, 1) == 0x6e789e6aa1b965f4u);  // and its second
 }
 
-TEST_CASE("poison is a signalling NaN, outside every matrix and inside where requested",
-          "[matrix_data]") {
+TEST_CASE("poison is a signalling NaN, outside every matrix and inside where requested", "[data]") {
   for (kzoo_type type : kFloats) {
     const bool is_fp8 = type_size(type) == 1;
     const data::word_bits quiet = type == KZOO_F32    ? 0x400000u
@@ -101,7 +99,7 @@ TEST_CASE("poison is a signalling NaN, outside every matrix and inside where req
   }
 }
 
-TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[matrix_data]") {
+TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[data]") {
   for (kzoo_type type : kFloats) {
     const auto size = 8 * type_size(type);
     const data::word_bits all = data::poison_bits(type, ~std::uint64_t(0));
@@ -113,7 +111,7 @@ TEST_CASE("poison is a NaN of either sign, whatever the random bits", "[matrix_d
   }
 }
 
-TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "[matrix_data]") {
+TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "[data]") {
   for (kzoo_type type : kFloats) {
     const data::matrix x = {type, data::content::uniform, 200, 200, 200, 7};
     double sum = 0, squares = 0, least = 2, most = -2;
@@ -135,7 +133,7 @@ TEST_CASE("uniform elements are zero-mean in [-1, 1) and rounded to the type", "
   }
 }
 
-TEST_CASE("a first row or column is larger by 2^30, or 0", "[matrix_data]") {
+TEST_CASE("a first row or column is larger by 2^30, or 0", "[data]") {
   using enum data::content;
   for (const kzoo_type type : {KZOO_F32, KZOO_F64}) {
     const data::matrix even = {type, uniform, 40, 30, 33, 7};
@@ -147,16 +145,16 @@ TEST_CASE("a first row or column is larger by 2^30, or 0", "[matrix_data]") {
     for (std::int64_t row = 0; row < even.rows; ++row) {
       for (std::int64_t col = 0; col < even.cols; ++col) {
         const double plain = value(uniform, row, col);
-        REQUIRE(value(tall_first_col, row, col) == plain * (col == 0 ? 0x1p30 : 1.0));
-        REQUIRE(value(tall_first_row, row, col) == plain * (row == 0 ? 0x1p30 : 1.0));
-        REQUIRE(value(no_first_col, row, col) == (col == 0 ? 0.0 : plain));
-        REQUIRE(value(no_first_row, row, col) == (row == 0 ? 0.0 : plain));
+        REQUIRE(value(large_first_col, row, col) == plain * (col == 0 ? 0x1p30 : 1.0));
+        REQUIRE(value(large_first_row, row, col) == plain * (row == 0 ? 0x1p30 : 1.0));
+        REQUIRE(value(zero_first_col, row, col) == (col == 0 ? 0.0 : plain));
+        REQUIRE(value(zero_first_row, row, col) == (row == 0 ? 0.0 : plain));
       }
     }
   }
 }
 
-TEST_CASE("integers are all those from -8 to 8", "[matrix_data]") {
+TEST_CASE("integers are all those from -8 to 8", "[data]") {
   for (kzoo_type type : kTypes) {
     const data::matrix x = {type, data::content::integers, 100, 100, 100, 7};
     std::set<double> values;
@@ -169,16 +167,16 @@ TEST_CASE("integers are all those from -8 to 8", "[matrix_data]") {
   }
 }
 
-TEST_CASE("integer contents are exact in the types that they are meant for", "[matrix_data]") {
+TEST_CASE("integer contents are exact in the types that they are meant for", "[data]") {
   const auto values = [](kzoo_type type, data::content inside, std::int64_t rows) {
     data::matrix x = {type, inside, rows, 64, 64, 7};
-    if (inside == data::content::thin_signs) x.parameter = 9;
+    if (inside == data::content::sparse_signs) x.parameter = 9;
     std::map<double, int> counts;
     for (std::int64_t i = 0; i < rows * 64; ++i)
       ++counts[data::decode(type, data::word(x, data::kRedzone + i))];
     return counts;
   };
-  const auto odd = values(KZOO_F32, data::content::odd, 1000);
+  const auto odd = values(KZOO_F32, data::content::odd_12_bits, 1000);
   CHECK(odd.size() == 2 * 1024);
   CHECK(odd.begin()->first == -4095);
   for (const auto& [value, count] : odd) {
@@ -190,12 +188,12 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
     const auto signs = values(type, data::content::signs, 100);
     CHECK(signs.size() == 3);
     CHECK(signs.at(0) == Approx(6400 / 3).epsilon(0.1));
-    const auto thin = values(type, data::content::thin_signs, 512 * 9);
-    CHECK(thin.size() == 3);
-    CHECK(thin.at(0) == Approx(512 * 9 * 64 * (1 - 0.1 * 2 / 3)).epsilon(0.01));
+    const auto sparse = values(type, data::content::sparse_signs, 512 * 9);
+    CHECK(sparse.size() == 3);
+    CHECK(sparse.at(0) == Approx(512 * 9 * 64 * (1 - 0.1 * 2 / 3)).epsilon(0.01));
     CHECK(values(type, data::content::bits, 100).size() == 2);
   }
-  const auto wide = values(KZOO_F64, data::content::wide_odd, 1000);
+  const auto wide = values(KZOO_F64, data::content::odd_26_bits, 1000);
   for (const auto& [value, count] : wide) {
     REQUIRE(std::fmod(std::abs(value), 2) == 1);
     REQUIRE(std::abs(value) > 0x1p25);
@@ -207,11 +205,12 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
     for (const auto& [value, count] : counts) all.push_back(value);
     return all;
   };
-  CHECK(keys(values(KZOO_E4M3, data::content::heights, 100)) == std::vector<double>{9, 11, 13, 15});
-  CHECK(keys(values(KZOO_E5M2, data::content::heights, 100)) == std::vector<double>{5, 7});
-  CHECK(keys(values(KZOO_I8, data::content::heights, 100)).back() == 127);
+  CHECK(keys(values(KZOO_E4M3, data::content::positive, 100)) ==
+        std::vector<double>{9, 11, 13, 15});
+  CHECK(keys(values(KZOO_E5M2, data::content::positive, 100)) == std::vector<double>{5, 7});
+  CHECK(keys(values(KZOO_I8, data::content::positive, 100)).back() == 127);
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
-    const data::matrix x = {type, data::content::hill, 40, 65, 70, 7};
+    const data::matrix x = {type, data::content::positive_then_negative, 40, 65, 70, 7};
     for (std::int64_t row = 0; row < 40; ++row) {
       for (std::int64_t col = 0; col < 65; ++col) {
         const double value = data::decode(type, data::word(x, data::index_of(x, row, col)));
@@ -223,7 +222,7 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[m
   }
 }
 
-TEST_CASE("fills for timing are what they are called", "[matrix_data]") {
+TEST_CASE("fills for timing are what they are called", "[data]") {
   struct moments {
     double mean = 0, square = 0, least = 9, most = -9, zeros = 0;
     std::set<double> values;
@@ -285,7 +284,7 @@ TEST_CASE("fills for timing are what they are called", "[matrix_data]") {
   CHECK(of(fill::ones, 0, KZOO_I8).values == std::set<double>{1});
 }
 
-TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[matrix_data]") {
+TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[data]") {
   std::vector<filling> all{{fill::scaled, 40}, {fill::scaled, -40}, {fill::uneven, 40}};
   for (const fill what : kFills) all.push_back({what, parameter_of(what).most / 2});
   for (const filling& data : all) {
@@ -310,7 +309,7 @@ TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[ma
   }
 }
 
-TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
+TEST_CASE("each matrix and each seed has its own data", "[data]") {
   problem p;
   p.m = p.n = p.k = 16;
   p.beta = 1;
@@ -328,7 +327,7 @@ TEST_CASE("each matrix and each seed has its own data", "[matrix_data]") {
   CHECK(first.size() == 9);
 }
 
-TEST_CASE("C is poison only where beta is 0", "[matrix_data]") {
+TEST_CASE("C is poison only where beta is 0", "[data]") {
   problem p;
   CHECK(operands_of(p).c.inside == data::content::poison);
   p.beta = 0.5;
@@ -345,7 +344,7 @@ TEST_CASE("C is poison only where beta is 0", "[matrix_data]") {
   CHECK((o.c.rows == 3 && o.c.cols == 5 && o.c.ld == 11));
 }
 
-TEST_CASE("negated rows and columns are few, and one of each comes late", "[matrix_data]") {
+TEST_CASE("negated rows and columns are few, and one of each comes late", "[data]") {
   for (const std::int64_t count : {1, 7, 63, 64, 4096}) {
     double negated = 0;
     constexpr int kKeys = 200;
@@ -367,7 +366,7 @@ TEST_CASE("negated rows and columns are few, and one of each comes late", "[matr
   }
 }
 
-TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[matrix_data]") {
+TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[data]") {
   for (const kzoo_type type : kTypes) {
     const auto bits = [&](float x) { return data::encode(type, x); };
     CHECK(data::opposite(type, bits(3)) == bits(-3));
@@ -382,8 +381,7 @@ TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[ma
   }
 }
 
-TEST_CASE("signs can be changed in place and back, and a digest does not see them",
-          "[matrix_data]") {
+TEST_CASE("signs can be changed in place and back, and a digest does not see them", "[data]") {
   const auto cpu = devices::open_cpu();
   for (const kzoo_type type : kTypes) {
     for (const data::content inside : {data::content::uniform, data::content::poison}) {
@@ -428,7 +426,7 @@ std::vector<problem> batches() {
 
 }  // namespace
 
-TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "[matrix_data]") {
+TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "[data]") {
   for (const problem& p : batches()) {
     INFO(problem_name(p));
     const operands o = operands_of(p);
@@ -454,7 +452,7 @@ TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "
   }
 }
 
-TEST_CASE("signs of a batch's rows and columns are those of its operands", "[matrix_data]") {
+TEST_CASE("signs of a batch's rows and columns are those of its operands", "[data]") {
   for (const problem& p : batches()) {
     INFO(problem_name(p));
     const operands plain = operands_of(p);
@@ -487,8 +485,7 @@ TEST_CASE("signs of a batch's rows and columns are those of its operands", "[mat
   }
 }
 
-TEST_CASE("a batch's digest does not see signs, and sees what is between products",
-          "[matrix_data]") {
+TEST_CASE("a batch's digest does not see signs, and sees what is between products", "[data]") {
   const auto cpu = devices::open_cpu();
   for (const problem& p : batches()) {
     INFO(problem_name(p));

@@ -201,7 +201,7 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[timing]\nmin_samples = 5.0",
        "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 5.0"},
       {"[problem]\ndtype = ['e4m3->f32', 'f16']\nscale_a = 0.5",
-       "3:11: error: problem.scale_a: only fp8 matrices have scales, and dtype f16 is none"},
+       "3:11: error: problem.scale_a: only fp8 matrices have scales, and dtype f16 is not fp8"},
       {"[problem]\ndtype = 'e4m3->f32'\nscale_b = 0",
        "3:11: error: problem.scale_b: expected a number above 0 and up to 1e+30, found 0"},
       {"[problem]\ndtype = 'i8->i32'\nalpha = 0.5",

@@ -16,8 +16,6 @@ std::vector<compared_pair> pairs_of(const std::vector<cell>& cells) {
   return pairs;
 }
 
-constexpr reference::comparison kSame{0, 0, 0, 0, true};
-
 // 0 and 2 are equal, 1 is off, 3 was not compared, 4 is wrong.
 std::vector<cell> five() {
   std::vector<cell> cells(5);
@@ -41,27 +39,4 @@ TEST_CASE("the pairs of equal results follow from their class", "[results]") {
   CHECK(pairs[2].difference.worst_row == 7);
   CHECK(std::isnan(pairs[5].difference.max_abs_diff));
   CHECK_FALSE(pairs[4].difference.agree);
-}
-
-TEST_CASE("classes formed from pairs give the same pairs", "[results]") {
-  const auto all = pairs_of(five());
-  std::vector<cell> cells(5);
-  results::form_classes(cells, all);
-  CHECK(cells[2].same_as == 0u);
-  CHECK(cells[2].differences.empty());
-  CHECK(cells[4].differences.size() == 2);
-  CHECK(pairs_of(cells).size() == all.size());
-
-  // Equal, but not as far from a third: fp32 and TF32 are allowed different errors.
-  const std::vector<compared_pair> unlike{
-      {0, 1, kSame}, {0, 2, {1, 0.5, 0, 0, true}}, {1, 2, {1, 0.25, 0, 0, true}}};
-  cells.assign(3, {});
-  results::form_classes(cells, unlike);
-  CHECK_FALSE(cells[1].same_as);
-  CHECK(pairs_of(cells)[2].difference.worst_of_allowed == 0.25);
-
-  // Equal, but only one of them was compared with a third: that one ran after an interruption.
-  cells.assign(3, {});
-  results::form_classes(cells, {{0, 1, kSame}, {1, 2, kSame}});
-  CHECK(pairs_of(cells).size() == 2);
 }

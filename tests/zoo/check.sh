@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# What ./zoo decides, with stand-ins for the programs it calls and for the machine it asks.
-#   check.sh TREE WORK
+# What ./zoo decides, with stand-ins for the programs it calls and for the machine it asks; only what a
+# command needs is asked of the runner itself.
+#   check.sh TREE WORK RUNNER
 set -euo pipefail
 
 tree=$1
 work=$2
+runner=$3
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/tree" "$work/etc"
 
@@ -21,7 +23,7 @@ T
 echo "device = 'cpu'" >"$work/tree/configs/experiments/on_cpu.toml"
 echo 'device = "cuda:all"' >"$work/tree/configs/experiments/on_gpus.toml"
 # The machine as the scripts see it.
-sed -i -e "s#/usr/local/cuda#$work/toolkit#; s#/etc/os-release#$work/etc/os-release#; s#EUID#USER_ID#" \
+sed -i -e "s#/usr/local/cuda#\"$work\"/toolkit#; s#/etc/os-release#\"$work\"/etc/os-release#; s#EUID#USER_ID#" \
   "$work"/tree/scripts/*.sh
 
 for tool in bash cat chmod cksum cmp cp dirname env grep head ln mkdir mv nproc printf readlink rm sed sleep sort \
@@ -64,7 +66,8 @@ case $1 in
     [[ $4 != build.ninja ]] || exit 0
     echo "build ${*:3}" >>"$CALLS"
     mkdir -p build/release/bin
-    printf '#!/usr/bin/env bash\n%s\necho "runner $*"\n' \
+    printf '#!/usr/bin/env bash\n%s\n%s\necho "runner $*"\n' \
+      "[[ \$1 != needs ]] || exec $RUNNER \"\$@\"" \
       "[[ -z '${OLD_DRIVER-}' || \$1 != devices ]] || exit 3" >build/release/bin/runner
     chmod +x build/release/bin/runner
     trap 'exit 1' INT # as ninja does
@@ -114,8 +117,8 @@ zoo() {
   : >"$work/calls"
   [[ -n ${keep-} ]] || rm -rf "${work:?}"/{tree/build,home}
   code=0
-  out=$(cd "$work/tree" && "${through[@]}" env -i PATH="$work/bin" HOME="$work/home" CALLS="$work/calls" USER_ID=0 \
-    TERM=xterm "${machine[@]}" bash ./zoo "$@" 2>&1) || code=$?
+  out=$(cd "$work/tree" && "${through[@]}" env -i PATH="$work/bin" HOME="$work/home" CALLS="$work/calls" \
+    RUNNER="$runner" USER_ID=0 TERM=xterm "${machine[@]}" bash ./zoo "$@" 2>&1) || code=$?
   calls=$(cat "$work/calls")
 }
 
@@ -131,77 +134,84 @@ nvcc=CUDACXX=$work/bin/nvcc-stand-in
 
 what='without nvcc and GPU'
 zoo run
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
 expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml"
 what='with nvcc alone'
 zoo "$nvcc" run quick
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 expect output "$out" '*building what this command uses, for cpu;*'
 what='with nvcc and GPU'
 zoo "$nvcc" CAPABILITY=9.0 run quick
-expect calls "$calls" '*build --target runner plugins_cuda'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cuda'
 expect output "$out" '*building what this command uses, for cuda;*'
 what='the experiment of a run on a GPU that names none, and the plugins that it names'
-launcher=kzoo_launcher_compiled_kernel
+mkdir -p "$work"/tree/plugins/fp32/{01_naive,02_tiled,beside}
 zoo "$nvcc" CAPABILITY=9.0 run
-expect calls "$calls" "*build --target runner kzoo_cuda_naive kzoo_cuda_tiled kzoo_cuda_cublas $launcher"
+expect calls "$calls" \
+  $'*build --target runner kzoo_cuda_naive kzoo_cuda_tiled\nbuild --target kzoo_cuda_cublas kzoo_cuda_naive kzoo_cuda_tiled'
 expect output "$out" "*runner run $work/tree/configs/experiments/ladder.toml"
 zoo "$nvcc" CAPABILITY=9.0 run --device cpu
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml --device cpu"
 what='a driver that is too old'
 zoo "$nvcc" CAPABILITY=9.0 OLD_DRIVER=yes run
-expect calls "$calls" "*build --target runner kzoo_cuda_* $launcher"$'\nbuild --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner kzoo_cuda_*\nbuild --target plugins_cpu'
 expect output "$out" "*cannot use the GPU*runner run $work/tree/configs/experiments/quick.toml"
 what='plugins that are named'
 zoo run quick --plugins naive:8x8,mma,./own.cu,other
-expect calls "$calls" '*build --target runner kzoo_cpu_naive kzoo_cpu_mma'
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_mma kzoo_cpu_naive'
 expect output "$out" '*runner run quick --plugins naive:8x8,mma,./own.cu,other'
 zoo run quick --plugins=./own.cu
 expect calls "$calls" '*build --target runner'
 zoo run quick --plugins 'naive,m*'
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive plugins_cpu'
+zoo "$nvcc" validate ./compiled.toml --device cuda
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_launcher_compiled_kernel'
 zoo run ladder --device cpu
-expect calls "$calls" '*build --target runner kzoo_cpu_naive kzoo_cpu_tiled'
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive kzoo_cpu_tiled'
 zoo validate --layout nt mma:8x8
-expect calls "$calls" '*build --target runner kzoo_cpu_mma'
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_mma'
 what='a GPU that is hidden'
 zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
 what='a GPU without nvcc'
 zoo CAPABILITY=9.0 run
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
 expect output "$out" '*zoo setup --cuda*'
 what='a device that is asked for'
 zoo "$nvcc" run quick --device cuda:1
-expect calls "$calls" '*build --target runner plugins_cuda'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cuda'
 zoo "$nvcc" CAPABILITY=9.0 run --device=cpu --sizes 8
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 what='the device of an experiment file'
 zoo "$nvcc" CAPABILITY=9.0 run on_cpu
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 zoo "$nvcc" check configs/experiments/on_gpus.toml
-expect calls "$calls" '*build --target runner plugins_cuda'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cuda'
 zoo "$nvcc" run on_gpus --device cpu
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 what='options before the file'
 zoo "$nvcc" CAPABILITY=9.0 run --sizes 8,16 --device cpu on_gpus --quiet
-expect calls "$calls" '*build --target runner plugins_cpu'
+expect calls "$calls" $'*build --target runner\nbuild --target plugins_cpu'
 expect output "$out" '*runner run --sizes 8,16 --device cpu on_gpus --quiet'
 zoo "$nvcc" CAPABILITY=9.0 run --plugins naive on_cpu
-expect calls "$calls" '*build --target runner kzoo_cpu_naive'
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive'
 expect output "$out" '*runner run --plugins naive on_cpu'
 zoo "$nvcc" run --layouts nt
 expect output "$out" "*runner run $work/tree/configs/experiments/quick.toml --layouts nt"
-what='commands that may need either'
-zoo "$nvcc" CAPABILITY=9.0 rerun some.json
-expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'
-zoo "$nvcc" CAPABILITY=9.0 run --resume
-expect calls "$calls" '*build --target runner plugins_cpu plugins_cuda'
-expect output "$out" '*runner run --resume'
+what='a command that may need either'
+zoo "$nvcc" CAPABILITY=9.0 validate tiled
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cuda_tiled kzoo_cpu_tiled'
+what='mistakes, which the runner reports'
+for mistake in 'run nosuch' 'run --bogus' 'run --resume' 'rerun some.json' 'check quick --sises 3'; do
+  # shellcheck disable=SC2086
+  zoo "$nvcc" CAPABILITY=9.0 $mistake
+  expect calls "$calls" '*build --target runner'
+  expect output "$out" "*runner $mistake"
+done
 what='xray, which is about the simulator'
 zoo "$nvcc" CAPABILITY=9.0 xray quick --cell naive:8x8
-expect calls "$calls" '*build --target runner kzoo_cpu_naive'
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive'
 expect output "$out" '*runner xray quick --cell naive:8x8'
 what='commands that load no plugin'
 zoo "$nvcc" CAPABILITY=9.0 report some.json
@@ -378,7 +388,7 @@ expect lines "$(printf '[1/3] a\n' | progress "$work/ninja.log" 2>&1)" ''
 if type -P script >/dev/null; then
   on_terminal() {
     local slow='printf "[1/3] a\n"; sleep 1.2; printf "[2/3] b\n"; sleep 1.2'
-    script -qec "stty cols 16; . $tree/scripts/progress.sh; { $slow; } | TERM=$1 progress $work/ninja.log" \
+    script -qec "stty cols 16; . '$tree/scripts/progress.sh'; { $slow; } | TERM=$1 progress '$work/ninja.log'" \
       /dev/null </dev/null
   }
   expect terminal "$(SHELL=$(type -P bash) on_terminal xterm)" $'\rzoo: building 1\e[K*\r\e[K'

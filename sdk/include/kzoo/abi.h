@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 4
+#define KZOO_ABI_MINOR 0
 
 /* The outcome of a call. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
@@ -47,8 +47,8 @@ typedef uint32_t kzoo_type;
 #define KZOO_F16 2u
 #define KZOO_BF16 3u
 #define KZOO_I32 4u
-/* Since 1.2. C is never of one of the 8-bit types. */
 #define KZOO_F64 5u
+/* C is never of one of the 8-bit types. */
 #define KZOO_I8 6u
 #define KZOO_E4M3 7u /* fp8: 4 exponent bits, 3 fraction bits, no infinity */
 #define KZOO_E5M2 8u /* fp8: 5 exponent bits, 2 fraction bits */
@@ -60,16 +60,16 @@ typedef uint32_t kzoo_precision;
 #define KZOO_COMPUTE_FP16 3u  /* fp16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_BF16 4u  /* bf16 inputs, fp32 accumulators */
 #define KZOO_COMPUTE_INT32 5u /* 32-bit integers, wrapping */
-/* Since 1.2. */
-/* As accurate as fp32, from products of narrower parts of the inputs, on tensor cores. */
+/* As accurate as fp32, from products of narrower parts of the inputs,
+ * on tensor cores */
 #define KZOO_COMPUTE_FP32_SPLIT 6u
 #define KZOO_COMPUTE_FP64 7u      /* fp64 products, fp64 accumulators */
 #define KZOO_COMPUTE_FP16_SUMS 8u /* inputs rounded to fp16, fp16 accumulators */
 /* fp8 inputs; sums of up to 128 products with 14 bits, added in fp32 */
 #define KZOO_COMPUTE_FP8 9u
-/* Since 1.4. As accurate as fp32 for the largest elements of A and B: an error can be as large as
- * one of theirs, wherever these are. Strassen's algorithm; products of parts that have one exponent
- * for a whole row */
+/* As accurate as fp32 for the largest elements of A and B: an error can be as large as one of
+ * theirs, wherever these are. Strassen's algorithm; products of parts that have one exponent for a
+ * whole row */
 #define KZOO_COMPUTE_FP32_NORMWISE 10u
 
 typedef uint32_t kzoo_device_kind;
@@ -101,14 +101,14 @@ typedef struct kzoo_problem {
   double alpha, beta;
   uint64_t alignment; /* bytes: A, B and C each start at a multiple of it */
 
-  /* Since 1.2, for A and B of 8-bit floating types: what their elements are multiplied by, within
-   * the range of fp32. 0: 1. A kernel that wants them in device memory copies them in `create`. */
+  /* For A and B of 8-bit floating types: what their elements are multiplied by, within the range of
+   * fp32. 0: 1. A kernel that wants them in device memory copies them in `create`. */
   double scale_a, scale_b;
 
-  /* Since 1.3. A batch: so many products of one shape, with the same alpha and beta. The A, B and C
-   * of product i start i strides after those of the first; strides count elements. That of A or of
-   * B may be 0: all products have it in common. Those of C, and any other, never overlap. A batch
-   * of 0 is one product, as 1 is. */
+  /* A batch: so many products of one shape, with the same alpha and beta. The A, B and C of product
+   * i start i strides after those of the first; strides count elements. That of A or of B may be 0:
+   * all products have it in common. Those of C, and any other, never overlap. A batch of 0 is one
+   * product, as 1 is. */
   int64_t batch, stride_a, stride_b, stride_c;
 } kzoo_problem;
 
@@ -192,15 +192,15 @@ struct kzoo_variant {
   /* [serial] Frees the instance. The stream is idle. Never NULL, also where create does nothing. */
   void (*destroy)(const kzoo_variant*, void* instance);
 
-  /* Since 1.1. 1: two runs on the same data may differ in rounding, for example where atomics add
-   * in no fixed order. 0: they are the same to the last bit. */
+  /* 1: two runs on the same data may differ in rounding, for example where atomics add in no fixed
+   * order. 0: they are the same to the last bit. */
   uint32_t nondeterministic;
   uint32_t reserved;
 
-  /* Since 1.2. The sizes that it takes: M, N and K must be multiples of these, and each row of A, B
-   * and C, or column of one that is column-major, must start at a multiple of row_alignment bytes;
-   * 0: any. `supports` declines all others.
-   * From these the runner knows which sizes to choose for its checks. */
+  /* The sizes that it takes: M, N and K must be multiples of these, and each row of A, B and C, or
+   * column of one that is column-major, must start at a multiple of row_alignment bytes; 0: any.
+   * `supports` declines all others. From these the runner knows which sizes to choose for its
+   * checks. */
   uint32_t multiple_m, multiple_n, multiple_k;
   uint32_t row_alignment;
 };

@@ -1,0 +1,91 @@
+#include "cli/needs.hpp"
+
+#include "cli/setup.hpp"
+#include "os/output.hpp"
+#include "run/cells.hpp"
+
+#include <set>
+#include <utility>
+
+namespace kzoo::cli {
+namespace {
+
+constexpr const char* kAnyPlugin = "*";
+
+std::vector<selector> selected(const std::vector<std::string>& names) {
+  std::vector<selector> all;
+  for (const std::string& name : names) all.push_back({name, {}});
+  return all;
+}
+
+// Those of an experiment that runs on its own device.
+needs of_experiment(results::experiment e) {
+  if (e.baseline) e.plugins.push_back(*e.baseline);
+  return {{e.device}, std::move(e.plugins)};
+}
+
+// Those of single cells, on a device that the command decides.
+template <class Options>
+needs of_cells(const Options& o, const char* device) {
+  results::experiment e = load_experiment(o, o);
+  select_cells(e, run::parse_cells(o.cells));
+  e.device = device;
+  return of_experiment(std::move(e));
+}
+
+}  // namespace
+
+needs needs_of(const run_options& o) {
+  if (o.resume) return of_experiment(resumed_experiment(o));
+  if (!o.file.empty()) return of_experiment(load_experiment(o, o));
+  return {{o.device}, {}, true};
+}
+
+needs needs_of(const rerun_options& o) { return of_experiment(repeated_experiment(o)); }
+
+needs needs_of(const validate_options& o) {
+  std::vector<std::string> devices{o.device};
+  if (o.device.empty()) devices = {"auto", "cpu"};
+  return {std::move(devices), selected({o.plugin})};
+}
+
+needs needs_of(const profile_options& o) { return of_cells(o, "cuda"); }
+needs needs_of(const xray_options& o) { return of_cells(o, "cpu"); }
+
+needs needs_of(const list_options& o) {
+  return {{"auto"}, selected(o.plugins.empty() ? std::vector<std::string>{kAnyPlugin} : o.plugins)};
+}
+
+needs needs_of(const describe_options& o) { return {{"auto"}, selected({o.plugin})}; }
+
+needs needs_of(const watch_options& o) {
+  watch_options with_source = o;
+  with_source.plugins.push_back(o.source);
+  return of_experiment(load_experiment(with_source, with_source));
+}
+
+needs needs_of(const report_options& o) {
+  needs found;
+  found.charts = !o.html.empty() || !o.svg.empty();
+  return found;
+}
+
+void print_needs(const needs& n) {
+  std::set<std::string> lines;
+  for (const std::string& device : n.devices) {
+    lines.insert("device " + (device.empty() ? "auto" : device.substr(0, device.find(':'))));
+  }
+  for (const selector& s : n.plugins) {
+    const auto file = as_file(s.text);
+    const std::string name = s.text.substr(0, s.text.find(':'));
+    if (!file)
+      lines.insert(is_kernel_name(name) ? "plugin " + name : "plugins");
+    else if (file->path.ends_with(".toml"))
+      lines.insert("launcher");
+  }
+  if (n.experiment) lines.insert("experiment");
+  if (n.charts) lines.insert("charts");
+  for (const std::string& line : lines) print_to(stdout, "{}\n", line);
+}
+
+}  // namespace kzoo::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "process/command.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kzoo::compile {
+
+// A compiler, or what calls it, runs whatever a source's options or a CMakeLists.txt name: it is
+// confined, and can write only what it makes, in this folder. ccache could not write its own.
+inline process::command_result run_compiler(const std::vector<std::string>& command,
+                                            const std::filesystem::path& folder,
+                                            double timeout_seconds) {
+  return process::run_confined(command, {"CCACHE_DISABLE=1"}, {folder}, timeout_seconds);
+}
+
+}  // namespace kzoo::compile
