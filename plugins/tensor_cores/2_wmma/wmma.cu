@@ -21,31 +21,23 @@ template <class G, class S, class E>
 __device__ __forceinline__ void multiply(const common::matrix<E>& a, const common::matrix<E>& b,
                                          int k_tiles, int row0, int col0, int warp_row,
                                          int warp_col, E* stages, accumulators<G, S>& acc) {
-  using L = layout<G, S>;
-  tile_loader<typename L::a_tile, S::kThreads> a_loader(a, row0);
-  tile_loader<typename L::b_tile, S::kThreads> b_loader(b, col0);
+  using L = smem_layout<G, S>;
+  stage_loader<G, S> loader(a, b, row0, col0);
   const auto load = [&](int k_tile, E* stage) {
-    if (k_tile < k_tiles) {
-      a_loader.load(stage);
-      b_loader.load(stage + L::a_tile::kElements);
-    }
+    if (k_tile < k_tiles) loader.load(stage);
     kzoo::commit_group();
   };
   for (int stage = 0; stage < S::kStages - 1; ++stage) load(stage, stages + stage * L::kStage);
-#pragma unroll
-  for (int i = 0; i < S::kRows; ++i) {
-#pragma unroll
-    for (int j = 0; j < S::kCols; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
-  }
+  fill_zero<G, S>(acc);
 
-  fragments<G, S> sets[2];
+  fragments<G, S> sets[2];  // (WM, 16) of A and (16, WN) of B, each
   kzoo::wait_group<S::kStages - 2>();
   __syncthreads();  // stage 0 is complete
   sets[0].load(stages, warp_row, warp_col, 0);
 
   int reading = 0;  // a stage
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    const E* stage = stages + reading * L::kStage;
+    const E* stage = stages + reading * L::kStage;  // (BM, BK) of A, (BK, BN) of B
     const int next = reading + 1 == S::kStages ? 0 : reading + 1;
     const int free = reading == 0 ? S::kStages - 1 : reading - 1;  // all threads have read it
     load(k_tile + S::kStages - 1, stages + free * L::kStage);
@@ -69,35 +61,25 @@ __device__ __forceinline__ void multiply(const common::matrix<E>& a, const commo
 template <class G, class S>
 __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
     wmma_kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::a_type> b,
-                bool vec4s, int tile_rows, int tile_cols) {
-  using L = layout<G, S>;
+                bool pairs, int tile_rows, int tile_cols) {
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   const int warp = threadIdx.x / 32;
   const int warp_row = warp / S::kWarpsN * S::kWM, warp_col = warp % S::kWarpsN * S::kWN;
   const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
 
-  accumulators<G, S> acc;
+  accumulators<G, S> acc;  // (WM, WN)
   multiply<G, S>(a, b, kzoo::ceil_div(g.k, S::kBK), row0, col0, warp_row, warp_col, stages, acc);
-  float* c_rows = reinterpret_cast<float*>(stages) + warp * L::kCRows;
-  if (vec4s) {
-    store<true, G, S>(g, acc, c_rows, row0 + warp_row, col0 + warp_col);
-  } else {
-    store<false, G, S>(g, acc, c_rows, row0 + warp_row, col0 + warp_col);
-  }
+  store<G, S>(pairs, g, acc, stages, row0 + warp_row, col0 + warp_col);
 }
 
 template <class S>
 struct step {
   using tiling = S;
   template <class G>
-  static constexpr std::size_t kBytes = layout<G, S>::kBytes;
+  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes;
   template <class G>
   static constexpr auto kernel = wmma_kernel<G, S>;
-  template <class G>
-  static bool wide_stores(const G& g) {
-    return vec4s_aligned(g);
-  }
 };
 
 template <class S, class Types, class Layouts = kzoo::every_layout>

@@ -8,10 +8,11 @@
 #include <kzoo/async_copy.hpp>
 #include <kzoo/plugin.hpp>
 #include <tensor_cores/common/aligned_variant.hpp>
+#include <tensor_cores/common/store_pairs.hpp>
 #include <tensor_cores/common/thread_map.hpp>
 #include <tensor_cores/common/wmma_fragments.hpp>
 
-#include <cstdint>
+#include <cstddef>
 
 namespace wmma_tiles {
 
@@ -27,24 +28,24 @@ struct tiling {
   static_assert(Stages >= 2, "one stage is multiplied while another arrives");
 };
 
-// A k tile of an operand: `Lines` rows of A or columns of B, and BK steps along K, as they lie in
-// the matrix (common/operand_tile.hpp). Rows are padded, which spreads those of a fragment over the
-// banks: 8 rows of 16 bytes each, or 4 of 32, fall into different ones.
-template <class E, int Lines, int BK, bool LinesAlongK>
+// A k tile of an operand: MN indices (rows of A or columns of B) and BK steps along K, as they lie
+// in the matrix: K-major where rows lie along K. Rows are padded, which spreads those of a fragment
+// over the banks: 8 rows of 16 bytes each, or 4 of 32, fall into different ones.
+template <class E, int MN, int BK, bool KMajor>
 struct padded_tile {
   using element = E;
-  static constexpr bool kLinesAlongK = LinesAlongK;
+  static constexpr bool kKMajor = KMajor;
   static constexpr int kBK = BK;
-  static constexpr int kRows = kLinesAlongK ? Lines : BK, kCols = kLinesAlongK ? BK : Lines;
+  static constexpr int kRows = kKMajor ? MN : BK, kCols = kKMajor ? BK : MN;
   static constexpr int kVector = 16 / int(sizeof(E));  // elements of a 16-byte copy
-  static constexpr int kRow = kCols + (kLinesAlongK ? kVector : 8), kElements = kRows * kRow;
-  static constexpr __host__ __device__ int offset(int line, int k) {
-    return kLinesAlongK ? line * kRow + k : k * kRow + line;
+  static constexpr int kRow = kCols + (kKMajor ? kVector : 8), kElements = kRows * kRow;
+  static constexpr __host__ __device__ int offset(int mn, int k) {
+    return kKMajor ? mn * kRow + k : k * kRow + mn;
   }
 };
 
 template <class G, class S>
-struct layout {
+struct smem_layout {
   using E = typename G::a_type;
   using a_tile = padded_tile<E, S::kBM, S::kBK, !G::kATransposed>;
   using b_tile = padded_tile<E, S::kBN, S::kBK, G::kBTransposed>;
@@ -62,7 +63,7 @@ struct layout {
                 "fragments start at multiples of 32 bytes");
 };
 
-// Loads one k tile of an operand after the other, from line `line` on, with zeros past the edges:
+// Loads one k tile of an operand after the other, from MN index `mn` on, with zeros past the edges:
 // 16 bytes at a time, asynchronously.
 template <class Tile, int kThreads>
 class tile_loader {
@@ -71,11 +72,11 @@ class tile_loader {
   static_assert(map::kColSteps == 1, "threads must cover whole rows");
 
  public:
-  __device__ __forceinline__ tile_loader(const common::matrix<E>& from, int line)
+  __device__ __forceinline__ tile_loader(const common::matrix<E>& from, int mn)
       : tile_row_(map::row(threadIdx.x)),
         tile_col_(map::col(threadIdx.x)),
-        rows_left_(from.rows - tile_row_ - (Tile::kLinesAlongK ? line : 0)),
-        cols_left_(from.cols - tile_col_ - (Tile::kLinesAlongK ? 0 : line)),
+        rows_left_(from.rows - tile_row_ - (Tile::kKMajor ? mn : 0)),
+        cols_left_(from.cols - tile_col_ - (Tile::kKMajor ? 0 : mn)),
         row_length_(from.row_length),
         from_(from.data + (from.rows - rows_left_) * from.row_length + from.cols - cols_left_) {}
 
@@ -87,8 +88,8 @@ class tile_loader {
       kzoo::copy_async<16>(to + i * Tile::kRow, from_ + i * row_length_,
                            i < rows_left_ && cols_left_ > 0);
     }
-    (Tile::kLinesAlongK ? cols_left_ : rows_left_) -= Tile::kBK;
-    from_ += Tile::kLinesAlongK ? Tile::kBK : Tile::kBK * row_length_;
+    (Tile::kKMajor ? cols_left_ : rows_left_) -= Tile::kBK;
+    from_ += Tile::kKMajor ? Tile::kBK : Tile::kBK * row_length_;
   }
 
  private:
@@ -98,19 +99,50 @@ class tile_loader {
   const E* from_;  // where it is in the next k tile
 };
 
+// The loads of both operands: tile (row0, col0) of C.
+template <class G, class S>
+class stage_loader {
+  using L = smem_layout<G, S>;
+  using E = typename G::a_type;
+
+ public:
+  __device__ __forceinline__ stage_loader(const common::matrix<E>& a, const common::matrix<E>& b,
+                                          int row0, int col0)
+      : a_(a, row0), b_(b, col0) {}
+
+  __device__ __forceinline__ void load(E* stage) {
+    a_.load(stage);
+    b_.load(stage + L::a_tile::kElements);
+  }
+
+ private:
+  tile_loader<typename L::a_tile, S::kThreads> a_;
+  tile_loader<typename L::b_tile, S::kThreads> b_;
+};
+
+// A warp's part of C.
 template <class G, class S>
 using accumulators = fragment_c<typename G::a_type>[S::kRows][S::kCols];
+
+template <class G, class S>
+__device__ __forceinline__ void fill_zero(accumulators<G, S>& acc) {
+#pragma unroll
+  for (int i = 0; i < S::kRows; ++i) {
+#pragma unroll
+    for (int j = 0; j < S::kCols; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
+  }
+}
 
 // What a warp multiplies in one step: kFragmentK columns of its rows of A, and rows of its columns
 // of B.
 template <class G, class S>
 struct fragments {
-  using L = layout<G, S>;
+  using L = smem_layout<G, S>;
   using E = typename L::E;
   using a_tile = typename L::a_tile;
   using b_tile = typename L::b_tile;
-  fragment_a<E, a_tile::kLinesAlongK> a[S::kRows];
-  fragment_b<E, b_tile::kLinesAlongK> b[S::kCols];
+  fragment_a<E, a_tile::kKMajor> a[S::kRows];
+  fragment_b<E, b_tile::kKMajor> b[S::kCols];
 
   __device__ __forceinline__ void load(const E* stage, int warp_row, int warp_col, int k) {
 #pragma unroll
@@ -141,41 +173,12 @@ struct fragments {
 // The epilogue: a warp's fragments go into C a row of fragments at a time, through shared memory of
 // the warp's own, because WMMA does not say which elements of a fragment a thread holds.
 
-// Neighbouring elements that are loaded and stored as one word.
-template <class T, int kCount>
-struct alignas(kCount * sizeof(T)) vec {
-  T x[kCount];
-};
-
-// Four neighbours of a row of C, the first of them at `out`.
-template <class G>
-__device__ __forceinline__ void store_vec4(const G& g, typename G::c_type* out, const float* acc) {
-  using T = typename G::c_type;
-  const auto v = *reinterpret_cast<const vec<float, 4>*>(acc);
-  auto* to = reinterpret_cast<vec<T, 4>*>(out);
-  vec<T, 4> c;
-  if (g.beta != 0.0f) c = *to;
-#pragma unroll
-  for (int x = 0; x < 4; ++x) {
-    const float scaled = g.alpha * v.x[x];
-    c.x[x] = g.beta == 0.0f ? T(scaled) : T(scaled + g.beta * float(c.x[x]));
-  }
-  *to = c;
-}
-
-// Do such four start at a multiple of their size, and end in the same row?
-template <class G>
-bool vec4s_aligned(const G& g) {
-  return g.n % 4 == 0 && g.ldc % 4 == 0 &&
-         reinterpret_cast<std::uintptr_t>(g.c) % sizeof(vec<typename G::c_type, 4>) == 0;
-}
-
-// The warp's tile begins at (row0, col0) of C.
-template <bool kVec4s, class G, class S>
+// All threads call this when they have read the last stage. The warp's tile begins at (row0, col0)
+// of C.
+template <bool kPairs, class G, class S>
 __device__ __forceinline__ void store(const G& g, const accumulators<G, S>& acc, float* c_rows,
                                       int row0, int col0) {
-  using L = layout<G, S>;
-  constexpr int kWidth = kVec4s ? 4 : 1;
+  using L = smem_layout<G, S>;
   const int lane = threadIdx.x % 32;
 #pragma unroll
   for (int i = 0; i < S::kRows; ++i) {
@@ -183,19 +186,26 @@ __device__ __forceinline__ void store(const G& g, const accumulators<G, S>& acc,
     for (int j = 0; j < S::kCols; ++j) {
       wmma::store_matrix_sync(c_rows + j * kFragment, acc[i][j], L::kCRow, wmma::mem_row_major);
     }
-    __syncwarp();  // the c_rows is complete
-#pragma unroll(kVec4s ? 4 : 1)
-    for (int first = 0; first < kFragment * S::kWN; first += kWidth * 32) {
-      const int at = first + kWidth * lane;
-      const int row = row0 + i * kFragment + at / S::kWN, col = col0 + at % S::kWN;
+    __syncwarp();  // c_rows is complete
+#pragma unroll 4
+    for (int at = 2 * lane; at < kFragment * S::kWN; at += 2 * 32) {
       const float* from = c_rows + at / S::kWN * L::kCRow + at % S::kWN;
-      if constexpr (kVec4s) {
-        if (row < g.m && col < g.n) store_vec4(g, g.c + row * g.ldc + col, from);
-      } else {
-        g.store_inside(row, col, *from);
-      }
+      common::store_pair<kPairs>(g, row0 + i * kFragment + at / S::kWN, col0 + at % S::kWN, from[0],
+                                 from[1]);
     }
     __syncwarp();  // all lanes have read it
+  }
+}
+
+template <class G, class S>
+__device__ __forceinline__ void store(bool pairs, const G& g, const accumulators<G, S>& acc,
+                                      typename G::a_type* stages, int row0, int col0) {
+  using L = smem_layout<G, S>;
+  float* c_rows = reinterpret_cast<float*>(stages) + threadIdx.x / 32 * L::kCRows;
+  if (pairs) {
+    store<true, G, S>(g, acc, c_rows, row0, col0);
+  } else {
+    store<false, G, S>(g, acc, c_rows, row0, col0);
   }
 }
 

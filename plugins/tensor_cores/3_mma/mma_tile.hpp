@@ -2,10 +2,11 @@
 // What a warp multiplies, and where it comes from.
 
 #include <kzoo/plugin.hpp>
+#include <tensor_cores/common/store_pairs.hpp>
 
 #include <cstddef>
 
-#include "operand.hpp"
+#include "mn_major_operands.hpp"
 
 namespace mma {
 
@@ -21,9 +22,9 @@ struct tiling {
   static_assert(Stages >= 2, "one stage is multiplied while another arrives");
 };
 
-// A stage: a k tile of A and of B, kBK steps along K, which are 128 bytes of a line.
+// A stage: a k tile of A and of B, kBK steps along K, which are 128 bytes.
 template <class G, class S>
-struct layout {
+struct smem_layout {
   using E = typename G::a_type;
   static constexpr int kBK = 128 / int(sizeof(E)), kVector = 16 / int(sizeof(E));
   static constexpr int kStep = 2 * kVector, kSteps = kBK / kStep;  // of mma.sync along K
@@ -62,7 +63,7 @@ using accumulators = typename G::accumulator_type[S::kRows][S::kCols][4];
 // One step along K: the warp's rows of A and columns of B.
 template <class G, class S>
 struct fragments {
-  using L = layout<G, S>;
+  using L = smem_layout<G, S>;
   using E = typename L::E;
   unsigned a[S::kRows][4];
   unsigned b[S::kCols / 2][4];
@@ -85,5 +86,47 @@ struct fragments {
     }
   }
 };
+
+// A warp's accumulators into C, from (row0, col0) on, in pairs of neighbouring columns. A lane has
+// two neighbouring places of an 8-wide block. Where B's operand sorts even and odd columns apart
+// (see mn_major_operands.hpp), neighbouring columns are in the same place of two neighbouring
+// blocks.
+template <bool kPairs, class G, class S>
+__device__ __forceinline__ void store(const G& g, const accumulators<G, S>& acc, int row0,
+                                      int col0) {
+  using rows = typename smem_layout<G, S>::a_operand;
+  using cols = typename smem_layout<G, S>::b_operand;
+  constexpr bool kApart = cols::mn(8) == 1;
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < S::kRows; ++i) {
+#pragma unroll
+    for (int e = 0; e < 4; e += 2) {
+      const int row = row0 + rows::mn(16 * i + 4 * e + lane / 4);
+#pragma unroll
+      for (int j = 0; j < S::kCols; ++j) {
+        const int block = j / 2 * 2, odd = j % 2;  // two blocks of 8 columns
+        const int col =
+            col0 + cols::mn(8 * (kApart ? block : j) + lane % 4 * 2 + (kApart ? odd : 0));
+        if constexpr (kApart) {
+          common::store_pair<kPairs>(g, row, col, acc[i][block][e + odd],
+                                     acc[i][block + 1][e + odd]);
+        } else {
+          common::store_pair<kPairs>(g, row, col, acc[i][j][e], acc[i][j][e + 1]);
+        }
+      }
+    }
+  }
+}
+
+template <class G, class S>
+__device__ __forceinline__ void store(bool pairs, const G& g, const accumulators<G, S>& acc,
+                                      int row0, int col0) {
+  if (pairs) {
+    store<true, G, S>(g, acc, row0, col0);
+  } else {
+    store<false, G, S>(g, acc, row0, col0);
+  }
+}
 
 }  // namespace mma

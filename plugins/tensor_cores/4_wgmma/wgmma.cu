@@ -22,7 +22,7 @@ __device__ __forceinline__ void multiply(const common::matrix<typename G::a_type
                                          int row0, int col0, int warpgroup_row,
                                          typename G::a_type* stages,
                                          float (&acc)[S::kAccumulators]) {
-  using L = layout<G, S>;
+  using L = smem_layout<G, S>;
   const auto load = [&](int k_tile) {
     if (k_tile < k_tiles) {
       auto* stage = stages + k_tile % S::kStages * L::kStage;
@@ -40,6 +40,7 @@ __device__ __forceinline__ void multiply(const common::matrix<typename G::a_type
     kzoo::fence_async_proxy();
     __syncthreads();  // this stage is complete, and all warpgroups are done with the one before
                       // last
+    // Equivalent to BK / 16 times wgmma.mma_async of (64, 16) of A and (16, BN) of B.
     multiply_k_tile<G, S>(stages + k_tile % S::kStages * L::kStage, warpgroup_row, k_tile == 0,
                           acc);
     load(k_tile + S::kStages - 2);
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
   const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
   const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
   const int warpgroup_row = threadIdx.x / kzoo::kWarpgroup * 64;
-  float acc[S::kAccumulators];
+  float acc[S::kAccumulators];  // (64, BN) of a warpgroup
   multiply<G, S>(a, b, kzoo::ceil_div(g.k, S::kBK), row0, col0, warpgroup_row,
                  kzoo::dynamic_shared<typename G::a_type>(), acc);
   store(pairs, g, row0 + warpgroup_row, col0, acc);
@@ -66,13 +67,9 @@ template <class S>
 struct step {
   using tiling = S;
   template <class G>
-  static constexpr std::size_t kBytes = layout<G, S>::kBytes;
+  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes;
   template <class G>
   static constexpr auto kernel = wgmma_kernel<G, S>;
-  template <class G>
-  static bool wide_stores(const G& g) {
-    return common::pairs_aligned(g);
-  }
 };
 
 template <int BM, int BN, int Stages, int BlocksPerSm>

@@ -1,5 +1,6 @@
-// One warpgroup asks for tiles and does nothing else; two others multiply them and do nothing else.
-// No barrier stops them all: each stage has two of its own, for full and for empty.
+// Warp specialization. One warpgroup, the producer, loads tiles and does nothing else; two others,
+// the consumers, multiply them and do nothing else. There is no __syncthreads in the main loop:
+// each stage has two mbarriers, full and empty.
 
 #include <kzoo/threadblock_swizzle.hpp>
 #include <tensor_cores/common/producer_consumer.hpp>
@@ -8,7 +9,7 @@
 namespace warp_specialized {
 
 using tma::tile_maps;
-using wgmma::layout;
+using wgmma::smem_layout;
 
 // One thread: k tiles into stages, each as soon as it is empty.
 template <class G, class S>
@@ -18,7 +19,7 @@ __device__ __forceinline__ void produce(const tile_maps<G, S>& maps, int k_tiles
   position<S::kStages> at;
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile, at.advance()) {
     sync.empty[at.stage].wait(at.parity ^ 1);  // at once, the first time round
-    tma::load_stage<G, S>(maps, stages + at.stage * layout<G, S>::kStage, row0, col0,
+    tma::load_stage<G, S>(maps, stages + at.stage * smem_layout<G, S>::kStage, row0, col0,
                           k_tile * S::kBK, sync.full[at.stage]);
   }
 }
@@ -28,7 +29,8 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
     warp_specialized_kernel(const __grid_constant__ tile_maps<G, S> maps, G g, bool pairs,
                             int tile_rows, int tile_cols) {
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto& sync = *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * layout<G, S>::kStage);
+  auto& sync =
+      *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * smem_layout<G, S>::kStage);
   if (threadIdx.x == 0) sync.init(S::kWarpgroups);
   __syncthreads();
 
@@ -42,7 +44,7 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
   } else {
     if constexpr (registers<S>::kMove) kzoo::request_registers<registers<S>::kConsumer>();
     position<S::kStages> at;
-    float acc[S::kAccumulators];
+    float acc[S::kAccumulators];  // (64, BN) of a warpgroup
     const auto release = [&](int stage) {
       if (threadIdx.x % kzoo::kWarpgroup == 0) sync.empty[stage].arrive();
     };
@@ -56,7 +58,7 @@ template <class S>
 struct step : tma::block_per_tile<step<S>, S> {
   static constexpr int kThreads = warp_specialized::kThreads<S>;
   template <class G>
-  static constexpr std::size_t kBytes = layout<G, S>::kBytes + sizeof(barriers<S::kStages>);
+  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes + sizeof(barriers<S::kStages>);
   template <class G>
   static constexpr auto kernel = warp_specialized_kernel<G, S>;
 };

@@ -2,7 +2,7 @@
 // producer does not stop between them: while the consumers store a tile, the first k tiles of the
 // next arrive.
 
-#include <kzoo/threadblock_swizzle.hpp>
+#include <tensor_cores/common/persistent_tiles.hpp>
 #include <tensor_cores/common/producer_consumer.hpp>
 #include <tensor_cores/common/tma_operands.hpp>
 
@@ -12,28 +12,7 @@ namespace tile_scheduler {
 
 using namespace warp_specialized;  // producer and consumers, their barriers
 using tma::tile_maps;
-using wgmma::layout;
-
-// The tiles of C. A block computes number blockIdx.x, and then every gridDim.x-th.
-template <class S>
-struct tiles {
-  int rows, cols, k_tiles;
-
-  template <class G>
-  static tiles of(const G& g) {
-    return {kzoo::ceil_div(g.m, S::kBM), kzoo::ceil_div(g.n, S::kBN), kzoo::ceil_div(g.k, S::kBK)};
-  }
-  __host__ __device__ int count() const { return rows * cols; }
-
-  // Calls visit(row, col), where in C the tile begins, for each tile of the running block.
-  template <class Visit>
-  __device__ __forceinline__ void for_own(Visit visit) const {
-    for (int i = blockIdx.x; i < count(); i += gridDim.x) {
-      const auto tile = kzoo::threadblock_swizzle(i, rows, cols, 8);
-      visit(tile.row * S::kBM, tile.col * S::kBN);
-    }
-  }
-};
+using wgmma::smem_layout;
 
 // One thread: k tiles into stages, each as soon as it is empty.
 template <class G, class S>
@@ -43,7 +22,7 @@ __device__ __forceinline__ void produce(const tile_maps<G, S>& maps, const tiles
   all.for_own([&](int row0, int col0) {
     for (int k_tile = 0; k_tile < all.k_tiles; ++k_tile, at.advance()) {
       sync.empty[at.stage].wait(at.parity ^ 1);  // at once, the first time round
-      tma::load_stage<G, S>(maps, stages + at.stage * layout<G, S>::kStage, row0, col0,
+      tma::load_stage<G, S>(maps, stages + at.stage * smem_layout<G, S>::kStage, row0, col0,
                             k_tile * S::kBK, sync.full[at.stage]);
     }
   });
@@ -54,7 +33,8 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
     tile_scheduler_kernel(const __grid_constant__ tile_maps<G, S> maps, G g, bool pairs,
                           tiles<S> all) {
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto& sync = *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * layout<G, S>::kStage);
+  auto& sync =
+      *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * smem_layout<G, S>::kStage);
   if (threadIdx.x == 0) sync.init(S::kWarpgroups);
   __syncthreads();
 
@@ -69,7 +49,7 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
       if (threadIdx.x % kzoo::kWarpgroup == 0) sync.empty[stage].arrive();
     };
     all.for_own([&](int row0, int col0) {
-      float acc[S::kAccumulators];
+      float acc[S::kAccumulators];  // (64, BN) of a warpgroup
       consume<G, S>(
           stages, sync, at, all.k_tiles, warpgroup * 64, release, [](int) {}, acc);
       wgmma::store(pairs, g, row0 + warpgroup * 64, col0, acc);
@@ -80,7 +60,7 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
 template <class S>
 struct step {
   template <class G>
-  static constexpr std::size_t kBytes = layout<G, S>::kBytes + sizeof(barriers<S::kStages>);
+  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes + sizeof(barriers<S::kStages>);
 
   template <class G>
   static void prepare() {

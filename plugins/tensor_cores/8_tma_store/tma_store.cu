@@ -3,7 +3,7 @@
 // multiplied. That is where C has 16-bit elements, and beta is 0; else a thread stores its
 // accumulators itself, as before.
 
-#include <kzoo/threadblock_swizzle.hpp>
+#include <tensor_cores/common/persistent_tiles.hpp>
 #include <tensor_cores/common/producer_consumer.hpp>
 #include <tensor_cores/common/tma_operands.hpp>
 #include <tensor_cores/common/tma_store.hpp>
@@ -13,30 +13,10 @@
 namespace tma_store {
 
 using namespace warp_specialized;  // producer and consumers, their barriers
+using tile_scheduler::tiles;
 using tma::map_c_of;
 using tma::tile_maps;
-using wgmma::layout;
-
-// The tiles of C. A block computes number blockIdx.x, and then every gridDim.x-th.
-template <class S>
-struct tiles {
-  int rows, cols, k_tiles;
-
-  template <class G>
-  static tiles of(const G& g) {
-    return {kzoo::ceil_div(g.m, S::kBM), kzoo::ceil_div(g.n, S::kBN), kzoo::ceil_div(g.k, S::kBK)};
-  }
-  __host__ __device__ int count() const { return rows * cols; }
-
-  // Calls visit(row, col), where in C the tile begins, for each tile of the running block.
-  template <class Visit>
-  __device__ __forceinline__ void for_own(Visit visit) const {
-    for (int i = blockIdx.x; i < count(); i += gridDim.x) {
-      const auto tile = kzoo::threadblock_swizzle(i, rows, cols, 8);
-      visit(tile.row * S::kBM, tile.col * S::kBN);
-    }
-  }
-};
+using wgmma::smem_layout;
 
 // One thread: k tiles into stages, each as soon as it is empty.
 template <class G, class S>
@@ -46,7 +26,7 @@ __device__ __forceinline__ void produce(const tile_maps<G, S>& maps, const tiles
   all.for_own([&](int row0, int col0) {
     for (int k_tile = 0; k_tile < all.k_tiles; ++k_tile, at.advance()) {
       sync.empty[at.stage].wait(at.parity ^ 1);  // at once, the first time round
-      tma::load_stage<G, S>(maps, stages + at.stage * layout<G, S>::kStage, row0, col0,
+      tma::load_stage<G, S>(maps, stages + at.stage * smem_layout<G, S>::kStage, row0, col0,
                             k_tile * S::kBK, sync.full[at.stage]);
     }
   });
@@ -58,7 +38,8 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
                      const __grid_constant__ map_c_of<G> map_c, G g, bool pairs, tiles<S> all) {
   using out = tma::out_buffers<typename G::c_type, S>;  // of a consumer
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto* buffers = reinterpret_cast<typename G::c_type*>(stages + S::kStages * layout<G, S>::kStage);
+  auto* buffers =
+      reinterpret_cast<typename G::c_type*>(stages + S::kStages * smem_layout<G, S>::kStage);
   auto& sync = *reinterpret_cast<barriers<S::kStages>*>(buffers + S::kWarpgroups * out::kElements);
   if (threadIdx.x == 0) sync.init(S::kWarpgroups);
   __syncthreads();
@@ -74,19 +55,12 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
       if (threadIdx.x % kzoo::kWarpgroup == 0) sync.empty[stage].arrive();
     };
     all.for_own([&](int row0, int col0) {
-      float acc[S::kAccumulators];
+      float acc[S::kAccumulators];  // (64, BN) of a warpgroup
       consume<G, S>(
           stages, sync, at, all.k_tiles, warpgroup * 64, release, [](int) {}, acc);
       if constexpr (kByTma) {
-        tma::finished<typename G::c_type, S::kBN> c;
-        c.row = row0 + warpgroup * 64;
-        c.col = col0;
-#pragma unroll
-        for (int panel = 0; panel < c.kPanels; ++panel) {
-          c.round(panel, acc, g.alpha);
-          c.template store<S::kOutPanels>(panel, map_c, buffers + warpgroup * out::kElements,
-                                          warpgroup);
-        }
+        tma::store_tile<S>(map_c, buffers + warpgroup * out::kElements, warpgroup, row0, col0,
+                           g.alpha, acc);
       } else {
         wgmma::store(pairs, g, row0 + warpgroup * 64, col0, acc);
       }
@@ -100,7 +74,7 @@ template <class S>
 struct step {
   template <class G>
   static constexpr std::size_t kBytes =
-      layout<G, S>::kBytes + S::kWarpgroups* tma::out_buffers<typename G::c_type, S>::kBytes +
+      smem_layout<G, S>::kBytes + S::kWarpgroups* tma::out_buffers<typename G::c_type, S>::kBytes +
       sizeof(barriers<S::kStages>);
   template <class G>
   static constexpr bool kCanStore = sizeof(typename G::c_type) == 2;

@@ -2,12 +2,11 @@
 // of them, and the copy engine delivers it to both. A stage is empty when the consumers of both
 // blocks have read it.
 //
-//   cluster       rank 0: rows 0 to 127 of C         loads its A, and B's columns 0 to 127 for both
-//                 rank 1: rows 128 to 255            loads its A, and B's columns 128 to 255 for
-//                 both
+//   rank 0: rows   0 to 127 of C    loads its A, and columns   0 to 127 of B for both
+//   rank 1: rows 128 to 255         loads its A, and columns 128 to 255 of B for both
 
-#include <kzoo/threadblock_swizzle.hpp>
 #include <tensor_cores/common/multicast.hpp>
+#include <tensor_cores/common/persistent_tiles.hpp>
 #include <tensor_cores/common/producer_consumer.hpp>
 #include <tensor_cores/common/tma_operands.hpp>
 #include <tensor_cores/common/tma_store.hpp>
@@ -18,41 +17,20 @@ namespace clusters {
 
 using namespace warp_specialized;  // producer and consumers, their barriers
 using tma::map_c_of;
-using wgmma::layout;
+using wgmma::smem_layout;
+template <class S>
+using tiles = tile_scheduler::tiles<S, 2>;
 template <class G, class S>
 using maps_of = typename tma::parts<G, S>::maps;
-
-// The tiles of C. A cluster computes two below each other: pair number blockIdx.x / 2, and then
-// every so-manieth as there are clusters.
-template <class S>
-struct tiles {
-  int rows, cols, k_tiles;  // rows and columns of pairs
-
-  template <class G>
-  static tiles of(const G& g) {
-    return {kzoo::ceil_div(g.m, 2 * S::kBM), kzoo::ceil_div(g.n, S::kBN),
-            kzoo::ceil_div(g.k, S::kBK)};
-  }
-  __host__ __device__ int count() const { return rows * cols; }
-
-  // Calls visit(row, col), where in C the tile begins, for each tile of the running block.
-  template <class Visit>
-  __device__ __forceinline__ void for_own(Visit visit) const {
-    for (int i = blockIdx.x / 2; i < count(); i += gridDim.x / 2) {
-      const auto pair = kzoo::threadblock_swizzle(i, rows, cols, 8);
-      visit((2 * pair.row + static_cast<int>(kzoo::cluster_rank())) * S::kBM, pair.col * S::kBN);
-    }
-  }
-};
 
 // One thread: k tiles into stages, each as soon as it is empty in both blocks.
 template <class G, class S>
 __device__ __forceinline__ void produce(const maps_of<G, S>& maps, const tiles<S>& all,
                                         typename G::a_type* stages, barriers<S::kStages>& sync) {
-  using L = layout<G, S>;
+  using L = smem_layout<G, S>;
   using a_part = typename tma::parts<G, S>::a_part;  // all of the block's rows
   using b_part = typename tma::parts<G, S>::b_part;  // half of its columns
-  const int half = static_cast<int>(kzoo::cluster_rank()) * b_part::kLines;
+  const int half = static_cast<int>(kzoo::cluster_rank()) * b_part::kMN;
   position<S::kStages> at;
   all.for_own([&](int row0, int col0) {
     for (int k_tile = 0; k_tile < all.k_tiles; ++k_tile, at.advance()) {
@@ -73,7 +51,8 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
                     const __grid_constant__ map_c_of<G> map_c, G g, bool pairs, tiles<S> all) {
   using out = tma::out_buffers<typename G::c_type, S>;  // of a consumer
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto* buffers = reinterpret_cast<typename G::c_type*>(stages + S::kStages * layout<G, S>::kStage);
+  auto* buffers =
+      reinterpret_cast<typename G::c_type*>(stages + S::kStages * smem_layout<G, S>::kStage);
   auto& sync = *reinterpret_cast<barriers<S::kStages>*>(buffers + S::kWarpgroups * out::kElements);
   if (threadIdx.x == 0) sync.init(2 * S::kWarpgroups);
   kzoo::cluster_sync();  // the other block's barriers are there, too
@@ -90,19 +69,12 @@ __global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
       if (block < 2) sync.empty[stage].arrive_in(block);
     };
     all.for_own([&](int row0, int col0) {
-      float acc[S::kAccumulators];
+      float acc[S::kAccumulators];  // (64, BN) of a warpgroup
       consume<G, S>(
           stages, sync, at, all.k_tiles, warpgroup * 64, release, [](int) {}, acc);
       if constexpr (kByTma) {
-        tma::finished<typename G::c_type, S::kBN> c;
-        c.row = row0 + warpgroup * 64;
-        c.col = col0;
-#pragma unroll
-        for (int panel = 0; panel < c.kPanels; ++panel) {
-          c.round(panel, acc, g.alpha);
-          c.template store<S::kOutPanels>(panel, map_c, buffers + warpgroup * out::kElements,
-                                          warpgroup);
-        }
+        tma::store_tile<S>(map_c, buffers + warpgroup * out::kElements, warpgroup, row0, col0,
+                           g.alpha, acc);
       } else {
         wgmma::store(pairs, g, row0 + warpgroup * 64, col0, acc);
       }
@@ -118,7 +90,7 @@ template <class S>
 struct step {
   template <class G>
   static constexpr std::size_t kBytes =
-      layout<G, S>::kBytes + S::kWarpgroups* tma::out_buffers<typename G::c_type, S>::kBytes +
+      smem_layout<G, S>::kBytes + S::kWarpgroups* tma::out_buffers<typename G::c_type, S>::kBytes +
       sizeof(barriers<S::kStages>);
   template <class G>
   static constexpr bool kCanStore = sizeof(typename G::c_type) == 2;

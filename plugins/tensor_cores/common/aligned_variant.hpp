@@ -6,6 +6,7 @@
 #include <tensor_cores/common/for_gemm.hpp>
 #include <tensor_cores/common/launch_tiles.hpp>
 #include <tensor_cores/common/padded_copy.hpp>
+#include <tensor_cores/common/store_pairs.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,9 +19,10 @@ struct from_sm80 {
   static const char* supports(const kzoo_device&) { return nullptr; }
 };
 
-// Step has a `tiling`, and for each G kBytes of shared memory, a kernel, and wide_stores(g):
-// whether C is such that the kernel may store more than one element at a time. fp32 matrices are
-// multiplied as TF32. Device: from_sm80, or on_hopper.
+// Step has a `tiling`, and for each G kBytes of shared memory and a kernel. The kernel's parameters
+// are G, A and B as they are in memory, whether pairs of C's elements may be stored as one word,
+// and how many tiles C has in a column and in a row. fp32 matrices are multiplied as TF32. Device:
+// from_sm80, or on_hopper.
 template <class Step, class Types, class Layouts = kzoo::every_layout, class Device = from_sm80>
 class aligned_variant : public Device {
   using S = typename Step::tiling;
@@ -66,7 +68,7 @@ class aligned_variant : public Device {
     bool copied = false;
     const G of = with_copies(g, needs, arguments.workspace, multiprocessors_, stream, copied);
     launch_tiles<S>(Step::template kernel<G>, of, S::kThreads, Step::template kBytes<G>, stream, of,
-                    a_of(of), b_of(of), Step::wide_stores(of));
+                    a_of(of), b_of(of), pairs_aligned(of));
   }
 
  private:

@@ -10,7 +10,7 @@ namespace tma {
 // rows of A. Each loads its part of what is shared, and the copy engine delivers it to both.
 template <class G, class S>
 struct parts {
-  using L = wgmma::layout<G, S>;
+  using L = wgmma::smem_layout<G, S>;
   using a_part = typename L::template a_tile_of<S::kBM / S::kClusterN>;
   using b_part = typename L::template b_tile_of<S::kBN / S::kClusterM>;
   using maps = operand_maps<a_part, b_part>;
@@ -18,9 +18,9 @@ struct parts {
 
 template <class Part, bool kToAll, int kBlocks>
 __device__ __forceinline__ void load_part(const kzoo::tensor_map<typename Part::tile>& map,
-                                          typename Part::element* to, int line, int k,
+                                          typename Part::element* to, int mn, int k,
                                           kzoo::mbarrier& full) {
-  const int row = Part::row(line, k), col = Part::col(line, k);
+  const int row = Part::row(mn, k), col = Part::col(mn, k);
   if constexpr (kToAll) {
     kzoo::tma_load_multicast(map, to, row, col, full, (1u << kBlocks) - 1);
   } else {

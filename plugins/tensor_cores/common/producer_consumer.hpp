@@ -58,8 +58,8 @@ __device__ __forceinline__ void consume(const typename G::a_type* stages,
   int last = 0;
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
     sync.full[at.stage].wait(at.parity);
-    wgmma::multiply_k_tile<G, S>(stages + at.stage * wgmma::layout<G, S>::kStage, warpgroup_row,
-                                 k_tile == 0, acc);
+    wgmma::multiply_k_tile<G, S>(stages + at.stage * wgmma::smem_layout<G, S>::kStage,
+                                 warpgroup_row, k_tile == 0, acc);
     meanwhile(k_tile);
     if (k_tile > 0) {
       kzoo::wgmma_wait<1>();

@@ -37,14 +37,14 @@ struct operand_maps {
 
 // Maps of whole k tiles.
 template <class G, class S>
-using tile_maps =
-    operand_maps<typename wgmma::layout<G, S>::a_tile, typename wgmma::layout<G, S>::b_tile>;
+using tile_maps = operand_maps<typename wgmma::smem_layout<G, S>::a_tile,
+                               typename wgmma::smem_layout<G, S>::b_tile>;
 
 // Starts to load k tiles into a stage.
 template <class G, class S>
 __device__ __forceinline__ void load_stage(const tile_maps<G, S>& maps, typename G::a_type* stage,
                                            int row, int col, int k, kzoo::mbarrier& arrived) {
-  using L = wgmma::layout<G, S>;
+  using L = wgmma::smem_layout<G, S>;
   arrived.arrive_and_expect(L::kStageBytes);
   kzoo::tma_load(maps.a, stage, L::a_tile::row(row, k), L::a_tile::col(row, k), arrived);
   kzoo::tma_load(maps.b, L::b_of(stage), L::b_tile::row(col, k), L::b_tile::col(col, k), arrived);

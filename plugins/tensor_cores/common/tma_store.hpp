@@ -73,6 +73,22 @@ struct finished {
   }
 };
 
+// Rounds and stores a warpgroup's part of the block's tile of C, which begins at (row0, col0).
+// `buffers`: the warpgroup's out_buffers.
+template <class S, class T>
+__device__ __forceinline__ void store_tile(const kzoo::tensor_map<out_tile<T>>& map, T* buffers,
+                                           int warpgroup, int row0, int col0, float alpha,
+                                           const float (&acc)[S::kAccumulators]) {
+  finished<T, S::kBN> c;
+  c.row = row0 + warpgroup * 64;
+  c.col = col0;
+#pragma unroll
+  for (int panel = 0; panel < c.kPanels; ++panel) {
+    c.round(panel, acc, alpha);
+    c.template store<S::kOutPanels>(panel, map, buffers, warpgroup);
+  }
+}
+
 // C as the copy engine knows it; tma_storable(g.c, g.n, g.ldc) has to be true.
 template <class G>
 using map_c_of = kzoo::tensor_map<out_tile<typename G::c_type>>;

@@ -25,26 +25,26 @@ struct tiling {
 };
 
 // A k tile of an operand, as wgmma takes it.
-template <class E, int Lines, int BK, bool kLinesAlongK>
-struct operand_tile : common::operand_tile<E, Lines, BK, kLinesAlongK> {
-  using tile = typename common::operand_tile<E, Lines, BK, kLinesAlongK>::tile;
+template <class E, int MN, int BK, bool kKMajor>
+struct operand_tile : common::operand_tile<E, MN, BK, kKMajor> {
+  using tile = typename common::operand_tile<E, MN, BK, kKMajor>::tile;
 
-  static __device__ __forceinline__ auto at(const E* from, int line, int k) {
-    if constexpr (kLinesAlongK) {
-      return kzoo::k_major<tile>(from, line, k);
+  static __device__ __forceinline__ auto at(const E* from, int mn, int k) {
+    if constexpr (kKMajor) {
+      return kzoo::k_major<tile>(from, mn, k);
     } else {
-      return kzoo::mn_major<tile>(from, k, line);
+      return kzoo::mn_major<tile>(from, k, mn);
     }
   }
 };
 
 // A stage: a k tile of A, then one of B.
 template <class G, class S>
-struct layout {
-  template <int Lines>
-  using a_tile_of = operand_tile<typename G::a_type, Lines, S::kBK, !G::kATransposed>;
-  template <int Lines>
-  using b_tile_of = operand_tile<typename G::b_type, Lines, S::kBK, G::kBTransposed>;
+struct smem_layout {
+  template <int MN>
+  using a_tile_of = operand_tile<typename G::a_type, MN, S::kBK, !G::kATransposed>;
+  template <int MN>
+  using b_tile_of = operand_tile<typename G::b_type, MN, S::kBK, G::kBTransposed>;
   using a_tile = a_tile_of<S::kBM>;
   using b_tile = b_tile_of<S::kBN>;
 
@@ -67,7 +67,7 @@ struct layout {
 template <class G, class S>
 __device__ __forceinline__ void multiply_k_tile(const typename G::a_type* stage, int row,
                                                 bool first, float (&acc)[S::kAccumulators]) {
-  using L = layout<G, S>;
+  using L = smem_layout<G, S>;
   constexpr int kStep = 32 / int(sizeof(typename G::a_type));  // of an instruction, along K
   const auto* b = L::b_of(stage);
   kzoo::wgmma_fence();

@@ -26,8 +26,8 @@ __device__ __forceinline__ void add_products(const typename G::a_type* stages,
 #pragma unroll
   for (int i = 0; i < kTiles; ++i) {
     sync.full[at.stage].wait(at.parity);
-    wgmma::multiply_k_tile<G, S>(stages + at.stage * wgmma::layout<G, S>::kStage, warpgroup * 64,
-                                 i == 0, acc);
+    wgmma::multiply_k_tile<G, S>(stages + at.stage * wgmma::smem_layout<G, S>::kStage,
+                                 warpgroup * 64, i == 0, acc);
     if (i > 0) {
       kzoo::wgmma_wait<1>();
       release(last);

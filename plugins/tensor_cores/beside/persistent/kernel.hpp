@@ -1,6 +1,6 @@
 #pragma once
-// One block per SM that stays: while its consumers store a tile of C, the producer already loads
-// the next. Two blocks form a cluster and share what both read; C leaves by the copy engine.
+// A persistent kernel, one block per SM: while its consumers store a tile of C, the producer
+// already loads the next. Two blocks form a cluster and share what both read; C is stored by TMA.
 
 #include <kzoo/cluster.hpp>
 #include <kzoo/dependent_launch.hpp>
@@ -20,7 +20,7 @@ using warp_specialized::barriers;
 using warp_specialized::kThreads;
 using warp_specialized::position;
 using warp_specialized::registers;
-using wgmma::layout;
+using wgmma::smem_layout;
 
 // Its own accumulators by a warpgroup's threads, in pairs or element by element; or not yet, where
 // K is split.
@@ -30,12 +30,13 @@ enum class store_by { tma, pairs, elements, second_launch };
 template <class G, class S>
 struct shared_layout {
   using out = out_buffers<typename G::c_type, S>;
-  static constexpr std::size_t kStages = layout<G, S>::kBytes, kOut = S::kWarpgroups * out::kBytes;
+  static constexpr std::size_t kStages = smem_layout<G, S>::kBytes,
+                               kOut = S::kWarpgroups * out::kBytes;
   static constexpr std::size_t kBytes = kStages + kOut + sizeof(barriers<S::kStages>);
 };
 
-// What a consumer warpgroup does with its assignments. Where TMA stores tiles, a finished one
-// leaves in between the products of the next, a panel at a time, if registers can hold it so long.
+// The consumer loop. With TMA stores the finished tile is written panel by panel while the next one
+// is multiplied, if there are registers for both (S::kDeferred).
 template <class G, class S, bool kByTma>
 __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename G::c_type>>& map_c,
                                         const G& g, store_by how, const schedule<S>& work,
@@ -111,11 +112,12 @@ template <class G, class S, bool kByTma>
 __global__ void __launch_bounds__(kThreads<S>, 1)
     kernel(const __grid_constant__ typename parts<G, S>::maps maps,
            const __grid_constant__ kzoo::tensor_map<out_tile<typename G::c_type>> map_c, G g,
-           store_by how, schedule<S> work, partial_sums<S> sums, pace<S> marks) {
+           store_by how, schedule<S> work, partial_sums<S> sums, soft_barriers<S> soft) {
   constexpr int kReady = 15;  // a barrier's number
   using out = out_buffers<typename G::c_type, S>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto* buffers = reinterpret_cast<typename G::c_type*>(stages + S::kStages * layout<G, S>::kStage);
+  auto* buffers =
+      reinterpret_cast<typename G::c_type*>(stages + S::kStages * smem_layout<G, S>::kStage);
   auto& sync = *reinterpret_cast<barriers<S::kStages>*>(buffers + S::kWarpgroups * out::kElements);
   const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
   const bool producer = threadIdx.x == S::kThreads;
@@ -131,8 +133,8 @@ __global__ void __launch_bounds__(kThreads<S>, 1)
     if constexpr (S::kCluster == 1) kzoo::named_barrier_arrive<kThreads<S>>(kReady);
     if constexpr (registers<S>::kMove) kzoo::release_registers<registers<S>::kProducer>();
     if (producer) {
-      kzoo::wait_for_previous();  // for padded copies, and marks that are cleared
-      produce<G, S>(maps, work, marks, stages, sync);
+      kzoo::wait_for_previous();  // for padded copies, and soft barriers that are cleared
+      produce<G, S>(maps, work, soft, stages, sync);
     }
   } else {
     if constexpr (S::kCluster == 1) kzoo::named_barrier<kThreads<S>>(kReady);

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "clear_marks.hpp"
+#include "clear_barriers.hpp"
 #include "kernel.hpp"
 #include "sum_parts.hpp"
 
@@ -53,11 +53,11 @@ class variant : public wgmma::hopper_variant {
     const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
     const schedule<S> work(g.m, g.n, g.k, clusters_, true);
     const auto sums = partial_sums<S>::in(arguments.workspace, work, numbers_.next());
-    const pace<S> marks{
+    const soft_barriers<S> soft{
         reinterpret_cast<unsigned*>(static_cast<unsigned char*>(arguments.workspace) +
                                     aligned(partial_sums<S>::bytes(work))),
-        pace<S>::marks_of(work)};
-    if (marks.marks > 0) launch_clear_marks(marks, stream);
+        soft_barriers<S>::count_of(work)};
+    if (soft.count > 0) launch_clear_barriers(soft, stream);
     const store_by how = way_to_store(g, work);
     const bool by_tma = how == store_by::tma;
     const auto map_c = by_tma ? tma::map_of_c(g) : tma::map_c_of<G>{};
@@ -67,15 +67,15 @@ class variant : public wgmma::hopper_variant {
                   .max_threads = kThreads<S>,
                   .stream = stream,
                   .cluster = dim3(S::kCluster),
-                  .dependent = copied || marks.marks > 0},
-                 kernel_for<G>(by_tma), parts<G, S>::maps::of(g), map_c, g, how, work, sums, marks);
+                  .dependent = copied || soft.count > 0},
+                 kernel_for<G>(by_tma), parts<G, S>::maps::of(g), map_c, g, how, work, sums, soft);
     if (work.splits > 1) launch_sum_parts<G>(g, work, sums, stream);
   }
 
-  // The workspace: sums, marks, then what is copied.
+  // The workspace: sums, soft barriers, then copies.
   static constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
   static std::size_t sum_bytes(const schedule<S>& work) {
-    return aligned(partial_sums<S>::bytes(work)) + aligned(pace<S>::bytes(work));
+    return aligned(partial_sums<S>::bytes(work)) + aligned(soft_barriers<S>::bytes(work));
   }
   template <class G>
   unsigned char* after_sums(const G& g, const kzoo_arguments& arguments) const {
