@@ -1,8 +1,9 @@
-// The tensor core ladder's last step: which block computes what, and copies of operands.
+// persistent, the whole of the tensor core ladder: which block computes what, and copies of
+// operands.
 #include <kzoo/tma.hpp>
-#include <tensor_cores/6_persistent/clear_marks.hpp>
-#include <tensor_cores/6_persistent/schedule.hpp>
+#include <tensor_cores/beside/persistent/clear_barriers.hpp>
 #include <tensor_cores/common/padded_copy.hpp>
+#include <tensor_cores/common/stream_k_schedule.hpp>
 
 #include <map>
 #include <tuple>
@@ -143,36 +144,39 @@ TEST_CASE("the last wave is shared where that saves time", "[sim]") {
 
 TEST_CASE("clusters wait for each other where K is longer than what the L2 holds", "[sim]") {
   using S = shape<2, 1, true>;
-  const auto marks = [](int m, int n, int k, int clusters) {
-    return persistent::pace<S>::marks_of(persistent::schedule<S>(m, n, k, clusters));
+  const auto barriers = [](int m, int n, int k, int clusters) {
+    return persistent::soft_barriers<S>::count_of(persistent::schedule<S>(m, n, k, clusters));
   };
-  CHECK(marks(4096, 4096, 4096, 66) == 0);
-  CHECK(marks(8192, 8192, 8192, 66) == 15 * 128 / 32);  // 15 whole tiles each
-  CHECK(marks(4096, 4096, 16384, 66) == 3 * 256 / 32);  // the last 58 tiles are not shared
+  CHECK(barriers(4096, 4096, 4096, 66) == 0);
+  CHECK(barriers(8192, 8192, 8192, 66) == 15 * 128 / 32);  // 15 whole tiles each
+  CHECK(barriers(4096, 4096, 16384, 66) == 3 * 256 / 32);  // the last 58 tiles are not shared
   using single = shape<2, 1, false>;
-  CHECK(persistent::pace<single>::marks_of(persistent::schedule<single>(8192, 8192, 8192, 66)) ==
-        0);
+  CHECK(persistent::soft_barriers<single>::count_of(
+            persistent::schedule<single>(8192, 8192, 8192, 66)) == 0);
 }
 
-// One cluster after the other: a mark counts each of them once, and none has to wait that comes
-// last.
+// One cluster after the other: a soft barrier counts each of them once, and the last one does not
+// wait.
 template <class S>
-__global__ void keep_pace(persistent::schedule<S> work, persistent::pace<S> marks, int* passed) {
+__global__ void pass_barriers(persistent::schedule<S> work, persistent::soft_barriers<S> soft,
+                              int* passed) {
   const int k_tiles = work.each * work.k_tiles;
   for (int done = 0; done < k_tiles; ++done) {
-    if (done % persistent::pace<S>::kInterval == 0 && blockIdx.x % S::kCluster == 0) ++*passed;
-    marks.keep(done, 1);
+    if (done % persistent::soft_barriers<S>::kInterval == 0 && blockIdx.x % S::kCluster == 0)
+      ++*passed;
+    soft.wait(done, 1);
   }
 }
 
-TEST_CASE("every cluster comes to every mark once", "[sim]") {
+TEST_CASE("every cluster arrives at every soft barrier once", "[sim]") {
   using S = shape<2, 1, true>;
   const persistent::schedule<S> work(2048, 2048, 8192, 3);
-  std::vector<unsigned> arrived(persistent::pace<S>::marks_of(work), 7u);
-  const persistent::pace<S> marks{arrived.data(), static_cast<int>(arrived.size())};
-  persistent::launch_clear_marks(marks, {});
+  std::vector<unsigned> arrived(persistent::soft_barriers<S>::count_of(work), 7u);
+  const persistent::soft_barriers<S> soft{arrived.data(), static_cast<int>(arrived.size())};
+  persistent::launch_clear_barriers(soft, {});
   int passed = 0;
-  kzoo::launch({.grid = dim3(work.blocks()), .block = dim3(1)}, keep_pace<S>, work, marks, &passed);
+  kzoo::launch({.grid = dim3(work.blocks()), .block = dim3(1)}, pass_barriers<S>, work, soft,
+               &passed);
   CHECK(arrived == std::vector<unsigned>(work.each * work.k_tiles / 32, 3u));
   CHECK(passed == 3 * work.each * work.k_tiles / 32);
 }

@@ -68,7 +68,7 @@ class product {
   static std::size_t workspace_bytes(const kzoo_problem& p, int clusters) {
     const strategy<S> chosen(p.m, p.n, p.k, clusters);
     return parts<F>::bytes(p.m, p.n, p.k) + partial_sums<S>::bytes(chosen.work) +
-           pace<S>::bytes(chosen.work);
+           soft_barriers<S>::bytes(chosen.work);
   }
   static void prepare() { kzoo::allow_dynamic_shared(product_kernel<S>, kSharedBytes<S>); }
   static void run(const kzoo::gemm<float>& g, void* workspace, int clusters, options o,
@@ -78,8 +78,9 @@ class product {
     const schedule<S>& work = chosen.work;
     const how h{chosen.interval, o.guarded, with_plain_stores(g)};
     auto* const after_sums = static_cast<unsigned char*>(p.end) + partial_sums<S>::bytes(work);
-    const pace<S> marks{reinterpret_cast<unsigned*>(after_sums), pace<S>::marks_of(work)};
-    split(g, p, {marks.arrived, marks.marks}, clusters, number, stream);
+    const soft_barriers<S> soft{reinterpret_cast<unsigned*>(after_sums),
+                                soft_barriers<S>::count_of(work)};
+    split(g, p, {soft.arrived, soft.count}, clusters, number, stream);
     kzoo::launch({.grid = dim3(work.blocks()),
                   .block = dim3(S::kThreads),
                   .dynamic_shared = kSharedBytes<S>,
@@ -88,7 +89,7 @@ class product {
                   .cluster = dim3(S::kCluster),
                   .dependent = true},
                  product_kernel<S>, operand_maps<S>::of(p), g, p, work,
-                 partial_sums<S>::in(p.end, work, number), marks, h);
+                 partial_sums<S>::in(p.end, work, number), soft, h);
   }
 };
 

@@ -9,10 +9,10 @@
 #include <kzoo/tma.hpp>
 #include <kzoo/warpgroup.hpp>
 #include <kzoo/wgmma.hpp>
-#include <tensor_cores/5_warp_specialized/pipeline.hpp>
-#include <tensor_cores/6_persistent/pace.hpp>
-#include <tensor_cores/6_persistent/partial_sums.hpp>
-#include <tensor_cores/6_persistent/schedule.hpp>
+#include <tensor_cores/common/partial_sums.hpp>
+#include <tensor_cores/common/producer_consumer.hpp>
+#include <tensor_cores/common/soft_barriers.hpp>
+#include <tensor_cores/common/stream_k_schedule.hpp>
 
 #include "epilogue.hpp"
 #include "parts.hpp"
@@ -20,9 +20,9 @@
 namespace split_fp16 {
 
 using persistent::assignment;
-using persistent::pace;
 using persistent::partial_sums;
 using persistent::schedule;
+using persistent::soft_barriers;
 using warp_specialized::barriers;
 using warp_specialized::position;
 
@@ -63,7 +63,7 @@ struct operand_maps {
 template <class S>
 __device__ __forceinline__ void produce(const operand_maps<S>& maps,
                                         const parts<typename S::Format>& p, const schedule<S>& work,
-                                        const pace<S>& marks, typename S::element* stages,
+                                        const soft_barriers<S>& soft, typename S::element* stages,
                                         barriers<S::kStages>& sync) {
   const int rank = work.m_rank(), turns = work.turns();
   position<S::kStages> at;
@@ -71,7 +71,7 @@ __device__ __forceinline__ void produce(const operand_maps<S>& maps,
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
     for (int i = 0; i < c.count(); ++i, at.advance()) {
-      if (c.shared_tile < 0) marks.keep(done++, work.clusters);
+      if (c.shared_tile < 0) soft.wait(done++, work.clusters);
       auto* a = stages + at.stage * S::kStage;
       auto* b = a + S::kPanels * S::a_panel::kElements + rank * S::b_half::kElements;
       kzoo::mbarrier& full = sync.full[at.stage];
@@ -168,7 +168,7 @@ template <class S>
 __global__ void __launch_bounds__(S::kThreads, 1)
     product_kernel(const __grid_constant__ operand_maps<S> maps, kzoo::gemm<float> g,
                    parts<typename S::Format> p, schedule<S> work, partial_sums<S> sums,
-                   pace<S> marks, how how) {
+                   soft_barriers<S> soft, how how) {
   auto* stages = kzoo::dynamic_shared<typename S::element>();
   auto* c_parts = reinterpret_cast<part_of_c<S::kBN>*>(stages + S::kStages * S::kStage);
   auto& sync = *reinterpret_cast<barriers<S::kStages>*>(c_parts + S::kWarpgroups);
@@ -180,12 +180,12 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     sync.init(S::kWarpgroups * S::kCluster);
   }
   kzoo::cluster_sync();
-  kzoo::wait_for_previous();  // for the parts, and marks that are cleared
+  kzoo::wait_for_previous();  // for the parts, and soft barriers that are cleared
 
   using registers = warp_specialized::registers<S>;
   if (warpgroup == S::kWarpgroups) {
     kzoo::release_registers<registers::kProducer>();
-    if (producer) produce(maps, p, work, marks, stages, sync);
+    if (producer) produce(maps, p, work, soft, stages, sync);
   } else {
     kzoo::request_registers<registers::kConsumer>();
     clear_flags(p, S::kWarpgroups * kzoo::kWarpgroup);

@@ -6,6 +6,7 @@
 #include <tensor_cores/common/for_gemm.hpp>
 #include <tensor_cores/common/launch_tiles.hpp>
 #include <tensor_cores/common/padded_copy.hpp>
+#include <tensor_cores/common/store_pairs.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +14,17 @@
 
 namespace common {
 
-// Step has a `tiling`, and for each G kBytes of shared memory, a kernel, and wide_stores(g):
-// whether C is such that the kernel may store more than one element at a time. fp32 matrices are
-// multiplied as TF32.
-template <class Step, class Types, class Layouts = kzoo::every_layout>
-class aligned_variant {
+struct from_sm80 {
+  static constexpr unsigned compute_capability = 80;
+  static const char* supports(const kzoo_device&) { return nullptr; }
+};
+
+// Step has a `tiling`, and for each G kBytes of shared memory and a kernel. The kernel's parameters
+// are G, A and B as they are in memory, whether pairs of C's elements may be stored as one word,
+// and how many tiles C has in a column and in a row. fp32 matrices are multiplied as TF32. Device:
+// from_sm80, or on_hopper.
+template <class Step, class Types, class Layouts = kzoo::every_layout, class Device = from_sm80>
+class aligned_variant : public Device {
   using S = typename Step::tiling;
 
  public:
@@ -26,8 +33,8 @@ class aligned_variant {
   template <class T>
   static constexpr kzoo_precision precision_of =
       std::is_same_v<T, float> ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;
-  static constexpr unsigned compute_capability = 80;
 
+  static const char* supports(const kzoo_device& d) { return Device::supports(d); }
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     std::size_t needed = 0;
     for_gemm_of(p, types{}, layouts{},
@@ -61,7 +68,7 @@ class aligned_variant {
     bool copied = false;
     const G of = with_copies(g, needs, arguments.workspace, multiprocessors_, stream, copied);
     launch_tiles<S>(Step::template kernel<G>, of, S::kThreads, Step::template kBytes<G>, stream, of,
-                    a_of(of), b_of(of), Step::wide_stores(of));
+                    a_of(of), b_of(of), pairs_aligned(of));
   }
 
  private:

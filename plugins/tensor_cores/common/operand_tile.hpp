@@ -22,30 +22,30 @@ auto b_of(const G& g) {
                          : matrix<typename G::b_type>{g.b, g.ldb, g.k, g.n};
 }
 
-// A k tile of an operand: `Lines` rows of A or columns of B, and BK steps along K. It lies in
-// shared memory as in the matrix: each line along K, or each step along K as a row (A transposed,
-// or B not).
-template <class E, int Lines, int BK, bool LinesAlongK>
+// A k tile of an operand: MN indices (rows of A or columns of B) and BK steps along K. It lies in
+// shared memory as in the matrix: K-major, each MN index a row along K, or MN-major, each step
+// along K a row (A transposed, or B not).
+template <class E, int MN, int BK, bool KMajor>
 struct operand_tile {
   using element = E;
-  using tile = std::conditional_t<LinesAlongK, kzoo::swizzled_tile<E, Lines, BK>,
-                                  kzoo::swizzled_tile<E, BK, Lines>>;
-  static constexpr bool kLinesAlongK = LinesAlongK;
-  static constexpr int kLines = Lines, kElements = tile::kElements;
+  using tile =
+      std::conditional_t<KMajor, kzoo::swizzled_tile<E, MN, BK>, kzoo::swizzled_tile<E, BK, MN>>;
+  static constexpr bool kKMajor = KMajor;
+  static constexpr int kMN = MN, kElements = tile::kElements;
 
   // Row and column, in the matrix as it is in memory.
-  static constexpr __host__ __device__ int row(int line, int k) { return kLinesAlongK ? line : k; }
-  static constexpr __host__ __device__ int col(int line, int k) { return kLinesAlongK ? k : line; }
-  static constexpr __host__ __device__ int offset(int line, int k) {
-    return tile::offset(row(line, k), col(line, k));
+  static constexpr __host__ __device__ int row(int mn, int k) { return kKMajor ? mn : k; }
+  static constexpr __host__ __device__ int col(int mn, int k) { return kKMajor ? k : mn; }
+  static constexpr __host__ __device__ int offset(int mn, int k) {
+    return tile::offset(row(mn, k), col(mn, k));
   }
 };
 
 // Starts to copy a k tile, kWidth elements at a time. All kThreads threads call it.
 template <class Tile, int kThreads, int kWidth, class E>
-__device__ __forceinline__ void copy_k_tile(const matrix<E>& from, E* to, int line, int k) {
-  swizzled_copy<typename Tile::tile, kThreads, kWidth>(from, to, Tile::row(line, k),
-                                                       Tile::col(line, k));
+__device__ __forceinline__ void copy_k_tile(const matrix<E>& from, E* to, int mn, int k) {
+  swizzled_copy<typename Tile::tile, kThreads, kWidth>(from, to, Tile::row(mn, k),
+                                                       Tile::col(mn, k));
 }
 
 }  // namespace common

@@ -3,9 +3,9 @@
 // thread copies kWidth neighbouring elements at a time: 16 bytes, asynchronously, where rows are
 // aligned to that; else single elements, through registers.
 
-#include <tensor_cores/common/thread_map.hpp>
 #include <kzoo/async_copy.hpp>
 #include <kzoo/swizzled_tile.hpp>
+#include <tensor_cores/common/thread_map.hpp>
 
 #include <cstddef>
 

@@ -1,0 +1,212 @@
+#pragma once
+// What a block of wmma has in shared memory, and a warp in registers: stages of k tiles (BK steps
+// along K of A and B), the copies that fill them, fragments, and the way of accumulators into C.
+//
+//   shared memory   | stage 0 | stage 1 | ...     a stage, in nn:   A  BM rows of BK | padding
+//                                                                   B  BK rows of BN | padding
+
+#include <kzoo/async_copy.hpp>
+#include <kzoo/plugin.hpp>
+#include <tensor_cores/common/aligned_variant.hpp>
+#include <tensor_cores/common/store_pairs.hpp>
+#include <tensor_cores/common/thread_map.hpp>
+#include <tensor_cores/common/wmma_fragments.hpp>
+
+#include <cstddef>
+
+namespace wmma_tiles {
+
+// A block computes BM x BN of C in steps of BK along K, each of its warps WM x WN of that.
+template <int BM, int BN, int BK, int WM, int WN, int Stages, int BlocksPerSm>
+struct tiling {
+  static constexpr int kBM = BM, kBN = BN, kBK = BK, kWM = WM, kWN = WN;
+  static constexpr int kStages = Stages, kBlocksPerSm = BlocksPerSm;
+  static constexpr int kWarpsM = BM / WM, kWarpsN = BN / WN, kThreads = 32 * kWarpsM * kWarpsN;
+  static constexpr int kRows = WM / kFragment, kCols = WN / kFragment;  // fragments of a warp
+  static_assert(BM % WM == 0 && BN % WN == 0, "warps must cover the tile of C exactly");
+  static_assert(WM % kFragment == 0 && WN % kFragment == 0, "fragments must cover the warp's tile");
+  static_assert(Stages >= 2, "one stage is multiplied while another arrives");
+};
+
+// A k tile of an operand: MN indices (rows of A or columns of B) and BK steps along K, as they lie
+// in the matrix: K-major where rows lie along K. Rows are padded, which spreads those of a fragment
+// over the banks: 8 rows of 16 bytes each, or 4 of 32, fall into different ones.
+template <class E, int MN, int BK, bool KMajor>
+struct padded_tile {
+  using element = E;
+  static constexpr bool kKMajor = KMajor;
+  static constexpr int kBK = BK;
+  static constexpr int kRows = kKMajor ? MN : BK, kCols = kKMajor ? BK : MN;
+  static constexpr int kVector = 16 / int(sizeof(E));  // elements of a 16-byte copy
+  static constexpr int kRow = kCols + (kKMajor ? kVector : 8), kElements = kRows * kRow;
+  static constexpr __host__ __device__ int offset(int mn, int k) {
+    return kKMajor ? mn * kRow + k : k * kRow + mn;
+  }
+};
+
+template <class G, class S>
+struct smem_layout {
+  using E = typename G::a_type;
+  using a_tile = padded_tile<E, S::kBM, S::kBK, !G::kATransposed>;
+  using b_tile = padded_tile<E, S::kBN, S::kBK, G::kBTransposed>;
+  static constexpr int kFragmentK = tensor_input<E>::kFragmentK;
+  static constexpr int kSteps = S::kBK / kFragmentK;  // fragments along K in a stage
+  static constexpr int kStage = a_tile::kElements + b_tile::kElements;
+  // The epilogue uses the same memory: 16 rows of C for each warp, floats.
+  static constexpr int kCRow = S::kWN + 8;
+  static constexpr int kCRows = kFragment * kCRow;
+  static constexpr int kStagesBytes = S::kStages * kStage * int(sizeof(E));
+  static constexpr int kCBytes = S::kThreads / 32 * kCRows * int(sizeof(float));
+  static constexpr std::size_t kBytes = kStagesBytes > kCBytes ? kStagesBytes : kCBytes;
+  static_assert(kSteps >= 2 && kSteps % 2 == 0, "two sets of fragments take turns");
+  static_assert(a_tile::kElements * sizeof(E) % 32 == 0 && kStage * sizeof(E) % 32 == 0,
+                "fragments start at multiples of 32 bytes");
+};
+
+// Loads one k tile of an operand after the other, from MN index `mn` on, with zeros past the edges:
+// 16 bytes at a time, asynchronously.
+template <class Tile, int kThreads>
+class tile_loader {
+  using E = typename Tile::element;
+  using map = common::thread_map<Tile::kRows, Tile::kCols, kThreads, Tile::kVector>;
+  static_assert(map::kColSteps == 1, "threads must cover whole rows");
+
+ public:
+  __device__ __forceinline__ tile_loader(const common::matrix<E>& from, int mn)
+      : tile_row_(map::row(threadIdx.x)),
+        tile_col_(map::col(threadIdx.x)),
+        rows_left_(from.rows - tile_row_ - (Tile::kKMajor ? mn : 0)),
+        cols_left_(from.cols - tile_col_ - (Tile::kKMajor ? 0 : mn)),
+        row_length_(from.row_length),
+        from_(from.data + (from.rows - rows_left_) * from.row_length + from.cols - cols_left_) {}
+
+  // Starts the copies of the next k tile.
+  __device__ __forceinline__ void load(E* tile) {
+    E* to = tile + tile_row_ * Tile::kRow + tile_col_;
+#pragma unroll
+    for (int i = 0; i < Tile::kRows; i += map::kDown) {
+      kzoo::copy_async<16>(to + i * Tile::kRow, from_ + i * row_length_,
+                           i < rows_left_ && cols_left_ > 0);
+    }
+    (Tile::kKMajor ? cols_left_ : rows_left_) -= Tile::kBK;
+    from_ += Tile::kKMajor ? Tile::kBK : Tile::kBK * row_length_;
+  }
+
+ private:
+  int tile_row_, tile_col_;    // of this thread's first element
+  int rows_left_, cols_left_;  // from it to the end of the matrix
+  std::ptrdiff_t row_length_;
+  const E* from_;  // where it is in the next k tile
+};
+
+// The loads of both operands: tile (row0, col0) of C.
+template <class G, class S>
+class stage_loader {
+  using L = smem_layout<G, S>;
+  using E = typename G::a_type;
+
+ public:
+  __device__ __forceinline__ stage_loader(const common::matrix<E>& a, const common::matrix<E>& b,
+                                          int row0, int col0)
+      : a_(a, row0), b_(b, col0) {}
+
+  __device__ __forceinline__ void load(E* stage) {
+    a_.load(stage);
+    b_.load(stage + L::a_tile::kElements);
+  }
+
+ private:
+  tile_loader<typename L::a_tile, S::kThreads> a_;
+  tile_loader<typename L::b_tile, S::kThreads> b_;
+};
+
+// A warp's part of C.
+template <class G, class S>
+using accumulators = fragment_c<typename G::a_type>[S::kRows][S::kCols];
+
+template <class G, class S>
+__device__ __forceinline__ void fill_zero(accumulators<G, S>& acc) {
+#pragma unroll
+  for (int i = 0; i < S::kRows; ++i) {
+#pragma unroll
+    for (int j = 0; j < S::kCols; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
+  }
+}
+
+// What a warp multiplies in one step: kFragmentK columns of its rows of A, and rows of its columns
+// of B.
+template <class G, class S>
+struct fragments {
+  using L = smem_layout<G, S>;
+  using E = typename L::E;
+  using a_tile = typename L::a_tile;
+  using b_tile = typename L::b_tile;
+  fragment_a<E, a_tile::kKMajor> a[S::kRows];
+  fragment_b<E, b_tile::kKMajor> b[S::kCols];
+
+  __device__ __forceinline__ void load(const E* stage, int warp_row, int warp_col, int k) {
+#pragma unroll
+    for (int i = 0; i < S::kRows; ++i) {
+      kzoo::load_from_shared(a[i], stage + a_tile::offset(warp_row + i * kFragment, k),
+                             a_tile::kRow);
+    }
+#pragma unroll
+    for (int j = 0; j < S::kCols; ++j) {
+      kzoo::load_from_shared(
+          b[j], stage + a_tile::kElements + b_tile::offset(warp_col + j * kFragment, k),
+          b_tile::kRow);
+    }
+  }
+
+  __device__ __forceinline__ void multiply(accumulators<G, S>& acc) {
+#pragma unroll
+    for (int j = 0; j < S::kCols; ++j) round_inputs(b[j]);
+#pragma unroll
+    for (int i = 0; i < S::kRows; ++i) {
+      round_inputs(a[i]);
+#pragma unroll
+      for (int j = 0; j < S::kCols; ++j) wmma::mma_sync(acc[i][j], a[i], b[j], acc[i][j]);
+    }
+  }
+};
+
+// The epilogue: a warp's fragments go into C a row of fragments at a time, through shared memory of
+// the warp's own, because WMMA does not say which elements of a fragment a thread holds.
+
+// All threads call this when they have read the last stage. The warp's tile begins at (row0, col0)
+// of C.
+template <bool kPairs, class G, class S>
+__device__ __forceinline__ void store(const G& g, const accumulators<G, S>& acc, float* c_rows,
+                                      int row0, int col0) {
+  using L = smem_layout<G, S>;
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int i = 0; i < S::kRows; ++i) {
+#pragma unroll
+    for (int j = 0; j < S::kCols; ++j) {
+      wmma::store_matrix_sync(c_rows + j * kFragment, acc[i][j], L::kCRow, wmma::mem_row_major);
+    }
+    __syncwarp();  // c_rows is complete
+#pragma unroll 4
+    for (int at = 2 * lane; at < kFragment * S::kWN; at += 2 * 32) {
+      const float* from = c_rows + at / S::kWN * L::kCRow + at % S::kWN;
+      common::store_pair<kPairs>(g, row0 + i * kFragment + at / S::kWN, col0 + at % S::kWN, from[0],
+                                 from[1]);
+    }
+    __syncwarp();  // all lanes have read it
+  }
+}
+
+template <class G, class S>
+__device__ __forceinline__ void store(bool pairs, const G& g, const accumulators<G, S>& acc,
+                                      typename G::a_type* stages, int row0, int col0) {
+  using L = smem_layout<G, S>;
+  float* c_rows = reinterpret_cast<float*>(stages) + threadIdx.x / 32 * L::kCRows;
+  if (pairs) {
+    store<true, G, S>(g, acc, c_rows, row0, col0);
+  } else {
+    store<false, G, S>(g, acc, c_rows, row0, col0);
+  }
+}
+
+}  // namespace wmma_tiles

@@ -1,0 +1,107 @@
+// Tensor cores through mma.sync, whose operands lie in known registers of known lanes: ldmatrix
+// brings them there from swizzled tiles, and C goes straight from the accumulators to memory. fp32
+// matrices are multiplied as TF32.
+
+#include <kzoo/mma.hpp>
+#include <kzoo/plugin.hpp>
+#include <kzoo/threadblock_swizzle.hpp>
+#include <tensor_cores/common/aligned_variant.hpp>
+
+#include <cstddef>
+
+#include "mma_tile.hpp"
+
+namespace mma {
+
+// acc = a warp's part of the block's tile of C. As in wmma, k tiles arrive kStages - 1 ahead, and
+// fragments one step ahead of their multiplication.
+template <class G, class S, class E>
+__device__ __forceinline__ void multiply(const common::matrix<E>& a, const common::matrix<E>& b,
+                                         int k_tiles, int row0, int col0,
+                                         const lane_offsets<smem_layout<G, S>>& lane, E* stages,
+                                         accumulators<G, S>& acc) {
+  using L = smem_layout<G, S>;
+  const auto load = [&](int k_tile, E* stage) {
+    if (k_tile < k_tiles) {
+      const int k = k_tile * L::kBK;
+      // Equivalent to a copy_async<16> for each 16 bytes of the tile, to their place in the
+      // swizzle.
+      common::copy_k_tile<typename L::a_operand, S::kThreads, L::kVector>(a, stage, row0, k);
+      common::copy_k_tile<typename L::b_operand, S::kThreads, L::kVector>(
+          b, stage + L::a_operand::kElements, col0, k);
+    }
+    kzoo::commit_group();
+  };
+  for (int stage = 0; stage < S::kStages - 1; ++stage) load(stage, stages + stage * L::kStage);
+
+  fragments<G, S> sets[2];  // (WM, 16) of A and (16, WN) of B, each
+  kzoo::wait_group<S::kStages - 2>();
+  __syncthreads();  // stage 0 is complete
+  sets[0].load(stages, lane, 0);
+
+  int reading = 0;  // a stage
+  for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
+    const E* stage = stages + reading * L::kStage;  // (BM, BK) of A, (BK, BN) of B
+    const int next = reading + 1 == S::kStages ? 0 : reading + 1;
+    const int free = reading == 0 ? S::kStages - 1 : reading - 1;  // all threads have read it
+    load(k_tile + S::kStages - 1, stages + free * L::kStage);
+#pragma unroll
+    for (int step = 0; step < L::kSteps; ++step) {
+      if (step + 1 < L::kSteps) {
+        sets[(step + 1) % 2].load(stage, lane, (step + 1) * L::kStep);
+      } else {
+        kzoo::wait_group<S::kStages - 2>();
+        __syncthreads();  // the next stage is complete, and all threads have read this one
+        sets[0].load(stages + next * L::kStage, lane, 0);
+      }
+      sets[step % 2].multiply(acc);
+    }
+    reading = next;
+  }
+  kzoo::wait_group<0>();
+}
+
+template <class G, class S>
+__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
+    tile_kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::a_type> b,
+                bool pairs, int tile_rows, int tile_cols) {
+  const warp_position warp = warp_position::of<S>(threadIdx.x / 32);
+  const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
+  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
+
+  using L = smem_layout<G, S>;
+  accumulators<G, S> acc = {};  // (WM, WN)
+  multiply<G, S>(a, b, kzoo::ceil_div(g.k, L::kBK), row0, col0, lane_offsets<L>::of(warp),
+                 kzoo::dynamic_shared<typename G::a_type>(), acc);
+  store<G, S>(pairs, g, acc, row0 + warp.row, col0 + warp.col);
+}
+
+using same_types = kzoo::types<__half, __nv_bfloat16, float>;
+using all_types = kzoo::types<__half, __nv_bfloat16, kzoo::to<__half, float>,
+                              kzoo::to<__nv_bfloat16, float>, float, kzoo::to<signed char, int>>;
+
+template <class S>
+struct step {
+  using tiling = S;
+  template <class G>
+  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes;
+  template <class G>
+  static constexpr auto kernel = tile_kernel<G, S>;
+};
+
+template <class S, class Types, class Layouts = kzoo::every_layout>
+using variant = common::aligned_variant<step<S>, Types, Layouts>;
+
+}  // namespace mma
+
+using mma::tiling;
+
+// What is rarely the fastest is not built for everything.
+KZOO_PLUGIN("mma", "Tensor cores through mma.sync and ldmatrix",
+            kzoo::variant<mma::variant<tiling<128, 64, 64, 32, 3, 2>, mma::same_types>>(
+                "128x64x64_64x32", "4 warps, 3 stages; for matrices with few tiles"),
+            kzoo::variant<mma::variant<tiling<128, 128, 64, 64, 3, 2>, mma::same_types,
+                                       kzoo::layouts<kzoo::layout::nn>>>(
+                "128x128x64_64x64", "4 warps, 3 stages, two blocks per SM"),
+            kzoo::variant<mma::variant<tiling<128, 256, 64, 64, 4, 1>, mma::all_types>>(
+                "128x256x64_64x64", "8 warps, 4 stages; for large matrices"));

@@ -1,0 +1,115 @@
+#pragma once
+// Tiles that several clusters share. The cluster with the first k tile of one stores it; those with
+// later ones leave their sums in the workspace, each in a slot of its own, and say so with a flag.
+//
+// The workspace's contents are undefined when a run begins, so what a flag has to become is a
+// number that is new in each run, and that no memory has by chance. The warpgroup that has seen
+// it resets the flag, so that a recorded launch can be repeated.
+//
+// Where K is split, every block leaves its sums, without a flag: a second launch adds them up.
+
+#include <kzoo/cuda.hpp>
+#include <kzoo/warpgroup.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tensor_cores/common/stream_k_schedule.hpp>
+
+namespace persistent {
+
+// Each time another of all numbers of 64 bits but 0, in an order without pattern (splitmix64).
+class run_numbers {
+ public:
+  unsigned long long next() const {
+    std::uint64_t x = runs_ += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    return x == 0 ? next() : x;
+  }
+
+ private:
+  mutable std::uint64_t runs_ = reinterpret_cast<std::uintptr_t>(this);
+};
+
+template <class S>
+struct partial_sums {
+  static constexpr int kVec4s = S::kAccumulators / 4;
+  static constexpr std::size_t kSlot = std::size_t{kVec4s} * kzoo::kWarpgroup * sizeof(float4);
+
+  unsigned long long* flags;  // for each warpgroup of each block: one flag, one slot
+  float4* slots;
+  unsigned long long written;  // what a flag becomes
+
+  static std::size_t bytes(const schedule<S>& work) {
+    return work.shares() || work.splits > 1 ? flag_bytes(work) + warpgroups(work) * kSlot : 0;
+  }
+  static partial_sums in(void* workspace, const schedule<S>& work, unsigned long long written) {
+    auto* bytes = static_cast<unsigned char*>(workspace);
+    return {reinterpret_cast<unsigned long long*>(bytes),
+            bytes == nullptr ? nullptr : reinterpret_cast<float4*>(bytes + flag_bytes(work)),
+            written};
+  }
+
+  // The calling warpgroup's sums are not the whole of its part of C.
+  __device__ __forceinline__ void leave(const float (&acc)[S::kAccumulators], int warpgroup) const {
+    const int number = own(static_cast<int>(blockIdx.x), warpgroup);
+    write(acc, warpgroup);
+    __threadfence();
+    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // all have written
+    if (threadIdx.x % kzoo::kWarpgroup == 0) atomicExch(flags + number, written);
+  }
+
+  // The same without a flag.
+  __device__ __forceinline__ void write(const float (&acc)[S::kAccumulators], int warpgroup) const {
+    float4* to = slot(own(static_cast<int>(blockIdx.x), warpgroup));
+#pragma unroll
+    for (int v = 0; v < kVec4s; ++v) {
+      to[v * kzoo::kWarpgroup] =
+          make_float4(acc[4 * v], acc[4 * v + 1], acc[4 * v + 2], acc[4 * v + 3]);
+    }
+  }
+
+  // The others' sums of a tile are added in a fixed order: those of the next cluster first.
+  __device__ __forceinline__ void collect(const schedule<S>& work, int shared_tile, int warpgroup,
+                                          float (&acc)[S::kAccumulators]) const {
+    const int end = (shared_tile + 1) * work.k_tiles,
+              rank = static_cast<int>(blockIdx.x) % S::kCluster;
+    for (int c = work.cluster() + 1; c < work.clusters && work.begin(c) < end; ++c) {
+      const int number = own(c * S::kCluster + rank, warpgroup);
+      if (threadIdx.x % kzoo::kWarpgroup == 0) {
+        while (atomicCAS(flags + number, written, 0ULL) != written) __nanosleep(100);
+        __threadfence();
+      }
+      kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // they are there
+      const float4* from = slot(number);
+#pragma unroll
+      for (int v = 0; v < kVec4s; ++v) {
+        const float4 part = __ldcg(from + v * kzoo::kWarpgroup);
+        acc[4 * v] += part.x;
+        acc[4 * v + 1] += part.y;
+        acc[4 * v + 2] += part.z;
+        acc[4 * v + 3] += part.w;
+      }
+    }
+  }
+
+ private:
+  static std::size_t warpgroups(const schedule<S>& work) {
+    return std::size_t{static_cast<unsigned>(work.blocks())} * S::kWarpgroups;
+  }
+  static std::size_t flag_bytes(const schedule<S>& work) {
+    constexpr std::size_t kAlignment = 256;
+    return (warpgroups(work) * sizeof(unsigned long long) + kAlignment - 1) / kAlignment *
+           kAlignment;
+  }
+  static __device__ __forceinline__ int own(int block, int warpgroup) {
+    return block * S::kWarpgroups + warpgroup;
+  }
+  __device__ __forceinline__ float4* slot(int number) const {
+    return slots + std::size_t(number) * kVec4s * kzoo::kWarpgroup + threadIdx.x % kzoo::kWarpgroup;
+  }
+};
+
+}  // namespace persistent

@@ -1,0 +1,101 @@
+#pragma once
+// A and B as the copy engine knows them.
+
+#include <kzoo/tma.hpp>
+#include <tensor_cores/common/launch_tiles.hpp>
+#include <tensor_cores/common/padded_copy.hpp>
+#include <tensor_cores/common/wgmma_tile.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tma {
+
+// A parameter of the kernel. ATile and BTile are what one call of load copies: wgmma::operand_tile.
+template <class ATile, class BTile>
+struct operand_maps {
+  kzoo::tensor_map<typename ATile::tile> a;
+  kzoo::tensor_map<typename BTile::tile> b;
+
+  template <class G>
+  static operand_maps of(const G& g) {
+    return {map_of<ATile>(common::a_of(g)), map_of<BTile>(common::b_of(g))};
+  }
+
+  __device__ __forceinline__ void prefetch() const {
+    kzoo::prefetch(a);
+    kzoo::prefetch(b);
+  }
+
+ private:
+  template <class Tile, class E>
+  static auto map_of(const common::matrix<E>& from) {
+    return kzoo::make_tensor_map<typename Tile::tile>(from.data, from.rows, from.cols,
+                                                      from.row_length);
+  }
+};
+
+// Maps of whole k tiles.
+template <class G, class S>
+using tile_maps = operand_maps<typename wgmma::smem_layout<G, S>::a_tile,
+                               typename wgmma::smem_layout<G, S>::b_tile>;
+
+// Starts to load k tiles into a stage.
+template <class G, class S>
+__device__ __forceinline__ void load_stage(const tile_maps<G, S>& maps, typename G::a_type* stage,
+                                           int row, int col, int k, kzoo::mbarrier& arrived) {
+  using L = wgmma::smem_layout<G, S>;
+  arrived.arrive_and_expect(L::kStageBytes);
+  kzoo::tma_load(maps.a, stage, L::a_tile::row(row, k), L::a_tile::col(row, k), arrived);
+  kzoo::tma_load(maps.b, L::b_of(stage), L::b_tile::row(col, k), L::b_tile::col(col, k), arrived);
+}
+
+// What a Step of tile_variant derives from whose kernel has a block for each tile of C. Step has
+// kThreads, and for each G kBytes of shared memory and a kernel.
+template <class Step, class S>
+struct block_per_tile {
+  template <class G>
+  static void prepare() {
+    kzoo::allow_dynamic_shared(Step::template kernel<G>, Step::template kBytes<G>);
+  }
+  template <class G>
+  static void launch(const G& g, int, kzoo::stream_t stream) {
+    common::launch_tiles<S>(Step::template kernel<G>, g, Step::kThreads, Step::template kBytes<G>,
+                            stream, tile_maps<G, S>::of(g), g, common::pairs_aligned(g));
+  }
+};
+
+// A variant whose tiles TMA loads. Step has prepare<G>() and launch(g, multiprocessors,
+// stream). Operands with rows that TMA cannot address are copied first, into the workspace, to rows
+// that it can.
+template <class Step>
+class tile_variant : public wgmma::hopper_variant {
+ public:
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
+    return common::copies_bytes(p, [&](std::int64_t row_length, std::int64_t, kzoo_type type) {
+      return common::needs_copy(p, row_length, type);
+    });
+  }
+  tile_variant(const kzoo_problem& p, const kzoo_device& d)
+      : multiprocessors_(static_cast<int>(d.multiprocessors)) {
+    common::for_gemm_of(p, types{}, layouts{},
+                        [](auto of) { Step::template prepare<typename decltype(of)::type>(); });
+  }
+
+  template <class G>
+  void run(const G& g, const kzoo_arguments& arguments) const {
+    const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
+    const auto needs = [](const auto& operand) {
+      return !kzoo::tma_addressable(operand.data, operand.row_length);
+    };
+    bool copied = false;
+    const G of =
+        common::with_copies(g, needs, arguments.workspace, multiprocessors_, stream, copied);
+    Step::launch(of, multiprocessors_, stream);
+  }
+
+ private:
+  int multiprocessors_;
+};
+
+}  // namespace tma

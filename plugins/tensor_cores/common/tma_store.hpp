@@ -1,0 +1,100 @@
+#pragma once
+// C by the copy engine: accumulators are rounded, go to shared memory in rows, a panel of 64
+// columns at a time, and leave from there while something else is computed.
+
+#include <kzoo/mma.hpp>
+#include <kzoo/tma.hpp>
+#include <kzoo/warpgroup.hpp>
+
+#include <cstring>
+
+namespace tma {
+
+// Panels that a warpgroup has in shared memory, used in turn. Only a C of 16-bit elements leaves by
+// TMA.
+template <class T>
+using out_tile = kzoo::swizzled_tile<T, 64, 128 / sizeof(T)>;
+template <class T, class S>
+struct out_buffers {
+  static constexpr int kCount = sizeof(T) == 2 ? S::kOutPanels : 0;
+  static constexpr int kElements = kCount * out_tile<T>::kElements;
+  static constexpr std::size_t kBytes = kElements * sizeof(T);
+};
+
+// Two values, rounded, in one register.
+template <class T>
+__device__ __forceinline__ unsigned pack(float x, float y) {
+  const T both[2] = {T(x), T(y)};
+  unsigned word = 0;
+  memcpy(&word, both, sizeof word);
+  return word;
+}
+
+// A warpgroup's finished part of C, 64 rows of kCols columns, rounded: half as many registers as
+// the accumulators had, which are free for the next tile.
+template <class T, int kCols>
+struct finished {
+  static constexpr int kPanels = kCols / 64, kWords = kCols / 4, kPanelWords = kWords / kPanels;
+  unsigned words[kWords];
+  int row, col;  // of C
+
+  __device__ __forceinline__ void round(int panel, const float (&acc)[kCols / 2], float alpha) {
+#pragma unroll
+    for (int i = panel * kPanelWords; i < (panel + 1) * kPanelWords; ++i) {
+      words[i] = pack<T>(alpha * acc[2 * i], alpha * acc[2 * i + 1]);
+    }
+  }
+
+  // Starts to store a panel, through one of kBuffers. All of the warpgroup call this; its thread 0
+  // has to wait for the last stores before the block ends.
+  template <int kBuffers>
+  __device__ __forceinline__ void store(int panel, const kzoo::tensor_map<out_tile<T>>& map,
+                                        T* buffers, int warpgroup) const {
+    T* buffer = buffers + panel % kBuffers * out_tile<T>::kElements;
+    const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
+    // A lane points stmatrix to row lane % 16 of 16 x 16 elements, at the first or second 8
+    // columns.
+    const int to_row = thread / 32 * 16 + lane % 16, right = lane / 16 * 8;
+    if (thread == 0) kzoo::tma_store_wait_read<kBuffers - 1>();
+    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the buffer may be overwritten
+#pragma unroll
+    for (int x = 0; x < 64; x += 16) {
+      unsigned four[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) four[i] = words[panel * kPanelWords + x / 4 + i];
+      kzoo::stmatrix(buffer + out_tile<T>::offset(to_row, x + right), four);
+    }
+    kzoo::fence_async_proxy();
+    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the panel is complete
+    if (thread == 0) {
+      kzoo::tma_store(map, buffer, row, col + panel * 64);
+      kzoo::tma_store_commit();
+    }
+  }
+};
+
+// Rounds and stores a warpgroup's part of the block's tile of C, which begins at (row0, col0).
+// `buffers`: the warpgroup's out_buffers.
+template <class S, class T>
+__device__ __forceinline__ void store_tile(const kzoo::tensor_map<out_tile<T>>& map, T* buffers,
+                                           int warpgroup, int row0, int col0, float alpha,
+                                           const float (&acc)[S::kAccumulators]) {
+  finished<T, S::kBN> c;
+  c.row = row0 + warpgroup * 64;
+  c.col = col0;
+#pragma unroll
+  for (int panel = 0; panel < c.kPanels; ++panel) {
+    c.round(panel, acc, alpha);
+    c.template store<S::kOutPanels>(panel, map, buffers, warpgroup);
+  }
+}
+
+// C as the copy engine knows it; tma_storable(g.c, g.n, g.ldc) has to be true.
+template <class G>
+using map_c_of = kzoo::tensor_map<out_tile<typename G::c_type>>;
+template <class G>
+map_c_of<G> map_of_c(const G& g) {
+  return kzoo::make_tensor_map<out_tile<typename G::c_type>>(g.c, g.m, g.n, g.ldc);
+}
+
+}  // namespace tma
