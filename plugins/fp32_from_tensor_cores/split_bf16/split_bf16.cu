@@ -5,7 +5,7 @@
 namespace split_bf16 {
 
 using split_fp16::about;
-using split_fp16::tally;
+using split_fp16::vector_summary;
 
 // hi + mid + lo have the 24 bits of a float, and bf16 has its exponents: nothing is scaled. What is
 // smaller than 2^-24 of a product is left out: mid lo, lo mid and lo lo.
@@ -24,11 +24,11 @@ struct triple {
 
   static __device__ __forceinline__ int exponent_of(unsigned) { return 0; }
 
-  // Whatever is not held needs fp32, dense or not.
-  static __device__ __forceinline__ int flags(const tally& t, int) {
+  // Whatever is not representable needs fp32, well scaled or not.
+  static __device__ __forceinline__ int flags(const vector_summary& t, int) {
     constexpr unsigned kRoundsToInfinity = 0x7f7f8000u;
     return (t.largest >= kRoundsToInfinity ? about::kNotFinite : 0) |
-           (t.held() ? 0 : about::kNotHeld | about::kNotDense);
+           (t.representable() ? 0 : about::kNotRepresentable | about::kNotWellScaled);
   }
 
   static __device__ __forceinline__ void split(float x, float y, unsigned (&parts)[kParts]) {
@@ -45,9 +45,9 @@ struct triple {
   static __device__ __forceinline__ unsigned count_high(const unsigned (&)[4]) { return 0; }
 
   // From here on all parts are normal numbers, or zeros.
-  static constexpr float kHeld = 0x1p-102f;
-  static __device__ __forceinline__ bool is_held(float x, float) {
-    return x == 0.0f || fabsf(x) >= kHeld;
+  static constexpr float kRepresentable = 0x1p-102f;
+  static __device__ __forceinline__ bool is_representable(float x, float) {
+    return x == 0.0f || fabsf(x) >= kRepresentable;
   }
 };
 

@@ -22,7 +22,7 @@ inline bool with_plain_stores(const kzoo::gemm<float>& g) {
 // columns, and room for repairs.
 template <int BN>
 struct part_of_c {
-  tally of_rows[64], of_cols[BN];
+  vector_summary of_rows[64], of_cols[BN];
   int rows[64], cols[BN];  // in words
   alignas(16) float col_scales[BN], tiles[repair_tiling::kElements];
 };
@@ -33,8 +33,9 @@ template <int BN, class Format>
 __device__ __forceinline__ void start_loading(part_of_c<BN>& to, const parts<Format>& p, int row0,
                                               int col0) {
   const int thread = static_cast<int>(threadIdx.x) % kzoo::kWarpgroup;
-  const auto load = [](tally& word, const tally* from, int i, std::int64_t count) {
-    kzoo::copy_async<sizeof(tally)>(&word, i < count ? from + i : from, i < count);
+  const auto load = [](vector_summary& word, const vector_summary* from, int i,
+                       std::int64_t count) {
+    kzoo::copy_async<sizeof(vector_summary)>(&word, i < count ? from + i : from, i < count);
   };
   if (thread < 64) load(to.of_rows[thread], p.rows, row0 + thread, p.m);
 #pragma unroll

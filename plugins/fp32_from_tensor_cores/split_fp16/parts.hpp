@@ -25,28 +25,28 @@
 namespace split_fp16 {
 
 inline constexpr int kLeastK = 16;              // for fewer terms fp32's own bound is too tight
-inline constexpr int kStrip = 32, kTile = 256;  // columns and steps of B that are split by a block
+inline constexpr int kPanel = 32, kTile = 256;  // columns and steps of B that are split by a block
 
 // What the splitting pass finds out about a vector.
-struct tally {
-  static constexpr unsigned kNotHeld = 0x80000000u;
+struct vector_summary {
+  static constexpr unsigned kNotRepresentable = 0x80000000u;
 
   unsigned largest;  // magnitude of an element, as bits
-  unsigned high;     // how many elements are high; kNotHeld: at least one element is not held
+  unsigned high;     // how many elements are high; kNotRepresentable: at least one is not exact
 
-  __device__ __forceinline__ bool held() const { return (high & kNotHeld) == 0; }
+  __device__ __forceinline__ bool representable() const { return (high & kNotRepresentable) == 0; }
 };
 
 // That in one word: the exponent e of the vector's scale, 2^-e, and flags.
 struct about {
   static constexpr int kNotFinite = 1;  // an infinity, a NaN, or too few terms
-  static constexpr int kNotHeld = 2, kNotDense = 4;
+  static constexpr int kNotRepresentable = 2, kNotWellScaled = 4;
   static constexpr int kFar = 8;  // the exponent is far from 0
   static constexpr int kFlags = 15, kFlagBits = 4, kFarthest = 60;
 
-  // Without a guard, the first three flags are not set.
+  // Unguarded, the first three flags are not set.
   template <class Format>
-  static __device__ __forceinline__ int word(const tally& t, int k, bool guarded) {
+  static __device__ __forceinline__ int word(const vector_summary& t, int k, bool guarded) {
     int flags = guarded ? Format::flags(t, k) | (k < kLeastK ? kNotFinite : 0) : 0;
     const int exponent = Format::exponent_of(t.largest);
     if (exponent > kFarthest || exponent < -kFarthest) flags |= kFar;
@@ -57,7 +57,8 @@ struct about {
   // Does an element of C need fp32 arithmetic? `words`: of its row and its column, or of several of
   // them, or-ed together: the answer is then yes if it is for any pair of them.
   static __device__ __forceinline__ bool needs_fp32(int words) {
-    return (words & kNotFinite) != 0 || (words & (kNotHeld | kNotDense)) == (kNotHeld | kNotDense);
+    return (words & kNotFinite) != 0 ||
+           (words & (kNotRepresentable | kNotWellScaled)) == (kNotRepresentable | kNotWellScaled);
   }
 };
 
@@ -84,10 +85,11 @@ class power_of_two {
 
 // An element as a pair of fp16 numbers.
 //
-// It is held if hi + lo differs from it by at most 2^-23 of itself. Where one is not held, the
-// difference is at most 2^-25, which still does not matter where both vectors are dense: 5/8 of
-// their elements are high, so in K/4 terms or more of the product both factors are. Then sum |a b|
-// is at least K/4 2^18, and what is lost at most 2 K 2^-25 2^15, half of 2^-24 sum |a b|.
+// It is representable if hi + lo differs from it by at most 2^-23 of itself. The others differ by
+// at most 2^-25, which still does not matter where both vectors are well scaled, that is 5/8 of
+// their elements are high: then in K/4 terms or more of the product both factors are, sum |a b| is
+// at least K/4 2^18, and what is lost at most 2 K 2^-25 2^15, half of 2^-24 sum |a b|. Elements of
+// C with neither are computed in fp32 (repair.hpp).
 struct fp16_pair {
   using element = __half;
   static constexpr int kParts = 2, kChunk = 32;  // parts, and steps along K that are neighbours
@@ -105,12 +107,12 @@ struct fp16_pair {
     return max(static_cast<int>(largest >> 23) - 127 - kLargest, kLowest);
   }
 
-  static __device__ __forceinline__ int flags(const tally& t, int k) {
-    const std::int64_t high = t.high & ~tally::kNotHeld;
+  static __device__ __forceinline__ int flags(const vector_summary& t, int k) {
+    const std::int64_t high = t.high & ~vector_summary::kNotRepresentable;
     int flags = 0;
     if (t.largest >= 0x7f800000u) flags |= about::kNotFinite;
-    if (!t.held()) flags |= about::kNotHeld;
-    if (t.largest != 0 && high * 8 < std::int64_t{k} * 5) flags |= about::kNotDense;
+    if (!t.representable()) flags |= about::kNotRepresentable;
+    if (t.largest != 0 && high * 8 < std::int64_t{k} * 5) flags |= about::kNotWellScaled;
     return flags;
   }
 
@@ -132,10 +134,10 @@ struct fp16_pair {
     return static_cast<unsigned>(__popc(bits));
   }
 
-  // Scaled elements from here on are held: lo is off by 2^-25 at most.
-  static constexpr float kHeld = 0x1p-2f;
+  // Scaled elements from here on are representable: lo is off by 2^-25 at most.
+  static constexpr float kRepresentable = 0x1p-2f;
   // Is an element x, which is v when it is scaled?
-  static __device__ __forceinline__ bool is_held(float x, float v) {
+  static __device__ __forceinline__ bool is_representable(float x, float v) {
     const float rest = v - __half2float(__float2half_rn(v));
     const float lost = rest - __half2float(__float2half_rn(rest));
     return fabsf(lost) <= 0x1p-23f * fabsf(v) && (v != 0.0f || x == 0.0f);
@@ -147,12 +149,12 @@ struct parts {
   using element = typename Format::element;
 
   std::int64_t m, n, k_chunks;
-  int tiles;                  // of a strip of B along K, with maxima of their own
-  element *a, *b;             // kRow elements for each chunk of a row of A, of a column of B
-  tally *rows, *cols;         // about them
-  unsigned* maxima;           // of columns in each tile
-  unsigned long long* ready;  // flags: a tile's maxima are there
-  void* end;                  // of what this needs of the workspace
+  int tiles;                    // of a panel of B along K, with maxima of their own
+  element *a, *b;               // kRow elements for each chunk of a row of A, of a column of B
+  vector_summary *rows, *cols;  // of them
+  unsigned* maxima;             // of columns in each tile
+  unsigned long long* ready;    // flags: a tile's maxima are there
+  void* end;                    // of what this needs of the workspace
 
   static constexpr int kRow = Format::kParts * Format::kChunk;
 
@@ -194,8 +196,8 @@ struct parts {
   }
 
   __host__ __device__ int padded_k() const { return static_cast<int>(k_chunks) * Format::kChunk; }
-  __host__ __device__ int strips() const { return static_cast<int>((n + kStrip - 1) / kStrip); }
-  __host__ __device__ int ready_flags() const { return strips() * tiles; }
+  __host__ __device__ int panels() const { return static_cast<int>((n + kPanel - 1) / kPanel); }
+  __host__ __device__ int ready_flags() const { return panels() * tiles; }
 };
 
 }  // namespace split_fp16

@@ -1,21 +1,21 @@
 #pragma once
-// The splitting pass. A vector can be scaled only when its largest element is known. A row of A is
-// no problem: threads read it, find its maximum, and still have it in registers. A strip of columns
-// of B is shared by several blocks, one for each tile along K: each has its tile in shared memory,
-// tells the others its maxima, and waits for theirs.
+// The splitting pass. A vector can be scaled only when its largest element is known. A row of A
+// takes one pass: threads read it, find its maximum, and still have it in registers. A panel of
+// columns of B is shared by several blocks, one for each tile along K: each has its tile in shared
+// memory, tells the others its maxima, and waits for theirs.
 //
-//   blocks    tiles of strip 0 | some rows of A | tiles of strip 1 | some rows of A | ...
+//   blocks    tiles of panel 0 | some rows of A | tiles of panel 1 | some rows of A | ...
 //
 // Blocks start in the order of their numbers, as prefix sums that look back rely on, too. So a
-// strip's tiles come to run together, as long as there are few of them. Where there are many, there
+// panel's tiles come to run together, as long as there are few of them. Where there are many, there
 // are two launches instead: for maxima, and for the rest.
 
 #include <kzoo/dependent_launch.hpp>
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
 
-#include "octet.hpp"
 #include "parts.hpp"
+#include "split_eight.hpp"
 
 #include <bit>
 
@@ -23,8 +23,8 @@ namespace split_fp16 {
 
 struct split_tiling {
   static constexpr int kThreads = 256, kBlocksPerSm = 4;
-  static constexpr int kKept = 4;                       // octets of a row that a thread keeps
-  static constexpr int kCols = kStrip, kSteps = kTile;  // of B that a block splits
+  static constexpr int kKept = 4;  // groups of eight of a row that a thread keeps
+  static constexpr int kCols = kPanel, kSteps = kTile;  // of B that a block splits
   static_assert(kThreads / 32 * 4 == kCols);
 };
 
@@ -43,8 +43,8 @@ struct zeroed {
 
 // Which block does what.
 struct split_plan {
-  int team;                   // threads that share a row of A
-  int tiles, rows, each;      // blocks for a strip: for B, for A, and together
+  int threads_per_row;        // threads that share a row of A
+  int tiles, rows, each;      // blocks for a panel: for B, for A, and together
   bool finds, splits;         // this launch finds maxima of B, and splits the rest
   unsigned long long number;  // what a flag becomes
 
@@ -53,8 +53,9 @@ struct split_plan {
       : tiles(p.tiles), finds(true), splits(true), number(new_number) {
     using S = split_tiling;
     const auto shared_by = std::bit_ceil(static_cast<unsigned>(kzoo::ceil_div(k, 8 * S::kKept)));
-    team = std::clamp(static_cast<int>(shared_by), 32, S::kThreads);
-    rows = kzoo::ceil_div(kzoo::ceil_div(static_cast<int>(p.m), S::kThreads / team), p.strips());
+    threads_per_row = std::clamp(static_cast<int>(shared_by), 32, S::kThreads);
+    rows = kzoo::ceil_div(kzoo::ceil_div(static_cast<int>(p.m), S::kThreads / threads_per_row),
+                          p.panels());
     each = tiles + rows;
   }
 };
@@ -64,13 +65,14 @@ struct split_plan {
 // contiguous.
 template <class Format, int kWidth>
 __device__ __forceinline__ void split_rows(const kzoo::gemm<float>& g, const parts<Format>& out,
-                                           unsigned team, int block) {
+                                           unsigned threads_per_row, int block) {
   constexpr unsigned kKept = split_tiling::kKept, kMostRows = split_tiling::kThreads / 32;
   constexpr unsigned kHalf = 128;
   __shared__ unsigned largest[kMostRows], high[kMostRows];
-  const unsigned thread = threadIdx.x, in_block = thread / team, lane = thread % 32;
-  const int row = block * (split_tiling::kThreads / team) + static_cast<int>(in_block);
-  const unsigned first = thread % team / 32 * 2 * kHalf, step = team / 32 * 2 * kHalf;
+  const unsigned thread = threadIdx.x, in_block = thread / threads_per_row, lane = thread % 32;
+  const int row = block * (split_tiling::kThreads / threads_per_row) + static_cast<int>(in_block);
+  const unsigned first = thread % threads_per_row / 32 * 2 * kHalf,
+                 step = threads_per_row / 32 * 2 * kHalf;
   const unsigned k = row < g.m ? g.k : 0, k_end = row < g.m ? out.padded_k() : 0;
   const float* from = g.a + row * g.lda;
   auto* to = out.a + row * out.k_chunks * out.kRow;
@@ -111,7 +113,7 @@ __device__ __forceinline__ void split_rows(const kzoo::gemm<float>& g, const par
 
   const float scale = power_of_two::of(-Format::exponent_of(largest[in_block]));
   unsigned my_high = 0;
-  bool held = true;
+  bool representable = true;
   // Eight neighbours: an even lane takes its own first four and those of the odd lane after it, the
   // odd one both second fours.
   const auto split = [&](float(&x)[8], unsigned k0) {
@@ -122,10 +124,10 @@ __device__ __forceinline__ void split_rows(const kzoo::gemm<float>& g, const par
       x[i] = odd ? other : x[i];
       x[4 + i] = odd ? x[4 + i] : other;
     }
-    const octet<Format> eight(x, scale);
+    const split_eight<Format> eight(x, scale);
     eight.store(to, out.kRow, k0 + lane / 2 * 8, k0 + kHalf + lane / 2 * 8, k_end);
     my_high += eight.high;
-    held = held && eight.held;
+    representable = representable && eight.representable;
   };
 #pragma unroll
   for (unsigned j = 0; j < kKept; ++j) {
@@ -137,19 +139,20 @@ __device__ __forceinline__ void split_rows(const kzoo::gemm<float>& g, const par
     split(x, k0);
   }
   my_high = __reduce_add_sync(~0u, my_high);
-  held = __all_sync(~0u, held);
+  representable = __all_sync(~0u, representable);
   if (lane == 0) {
     atomicAdd(&high[in_block], my_high);
-    if (!held) atomicOr(&high[in_block], tally::kNotHeld);
+    if (!representable) atomicOr(&high[in_block], vector_summary::kNotRepresentable);
   }
   __syncthreads();  // all have counted
-  if (thread % team == 0 && row < g.m) out.rows[row] = {largest[in_block], high[in_block]};
+  if (thread % threads_per_row == 0 && row < g.m)
+    out.rows[row] = {largest[in_block], high[in_block]};
 }
 
-// A tile of B: part `tile` of a strip along K. It is turned in shared memory.
+// A tile of B: part `tile` of a panel along K. It is transposed in shared memory.
 template <class Format, int kWidth>
 __device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const parts<Format>& out,
-                                              const split_plan& plan, int strip, int number) {
+                                              const split_plan& plan, int panel, int number) {
   constexpr int kThreads = split_tiling::kThreads, kCols = split_tiling::kCols,
                 kSteps = split_tiling::kSteps;
   __shared__ __align__(16) float tile[kSteps * kCols];  // [step along K][column]
@@ -157,7 +160,7 @@ __device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const 
   // Rows are permuted in groups of 8, so that both the copies and the reads along K have no bank
   // conflicts.
   const auto at = [](unsigned k, unsigned col) { return (k * kCols + col) ^ (k / 8 % 8 * 4); };
-  const int col0 = strip * kCols, k0 = number * kSteps;
+  const int col0 = panel * kCols, k0 = number * kSteps;
   const unsigned thread = threadIdx.x;
   const unsigned my_col = thread * kWidth % kCols, my_row = thread * kWidth / kCols;
   constexpr unsigned kLoads = kSteps * kCols / (kThreads * kWidth), kDown = kSteps / kLoads;
@@ -204,12 +207,12 @@ __device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const 
       __threadfence();
     }
     __syncwarp();
-    if (thread == 0) atomicExch(out.ready + strip * plan.tiles + number, plan.number);
+    if (thread == 0) atomicExch(out.ready + panel * plan.tiles + number, plan.number);
   }
   if (!plan.splits) return;
   if (plan.finds) {
     for (int i = static_cast<int>(thread); i < plan.tiles; i += kThreads) {
-      const volatile unsigned long long* flag = out.ready + strip * plan.tiles + i;
+      const volatile unsigned long long* flag = out.ready + panel * plan.tiles + i;
       while (*flag != plan.number) __nanosleep(20);
       __threadfence();
     }
@@ -236,25 +239,26 @@ __device__ __forceinline__ void split_columns(const kzoo::gemm<float>& g, const 
   const std::int64_t stride = out.b_row(1) * out.b_cols() + out.b_col(1);  // from chunk to chunk
   const float* from = tile + at(my_k, col);  // at(my_k + i, col) for i < 8 are kCols apart
   unsigned my_high = 0;
-  bool held = true;
+  bool representable = true;
 #pragma unroll
   for (unsigned j = 0; j < kSteps; j += 64) {
     float x[8];
 #pragma unroll
     for (unsigned i = 0; i < 8; ++i) x[i] = from[(j + i) * kCols];
-    const octet<Format> eight(x, scale);
+    const split_eight<Format> eight(x, scale);
     eight.store(to, stride, j + k_even, j + k_even + 32, end);
     my_high += eight.high;
-    held = held && eight.held;
+    representable = representable && eight.representable;
   }
   atomicAdd(&high[col], my_high);
-  if (!held) atomicOr(&high[col], tally::kNotHeld);
+  if (!representable) atomicOr(&high[col], vector_summary::kNotRepresentable);
   __syncthreads();  // the block has counted
   if (thread < kCols && col0 + static_cast<int>(thread) < g.n) {
-    tally& column = out.cols[col0 + thread];
+    vector_summary& column = out.cols[col0 + thread];
     if (number == 0) column.largest = largest[thread];
-    atomicAdd(&column.high, high[thread] & ~tally::kNotHeld);
-    if ((high[thread] & tally::kNotHeld) != 0) atomicOr(&column.high, tally::kNotHeld);
+    atomicAdd(&column.high, high[thread] & ~vector_summary::kNotRepresentable);
+    if ((high[thread] & vector_summary::kNotRepresentable) != 0)
+      atomicOr(&column.high, vector_summary::kNotRepresentable);
   }
 }
 
@@ -263,12 +267,12 @@ __global__ void __launch_bounds__(split_tiling::kThreads, split_tiling::kBlocksP
     split_kernel(kzoo::gemm<float> g, parts<Format> out, split_plan plan, zeroed for_next) {
   kzoo::release_dependents();
   if (blockIdx.x == 0) for_next.clear();
-  const int strip = static_cast<int>(blockIdx.x) / plan.each;
+  const int panel = static_cast<int>(blockIdx.x) / plan.each;
   const int i = static_cast<int>(blockIdx.x) % plan.each;
   if (i < plan.tiles) {
-    split_columns<Format, kWidthB>(g, out, plan, strip, i);
+    split_columns<Format, kWidthB>(g, out, plan, panel, i);
   } else if (plan.splits) {
-    split_rows<Format, kWidthA>(g, out, plan.team, strip * plan.rows + i - plan.tiles);
+    split_rows<Format, kWidthA>(g, out, plan.threads_per_row, panel * plan.rows + i - plan.tiles);
   }
 }
 
@@ -281,7 +285,7 @@ void split(const kzoo::gemm<float>& g, const parts<Format>& p, zeroed for_next, 
   const bool vec4_b = kzoo::tma_addressable(g.b, g.ldb) && g.n % 4 == 0;
   split_plan plan(p, g.k, number);
   const auto launch = [&] {
-    kzoo::launch({.grid = dim3(static_cast<unsigned>(p.strips()) * plan.each),
+    kzoo::launch({.grid = dim3(static_cast<unsigned>(p.panels()) * plan.each),
                   .block = dim3(split_tiling::kThreads),
                   .max_threads = split_tiling::kThreads,
                   .stream = stream},

@@ -9,13 +9,13 @@ __device__ __forceinline__ unsigned magnitude(float x) { return __float_as_uint(
 
 // Eight elements of a vector, neighbours along K, and what they say about it.
 template <class Format>
-struct octet {
+struct split_eight {
   unsigned parts[Format::kParts][4];
   unsigned high;
-  bool held;
+  bool representable;
 
-  __device__ __forceinline__ octet(const float (&x)[8], float scale) {
-    float v[8], smallest = Format::kHeld;
+  __device__ __forceinline__ split_eight(const float (&x)[8], float scale) {
+    float v[8], smallest = Format::kRepresentable;
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       v[i] = scale * x[i];
@@ -29,14 +29,15 @@ struct octet {
       for (int part = 0; part < Format::kParts; ++part) parts[part][i] = of_two[part];
     }
     high = Format::count_high(parts[0]);
-    held = true;
-    if (smallest < Format::kHeld) [[unlikely]] {
+    representable = true;
+    if (smallest < Format::kRepresentable) [[unlikely]] {
 #pragma unroll
-      for (int i = 0; i < 8; ++i) held = held && Format::is_held(x[i], v[i]);
+      for (int i = 0; i < 8; ++i)
+        representable = representable && Format::is_representable(x[i], v[i]);
     }
   }
 
-  // To a vector whose chunks are `stride` elements apart: an even lane's octet at k0, and that of
+  // To a vector whose chunks are `stride` elements apart: an even lane's eight at k0, and those of
   // the odd lane after it at k1, as far as they are below `end`. All lanes of a warp call this.
   // Both are at the same place in their chunks, and neighbours of pairs are neighbours there: so
   // each instruction writes whole lines of 128 bytes.
