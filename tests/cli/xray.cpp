@@ -174,7 +174,7 @@ TEST_CASE("xray says what a slow line costs and what to do", "[cli]") {
              ContainsSubstring("bank conflicts, 2 wavefronts for each request where 1 would do") &&
                  ContainsSubstring("pad the rows by 4 bytes") &&
                  ContainsSubstring("banks of its lanes: 0 0 1 1") &&
-                 ContainsSubstring("a_tile[Layout::at(a_k_, row)] = a_[i].x;"));
+                 ContainsSubstring("a_tile[Layout::at(a_k, a_row)] = a4.x;"));
   const auto swizzled = runner(cells + "swizzled");
   CHECK(swizzled.code == 0);
   CHECK_THAT(swizzled.out, !ContainsSubstring("bank conflicts"));
