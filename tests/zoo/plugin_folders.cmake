@@ -25,6 +25,7 @@ add_subdirectory(plugins)
   endforeach()
   execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${WORK} -B ${WORK}/build
                   RESULT_VARIABLE code OUTPUT_QUIET ERROR_VARIABLE fault)
+  string(REGEX REPLACE "[ \n]+" " " fault "${fault}")  # CMake wraps lines
   set(fault "${fault}" PARENT_SCOPE)
   set(names "" PARENT_SCOPE)
   if(code EQUAL 0)
