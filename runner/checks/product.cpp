@@ -1,10 +1,13 @@
 #include "checks/product.hpp"
 
+#include "checks/timed_runs.hpp"
+
 #include <fmt/format.h>
 
 namespace kzoo::checks {
+namespace {
 
-covered product::run(candidate& c) const {
+covered run_product(candidate& c) {
   worker::sample_request how;
   how.warmup = 1;
   how.samples = 5;
@@ -14,11 +17,15 @@ covered product::run(candidate& c) const {
   require(first.judgement, problem_name(c.current_problem()));
   std::vector judged{first.report.output.digest};
   timing::throttle_filter all_count(0, how.samples);
-  const judged_samples timed = c.sample(how, judged, all_count);
+  const judged_samples timed = sample(c, how, judged, all_count);
   require(timed.judgement, "right when it ran once, wrong when it was timed");
   c.finish();
   return {fmt::format("{}, error {:.3g} of what is allowed", problem_name(c.current_problem()),
                       first.judgement.accuracy.worst_of_allowed)};
 }
+
+}  // namespace
+
+check product() { return {.name = "product", .run = run_product}; }
 
 }  // namespace kzoo::checks

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::reference {
@@ -132,6 +133,11 @@ struct judgement {
   std::string reason;  // a sentence when not right
   reference::accuracy accuracy;
   std::optional<error_map> errors;  // only where requested
+
+  void refuse(std::string why) {
+    right = false;
+    reason = std::move(why);
+  }
 };
 
 // The rows that the expected result covers, without padding and redzones, in the problem's element

@@ -22,6 +22,11 @@ struct finding {
   std::optional<reference::error_map> errors;
   std::string not_checked{};  // what part of the check could not be made, and why; "": nothing
 };
+
+// A finding that is no failure, but to be told.
+inline finding remark(std::string_view check, const std::string& detail) {
+  return {std::string(check), outcome::pass, detail, {}};
+}
 // The name of a finding that excuses a cell: it failed in a worker where another kernel had run,
 // and passes in one of its own. Names that kernel.
 inline constexpr std::string_view kOwnWorker = "own worker";

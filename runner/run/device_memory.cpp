@@ -1,6 +1,6 @@
-#include "core/operands.hpp"
-#include "run/plan.hpp"
+#include "run/device_memory.hpp"
 
+#include "core/operands.hpp"
 #include "input/diagnostics.hpp"
 #include "worker/device_matrix.hpp"
 
@@ -68,7 +68,7 @@ void check_memory(const plan& p) {
   if (largest == nullptr) return;
 
   std::size_t results = 0;
-  for (const loaded_plugin& c : p.plugins) results += c.entries.size();
+  for (const loaded_plugin& plugin : p.plugins) results += plugin.entries.size();
   const results::experiment& e = p.experiment;
   const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
@@ -103,6 +103,18 @@ void check_memory(const plan& p) {
   on_host *= static_cast<double>(std::min(p.devices.size(), e.problems.size()));
   const auto free = static_cast<double>(devices::free_memory(host));
   if (on_host > free) refuse("host", on_host, free);
+}
+
+std::optional<worker::memory_report> release(client::plugin_client& client,
+                                             const memory_need& needed) try {
+  auto kept = client.release();
+  if (!kept || kept->device_free >= needed.bytes) return kept;
+  client.leave();
+  const auto free_now = static_cast<std::int64_t>(devices::free_memory(needed.on));
+  kept->device = std::min(kept->device, free_now - kept->device_free);
+  return kept;
+} catch (const failure&) {
+  return std::nullopt;  // the memory is free all the same: a worker that fails is ended
 }
 
 }  // namespace kzoo::run
