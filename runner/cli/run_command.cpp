@@ -1,7 +1,7 @@
 #include "cli/exports.hpp"
 #include "cli/journals.hpp"
 #include "cli/setup.hpp"
-#include "compare/changes.hpp"
+#include "compare/compare.hpp"
 #include "experiment/load.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"

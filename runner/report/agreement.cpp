@@ -3,7 +3,6 @@
 #include "core/operands.hpp"
 #include "reference/tampering.hpp"
 #include "report/table.hpp"
-#include "results/agreement.hpp"
 
 #include <fmt/format.h>
 

@@ -14,10 +14,13 @@ namespace kzoo::report {
 // "1.05x", "0.998x tie": the baseline's time over the cell's; "" without one.
 std::string speedup_text(const results::document& d, const results::cell& c);
 
-// Has no rows when the problem has no cell to show.
-// On the simulator it leads with what is true there: verdict, error and agreement.
+// Has no rows when the problem has no cell to show. On the simulator it leads with what is true
+// there: verdict, error and agreement.
 table problem_table(const results::document& d, std::size_t problem, const view& v);
-// The title of its column of rounding errors, and the cell's error.
+// End-to-end times, by phase: a row for each kernel that has them; no rows if the experiment does
+// not ask for them.
+table end_to_end_table(const results::document& d, std::size_t problem, const view& v);
+// The title of problem_table's column of rounding errors, and the cell's error.
 inline constexpr const char* kErrorTitle = "error/√K";
 std::string accuracy_text(const results::document& d, const results::cell& c);
 // Whether the time of a cell that has one is shown: those of the simulator only if asked for.

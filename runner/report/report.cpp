@@ -3,11 +3,8 @@
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
 #include "report/checks_table.hpp"
-#include "report/closing.hpp"
-#include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
-#include "results/agreement.hpp"
 
 #include <fmt/format.h>
 
@@ -126,12 +123,12 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
   for (const cell& c : d.cells) {
     if (c.problem != problem) continue;
     for (const results::finding& f : c.findings) {
-      if (f.check == results::kOwnWorker)
-        p.item("suspect", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
-      if (f.check == results::kMemory)
-        p.item("leak", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
-      if (f.check == results::kLimits)
-        p.item("limits", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
+      for (const auto& [check, word] : {std::pair{results::kOwnWorker, "suspect"},
+                                        {results::kMemory, "leak"},
+                                        {results::kLimits, "limits"}}) {
+        if (f.check == check)
+          p.item(word, style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
+      }
     }
   }
   for (const throttling& t : what.throttled_cells) {
@@ -233,6 +230,12 @@ void add_overview(page& p, const document& d) {
   }
   if (const auto pivot = pivot_of(d)) add_pivot(p, d, *pivot);
   add_agreement(p, d);
+}
+
+closing_words closing_words_for(bool right, const results::coverage& covered) {
+  if (!right) return {"FAILED", style::bad};
+  if (!covered.complete()) return {"PARTLY CHECKED", style::bold};
+  return {"ok", style::good};
 }
 
 void add_closing(page& p, const document& d) {

@@ -3,7 +3,7 @@
 #include "core/version.hpp"
 #include "os/output.hpp"
 #include "reference/error_map.hpp"
-#include "report/closing.hpp"
+#include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "report/text.hpp"
 

@@ -1,5 +1,5 @@
 #pragma once
-// The result of one check.
+// The result of one check, and what checks could not cover.
 
 #include "reference/reference.hpp"
 
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::results {
 
@@ -38,5 +39,28 @@ inline constexpr std::string_view kLimits = "limits";
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;
 }
+
+// A part of a check that could not be made, and for which kernels.
+struct gap {
+  std::string check, why;
+  std::vector<std::string> kernels;
+};
+
+// What the checks could not cover, over several kernels.
+class coverage {
+ public:
+  // Adds the findings on a kernel.
+  void add(const std::string& kernel, const std::vector<finding>& findings);
+
+  bool complete() const { return gaps_.empty(); }
+  // In the order in which they were found.
+  const std::vector<gap>& gaps() const { return gaps_; }
+
+ private:
+  std::vector<gap> gaps_;
+};
+
+// "AddressSanitizer, of naive:8x8, smem:8x8 and 3 more: there is no build ...".
+std::string to_string(const gap& g);
 
 }  // namespace kzoo::results
