@@ -4,7 +4,7 @@
 #include "checks/expected_results.hpp"
 #include "client/plugin_client.hpp"
 #include "devices/nvml.hpp"
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -57,7 +57,7 @@ std::vector<checked_kernel> all_of(const document& d) {
 table::field verdicts_field(const checked_kernel& k) {
   std::string text;
   for (const auto& [v, count] : k.verdicts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict_name(v));
+    add_item(text, fmt::format("{} {}", count, verdict_name(v)));
   const bool passed = k.verdicts.size() == 1 && k.verdicts.contains(verdict::pass);
   return {text, passed ? style::good : style::bad};
 }

@@ -49,7 +49,7 @@ std::string device_text(const document& d) {
   for (const auto& [name, value] : d.device.facts) {
     std::string words = name;
     std::ranges::replace(words, '_', ' ');
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, value);
+    add_item(text, words + ' ' + value);
   }
   return text;
 }
@@ -59,8 +59,8 @@ std::string peaks_text(const roofline::peaks& c) {
   for (const auto r : roofline::kResources) {
     const roofline::measured_peak* found = c.find(r);
     if (found == nullptr) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", roofline::resource_name(r),
-                        rate_text(r, found->best.rate));
+    add_item(text,
+             fmt::format("{} {}", roofline::resource_name(r), rate_text(r, found->best.rate)));
   }
   return fmt::format("peaks, measured {}: {}", c.measured, text);
 }
@@ -243,7 +243,7 @@ void add_closing(page& p, const document& d) {
   for (const verdict v : kVerdicts) {
     const auto count = std::ranges::count(d.cells, v, &cell::verdict);
     if (count == 0 && v != verdict::pass) continue;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_name(v));
+    add_item(counts, fmt::format("{} {}", count, verdict_name(v)));
   }
   std::size_t pairs = 0, agreeing = 0;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
@@ -253,7 +253,7 @@ void add_closing(page& p, const document& d) {
     });
   }
   if (!d.complete())
-    counts += fmt::format(", {} of {} cells not run", d.planned - d.cells.size(), d.planned);
+    add_item(counts, fmt::format("{} of {} cells not run", d.planned - d.cells.size(), d.planned));
   add_repeated(p, d);
   results::coverage covered;
   for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);

@@ -77,6 +77,11 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t most) {
   return lines;
 }
 
+void add_item(std::string& list, std::string_view item) {
+  if (!list.empty()) list += ", ";
+  list += item;
+}
+
 std::size_t width(std::string_view utf8) {
   return static_cast<std::size_t>(std::ranges::count_if(
       utf8, [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));

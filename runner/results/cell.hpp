@@ -3,7 +3,7 @@
 
 #include "core/kernel_id.hpp"
 #include "core/verdict.hpp"
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 #include "results/conditions.hpp"
 #include "results/finding.hpp"
 #include "results/launch.hpp"

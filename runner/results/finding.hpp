@@ -1,7 +1,7 @@
 #pragma once
 // The result of one check, and what checks could not cover.
 
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 
 #include <array>
 #include <optional>

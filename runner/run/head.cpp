@@ -1,8 +1,8 @@
 #include "run/head.hpp"
+#include "reference/expected_result.hpp"
 
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"
-#include "reference/reference.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
