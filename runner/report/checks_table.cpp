@@ -66,10 +66,8 @@ table::field verdicts_field(const checked_kernel& k) {
 
 table checks_table(const document& d) {
   table t;
-  t.add_column("kernel", table::align::left);
-  t.add_column("problems", table::align::left);
-  t.add_column(kErrorTitle);
-  t.add_column("agreement");
+  t.add_columns({"kernel", "problems"}, table::align::left);
+  t.add_columns({kErrorTitle, "agreement"});
   for (const checked_kernel& k : all_of(d)) {
     t.add_row({{k.name},
                verdicts_field(k),

@@ -55,10 +55,7 @@ void add_simulator_note(page& p, const document& d) {
 table pair_table() {
   table t;
   t.add_column("kernel", table::align::left);
-  t.add_column("old");
-  t.add_column("new");
-  t.add_column("change");
-  t.add_column("95% interval");
+  t.add_columns({"old", "new", "change", "95% interval"});
   t.add_column("", table::align::left);
   return t;
 }
@@ -130,9 +127,7 @@ std::string ranking_text(const document& d, const std::string& baseline,
     table t;
     t.add_column("");
     t.add_column("kernel", table::align::left);
-    t.add_column("time");
-    t.add_column("vs " + baseline);
-    t.add_column("95% interval");
+    t.add_columns({"time", "vs " + baseline, "95% interval"});
     t.add_column("", table::align::left);
     for (const compare::place& each : r.places) {
       const auto& likely = each.speed.likely;

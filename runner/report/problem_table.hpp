@@ -1,11 +1,10 @@
 #pragma once
-// One problem's results: a row for each variant, and a sentence for each that did not pass.
+// One problem's results: a row for each variant.
 
 #include "report/page.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,17 +29,6 @@ bool shows_time(const results::cell& c, const view& v);
 // was timed; none if no peaks were measured.
 std::vector<std::string> floors(const results::document& d, std::size_t problem);
 
-// The cells that did not pass: one entry for each reason, with all kernels that share it. Plugins
-// that could not be loaded are left out: the report's head names them.
-struct reason {
-  kzoo::verdict verdict;
-  std::vector<std::string> kernels;
-  std::string text;
-  std::optional<reference::error_map> errors;  // of the first kernel
-};
-std::vector<reason> reasons(const results::document& d, std::size_t problem);
-// "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".
-std::string names_of(const std::vector<std::string>& kernels, std::size_t room);
 style style_of(verdict v);
 
 // The cells for which samples were discarded because the device was throttled.

@@ -66,11 +66,9 @@ std::vector<std::string> stall_texts(const launch& l) {
 
 table launch_table() {
   table t;
-  t.add_column("kernel", table::align::left);
-  t.add_column("launched", table::align::left);
-  for (const char* title : {"grid", "block", "time", "occupancy", "FMA\npipe", "tensor\npipe",
-                            "FFMA", "L1", "L2", "DRAM"})
-    t.add_column(title);
+  t.add_columns({"kernel", "launched"}, table::align::left);
+  t.add_columns({"grid", "block", "time", "occupancy", "FMA\npipe", "tensor\npipe", "FFMA", "L1",
+                 "L2", "DRAM"});
   return t;
 }
 
@@ -94,13 +92,11 @@ table memory_table() {
   table t;
   t.add_column("kernel", table::align::left);
   for (const char* what : {"load", "store", "cp.async"}) {
-    t.add_column(fmt::format("{}\nrequests", what));
-    t.add_column(fmt::format("{}\nsectors", what));
-    t.add_column(fmt::format("{} sectors\nper request", what));
+    t.add_columns({fmt::format("{}\nrequests", what), fmt::format("{}\nsectors", what),
+                   fmt::format("{} sectors\nper request", what)});
   }
-  t.add_column("load wavefronts\nper request");
-  for (const char* title : {"shared\nwavefronts", "conflicts\nof loads", "conflicts\nof stores"})
-    t.add_column(title);
+  t.add_columns({"load wavefronts\nper request", "shared\nwavefronts", "conflicts\nof loads",
+                 "conflicts\nof stores"});
   return t;
 }
 
@@ -124,9 +120,7 @@ std::vector<table::field> memory_row(const std::string& name, const launch& l) {
 
 table stall_table() {
   table t;
-  t.add_column("kernel", table::align::left);
-  for (const char* title : {"warps wait most on", "then on", "and on"})
-    t.add_column(title, table::align::left);
+  t.add_columns({"kernel", "warps wait most on", "then on", "and on"}, table::align::left);
   return t;
 }
 

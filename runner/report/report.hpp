@@ -2,7 +2,7 @@
 // The sections of a report, for a run in progress and for stored results.
 
 #include "report/page.hpp"
-#include "report/repeated_reasons.hpp"
+#include "report/reasons.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>

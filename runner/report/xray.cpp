@@ -36,11 +36,9 @@ request_counts loads_of(const xray::launch& l) {
 
 table launch_columns() {
   table t;
-  t.add_column("kernel", table::align::left);
-  t.add_column("launched", table::align::left);
-  for (const char* title :
-       {"grid", "block", "barriers", "FMA per byte\nof global loads", "active lanes\nper request"})
-    t.add_column(title);
+  t.add_columns({"kernel", "launched"}, table::align::left);
+  t.add_columns(
+      {"grid", "block", "barriers", "FMA per byte\nof global loads", "active lanes\nper request"});
   return t;
 }
 

@@ -51,7 +51,7 @@ chosen_cell find(const plan& plan, const cell_name& name) {
       refuse(fmt::format("{} cannot be used: {}", plugin_name, plugin.record.problem));
     std::vector<std::string> kernels;
     const selected_variant* found = nullptr;
-    for (const selected_variant& variant : plugin.entries) {
+    for (const selected_variant& variant : plugin.variants) {
       if (!matches(name.kernel, plugin_name, variant.description.id)) continue;
       kernels.push_back(kernel_of(plugin, variant));
       found = &variant;
@@ -68,7 +68,7 @@ std::vector<chosen_cell> first_problem(const plan& plan) {
   std::vector<std::string> names;
   const problem& p = plan.experiment.problems.front();
   for (const loaded_plugin& plugin : plan.plugins) {
-    for (const selected_variant& variant : plugin.entries) {
+    for (const selected_variant& variant : plugin.variants) {
       if (!plugin.client || variant.description.declared(p.dtype) == 0) continue;
       cells.push_back({&plugin, &variant, &p});
       names.push_back(fmt::format("{}@{}", kernel_of(plugin, variant), shape_name(p)));

@@ -82,7 +82,7 @@ class execution {
     known_.erase(index);
     timed_cells_.clear();
     for (loaded_plugin& plugin : plan_.plugins) {
-      for (const selected_variant& variant : plugin.entries)
+      for (const selected_variant& variant : plugin.variants)
         judge_one(judge, index, known, plugin, variant);
       if (plugin.client) release(*plugin.client, memory_needed_);
     }
@@ -206,9 +206,8 @@ class execution {
 
 // Takes the cells out of the document from the first problem on that lacks some.
 known_cells take_unfinished(const plan& p, document& d) {
-  const std::size_t cells_each = p.cells() / p.experiment.problems.size();
   std::size_t complete = 0;
-  while (complete < p.experiment.problems.size() && d.cells_of(complete).size() == cells_each)
+  while (complete < p.experiment.problems.size() && d.cells_of(complete).size() == p.variants())
     ++complete;
   const auto rest = std::ranges::lower_bound(d.cells, complete, {}, &cell::problem);
   known_cells known;

@@ -34,7 +34,7 @@ std::vector<std::string> notes_on(const plan& p) {
                                   plugin.record.file.string(), file.string()));
   }
   const auto is_baseline = [&](const loaded_plugin& plugin) {
-    return plugin.client && std::ranges::any_of(plugin.entries, [&](const selected_variant& v) {
+    return plugin.client && std::ranges::any_of(plugin.variants, [&](const selected_variant& v) {
              return matches(e.baseline->text, plugin.record.name, v.description.id);
            });
   };
@@ -99,7 +99,7 @@ void take_over(results::document& interrupted, const plan& p, results::document&
   for (const problem& q : p.experiment.problems) known.emplace(q, known.size());
   std::vector<kernel_id> kernels;
   for (const loaded_plugin& plugin : p.plugins)
-    for (const selected_variant& variant : plugin.entries)
+    for (const selected_variant& variant : plugin.variants)
       kernels.push_back({plugin.record.name, variant.description.id});
 
   std::size_t position = 0, previous = 0;

@@ -101,17 +101,17 @@ loaded_plugin enter(const std::string& name, const results::device& device,
   return plugin;
 }
 
-void pick_all(loaded_plugin& plugin) {
-  if (!plugin.record.description) return plugin.entries.push_back({});
-  for (const auto& v : plugin.record.description->variants)
-    plugin.entries.push_back({static_cast<std::uint32_t>(plugin.entries.size()), v});
+// Of a plugin that could not be loaded: one that is empty.
+template <class IsPicked>
+void add_variants(loaded_plugin& plugin, const IsPicked& is_picked) {
+  if (!plugin.record.description) return plugin.variants.push_back({});
+  const auto& all = plugin.record.description->variants;
+  for (std::uint32_t i = 0; i < all.size(); ++i)
+    if (is_picked(i)) plugin.variants.push_back({i, all[i]});
 }
 
 void pick_variants(loaded_plugin& plugin, const results::experiment& e) {
-  if (!plugin.record.description) {
-    plugin.entries.push_back({});
-    return;
-  }
+  if (!plugin.record.description) return add_variants(plugin, [](auto) { return true; });
   const auto& variants = plugin.record.description->variants;
   std::vector<std::string> known;
   for (const auto& v : variants) known.push_back(v.id);
@@ -133,11 +133,7 @@ void pick_variants(loaded_plugin& plugin, const results::experiment& e) {
              known, "variants");
     }
   }
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (picked[i]) {
-      plugin.entries.push_back({static_cast<std::uint32_t>(i), variants[i]});
-    }
-  }
+  add_variants(plugin, [&](std::uint32_t i) { return picked[i]; });
 }
 
 // A baseline that names no variant of its plugin is misspelt. The plugin need not be selected.
@@ -183,16 +179,16 @@ void check_descriptors(std::size_t workers) {
 
 }  // namespace
 
-std::size_t plan::cells() const {
-  std::size_t entries = 0;
-  for (const loaded_plugin& plugin : plugins) entries += plugin.entries.size();
-  return entries * experiment.problems.size();
+std::size_t plan::variants() const {
+  std::size_t count = 0;
+  for (const loaded_plugin& plugin : plugins) count += plugin.variants.size();
+  return count;
 }
 
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client) {
   loaded_plugin plugin;
   plugin.record.name = file.stem().string();
-  if (open(plugin, file, {}, make_client)) pick_all(plugin);
+  if (open(plugin, file, {}, make_client)) add_variants(plugin, [](auto) { return true; });
   return plugin;
 }
 
@@ -205,7 +201,7 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   for (const std::string& name : names) {
     loaded_plugin plugin = enter(name, p.device, plugins, make_client);
     pick_variants(plugin, p.experiment);
-    if (!plugin.entries.empty()) p.plugins.push_back(std::move(plugin));
+    if (!plugin.variants.empty()) p.plugins.push_back(std::move(plugin));
   }
   check_baseline(p, plugins, make_client);
   return p;

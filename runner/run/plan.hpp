@@ -27,8 +27,8 @@ struct loaded_plugin {
   std::unique_ptr<client::plugin_client> client;  // null when the plugin cannot be used
   verdict obstacle{};                             // the verdict of every cell, when client is null
   std::vector<std::filesystem::path> shadowed;    // files of the same name that are not used
-  std::vector<selected_variant>
-      entries;  // in the plugin's order; one empty entry if client is null
+  // In the plugin's order; one that is empty if client is null.
+  std::vector<selected_variant> variants;
 };
 
 struct plan {
@@ -39,7 +39,8 @@ struct plan {
   std::optional<roofline::peaks> peaks;  // of the device, if they were measured
   std::vector<results::device> devices;  // all that it runs on; of one model
 
-  std::size_t cells() const;
+  std::size_t variants() const;  // of all plugins
+  std::size_t cells() const { return variants() * experiment.problems.size(); }
 };
 
 using client_factory =

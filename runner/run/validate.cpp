@@ -90,7 +90,7 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
   for (loaded_plugin& plugin : plugins) {
     v.plugins.push_back(plugin.record);
     if (!plugin.client) continue;
-    for (const selected_variant& variant : plugin.entries) {
+    for (const selected_variant& variant : plugin.variants) {
       for (const results::signature_description& s : variant.description.signatures) {
         if (std::ranges::find(kElementTypes, s.dtype) == kElementTypes.end()) continue;
         if (options.dtype && s.dtype != *options.dtype) continue;
