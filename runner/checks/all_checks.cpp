@@ -1,38 +1,31 @@
-#include "checks/check.hpp"
-#include "checks/freivalds.hpp"
+#include "checks/all_checks.hpp"
+
+#include "checks/product.hpp"
 #include "checks/sanitizers.hpp"
 #include "checks/state.hpp"
 #include "checks/sweeps.hpp"
 
 namespace kzoo::checks {
-namespace {
 
-const freivalds kFreivalds;
-const shapes kShapes;
-const scalars kScalars;
-const exact_integers kExactIntegers;
-const precision_probe kPrecisionProbe;
-const layouts kLayoutsCheck;
-const batches kBatches;
-const scaled_inputs kScaledInputs;
-const specials kSpecials;
-const seeds kSeeds;
-const near_size kNearSize;
-const new_contents kNewContents;
-const new_addresses kNewAddresses;
-const interleaving kInterleaving;
-const repeats kRepeats;
-const compute_sanitizer kMemcheck{"memcheck"}, kRacecheck{"racecheck"};
-const address_sanitizer kAddressSanitizer;
+const std::vector<check>& all_checks() {
+  static const std::vector<check> kAll = [] {
+    std::vector<check> all{freivalds()};
+    for (const std::vector<check>& more : {sweeps(), checks_of_state(), sanitizers()})
+      all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }();
+  return kAll;
+}
 
-const check* const kAll[] = {&kFreivalds,      &kShapes,          &kScalars,      &kExactIntegers,
-                             &kPrecisionProbe, &kScaledInputs,    &kLayoutsCheck, &kBatches,
-                             &kSpecials,       &kSeeds,           &kNearSize,     &kNewContents,
-                             &kNewAddresses,   &kInterleaving,    &kRepeats,      &kMemcheck,
-                             &kRacecheck,      &kAddressSanitizer};
-
-}  // namespace
-
-std::span<const check* const> all_checks() { return kAll; }
+std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c) {
+  std::vector<results::finding> all;
+  bool hung = false;
+  for (const check& which : all_checks()) {
+    if (which.from > t || which.is_about_problem != about_problem || !which.applies_to(c)) continue;
+    all.push_back(hung ? skipped_after_hang(which) : run_check(which, c));
+    hung = hung || all.back().outcome == results::outcome::hung;
+  }
+  return all;
+}
 
 }  // namespace kzoo::checks

@@ -10,17 +10,17 @@ namespace kzoo::checks {
 
 results::finding run_check(const check& which, candidate& c) {
   const auto found = [&](results::outcome o, const std::string& detail) {
-    return results::finding{which.name(), o, detail, {}};
+    return results::finding{which.name, o, detail, {}};
   };
   const auto left_out = [&](const std::string& why) {
-    return results::finding{which.name(), results::outcome::skipped, why, {}, why};
+    return results::finding{which.name, results::outcome::skipped, why, {}, why};
   };
   try {
     const covered all = which.run(c);
-    return {which.name(), results::outcome::pass, all.detail, {}, all.not_checked};
+    return {which.name, results::outcome::pass, all.detail, {}, all.not_checked};
   } catch (const failed& f) {
     c.client().leave();  // threads it left running must not disturb the next check
-    return {which.name(), results::outcome::fail, f.what(), f.errors};
+    return {which.name, results::outcome::fail, f.what(), f.errors};
   } catch (const skipped& f) {
     return left_out(f.what());
   } catch (const failure& f) {
@@ -39,19 +39,7 @@ results::finding run_check(const check& which, candidate& c) {
 
 results::finding skipped_after_hang(const check& which) {
   const std::string why = "not run: an earlier check hung";
-  return {which.name(), results::outcome::skipped, why, {}, why};
-}
-
-std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c) {
-  std::vector<results::finding> all;
-  bool hung = false;
-  for (const check* which : all_checks()) {
-    if (which->from() > t || which->is_about_problem() != about_problem || !which->applies_to(c))
-      continue;
-    all.push_back(hung ? skipped_after_hang(*which) : run_check(*which, c));
-    hung = hung || all.back().outcome == results::outcome::hung;
-  }
-  return all;
+  return {which.name, results::outcome::skipped, why, {}, why};
 }
 
 void require(const reference::judgement& j, const std::string& doing) {
@@ -64,7 +52,7 @@ covered sweep(candidate& c, const std::vector<problem>& problems) {
   bool padded = false;  // declined for its padding alone
   std::string reason;
   for (const problem& asked : problems) {
-    const fitted_problem fitted = c.fit(asked);
+    const fitted_problem fitted = fit(c, asked);
     if (!fitted.objection.empty()) {
       ++declined;
       reason = fitted.objection;

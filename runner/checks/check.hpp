@@ -1,12 +1,11 @@
 #pragma once
-// The interface of a check: one way in which a kernel can be wrong, and how to detect it.
+// A check: one way in which a kernel can be wrong, and how to detect it.
 
-#include "checks/candidate.hpp"
+#include "checks/fitted_problem.hpp"
 #include "core/tier.hpp"
 #include "results/finding.hpp"
 
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,34 +30,22 @@ class skipped : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A check keeps no state between two calls.
-class check {
- public:
-  virtual ~check() = default;
-
-  virtual const char* name() const = 0;
-  // The lowest tier that includes the check.
-  virtual tier from() const { return tier::full; }
-  // True: run on each problem of an experiment. False: run once for each element type and layout.
-  virtual bool is_about_problem() const { return false; }
+struct check {
+  const char* name;
+  // Returns what was checked. Throws failed, skipped or failure. No instance is left when it
+  // returns.
+  covered (*run)(candidate& c);
   // A check that does not apply is not reported.
-  virtual bool applies_to(const candidate&) const { return true; }
-  // Returns what was checked. Throws failed, skipped or failure. No instance is
-  // left when it returns.
-  virtual covered run(candidate& c) const = 0;
+  bool (*applies_to)(const candidate& c) = [](const candidate&) { return true; };
+  // True: run on each problem of an experiment. False: run once for each element type and layout.
+  bool is_about_problem = false;
+  tier from = tier::full;  // the lowest tier that includes it
 };
-
-// All checks, in the order in which they run.
-std::span<const check* const> all_checks();
 
 // Runs one check; does not throw when the plugin fails.
 results::finding run_check(const check& which, candidate& c);
 // The finding for a check that is skipped because an earlier one hung.
 results::finding skipped_after_hang(const check& which);
-// Runs the checks of a tier: those about the current problem, or those about its element type and
-// layout.
-// After a hang the rest is skipped.
-std::vector<results::finding> run_checks(tier t, bool about_problem, candidate& c);
 
 // Throws failed unless the judgement is right: "DOING: reason".
 void require(const reference::judgement& j, const std::string& doing);

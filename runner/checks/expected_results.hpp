@@ -2,8 +2,8 @@
 // Caches expected results, so that each is computed once.
 
 #include "core/problem.hpp"
+#include "reference/expected_result.hpp"
 #include "reference/freivalds.hpp"
-#include "reference/reference.hpp"
 
 #include <cstdint>
 #include <map>

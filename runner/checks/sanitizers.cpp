@@ -31,7 +31,7 @@ std::string size_for(candidate& c) {
   problem usual = sized(kM, kN, kK, c.current_problem().dtype);
   usual.layout = c.current_problem().layout;
   usual.batch = products_for(c);
-  const fitted_problem small = c.fit(usual);
+  const fitted_problem small = fit(c, usual);
   if (!small.taken) throw skipped("declined: " + small.objection);
   return shape_name(*small.taken);
 }
@@ -41,12 +41,12 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
                                    const std::string& size) {
   return {fs::read_symlink("/proc/self/exe").string(),
           "validate",
-          fmt::format("{}:{}", file, c.variant()),
+          fmt::format("{}:{}", file, c.who().description.id),
           "--in-process",
           "--tier",
           "quick",
           "--device",
-          c.device(),
+          c.who().device,
           "--size",
           size,
           "--dtype",
@@ -88,31 +88,28 @@ covered judge(const process::command_result& ran, int error_code, const std::str
                             lines_with(ran.output, {"rror", "fail", "wrong", "crashed"})));
 }
 
-}  // namespace
-
-bool compute_sanitizer::applies_to(const candidate& c) const { return c.device() != "cpu"; }
-
-covered compute_sanitizer::run(candidate& c) const {
+// NVIDIA's compute-sanitizer, with one of its tools.
+covered run_compute_sanitizer(candidate& c, const std::string& tool) {
   constexpr int kFound = 86;
-  std::vector<std::string> argv{"compute-sanitizer",    "--tool",        tool_, "--error-exitcode",
+  std::vector<std::string> argv{"compute-sanitizer",    "--tool",        tool, "--error-exitcode",
                                 std::to_string(kFound), "--print-limit", "3"};
   const std::string size = size_for(c);
-  for (const std::string& word : runner_on(c, c.file(), size)) argv.push_back(word);
+  for (const std::string& word : runner_on(c, c.who().file.string(), size)) argv.push_back(word);
   c.client().release();
   try {
     return judge(process::run_command(argv, {}, kTimeoutSeconds), kFound,
-                 fmt::format("compute-sanitizer --tool {}", tool_), size,
+                 fmt::format("compute-sanitizer --tool {}", tool), size,
                  {"Invalid", "Race reported", "Uninitialized", "Program hit", "SUMMARY"});
   } catch (const std::system_error&) {
     throw skipped("there is no compute-sanitizer in PATH; it comes with the CUDA toolkit");
   }
 }
 
-bool address_sanitizer::applies_to(const candidate& c) const { return c.device() == "cpu"; }
-
-covered address_sanitizer::run(candidate& c) const {
+// A build of the plugin with AddressSanitizer, from the folder cpu-asan beside the plugin's own. It
+// also detects reads from the redzones around A, B, C and the workspace.
+covered run_address_sanitizer(candidate& c) {
   constexpr int kFound = 87;
-  const fs::path own = fs::absolute(c.file());
+  const fs::path own = fs::absolute(c.who().file);
   const fs::path file = own.parent_path().parent_path() / "cpu-asan" / own.filename();
   if (!fs::exists(file)) {
     throw skipped(fmt::format("there is no {}: build with -D KZOO_ASAN=ON", file.string()));
@@ -128,6 +125,28 @@ covered address_sanitizer::run(candidate& c) const {
            fmt::format("ASAN_OPTIONS=exitcode={}:detect_leaks=0:abort_on_error=0", kFound)},
           kTimeoutSeconds),
       kFound, "AddressSanitizer", size, {"ERROR: AddressSanitizer", "READ of", "WRITE of", "#0"});
+}
+
+bool is_on_cpu(const candidate& c) { return c.who().device == "cpu"; }
+bool is_on_gpu(const candidate& c) { return !is_on_cpu(c); }
+
+}  // namespace
+
+std::vector<check> sanitizers() {
+  return {
+      {.name = "memcheck",
+       .run = [](candidate& c) { return run_compute_sanitizer(c, "memcheck"); },
+       .applies_to = is_on_gpu,
+       .from = tier::paranoid},
+      {.name = "racecheck",
+       .run = [](candidate& c) { return run_compute_sanitizer(c, "racecheck"); },
+       .applies_to = is_on_gpu,
+       .from = tier::paranoid},
+      {.name = "AddressSanitizer",
+       .run = run_address_sanitizer,
+       .applies_to = is_on_cpu,
+       .from = tier::paranoid},
+  };
 }
 
 }  // namespace kzoo::checks

@@ -45,9 +45,8 @@ void in_turn(candidate& c, const problem& other) {
   c.finish(2);
 }
 
-}  // namespace
-
-covered new_contents::run(candidate& c) const {
+// New contents in the same buffers, with the same instance: finds cached results.
+covered run_new_contents(candidate& c) {
   const problem& p = c.current_problem();
   c.prepare(p);
   run_right(c, "the first run");
@@ -59,7 +58,9 @@ covered new_contents::run(candidate& c) const {
   return {"contents changed twice in the same buffers"};
 }
 
-covered new_addresses::run(candidate& c) const {
+// Each matrix and the workspace in turn at a new address, with the same instance; the old memory is
+// filled with NaN. Finds cached pointers.
+covered run_new_addresses(candidate& c) {
   c.prepare(c.current_problem());
   run_right(c, "the first run");
   for (const auto& [letter, name] :
@@ -75,7 +76,9 @@ covered new_addresses::run(candidate& c) const {
   return {"A, B, C and the workspace moved in turn, then all at once"};
 }
 
-covered interleaving::run(candidate& c) const {
+// Several live instances, of two shapes and then also two of the same shape, run in turn and while
+// others are destroyed: finds state that instances share.
+covered run_interleaved(candidate& c) {
   problem other = c.current_problem();
   const bool integer = is_integer(other.dtype);
   other.alpha = integer ? 3 : 0.5;
@@ -86,7 +89,7 @@ covered interleaving::run(candidate& c) const {
     other.m = m;
     other.n = n;
     other.k = k;
-    const fitted_problem fitted = c.fit(other);
+    const fitted_problem fitted = fit(c, other);
     if (!fitted.taken || *fitted.taken == c.current_problem()) {
       reason = fitted.taken ? "none of its sizes is another" : fitted.objection;
       continue;
@@ -105,18 +108,21 @@ covered interleaving::run(candidate& c) const {
   throw skipped("there is no second shape: " + reason);
 }
 
-covered repeats::run(candidate& c) const {
+// The same run many times: bit-identical results, or right ones if the variant is declared
+// nondeterministic.
+covered run_repeatedly(candidate& c) {
   constexpr int kRuns = 50;
+  const bool nondeterministic = c.who().description.nondeterministic;
   const problem& p = c.current_problem();
-  const auto expected = c.expected(p);
+  const auto expected = c.judge().expected(p);
   c.prepare(p);
   const std::uint64_t first = run_right(c, "the first run").report.output.digest;
-  const reference::result kept = c.kept();
+  const reference::result kept = c.judge().kept();
   for (int run = 2; run <= kRuns; ++run) {
     const judged_run again = c.run(0, {first});
     const std::string which = fmt::format("run {} of {}", run, kRuns);
     require(again.judgement, which + " is wrong, the first was right: a race?");
-    if (again.report.output.digest == first || c.nondeterministic()) continue;
+    if (again.report.output.digest == first || nondeterministic) continue;
     const reference::comparison difference =
         reference::compare(*expected, kept, c.declared(),
                            reference::keep(*expected, c.client().output()), c.declared());
@@ -127,8 +133,17 @@ covered repeats::run(candidate& c) const {
         reference::place_name(operands_of(p).c, difference.worst_row, difference.worst_col)));
   }
   c.finish();
-  return {fmt::format("{} runs, {}", kRuns,
-                      c.nondeterministic() ? "all right" : "bit for bit the same")};
+  return {
+      fmt::format("{} runs, {}", kRuns, nondeterministic ? "all right" : "bit for bit the same")};
+}
+
+}  // namespace
+
+std::vector<check> checks_of_state() {
+  return {{.name = "new contents", .run = run_new_contents, .is_about_problem = true},
+          {.name = "new addresses", .run = run_new_addresses, .is_about_problem = true},
+          {.name = "interleaving", .run = run_interleaved, .is_about_problem = true},
+          {.name = "repeats", .run = run_repeatedly, .is_about_problem = true}};
 }
 
 }  // namespace kzoo::checks

@@ -1,6 +1,7 @@
 #include "checks/sustained_turn.hpp"
 
 #include "devices/power_meter.hpp"
+#include "os/posix.hpp"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,30 @@ bool is_near(double a, double b, double within) {
   return std::abs(a - b) <= within * std::max(a, b);
 }
 
+// Runs without pauses; the last result was judged.
+struct judged_repetition {
+  reference::judgement judgement;
+  double ms = 0;                              // of one run, on average
+  double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
+};
+
+judged_repetition run_for(candidate& c, double seconds, std::vector<std::uint64_t>& judged) {
+  worker::sustain_request how{seconds, c.judge().wanted(c.prepared())};
+  how.output.known = judged;
+  const double sent = steady_seconds();
+  const worker::sustain_report report = c.client().sustain(how);
+  const double returned = steady_seconds();
+  judged_repetition all{c.judge().judge_timed(c.prepared(), report.output, report.changed),
+                        report.ms / static_cast<double>(report.runs), report.begin_seconds,
+                        report.end_seconds};
+  // Its runs fit into the time between request and reply, of which they are the most.
+  const bool in_time = report.begin_seconds >= sent && report.end_seconds <= returned &&
+                       report.ms / 1000 <= returned - sent;
+  if (all.judgement.right && !in_time)
+    all.judgement.refuse("the worker's clock is wrong: did the plugin tamper with it?");
+  return all;
+}
+
 // A kernel that finds its own C, which has not been filled since its last run, might keep it: it
 // would be faster than in single runs that find their operands, but not their C, in the caches.
 reference::judgement compare_with_single_runs(candidate& c, double ms,
@@ -29,14 +54,13 @@ reference::judgement compare_with_single_runs(candidate& c, double ms,
   hot.max_seconds = 1;
   hot.hot = true;
   timing::throttle_filter all(0, hot.samples);
-  judged_samples single = c.sample(hot, judged, all);
+  judged_samples single = sample(c, hot, judged, all);
   if (!single.judgement.right) return single.judgement;
   const double least = kLeastRatio * timing::median(single.samples_ms) - kLaunchMs;
   if (ms < least) {
-    single.judgement.right = false;
-    single.judgement.reason = fmt::format(
+    single.judgement.refuse(fmt::format(
         "takes {:.3g} ms, and {:.3g} ms where C is filled before each run: it keeps results", ms,
-        timing::median(single.samples_ms));
+        timing::median(single.samples_ms)));
   }
   return single.judgement;
 }
@@ -56,14 +80,14 @@ std::optional<double> mean(std::span<const sustained_turn> turns, const Of& of) 
 
 sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged, int round) {
   static const devices::nvml kNone("");
-  const devices::nvml& monitor = c.monitor() != nullptr ? *c.monitor() : kNone;
+  const devices::nvml& monitor = c.who().monitor != nullptr ? *c.who().monitor : kNone;
   const devices::power_meter meter(monitor);
   const double scale = monitor.absent().empty() ? 1 : kWithoutPower;
   sustained_turn turn;
   turn.round = round;
   double last_ms = 0, last_watts = 0;
   while (!turn.settled && turn.settle_seconds < scale * kMostSettleSeconds) {
-    const judged_repetition step = c.run_for(scale * kStepSeconds, judged);
+    const judged_repetition step = run_for(c, scale * kStepSeconds, judged);
     turn.judgement = step.judgement;
     if (!turn.judgement.right) return turn;
     turn.settle_seconds += step.end_seconds - step.begin_seconds;
@@ -72,7 +96,7 @@ sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& jud
     last_ms = step.ms;
     last_watts = watts;
   }
-  const judged_repetition counted = c.run_for(scale * kCountedSeconds, judged);
+  const judged_repetition counted = run_for(c, scale * kCountedSeconds, judged);
   turn.judgement = counted.judgement;
   turn.ms = counted.ms;
   if (turn.judgement.right) turn.judgement = compare_with_single_runs(c, turn.ms, judged);

@@ -1,7 +1,7 @@
 #pragma once
 // A kernel's speed and power once the device has settled under it.
 
-#include "checks/candidate.hpp"
+#include "checks/timed_runs.hpp"
 #include "results/conditions.hpp"
 #include "results/sustained.hpp"
 

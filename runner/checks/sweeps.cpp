@@ -22,6 +22,13 @@ problem sized(const candidate& c, const shape& s) {
   return p;
 }
 
+// Neither 0 nor 1.
+void set_scalars(problem& p) {
+  const bool integer = is_integer(p.dtype);
+  p.alpha = integer ? -3.0 : -0.7;
+  p.beta = integer ? -2.0 : -1.3;
+}
+
 // Whether what the variant declares is held to the results of fill::probe, which are exact in it.
 bool is_probed(const candidate& c) {
   const element_types& types = c.current_problem().dtype;
@@ -80,9 +87,9 @@ std::string why_probed(const element_types& types, kzoo_precision declared) {
                      narrow ? format : precision_name(declared), format);
 }
 
-}  // namespace
-
-std::vector<problem> shapes::problems(const candidate& c) const {
+// Extents of 1, primes, sizes around and below every tile, odd and even numbers of k tiles,
+// different M, N and K, leading dimensions larger than the rows.
+std::vector<problem> shapes(const candidate& c) {
   constexpr std::array kShapes = {shape{1, 1, 1},      shape{1, 129, 7},    shape{127, 1, 65},
                                   shape{17, 19, 1},    shape{2, 3, 5},      shape{15, 16, 17},
                                   shape{18, 20, 2},    shape{9, 33, 3},     shape{35, 6, 4},
@@ -93,7 +100,9 @@ std::vector<problem> shapes::problems(const candidate& c) const {
   std::vector<problem> list;
   for (const shape& size : kShapes) list.push_back(sized(c, size));
   // K beyond 2^16 is most of a simulated kernel's time here, and indices do not depend on the type.
-  if (!c.simulated() || c.has_first_types()) list.push_back(sized(c, {3, 5, 70001}));
+  const bool has_first_types =
+      c.who().description.signatures.front().dtype == c.current_problem().dtype;
+  if (!c.who().simulated || has_first_types) list.push_back(sized(c, {3, 5, 70001}));
   // Odd and even numbers of k tiles, for any tile size.
   for (std::int64_t k = 8; k <= 96; k += 8) list.push_back(sized(c, {64, 64, k}));
   for (std::int64_t k = 128; k <= 320; k += 64) list.push_back(sized(c, {64, 64, k}));
@@ -110,7 +119,8 @@ std::vector<problem> shapes::problems(const candidate& c) const {
   return list;
 }
 
-std::vector<problem> scalars::problems(const candidate& c) const {
+// C = alpha A B + beta C for three alphas and three betas. With beta = 0 a NaN in C must not count.
+std::vector<problem> scalars(const candidate& c) {
   const bool integer = is_integer(c.current_problem().dtype);
   const double some_alpha = integer ? -3.0 : -0.7, some_beta = integer ? -2.0 : -1.3;
   std::vector<problem> list;
@@ -159,7 +169,8 @@ std::vector<problem> scalars::problems(const candidate& c) const {
   return list;
 }
 
-std::vector<problem> exact_integers::problems(const candidate& c) const {
+// Integer sums that fp32 represents exactly in any order: a single dropped term is detected.
+std::vector<problem> exact_integers(const candidate& c) {
   std::vector<problem> list;
   for (const shape& size : {shape{66, 34, 129}, shape{64, 96, 4096}, shape{33, 65, 1023}}) {
     for (const double beta : {0.0, 1.0}) {
@@ -171,26 +182,8 @@ std::vector<problem> exact_integers::problems(const candidate& c) const {
   return list;
 }
 
-// A sweep over problems of kinds that the variant need not take: one that it declines is no gap.
-template <class Sweep>
-covered run_optional(const Sweep& run, const char* when_declined) try {
-  covered all = run();
-  all.not_checked.clear();
-  return all;
-} catch (const skipped&) {
-  return {when_declined};
-}
-
-covered layouts::run(candidate& c) const {
-  return run_optional([&] { return sweep_check::run(c); }, "it takes no other layout");
-}
-
-covered batches::run(candidate& c) const {
-  return run_optional([&] { return sweep_check::run(c); }, "it takes one product at a time");
-}
-
-std::vector<problem> batches::problems(const candidate& c) const {
-  const bool integer = is_integer(c.current_problem().dtype);
+// Batches, packed and padded, of which an operand may be shared; of variants that take them.
+std::vector<problem> batches(const candidate& c) {
   std::vector<problem> list;
   const auto add = [&](std::int64_t count, const shape& size) -> problem& {
     list.push_back(sized(c, size));
@@ -208,15 +201,14 @@ std::vector<problem> batches::problems(const candidate& c) const {
     general.batch_shared = shared;
     general.padding = 5;
     general.batch_padding = 7;
-    general.alpha = integer ? -3.0 : -0.7;
-    general.beta = integer ? -2.0 : -1.3;
+    set_scalars(general);
   }
   add(3, {66, 34, 129}).data = fill::integers;
   return list;
 }
 
-std::vector<problem> layouts::problems(const candidate& c) const {
-  const bool integer = is_integer(c.current_problem().dtype);
+// The layouts other than the problem's own, of those that the variant takes.
+std::vector<problem> other_layouts(const candidate& c) {
   std::vector<problem> list;
   for (const layout other : kLayouts) {
     if (other == c.current_problem().layout) continue;
@@ -231,14 +223,17 @@ std::vector<problem> layouts::problems(const candidate& c) const {
     }
     problem& padded = add({33, 70, 41});
     padded.padding = 5;
-    padded.alpha = integer ? -3.0 : -0.7;
-    padded.beta = integer ? -2.0 : -1.3;
+    set_scalars(padded);
     add({66, 34, 129}).data = fill::integers;
   }
   return list;
 }
 
-std::vector<problem> scaled_inputs::problems(const candidate& c) const {
+// A and B times powers of two, both or one up and the other down, with an alpha that makes C as
+// large as ever: narrower formats overflow, or lose the small ones. In f32 a column of A that is
+// larger by 2^30 and counts nothing: formats with one exponent for a row lose all others, unless a
+// norm-wise bound allows it. Integers of all bits, whose products and sums wrap.
+std::vector<problem> scaled_inputs(const candidate& c) {
   std::vector<problem> list;
   const problem p = sized(c, {33, 70, 300});
   if (is_integer(p.dtype)) {
@@ -264,7 +259,9 @@ std::vector<problem> scaled_inputs::problems(const candidate& c) const {
   return list;
 }
 
-std::vector<problem> specials::problems(const candidate& c) const {
+// Infinities and NaN in A, B and C: they reach those elements of C, and only those, that IEEE
+// 754 says.
+std::vector<problem> specials(const candidate& c) {
   std::vector<problem> list;
   for (const shape& size : {shape{97, 89, 101}, shape{128, 256, 64}}) {
     list.push_back(sized(c, size));
@@ -274,7 +271,8 @@ std::vector<problem> specials::problems(const candidate& c) const {
   return list;
 }
 
-std::vector<problem> seeds::problems(const candidate& c) const {
+// Other random seeds, each with a new instance.
+std::vector<problem> seeds(const candidate& c) {
   std::vector<problem> list;
   for (const std::uint64_t seed : {2, 3, 5, 7}) {
     list.push_back(sized(c, {97, 89, 101}));
@@ -283,7 +281,9 @@ std::vector<problem> seeds::problems(const candidate& c) const {
   return list;
 }
 
-std::vector<problem> near_size::problems(const candidate& c) const {
+// Scalars, padding, tails, small integers and the precision probe at the problem's own size, since
+// kernels choose their path by it.
+std::vector<problem> near_size(const candidate& c) {
   const problem& own = c.current_problem();
   const bool integer = is_integer(own.dtype);
   std::vector<problem> list;
@@ -292,11 +292,10 @@ std::vector<problem> near_size::problems(const candidate& c) const {
     p.m = std::max<std::int64_t>(1, p.m + more_m);
     p.n = std::max<std::int64_t>(1, p.n + more_n);
     p.k = std::max<std::int64_t>(1, p.k + more_k);
-    p.alpha = integer ? -3.0 : -0.7;
-    p.beta = integer ? -2.0 : -1.3;
+    set_scalars(p);
     return list.emplace_back(p);
   };
-  const results::granularity& step = c.granularity();
+  const results::granularity& step = c.who().description.granularity;
   add(0, 0, 0);
   add(0, 0, 0).padding += 8;
   add(step.m, step.n, step.k);
@@ -318,9 +317,8 @@ std::vector<problem> near_size::problems(const candidate& c) const {
   return list;
 }
 
-bool precision_probe::applies_to(const candidate& c) const { return is_probed(c); }
-
-covered precision_probe::run(candidate& c) const {
+// Inputs that the declared precision represents exactly and no narrower one does.
+covered run_precision_probe(candidate& c) {
   const element_types& types = c.current_problem().dtype;
   // Up to this K all sums are exact; those of 32-bit integers wrap.
   const std::int64_t exact_k = types.a == KZOO_I8                           ? 16384
@@ -333,10 +331,10 @@ covered precision_probe::run(candidate& c) const {
   for (const shape& size : {shape{64, 96, std::min<std::int64_t>(most_k, 4096)},
                             shape{17, 21, most_k}, shape{33, 65, 40}}) {
     problem p = sized(c, size);
-    p.k -= p.k % std::min(p.k, c.granularity().k);
+    p.k -= p.k % std::min(p.k, c.who().description.granularity.k);
     p.data = fill::probe;
     if (is_integer(types)) p.alpha = -3;
-    const problem taken = c.fit(p).taken.value_or(p);
+    const problem taken = fit(c, p).taken.value_or(p);
     const bool is_new = list.empty() || list.back().k != taken.k;
     if (taken.k > exact_k || !is_new) continue;
     list.push_back(taken);
@@ -350,6 +348,53 @@ covered precision_probe::run(candidate& c) const {
   } catch (const failed& f) {
     throw failed(why_probed(types, c.declared()) + f.what(), f.errors);
   }
+}
+
+using problems = std::vector<problem>(const candidate&);
+
+template <problems List>
+covered run_sweep(candidate& c) {
+  return sweep(c, List(c));
+}
+
+// A sweep over problems of kinds that the variant need not take: one that it declines is no gap.
+template <problems List>
+covered run_optional(candidate& c, const char* when_declined) try {
+  covered all = sweep(c, List(c));
+  all.not_checked.clear();
+  return all;
+} catch (const skipped&) {
+  return {when_declined};
+}
+
+covered run_layouts(candidate& c) {
+  return run_optional<other_layouts>(c, "it takes no other layout");
+}
+covered run_batches(candidate& c) {
+  return run_optional<batches>(c, "it takes one product at a time");
+}
+
+// Sums in fp16 overflow where they are right.
+bool may_be_scaled(const candidate& c) { return c.declared() != KZOO_COMPUTE_FP16_SUMS; }
+
+// A norm-wise bound says nothing of matrices whose norm is infinite.
+bool has_specials(const candidate& c) {
+  return !is_integer(c.current_problem().dtype) && c.declared() != KZOO_COMPUTE_FP32_NORMWISE;
+}
+
+}  // namespace
+
+std::vector<check> sweeps() {
+  return {{.name = "shapes", .run = run_sweep<shapes>},
+          {.name = "alpha and beta", .run = run_sweep<scalars>},
+          {.name = "exact integers", .run = run_sweep<exact_integers>},
+          {.name = "precision probe", .run = run_precision_probe, .applies_to = is_probed},
+          {.name = "scaled inputs", .run = run_sweep<scaled_inputs>, .applies_to = may_be_scaled},
+          {.name = "layouts", .run = run_layouts},
+          {.name = "batches", .run = run_batches},
+          {.name = "infinities", .run = run_sweep<specials>, .applies_to = has_specials},
+          {.name = "seeds", .run = run_sweep<seeds>},
+          {.name = "near its size", .run = run_sweep<near_size>, .is_about_problem = true}};
 }
 
 }  // namespace kzoo::checks

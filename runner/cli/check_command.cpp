@@ -35,7 +35,7 @@ int check(const run_options& options) {
   std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
     if (c.client) {
-      variants += c.entries.size();
+      variants += c.variants.size();
       continue;
     }
     ++unavailable;

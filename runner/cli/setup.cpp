@@ -78,7 +78,7 @@ results::experiment load_experiment(const common_options& common,
 static std::set<roofline::resource> resources_of(const run::plan& p) {
   std::set<roofline::resource> all{roofline::resource::read, roofline::resource::copy};
   for (const run::loaded_plugin& plugin : p.plugins) {
-    for (const run::selected_variant& v : plugin.entries) {
+    for (const run::selected_variant& v : plugin.variants) {
       for (const problem& each : p.experiment.problems) {
         if (const auto r = roofline::resource_of(v.description.declared(each.dtype)))
           all.insert(*r);

@@ -12,7 +12,7 @@
 #include "os/sha256.hpp"
 #include "process/command.hpp"
 #include "roofline/floor.hpp"
-#include "run/execution.hpp"
+#include "run/head.hpp"
 #include "storage/peaks_json.hpp"
 
 #include <fmt/format.h>

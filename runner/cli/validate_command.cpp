@@ -41,11 +41,11 @@ target target_of_library(const validate_options& options, const file_selector& n
   if (!std::filesystem::exists(name.path))
     input::refuse("", fmt::format("there is no file {}", name.path));
   run::loaded_plugin c = run::enter_file(name.path, make_client);
-  std::erase_if(c.entries, [&](const run::selected_variant& e) {
+  std::erase_if(c.variants, [&](const run::selected_variant& e) {
     const std::string variant = name.variant.empty() ? "*" : name.variant;
     return c.client && !matches("*:" + variant, c.record.name, e.description.id);
   });
-  if (c.entries.empty())
+  if (c.variants.empty())
     input::refuse(name.path, fmt::format("there is no variant '{}'", name.variant));
   const auto& d = c.record.description;
   const std::string kind = d ? devices::kind_name(d->device) : "cpu";

@@ -8,7 +8,9 @@
 #include "os/output.hpp"
 #include "os/posix.hpp"
 #include "report/change_line.hpp"
+#include "run/device_memory.hpp"
 #include "run/execution.hpp"
+#include "run/head.hpp"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,6 @@
 #include "core/operands.hpp"
 #include "os/printable.hpp"
 #include "worker/messages_json.hpp"
-#include "worker/operations.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -20,12 +19,11 @@ namespace kzoo::client {
 using json = nlohmann::json;
 using worker::operation;
 
-static std::string name(operation op) { return std::string(worker::names_of(op).name); }
-
-json plugin_client::call(const json& request, double timeout_seconds) {
+json plugin_client::call(operation op, json request, double more_seconds) {
+  request["op"] = worker::names_of(op).name;
   json reply;
   try {
-    reply = exchange(request, timeout_seconds);
+    reply = exchange(request, timeout_seconds_ + more_seconds);
   } catch (const failure&) {
     forget_session();
     throw;
@@ -49,9 +47,9 @@ void plugin_client::give_up(verdict v, const std::string& reason) {
 
 // Converts the reply. A worker always sends a valid one, but a plugin can write to its channel.
 template <class T>
-T plugin_client::call_for(const json& request, double timeout_seconds) {
+T plugin_client::call_for(operation op, json request, double more_seconds) {
   try {
-    return call(request, timeout_seconds).get<T>();
+    return call(op, std::move(request), more_seconds).get<T>();
   } catch (const json::exception&) {
     refuse_forged();
   }
@@ -81,9 +79,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
 }  // namespace
 
 results::plugin_description plugin_client::open() {
-  auto plugin =
-      call_for<opened>({{"op", name(operation::open)}, {"file", file_.string()}}, timeout_seconds_)
-          .plugin;
+  auto plugin = call_for<opened>(operation::open, {{"file", file_.string()}}).plugin;
   opened_ = true;
   plugin.summary = printable_lines(plugin.summary, kLongestText);
   plugin.build_info = printable(plugin.build_info, kLongestText);
@@ -101,9 +97,7 @@ std::optional<std::string> plugin_client::objection(const std::string& device,
   if (opened_ && !set_back()) leave();
   if (!opened_) open();
   try {
-    call_for<json>(
-        {{"op", name(operation::ask)}, {"device", device}, {"variant", variant}, {"problem", p}},
-        timeout_seconds_);
+    call_for<json>(operation::ask, {{"device", device}, {"variant", variant}, {"problem", p}});
     return std::nullopt;
   } catch (const failure& f) {
     if (f.verdict != verdict::unsupported) throw;
@@ -128,12 +122,8 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
   std::erase(ran_, run);
   ran_.push_back(run);
   try {
-    call_for<json>({{"op", name(operation::prepare)},
-                    {"slot", slot},
-                    {"device", device},
-                    {"variant", variant},
-                    {"problem", p}},
-                   timeout_seconds_);
+    call_for<json>(operation::prepare,
+                   {{"slot", slot}, {"device", device}, {"variant", variant}, {"problem", p}});
   } catch (const failure& f) {
     if (f.verdict == verdict::unsupported) decline(f.what());
     throw;
@@ -143,8 +133,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
 
 void plugin_client::renew(const problem& p, const std::string& move, int slot) {
   prepared_.at(slot) = p;
-  call_for<json>({{"op", name(operation::renew)}, {"slot", slot}, {"problem", p}, {"move", move}},
-                 timeout_seconds_);
+  call_for<json>(operation::renew, {{"slot", slot}, {"problem", p}, {"move", move}});
 }
 
 void plugin_client::expect(const worker::output_request& output, const problem& p) {
@@ -156,21 +145,19 @@ void plugin_client::expect(const worker::output_request& output, const problem& 
 
 worker::run_report plugin_client::run(const worker::run_request& how, int slot) {
   expect(how.output, prepared_.at(slot));
-  return call_for<worker::run_report>({{"op", name(operation::run)}, {"slot", slot}, {"how", how}},
-                                      timeout_seconds_);
+  return call_for<worker::run_report>(operation::run, {{"slot", slot}, {"how", how}});
 }
 
 void plugin_client::show(int slot) {
   expect({}, prepared_.at(slot));
-  call_for<json>({{"op", name(operation::show)}, {"slot", slot}}, timeout_seconds_);
+  call_for<json>(operation::show, {{"slot", slot}});
 }
 
 worker::sample_report plugin_client::sample(const worker::sample_request& how) {
   expect(how.output, prepared_.at(0));
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
-  auto report =
-      call_for<worker::sample_report>({{"op", name(operation::sample)}, {"slot", 0}, {"how", how}},
-                                      2 * (timeout_seconds_ + how.max_seconds));
+  auto report = call_for<worker::sample_report>(operation::sample, {{"slot", 0}, {"how", how}},
+                                                timeout_seconds_ + 2 * how.max_seconds);
   if (report.samples_ms.empty() || report.sm_mhz.size() != report.samples_ms.size() ||
       !std::ranges::all_of(report.samples_ms, is_figure) ||
       !std::ranges::all_of(report.sm_mhz, is_figure) || !is_figure(report.seconds) ||
@@ -183,8 +170,7 @@ worker::sample_report plugin_client::sample(const worker::sample_request& how) {
 worker::sustain_report plugin_client::sustain(const worker::sustain_request& how) {
   expect(how.output, prepared_.at(0));
   const auto report = call_for<worker::sustain_report>(
-      {{"op", name(operation::sustain)}, {"slot", 0}, {"how", how}},
-      timeout_seconds_ + 2 * how.seconds);
+      operation::sustain, {{"slot", 0}, {"how", how}}, 2 * how.seconds);
   const std::array figures{report.ms, report.begin_seconds, report.end_seconds};
   if (report.runs < 1 || !std::ranges::all_of(figures, is_figure)) refuse_forged();
   return report;
@@ -192,8 +178,8 @@ worker::sustain_report plugin_client::sustain(const worker::sustain_request& how
 
 worker::end_to_end_report plugin_client::end_to_end(const worker::output_request& output) {
   expect(output, prepared_.at(0));
-  const auto report = call_for<worker::end_to_end_report>(
-      {{"op", name(operation::end_to_end)}, {"slot", 0}, {"output", output}}, timeout_seconds_);
+  const auto report =
+      call_for<worker::end_to_end_report>(operation::end_to_end, {{"slot", 0}, {"output", output}});
   const timing::end_to_end& t = report.times;
   const std::array all{t.allocate_ms, t.to_device_ms, t.kernel_ms, t.to_host_ms};
   if (!std::ranges::all_of(all, is_figure)) refuse_forged();
@@ -201,14 +187,13 @@ worker::end_to_end_report plugin_client::end_to_end(const worker::output_request
 }
 
 void plugin_client::profile(int warmup) {
-  call_for<json>({{"op", name(operation::profile)}, {"slot", 0}, {"warmup", warmup}},
-                 timeout_seconds_);
+  call_for<json>(operation::profile, {{"slot", 0}, {"warmup", warmup}});
 }
 
 std::vector<data::row_sums> plugin_client::fold(std::uint64_t key, int slot) {
   const problem& p = prepared_.at(slot);
   output_.reserve(folded_bytes(p));
-  call_for<json>({{"op", name(operation::fold)}, {"slot", slot}, {"key", key}}, timeout_seconds_);
+  call_for<json>(operation::fold, {{"slot", slot}, {"key", key}});
   std::vector<data::row_sums> sums(static_cast<std::size_t>(p.all_rows()));
   std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
   return sums;
@@ -216,20 +201,16 @@ std::vector<data::row_sums> plugin_client::fold(std::uint64_t key, int slot) {
 
 double plugin_client::longest_pause_ms(const std::string& device) {
   if (!opened_) open();
-  const auto report = call_for<worker::watch_report>(
-      {{"op", name(operation::watch)}, {"device", device}}, timeout_seconds_);
+  const auto report = call_for<worker::watch_report>(operation::watch, {{"device", device}});
   if (!is_figure(report.pause_ms)) refuse_forged();
   return report.pause_ms;
 }
 
-void plugin_client::finish(int slot) {
-  call_for<json>({{"op", name(operation::finish)}, {"slot", slot}}, timeout_seconds_);
-}
+void plugin_client::finish(int slot) { call_for<json>(operation::finish, {{"slot", slot}}); }
 
 std::optional<worker::memory_report> plugin_client::release() {
   if (!opened_) return std::nullopt;
-  const auto now =
-      call_for<worker::memory_report>({{"op", name(operation::release)}}, timeout_seconds_);
+  const auto now = call_for<worker::memory_report>(operation::release, json::object());
   const std::int64_t host_before = std::exchange(host_in_use_, now.host).value_or(now.host);
   return worker::memory_report{now.host - host_before, now.device, now.device_free,
                                printable(now.limits, kLongestText)};

@@ -7,6 +7,7 @@
 #include "process/shared_memory.hpp"
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"
+#include "worker/operations.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -90,7 +91,8 @@ class plugin_client {
   process::shared_memory& output_memory() { return output_; }
 
  private:
-  nlohmann::json call(const nlohmann::json& request, double timeout_seconds);
+  // Sends a request, and waits that much longer than the timeout.
+  nlohmann::json call(worker::operation op, nlohmann::json request, double more_seconds);
   void forget_session();
   std::string name_of_run(std::uint32_t variant, const problem& p) const;
   // Ends the worker and throws failure.
@@ -98,13 +100,13 @@ class plugin_client {
   // The reply is not one that a worker sends: the plugin has written to the channel.
   [[noreturn]] void refuse_forged();
   template <class T>
-  T call_for(const nlohmann::json& request, double timeout_seconds);
+  T call_for(worker::operation op, nlohmann::json request, double more_seconds = 0);
 
-  std::filesystem::path file_;
-  double timeout_seconds_;
   // Makes room in shared memory for the requested part of C.
   void expect(const worker::output_request& output, const problem& p);
 
+  std::filesystem::path file_;
+  double timeout_seconds_;
   process::shared_memory output_;
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -21,30 +22,16 @@ namespace {
 
 // Explains a signal to the author of a kernel.
 std::string signal_words(int number) {
-  const char* meaning = "";
-  switch (number) {
-    case SIGSEGV:
-      meaning = ", an access to memory that is not there";
-      break;
-    case SIGBUS:
-      meaning = ", an access to memory that is not there or not aligned";
-      break;
-    case SIGABRT:
-      meaning = ", the plugin called abort() or a failed assert did";
-      break;
-    case SIGFPE:
-      meaning = ", an integer division by zero or another arithmetic trap";
-      break;
-    case SIGILL:
-      meaning = ", a trap, or an instruction that this processor does not have";
-      break;
-    case SIGKILL:
-      meaning = ", killed from outside, perhaps for want of memory";
-      break;
-    default:
-      break;
-  }
-  return fmt::format("SIG{}{}", sigabbrev_np(number), meaning);
+  static const std::map<int, const char*> kMeanings{
+      {SIGSEGV, ", an access to memory that is not there"},
+      {SIGBUS, ", an access to memory that is not there or not aligned"},
+      {SIGABRT, ", the plugin called abort() or a failed assert did"},
+      {SIGFPE, ", an integer division by zero or another arithmetic trap"},
+      {SIGILL, ", a trap, or an instruction that this processor does not have"},
+      {SIGKILL, ", killed from outside, perhaps for want of memory"}};
+  const auto meaning = kMeanings.find(number);
+  return fmt::format("SIG{}{}", sigabbrev_np(number),
+                     meaning == kMeanings.end() ? "" : meaning->second);
 }
 
 std::string how_it_ended(int status) {

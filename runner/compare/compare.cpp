@@ -1,6 +1,7 @@
 #include "compare/compare.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -12,6 +13,7 @@ namespace {
 
 using results::cell;
 using results::document;
+using results::plugin_record;
 
 using identity = std::pair<problem, kernel_id>;
 
@@ -52,32 +54,35 @@ pair matched(const cell& before, const cell& after, double threshold,
   return p;
 }
 
+const plugin_record* find(const document& d, const std::string& plugin) {
+  const auto found = std::ranges::find(d.plugins, plugin, &plugin_record::name);
+  return found == d.plugins.end() ? nullptr : &*found;
+}
+
+void compare_plugins(const document& then, const document& now, std::vector<std::string>& changes) {
+  for (const plugin_record& p : then.plugins) {
+    const plugin_record* same = find(now, p.name);
+    if (same == nullptr) {
+      changes.push_back(fmt::format("the plugin {} is no longer in the run", p.name));
+    } else if (same->sha256 != p.sha256) {
+      changes.push_back(fmt::format("the file of the plugin {} changed: {}", p.name,
+                                    (same->file.empty() ? p.file : same->file).string()));
+    }
+  }
+  for (const plugin_record& p : now.plugins) {
+    if (find(then, p.name) == nullptr) {
+      changes.push_back(fmt::format("the plugin {} was not in the run before", p.name));
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view change_name(change c) {
-  switch (c) {
-    case change::slower:
-      return "slower";
-    case change::broken:
-      return "broken";
-    case change::declined:
-      return "declined";
-    case change::faster:
-      return "faster";
-    case change::repaired:
-      return "repaired";
-    case change::uncertain:
-      return "uncertain";
-    case change::same:
-      return "same";
-    case change::failing:
-      return "failing";
-    case change::added:
-      return "new";
-    case change::gone:
-      return "gone";
-  }
-  return "?";
+  constexpr std::array<std::string_view, kChanges.size()> kNames{
+      "slower",    "broken", "declined", "faster", "repaired",
+      "uncertain", "same",   "failing",  "new",    "gone"};
+  return kNames[static_cast<std::size_t>(c)];
 }
 
 std::size_t comparison::count(compare::change c) const {
@@ -129,6 +134,52 @@ std::string incomparable(const document& before, const document& after) {
                  after.device.fact("runtime"));
   }
   return why;
+}
+
+std::vector<std::string> changes_between(const document& then, const document& now) {
+  std::vector<std::string> changes;
+  const auto compare = [&](const std::string& what, const std::string& was, const std::string& is) {
+    if (was == is) return;
+    const auto shown = [](const std::string& text) { return text.empty() ? "none" : text; };
+    changes.push_back(fmt::format("{}: {} then, {} now", what, shown(was), shown(is)));
+  };
+  const auto joined = [](const std::vector<std::string>& words) {
+    return fmt::format("{}", fmt::join(words, ","));
+  };
+  if (then.experiment.text != now.experiment.text) {
+    changes.push_back(fmt::format("the text of {} changed", now.experiment.file.string()));
+  }
+  const auto &was = then.experiment.overridden, &is = now.experiment.overridden;
+  compare("--device", was.device.value_or(""), is.device.value_or(""));
+  compare("--plugins", joined(was.plugins), joined(is.plugins));
+  compare("--sizes", joined(was.sizes), joined(is.sizes));
+  compare("--layouts", joined(was.layouts), joined(is.layouts));
+  compare("--batches", joined(was.batches), joined(is.batches));
+  compare("--build-args", joined(was.build_args), joined(is.build_args));
+  compare("--verify", was.tier.value_or(""), is.tier.value_or(""));
+  compare("the device", fmt::format("{} ({})", joined(then.devices), then.device.name),
+          fmt::format("{} ({})", joined(now.devices), now.device.name));
+  compare("the CUDA runtime", then.device.fact("runtime"), now.device.fact("runtime"));
+  compare("the NVIDIA driver", then.device.fact("driver"), now.device.fact("driver"));
+  compare("kernel-zoo", then.version, now.version);
+  compare_plugins(then, now, changes);
+  return changes;
+}
+
+std::vector<ranking> rank(const results::document& d, const std::string& baseline) {
+  std::vector<ranking> rankings;
+  for (const results::cell& c : d.cells) {
+    const results::cell* base = d.baseline_of(c, baseline);
+    if (base == nullptr) continue;
+    if (rankings.empty() || rankings.back().problem != c.problem) {
+      rankings.push_back({c.problem, {}});
+    }
+    rankings.back().places.push_back({&c, d.ratio_of(*base, c), base == &c});
+  }
+  for (ranking& r : rankings) {
+    std::ranges::stable_sort(r.places, {}, [](const place& p) { return p.cell->time->median_ms; });
+  }
+  return rankings;
 }
 
 }  // namespace kzoo::compare

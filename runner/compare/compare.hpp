@@ -1,5 +1,5 @@
 #pragma once
-// Compares two runs.
+// Compares two runs, and the kernels of one.
 
 #include "results/document.hpp"
 #include "timing/bootstrap.hpp"
@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -62,5 +63,25 @@ comparison compare(const results::document& before, const results::document& aft
 // Why times of the two cannot be compared, such as different devices or CUDA runtimes; "" if they
 // can.
 std::string incomparable(const results::document& before, const results::document& after);
+
+// One sentence for each difference in the conditions of two runs of an experiment: its text and
+// overrides, the device, driver and CUDA runtime, kernel-zoo's version, the plugins' files.
+std::vector<std::string> changes_between(const results::document& then,
+                                         const results::document& now);
+
+struct place {
+  const results::cell* cell;
+  timing::ratio speed;  // the baseline's time over this one's: above 1 is faster
+  bool is_baseline = false;
+};
+
+struct ranking {
+  std::size_t problem;        // index into experiment.problems
+  std::vector<place> places;  // the fastest first
+};
+
+// One ranking for each problem on which `baseline`, a selector, was timed, of all cells timed by
+// the same clock. If several cells match the selector, the first in the order of the run counts.
+std::vector<ranking> rank(const results::document& d, const std::string& baseline);
 
 }  // namespace kzoo::compare

@@ -1,5 +1,6 @@
+#include "reference/comparison.hpp"
+
 #include "os/parallel.hpp"
-#include "reference/reference.hpp"
 #include "reference/tolerance.hpp"
 #include "reference/words.hpp"
 

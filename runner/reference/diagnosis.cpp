@@ -72,7 +72,7 @@ constexpr std::size_t kEnoughToSearch = 3;
 
 class cause_search {
  public:
-  cause_search(const expected_result& t, kzoo_precision declared, const findings& found)
+  cause_search(const expected_result& t, kzoo_precision declared, const scanned& found)
       : problem_(t.of()),
         operands_(operands_of(problem_)),
         scalars_(held_scalars(problem_)),
@@ -355,7 +355,7 @@ double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
                  initial_c(o, s, row, col));
 }
 
-std::string likely_cause(const expected_result& t, kzoo_precision declared, const findings& found) {
+std::string likely_cause(const expected_result& t, kzoo_precision declared, const scanned& found) {
   return cause_search(t, declared, found).cause();
 }
 

@@ -11,7 +11,7 @@ namespace kzoo::reference {
 double exact_element(const problem& p, std::int64_t row, std::int64_t col);
 
 // "alpha is left out", "only the first 504 of 511 terms along k are summed", or empty. Names
-// a cause only if it explains every one of the findings' wrong_samples to within rounding.
-std::string likely_cause(const expected_result& t, kzoo_precision declared, const findings& found);
+// a cause only if it explains every one of `found`'s wrong_samples to within rounding.
+std::string likely_cause(const expected_result& t, kzoo_precision declared, const scanned& found);
 
 }  // namespace kzoo::reference

@@ -1,7 +1,7 @@
 #pragma once
 // A map of where C is wrong, drawn in characters.
 
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 
 #include <cstddef>
 #include <span>

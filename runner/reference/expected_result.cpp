@@ -1,7 +1,8 @@
+#include "reference/expected_result.hpp"
+
 #include "os/parallel.hpp"
 #include "reference/double_double.hpp"
 #include "reference/product.hpp"
-#include "reference/reference.hpp"
 
 #include <algorithm>
 #include <cmath>

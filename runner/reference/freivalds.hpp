@@ -6,7 +6,7 @@
 
 #include "core/problem.hpp"
 #include "data/digest.hpp"
-#include "reference/reference.hpp"
+#include "reference/expected_result.hpp"
 
 #include <cstdint>
 #include <span>

@@ -1,7 +1,8 @@
+#include "reference/judge.hpp"
+
 #include "core/operands.hpp"
 #include "reference/diagnosis.hpp"
 #include "reference/pattern.hpp"
-#include "reference/reference.hpp"
 #include "reference/scan.hpp"
 #include "reference/tampering.hpp"
 #include "reference/tolerance.hpp"
@@ -24,12 +25,12 @@ std::string share(std::int64_t count, std::int64_t total, const char* what) {
                      count < total ? std::min(percent, kMostOfSome) : percent);
 }
 
-// What the reasons are written from: the findings, and the buffer itself for details.
+// What the reasons are written from: what the scan found, and the buffer itself for details.
 struct evidence {
   const expected_result& t;
   kzoo_precision declared;
   const word_view& words;
-  const findings& found;
+  const scanned& found;
   operands o = operands_of(t.of());
 
   std::int64_t total() const { return data::all_rows(o.c) * o.c.cols; }
@@ -139,7 +140,7 @@ std::string lost_reason(const evidence& e) {
 }
 
 std::string error_reason(const evidence& e) {
-  const findings& f = e.found;
+  const scanned& f = e.found;
   const tolerance within(e.t.of(), e.declared);
   const std::string bound = within.exact_sums() ? "are not exact"
                                                 : fmt::format("differ by more than {} allows",
@@ -174,7 +175,7 @@ std::string reason(const evidence& e) {
   return "";
 }
 
-accuracy measured(const expected_result& t, const findings& f) {
+accuracy measured(const expected_result& t, const scanned& f) {
   accuracy a;
   if (f.unwritten.count + f.nan.count + f.infinite.count > 0) return a;
   constexpr double kMostDigits = 17.0;
@@ -197,7 +198,7 @@ accuracy measured(const expected_result& t, const findings& f) {
 }
 
 judgement judged(const expected_result& t, kzoo_precision declared, const word_view& view,
-                 const findings& found) {
+                 const scanned& found) {
   judgement result;
   result.reason = reason({t, declared, view, found});
   result.right = result.reason.empty();

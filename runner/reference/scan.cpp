@@ -17,7 +17,7 @@ void keep_lowest(std::vector<wrong_element>& kept, const wrong_element& next) {
   const auto by_order = [](const wrong_element& x, const wrong_element& y) {
     return x.order < y.order;
   };
-  if (kept.size() == findings::kMaxWrongSamples) {
+  if (kept.size() == scanned::kMaxWrongSamples) {
     if (next.order > kept.back().order) return;
     kept.pop_back();
   }
@@ -25,7 +25,7 @@ void keep_lowest(std::vector<wrong_element>& kept, const wrong_element& next) {
 }
 
 // The block `later` covers the rows after those of `all`.
-void merge(findings& all, const findings& later) {
+void merge(scanned& all, const scanned& later) {
   if (all.first_changed < 0) all.first_changed = later.first_changed;
   all.changed_outside += later.changed_outside;
   all.unwritten.add(later.unwritten);
@@ -63,7 +63,7 @@ class scanner {
         poisoned_(operands_.c.inside == data::content::poison),
         integer_(is_integer(t.of().dtype)) {}
 
-  void outside(std::int64_t begin, std::int64_t end, findings& found) const {
+  void outside(std::int64_t begin, std::int64_t end, scanned& found) const {
     for (std::int64_t i = begin; i < end; ++i) {
       if (words_[i] == data::word(operands_.c, i)) continue;
       if (found.changed_outside++ == 0) found.first_changed = i;
@@ -71,14 +71,14 @@ class scanner {
   }
 
   // A row of a whole buffer. `r`: its index among the rows of the expected result, or -1.
-  void row(std::int64_t row, std::int64_t r, findings& found) const {
+  void row(std::int64_t row, std::int64_t r, scanned& found) const {
     const std::int64_t begin = data::index_of(operands_.c, row, 0);
     elements(row, r, begin, found);
     outside(begin + operands_.c.cols, data::row_end(operands_.c, row), found);
   }
 
   // The elements of a row, the first of which is word `from`.
-  void elements(std::int64_t row, std::int64_t r, std::int64_t from, findings& found) const {
+  void elements(std::int64_t row, std::int64_t r, std::int64_t from, scanned& found) const {
     const std::int64_t begin = data::index_of(operands_.c, row, 0);
     for (std::int64_t col = 0; col < operands_.c.cols; ++col) {
       const data::word_bits bits = words_[from + col];
@@ -103,7 +103,7 @@ class scanner {
  private:
   // The poison of an integer type can be the expected integer, once in 2^32 elements.
   bool is_right_by_chance(std::int64_t row, std::int64_t r, std::int64_t col, double got,
-                          const findings& found) const {
+                          const scanned& found) const {
     if (!integer_) return false;
     if (r >= 0) return got == expected_.value(std::size_t(r), col);
     return found.unwritten.count == 0 && got == exact_element(expected_.of(), row, col);
@@ -111,7 +111,7 @@ class scanner {
 
   // Whether an infinity among the inputs, or NaN, decides what the element is.
   bool special(std::int64_t row, std::size_t r, std::int64_t col, double got,
-               findings& found) const {
+               scanned& found) const {
     const double value = expected_.value(r, col);
     if (std::isfinite(value)) return false;
     if (got != value && !(std::isnan(got) && std::isnan(value))) found.lost.add(row, col);
@@ -125,7 +125,7 @@ class scanner {
   }
 
   void infinity(std::int64_t row, std::int64_t r, std::int64_t col, double got,
-                findings& found) const {
+                scanned& found) const {
     if (r < 0) return found.unjudged_infinities.add(row, col);
     const double value = expected_.value(std::size_t(r), col);
     if (std::signbit(value) == std::signbit(got) &&
@@ -138,7 +138,7 @@ class scanner {
   }
 
   void compare(std::int64_t row, std::size_t r, std::int64_t col, double got,
-               findings& found) const {
+               scanned& found) const {
     const double value = expected_.value(r, col), error = std::abs(got - value);
     const sizes size = expected_.sizes_of(r, col);
     const double limit = tolerance_.allowed(size);
@@ -182,43 +182,43 @@ class scanner {
 
 // Scans `count` rows of `words` words each, on all threads.
 template <class ScanRow>
-void add_rows(findings& all, std::int64_t count, std::int64_t words, const ScanRow& scan_row) {
+void add_rows(scanned& all, std::int64_t count, std::int64_t words, const ScanRow& scan_row) {
   constexpr std::int64_t kWordsPerBlock = 1 << 16;
   const std::int64_t rows_per_block = std::max<std::int64_t>(1, kWordsPerBlock / words);
-  // Merged in the order of rows, so that the findings do not depend on the number of threads.
-  std::vector<findings> parts(std::size_t((count + rows_per_block - 1) / rows_per_block));
+  // Merged in the order of rows, so that the result does not depend on the number of threads.
+  std::vector<scanned> parts(std::size_t((count + rows_per_block - 1) / rows_per_block));
   for_each_block(std::int64_t(parts.size()), [&](std::int64_t block) {
-    findings part;
+    scanned part;
     const std::int64_t end = std::min(count, (block + 1) * rows_per_block);
     for (std::int64_t row = block * rows_per_block; row < end; ++row) scan_row(row, part);
     parts[std::size_t(block)] = std::move(part);
   });
-  for (const findings& part : parts) merge(all, part);
+  for (const scanned& part : parts) merge(all, part);
 }
 
 }  // namespace
 
-findings scan(const expected_result& t, kzoo_precision declared, const word_view& words) {
+scanned scan(const expected_result& t, kzoo_precision declared, const word_view& words) {
   const data::matrix c = operands_of(t.of()).c;
   const scanner scanner(t, declared, words);
-  findings all;
+  scanned all;
   scanner.outside(0, data::kRedzone, all);
-  add_rows(all, data::all_rows(c), c.ld, [&](std::int64_t row, findings& found) {
+  add_rows(all, data::all_rows(c), c.ld, [&](std::int64_t row, scanned& found) {
     const auto known = std::lower_bound(t.rows().begin(), t.rows().end(), row);
     const bool is_known = known != t.rows().end() && *known == row;
     scanner.row(row, is_known ? known - t.rows().begin() : -1, found);
   });
-  findings after;
+  scanned after;
   scanner.outside(data::word_count(c) - data::kRedzone, data::word_count(c), after);
   merge(all, after);
   if (all.right_infinities == 0) all.infinite.add(all.unjudged_infinities);
   return all;
 }
 
-findings scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words) {
+scanned scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words) {
   const scanner scanner(t, declared, words);
-  findings all;
-  add_rows(all, std::int64_t(t.rows().size()), t.of().n, [&](std::int64_t r, findings& found) {
+  scanned all;
+  add_rows(all, std::int64_t(t.rows().size()), t.of().n, [&](std::int64_t r, scanned& found) {
     scanner.elements(t.rows()[std::size_t(r)], r, r * t.of().n, found);
   });
   return all;

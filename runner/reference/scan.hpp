@@ -1,7 +1,7 @@
 #pragma once
 // One pass over the whole C buffer, which collects everything that a judgement needs.
 
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 #include "reference/words.hpp"
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct occurrences {
   }
 };
 
-struct findings {
+struct scanned {
   std::int64_t changed_outside = 0, first_changed = -1;  // words, and an index of data/matrix.hpp
   occurrences unwritten, nan, infinite;
   occurrences lost;                 // anything else where NaN or an infinity is expected
@@ -54,8 +54,8 @@ struct findings {
 };
 
 // `words` are data::word_count elements of the problem's type.
-findings scan(const expected_result& t, kzoo_precision declared, const word_view& words);
+scanned scan(const expected_result& t, kzoo_precision declared, const word_view& words);
 // `words` are the elements of the expected result's rows, and nothing else.
-findings scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words);
+scanned scan_rows(const expected_result& t, kzoo_precision declared, const word_view& words);
 
 }  // namespace kzoo::reference

@@ -1,12 +1,52 @@
 #pragma once
-// Evaluates the error bound of reference.hpp from the rounding errors of the types involved.
+// The error bound, from the rounding errors of the types involved.
 
 #include "core/problem.hpp"
-#include "reference/reference.hpp"
+#include "reference/expected_result.hpp"
 
 #include <limits>
 
 namespace kzoo::reference {
+
+// How far each element of a result may be from the expected one, with u = 2^-24, or 2^-53 where
+// fp64 is declared, 2^-11 for fp16 sums:
+//   |C^ - C| <= u * (kGrowth * sqrt(K) + kSlack) * S     S = |alpha| |A||B| + |beta| |C0|
+//             + u * kWalk * sqrt(K) * |beta| |C0|
+//                                          accumulators that start at beta C0 round K times at its
+//                                          magnitude
+//             + 2 * u_in * min(1, kWalk / sqrt(K)) * |alpha| |A||B|
+//                                          inputs declared narrower than the element type;
+//                                          TF32: u_in = 2^-10, the low bits are cut off
+//             + 2^-13 * min(kFp8Most, kFp8Walk / sqrt(K)) * |alpha| |A||B|
+//                                          where fp8 is declared: tensor cores keep 14 bits of a
+//                                          sum of up to 128 products
+//             + u_out * |C|                16-bit C: one rounding to the output type
+//             + u_out * (|C| + |beta| |C0|)
+//                                          16-bit C, where beta is not 0: A B may be rounded to
+//                                          that type before beta C0 is added, as cuBLAS does
+//             + tiny                       half the smallest subnormal of that type, twice where
+//                                          beta C0 is a second term
+// Data are zero-mean, so partial sums and the errors of inputs grow like random walks. A sequential
+// fp32 sum stays under 6 u S for every K; sums that are truncated, not rounded, at every fourth
+// term (tensor cores) need 0.6 u sqrt(K) S, and TF32 inputs half of kWalk. No error at all is
+// allowed where S = 0, for integer types, and for sums of integers (fills of integers,
+// integer alpha and beta, S < 2^24), which are exact in fp32 in any order; in fp64 below 2^53, with
+// fp16 sums below 2^11, with fp8 below 2^13.
+inline constexpr double kGrowth = 1.0;
+inline constexpr double kSlack = 6.0;
+inline constexpr double kWalk = 4.0;
+inline constexpr double kFp8Unit = 0x1p-13;
+inline constexpr double kFp8Most = 4.0;
+inline constexpr double kFp8Walk = 32.0;
+// Where fp32_normwise is declared, the first two lines are instead
+//             u * (kLevelGrowth * sqrt(K) + kLevelSlack) * N     N = |alpha| K ||A|| ||B||
+//                                                                    + |beta| ||C0||
+//             + u * kWalk * sqrt(K) * |beta| ||C0||
+// with the largest magnitude that a matrix can hold as its norm: data::norm_of(). The bound is the
+// same for all elements, also where S = 0. Integers are exact while kLevelPeak * N < 2^24.
+inline constexpr double kLevelGrowth = 3.0;
+inline constexpr double kLevelSlack = 25.0;
+inline constexpr double kLevelPeak = 6.0;
 
 inline constexpr double kUnit = 0x1p-24;  // u of fp32: half the distance from 1 to the next float
 
@@ -23,7 +63,7 @@ constexpr format format_of(kzoo_type type) {
   return {kUnit, 0x1p-150, 0x1.ffffffp127};
 }
 
-// reference.hpp's right-hand side for one problem and one declared precision.
+// The right-hand side of the bound for one problem and one declared precision.
 class tolerance {
  public:
   tolerance(const problem& p, kzoo_precision declared);

@@ -3,7 +3,6 @@
 #include "core/operands.hpp"
 #include "reference/tampering.hpp"
 #include "report/table.hpp"
-#include "results/agreement.hpp"
 
 #include <fmt/format.h>
 
@@ -23,10 +22,10 @@ using results::document;
 
 constexpr std::size_t kMaxListed = 10;
 
-table::field field_of(const agreed& w) {
-  if (w.agreeing < w.pairs) return {"x", style::bad};
-  if (w.of_allowed == 0) return {"=", style::good};
-  return {fmt::format("{:.0f}", std::ceil(100 * w.of_allowed)), style::good};
+table::field field_of(const agreed& a, const std::string& disagree, const char* unit) {
+  if (a.agreeing < a.pairs) return {disagree, style::bad};
+  if (a.of_allowed == 0) return {"=", style::good};
+  return {fmt::format("{:.0f}{}", std::ceil(100 * a.of_allowed), unit), style::good};
 }
 
 void add_disagreements(page& p, const document& d) {
@@ -57,7 +56,7 @@ table table_of(const agreement_matrix& m) {
       const auto found = m.entries.find(std::minmax(i, j));
       row.push_back(i == j                     ? table::field{"·", style::dim}
                     : found == m.entries.end() ? table::field{}
-                                               : field_of(found->second));
+                                               : field_of(found->second, "x", ""));
     }
     t.add_row(std::move(row));
   }
@@ -91,10 +90,7 @@ std::vector<agreed> agreement_of_cells(const document& d, std::size_t problem) {
 
 table::field agreement_field(const agreed& a) {
   if (a.pairs == 0) return {};
-  if (a.agreeing < a.pairs)
-    return {fmt::format("x {} of {}", a.pairs - a.agreeing, a.pairs), style::bad};
-  if (a.of_allowed == 0) return {"=", style::good};
-  return {fmt::format("{:.0f}%", std::ceil(100 * a.of_allowed)), style::good};
+  return field_of(a, fmt::format("x {} of {}", a.pairs - a.agreeing, a.pairs), "%");
 }
 
 agreement_matrix agreement_of(const document& d) {

@@ -2,6 +2,7 @@
 
 #include "os/number_text.hpp"
 #include "os/printable.hpp"
+#include "report/text.hpp"
 
 #include <fmt/format.h>
 
@@ -71,8 +72,7 @@ std::string change_line(const document& now, const document* before, const std::
       if (c.time && (longest == nullptr || c.time->median_ms > longest->time->median_ms))
         longest = &c;
     }
-    if (count > 0)
-      counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_name(v));
+    if (count > 0) add_item(counts, fmt::format("{} {}", count, verdict_name(v)));
   }
   std::string line = fmt::format("{}: {}", plugin, counts.empty() ? "nothing ran" : counts);
   if (longest != nullptr) {

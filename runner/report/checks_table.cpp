@@ -57,7 +57,7 @@ std::vector<checked_kernel> all_of(const document& d) {
 table::field verdicts_field(const checked_kernel& k) {
   std::string text;
   for (const auto& [v, count] : k.verdicts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict_name(v));
+    add_item(text, fmt::format("{} {}", count, verdict_name(v)));
   const bool passed = k.verdicts.size() == 1 && k.verdicts.contains(verdict::pass);
   return {text, passed ? style::good : style::bad};
 }
@@ -66,10 +66,8 @@ table::field verdicts_field(const checked_kernel& k) {
 
 table checks_table(const document& d) {
   table t;
-  t.add_column("kernel", table::align::left);
-  t.add_column("problems", table::align::left);
-  t.add_column(kErrorTitle);
-  t.add_column("agreement");
+  t.add_columns({"kernel", "problems"}, table::align::left);
+  t.add_columns({kErrorTitle, "agreement"});
   for (const checked_kernel& k : all_of(d)) {
     t.add_row({{k.name},
                verdicts_field(k),

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace kzoo::report {
@@ -43,36 +44,27 @@ void add_source(page& p, const char* which, const document& d) {
                      d.device.name, d.started, d.version));
 }
 
-bool simulated(const document& d) {
-  for (const cell& c : d.cells) {
-    if (c.time && c.time->clock == timing::clock::simulator) return true;
-  }
-  return false;
-}
-
 void add_simulator_note(page& p, const document& d) {
-  if (simulated(d)) p.item("note: times of the simulator say nothing about the speed of a GPU");
+  const auto simulated = [](const cell& c) {
+    return c.time && c.time->clock == timing::clock::simulator;
+  };
+  if (std::ranges::any_of(d.cells, simulated))
+    p.item("note: times of the simulator say nothing about the speed of a GPU");
 }
 
 table pair_table() {
   table t;
   t.add_column("kernel", table::align::left);
-  t.add_column("old");
-  t.add_column("new");
-  t.add_column("change");
-  t.add_column("95% interval");
+  t.add_columns({"old", "new", "change", "95% interval"});
   t.add_column("", table::align::left);
   return t;
 }
 
 std::vector<table::field> row(const compare::pair& p) {
   std::string much, interval;
-  if (p.time) {
-    much = percent(p.time->value);
-    if (p.time->likely) {
-      interval = percent(p.time->likely->low) + " to " + percent(p.time->likely->high);
-    }
-  }
+  if (p.time) much = percent(p.time->value);
+  if (p.time && p.time->likely)
+    interval = percent(p.time->likely->low) + " to " + percent(p.time->likely->high);
   return {{(p.before != nullptr ? p.before : p.after)->kernel.name()},
           {time_or_verdict(p.before)},
           {time_or_verdict(p.after)},
@@ -114,10 +106,8 @@ std::string comparison_text(const comparison& c, medium m) {
 
   std::string counts;
   for (const change each : compare::kChanges) {
-    if (const auto count = c.count(each); count > 0) {
-      counts +=
-          fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, compare::change_name(each));
-    }
+    if (const auto count = c.count(each); count > 0)
+      add_item(counts, fmt::format("{} {}", count, compare::change_name(each)));
   }
   const bool bad = c.regressed();
   p.line(bad ? "REGRESSION" : "ok", bad ? style::bad : style::good,
@@ -137,9 +127,7 @@ std::string ranking_text(const document& d, const std::string& baseline,
     table t;
     t.add_column("");
     t.add_column("kernel", table::align::left);
-    t.add_column("time");
-    t.add_column("vs " + baseline);
-    t.add_column("95% interval");
+    t.add_columns({"time", "vs " + baseline, "95% interval"});
     t.add_column("", table::align::left);
     for (const compare::place& each : r.places) {
       const auto& likely = each.speed.likely;

@@ -2,7 +2,6 @@
 // Comparisons and rankings as text.
 
 #include "compare/compare.hpp"
-#include "compare/rank.hpp"
 #include "report/page.hpp"
 
 #include <string>

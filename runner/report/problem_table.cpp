@@ -100,12 +100,8 @@ std::vector<table::field> row(const document& d, const cell& c, const agreed* ot
 // Titles, and how soon each column leaves a table that is too wide.
 void add_columns(table& t, const document& d, bool simulated, bool narrow) {
   constexpr auto kLeft = table::align::left, kRight = table::align::right;
-  t.add_column("kernel", kLeft);
-  t.add_column("verdict", kLeft);
-  if (simulated) {
-    t.add_column(kErrorTitle);
-    t.add_column("agreement");
-  }
+  t.add_columns({"kernel", "verdict"}, kLeft);
+  if (simulated) t.add_columns({kErrorTitle, "agreement"});
   t.add_column("time");
   t.add_column("spread", kRight, 5);
   t.add_column("clock", kLeft, 4);
@@ -174,6 +170,26 @@ table problem_table(const document& d, std::size_t problem, const view& v) {
   return t;
 }
 
+table end_to_end_table(const results::document& d, std::size_t problem, const view& v) {
+  table t;
+  t.add_column("end to end", table::align::left);
+  t.add_columns({"allocate", "to device", "kernel", "to host", "total"});
+  t.add_column("clock", table::align::left);
+  for (const results::cell& c : d.cells_of(problem)) {
+    if (!c.end_to_end || !c.time || !shows_time(c, v)) continue;
+    const timing::end_to_end& e = *c.end_to_end;
+    const bool gpu = c.time->clock == timing::clock::gpu;
+    t.add_row({{c.kernel.name()},
+               {time_text(e.allocate_ms)},
+               {time_text(e.to_device_ms)},
+               {time_text(e.kernel_ms)},
+               {time_text(e.to_host_ms)},
+               {time_text(e.total_ms())},
+               {gpu ? "" : std::string(timing::clock_name(c.time->clock)), style::dim}});
+  }
+  return t;
+}
+
 std::vector<std::string> floors(const document& d, std::size_t problem) {
   std::vector<std::string> lines;
   for (const cell& c : d.cells_of(problem)) {
@@ -184,35 +200,6 @@ std::vector<std::string> floors(const document& d, std::size_t problem) {
     if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
   }
   return lines;
-}
-
-std::vector<reason> reasons(const document& d, std::size_t problem) {
-  std::vector<reason> found;
-  for (const cell& c : d.cells_of(problem)) {
-    // Without a variant the plugin could not be loaded, which the report's head says once.
-    const bool in_head = c.verdict == verdict::unavailable && c.kernel.variant.empty();
-    if (c.verdict == verdict::pass || in_head) continue;
-    const auto same = std::ranges::find_if(
-        found, [&](const reason& r) { return r.verdict == c.verdict && r.text == c.reason; });
-    reason& r =
-        same == found.end() ? found.emplace_back(reason{c.verdict, {}, c.reason, c.errors}) : *same;
-    r.kernels.push_back(c.kernel.name());
-  }
-  return found;
-}
-
-std::string names_of(const std::vector<std::string>& kernels, std::size_t room) {
-  const std::string all = fmt::format("{}", fmt::join(kernels, ", "));
-  if (kernels.size() < 2 || width(all) <= room) return all;
-  std::vector<std::string> plugins;
-  for (const std::string& name : kernels) {
-    std::string plugin = name.substr(0, name.find(':'));
-    if (std::ranges::find(plugins, plugin) == plugins.end()) plugins.push_back(std::move(plugin));
-  }
-  const std::string folded =
-      fmt::format("{} kernels of {}", kernels.size(), fmt::join(plugins, ", "));
-  if (plugins.size() < 2 || width(folded) <= room) return folded;
-  return fmt::format("{} kernels of {} plugins", kernels.size(), plugins.size());
 }
 
 std::vector<throttling> throttled(const document& d, std::size_t problem) {

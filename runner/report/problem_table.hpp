@@ -1,11 +1,10 @@
 #pragma once
-// One problem's results: a row for each variant, and a sentence for each that did not pass.
+// One problem's results: a row for each variant.
 
 #include "report/page.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +13,13 @@ namespace kzoo::report {
 // "1.05x", "0.998x tie": the baseline's time over the cell's; "" without one.
 std::string speedup_text(const results::document& d, const results::cell& c);
 
-// Has no rows when the problem has no cell to show.
-// On the simulator it leads with what is true there: verdict, error and agreement.
+// Has no rows when the problem has no cell to show. On the simulator it leads with what is true
+// there: verdict, error and agreement.
 table problem_table(const results::document& d, std::size_t problem, const view& v);
-// The title of its column of rounding errors, and the cell's error.
+// End-to-end times, by phase: a row for each kernel that has them; no rows if the experiment does
+// not ask for them.
+table end_to_end_table(const results::document& d, std::size_t problem, const view& v);
+// The title of problem_table's column of rounding errors, and the cell's error.
 inline constexpr const char* kErrorTitle = "error/√K";
 std::string accuracy_text(const results::document& d, const results::cell& c);
 // Whether the time of a cell that has one is shown: those of the simulator only if asked for.
@@ -27,17 +29,6 @@ bool shows_time(const results::cell& c, const view& v);
 // was timed; none if no peaks were measured.
 std::vector<std::string> floors(const results::document& d, std::size_t problem);
 
-// The cells that did not pass: one entry for each reason, with all kernels that share it. Plugins
-// that could not be loaded are left out: the report's head names them.
-struct reason {
-  kzoo::verdict verdict;
-  std::vector<std::string> kernels;
-  std::string text;
-  std::optional<reference::error_map> errors;  // of the first kernel
-};
-std::vector<reason> reasons(const results::document& d, std::size_t problem);
-// "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".
-std::string names_of(const std::vector<std::string>& kernels, std::size_t room);
 style style_of(verdict v);
 
 // The cells for which samples were discarded because the device was throttled.

@@ -3,8 +3,7 @@
 #include "core/version.hpp"
 #include "os/number_text.hpp"
 #include "profile/metrics.hpp"
-#include "report/by_problem.hpp"
-#include "report/problem_table.hpp"
+#include "report/launches.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,19 +64,11 @@ std::vector<std::string> stall_texts(const launch& l) {
   return texts;
 }
 
-// Tells the launches of one cell apart.
-std::string name_of(const profiled& c, std::size_t index) {
-  return c.found->launches.size() == 1 ? c.kernel.name()
-                                       : fmt::format("{} #{}", c.kernel.name(), index + 1);
-}
-
 table launch_table() {
   table t;
-  t.add_column("kernel", table::align::left);
-  t.add_column("launched", table::align::left);
-  for (const char* title : {"grid", "block", "time", "occupancy", "FMA\npipe", "tensor\npipe",
-                            "FFMA", "L1", "L2", "DRAM"})
-    t.add_column(title);
+  t.add_columns({"kernel", "launched"}, table::align::left);
+  t.add_columns({"grid", "block", "time", "occupancy", "FMA\npipe", "tensor\npipe", "FFMA", "L1",
+                 "L2", "DRAM"});
   return t;
 }
 
@@ -101,13 +92,11 @@ table memory_table() {
   table t;
   t.add_column("kernel", table::align::left);
   for (const char* what : {"load", "store", "cp.async"}) {
-    t.add_column(fmt::format("{}\nrequests", what));
-    t.add_column(fmt::format("{}\nsectors", what));
-    t.add_column(fmt::format("{} sectors\nper request", what));
+    t.add_columns({fmt::format("{}\nrequests", what), fmt::format("{}\nsectors", what),
+                   fmt::format("{} sectors\nper request", what)});
   }
-  t.add_column("load wavefronts\nper request");
-  for (const char* title : {"shared\nwavefronts", "conflicts\nof loads", "conflicts\nof stores"})
-    t.add_column(title);
+  t.add_columns({"load wavefronts\nper request", "shared\nwavefronts", "conflicts\nof loads",
+                 "conflicts\nof stores"});
   return t;
 }
 
@@ -131,9 +120,7 @@ std::vector<table::field> memory_row(const std::string& name, const launch& l) {
 
 table stall_table() {
   table t;
-  t.add_column("kernel", table::align::left);
-  for (const char* title : {"warps wait most on", "then on", "and on"})
-    t.add_column(title, table::align::left);
+  t.add_columns({"kernel", "warps wait most on", "then on", "and on"}, table::align::left);
   return t;
 }
 
@@ -143,22 +130,8 @@ std::vector<table::field> stall_row(const std::string& name, const launch& l) {
   return fields;
 }
 
-template <class Row>
-void add_table(page& p, table t, const std::vector<const profiled*>& cells, const Row& row) {
-  for (const profiled* c : cells) {
-    for (std::size_t i = 0; c->found && i < c->found->launches.size(); ++i)
-      t.add_row(row(name_of(*c, i), c->found->launches[i]));
-  }
-  p.add(t);
-  p.end_section();
-}
-
 void add_remarks(page& p, const profiled& c) {
-  if (!c.found) {
-    p.item(verdict_name(c.verdict), style_of(c.verdict),
-           fmt::format(" {}: {}", c.kernel.name(), c.reason));
-    return;
-  }
+  if (!c.found) return add_failed(p, c);
   if (!c.found->printed.empty()) {
     p.item(fmt::format("{}: what ncu printed", c.kernel.name()));
     std::vector<std::string> lines;
@@ -222,9 +195,9 @@ void add_profile(page& p, const profile::document& d) {
   p.end_section();
   for_each_problem(d.cells, [&](const problem& at, const std::vector<const profiled*>& cells) {
     p.line(problem_name(at), style::bold);
-    add_table(p, launch_table(), cells, launch_row);
-    add_table(p, memory_table(), cells, memory_row);
-    add_table(p, stall_table(), cells, stall_row);
+    add_launches(p, launch_table(), cells, launch_row);
+    add_launches(p, memory_table(), cells, memory_row);
+    add_launches(p, stall_table(), cells, stall_row);
     for (const profiled* c : cells) add_remarks(p, *c);
     add_missing(p, cells);
     p.end_section();

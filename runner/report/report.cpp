@@ -3,11 +3,8 @@
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
 #include "report/checks_table.hpp"
-#include "report/closing.hpp"
-#include "report/end_to_end_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
-#include "results/agreement.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +49,7 @@ std::string device_text(const document& d) {
   for (const auto& [name, value] : d.device.facts) {
     std::string words = name;
     std::ranges::replace(words, '_', ' ');
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", words, value);
+    add_item(text, words + ' ' + value);
   }
   return text;
 }
@@ -62,8 +59,8 @@ std::string peaks_text(const roofline::peaks& c) {
   for (const auto r : roofline::kResources) {
     const roofline::measured_peak* found = c.find(r);
     if (found == nullptr) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", roofline::resource_name(r),
-                        rate_text(r, found->best.rate));
+    add_item(text,
+             fmt::format("{} {}", roofline::resource_name(r), rate_text(r, found->best.rate)));
   }
   return fmt::format("peaks, measured {}: {}", c.measured, text);
 }
@@ -126,12 +123,12 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
   for (const cell& c : d.cells) {
     if (c.problem != problem) continue;
     for (const results::finding& f : c.findings) {
-      if (f.check == results::kOwnWorker)
-        p.item("suspect", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
-      if (f.check == results::kMemory)
-        p.item("leak", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
-      if (f.check == results::kLimits)
-        p.item("limits", style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
+      for (const auto& [check, word] : {std::pair{results::kOwnWorker, "suspect"},
+                                        {results::kMemory, "leak"},
+                                        {results::kLimits, "limits"}}) {
+        if (f.check == check)
+          p.item(word, style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
+      }
     }
   }
   for (const throttling& t : what.throttled_cells) {
@@ -235,12 +232,18 @@ void add_overview(page& p, const document& d) {
   add_agreement(p, d);
 }
 
+closing_words closing_words_for(bool right, const results::coverage& covered) {
+  if (!right) return {"FAILED", style::bad};
+  if (!covered.complete()) return {"PARTLY CHECKED", style::bold};
+  return {"ok", style::good};
+}
+
 void add_closing(page& p, const document& d) {
   std::string counts;
   for (const verdict v : kVerdicts) {
     const auto count = std::ranges::count(d.cells, v, &cell::verdict);
     if (count == 0 && v != verdict::pass) continue;
-    counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, verdict_name(v));
+    add_item(counts, fmt::format("{} {}", count, verdict_name(v)));
   }
   std::size_t pairs = 0, agreeing = 0;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
@@ -250,7 +253,7 @@ void add_closing(page& p, const document& d) {
     });
   }
   if (!d.complete())
-    counts += fmt::format(", {} of {} cells not run", d.planned - d.cells.size(), d.planned);
+    add_item(counts, fmt::format("{} of {} cells not run", d.planned - d.cells.size(), d.planned));
   add_repeated(p, d);
   results::coverage covered;
   for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);

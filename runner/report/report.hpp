@@ -2,11 +2,12 @@
 // The sections of a report, for a run in progress and for stored results.
 
 #include "report/page.hpp"
-#include "report/repeated_reasons.hpp"
+#include "report/reasons.hpp"
 #include "results/document.hpp"
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace kzoo::report {
 
@@ -23,6 +24,14 @@ void add_overview(page& p, const results::document& d);
 // The failures that several problems share, and the closing line: how many cells have which
 // verdict.
 void add_closing(page& p, const results::document& d);
+
+// The first words of a report's last line: what it comes to.
+struct closing_words {
+  std::string_view words;
+  style look;
+};
+// "ok" is for runs in which every check was made and nothing failed.
+closing_words closing_words_for(bool right, const results::coverage& covered);
 
 // The complete report, including how it was measured.
 std::string full_report(const results::document& d, const view& v);

@@ -3,6 +3,7 @@
 
 #include "report/text.hpp"
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class table {
   // A title may have several lines. Where the table is too wide, the columns with the highest
   // `rank` leave it first; those of rank 0 stay.
   void add_column(const std::string& title, align a = align::right, int rank = 0);
+  void add_columns(std::initializer_list<std::string> titles, align a = align::right);
   // At most as many fields as there are columns; missing ones stay empty. `share`, from 0 to 1, is
   // the length of the row's bar, for which there may be room at its end.
   void add_row(std::vector<field> fields, double share = 0);

@@ -38,25 +38,13 @@ std::string markdown(std::string_view words, style s) {
 std::string html(std::string_view words, style s) {
   std::string out;
   for (const char c : printable(words)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
+    const char* entity = c == '&'    ? "&amp;"
+                         : c == '<'  ? "&lt;"
+                         : c == '>'  ? "&gt;"
+                         : c == '"'  ? "&quot;"
+                         : c == '\'' ? "&#39;"
+                                     : nullptr;
+    out += entity != nullptr ? entity : std::string(1, c);
   }
   if (s == style::plain || out.empty()) return out;
   const char* name = s == style::good  ? "good"
@@ -87,6 +75,11 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t most) {
   }
   lines.emplace_back(name);
   return lines;
+}
+
+void add_item(std::string& list, std::string_view item) {
+  if (!list.empty()) list += ", ";
+  list += item;
 }
 
 std::size_t width(std::string_view utf8) {

@@ -27,6 +27,9 @@ std::string shortened(std::string_view text, std::size_t most);
 // A name in lines of at most that width, broken after one of ":_@, " where that is possible.
 std::vector<std::string> wrapped(std::string_view name, std::size_t most);
 
+// Appends to a list: "1 pass, 2 wrong".
+void add_item(std::string& list, std::string_view item);
+
 // No limit to how wide a line is: of files and pipes.
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 

@@ -3,7 +3,7 @@
 #include "core/version.hpp"
 #include "os/output.hpp"
 #include "reference/error_map.hpp"
-#include "report/closing.hpp"
+#include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "report/text.hpp"
 
@@ -89,7 +89,7 @@ void validation_text::ends(const results::validation& v) {
   counts.try_emplace(results::outcome::pass);
   std::string text;
   for (const auto& [o, count] : counts)
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, results::outcome_name(o));
+    add_item(text, fmt::format("{} {}", count, results::outcome_name(o)));
   results::coverage covered;
   for (const results::validated_variant& one : v.variants) covered.add(one.kernel, one.findings);
   print_to(out_, "\n");

@@ -1,8 +1,7 @@
 #include "report/xray.hpp"
 
 #include "core/version.hpp"
-#include "report/by_problem.hpp"
-#include "report/problem_table.hpp"
+#include "report/launches.hpp"
 #include "report/profile.hpp"
 #include "xray/advice.hpp"
 
@@ -10,6 +9,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,6 @@ std::string ratio(std::uint64_t over, std::uint64_t under) {
 
 std::string count(std::uint64_t n) { return n == 0 ? "" : fmt::format("{}", n); }
 
-std::string xray_name(const analysed& c, std::size_t index) {
-  return c.found->size() == 1 ? c.kernel.name() : fmt::format("{} #{}", c.kernel.name(), index + 1);
-}
-
 // Loads that pass through registers, and those of asynchronous copies: Nsight Compute counts both.
 request_counts loads_of(const xray::launch& l) {
   request_counts sum = l.total(access::global_load);
@@ -39,17 +36,14 @@ request_counts loads_of(const xray::launch& l) {
 
 table launch_columns() {
   table t;
-  t.add_column("kernel", table::align::left);
-  t.add_column("launched", table::align::left);
-  for (const char* title :
-       {"grid", "block", "barriers", "FMA per byte\nof global loads", "active lanes\nper request"})
-    t.add_column(title);
+  t.add_columns({"kernel", "launched"}, table::align::left);
+  t.add_columns(
+      {"grid", "block", "barriers", "FMA per byte\nof global loads", "active lanes\nper request"});
   return t;
 }
 
-std::vector<table::field> launch_fields(const std::string& name, const analysed& c,
+std::vector<table::field> launch_fields(const std::string& name, const problem& p,
                                         const xray::launch& l) {
-  const problem& p = c.problem;
   const double fma = double(p.m) * double(p.n) * double(p.k);
   constexpr double kSector = 32;
   const double bytes = kSector * double(loads_of(l).passes);
@@ -75,8 +69,7 @@ table global_columns() {
   return t;
 }
 
-std::vector<table::field> global_fields(const std::string& name, const analysed&,
-                                        const xray::launch& l) {
+std::vector<table::field> global_fields(const std::string& name, const xray::launch& l) {
   std::vector<table::field> fields{{name}};
   for (const request_counts& c : {loads_of(l), l.total(access::global_store)}) {
     constexpr std::uint64_t kSector = 32;
@@ -101,8 +94,7 @@ table shared_columns() {
   return t;
 }
 
-std::vector<table::field> shared_fields(const std::string& name, const analysed&,
-                                        const xray::launch& l) {
+std::vector<table::field> shared_fields(const std::string& name, const xray::launch& l) {
   std::vector<table::field> fields{{name}};
   for (const access a : {access::shared_load, access::shared_store}) {
     const request_counts c = l.total(a);
@@ -110,16 +102,6 @@ std::vector<table::field> shared_fields(const std::string& name, const analysed&
     fields.push_back({c.requests == 0 ? "" : fmt::format("{}", c.passes - c.ideal)});
   }
   return fields;
-}
-
-template <class Row>
-void add_xray_table(page& p, table t, const std::vector<const analysed*>& cells, const Row& row) {
-  for (const analysed* c : cells) {
-    for (std::size_t i = 0; c->found && i < c->found->size(); ++i)
-      t.add_row(row(xray_name(*c, i), *c, (*c->found)[i]));
-  }
-  p.add(t);
-  p.end_section();
 }
 
 std::string place_text(const xray::source_frame& f) {
@@ -144,14 +126,10 @@ void add_findings(page& p, const std::string& name, const xray::launch& l) {
 }
 
 void add_notes(page& p, const analysed& c) {
-  if (!c.found) {
-    p.item(verdict_name(c.verdict), style_of(c.verdict),
-           fmt::format(" {}: {}", c.kernel.name(), c.reason));
-    return;
-  }
+  if (!c.found) return add_failed(p, c);
   for (std::size_t i = 0; i < c.found->size(); ++i) {
     const xray::launch& l = (*c.found)[i];
-    const std::string name = xray_name(c, i);
+    const std::string name = launch_name(c, i);
     add_findings(p, name, l);
     if (l.blocks_run < l.blocks)
       p.item(fmt::format("{}: {} of {} blocks were run, and counts scaled to all", name,
@@ -164,6 +142,48 @@ void add_notes(page& p, const analysed& c) {
   }
 }
 
+std::vector<std::string> source_of(const std::string& file) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// "global load 4 B: 4096 requests, 4.00 sectors each (ideal 4.00)"
+std::string counts_text(const xray::line_counts& l) {
+  const auto& c = l.counts;
+  const double n = double(c.requests);
+  return fmt::format("{} {} B: {} requests, {:.2f} {} each (ideal {:.2f})", access_name(l.kind),
+                     l.width, c.requests, double(c.passes) / n,
+                     is_shared(l.kind) ? "wavefronts" : "sectors", double(c.ideal) / n);
+}
+
+void add_lines(page& p, const std::string& name, const xray::launch& l) {
+  std::map<std::string, std::map<unsigned, std::vector<const xray::line_counts*>>> by_place;
+  for (const xray::line_counts& line : l.lines)
+    by_place[line.where.file][line.where.line].push_back(&line);
+  for (const auto& [file, by_line] : by_place) {
+    p.line(name, style::bold, fmt::format(" {}", file));
+    const std::vector<std::string> source = source_of(file);
+    std::vector<std::string> shown;
+    for (const auto& [number, counts] : by_line) {
+      const bool known = number >= 1 && number <= source.size();
+      shown.push_back(fmt::format("{:5} | {}", number, known ? source[number - 1] : ""));
+      for (const xray::line_counts* c : counts) {
+        std::string from;
+        for (const xray::source_frame& f : c->called)
+          from += (from.empty() ? ", from " : ", ") + place_text(f);
+        shown.push_back(fmt::format("      |   ^ {}{}", counts_text(*c), from));
+        if (advice_on(*c).empty()) continue;
+        shown.push_back(fmt::format("      |     {} of its lanes: {}",
+                                    is_shared(c->kind) ? "banks" : "sectors", picture_of(*c)));
+      }
+    }
+    p.verbatim(shown);
+    p.end_section();
+  }
+}
+
 }  // namespace
 
 void add_xray(page& p, const xray::document& d) {
@@ -172,12 +192,21 @@ void add_xray(page& p, const xray::document& d) {
   p.end_section();
   for_each_problem(d.cells, [&](const problem& at, const std::vector<const analysed*>& cells) {
     p.line(problem_name(at), style::bold);
-    add_xray_table(p, launch_columns(), cells, launch_fields);
-    add_xray_table(p, global_columns(), cells, global_fields);
-    add_xray_table(p, shared_columns(), cells, shared_fields);
+    add_launches(p, launch_columns(), cells, [&](const std::string& name, const xray::launch& l) {
+      return launch_fields(name, at, l);
+    });
+    add_launches(p, global_columns(), cells, global_fields);
+    add_launches(p, shared_columns(), cells, shared_fields);
     for (const analysed* c : cells) add_notes(p, *c);
     p.end_section();
   });
+}
+
+void add_xray_lines(page& p, const xray::document& d) {
+  for (const xray::analysed& c : d.cells) {
+    for (std::size_t i = 0; c.found && i < c.found->size(); ++i)
+      add_lines(p, c.kernel.name(), (*c.found)[i]);
+  }
 }
 
 }  // namespace kzoo::report

@@ -3,7 +3,7 @@
 
 #include "core/kernel_id.hpp"
 #include "core/verdict.hpp"
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 #include "results/conditions.hpp"
 #include "results/finding.hpp"
 #include "results/launch.hpp"
@@ -15,7 +15,9 @@
 #include <kzoo/abi.h>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,9 +49,20 @@ struct cell {
   std::optional<timing::ratio> speedup;
 
   // Results that are bit-identical form a class, and only the first of each is compared with the
-  // others: agreement.hpp has the pairs that follow. Only results of one run are compared.
+  // others: for_each_pair() has the pairs that follow. Only results of one run are compared.
   std::optional<std::size_t> same_as;   // the first of the class; none: it is this one
   std::vector<difference> differences;  // from the first of each earlier class, for the first only
 };
+
+// Two results, by the positions of their cells among those of the problem, a before b.
+struct compared_pair {
+  std::size_t a = 0, b = 0;
+  reference::comparison difference;
+};
+
+// Calls f for each pair of results that were compared, which follows from the classes in the cells,
+// in the order of b, then of a.
+void for_each_pair(std::span<const cell> of_one_problem,
+                   const std::function<void(const compared_pair&)>& f);
 
 }  // namespace kzoo::results

@@ -1,21 +1,38 @@
 #include "results/finding.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
 namespace kzoo::results {
 
 std::string_view outcome_name(outcome o) {
-  switch (o) {
-    case outcome::pass:
-      return "pass";
-    case outcome::fail:
-      return "fail";
-    case outcome::skipped:
-      return "skipped";
-    case outcome::crashed:
-      return "crashed";
-    case outcome::hung:
-      return "hung";
+  constexpr std::array<std::string_view, kOutcomes.size()> kNames{"pass", "fail", "skipped",
+                                                                  "crashed", "hung"};
+  return kNames[static_cast<std::size_t>(o)];
+}
+
+void coverage::add(const std::string& kernel, const std::vector<finding>& findings) {
+  for (const finding& f : findings) {
+    if (f.not_checked.empty()) continue;
+    const auto is_same = [&](const gap& g) { return g.check == f.check && g.why == f.not_checked; };
+    auto same = std::ranges::find_if(gaps_, is_same);
+    if (same == gaps_.end()) same = gaps_.insert(same, {f.check, f.not_checked, {}});
+    if (std::ranges::find(same->kernels, kernel) == same->kernels.end())
+      same->kernels.push_back(kernel);
   }
-  return "?";
+}
+
+std::string to_string(const gap& g) {
+  constexpr std::size_t kMostNamed = 3;
+  const std::size_t named = std::min(kMostNamed, g.kernels.size());
+  const std::string more = named < g.kernels.size()
+                               ? fmt::format(" and {} more", g.kernels.size() - named)
+                               : std::string();
+  return fmt::format("{}, of {}{}: {}", g.check, fmt::join(std::span(g.kernels).first(named), ", "),
+                     more, g.why);
 }
 
 }  // namespace kzoo::results

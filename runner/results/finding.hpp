@@ -1,12 +1,13 @@
 #pragma once
-// The result of one check.
+// The result of one check, and what checks could not cover.
 
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 
 #include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo::results {
 
@@ -22,6 +23,11 @@ struct finding {
   std::optional<reference::error_map> errors;
   std::string not_checked{};  // what part of the check could not be made, and why; "": nothing
 };
+
+// A finding that is no failure, but to be told.
+inline finding remark(std::string_view check, const std::string& detail) {
+  return {std::string(check), outcome::pass, detail, {}};
+}
 // The name of a finding that excuses a cell: it failed in a worker where another kernel had run,
 // and passes in one of its own. Names that kernel.
 inline constexpr std::string_view kOwnWorker = "own worker";
@@ -33,5 +39,28 @@ inline constexpr std::string_view kLimits = "limits";
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;
 }
+
+// A part of a check that could not be made, and for which kernels.
+struct gap {
+  std::string check, why;
+  std::vector<std::string> kernels;
+};
+
+// What the checks could not cover, over several kernels.
+class coverage {
+ public:
+  // Adds the findings on a kernel.
+  void add(const std::string& kernel, const std::vector<finding>& findings);
+
+  bool complete() const { return gaps_.empty(); }
+  // In the order in which they were found.
+  const std::vector<gap>& gaps() const { return gaps_; }
+
+ private:
+  std::vector<gap> gaps_;
+};
+
+// "AddressSanitizer, of naive:8x8, smem:8x8 and 3 more: there is no build ...".
+std::string to_string(const gap& g);
 
 }  // namespace kzoo::results

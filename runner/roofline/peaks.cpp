@@ -3,27 +3,9 @@
 namespace kzoo::roofline {
 
 std::string_view resource_name(resource r) {
-  switch (r) {
-    case resource::fp32:
-      return "fp32";
-    case resource::fp64:
-      return "fp64";
-    case resource::int32:
-      return "int32";
-    case resource::tf32:
-      return "tf32";
-    case resource::fp16:
-      return "fp16";
-    case resource::bf16:
-      return "bf16";
-    case resource::read:
-      return "read";
-    case resource::copy:
-      return "copy";
-    case resource::l2_read:
-      return "l2_read";
-  }
-  return "?";
+  constexpr std::array<std::string_view, kResources.size()> kNames{
+      "fp32", "fp64", "int32", "tf32", "fp16", "bf16", "read", "copy", "l2_read"};
+  return kNames[static_cast<std::size_t>(r)];
 }
 
 std::string_view unit_of(resource r) {

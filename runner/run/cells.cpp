@@ -20,12 +20,13 @@ constexpr const char* kFlag = "--cell";
   throw input::invalid(input::error_text(kFlag, why));
 }
 
-std::string kernel_of(const loaded_plugin& c, const selected_variant& e) {
-  return kernel_id{c.record.name, e.description.id}.name();
+std::string kernel_of(const loaded_plugin& plugin, const selected_variant& variant) {
+  return kernel_id{plugin.record.name, variant.description.id}.name();
 }
 
 // The first problem of the size whose element type the variant supports.
-const problem& problem_for(const plan& plan, const cell_name& name, const selected_variant& e) {
+const problem& problem_for(const plan& plan, const cell_name& name,
+                           const selected_variant& variant) {
   const auto& problems = plan.experiment.problems;
   if (!name.size) return problems.front();
   const problem* of_other_type = nullptr;
@@ -33,7 +34,7 @@ const problem& problem_for(const plan& plan, const cell_name& name, const select
   for (const problem& p : problems) {
     if (std::ranges::find(sizes, shape_name(p)) == sizes.end()) sizes.push_back(shape_name(p));
     if (experiment::extents{p.m, p.n, p.k} != *name.size) continue;
-    if (e.description.declared(p.dtype) != 0) return p;
+    if (variant.description.declared(p.dtype) != 0) return p;
     of_other_type = &p;
   }
   if (of_other_type != nullptr) return *of_other_type;
@@ -43,19 +44,20 @@ const problem& problem_for(const plan& plan, const cell_name& name, const select
 }
 
 chosen_cell find(const plan& plan, const cell_name& name) {
-  const std::string plugin = name.kernel.substr(0, name.kernel.find(':'));
-  for (const loaded_plugin& c : plan.plugins) {
-    if (c.record.name != plugin) continue;
-    if (!c.client) refuse(fmt::format("{} cannot be used: {}", plugin, c.record.problem));
+  const std::string plugin_name = name.kernel.substr(0, name.kernel.find(':'));
+  for (const loaded_plugin& plugin : plan.plugins) {
+    if (plugin.record.name != plugin_name) continue;
+    if (!plugin.client)
+      refuse(fmt::format("{} cannot be used: {}", plugin_name, plugin.record.problem));
     std::vector<std::string> kernels;
     const selected_variant* found = nullptr;
-    for (const selected_variant& e : c.entries) {
-      if (!matches(name.kernel, plugin, e.description.id)) continue;
-      kernels.push_back(kernel_of(c, e));
-      found = &e;
+    for (const selected_variant& variant : plugin.variants) {
+      if (!matches(name.kernel, plugin_name, variant.description.id)) continue;
+      kernels.push_back(kernel_of(plugin, variant));
+      found = &variant;
     }
-    if (kernels.size() == 1) return {&c, found, &problem_for(plan, name, *found)};
-    refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin, kernels.size(),
+    if (kernels.size() == 1) return {&plugin, found, &problem_for(plan, name, *found)};
+    refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin_name, kernels.size(),
                        fmt::join(kernels, ", ")));
   }
   throw std::logic_error("make_plan() took " + name.kernel);  // it refuses what matches no plugin
@@ -65,11 +67,11 @@ std::vector<chosen_cell> first_problem(const plan& plan) {
   std::vector<chosen_cell> cells;
   std::vector<std::string> names;
   const problem& p = plan.experiment.problems.front();
-  for (const loaded_plugin& c : plan.plugins) {
-    for (const selected_variant& e : c.entries) {
-      if (!c.client || e.description.declared(p.dtype) == 0) continue;
-      cells.push_back({&c, &e, &p});
-      names.push_back(fmt::format("{}@{}", kernel_of(c, e), shape_name(p)));
+  for (const loaded_plugin& plugin : plan.plugins) {
+    for (const selected_variant& variant : plugin.variants) {
+      if (!plugin.client || variant.description.declared(p.dtype) == 0) continue;
+      cells.push_back({&plugin, &variant, &p});
+      names.push_back(fmt::format("{}@{}", kernel_of(plugin, variant), shape_name(p)));
     }
   }
   const std::string file = plan.experiment.file.filename().string();

@@ -3,6 +3,7 @@
 #include "devices/nvml.hpp"
 #include "os/interrupt.hpp"
 #include "roofline/floor.hpp"
+#include "run/device_memory.hpp"
 #include "run/judging.hpp"
 #include "run/timing_rounds.hpp"
 
@@ -39,10 +40,10 @@ class execution {
   }
 
  private:
-  // A cell of the current problem; candidates_[i] belongs to document_.cells[first_cell_ + i].
-  struct candidate {
-    loaded_plugin* who;
-    const selected_variant* what;
+  // What document_.cells[first_cell_ + i] is of, for planned_[i].
+  struct planned_cell {
+    loaded_plugin* plugin;
+    const selected_variant* variant;
     bool taken_over;  // finished by the interrupted run that this one resumes
   };
 
@@ -60,14 +61,14 @@ class execution {
       pass_over(index);
       return true;
     }
-    candidates_.clear();
+    planned_.clear();
     finished_ = 0;
     first_cell_ = document_.cells.size();
     try {
       judge_all(index);
       time_all(index);
-      finish_until(candidates_.size());
-      memory_.expected_results.forget_large();
+      finish_until(planned_.size());
+      remembered_.expected_results.forget_large();
       return true;
     } catch (const interrupt::interrupted&) {
       drop_unfinished();
@@ -76,63 +77,65 @@ class execution {
   }
 
   void judge_all(std::size_t index) {
-    judging judge(plan_, index, memory_, monitor_);
+    judging judge(plan_, index, remembered_, monitor_);
     std::vector<cell> known = std::move(known_[index]);
     known_.erase(index);
-    timed_candidates_.clear();
-    for (loaded_plugin& c : plan_.plugins) {
-      for (const selected_variant& e : c.entries) judge_one(judge, index, known, c, e);
-      if (c.client) release(*c.client, memory_needed_);
+    timed_cells_.clear();
+    for (loaded_plugin& plugin : plan_.plugins) {
+      for (const selected_variant& variant : plugin.variants)
+        judge_one(judge, index, known, plugin, variant);
+      if (plugin.client) release(*plugin.client, memory_needed_);
     }
     if (!plan_.experiment.timing.enabled) return;
-    for (const candidate& c : candidates_) {
-      if (waits(c))
-        timed_candidates_.push_back(judge.timed_candidate_for(*c.who, *c.what, cell_of(c)));
+    for (const planned_cell& at : planned_) {
+      if (waits(at))
+        timed_cells_.push_back(judge.timed_cell_for(*at.plugin, *at.variant, cell_of(at)));
     }
   }
 
-  void judge_one(judging& judge, std::size_t index, std::vector<cell>& known, loaded_plugin& c,
-                 const selected_variant& e) {
+  void judge_one(judging& judge, std::size_t index, std::vector<cell>& known, loaded_plugin& plugin,
+                 const selected_variant& variant) {
     const problem& p = plan_.experiment.problems[index];
-    const std::size_t position = candidates_.size();
+    const std::size_t position = planned_.size();
     const bool taken_over = position < known.size();
     if (taken_over) {
       document_.cells.push_back(std::move(known[position]));
     } else {
       interrupt::check();
-      watch_.starts(p, kernel_id{c.record.name, e.description.id}.name());
-      document_.cells.push_back(judge.judge(c, e, position));
+      watch_.starts(p, kernel_id{plugin.record.name, variant.description.id}.name());
+      document_.cells.push_back(judge.judge(plugin, variant, position));
     }
-    candidates_.push_back({&c, &e, taken_over});
+    planned_.push_back({&plugin, &variant, taken_over});
     note_hang(document_.cells.back(), p);
     // Cells that are not timed are finished now, up to the first one that waits to be timed.
     std::size_t ready = finished_;
-    while (ready < candidates_.size() && !waits(candidates_[ready])) ++ready;
+    while (ready < planned_.size() && !waits(planned_[ready])) ++ready;
     finish_until(ready);
   }
 
-  bool waits(const candidate& c) {
-    return plan_.experiment.timing.enabled && !c.taken_over && cell_of(c).verdict == verdict::pass;
+  bool waits(const planned_cell& at) {
+    return plan_.experiment.timing.enabled && !at.taken_over &&
+           cell_of(at).verdict == verdict::pass;
   }
 
-  cell& cell_of(const candidate& c) {
-    return document_.cells[first_cell_ + static_cast<std::size_t>(&c - candidates_.data())];
+  cell& cell_of(const planned_cell& at) {
+    return document_.cells[first_cell_ + static_cast<std::size_t>(&at - planned_.data())];
   }
 
   void time_all(std::size_t index) {
     const problem& p = plan_.experiment.problems[index];
     int first_round = 0;  // follows the rounds in which an interrupted run timed some cells
-    for (const candidate& c : candidates_) {
-      if (const auto& time = cell_of(c).time) {
+    for (const planned_cell& at : planned_) {
+      if (const auto& time = cell_of(at).time) {
         first_round = std::max(first_round, time->rounds.back() + 1);
       }
     }
-    run_rounds(p, plan_.experiment.timing, timed_candidates_, first_round, memory_needed_,
+    run_rounds(plan_.experiment.timing, timed_cells_, first_round, memory_needed_,
                [&](int round, const cell& c) {
                  interrupt::check();
                  watch_.times(p, c.kernel.name(), round);
                });
-    for (const timed_candidate& t : timed_candidates_) {
+    for (const timed_cell& t : timed_cells_) {
       note_hang(*t.cell, p);
       refuse_impossible(*t.cell);
     }
@@ -164,9 +167,9 @@ class execution {
   void finish_until(std::size_t end) {
     if (finished_ < end) count_time();
     for (; finished_ < end; ++finished_) {
-      const candidate& c = candidates_[finished_];
-      if (c.taken_over) {
-        watch_.taken_over(document_, cell_of(c));
+      const planned_cell& at = planned_[finished_];
+      if (at.taken_over) {
+        watch_.taken_over(document_, cell_of(at));
       } else {
         watch_.finished(document_, std::span(document_.cells).subspan(first_cell_, finished_ + 1));
       }
@@ -176,7 +179,7 @@ class execution {
   void drop_unfinished() { document_.cells.resize(first_cell_ + finished_); }
 
   void note_hang(const cell& c, const problem& p) {
-    if (c.verdict == verdict::hung) memory_.hung.emplace(c.kernel.name(), problem_name(p));
+    if (c.verdict == verdict::hung) remembered_.hung.emplace(c.kernel.name(), problem_name(p));
   }
 
   void count_time() {
@@ -192,20 +195,19 @@ class execution {
   double seconds_before_;
   std::size_t complete_;  // the problems before this one have all their cells
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  memory memory_;
+  remembered remembered_;
   devices::nvml monitor_{plan_.device.pci_bus_id};
   // For the current problem:
-  std::vector<candidate> candidates_;
-  std::vector<timed_candidate> timed_candidates_;
+  std::vector<planned_cell> planned_;
+  std::vector<timed_cell> timed_cells_;
   std::size_t first_cell_ = 0;  // in the document
-  std::size_t finished_ = 0;    // of candidates_: reported to the observer
+  std::size_t finished_ = 0;    // of planned_: reported to the observer
 };
 
 // Takes the cells out of the document from the first problem on that lacks some.
 known_cells take_unfinished(const plan& p, document& d) {
-  const std::size_t cells_each = p.cells() / p.experiment.problems.size();
   std::size_t complete = 0;
-  while (complete < p.experiment.problems.size() && d.cells_of(complete).size() == cells_each)
+  while (complete < p.experiment.problems.size() && d.cells_of(complete).size() == p.variants())
     ++complete;
   const auto rest = std::ranges::lower_bound(d.cells, complete, {}, &cell::problem);
   known_cells known;

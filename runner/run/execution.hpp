@@ -35,10 +35,7 @@ class observer {
   virtual void loses_device(const std::string& /*why*/) {}
 };
 
-// The head of the results: what is known before anything runs.
-results::document head_of(const plan& p);
-
-// Runs the plan and returns `head` with the results. Cells that `head` has (finished_cells.hpp) are
+// Runs the plan and returns `head` with the results. Cells that `head` has taken over are
 // not run again. When a signal interrupts it, returns what is finished.
 results::document execute(plan& p, results::document head, observer& watch);
 
@@ -48,8 +45,5 @@ using known_cells = std::map<std::size_t, std::vector<results::cell>>;
 // that are known then are not run again.
 results::document execute(plan& p, results::document head, known_cells& known, observer& watch,
                           const std::function<std::optional<std::size_t>()>& next);
-
-// The current time as results store it: ISO 8601.
-std::string utc_now();
 
 }  // namespace kzoo::run

@@ -1,8 +1,8 @@
-// The head of the results: what is known before anything runs.
+#include "run/head.hpp"
+#include "reference/expected_result.hpp"
 
 #include "core/version.hpp"
-#include "reference/reference.hpp"
-#include "run/execution.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,6 +13,8 @@
 #include <array>
 #include <chrono>
 #include <climits>
+#include <map>
+#include <utility>
 
 namespace kzoo::run {
 namespace {
@@ -26,14 +28,14 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(fmt::format("this experiment is written for {}; the device here is {}",
                                 e.intended_device, p.device.name));
   }
-  for (const loaded_plugin& c : p.plugins) {
-    for (const auto& file : c.shadowed)
+  for (const loaded_plugin& plugin : p.plugins) {
+    for (const auto& file : plugin.shadowed)
       notes.push_back(fmt::format("{} is used; {}, which has the same name, is not",
-                                  c.record.file.string(), file.string()));
+                                  plugin.record.file.string(), file.string()));
   }
-  const auto is_baseline = [&](const loaded_plugin& c) {
-    return c.client && std::ranges::any_of(c.entries, [&](const selected_variant& v) {
-             return matches(e.baseline->text, c.record.name, v.description.id);
+  const auto is_baseline = [&](const loaded_plugin& plugin) {
+    return plugin.client && std::ranges::any_of(plugin.variants, [&](const selected_variant& v) {
+             return matches(e.baseline->text, plugin.record.name, v.description.id);
            });
   };
   if (e.baseline && std::ranges::none_of(p.plugins, is_baseline)) {
@@ -52,8 +54,8 @@ std::vector<std::string> notes_on(const plan& p) {
     notes.push_back(
         "[verify] impossible_time = \"report\": times below the roofline floor count too");
   }
-  const bool simulated = std::ranges::any_of(p.plugins, [](const loaded_plugin& c) {
-    return c.record.description && c.record.description->simulated();
+  const bool simulated = std::ranges::any_of(p.plugins, [](const loaded_plugin& plugin) {
+    return plugin.record.description && plugin.record.description->simulated();
   });
   if (simulated && e.timing.enabled) {
     notes.push_back(
@@ -86,9 +88,40 @@ document head_of(const plan& p) {
   d.invoked = p.invoked;
   d.started = utc_now();
   d.planned = p.cells();
-  for (const loaded_plugin& c : p.plugins) d.plugins.push_back(c.record);
+  for (const loaded_plugin& plugin : p.plugins) d.plugins.push_back(plugin.record);
   d.notes = notes_on(p);
   return d;
+}
+
+void take_over(results::document& interrupted, const plan& p, results::document& head,
+               const std::string& place) {
+  std::map<problem, std::size_t> known;
+  for (const problem& q : p.experiment.problems) known.emplace(q, known.size());
+  std::vector<kernel_id> kernels;
+  for (const loaded_plugin& plugin : p.plugins)
+    for (const selected_variant& variant : plugin.variants)
+      kernels.push_back({plugin.record.name, variant.description.id});
+
+  std::size_t position = 0, previous = 0;
+  for (results::cell& c : interrupted.cells) {
+    const problem& q = interrupted.problem_of(c);
+    const auto found = known.find(q);
+    if (found == known.end()) {
+      input::refuse(
+          place, fmt::format("has results on {}, which is not in its experiment", problem_name(q)));
+    }
+    position = found->second == previous ? position : 0;
+    previous = found->second;
+    if (position >= kernels.size() || c.kernel != kernels[position]) {
+      input::refuse(
+          place,
+          fmt::format("has {} on {} where its experiment has {}", c.kernel.name(), problem_name(q),
+                      position < kernels.size() ? kernels[position].name() : "no further kernel"));
+    }
+    ++position;
+    c.problem = found->second;
+  }
+  head.cells = std::move(interrupted.cells);
 }
 
 }  // namespace kzoo::run

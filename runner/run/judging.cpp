@@ -1,6 +1,6 @@
 #include "run/judging.hpp"
 
-#include <fmt/format.h>
+#include "run/second_chance.hpp"
 
 #include <algorithm>
 #include <span>
@@ -17,36 +17,37 @@ void fail(cell& c, verdict v, const std::string& reason) {
 
 }  // namespace
 
-cell judging::new_cell(const loaded_plugin& who, const selected_variant& what) const {
+cell judging::new_cell(const loaded_plugin& plugin, const selected_variant& variant) const {
   cell c;
   c.problem = index_;
   c.device = plan_.device.id;
-  c.kernel = {who.record.name, what.description.id};
-  c.declared = what.description.declared(problem_.dtype);
+  c.kernel = {plugin.record.name, variant.description.id};
+  c.declared = variant.description.declared(problem_.dtype);
   return c;
 }
 
-cell judging::judge(loaded_plugin& who, const selected_variant& what, std::size_t position) {
-  cell c = new_cell(who, what);
-  if (!who.client) {
-    fail(c, who.obstacle, who.record.problem);
+cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position) {
+  cell c = new_cell(plugin, variant);
+  if (!plugin.client) {
+    fail(c, plugin.obstacle, plugin.record.problem);
     return c;
   }
   // Timeouts are long: a variant that has hung once is not run again.
-  if (const auto before = memory_.hung.find(c.kernel.name()); before != memory_.hung.end()) {
+  if (const auto before = remembered_.hung.find(c.kernel.name());
+      before != remembered_.hung.end()) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
-  const std::string before = who.client->ran_before(what.index, problem_);
-  judge(who, what, position, c);
-  const bool may_be_excused = is_failure(c.verdict) && c.verdict != verdict::hung;
-  if (may_be_excused && !before.empty()) judge_alone(who, what, position, before, c);
+  const std::string before = plugin.client->ran_before(variant.index, problem_);
+  judge_in_worker(plugin, variant, position, c);
+  if (gets_second_chance(c, before)) judge_alone(plugin, variant, position, before, c);
   return c;
 }
 
-void judging::judge(loaded_plugin& who, const selected_variant& what, std::size_t position,
-                    cell& c) {
-  checks::candidate candidate = candidate_of(who, what);
+void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& variant,
+                              std::size_t position, cell& c) {
+  checks::candidate candidate(*plugin.client, description_of(plugin, variant),
+                              remembered_.expected_results);
   try {
     candidate.prepare(problem_);
     verify(candidate, c, position);
@@ -58,28 +59,22 @@ void judging::judge(loaded_plugin& who, const selected_variant& what, std::size_
     fail(c, verdict::error, e.what());
   }
   // Threads or a corrupted heap that a failing kernel leaves must not affect the next one.
-  if (is_failure(c.verdict)) who.client->leave();
+  if (is_failure(c.verdict)) plugin.client->leave();
 }
 
-void judging::judge_alone(loaded_plugin& who, const selected_variant& what, std::size_t position,
-                          const std::string& before, cell& c) {
+void judging::judge_alone(loaded_plugin& plugin, const selected_variant& variant,
+                          std::size_t position, const std::string& before, cell& c) {
   const cell failed = c;
-  c = new_cell(who, what);
+  c = new_cell(plugin, variant);
   std::erase_if(kept_, [&](const kept& k) { return k.kernel == c.kernel.name(); });
-  memory_.findings.erase({c.kernel.name(), problem_.dtype, problem_.layout});
-  judge(who, what, position, c);
+  remembered_.findings.erase({c.kernel.name(), problem_.dtype, problem_.layout});
+  judge_in_worker(plugin, variant, position, c);
   if (c.verdict != verdict::pass) return;
-  checks::candidate candidate = candidate_of(who, what);
+  checks::candidate candidate(*plugin.client, description_of(plugin, variant),
+                              remembered_.expected_results);
   require_repeatable(candidate, c);
-  if (c.verdict != verdict::pass) return who.client->leave();
-  c.findings.push_back(
-      {std::string(results::kOwnWorker),
-       results::outcome::pass,
-       fmt::format(
-           "passes in a process of its own; after {} in the same process it was {} ({}), so "
-           "that one is suspect",
-           before, verdict_name(failed.verdict), failed.reason),
-       {}});
+  if (c.verdict != verdict::pass) return plugin.client->leave();
+  c.findings.push_back(second_chance("passes in a process of its own", before, failed));
 }
 
 // A kernel that fails now and then is not excused by what ran before it.
@@ -103,32 +98,37 @@ void judging::compare_newest(cell& c) {
     if (&*std::ranges::find(earlier, k.of, &kept::of) != &k)
       continue;  // not the first of its class
     c.differences.push_back(
-        {k.position, reference::compare(*memory_.expected_results.of(problem_), k.of->result,
+        {k.position, reference::compare(*remembered_.expected_results.of(problem_), k.of->result,
                                         k.of->declared, newest.of->result, newest.of->declared)});
   }
 }
 
-timed_candidate judging::timed_candidate_for(loaded_plugin& who, const selected_variant& what,
-                                             cell& c) {
+timed_cell judging::timed_cell_for(loaded_plugin& plugin, const selected_variant& variant,
+                                   cell& c) {
   const auto mine = std::ranges::find(kept_, c.kernel.name(), &kept::kernel);
   const auto& baseline = plan_.experiment.baseline;
   return {&c,
-          who.client.get(),
-          std::make_unique<checks::candidate>(candidate_of(who, what)),
-          plan_.device.abi.kind == KZOO_CUDA    ? timing::clock::gpu
-          : who.record.description->simulated() ? timing::clock::simulator
-                                                : timing::clock::cpu,
+          plugin.client.get(),
+          std::make_unique<checks::candidate>(*plugin.client, description_of(plugin, variant),
+                                              remembered_.expected_results),
+          plan_.device.abi.kind == KZOO_CUDA       ? timing::clock::gpu
+          : plugin.record.description->simulated() ? timing::clock::simulator
+                                                   : timing::clock::cpu,
           plan_.device.highest_mhz,
           {mine->of->digest},
           baseline && matches(baseline->text, c.kernel.plugin, c.kernel.variant)};
 }
 
-checks::candidate judging::candidate_of(loaded_plugin& who, const selected_variant& what) {
-  return checks::candidate(*who.client,
-                           {who.record.file, plan_.device.id, what.index, what.description,
-                            who.record.description->simulated(), problem_,
-                            plan_.experiment.verify.show_errors, &monitor_},
-                           memory_.expected_results);
+checks::candidate_description judging::description_of(const loaded_plugin& plugin,
+                                                      const selected_variant& variant) const {
+  return {plugin.record.file,
+          plan_.device.id,
+          variant.index,
+          variant.description,
+          plugin.record.description->simulated(),
+          problem_,
+          plan_.experiment.verify.show_errors,
+          &monitor_};
 }
 
 void judging::verify(checks::candidate& candidate, cell& c, std::size_t position) {
@@ -136,7 +136,7 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
   for (const kept& k : kept_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
-  kept_.push_back({c.kernel.name(), position, outcome_of(candidate, run, c.declared)});
+  kept_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared)});
   c.launches = run.report.launches;
   c.accuracy = kept_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
@@ -145,9 +145,9 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
   compare_newest(c);
 }
 
-std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candidate& candidate,
-                                                            const checks::judged_run& run,
-                                                            kzoo_precision declared) {
+std::shared_ptr<const judging::judged_result> judging::result_of(checks::candidate& candidate,
+                                                                 const checks::judged_run& run,
+                                                                 kzoo_precision declared) {
   const worker::output_report& output = run.report.output;
   if (output.known) {
     const auto same = std::ranges::find_if(kept_, [&](const kept& k) {
@@ -155,17 +155,17 @@ std::shared_ptr<const judging::outcome> judging::outcome_of(const checks::candid
     });
     return same->of;
   }
-  return std::make_shared<outcome>(output.digest, declared, run.judgement.right,
-                                   run.judgement.accuracy, candidate.kept());
+  return std::make_shared<judged_result>(output.digest, declared, run.judgement.right,
+                                         run.judgement.accuracy, candidate.judge().kept());
 }
 
 void judging::run_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
-  const memory::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
-  if (!memory_.findings.contains(about_type)) {
-    memory_.findings.emplace(about_type, checks::run_checks(t, false, candidate));
+  const remembered::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
+  if (!remembered_.findings.contains(about_type)) {
+    remembered_.findings.emplace(about_type, checks::run_checks(t, false, candidate));
   }
-  c.findings = memory_.findings.at(about_type);
+  c.findings = remembered_.findings.at(about_type);
   const auto stop = [&] { return std::ranges::find_if(c.findings, results::is_bad); };
   if (stop() == c.findings.end()) {
     const auto more = checks::run_checks(t, true, candidate);

@@ -1,11 +1,11 @@
 #pragma once
 // Judges the variants on one problem: each against the reference, and each against all others.
 
-#include "checks/check.hpp"
+#include "checks/all_checks.hpp"
 #include "devices/nvml.hpp"
 #include "results/document.hpp"
+#include "run/cell_timer.hpp"
 #include "run/plan.hpp"
-#include "run/timing_rounds.hpp"
 
 #include <cstddef>
 #include <map>
@@ -18,7 +18,7 @@
 namespace kzoo::run {
 
 // What is kept from one problem to the next.
-struct memory {
+struct remembered {
   std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
   // Findings of the checks that run once for each kernel, element type and layout.
   using checked = std::tuple<std::string, element_types, layout>;
@@ -28,25 +28,25 @@ struct memory {
 
 class judging {
  public:
-  judging(plan& p, std::size_t problem, memory& m, const devices::nvml& monitor)
+  judging(plan& p, std::size_t problem, remembered& r, const devices::nvml& monitor)
       : plan_(p),
         index_(problem),
         problem_(p.experiment.problems[problem]),
-        memory_(m),
+        remembered_(r),
         monitor_(monitor) {}
 
   // Returns the finished cell, without times. `position`: its own, among the problem's cells. A
   // kernel that fails where another one has run before in its worker gets a second chance in a new
   // one.
-  results::cell judge(loaded_plugin& who, const selected_variant& what, std::size_t position);
+  results::cell judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position);
   // What timing needs for a cell that passed.
-  timed_candidate timed_candidate_for(loaded_plugin& who, const selected_variant& what,
-                                      results::cell& c);
+  timed_cell timed_cell_for(loaded_plugin& plugin, const selected_variant& variant,
+                            results::cell& c);
 
  private:
   // A result that was judged. Kernels that sum in the same order give bit-identical results; such a
   // result is copied and judged only once.
-  struct outcome {
+  struct judged_result {
     std::uint64_t digest;
     kzoo_precision declared;
     bool right;
@@ -56,21 +56,23 @@ class judging {
   struct kept {
     std::string kernel;
     std::size_t position;
-    std::shared_ptr<const outcome> of;
+    std::shared_ptr<const judged_result> of;
   };
 
-  results::cell new_cell(const loaded_plugin& who, const selected_variant& what) const;
+  results::cell new_cell(const loaded_plugin& plugin, const selected_variant& variant) const;
   // Judges in the worker as it is.
-  void judge(loaded_plugin& who, const selected_variant& what, std::size_t position,
-             results::cell& c);
+  void judge_in_worker(loaded_plugin& plugin, const selected_variant& variant, std::size_t position,
+                       results::cell& c);
   // Replaces a failed cell by what it is in a worker of its own.
-  void judge_alone(loaded_plugin& who, const selected_variant& what, std::size_t position,
+  void judge_alone(loaded_plugin& plugin, const selected_variant& variant, std::size_t position,
                    const std::string& before, results::cell& c);
   void require_repeatable(checks::candidate& candidate, results::cell& c) const;
-  checks::candidate candidate_of(loaded_plugin& who, const selected_variant& what);
+  checks::candidate_description description_of(const loaded_plugin& plugin,
+                                               const selected_variant& variant) const;
   void verify(checks::candidate& candidate, results::cell& c, std::size_t position);
-  std::shared_ptr<const outcome> outcome_of(const checks::candidate& candidate,
-                                            const checks::judged_run& run, kzoo_precision declared);
+  std::shared_ptr<const judged_result> result_of(checks::candidate& candidate,
+                                                 const checks::judged_run& run,
+                                                 kzoo_precision declared);
   void run_checks(checks::candidate& candidate, results::cell& c);
   // Compares the newest result with the first of each class of those before it.
   void compare_newest(results::cell& c);
@@ -78,7 +80,7 @@ class judging {
   plan& plan_;
   std::size_t index_;
   const problem& problem_;
-  memory& memory_;
+  remembered& remembered_;
   const devices::nvml& monitor_;
   std::vector<kept> kept_;
 };

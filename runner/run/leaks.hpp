@@ -12,7 +12,8 @@ namespace kzoo::run {
 
 class leaks {
  public:
-  // What a turn has kept; nothing if that is not known. `needed`: memory_need in run/plan.hpp.
+  // What a turn has kept; nothing if that is not known. `needed`: memory_need in
+  // run/device_memory.hpp.
   void add(const std::optional<worker::memory_report>& kept, std::int64_t needed);
 
   struct leak {

@@ -54,89 +54,86 @@ std::vector<std::string> pick_names(const results::experiment& e,
 }
 
 // Loads the file. Returns false if it is a build for another device than `kind`; without a `kind`
-// any device will do. Any other reason why it cannot be used is recorded in `c`.
-bool open(loaded_plugin& c, const std::filesystem::path& file, std::optional<kzoo_device_kind> kind,
-          const client_factory& make_client) {
+// any device will do. Any other reason why it cannot be used is recorded in `plugin`.
+bool open(loaded_plugin& plugin, const std::filesystem::path& file,
+          std::optional<kzoo_device_kind> kind, const client_factory& make_client) {
   std::string hash = sha256_of(file);  // of what is loaded, whatever it does to its file then
   auto client = make_client(file);
   try {
     results::plugin_description d = client->open();
     if (kind && d.device != *kind) return false;
-    c.client = std::move(client);
-    c.record.description = std::move(d);
+    plugin.client = std::move(client);
+    plugin.record.description = std::move(d);
   } catch (const failure& s) {
-    c.obstacle = s.verdict;
-    c.record.problem = fmt::format("{}: {}", file.string(), s.what());
+    plugin.obstacle = s.verdict;
+    plugin.record.problem = fmt::format("{}: {}", file.string(), s.what());
   }
-  c.record.file = file;
-  c.record.sha256 = std::move(hash);
+  plugin.record.file = file;
+  plugin.record.sha256 = std::move(hash);
   return true;
 }
 
 loaded_plugin enter(const std::string& name, const results::device& device,
                     const run::plugin_discovery& plugins, const client_factory& make_client) {
-  loaded_plugin c;
-  c.record.name = name;
+  loaded_plugin plugin;
+  plugin.record.name = name;
   const kzoo_device_kind kind = device.abi.kind;
   const std::vector<run::plugin_file> files = plugins.find(name, kind);
   for (auto file = files.begin(); file != files.end(); ++file) {
-    if (!open(c, file->file, kind, make_client)) continue;
-    c.record.source = file->source;
-    std::ranges::transform(file + 1, files.end(), std::back_inserter(c.shadowed),
+    if (!open(plugin, file->file, kind, make_client)) continue;
+    plugin.record.source = file->source;
+    std::ranges::transform(file + 1, files.end(), std::back_inserter(plugin.shadowed),
                            &run::plugin_file::file);
-    return c;
+    return plugin;
   }
-  c.obstacle = verdict::unavailable;
+  plugin.obstacle = verdict::unavailable;
   const kzoo_device_kind other = kind == KZOO_CPU ? KZOO_CUDA : KZOO_CPU;
-  c.record.problem = fmt::format("there is no {} build of it here{}", devices::kind_name(kind),
-                                 plugins.find(name, other).empty()
-                                     ? ""
-                                     : fmt::format(", only one for {}", devices::kind_name(other)));
+  plugin.record.problem =
+      fmt::format("there is no {} build of it here{}", devices::kind_name(kind),
+                  plugins.find(name, other).empty()
+                      ? ""
+                      : fmt::format(", only one for {}", devices::kind_name(other)));
   for (const auto& missing : plugins.not_built()) {
     if (missing.name == name && missing.kind == kind)
-      c.record.problem = fmt::format("is not built for {}: ./zoo build {} builds it",
-                                     devices::kind_name(kind), name);
+      plugin.record.problem = fmt::format("is not built for {}: ./zoo build {} builds it",
+                                          devices::kind_name(kind), name);
   }
-  return c;
+  return plugin;
 }
 
-void pick_all(loaded_plugin& c) {
-  if (!c.record.description) return c.entries.push_back({});
-  for (const auto& v : c.record.description->variants)
-    c.entries.push_back({static_cast<std::uint32_t>(c.entries.size()), v});
+// Of a plugin that could not be loaded: one that is empty.
+template <class IsPicked>
+void add_variants(loaded_plugin& plugin, const IsPicked& is_picked) {
+  if (!plugin.record.description) return plugin.variants.push_back({});
+  const auto& all = plugin.record.description->variants;
+  for (std::uint32_t i = 0; i < all.size(); ++i)
+    if (is_picked(i)) plugin.variants.push_back({i, all[i]});
 }
 
-void pick_variants(loaded_plugin& c, const results::experiment& e) {
-  if (!c.record.description) {
-    c.entries.push_back({});
-    return;
-  }
-  const auto& variants = c.record.description->variants;
+void pick_variants(loaded_plugin& plugin, const results::experiment& e) {
+  if (!plugin.record.description) return add_variants(plugin, [](auto) { return true; });
+  const auto& variants = plugin.record.description->variants;
   std::vector<std::string> known;
   for (const auto& v : variants) known.push_back(v.id);
 
   std::vector<bool> picked(variants.size());
   for (const selector& s : e.plugins) {
-    if (!matches(s.text, c.record.name, "")) continue;
+    if (!matches(s.text, plugin.record.name, "")) continue;
     bool any = false;
     for (std::size_t i = 0; i < variants.size(); ++i) {
-      if (!matches(s.text, c.record.name, variants[i].id)) continue;
+      if (!matches(s.text, plugin.record.name, variants[i].id)) continue;
       any = picked[i] = true;
     }
     // With a glob over plugins, some of them may lack the variant.
     const bool glob = s.text.substr(0, s.text.find(':')).find_first_of("*?") != std::string::npos;
     if (!any && !glob) {
-      refuse(
-          s,
-          fmt::format("{} has no variant '{}'", c.record.name, s.text.substr(s.text.find(':') + 1)),
-          known, "variants");
+      refuse(s,
+             fmt::format("{} has no variant '{}'", plugin.record.name,
+                         s.text.substr(s.text.find(':') + 1)),
+             known, "variants");
     }
   }
-  for (std::size_t i = 0; i < variants.size(); ++i) {
-    if (picked[i]) {
-      c.entries.push_back({static_cast<std::uint32_t>(i), variants[i]});
-    }
-  }
+  add_variants(plugin, [&](std::uint32_t i) { return picked[i]; });
 }
 
 // A baseline that names no variant of its plugin is misspelt. The plugin need not be selected.
@@ -153,8 +150,8 @@ void check_baseline(const plan& p, const run::plugin_discovery& plugins,
   std::vector<std::string> known;
   for (const std::string& name : names) {
     if (!named(name) || baseline->text.find(':') == std::string::npos) continue;
-    const auto selected =
-        std::ranges::find(p.plugins, name, [](const loaded_plugin& c) { return c.record.name; });
+    const auto selected = std::ranges::find(
+        p.plugins, name, [](const loaded_plugin& plugin) { return plugin.record.name; });
     const auto described = selected != p.plugins.end()
                                ? selected->record.description
                                : enter(name, p.device, plugins, make_client).record.description;
@@ -182,17 +179,17 @@ void check_descriptors(std::size_t workers) {
 
 }  // namespace
 
-std::size_t plan::cells() const {
-  std::size_t entries = 0;
-  for (const loaded_plugin& c : plugins) entries += c.entries.size();
-  return entries * experiment.problems.size();
+std::size_t plan::variants() const {
+  std::size_t count = 0;
+  for (const loaded_plugin& plugin : plugins) count += plugin.variants.size();
+  return count;
 }
 
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client) {
-  loaded_plugin c;
-  c.record.name = file.stem().string();
-  if (open(c, file, {}, make_client)) pick_all(c);
-  return c;
+  loaded_plugin plugin;
+  plugin.record.name = file.stem().string();
+  if (open(plugin, file, {}, make_client)) add_variants(plugin, [](auto) { return true; });
+  return plugin;
 }
 
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
@@ -202,24 +199,12 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   const std::vector<std::string> names = pick_names(p.experiment, plugins);
   check_descriptors(names.size());
   for (const std::string& name : names) {
-    loaded_plugin c = enter(name, p.device, plugins, make_client);
-    pick_variants(c, p.experiment);
-    if (!c.entries.empty()) p.plugins.push_back(std::move(c));
+    loaded_plugin plugin = enter(name, p.device, plugins, make_client);
+    pick_variants(plugin, p.experiment);
+    if (!plugin.variants.empty()) p.plugins.push_back(std::move(plugin));
   }
   check_baseline(p, plugins, make_client);
   return p;
-}
-
-std::optional<worker::memory_report> release(client::plugin_client& client,
-                                             const memory_need& needed) try {
-  auto kept = client.release();
-  if (!kept || kept->device_free >= needed.bytes) return kept;
-  client.leave();
-  const auto free_now = static_cast<std::int64_t>(devices::free_memory(needed.on));
-  kept->device = std::min(kept->device, free_now - kept->device_free);
-  return kept;
-} catch (const failure&) {
-  return std::nullopt;  // the memory is free all the same: a worker that fails is ended
 }
 
 }  // namespace kzoo::run

@@ -27,8 +27,8 @@ struct loaded_plugin {
   std::unique_ptr<client::plugin_client> client;  // null when the plugin cannot be used
   verdict obstacle{};                             // the verdict of every cell, when client is null
   std::vector<std::filesystem::path> shadowed;    // files of the same name that are not used
-  std::vector<selected_variant>
-      entries;  // in the plugin's order; one empty entry if client is null
+  // In the plugin's order; one that is empty if client is null.
+  std::vector<selected_variant> variants;
 };
 
 struct plan {
@@ -39,7 +39,8 @@ struct plan {
   std::optional<roofline::peaks> peaks;  // of the device, if they were measured
   std::vector<results::device> devices;  // all that it runs on; of one model
 
-  std::size_t cells() const;
+  std::size_t variants() const;  // of all plugins
+  std::size_t cells() const { return variants() * experiment.problems.size(); }
 };
 
 using client_factory =
@@ -52,22 +53,5 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
 
 // Loads a library by its file, with all its variants, whatever device it is built for.
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client);
-
-// Throws input::invalid, with the memory needed, when the largest problem does not fit.
-void check_memory(const plan& p);
-
-// What a worker needs of the device's memory for the largest problem, its CUDA context included,
-// and so each turn has to leave to the next one.
-struct memory_need {
-  results::device on;
-  std::int64_t bytes = 0;  // on the CPU 0
-};
-memory_need memory_needed(const plan& p);
-
-// Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.
-// If less is free then than is needed, it ends the worker, which may keep that memory; what stays
-// in use after its end is another program's. Returns what plugin_client::release() does.
-std::optional<worker::memory_report> release(client::plugin_client& client,
-                                             const memory_need& needed = {});
 
 }  // namespace kzoo::run

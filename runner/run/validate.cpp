@@ -1,6 +1,8 @@
 #include "run/validate.hpp"
 
+#include "checks/all_checks.hpp"
 #include "checks/product.hpp"
+#include "run/device_memory.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +38,7 @@ std::vector<problem> problems_to_try(const results::device& device,
 // The next larger sizes that the variant takes; `p` where it takes none, or fails: then the first
 // check says so.
 problem fitted(checks::candidate& c, const problem& p) try {
-  return c.fit(p).taken.value_or(p);
+  return checks::fit(c, p).taken.value_or(p);
 } catch (const failure&) {
   return p;
 }
@@ -60,7 +62,7 @@ void validate_variant(client::plugin_client& client, const checks::candidate_des
     checks::candidate asked = candidate_at(p);
     supported = options.size ? p : fitted(asked, p);
     checks::candidate candidate = candidate_at(supported);
-    results::finding found = checks::run_check(checks::product{}, candidate);
+    results::finding found = checks::run_check(checks::product(), candidate);
     const bool is_taken = found.outcome != results::outcome::skipped;
     if (!first || is_taken) first = std::move(found);
     if (is_taken) break;
@@ -68,13 +70,13 @@ void validate_variant(client::plugin_client& client, const checks::candidate_des
   add(*first);
   if (first->outcome == results::outcome::skipped) return;
   out.problem = problem_name(supported);
-  for (const checks::check* c : checks::all_checks()) {
+  for (const checks::check& c : checks::all_checks()) {
     checks::candidate candidate = candidate_at(supported);
-    if (c->from() > options.tier || !c->applies_to(candidate)) continue;
+    if (c.from > options.tier || !c.applies_to(candidate)) continue;
     const bool hung = std::ranges::any_of(out.findings, [](const results::finding& f) {
       return f.outcome == results::outcome::hung;
     });
-    add(hung ? checks::skipped_after_hang(*c) : checks::run_check(*c, candidate));
+    add(hung ? checks::skipped_after_hang(c) : checks::run_check(c, candidate));
   }
 }
 
@@ -85,29 +87,32 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
   const auto start = std::chrono::steady_clock::now();
   results::validation v{device, options.tier, {}, {}, 0};
   checks::expected_results expected_results;
-  for (loaded_plugin& c : plugins) {
-    v.plugins.push_back(c.record);
-    if (!c.client) continue;
-    for (const selected_variant& e : c.entries) {
-      for (const results::signature_description& s : e.description.signatures) {
+  for (loaded_plugin& plugin : plugins) {
+    v.plugins.push_back(plugin.record);
+    if (!plugin.client) continue;
+    for (const selected_variant& variant : plugin.variants) {
+      for (const results::signature_description& s : variant.description.signatures) {
         if (std::ranges::find(kElementTypes, s.dtype) == kElementTypes.end()) continue;
         if (options.dtype && s.dtype != *options.dtype) continue;
-        checks::candidate_description who{c.record.file,
+        checks::candidate_description who{plugin.record.file,
                                           device.id,
-                                          e.index,
-                                          e.description,
-                                          c.record.description->simulated(),
+                                          variant.index,
+                                          variant.description,
+                                          plugin.record.description->simulated(),
                                           {},
                                           options.show_errors};
         who.problem.dtype = s.dtype;
-        v.variants.push_back(
-            {kernel_id{c.record.name, e.description.id}.name(), s.dtype, s.compute, "", {}});
+        v.variants.push_back({kernel_id{plugin.record.name, variant.description.id}.name(),
+                              s.dtype,
+                              s.compute,
+                              "",
+                              {}});
         watch.starts(v.variants.back());
-        validate_variant(*c.client, who, device, options, expected_results, watch,
+        validate_variant(*plugin.client, who, device, options, expected_results, watch,
                          v.variants.back());
       }
     }
-    release(*c.client);
+    release(*plugin.client);
   }
   v.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return v;

@@ -22,27 +22,13 @@ double median(std::vector<double>& samples) {
 }
 
 std::string_view clock_name(clock c) {
-  switch (c) {
-    case clock::gpu:
-      return "gpu";
-    case clock::cpu:
-      return "cpu";
-    case clock::simulator:
-      return "simulator";
-  }
-  return "?";
+  constexpr std::array<std::string_view, kClocks.size()> kNames{"gpu", "cpu", "simulator"};
+  return kNames[static_cast<std::size_t>(c)];
 }
 
 std::string_view caches_name(caches c) {
-  switch (c) {
-    case caches::cold:
-      return "cold";
-    case caches::warm:
-      return "warm";
-    case caches::hot:
-      return "hot";
-  }
-  return "?";
+  constexpr std::array<std::string_view, kCaches.size()> kNames{"cold", "warm", "hot"};
+  return kNames[static_cast<std::size_t>(c)];
 }
 
 double median_mhz(const summary& s) {

@@ -1,5 +1,5 @@
 // Samples of a throttled device, reported by a fake worker.
-#include "checks/candidate.hpp"
+#include "checks/timed_runs.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "worker/messages_json.hpp"
@@ -61,7 +61,7 @@ struct sampled : checks::judged_samples {
         expected_results);
     candidate.prepare(candidate.current_problem());
     std::vector<std::uint64_t> judged{0};
-    static_cast<judged_samples&>(*this) = candidate.sample(how, judged, filter);
+    static_cast<judged_samples&>(*this) = checks::sample(candidate, how, judged, filter);
     throttled = filter.discarded();
     low_clock = filter.low_clock();
   }

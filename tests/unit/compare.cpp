@@ -1,6 +1,5 @@
 // What changed between two runs.
 #include "compare/compare.hpp"
-#include "compare/rank.hpp"
 #include "report/comparison.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"

@@ -5,7 +5,7 @@
 #include "core/operands.hpp"
 #include "core/problem.hpp"
 #include "data/contents.hpp"
-#include "reference/reference.hpp"
+#include "reference/judge.hpp"
 
 #include <kzoo/type_names.hpp>
 

@@ -3,6 +3,7 @@
 #include "report/page.hpp"
 #include "report/problem_table.hpp"
 #include "report/progress.hpp"
+#include "report/reasons.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 #include "report/validation.hpp"

@@ -1,5 +1,5 @@
 // Classes of equal results, and the pairs that follow from them.
-#include "results/agreement.hpp"
+#include "results/cell.hpp"
 #include "support/catch.hpp"
 
 #include <cmath>

@@ -22,7 +22,7 @@ run::loaded_plugin made_plugin(const std::string& name, const std::vector<std::s
     v.id = id;
     v.signatures = {{KZOO_F32, KZOO_COMPUTE_FP32}};
     if (name == "wmma") v.signatures = {{KZOO_F16, KZOO_COMPUTE_FP32}};
-    c.entries.push_back({static_cast<std::uint32_t>(c.entries.size()), v});
+    c.variants.push_back({static_cast<std::uint32_t>(c.variants.size()), v});
   }
   return c;
 }

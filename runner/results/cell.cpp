@@ -1,4 +1,4 @@
-#include "results/agreement.hpp"
+#include "results/cell.hpp"
 
 #include <algorithm>
 

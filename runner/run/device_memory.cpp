@@ -1,6 +1,6 @@
-#include "core/operands.hpp"
-#include "run/plan.hpp"
+#include "run/device_memory.hpp"
 
+#include "core/operands.hpp"
 #include "input/diagnostics.hpp"
 #include "worker/device_matrix.hpp"
 
@@ -15,19 +15,16 @@ double bytes_of(const data::matrix& x) {
   return static_cast<double>(data::word_count(x)) * static_cast<double>(type_size(x.type));
 }
 
-double matrices_bytes(const problem& p) {
-  const operands spec = operands_of(p);
-  return bytes_of(spec.a) + bytes_of(spec.b) + bytes_of(spec.c);
+// Of the zones around it, on a GPU.
+double zones_bytes_of(const data::matrix& x) {
+  return 2 * static_cast<double>(worker::device_matrix::zone_bytes(x));
 }
 
-// Of the zones around the matrices, on a GPU.
-double zones_bytes(const problem& p) {
-  const auto both = [](const data::matrix& x) {
-    return 2 * static_cast<double>(worker::device_matrix::zone_bytes(x));
-  };
-  const operands spec = operands_of(p);
-  return both(spec.a) + both(spec.b) + both(spec.c);
+double sum_over(const problem& p, double (*bytes)(const data::matrix&)) {
+  const operands all = operands_of(p);
+  return bytes(all.a) + bytes(all.b) + bytes(all.c);
 }
+double matrices_bytes(const problem& p) { return sum_over(p, bytes_of); }
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f} GB", bytes / 1e9); }
 
@@ -37,16 +34,17 @@ const problem* largest_of(const plan& p) {
   return largest == problems.end() ? nullptr : &*largest;
 }
 
+bool is_end_to_end(const results::experiment& e) { return e.timing.enabled && e.timing.end_to_end; }
+
 // Tier full holds two copies of each matrix when it moves them, and so does an end-to-end run.
 double copies_of_matrices(const results::experiment& e) {
   return e.verify.tier == tier::quick ? 1 : 2;
 }
 double bytes_on_device(const plan& p, const problem& largest) {
   const results::experiment& e = p.experiment;
-  const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
-  return (end_to_end ? 2 : copies_of_matrices(e)) *
-         (matrices_bytes(largest) + (gpu ? zones_bytes(largest) : 0));
+  return (is_end_to_end(e) ? 2 : copies_of_matrices(e)) *
+         (matrices_bytes(largest) + (gpu ? sum_over(largest, zones_bytes_of) : 0));
 }
 
 }  // namespace
@@ -67,10 +65,8 @@ void check_memory(const plan& p) {
   const problem* const largest = largest_of(p);
   if (largest == nullptr) return;
 
-  std::size_t results = 0;
-  for (const loaded_plugin& c : p.plugins) results += c.entries.size();
+  const std::size_t results = p.variants();
   const results::experiment& e = p.experiment;
-  const bool end_to_end = e.timing.enabled && e.timing.end_to_end;
   const bool gpu = p.device.abi.kind == KZOO_CUDA;
   const double on_device = bytes_on_device(p, *largest);
   const double judged = static_cast<double>(reference::expected_result::rows_of(*largest)) *
@@ -82,7 +78,7 @@ void check_memory(const plan& p) {
   const bool whole = reference::expected_result::rows_of(*largest) == largest->all_rows();
   const double shared = whole ? c_bytes : judged * static_cast<double>(type_size(largest->dtype.c));
   double on_host = shared * static_cast<double>(p.plugins.size()) + (whole ? 0 : c_bytes) +
-                   judged * per_element + (end_to_end ? matrices_bytes(*largest) : 0);
+                   judged * per_element + (is_end_to_end(e) ? matrices_bytes(*largest) : 0);
 
   const auto refuse = [&](const char* where, double needed, double free) {
     throw input::invalid(fmt::format(
@@ -103,6 +99,18 @@ void check_memory(const plan& p) {
   on_host *= static_cast<double>(std::min(p.devices.size(), e.problems.size()));
   const auto free = static_cast<double>(devices::free_memory(host));
   if (on_host > free) refuse("host", on_host, free);
+}
+
+std::optional<worker::memory_report> release(client::plugin_client& client,
+                                             const memory_need& needed) try {
+  auto kept = client.release();
+  if (!kept || kept->device_free >= needed.bytes) return kept;
+  client.leave();
+  const auto free_now = static_cast<std::int64_t>(devices::free_memory(needed.on));
+  kept->device = std::min(kept->device, free_now - kept->device_free);
+  return kept;
+} catch (const failure&) {
+  return std::nullopt;  // the memory is free all the same: a worker that fails is ended
 }
 
 }  // namespace kzoo::run

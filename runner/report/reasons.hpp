@@ -1,10 +1,11 @@
 #pragma once
-// Why cells did not pass, over all problems: a reason that many cells share is told once.
+// Why cells did not pass. A reason that many cells share is told once.
 
-#include "report/problem_table.hpp"
+#include "results/document.hpp"
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -12,7 +13,19 @@
 
 namespace kzoo::report {
 
-// The kernels that have a reason, each with the problems on which it has it.
+// The cells that did not pass: one entry for each reason, with all kernels that share it. Plugins
+// that could not be loaded are left out: the report's head names them.
+struct reason {
+  kzoo::verdict verdict;
+  std::vector<std::string> kernels;
+  std::string text;
+  std::optional<reference::error_map> errors;  // of the first kernel
+};
+std::vector<reason> reasons(const results::document& d, std::size_t problem);
+// "a:1, a:2, b:1" where there is room, else "3 kernels of a, b".
+std::string names_of(const std::vector<std::string>& kernels, std::size_t room);
+
+// Over all problems: the kernels that have a reason, each with the problems on which it has it.
 struct shared_reason {
   kzoo::verdict verdict;
   std::string text;

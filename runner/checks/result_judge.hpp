@@ -1,0 +1,66 @@
+#pragma once
+// Judges the C of a run: which part of it is copied, and whether that part is right.
+
+#include "checks/expected_results.hpp"
+#include "client/plugin_client.hpp"
+#include "devices/nvml.hpp"
+#include "reference/judge.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace kzoo::checks {
+
+// The library, the variant, the device and the problem.
+struct candidate_description {
+  std::filesystem::path file;  // the library
+  std::string device;
+  std::uint32_t variant = 0;  // in the plugin's table
+  results::variant_description description;
+  bool simulated = false;                  // runs in the simulator, which is slow
+  kzoo::problem problem;                   // that is checked; sweeps take its element type only
+  bool show_errors = false;                // adds an error map to a wrong result
+  const devices::nvml* monitor = nullptr;  // of the device; may be null
+};
+
+class result_judge {
+ public:
+  result_judge(client::plugin_client& client, const candidate_description& who,
+               expected_results& expected)
+      : client_(client), who_(who), expected_(expected) {}
+
+  // All of the current problem's result that is ever computed; fewer rows of large problems that
+  // checks make.
+  std::shared_ptr<const reference::expected_result> expected(const problem& p) {
+    return p == who_.problem ? expected_.of(p) : expected_.few_rows_of(p);
+  }
+  expected_results& cache() { return expected_; }
+
+  // The part of C to copy: all of it, or the rows with expected results and a survey of the rest.
+  worker::output_request wanted(const problem& p);
+  // A C whose digest is known was found right before, and is not compared again.
+  reference::judgement judge(const problem& p, const worker::output_report& seen, int slot = 0);
+  // Of a timed run of slot 0, which has to give the result that was judged before, bit for bit
+  // unless the variant is declared nondeterministic, and must not write elsewhere.
+  reference::judgement judge_timed(const problem& p, const worker::output_report& seen,
+                                   const worker::changes& found);
+  // The C that was judged last: the rows for which expected results exist.
+  reference::result kept() const;
+
+ private:
+  reference::judgement compare(const worker::output_report& seen, kzoo_precision declared,
+                               int slot);
+
+  client::plugin_client& client_;
+  const candidate_description& who_;
+  expected_results& expected_;
+  std::shared_ptr<const reference::expected_result> judged_by_;
+  bool rows_only_ = false;  // the client's output() holds only the rows with expected results
+};
+
+// Sets the judgement to wrong if the run changed memory that is not its own.
+void check_tampering(const problem& p, const worker::changes& found, reference::judgement& j);
+
+}  // namespace kzoo::checks

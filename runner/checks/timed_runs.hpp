@@ -1,0 +1,38 @@
+#pragma once
+// Timed runs of a candidate that is prepared in slot 0, each of whose results is judged.
+
+#include "checks/candidate.hpp"
+#include "results/conditions.hpp"
+#include "timing/end_to_end.hpp"
+#include "timing/throttling.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kzoo::checks {
+
+struct judged_samples {
+  reference::judgement judgement;          // the first wrong one, else the last
+  std::vector<double> samples_ms, sm_mhz;  // without those that were throttled
+  results::conditions conditions;
+  double warmup_seconds = 0;
+  bool cold_cache = false;
+  // How long the worker was at it, warm-up included, by its own clock and by this process's, which
+  // no plugin can reach.
+  double worker_seconds = 0, runner_seconds = 0;
+};
+
+// Takes samples and judges every result whose digest is not in `judged`, to which it is added.
+// `how.output` and `how.least_mhz` are set here.
+judged_samples sample(candidate& c, worker::sample_request how, std::vector<std::uint64_t>& judged,
+                      timing::throttle_filter& filter);
+
+struct judged_end_to_end {
+  reference::judgement judgement;  // the first wrong one, else the last
+  timing::end_to_end medians;
+};
+
+// Times it end to end, with allocation and copies; no further run after `max_seconds`.
+judged_end_to_end end_to_end(candidate& c, double max_seconds, std::vector<std::uint64_t>& judged);
+
+}  // namespace kzoo::checks

@@ -1,0 +1,50 @@
+#include "checks/worker_clock.hpp"
+
+#include "os/posix.hpp"
+
+#include <fmt/format.h>
+
+namespace kzoo::checks {
+namespace {
+
+// The clock is wrong if the runner's shows more than so many times the seconds.
+constexpr double kMostClockRatio = 1.5;
+
+}  // namespace
+
+void worker_clock::add(const judged_samples& turn) {
+  const std::size_t count = turn.samples_ms.size();
+  samples_ += count;
+  if (turn.runner_seconds <= kMostClockRatio * turn.worker_seconds) agreeing_ += count;
+}
+
+reference::judgement worker_clock::compare(candidate& c, bool hot) {
+  // So long that this process's waiting for its turn on a busy machine is short beside it.
+  constexpr double kEnoughSeconds = 0.05;
+  constexpr int kMostSamples = 4096, kTries = 5;  // what else the machine does is not always there
+  worker::sample_request how;
+  how.hot = hot;
+  how.output.wanted = false;
+  how.any_output = true;
+  how.max_seconds = kEnoughSeconds;
+  reference::judgement j;
+  for (int slow = 0; slow < kTries;) {
+    const double sent = steady_seconds();
+    const double workers = c.client().sample(how).total_seconds;
+    const double ours = steady_seconds() - sent;
+    j.right = ours <= kMostClockRatio * workers;
+    if (ours < kEnoughSeconds && how.samples < kMostSamples) {
+      how.samples *= 4;
+      continue;
+    }
+    if (j.right) return j;
+    ++slow;
+    j.reason = fmt::format(
+        "the worker's clock is wrong: {:.3g} ms are {:.3g} ms by the runner's; did the plugin tamper "
+        "with it?",
+        1000 * workers, 1000 * ours);
+  }
+  return j;
+}
+
+}  // namespace kzoo::checks

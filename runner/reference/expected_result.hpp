@@ -1,0 +1,57 @@
+#pragma once
+// The result that is expected of a problem: computed in fp64 on the CPU, and in double-double for
+// fp64 matrices, from the same generator as the inputs. It never runs plugin code.
+
+#include "core/operands.hpp"
+#include "core/problem.hpp"
+#include "reference/formula.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kzoo::reference {
+
+// The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the bound of tolerance.hpp.
+struct sizes {
+  double value, sum, products;
+};
+
+// The expected result of one problem. Above max_products FMAs or kMaxElements elements only some
+// rows are computed: the first, the last, and others spread evenly between them at random offsets.
+class expected_result {
+ public:
+  static constexpr double kMaxProducts = 7e10;  // a bit above 4096^3: 2 s on 2 AVX-512 cores
+  static constexpr double kMaxElements = 7e7;   // 800 MB
+  static constexpr double kDoubleDouble = 16;   // times as long takes a product in double-double
+
+  // `key`: which rows are computed where not all are.
+  explicit expected_result(const problem& p, double max_products = kMaxProducts,
+                           std::uint64_t key = 0);
+
+  // How many rows the constructor will compute.
+  static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);
+
+  const problem& of() const { return problem_; }
+  // The numbers of the computed rows, ascending; all rows of all products for ordinary sizes.
+  const std::vector<std::int64_t>& rows() const { return rows_; }
+  bool complete() const { return std::int64_t(rows_.size()) == problem_.all_rows(); }
+
+  // Element (rows()[r], col) of C, and the magnitudes in its error bound.
+  double value(std::size_t r, std::int64_t col) const { return value_[at(r, col)]; }
+  sizes sizes_of(std::size_t r, std::int64_t col) const;
+
+ private:
+  std::size_t at(std::size_t r, std::int64_t col) const {
+    return r * std::size_t(problem_.n) + std::size_t(col);
+  }
+
+  problem problem_;
+  operands operands_;
+  scalars scalars_;
+  std::vector<std::int64_t> rows_;
+  std::vector<double> value_;
+  std::vector<float> products_;  // |A||B|, without alpha: the product could be beyond fp32
+};
+
+}  // namespace kzoo::reference

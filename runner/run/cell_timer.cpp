@@ -1,0 +1,245 @@
+#include "run/cell_timer.hpp"
+
+#include "os/posix.hpp"
+#include "run/second_chance.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace kzoo::run {
+namespace {
+
+using results::cache_mode;
+
+// A kernel that takes longer needs no warm-up runs.
+constexpr double kWarmsItselfMs = 10;
+// The set-up of a turn takes milliseconds anyway, so sample short kernels for as long.
+constexpr double kSampledMs = 4;
+constexpr double kMaxSamples = 16;
+// Each takes seconds.
+constexpr int kSustainedTurns = 3;
+
+}  // namespace
+
+cell_timer::cell_timer(timed_cell& timed, const results::timing_options& how,
+                       const memory_need& needed, const random_choices& random)
+    : timed_(timed),
+      how_(how),
+      memory_needed_(needed),
+      random_(random),
+      rule_{how.rounds, how.max_relative_half_width, how.max_seconds},
+      unseen_(random.unseen_seed) {
+  // A simulator's times need no precision, and a new process for each turn is expensive.
+  if (is_simulated() || how.fresh_processes)
+    rule_.max_relative_half_width = std::numeric_limits<double>::infinity();
+  begin();
+}
+
+void cell_timer::begin() {
+  const timing::throttle_filter filter(timed_.highest_mhz, how_.min_samples);
+  kinds_.clear();
+  if (how_.mode != cache_mode::hot || is_simulated()) kinds_.push_back({false, filter});
+  if (how_.mode != cache_mode::cold && !is_simulated()) kinds_.push_back({true, filter});
+  sustained_.clear();
+  unseen_ = checks::unseen_data(random_.unseen_seed);
+  worker_clock_ = {};
+  clocks_compared_ = false;
+  timed_.cell->end_to_end.reset();
+}
+
+void cell_timer::start_again() {
+  if (passes()) begin();
+}
+
+bool cell_timer::takes_part(bool others) const {
+  if (!passes()) return false;
+  return takes_sustained_turn() || std::ranges::any_of(kinds_, [&](const kind& k) {
+           return !k.samples.out_of_time(rule_) &&
+                  (!k.samples.precise(rule_) || (timed_.is_baseline && others));
+         });
+}
+
+void cell_timer::take_turn(int round, double warmup_seconds) {
+  while_prepared([&] {
+    for (kind& k : kinds_)
+      if (passes() && !k.samples.out_of_time(rule_)) sample(k, round, warmup_seconds);
+    if (takes_sustained_turn()) sustain(round);
+    if ((round - random_.first_round) % 2 == 0) time_unseen(round);  // leaves other contents
+    if (round == random_.clock_round && !worker_clock_.agrees()) compare_clocks();
+  });
+}
+
+void cell_timer::measure_once() {
+  const bool is_suspect = seems_to_keep_results();
+  const bool clocks_known = clocks_compared_ || worker_clock_.agrees();
+  const bool all_done = clocks_known && (!how_.end_to_end || cell().end_to_end);
+  if (!passes() || (all_done && !is_suspect)) return;
+  while_prepared([&] {
+    if (!clocks_known) compare_clocks();
+    if (is_suspect && passes()) {
+      const std::string why = unseen_.compare(*timed_.candidate, how_.max_seconds);
+      if (!why.empty()) fail(verdict::wrong, why);
+    }
+    if (how_.end_to_end && passes()) measure_end_to_end();
+  });
+}
+
+void cell_timer::while_prepared(const std::function<void()>& work) {
+  if (how_.fresh_processes || alone_) client()->leave();
+  const problem& p = timed_.candidate->current_problem();
+  const std::string before = client()->ran_before(timed_.candidate->who().variant, p);
+  try {
+    timed_.candidate->prepare(p);
+    work();
+    timed_.candidate->finish();
+  } catch (const failure& f) {
+    fail(f.verdict, f.what());
+  } catch (const std::exception& e) {
+    fail(verdict::error, e.what());
+  }
+  if (passes()) {
+    const std::optional<worker::memory_report> kept = release(*client(), memory_needed_);
+    leaks_.add(kept, memory_needed_.bytes);
+    if (kept && !kept->limits.empty()) limits_ = kept->limits;
+    return;
+  }
+  // As after judging: what a failing kernel leaves behind must not affect the next one.
+  client()->leave();
+  excuse_if_possible(before);
+}
+
+void cell_timer::excuse_if_possible(const std::string& before) {
+  if (alone_ || !gets_second_chance(cell(), before)) return;
+  alone_ = true;
+  excuse_ = second_chance("timed in processes of its own", before, cell());
+  try {
+    // One that fails now and then is not excused.
+    if (!timed_.candidate->repeat(timed_.judged).right) return client()->leave();
+  } catch (const failure&) {
+    return client()->leave();
+  }
+  timed_.cell->verdict = verdict::pass;
+  timed_.cell->reason.clear();
+  timed_.cell->errors.reset();
+  begin();
+}
+
+int cell_timer::samples_for(const kind& k) const {
+  const int least = how_.samples_per_turn();
+  if (k.last_ms <= 0 || is_simulated()) return least;
+  return std::max(least, static_cast<int>(std::min(kMaxSamples, kSampledMs / k.last_ms)));
+}
+
+void cell_timer::sample(kind& k, int round, double warmup_seconds) {
+  worker::sample_request how;
+  how.warmup = k.last_ms < kWarmsItselfMs ? how_.warmup : 0;
+  how.warmup_seconds = warmup_seconds;
+  how.samples = samples_for(k);
+  how.max_seconds = how_.max_seconds / how_.rounds;
+  how.hot = k.hot;
+  const double start = steady_seconds();
+  const checks::judged_samples taken =
+      checks::sample(*timed_.candidate, how, timed_.judged, k.filter);
+  const double seconds = steady_seconds() - start;
+  fail_unless(taken.judgement, "right when it ran once, wrong when it was timed: ");
+  if (!passes()) return;
+  // Warm-up of an idle device or a new process does not count against the time limit.
+  const bool was_idle = how_.fresh_processes || warmup_seconds > 0;
+  const double warmup_time = was_idle ? std::min(taken.warmup_seconds, seconds) : 0;
+  worker_clock_.add(taken);
+  k.samples.add(round, taken.samples_ms, taken.sm_mhz, seconds - warmup_time);
+  k.flushed = taken.cold_cache;
+  k.last_ms = taken.samples_ms.back();
+  timed_.cell->conditions.add(taken.conditions);
+}
+
+bool cell_timer::takes_sustained_turn() const {
+  return how_.power != results::power_mode::burst && passes() && !is_simulated() &&
+         sustained_.size() < kSustainedTurns;
+}
+
+void cell_timer::sustain(int round) {
+  const checks::sustained_turn turn =
+      checks::take_sustained_turn(*timed_.candidate, timed_.judged, round);
+  fail_unless(turn.judgement, "right when it ran once, wrong when it ran without pauses: ");
+  if (!passes()) return;
+  sustained_.push_back(turn);
+  timed_.cell->conditions.add(turn.conditions);
+}
+
+void cell_timer::time_unseen(int round) {
+  const kind& k = kinds_.front();
+  if (!passes() || is_simulated() || k.samples.out_of_time(rule_)) return;
+  fail_unless(unseen_.time(*timed_.candidate, round, k.hot),
+              "wrong on data that it had not seen: ");
+}
+
+bool cell_timer::seems_to_keep_results() const {
+  const kind& k = kinds_.front();
+  return !unseen_.empty() && !k.samples.empty() && !k.hot &&
+         unseen_.is_slower_than(k.samples.summarised(rule_));
+}
+
+void cell_timer::compare_clocks() {
+  clocks_compared_ = true;
+  if (passes() && !is_simulated())
+    fail_unless(worker_clock_.compare(*timed_.candidate, kinds_.back().hot), "");
+}
+
+void cell_timer::measure_end_to_end() {
+  const auto timed = checks::end_to_end(*timed_.candidate, how_.max_seconds, timed_.judged);
+  fail_unless(timed.judgement, "wrong in memory that was just allocated: ");
+  if (passes()) timed_.cell->end_to_end = timed.medians;
+}
+
+bool cell_timer::sees_neighbour() const {
+  constexpr double kMostPauseMs = 0.2;
+  constexpr int kTimes = 2;  // the driver may pause a kernel now and then
+  try {
+    for (int i = 0; i < kTimes; ++i)
+      if (client()->longest_pause_ms(cell().device) < kMostPauseMs) return false;
+  } catch (const failure&) {
+    return false;  // its turn will tell
+  }
+  return true;
+}
+
+void cell_timer::finish() {
+  if (!passes()) return;
+  results::cell& c = *timed_.cell;
+  if (const auto leak = leaks_.found()) {
+    if (leak->is_large) return fail(verdict::wrong, leak->words);
+    c.findings.push_back(results::remark(results::kMemory, leak->words));
+  }
+  if (!limits_.empty())
+    c.findings.push_back(results::remark(
+        results::kLimits, "changes limits that other kernels of its process share: " + limits_ +
+                              "; they are set back after each turn"));
+  if (alone_) c.findings.push_back(excuse_);
+  c.time = summarised(kinds_.front());
+  if (kinds_.size() > 1) c.hot_time = summarised(kinds_.back());
+  if (!sustained_.empty()) c.sustained = checks::summarised(sustained_, timed_.clock);
+  if (how_.power == results::power_mode::sustained && c.sustained) c.time = c.sustained->time;
+}
+
+timing::summary cell_timer::summarised(const kind& k) const {
+  timing::summary s = k.samples.summarised(rule_);
+  s.clock = timed_.clock;
+  s.throttled = k.filter.discarded();
+  s.low_clock = k.filter.low_clock();
+  s.caches = k.hot ? timing::caches::hot : k.flushed ? timing::caches::cold : timing::caches::warm;
+  return s;
+}
+
+void cell_timer::fail(verdict v, const std::string& reason) {
+  timed_.cell->verdict = v;
+  timed_.cell->reason = reason;
+}
+
+void cell_timer::fail_unless(const reference::judgement& j, const std::string& when) {
+  if (j.right) return;
+  timed_.cell->errors = j.errors;
+  fail(verdict::wrong, when + j.reason);
+}
+
+}  // namespace kzoo::run

@@ -1,0 +1,107 @@
+#pragma once
+// Times one cell, turn by turn: the kernel is prepared, warmed up and sampled a few times, and its
+// memory is freed, so that addresses differ between turns.
+
+#include "checks/sustained_turn.hpp"
+#include "checks/unseen_data.hpp"
+#include "checks/worker_clock.hpp"
+#include "results/cell.hpp"
+#include "results/experiment.hpp"
+#include "run/device_memory.hpp"
+#include "run/leaks.hpp"
+#include "timing/series.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kzoo::run {
+
+// A cell that passed and is to be timed.
+struct timed_cell {
+  results::cell* cell;  // receives the times, or a verdict other than pass
+  client::plugin_client* client;
+  std::unique_ptr<checks::candidate> candidate;
+  timing::clock clock;
+  double highest_mhz;                 // maximum clock of the device; 0: not known
+  std::vector<std::uint64_t> judged;  // digests of results that were found right
+  bool is_baseline = false;           // timed as long as any other cell is, within its time limit
+};
+
+// When and on what a candidate is tested beside its samples.
+struct random_choices {
+  int first_round, clock_round;  // clock_round: at random, in which the two clocks are compared
+  std::uint64_t unseen_seed;     // of the contents on which all candidates are judged once more
+};
+
+class cell_timer {
+ public:
+  cell_timer(timed_cell& timed, const results::timing_options& how, const memory_need& needed,
+             const random_choices& random);
+
+  const results::cell& cell() const { return *timed_.cell; }
+  client::plugin_client* client() const { return timed_.client; }
+  bool is_on_gpu() const { return timed_.clock == timing::clock::gpu; }
+  bool is_right_so_far() const { return passes() && !alone_; }
+  // Whether it needs another round. `others`: some other cell does.
+  bool takes_part(bool others) const;
+
+  void take_turn(int round, double warmup_seconds);
+  // The measurements that are made once, after the rounds. It may need more rounds afterwards.
+  void measure_once();
+  // Whether another process uses the device, just before its turn.
+  bool sees_neighbour() const;
+  // Discards what it has measured, in a process that another kernel may have changed.
+  void start_again();
+  void fail(verdict v, const std::string& reason);
+  // Sets the times, after the last turn.
+  void finish();
+
+ private:
+  // Samples with cold or with hot caches.
+  struct kind {
+    bool hot;
+    timing::throttle_filter filter;
+    timing::series samples{};
+    bool flushed = false;
+    double last_ms = 0;
+  };
+
+  void begin();
+  // Calls work() with the kernel prepared, then frees its memory.
+  void while_prepared(const std::function<void()>& work);
+  void excuse_if_possible(const std::string& before);
+  void sample(kind& k, int round, double warmup_seconds);
+  void sustain(int round);
+  void time_unseen(int round);
+  void compare_clocks();
+  void measure_end_to_end();
+  void fail_unless(const reference::judgement& j, const std::string& when);
+
+  bool passes() const { return cell().verdict == verdict::pass; }
+  bool is_simulated() const { return timed_.clock == timing::clock::simulator; }
+  bool takes_sustained_turn() const;
+  bool seems_to_keep_results() const;
+  int samples_for(const kind& k) const;
+  timing::summary summarised(const kind& k) const;
+
+  timed_cell& timed_;
+  const results::timing_options& how_;
+  const memory_need& memory_needed_;
+  random_choices random_;
+  timing::stop_rule rule_;
+  bool alone_ = false;  // in a process of its own: its second chance
+  results::finding excuse_;
+  leaks leaks_;
+  std::string limits_;  // of the device that it changed
+  // Measured since begin():
+  std::vector<kind> kinds_;
+  std::vector<checks::sustained_turn> sustained_;
+  checks::unseen_data unseen_;
+  checks::worker_clock worker_clock_;
+  bool clocks_compared_ = false;
+};
+
+}  // namespace kzoo::run
