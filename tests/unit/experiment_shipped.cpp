@@ -35,7 +35,7 @@ TEST_CASE("a100 is the experiment of the published A100 figures", "[experiment]"
 
 TEST_CASE("blocks is the grid of block sizes", "[experiment]") {
   const auto e = load(find_file("experiments/blocks.toml", {kConfigs}));
-  CHECK(e.problems.size() == 20);
+  CHECK(e.problems.size() == 10);
   REQUIRE(e.published.columns.size() == 1);
   CHECK(e.published.columns[0].ms.size() == 54);
   CHECK_FALSE(e.published.columns[0].ms.contains("coalesced:32x32@16x16x16"));
