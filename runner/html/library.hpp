@@ -9,7 +9,7 @@
 namespace kzoo::html {
 
 struct charting_library {
-  std::string script;  // all of it, for a page
+  std::string script;  // all of it with its licences, for a page
   std::filesystem::path
       folder;  // also has the Python package vl_convert, which draws without a page
 };

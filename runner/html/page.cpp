@@ -175,9 +175,8 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
     add_data("agreement", agreement_table(all), out);
     add_data("roofs", roofs_table(all), out);
     add_data("errors", errors_table(all), out);
-    out(fmt::format(
-        "<script type=\"application/json\" id=\"charts-json\">{}</script>\n<!--\n{}-->\n",
-        assets::kCharts, assets::kVegaLicence));
+    out(fmt::format("<script type=\"application/json\" id=\"charts-json\">{}</script>\n",
+                    assets::kCharts));
     // In a function, so that its names are none of the page's.
     add_script("(() => {" + library->script + "\n})();", out);
   }
