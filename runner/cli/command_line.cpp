@@ -6,7 +6,7 @@
 #include "compile/source_plugin.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
 #include "process/descriptor_limit.hpp"
@@ -53,10 +53,9 @@ std::vector<std::string> with_default_command(std::vector<std::string> words, co
   };
   if (const auto later = std::ranges::find_if(words, is_command);
       words[0].starts_with('-') && later != words.end()) {
-    throw input::invalid(
-        fmt::format("error: the command comes first, its options after it: runner "
-                    "{0} {1}; for an experiment called {0}: runner run {1} …",
-                    *later, words[0]));
+    input::refuse("", fmt::format("the command comes first, its options after it: runner {0} {1}; "
+                                  "for an experiment called {0}: runner run {1} …",
+                                  *later, words[0]));
   }
   words.insert(words.begin(), "run");
   return words;

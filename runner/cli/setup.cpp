@@ -7,6 +7,7 @@
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
 #include "os/output.hpp"
+#include "shards/shard.hpp"
 
 #include "client/plugin_client.hpp"
 #include "input/diagnostics.hpp"
@@ -125,6 +126,19 @@ run::plan plan_of_cells(results::experiment e, results::device device,
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
   for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
   return run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout));
+}
+
+int shard() {
+  return shards::shard_main([](const results::document& head, const std::string& device) {
+    const results::experiment& planned = head.experiment;
+    results::experiment e = experiment::load_text(planned.file, planned.text, planned.overridden);
+    common_options options;
+    options.plugin_folders = head.invoked.plugin_folders;
+    const double timeout = e.verify.timeout_seconds;
+    results::device found = devices::find(device);
+    const run::plugin_discovery plugins = discover_plugins(options, e, found);
+    return run::make_plan(std::move(e), std::move(found), plugins, clients_for(options, timeout));
+  });
 }
 
 }  // namespace kzoo::cli

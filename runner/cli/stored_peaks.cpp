@@ -1,7 +1,7 @@
 #include "cli/stored_peaks.hpp"
 
 #include "devices/backend.hpp"
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "microbenchmarks/measure.hpp"
 #include "microbenchmarks/microbenchmark.hpp"
 #include "microbenchmarks/process_medians.hpp"
@@ -144,9 +144,8 @@ std::optional<roofline::peaks> known_peaks(const results::device& d) {
 
 roofline::peaks measure_peaks(const results::device& d) {
   if (peaks_file(d).empty()) {
-    throw input::invalid(
-        "--measure: error: there is no place for the peaks: HOME is not set; name a folder in "
-        "KZOO_PEAKS");
+    input::refuse("--measure",
+                  "there is no place for the peaks: HOME is not set; name a folder in KZOO_PEAKS");
   }
   roofline::peaks c = microbenchmarks::peaks_for(d);
   add_measured(c, d, microbenchmarks::all(d));

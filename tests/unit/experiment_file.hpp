@@ -5,7 +5,7 @@
 #include "experiment/load.hpp"
 #include "experiment/names.hpp"
 #include "input/invalid.hpp"
-#include "input/nearest.hpp"
+#include "input/diagnostics.hpp"
 
 #include <cstdlib>
 #include <filesystem>
