@@ -46,8 +46,6 @@ class orphan_collector {
   }
 };
 
-bool has_ended(int pid) { return kill(pid, 0) != 0; }
-
 }  // namespace
 
 TEST_CASE("a process that a plugin detaches ends with the run", "[cli][hostile]") {

@@ -4,6 +4,7 @@
 #include "support/process_log.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -248,12 +249,9 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
   CHECK(fresh_turns >= 6);
   CHECK(fresh == 1 + fresh_turns);  // the first one judged it
 
-  const auto refused =
-      runner((folder.path() / "turns.toml").string() + " --device cpu --in-process --plugin-dir " +
-             shell_word(hostile_folder()));
-  CHECK(refused.code == 2);
-  CHECK_THAT(refused.err,
-             ContainsSubstring("--in-process") && ContainsSubstring("fresh_processes"));
+  check_refused((folder.path() / "turns.toml").string() +
+                    " --device cpu --in-process --plugin-dir " + shell_word(hostile_folder()),
+                {"--in-process", "fresh_processes"});
 }
 
 TEST_CASE("--in-process runs plugins in the runner's own process", "[cli]") {

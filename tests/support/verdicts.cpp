@@ -65,4 +65,13 @@ run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
                 environment);
 }
 
+void check_refused(const std::string& arguments, const std::vector<std::string>& words,
+                   const std::string& setting) {
+  const auto ran = runner(arguments, setting);
+  INFO(arguments << "\n-> " << ran.code << "\n" << ran.out << ran.err);
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  for (const std::string& word : words) CHECK_THAT(ran.err, ContainsSubstring(word));
+}
+
 }  // namespace kzoo::test

@@ -1,5 +1,5 @@
 #pragma once
-// Runs hostile variants, and checks the verdicts that they get.
+// Runs hostile variants, and checks the verdicts that they get; and what the runner refuses.
 
 #include "support/program.hpp"
 
@@ -29,5 +29,9 @@ void check_each(const std::vector<expectation>& table, const std::string& device
 run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
                        const std::string& sizes, const std::string& timing,
                        const std::string& device, const std::string& environment = "");
+
+// Runs a command that is bad usage: exit code 2, nothing on stdout, and on stderr all these words.
+void check_refused(const std::string& arguments, const std::vector<std::string>& words,
+                   const std::string& setting = "");
 
 }  // namespace kzoo::test
