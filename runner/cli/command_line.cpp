@@ -8,6 +8,7 @@
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
+#include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "process/descriptor_limit.hpp"
 #include "storage/journal.hpp"
@@ -119,6 +120,8 @@ int command_line(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     print_to(stderr, "error: {}\nTry `runner --help`.\n", e.what());
     return kBadInput;
+  } catch (const interrupt::interrupted&) {
+    return kSignalled + interrupt::signal_number();
   } catch (const compile::does_not_compile& e) {
     print_to(stderr, "{}\n", e.what());
     return kBadInput;

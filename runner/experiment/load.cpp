@@ -39,14 +39,8 @@ void read_top(table_reader& file, results::experiment& e, input::diagnostics& re
 
 void read_timing(table_reader& keys, results::timing_options& timing) {
   keys.read("enabled", timing.enabled, flag);
-  words<results::cache_mode> modes;
-  for (const results::cache_mode m : results::kCacheModes)
-    modes.emplace_back(results::mode_name(m), m);
-  keys.read("mode", timing.mode, one_of(modes));
-  words<results::power_mode> powers;
-  for (const results::power_mode m : results::kPowerModes)
-    powers.emplace_back(results::power_mode_name(m), m);
-  keys.read("power", timing.power, one_of(powers));
+  keys.read("mode", timing.mode, one_of(results::kCacheModes, results::mode_name));
+  keys.read("power", timing.power, one_of(results::kPowerModes, results::power_mode_name));
   keys.read("rounds", timing.rounds, integer_in(1, 1000));
   keys.read("warmup", timing.warmup, integer_in(0, 1000));
   keys.read("min_samples", timing.min_samples, integer_in(1, 10000));
@@ -58,28 +52,18 @@ void read_timing(table_reader& keys, results::timing_options& timing) {
 }
 
 void read_verify(table_reader& keys, results::verify_options& verify) {
-  words<tier> tiers;
-  for (const tier t : kTiers) tiers.emplace_back(tier_name(t), t);
-  keys.read("tier", verify.tier, one_of(tiers));
+  keys.read("tier", verify.tier, one_of(kTiers, tier_name));
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
-  words<results::impossible_time> choices;
-  for (const results::impossible_time i : results::kImpossibleTimes)
-    choices.emplace_back(results::impossible_time_name(i), i);
-  keys.read("impossible_time", verify.impossible_time, one_of(choices));
+  keys.read("impossible_time", verify.impossible_time,
+            one_of(results::kImpossibleTimes, results::impossible_time_name));
 }
 
 void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
-  words<results::pivot_axis> axes;
-  for (const results::pivot_axis a : results::kPivotAxes)
-    axes.emplace_back(results::axis_name(a), a);
-  words<results::pivot_value> values;
-  for (const results::pivot_value v : results::kPivotValues)
-    values.emplace_back(results::value_name(v), v);
-  const auto axis = one_of(axes);
+  const auto axis = one_of(results::kPivotAxes, results::axis_name);
   results::pivot table;
   keys.read("rows", table.rows, axis);
   keys.read("columns", table.columns, axis);
-  keys.read("value", table.value, one_of(values));
+  keys.read("value", table.value, one_of(results::kPivotValues, results::value_name));
   const auto columns = keys.find("columns");
   const auto culprit = columns ? columns : keys.find("rows");
   if (table.rows == table.columns && culprit)
