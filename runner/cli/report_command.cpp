@@ -96,16 +96,13 @@ int report(const report_options& options) {
                   "OLD NEW` says what has changed");
   }
   const results::document d = storage::read(options.files.front());
-  const auto print = [](std::string_view text) { write_data(stdout, text); };
-  if (options.json) {
-    render(d, format::json, options.shown, print);
-  } else if (options.csv) {
-    render(d, format::csv, options.shown, print);
-  } else if (options.junit) {
-    render(d, format::junit, options.shown, print);
-  } else if (options.markdown) {
-    render(d, format::markdown, options.shown,
-           [](std::string_view text) { write_text(stdout, text); });
+  if (options.as) {
+    render(d, *options.as, options.shown, [&](std::string_view text) {
+      if (options.as == format::markdown)
+        write_text(stdout, text);
+      else
+        write_data(stdout, text);
+    });
   } else {
     write_text(stdout, report::full_report(d, report::view_of(stdout, options.shown)));
   }

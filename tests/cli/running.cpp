@@ -211,10 +211,10 @@ TEST_CASE("--quiet leaves only the closing line", "[cli]") {
 TEST_CASE("--quiet reports failures, but not declined cells", "[cli]") {
   const scratch_folder folder;
   folder.write("no_plugin.so", "");
-  const auto ran = runner(
+  const auto ran = run_hostile(
       "quick --quiet --device cpu --sizes 5 --plugins smem:8x8,wmma,wrong_results:constant_output,no_plugin "
       "--plugin-dir " +
-      folder.path().string() + " --plugin-dir " + shell_word(hostile_folder()));
+      folder.path().string());
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("unavailable no_plugin:") &&
                           ContainsSubstring("wrong wrong_results:constant_output") &&
@@ -232,8 +232,7 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
                                    "[timing]\nrounds = 6\nmin_samples = 6\nmax_noise = 1\n"
                                    "warmup = 0\nfresh_processes = " +
                                        std::string(fresh));
-    const auto ran =
-        runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+    const auto ran = run_hostile(file + " --device cpu --json -");
     INFO(ran.err);
     REQUIRE(ran.code == 0);
     CHECK(ran.json().at("experiment").at("timing").at("fresh_processes") == (fresh[0] == 't'));

@@ -17,6 +17,7 @@ using kzoo::test::check_refused;
 using kzoo::test::ContainsSubstring;
 using kzoo::test::hostile_folder;
 using kzoo::test::plugin_folder;
+using kzoo::test::run_hostile;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 using kzoo::test::shell_word;
@@ -100,8 +101,7 @@ TEST_CASE("wrong results, crashes and hangs are told apart, and the other checks
   CHECK(outcome_of(hanging.json(), "product") == "hung");
   CHECK(outcome_of(hanging.json(), "shapes") == "skipped");
 
-  const auto none =
-      runner("validate no_symbol --device cpu --plugin-dir " + shell_word(hostile_folder()));
+  const auto none = run_hostile("validate no_symbol --device cpu");
   CHECK(none.code == 1);
   CHECK_THAT(none.out, ContainsSubstring("no symbol kzoo_plugin_v1"));
 }

@@ -8,6 +8,13 @@
 
 namespace kzoo::test {
 
+// The runner, with the misbehaving plugins beside its own.
+run_result run_hostile(const std::string& arguments, const std::string& setting = "");
+
+// The verdict of a cell, and texts that its reason must contain.
+void check_cell(const nlohmann::json& cell, const std::string& verdict,
+                const std::vector<const char*>& reason);
+
 struct expectation {
   const char* kernel;  // plugin:variant
   const char* verdict;
