@@ -2,7 +2,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
-#include "cli/subcommands.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"

@@ -1,8 +1,7 @@
 #include "cli/setup.hpp"
 
-#include "cli/locked_clocks.hpp"
+#include "cli/measured.hpp"
 #include "cli/source_plugins.hpp"
-#include "cli/stored_peaks.hpp"
 #include "devices/devices.hpp"
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"

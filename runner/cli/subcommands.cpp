@@ -1,4 +1,4 @@
-#include "cli/subcommands.hpp"
+#include "cli/command_line.hpp"
 
 #include "cli/needs.hpp"
 

@@ -93,19 +93,9 @@ std::optional<filling> filling_from_name(std::string_view name) {
 }
 
 bool has_integers(fill f) {
-  switch (f) {
-    case fill::integers:
-    case fill::probe:
-    case fill::probe_b:
-    case fill::signs:
-    case fill::zeros:
-    case fill::ones:
-    case fill::full:
-    case fill::full_b:
-      return true;
-    default:
-      return false;
-  }
+  using enum fill;
+  constexpr std::array kIntegers{integers, probe, probe_b, signs, zeros, ones, full, full_b};
+  return std::ranges::count(kIntegers, f) > 0;
 }
 
 fill default_fill(const element_types& types) {

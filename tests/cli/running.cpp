@@ -211,10 +211,10 @@ TEST_CASE("--quiet leaves only the closing line", "[cli]") {
 TEST_CASE("--quiet reports failures, but not declined cells", "[cli]") {
   const scratch_folder folder;
   folder.write("no_plugin.so", "");
-  const auto ran = run_hostile(
+  const auto ran = runner(
       "quick --quiet --device cpu --sizes 5 --plugins smem:8x8,wmma,wrong_results:constant_output,no_plugin "
       "--plugin-dir " +
-      folder.path().string());
+      folder.path().string() + " --plugin-dir " + shell_word(hostile_folder()));
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("unavailable no_plugin:") &&
                           ContainsSubstring("wrong wrong_results:constant_output") &&
