@@ -4,7 +4,7 @@
 user_charts=$user_folder/charts
 pinned_charts=$root/scripts/charts.txt
 
-# The script that pages contain, from the package of the first argument.
+# The script that pages contain, from the package of the first argument, which has no licences in it.
 bundle_for_pages='import sys
 sys.path.insert(0, sys.argv[1])
 import vl_convert
@@ -17,7 +17,10 @@ setup_charts() {
     return
   fi
   install_wheels 'Vega-Lite (34 MB)' "$package" "$pinned_charts"
-  python3 -c "$bundle_for_pages" "$package" >"$package/charts.js" 2>"$log" || {
+  {
+    printf '/*\n%s\n*/\n' "$(<"$root/scripts/charts-licences.txt")"
+    python3 -c "$bundle_for_pages" "$package"
+  } >"$package/charts.js" 2>"$log" || {
     tail -n 5 "$log" >&2
     fail "python3 cannot use $package"
   }

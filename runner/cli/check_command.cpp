@@ -12,7 +12,6 @@ namespace kzoo::cli {
 int check(const run_options& options) {
   results::experiment e = load_experiment(options, options);
   const auto file = e.file.string();
-  const double timeout = e.verify.timeout_seconds;
   // A file can be checked on a machine without its device, and a note says so: builds for a GPU say
   // what variants they have without one. Where there are none, those for the CPU are looked up.
   std::string missing;
@@ -29,9 +28,7 @@ int check(const run_options& options) {
       device.id = "cuda";
     }
   }
-  const run::plugin_discovery known = discover_plugins(options, e, device);
-  const run::plan plan =
-      run::make_plan(std::move(e), std::move(device), known, clients_for(options, timeout));
+  const run::plan plan = plan_on(std::move(e), std::move(device), options);
   std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
     if (c.client) {

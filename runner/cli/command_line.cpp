@@ -2,12 +2,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/completion.hpp"
-#include "cli/subcommands.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "os/files.hpp"
+#include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "process/descriptor_limit.hpp"
 #include "storage/journal.hpp"
@@ -53,10 +53,9 @@ std::vector<std::string> with_default_command(std::vector<std::string> words, co
   };
   if (const auto later = std::ranges::find_if(words, is_command);
       words[0].starts_with('-') && later != words.end()) {
-    throw input::invalid(
-        fmt::format("error: the command comes first, its options after it: runner "
-                    "{0} {1}; for an experiment called {0}: runner run {1} …",
-                    *later, words[0]));
+    input::refuse("", fmt::format("the command comes first, its options after it: runner {0} {1}; "
+                                  "for an experiment called {0}: runner run {1} …",
+                                  *later, words[0]));
   }
   words.insert(words.begin(), "run");
   return words;
@@ -120,6 +119,8 @@ int command_line(int argc, char** argv) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     print_to(stderr, "error: {}\nTry `runner --help`.\n", e.what());
     return kBadInput;
+  } catch (const interrupt::interrupted&) {
+    return kSignalled + interrupt::signal_number();
   } catch (const compile::does_not_compile& e) {
     print_to(stderr, "{}\n", e.what());
     return kBadInput;

@@ -1,8 +1,36 @@
 #pragma once
+// The command line: subcommands with their names, options and help.
+
+#include "cli/commands.hpp"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace kzoo::cli {
 
 // Parses the command line and runs the subcommand. Returns the exit code of the program.
 int command_line(int argc, char** argv);
+
+inline constexpr const char* kExitCodes =
+    "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung, failed,\n"
+    "has an impossible time or lost its device, or a library cannot be used, 2 bad usage or\n"
+    "experiment file, 3 the device asked for is not there, 4 `compare` found a cell that is slower,\n"
+    "fails or declines now, 5 the results could not be written (disk full, closed pipe),\n"
+    "130 interrupted.";
+
+// A command line besides its options, and what comes of it.
+struct call {
+  std::vector<std::string> after_dashes;  // what stood after --, taken away before parsing
+  bool asks_needs = false;  // they are printed, and nothing is carried out (cli/needs.hpp)
+  int code = kOk;
+};
+
+// To parse is then to execute the subcommand that is named. The runner's app keeps a reference to
+// the call.
+void add_subcommands(CLI::App& runner, call& c);
 
 }  // namespace kzoo::cli

@@ -78,12 +78,14 @@ struct rerun_options : output_options {
   bool trust_folders = false;  // load plugins from the folders that the result names
 };
 
+enum class format { json, csv, markdown, junit };
+
 struct report_options {
   std::vector<std::string> files;  // one; several with html and svg
   std::string html;                // "" : none, "-": stdout
   std::string svg;                 // a folder; "" : none
   report::shown_options shown;
-  bool markdown = false, json = false, csv = false, junit = false;
+  std::optional<format> as;  // absent: tables for the terminal
 };
 
 struct compare_options {

@@ -6,7 +6,7 @@
 #include "results/experiment.hpp"
 #include "storage/read.hpp"
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,9 +30,9 @@ double threshold_of(const std::string& text) {
   constexpr double kMost = 1000;
   if (fault != std::errc{} || end != number.data() + number.size() ||
       !(percent >= 0 && percent <= kMost)) {
-    throw input::invalid(
-        fmt::format("--threshold: error: expected percent from 0 to {}, such as 3%, found \"{}\"",
-                    kMost, text));
+    input::refuse(
+        "--threshold",
+        fmt::format("expected percent from 0 to {}, such as 3%, found \"{}\"", kMost, text));
   }
   return percent / 100;
 }
@@ -42,9 +42,9 @@ int compare_two(const compare_options& options, report::medium medium) {
   const document before = storage::read(options.files[0]), after = storage::read(options.files[1]);
   const std::string why = compare::incomparable(before, after);
   if (!why.empty() && !options.force) {
-    throw input::invalid(
-        fmt::format("{}: error: cannot be compared with {}: {}; --force does it anyway",
-                    options.files[1], options.files[0], why));
+    input::refuse(options.files[1],
+                  fmt::format("cannot be compared with {}: {}; --force does it anyway",
+                              options.files[0], why));
   }
   const compare::comparison found = compare::compare(before, after, threshold);
   print_to(stdout, "{}", report::comparison_text(found, medium));
@@ -61,9 +61,9 @@ int rank_one(const compare_options& options, report::medium medium) {
         kernels.push_back(c.kernel.name());
       }
     }
-    throw input::invalid(
-        fmt::format("--baseline: error: '{}' matches no kernel that was timed in {}\n  timed: {}",
-                    options.baseline, options.files[0], fmt::join(kernels, ", ")));
+    input::refuse("--baseline",
+                  fmt::format("'{}' matches no kernel that was timed in {}\n  timed: {}",
+                              options.baseline, options.files[0], fmt::join(kernels, ", ")));
   }
   print_to(stdout, "{}", report::ranking_text(d, options.baseline, rankings, medium));
   return kOk;
@@ -75,8 +75,9 @@ int compare(const compare_options& options) {
   const auto medium = options.markdown ? report::medium::markdown : report::medium_of(stdout);
   const bool ranks = !options.baseline.empty();
   if (ranks != (options.files.size() == 1)) {
-    throw input::invalid(
-        "error: compare takes two results, OLD NEW, or one and the kernel to compare with: RESULT "
+    input::refuse(
+        "",
+        "compare takes two results, OLD NEW, or one and the kernel to compare with: RESULT "
         "--baseline cublas\nTry `runner compare --help`.");
   }
   return ranks ? rank_one(options, medium) : compare_two(options, medium);

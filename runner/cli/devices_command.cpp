@@ -1,6 +1,5 @@
 #include "cli/commands.hpp"
-#include "cli/locked_clocks.hpp"
-#include "cli/stored_peaks.hpp"
+#include "cli/measured.hpp"
 #include "devices/devices.hpp"
 #include "devices/nvml.hpp"
 #include "experiment/names.hpp"

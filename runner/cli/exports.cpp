@@ -1,6 +1,6 @@
 #include "cli/exports.hpp"
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "report/csv.hpp"
 #include "report/junit.hpp"
@@ -24,7 +24,7 @@ export_file::export_file(std::string flag, std::string name, const fs::path& sou
     : flag_(std::move(flag)), name_(std::move(name)) {
   if (name_ == "-") return;
   const auto refuse = [&](const std::string& why) {
-    throw input::invalid(fmt::format("{} {}: error: cannot be written: {}", flag_, name_, why));
+    input::refuse(fmt::format("{} {}", flag_, name_), "cannot be written: " + why);
   };
   std::error_code ignored;
   if (fs::equivalent(name_, source, ignored)) refuse("it is the input file");
@@ -58,10 +58,8 @@ void export_file::finish() {
 
 export_file* export_files::add(const std::string& flag, const std::string& name) {
   if (name.empty()) return nullptr;
-  if (name == "-" && on_stdout_) {
-    throw input::invalid(
-        fmt::format("{} -: error: only one export can go to stdout; name a file", flag));
-  }
+  if (name == "-" && on_stdout_)
+    input::refuse(flag + " -", "only one export can go to stdout; name a file");
   on_stdout_ = on_stdout_ || name == "-";
   return files_.emplace_back(std::make_unique<export_file>(flag, name, source_)).get();
 }

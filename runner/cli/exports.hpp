@@ -59,7 +59,6 @@ class export_files {
   bool on_stdout_ = false;
 };
 
-enum class format { json, csv, markdown, junit };
 void render(const results::document& d, format f, const report::shown_options& shown,
             const text_sink& out);
 

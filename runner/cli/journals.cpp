@@ -1,6 +1,6 @@
 #include "cli/journals.hpp"
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "os/printable.hpp"
 #include "storage/read.hpp"
 
@@ -51,9 +51,8 @@ interrupted_run find_interrupted(const std::string& name, const std::string& exp
       // Not a journal, although it ends in .jsonl.
     }
   }
-  throw input::invalid(
-      fmt::format("--resume: error: {}/ here has no journal of an interrupted run{}; name one",
-                  kResultsFolder, wanted.empty() ? "" : " of " + wanted));
+  input::refuse("--resume", fmt::format("{}/ here has no journal of an interrupted run{}; name one",
+                                        kResultsFolder, wanted.empty() ? "" : " of " + wanted));
 }
 
 }  // namespace kzoo::cli

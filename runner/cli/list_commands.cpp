@@ -6,7 +6,7 @@
 #include "report/table.hpp"
 #include "report/terminal.hpp"
 
-#include "input/nearest.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -77,10 +77,8 @@ named_plugins find_named(const common_options& options, const std::vector<std::s
 }
 
 int refuse_unknown(const std::string& plugin, const run::plugin_discovery& plugins) {
-  const std::string near = input::nearest(plugin, plugins.names());
   print_to(stderr, "error: there is no plugin '{}'{}\n  plugins: {}\n", plugin,
-           near.empty() ? "" : fmt::format("; did you mean '{}'?", near),
-           fmt::join(plugins.names(), ", "));
+           input::did_you_mean(plugin, plugins.names()), fmt::join(plugins.names(), ", "));
   return kBadInput;
 }
 

@@ -15,6 +15,12 @@ fs::path program_folder() {
   return fs::read_symlink("/proc/self/exe", ignored).parent_path();
 }
 
+// Beside the program's folder: where a build tree has it, else where an installed one does.
+fs::path in_tree_or(const char* built, const char* installed) {
+  const fs::path above = program_folder().parent_path();
+  return fs::exists(above / built) ? above / built : above / installed;
+}
+
 // A colon-separated list of folders.
 std::vector<fs::path> from_environment(const char* name) {
   std::vector<fs::path> folders;
@@ -37,23 +43,15 @@ std::vector<fs::path> plugin_folders() {
   return folders;
 }
 
-fs::path recipe_folder() {
-  const fs::path above = program_folder().parent_path();
-  const fs::path of_tree = above / "recipes";
-  return fs::is_directory(of_tree) ? of_tree : above / "lib" / "kernel-zoo" / "recipes";
-}
+fs::path recipe_folder() { return in_tree_or("recipes", "lib/kernel-zoo/recipes"); }
 
 fs::path launcher_library() {
-  const fs::path above = program_folder().parent_path(), file = "launcher/compiled_kernel.so";
-  const fs::path of_tree = above / "plugins" / file;
-  return fs::exists(of_tree) ? of_tree : above / "lib" / "kernel-zoo" / file;
+  return in_tree_or("plugins/launcher/compiled_kernel.so",
+                    "lib/kernel-zoo/launcher/compiled_kernel.so");
 }
 
-fs::path source_folder() {
-  const fs::path above = program_folder().parent_path();
-  const fs::path of_tree = above / "sources";  // links, which CMake makes
-  return fs::is_directory(of_tree) ? of_tree : above / "share" / "kernel-zoo";
-}
+// In the build tree they are links, which CMake makes.
+fs::path source_folder() { return in_tree_or("sources", "share/kernel-zoo"); }
 
 std::map<std::string, fs::path> plugin_sources() {
   std::map<std::string, fs::path> found;

@@ -84,7 +84,7 @@ std::string markdown_of(const profile::document& d) {
 
 }  // namespace
 
-int profile(const profile_options& options) try {
+int profile(const profile_options& options) {
   auto names = run::parse_cells(options.cells);
   results::experiment e = load_experiment(options, options);
   results::device gpu = gpu_for(e.device);
@@ -119,8 +119,6 @@ int profile(const profile_options& options) try {
   if (markdown) markdown->write(markdown_of(d));
   if (no_more) std::rethrow_exception(no_more);
   return exit_code(d);
-} catch (const interrupt::interrupted&) {
-  return kSignalled + interrupt::signal_number();
 }
 
 }  // namespace kzoo::cli

@@ -6,7 +6,7 @@
 #include "report/terminal.hpp"
 #include "storage/read.hpp"
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 
@@ -76,9 +76,9 @@ int write_svg(const report_options& options) {
   const labelled_results results(options.files);
   const auto library = html::find_library(charts_folders());
   if (!library) {
-    throw input::invalid(
-        "--svg: error: Vega-Lite, which draws the charts, is not here; ./zoo setup --charts fetches "
-        "it, and --html FILE writes a page with the tables without it");
+    input::refuse("--svg",
+                  "Vega-Lite, which draws the charts, is not here; ./zoo setup --charts fetches "
+                  "it, and --html FILE writes a page with the tables without it");
   }
   const std::string files = html::write_svg(results.named(), *library, options.svg);
   write_text(stdout, files.empty() ? "there is nothing to draw\n" : files);
@@ -91,22 +91,18 @@ int report(const report_options& options) {
   if (!options.html.empty()) return write_html(options);
   if (!options.svg.empty()) return write_svg(options);
   if (options.files.size() > 1) {
-    throw input::invalid(fmt::format(
-        "{}: error: one result at a time; --html FILE puts several into a page, and `runner "
-        "compare OLD NEW` says what has changed",
-        options.files[1]));
+    input::refuse(options.files[1],
+                  "one result at a time; --html FILE puts several into a page, and `runner compare "
+                  "OLD NEW` says what has changed");
   }
   const results::document d = storage::read(options.files.front());
-  const auto print = [](std::string_view text) { write_data(stdout, text); };
-  if (options.json) {
-    render(d, format::json, options.shown, print);
-  } else if (options.csv) {
-    render(d, format::csv, options.shown, print);
-  } else if (options.junit) {
-    render(d, format::junit, options.shown, print);
-  } else if (options.markdown) {
-    render(d, format::markdown, options.shown,
-           [](std::string_view text) { write_text(stdout, text); });
+  if (options.as) {
+    render(d, *options.as, options.shown, [&](std::string_view text) {
+      if (options.as == format::markdown)
+        write_text(stdout, text);
+      else
+        write_data(stdout, text);
+    });
   } else {
     write_text(stdout, report::full_report(d, report::view_of(stdout, options.shown)));
   }

@@ -15,7 +15,7 @@
 #include "shards/dispatch.hpp"
 #include "storage/read.hpp"
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
 
 #include <fmt/format.h>
@@ -145,8 +145,8 @@ void add_recorded_folders(const document& then, const std::string& file, bool tr
 
 void check_trusted(const std::string& named, const std::string& file, bool trusted) {
   if (trusted || named.empty()) return;
-  throw input::invalid(fmt::format("error: {} names {}; pass --trust-folders to use it",
-                                   printable(file), printable(named)));
+  input::refuse("", fmt::format("{} names {}; pass --trust-folders to use it", printable(file),
+                                printable(named)));
 }
 
 // The options of the interrupted run, wherever this command line gives none.
@@ -213,10 +213,10 @@ int resume(const run_options& given) {
 
   document head = run::head_of(plan);
   if (const auto changes = compare::changes_between(then, head); !changes.empty()) {
-    throw input::invalid(
-        fmt::format("{}: error: cannot be continued, since something has changed; without --resume "
-                    "everything runs again\n  {}",
-                    before.file.string(), fmt::join(changes, "\n  ")));
+    input::refuse(before.file.string(),
+                  fmt::format("cannot be continued, since something has changed; without --resume "
+                              "everything runs again\n  {}",
+                              fmt::join(changes, "\n  ")));
   }
   head.started = then.started;
   head.wall_seconds = then.wall_seconds;

@@ -1,12 +1,12 @@
 #include "cli/setup.hpp"
 
-#include "cli/locked_clocks.hpp"
+#include "cli/measured.hpp"
 #include "cli/source_plugins.hpp"
-#include "cli/stored_peaks.hpp"
 #include "devices/devices.hpp"
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
 #include "os/output.hpp"
+#include "shards/shard.hpp"
 
 #include "client/plugin_client.hpp"
 #include "input/diagnostics.hpp"
@@ -88,6 +88,12 @@ static std::set<roofline::resource> resources_of(const run::plan& p) {
   return all;
 }
 
+run::plan plan_on(results::experiment e, results::device device, const common_options& options) {
+  const double timeout = e.verify.timeout_seconds;
+  const run::plugin_discovery plugins = discover_plugins(options, e, device);
+  return run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout));
+}
+
 run::plan plan_for(results::experiment e, const common_options& options) {
   std::vector<results::device> all = devices::find_all(e.device);
   if (all.size() > 1 && options.in_process) {
@@ -99,11 +105,8 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   }
   if (e.timing.enabled && e.timing.require_locked_clocks)
     std::ranges::for_each(all, require_locked_clocks);
-  const double timeout = e.verify.timeout_seconds;
   const bool is_timed = e.timing.enabled;
-  const run::plugin_discovery plugins = discover_plugins(options, e, all.front());
-  run::plan plan =
-      run::make_plan(std::move(e), all.front(), plugins, clients_for(options, timeout));
+  run::plan plan = plan_on(std::move(e), all.front(), options);
   for (const std::string& folder : options.plugin_folders) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }
@@ -121,10 +124,20 @@ void select_cells(results::experiment& e, const std::vector<run::cell_name>& nam
 run::plan plan_of_cells(results::experiment e, results::device device,
                         const common_options& options, std::vector<run::cell_name>& names) {
   select_cells(e, names);
-  const double timeout = e.verify.timeout_seconds;
-  const run::plugin_discovery plugins = discover_plugins(options, e, device);
-  for (std::size_t i = 0; i < names.size(); ++i) names[i].kernel = e.plugins.at(i).text;
-  return run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout));
+  run::plan plan = plan_on(std::move(e), std::move(device), options);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    names[i].kernel = plan.experiment.plugins.at(i).text;
+  return plan;
+}
+
+int shard() {
+  return shards::shard_main([](const results::document& head, const std::string& device) {
+    const results::experiment& planned = head.experiment;
+    common_options options;
+    options.plugin_folders = head.invoked.plugin_folders;
+    return plan_on(experiment::load_text(planned.file, planned.text, planned.overridden),
+                   devices::find(device), options);
+  });
 }
 
 }  // namespace kzoo::cli

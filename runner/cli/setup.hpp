@@ -19,6 +19,8 @@ run::client_factory clients_for(const common_options& options, double timeout_se
 results::overrides overrides_of(const common_options& common, const experiment_options& options);
 results::experiment load_experiment(const common_options& common,
                                     const experiment_options& options);
+// Of the experiment on the device.
+run::plan plan_on(results::experiment e, results::device device, const common_options& options);
 // What a run of the experiment does. Measures the peaks of a device that is timed for the first
 // time.
 run::plan plan_for(results::experiment e, const common_options& options);

@@ -1,4 +1,4 @@
-#include "cli/subcommands.hpp"
+#include "cli/command_line.hpp"
 
 #include "cli/needs.hpp"
 
@@ -158,21 +158,25 @@ void add_report(CLI::App& runner, call& c) {
   auto [app, o] = add(runner, "report", "Show the tables of stored results", report, c);
   app.add_option("RESULT", o.files, "A journal, or what --json wrote; several with --html or --svg")
       ->required();
-  auto* format = app.add_option_group("format");
-  format->add_flag("--md", o.markdown, "As Markdown for GitHub");
-  format->add_flag("--csv", o.csv, "As CSV, one line per cell");
-  format->add_flag("--json", o.json, "As JSON, complete");
-  format->add_flag("--junit", o.junit, "The verdicts as JUnit XML");
-  format
+  auto* const formats = app.add_option_group("format");
+  const auto add_format = [formats, &as = o.as](const char* flag, format f, const char* help) {
+    formats->add_flag_callback(
+        flag, [&as, f] { as = f; }, help);
+  };
+  add_format("--md", format::markdown, "As Markdown for GitHub");
+  add_format("--csv", format::csv, "As CSV, one line per cell");
+  add_format("--json", format::json, "As JSON, complete");
+  add_format("--junit", format::junit, "The verdicts as JUnit XML");
+  formats
       ->add_option("--html", o.html,
                    "Write one page with charts and tables, which opens without a network; - for "
                    "stdout")
       ->type_name("FILE");
-  format
+  formats
       ->add_option("--svg", o.svg,
                    "Write the main charts as SVG files, for light and for dark pages")
       ->type_name("DIR");
-  format->require_option(0, 1);
+  formats->require_option(0, 1);
   add_shown(app, o.shown);
 }
 

@@ -138,7 +138,7 @@ int validate(const validate_options& options) {
     return results::exit_code(v);
   } catch (const interrupt::interrupted&) {
     text.is_interrupted();
-    return kSignalled + interrupt::signal_number();
+    throw;
   }
 }
 

@@ -144,7 +144,7 @@ class watcher {
 
 }  // namespace
 
-int watch(const watch_options& options) try {
+int watch(const watch_options& options) {
   watcher w(options);
   interrupt::catch_signals();
   watched_folder folder(w.folder());
@@ -152,8 +152,6 @@ int watch(const watch_options& options) try {
     w.run_once();
     folder.wait();
   }
-} catch (const interrupt::interrupted&) {
-  return kSignalled + interrupt::signal_number();
 }
 
 }  // namespace kzoo::cli

@@ -77,7 +77,7 @@ int exit_code(const xray::document& d) {
 
 }  // namespace
 
-int xray(const xray_options& options) try {
+int xray(const xray_options& options) {
   auto names = run::parse_cells(options.cells);
   const run::plan plan = simulated_plan(options, names);
   const auto cells = run::choose(plan, names);
@@ -93,8 +93,6 @@ int xray(const xray_options& options) try {
   if (json) json->write(xray::to_text(d));
   if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));
   return exit_code(d);
-} catch (const interrupt::interrupted&) {
-  return kSignalled + interrupt::signal_number();
 }
 
 }  // namespace kzoo::cli

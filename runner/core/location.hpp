@@ -11,6 +11,9 @@ struct location {
   unsigned line = 0, column = 0;
 };
 // "FILE:LINE:COLUMN", or the file alone.
-std::string to_string(const location& where);
+inline std::string to_string(const location& where) {
+  if (where.line == 0) return where.file;
+  return where.file + ':' + std::to_string(where.line) + ':' + std::to_string(where.column);
+}
 
 }  // namespace kzoo

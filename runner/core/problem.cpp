@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -29,30 +31,11 @@ bool is_integer(const element_types& types) { return is_integer(types.c); }
 bool is_scaled(const element_types& types) { return types.a == KZOO_E4M3 || types.a == KZOO_E5M2; }
 
 std::string_view precision_name(kzoo_precision precision) {
-  switch (precision) {
-    case KZOO_COMPUTE_FP32:
-      return "fp32";
-    case KZOO_COMPUTE_TF32:
-      return "tf32";
-    case KZOO_COMPUTE_FP16:
-      return "fp16";
-    case KZOO_COMPUTE_BF16:
-      return "bf16";
-    case KZOO_COMPUTE_INT32:
-      return "int32";
-    case KZOO_COMPUTE_FP64:
-      return "fp64";
-    case KZOO_COMPUTE_FP16_SUMS:
-      return "fp16 sums";
-    case KZOO_COMPUTE_FP8:
-      return "fp8";
-    case KZOO_COMPUTE_FP32_SPLIT:
-      return "fp32_split";
-    case KZOO_COMPUTE_FP32_NORMWISE:
-      return "fp32_normwise";
-    default:
-      return "unknown precision";
-  }
+  constexpr std::array<std::string_view, kPrecisions.size()> kNames{
+      "fp32", "tf32",      "fp16", "bf16",       "int32",
+      "fp64", "fp16 sums", "fp8",  "fp32_split", "fp32_normwise"};
+  const auto known = std::ranges::find(kPrecisions, precision);
+  return known == kPrecisions.end() ? "unknown precision" : kNames[known - kPrecisions.begin()];
 }
 
 bool is_fp32(kzoo_precision precision) {
@@ -60,46 +43,12 @@ bool is_fp32(kzoo_precision precision) {
 }
 
 std::string_view fill_name(fill f) {
-  switch (f) {
-    case fill::integers:
-      return "integers";
-    case fill::probe:
-      return "probe";
-    case fill::signs:
-      return "signs";
-    case fill::normal:
-      return "normal";
-    case fill::zeros:
-      return "zeros";
-    case fill::ones:
-      return "ones";
-    case fill::sparse:
-      return "sparse";
-    case fill::powers:
-      return "powers";
-    case fill::few_bits:
-      return "few_bits";
-    case fill::specials:
-      return "specials";
-    case fill::unequal:
-      return "unequal";
-    case fill::probe_b:
-      return "probe_b";
-    case fill::scaled:
-      return "scaled";
-    case fill::uneven:
-      return "uneven";
-    case fill::full:
-      return "full";
-    case fill::full_b:
-      return "full_b";
-    case fill::unequal_b:
-      return "unequal_b";
-    case fill::stale:
-      return "stale";
-    default:
-      return "uniform";
-  }
+  // In the order of the enumeration.
+  constexpr std::array<std::string_view, std::size_t(fill::stale) + 1> kNames{
+      "uniform", "integers", "probe",    "signs",     "normal",  "zeros",    "ones",
+      "sparse",  "powers",   "few_bits", "unequal",   "probe_b", "specials", "scaled",
+      "uneven",  "full",     "full_b",   "unequal_b", "stale"};
+  return kNames[static_cast<std::size_t>(f)];
 }
 
 fill_range parameter_of(fill f) {
@@ -144,19 +93,9 @@ std::optional<filling> filling_from_name(std::string_view name) {
 }
 
 bool has_integers(fill f) {
-  switch (f) {
-    case fill::integers:
-    case fill::probe:
-    case fill::probe_b:
-    case fill::signs:
-    case fill::zeros:
-    case fill::ones:
-    case fill::full:
-    case fill::full_b:
-      return true;
-    default:
-      return false;
-  }
+  using enum fill;
+  constexpr std::array kIntegers{integers, probe, probe_b, signs, zeros, ones, full, full_b};
+  return std::ranges::count(kIntegers, f) > 0;
 }
 
 fill default_fill(const element_types& types) {
@@ -164,14 +103,7 @@ fill default_fill(const element_types& types) {
 }
 
 std::string_view shared_name(shared_operand shared) {
-  switch (shared) {
-    case shared_operand::a:
-      return "a";
-    case shared_operand::b:
-      return "b";
-    default:
-      return "none";
-  }
+  return shared == shared_operand::a ? "a" : shared == shared_operand::b ? "b" : "none";
 }
 
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype) {

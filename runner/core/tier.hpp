@@ -10,15 +10,7 @@ enum class tier { quick, full, paranoid };
 inline constexpr std::array kTiers = {tier::quick, tier::full, tier::paranoid};
 
 constexpr std::string_view tier_name(tier t) {
-  switch (t) {
-    case tier::quick:
-      return "quick";
-    case tier::full:
-      return "full";
-    case tier::paranoid:
-      return "paranoid";
-  }
-  return "?";
+  return t == tier::quick ? "quick" : t == tier::full ? "full" : "paranoid";
 }
 
 }  // namespace kzoo

@@ -2,6 +2,7 @@
 // The outcome of one cell.
 
 #include <array>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,25 +24,9 @@ inline constexpr std::array kVerdicts{
     verdict::hung, verdict::error, verdict::unsupported,     verdict::unavailable};
 
 constexpr std::string_view verdict_name(verdict v) {
-  switch (v) {
-    case verdict::pass:
-      return "pass";
-    case verdict::wrong:
-      return "wrong";
-    case verdict::impossible_time:
-      return "impossible time";
-    case verdict::crashed:
-      return "crashed";
-    case verdict::hung:
-      return "hung";
-    case verdict::error:
-      return "error";
-    case verdict::unsupported:
-      return "unsupported";
-    case verdict::unavailable:
-      return "unavailable";
-  }
-  return "?";
+  constexpr std::array<std::string_view, kVerdicts.size()> kNames{
+      "pass", "wrong", "impossible time", "crashed", "hung", "error", "unsupported", "unavailable"};
+  return kNames[static_cast<std::size_t>(v)];
 }
 
 // The kernel did not run: it does not support the problem, or is not built for the device.

@@ -1,6 +1,6 @@
 #include "devices/nvml.hpp"
 
-#include "os/loader_message.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 

@@ -2,16 +2,78 @@
 
 #include "experiment/document.hpp"
 
-#include "experiment/syntax.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
+
+#define TOML_MAX_NESTED_VALUES 50
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
 namespace kzoo::experiment {
 namespace {
+
+// After the string that the text begins with; npos where it does not end.
+std::size_t end_of_string(std::string_view text) {
+  const char quote = text[0];
+  const bool has_lines = text.starts_with(std::string(3, quote));
+  const std::string end(has_lines ? 3 : 1, quote);
+  for (std::size_t at = end.size(); at < text.size();) {
+    if (text.substr(at).starts_with(end))
+      return has_lines ? std::min(text.find_first_not_of(quote, at), text.size()) : at + 1;
+    if (!has_lines && text[at] == '\n') return std::string_view::npos;
+    at += quote == '"' && text[at] == '\\' ? 2 : 1;
+  }
+  return std::string_view::npos;
+}
+
+location place(std::string_view text, std::size_t at, const input::diagnostics& report) {
+  const std::string_view before = text.substr(0, at);
+  std::string_view line = before.substr(before.rfind('\n') + 1);
+  unsigned column = 1;  // in characters
+  for (; !line.empty(); ++column) line.remove_prefix(first_character(line).bytes.size());
+  return report.at(static_cast<unsigned>(std::ranges::count(before, '\n')) + 1, column);
+}
+
+// Refuses what ends toml++ 3.3 instead of being an error: outside strings, letters other than a to
+// z, and keys of so many parts that the tables which they make overflow the stack.
+void check_outside_strings(std::string_view text, input::diagnostics& report) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  std::size_t parts = 1;  // of a key
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const std::size_t length = end_of_string(text.substr(at));
+      if (length == std::string_view::npos) return;  // an error, which toml++ describes
+      at += length - 1;
+    } else if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+    } else if (static_cast<unsigned char>(c) >= 0x80) {
+      return report.error(place(text, at, report), "letters other than a to z need quotes");
+    } else if (c == '.') {
+      if (++parts > TOML_MAX_NESTED_VALUES)
+        return report.error(
+            place(text, at, report),
+            fmt::format("more than {} levels are nested here", TOML_MAX_NESTED_VALUES));
+    } else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) {
+      parts = 1;
+    }
+  }
+}
+
+// toml++ takes a string without quotes for what its first letter suggests: f32 for `false`.
+std::string words_of(const toml::parse_error& fault) {
+  constexpr std::array kUnquoted{"boolean", "floating-point", "integer", "date", "time", " value"};
+  const std::string said(fault.description());
+  const bool hint = std::ranges::any_of(kUnquoted, [&](const char* kind) {
+    return said.find(std::string(kind) + ':') != std::string::npos;
+  });
+  return said + (hint ? "; strings need quotes" : "");
+}
 
 location place(const toml::source_region& source, const input::diagnostics& report) {
   return report.at(source.begin.line, source.begin.column);
@@ -71,12 +133,12 @@ struct describer {
 }  // namespace
 
 node_table parse_document(std::string_view text, input::diagnostics& report) {
-  check_syntax(text, report);
+  check_outside_strings(text, report);
   if (report.any()) return {};
   try {
     return convert_table(toml::parse(text, std::string_view{}), report);
   } catch (const toml::parse_error& fault) {
-    report.error(place(fault.source(), report), std::string(fault.description()));
+    report.error(place(fault.source(), report), words_of(fault));
     return {};
   }
 }

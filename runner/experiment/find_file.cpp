@@ -1,7 +1,6 @@
 #include "experiment/find_file.hpp"
 
 #include "input/diagnostics.hpp"
-#include "input/nearest.hpp"
 
 #include <fmt/format.h>
 
@@ -42,7 +41,7 @@ std::vector<std::string> known_experiments(const std::vector<fs::path>& config_p
 }
 
 fs::path find_file(const std::string& name, const std::vector<fs::path>& config_path) {
-  if (name.empty()) throw input::invalid("error: the name of the experiment file is empty");
+  if (name.empty()) input::refuse("", "the name of the experiment file is empty");
   std::string looked;
   for (const fs::path& place : places(name, config_path)) {
     std::error_code fault;
@@ -62,8 +61,7 @@ fs::path find_file(const std::string& name, const std::vector<fs::path>& config_
     hint = fmt::format("\ndid you mean 'experiments/{}.toml'?", close);
   else if (!known.empty())
     hint = fmt::format("\navailable experiments: {}", fmt::join(known, ", "));
-  throw input::invalid(input::error_text(
-      name, fmt::format("there is no such experiment file; looked at{}{}", looked, hint)));
+  input::refuse(name, fmt::format("there is no such experiment file; looked at{}{}", looked, hint));
 }
 
 }  // namespace kzoo::experiment

@@ -2,7 +2,6 @@
 
 #include "experiment/names.hpp"
 #include "experiment/problems.hpp"
-#include "experiment/published.hpp"
 #include "experiment/reader.hpp"
 #include "input/read_file.hpp"
 
@@ -39,14 +38,8 @@ void read_top(table_reader& file, results::experiment& e, input::diagnostics& re
 
 void read_timing(table_reader& keys, results::timing_options& timing) {
   keys.read("enabled", timing.enabled, flag);
-  words<results::cache_mode> modes;
-  for (const results::cache_mode m : results::kCacheModes)
-    modes.emplace_back(results::mode_name(m), m);
-  keys.read("mode", timing.mode, one_of(modes));
-  words<results::power_mode> powers;
-  for (const results::power_mode m : results::kPowerModes)
-    powers.emplace_back(results::power_mode_name(m), m);
-  keys.read("power", timing.power, one_of(powers));
+  keys.read("mode", timing.mode, one_of(results::kCacheModes, results::mode_name));
+  keys.read("power", timing.power, one_of(results::kPowerModes, results::power_mode_name));
   keys.read("rounds", timing.rounds, integer_in(1, 1000));
   keys.read("warmup", timing.warmup, integer_in(0, 1000));
   keys.read("min_samples", timing.min_samples, integer_in(1, 10000));
@@ -58,28 +51,18 @@ void read_timing(table_reader& keys, results::timing_options& timing) {
 }
 
 void read_verify(table_reader& keys, results::verify_options& verify) {
-  words<tier> tiers;
-  for (const tier t : kTiers) tiers.emplace_back(tier_name(t), t);
-  keys.read("tier", verify.tier, one_of(tiers));
+  keys.read("tier", verify.tier, one_of(kTiers, tier_name));
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
-  words<results::impossible_time> choices;
-  for (const results::impossible_time i : results::kImpossibleTimes)
-    choices.emplace_back(results::impossible_time_name(i), i);
-  keys.read("impossible_time", verify.impossible_time, one_of(choices));
+  keys.read("impossible_time", verify.impossible_time,
+            one_of(results::kImpossibleTimes, results::impossible_time_name));
 }
 
 void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
-  words<results::pivot_axis> axes;
-  for (const results::pivot_axis a : results::kPivotAxes)
-    axes.emplace_back(results::axis_name(a), a);
-  words<results::pivot_value> values;
-  for (const results::pivot_value v : results::kPivotValues)
-    values.emplace_back(results::value_name(v), v);
-  const auto axis = one_of(axes);
+  const auto axis = one_of(results::kPivotAxes, results::axis_name);
   results::pivot table;
   keys.read("rows", table.rows, axis);
   keys.read("columns", table.columns, axis);
-  keys.read("value", table.value, one_of(values));
+  keys.read("value", table.value, one_of(results::kPivotValues, results::value_name));
   const auto columns = keys.find("columns");
   const auto culprit = columns ? columns : keys.find("rows");
   if (table.rows == table.columns && culprit)
@@ -88,6 +71,94 @@ void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
       table.value == results::pivot_value::speedup && !has_baseline)
     value->error("a speedup needs a baseline, and the file names none; add baseline = \"...\"");
   e.pivot_table = table;
+}
+
+// [published]: figures that were measured elsewhere, to show beside the results.
+
+constexpr std::string_view kKeyForm =
+    "a plugin such as \"smem\", or a variant such as \"smem:32x32\", with or without a size such "
+    "as \"@1024\" or \"@512x256x128\"";
+
+struct figure_key {
+  std::string cell;  // "smem:32x32"
+  extents size;
+};
+
+// "smem:32x32@1024", or without the size where the file has only one.
+std::optional<figure_key> parse_key(const table_entry& entry, const std::vector<extents>& shapes,
+                                    input::diagnostics& report) {
+  const std::string_view key = entry.key;
+  const std::size_t sign = key.find('@');
+  const std::string_view cell = key.substr(0, sign);
+  if (!is_kernel_name(cell)) {
+    report.error(entry.where,
+                 fmt::format("expected {}, found {}", kKeyForm, input::in_quotes(key)));
+    return {};
+  }
+  if (sign != std::string_view::npos) {
+    const auto size = parse_shape(key.substr(sign + 1));
+    if (size) return figure_key{std::string(cell), *size};
+    report.error(entry.where,
+                 fmt::format("after the @ in {}: expected {}", input::in_quotes(key), kShapeForm));
+    return {};
+  }
+  if (shapes.size() == 1) return figure_key{std::string(cell), shapes.front()};
+  if (!shapes.empty())
+    report.error(entry.where, fmt::format("{} needs a size, as in \"{}@{}\": the experiment has {}",
+                                          input::in_quotes(key), cell, shape_text(shapes.front()),
+                                          shapes.size()));
+  return {};
+}
+
+double milliseconds(double gflops, const extents& s) {
+  const problem p{s[0], s[1], s[2]};
+  return p.flops() / (gflops * 1e6);
+}
+
+void read_column(const node_table& table, const value& column, bool in_gflops,
+                 const std::vector<extents>& shapes, std::map<std::string, double>& ms) {
+  constexpr double kMost = 1e12;
+  table_reader keys(table, column.name, column.report);
+  for (const auto& [entry, content] : keys.all()) {
+    const auto figure = number_above_zero(kMost)(content);
+    const auto key = parse_key(entry, shapes, column.report);
+    if (!figure || !key) continue;
+    const std::string name = fmt::format("{}@{}", key->cell, shape_text(key->size));
+    const double time = in_gflops ? milliseconds(*figure, key->size) : *figure;
+    if (!ms.emplace(name, time).second)
+      column.report.error(entry.where,
+                          fmt::format("{} has a figure already", input::in_quotes(name)));
+  }
+}
+
+void read_columns(table_reader& columns, bool in_gflops, const std::vector<extents>& shapes,
+                  std::vector<results::published_column>& result) {
+  for (const auto& [entry, content] : columns.all()) {
+    const auto* table = content.get<node_table>();
+    const bool taken =
+        std::ranges::find(result, entry.key, &results::published_column::label) != result.end();
+    if (entry.key.empty())
+      content.report.error(entry.where, "a published column needs a label");
+    else if (taken)
+      content.report.error(entry.where, fmt::format("the column {} already exists, under ms",
+                                                    input::in_quotes(entry.key)));
+    else if (!table)
+      content.expected("a table of figures");
+    else
+      read_column(*table, content, in_gflops, shapes,
+                  result.emplace_back(results::published_column{entry.key, {}}).ms);
+  }
+}
+
+// `shapes`: those of the file itself, whatever --sizes says. If there is exactly one, figures
+// without @MxNxK are for it. Empty if they could not be read.
+results::published read_published(table_reader& keys, const std::vector<extents>& shapes) {
+  results::published result;
+  keys.read("source", result.source, text);
+  keys.read_table("ms", [&](table_reader& t) { read_columns(t, false, shapes, result.columns); });
+  keys.read_table("gflops",
+                  [&](table_reader& t) { read_columns(t, true, shapes, result.columns); });
+  return result;
 }
 
 // A kernel that runs without pauses writes its C again and again.

@@ -81,15 +81,13 @@ std::string tier_fault(std::string_view text) {
 
 tier parse_tier(const std::string& name, const std::string& where) {
   if (const auto known = find_tier(name)) return *known;
-  throw input::invalid(input::error_text(where, tier_fault(name)));
+  input::refuse(where, tier_fault(name));
 }
 
 void check_device_name(const std::string& name, const std::string& where) {
-  if (!is_device_name(name)) throw input::invalid(input::error_text(where, device_fault(name)));
-  if (name == "cuda:all") {
-    throw input::invalid(
-        input::error_text(where, "\"cuda:all\" is for experiments; name one device: cuda:N"));
-  }
+  if (!is_device_name(name)) input::refuse(where, device_fault(name));
+  if (name == "cuda:all")
+    input::refuse(where, "\"cuda:all\" is for experiments; name one device: cuda:N");
 }
 
 }  // namespace kzoo::experiment

@@ -18,12 +18,6 @@ std::vector<T> flatten(const std::vector<std::vector<T>>& lists) {
   return result;
 }
 
-words<shared_operand> shared_words() {
-  words<shared_operand> result;
-  for (const shared_operand s : kSharedOperands) result.emplace_back(shared_name(s), s);
-  return result;
-}
-
 // "sparse:0.9": a fill, with its number where it has one.
 std::optional<filling> read_fill(const value& v) {
   if (const auto* name = v.get<std::string>())
@@ -118,7 +112,7 @@ void read_batch(table_reader& keys, problem_set& set) {
                               ", with which products would overlap");
                    return {};
                  });
-  keys.read_list("batch_shared", set.batch_shared, one_of(shared_words()));
+  keys.read_list("batch_shared", set.batch_shared, one_of(kSharedOperands, shared_name));
   if (std::ranges::any_of(set.batch, [](std::int64_t count) { return count > 1; })) return;
   for (const char* key : {"batch_padding", "batch_shared"})
     if (const auto found = keys.find(key); found && !keys.find("batch"))

@@ -57,6 +57,14 @@ read_as<T> one_of(words<T> meanings) {
   };
 }
 
+// The same with the values of a list, which `name_of` names.
+template <class All, class Name>
+auto one_of(const All& all, const Name& name_of) {
+  words<typename All::value_type> meanings;
+  for (const auto& meaning : all) meanings.emplace_back(name_of(meaning), meaning);
+  return one_of(std::move(meanings));
+}
+
 // A string for which `is_valid` holds; `form` completes "expected ...".
 read_as<std::string> text_such_that(bool (*is_valid)(std::string_view), std::string_view form);
 

@@ -5,6 +5,6 @@
 
 namespace kzoo::html::assets {
 
-extern const std::string_view kCharts, kScript, kStyle, kSvgProgram, kVegaLicence;
+extern const std::string_view kCharts, kScript, kStyle, kSvgProgram;
 
 }  // namespace kzoo::html::assets

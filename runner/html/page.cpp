@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -149,6 +151,12 @@ void add_result(const named_result& r, std::size_t number, bool simulator_times,
   out("</section>\n");
 }
 
+// "" if the file cannot be read.
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 bool has_simulated(const named_result& r) {
   return std::ranges::any_of(r.document->cells, [](const results::cell& c) {
     return c.time && c.time->clock == timing::clock::simulator;
@@ -156,6 +164,14 @@ bool has_simulated(const named_result& r) {
 }
 
 }  // namespace
+
+std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders) {
+  for (const std::filesystem::path& folder : folders) {
+    charting_library found{text_of(folder / "charts.js"), folder};
+    if (!found.script.empty()) return found;
+  }
+  return std::nullopt;
+}
 
 void write_page(std::span<const named_result> all, const std::optional<charting_library>& library,
                 bool simulator_times, const text_sink& out) {
@@ -175,9 +191,8 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
     add_data("agreement", agreement_table(all), out);
     add_data("roofs", roofs_table(all), out);
     add_data("errors", errors_table(all), out);
-    out(fmt::format(
-        "<script type=\"application/json\" id=\"charts-json\">{}</script>\n<!--\n{}-->\n",
-        assets::kCharts, assets::kVegaLicence));
+    out(fmt::format("<script type=\"application/json\" id=\"charts-json\">{}</script>\n",
+                    assets::kCharts));
     // In a function, so that its names are none of the page's.
     add_script("(() => {" + library->script + "\n})();", out);
   }

@@ -1,15 +1,25 @@
 #pragma once
 // Results as one HTML page that needs no other file and no network.
 
-#include "html/library.hpp"
 #include "html/tables.hpp"
 #include "os/output.hpp"
 #include "report/page.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace kzoo::html {
+
+// The charting library: Vega, Vega-Lite and Vega-Embed.
+struct charting_library {
+  std::string script;  // all of it with its licences, for a page
+  // Also has the Python package vl_convert, which draws without a page.
+  std::filesystem::path folder;
+};
+// From the first of the folders that has charts.js.
+std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders);
 
 // Charts of all results, then the complete report of each. Without the library it has no charts,
 // and says how to get them.

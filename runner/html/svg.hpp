@@ -1,8 +1,7 @@
 #pragma once
 // The charts of a page as SVG files: the same specifications, drawn without a browser.
 
-#include "html/library.hpp"
-#include "html/tables.hpp"
+#include "html/page.hpp"
 
 #include <filesystem>
 #include <span>

@@ -146,18 +146,11 @@ void add_roof(csv_table& t, const named_result& r, kzoo_precision precision, dou
 
 // What a character of an error map means.
 std::string_view meaning_of(char c) {
-  switch (c) {
-    case '.':
-      return "right";
-    case '#':
-      return "all wrong";
-    case 'o':
-      return "not written";
-    case 'N':
-      return "not finite";
-    default:
-      return "partly wrong";
-  }
+  return c == '.'   ? "right"
+         : c == '#' ? "all wrong"
+         : c == 'o' ? "not written"
+         : c == 'N' ? "not finite"
+                    : "partly wrong";
 }
 
 }  // namespace

@@ -45,6 +45,9 @@ std::string error_text(std::string_view where, std::string_view message);
 // The text in quotes, shortened if long, with control characters escaped: safe for a terminal.
 std::string in_quotes(std::string_view text, char quote = '"');
 
+// The word of `known` with the smallest edit distance to `found`, regardless of case; "": none is
+// close.
+std::string nearest(std::string_view found, const std::vector<std::string>& known);
 // "; did you mean 'x'?", or "" when no known word is close.
 std::string did_you_mean(std::string_view found, const std::vector<std::string>& known);
 

@@ -101,6 +101,18 @@ std::string printable_lines(std::string_view text, std::size_t longest) {
 
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
+std::string loader_message(std::string_view what, const std::string& file) {
+  constexpr std::string_view kBefore = "dlerror system message: ";
+  if (const auto at = what.find(kBefore); at != std::string_view::npos) {
+    what.remove_prefix(at + kBefore.size());
+    if (const auto end = what.rfind("): "); end != std::string_view::npos) {
+      what = what.substr(0, end);
+    }
+  }
+  if (what.starts_with(file + ": ")) what.remove_prefix(file.size() + 2);
+  return std::string(what);
+}
+
 std::string file_name_from(std::string text) {
   constexpr std::size_t kLongest = 100;
   if (text.size() > kLongest) text.resize(kLongest);

@@ -28,6 +28,10 @@ std::string printable_lines(std::string_view text, std::size_t longest = std::st
 // Up to its first line break.
 std::string_view first_line(std::string_view text);
 
+// Why the dynamic loader refused a library: MESSAGE of `what`, the text that Boost puts around it,
+// "… (dlerror system message: FILE: MESSAGE): …".
+std::string loader_message(std::string_view what, const std::string& file);
+
 // Letters, digits, '_' and '.' stay, all other characters become hyphens: a part of a file name
 // that needs no quotes in a shell. Cut after 100 characters, since a file's name is limited to 255.
 std::string file_name_from(std::string text);

@@ -3,7 +3,7 @@
 #include "core/kernel_id.hpp"
 #include "core/problem.hpp"
 #include "input/diagnostics.hpp"
-#include "os/loader_message.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 

@@ -3,10 +3,12 @@
 #include "support/catch.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <filesystem>
 #include <vector>
 
+using kzoo::test::check_refused;
 using kzoo::test::ContainsSubstring;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
@@ -18,11 +20,8 @@ void refuses(const std::string& text, const std::vector<std::string>& words,
              const std::string& options = "") {
   const scratch_folder folder;
   const auto file = folder.write("bad.toml", text);
-  const auto ran = runner(file + " --device cpu " + options);
-  INFO(text << "\n-> " << ran.code << "\n" << ran.err);
-  CHECK(ran.code == 2);
-  CHECK(ran.out.empty());
-  for (const auto& word : words) CHECK_THAT(ran.err, ContainsSubstring(word));
+  INFO(text);
+  check_refused(file + " --device cpu " + options, words);
 }
 
 }  // namespace
@@ -69,10 +68,7 @@ TEST_CASE("an experiment that demands locked clocks is refused where there are n
 }
 
 TEST_CASE("a missing experiment file is reported with similar names", "[cli]") {
-  const auto ran = runner("experiments/a1000.toml");
-  CHECK(ran.code == 2);
-  CHECK_THAT(ran.err, ContainsSubstring("experiments/a1000.toml"));
-  CHECK_THAT(ran.err, ContainsSubstring("a100.toml"));
+  check_refused("experiments/a1000.toml", {"experiments/a1000.toml", "a100.toml"});
   CHECK(runner("/tmp").code == 2);
 }
 
@@ -118,10 +114,7 @@ TEST_CASE("without a GPU, --device cuda says why and what to do", "[cli]") {
 }
 
 TEST_CASE("JSON that cannot be written is refused before anything runs", "[cli]") {
-  const auto ran = runner("quick --device cpu --json /no/such/folder/x.json");
-  CHECK(ran.code == 2);
-  CHECK(ran.out.empty());
-  CHECK_THAT(ran.err, ContainsSubstring("/no/such/folder/x.json"));
+  check_refused("quick --device cpu --json /no/such/folder/x.json", {"/no/such/folder/x.json"});
 }
 
 TEST_CASE("results never replace the experiment, nor an older file before they are complete",
@@ -148,9 +141,7 @@ TEST_CASE("a missing plugin folder is refused", "[cli]") {
 }
 
 TEST_CASE("describe refuses an unknown plugin and names the nearest", "[cli]") {
-  const auto ran = runner("describe naif");
-  CHECK(ran.code == 2);
-  CHECK_THAT(ran.err, ContainsSubstring("naive"));
+  check_refused("describe naif", {"naive"});
 }
 
 TEST_CASE("a misspelt variant of the baseline is refused with the nearest name", "[cli]") {

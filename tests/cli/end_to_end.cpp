@@ -1,12 +1,14 @@
 // End-to-end times, with allocation and copies: [timing] end_to_end.
 #include "support/catch.hpp"
-#include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <nlohmann/json.hpp>
 
+using kzoo::test::check_cell;
 using kzoo::test::ContainsSubstring;
+using kzoo::test::run_hostile;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 
@@ -58,14 +60,11 @@ TEST_CASE("end-to-end times are only measured on request", "[cli]") {
 TEST_CASE("the C that is copied back is judged", "[cli][hostile]") {
   const scratch_folder folder;
   const std::string file = experiment_in(folder, "'state:keeps_c'");
-  const auto ran = runner(file + " --device cpu --json - --plugin-dir " +
-                          kzoo::test::shell_word(kzoo::test::hostile_folder()));
+  const auto ran = run_hostile(file + " --device cpu --json -");
   CHECK(ran.code == 1);
   for (const auto& cell : ran.json().at("cells")) {
     INFO(cell.dump(1));
-    CHECK(cell.at("verdict") == "wrong");
-    CHECK_THAT(cell.at("reason").get<std::string>(),
-               ContainsSubstring("wrong in memory that was just allocated: "));
+    check_cell(cell, "wrong", {"wrong in memory that was just allocated: "});
     CHECK_FALSE(cell.contains("end_to_end"));
     CHECK(cell.at("time").is_null());
   }

@@ -20,8 +20,8 @@ namespace {
 
 // Their results on the cpu, as JSON.
 run_result run_quick(const std::string& plugins, int size) {
-  return runner(fmt::format("quick --device cpu --plugins {} --sizes {} --json - --plugin-dir {}",
-                            plugins, size, shell_word(hostile_folder())));
+  return run_hostile(
+      fmt::format("quick --device cpu --plugins {} --sizes {} --json -", plugins, size));
 }
 
 constexpr const char* kSoon = "timeout_seconds = 5";  // one of them hangs
@@ -173,13 +173,9 @@ TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.
 // The reference computes 66 of 80 rows, which are drawn at random.
 TEST_CASE("a C that is too large to compare is checked completely", "[cli][hostile]") {
   const scratch_folder folder;
-  const auto file = folder.write("large.toml",
-                                 "plugins = ['serial:ikj', 'native:wrong_row', "
-                                 "'native:one_unwritten', 'native:skips_rows']\n"
-                                 "[problem]\nsizes = ['80x1048576x2']\n"
-                                 "[timing]\nenabled = false\n");
-  const auto ran =
-      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+  const auto ran = run_plugins(
+      folder, "'serial:ikj', 'native:wrong_row', 'native:one_unwritten', 'native:skips_rows'",
+      "'80x1048576x2'", "enabled = false", "cpu");
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto results = ran.json();
@@ -190,12 +186,9 @@ TEST_CASE("a C that is too large to compare is checked completely", "[cli][hosti
   CHECK(cells[0].at("verdict") == "pass");
   CHECK(cells[0].at("accuracy").at("rows_checked") == 66);
   CHECK(cells[0].at("checks").at(0).at("check") == "freivalds");
-  CHECK(cells[1].at("verdict") == "wrong");
-  CHECK_THAT(cells[1].at("reason").get<std::string>(), ContainsSubstring("row 39"));
-  CHECK(cells[2].at("verdict") == "wrong");
-  CHECK_THAT(cells[2].at("reason").get<std::string>(),
-             ContainsSubstring("not written: 1 of 83886080 elements of C") &&
-                 ContainsSubstring("row 79, column 1048575"));
+  check_cell(cells[1], "wrong", {"row 39"});
+  check_cell(cells[2], "wrong",
+             {"not written: 1 of 83886080 elements of C", "row 79, column 1048575"});
   CHECK(cells[3].at("verdict") == "wrong");
 }
 
@@ -211,9 +204,7 @@ TEST_CASE("memory that is never freed is said, and much of it is wrong", "[cli][
   CHECK(cells.at(1).at("verdict") == "pass");
   CHECK(cells.at(1).at("checks").at(0).at("check") == "memory");
   CHECK_THAT(ran.err, ContainsSubstring("leak native:leaks: leaks host memory: 97 kB more"));
-  CHECK(cells.at(2).at("verdict") == "wrong");
-  CHECK_THAT(cells.at(2).at("reason").get<std::string>(),
-             ContainsSubstring("leaks host memory: 30 MB more at least after each turn"));
+  check_cell(cells.at(2), "wrong", {"leaks host memory: 30 MB more at least after each turn"});
 }
 
 TEST_CASE("device memory that is never freed is wrong", "[cli][hostile][.gpu]") {
@@ -277,35 +268,24 @@ TEST_CASE("a result that is computed once is wrong when it is timed", "[cli][hos
 TEST_CASE("a result that is kept and given the new signs is found out by new numbers",
           "[cli][hostile]") {
   const scratch_folder folder;
-  const auto file = folder.write(
-      "t.toml",
-      "plugins = ['native:honest', 'native:replays_signs', 'native:replays_signs_blindly']\n"
-      "[problem]\nsizes = [96]\n[timing]\nrounds = 10\nmin_samples = 20\n");
   const auto ran =
-      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+      run_plugins(folder, "'native:honest', 'native:replays_signs', 'native:replays_signs_blindly'",
+                  "96", "rounds = 10\nmin_samples = 20", "cpu");
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cells = ran.json().at("cells");
   CHECK(cells.at(0).at("verdict") == "pass");
-  const auto requires_wrong = [](const auto& cell, const char* words) {
-    INFO(cell.dump(1));
-    CHECK(cell.at("verdict") == "wrong");
-    CHECK(cell.at("time").is_null());
-    CHECK_THAT(cell.at("reason").template get<std::string>(), ContainsSubstring(words));
-  };
-  requires_wrong(cells.at(1), "times as long on data that it has not seen: it keeps results");
-  requires_wrong(cells.at(2), "wrong on data that it had not seen: ");
+  check_cell(cells.at(1), "wrong",
+             {"times as long on data that it has not seen: it keeps results"});
+  check_cell(cells.at(2), "wrong", {"wrong on data that it had not seen: "});
+  for (const int i : {1, 2}) CHECK(cells.at(i).at("time").is_null());
 }
 
 TEST_CASE("a kernel that keeps a C which is not filled again gains nothing by it",
           "[cli][hostile]") {
   const scratch_folder folder;
-  const auto file = folder.write("t.toml",
-                                 "plugins = ['native:honest', 'native:keeps_c']\n"
-                                 "[problem]\nsizes = [96]\n"
-                                 "[timing]\npower = 'both'\nmax_seconds = 0.1\n");
-  const auto ran =
-      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+  const auto ran = run_plugins(folder, "'native:honest', 'native:keeps_c'", "96",
+                               "power = 'both'\nmax_seconds = 0.1", "cpu");
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cells = ran.json().at("cells");
@@ -314,9 +294,7 @@ TEST_CASE("a kernel that keeps a C which is not filled again gains nothing by it
   CHECK(sustained.at("time").at("rounds").size() == 3);
   CHECK(sustained.at("watts").is_null());
   CHECK(sustained.at("no_energy") == "the device is not a GPU");
-  CHECK(cells.at(1).at("verdict") == "wrong");
-  CHECK_THAT(cells.at(1).at("reason").get<std::string>(),
-             ContainsSubstring("where C is filled before each run: it keeps results"));
+  check_cell(cells.at(1), "wrong", {"where C is filled before each run: it keeps results"});
 }
 
 TEST_CASE("work in a signal handler is no way around the clock", "[cli][hostile]") {
@@ -341,9 +319,7 @@ TEST_CASE("of a kernel that may vary any run is judged", "[cli][hostile]") {
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cell = ran.json().at("cells").at(0);
-  CHECK(cell.at("verdict") == "wrong");
-  CHECK_THAT(cell.at("reason").get<std::string>(),
-             ContainsSubstring("right when it ran once, wrong when it was timed"));
+  check_cell(cell, "wrong", {"right when it ran once, wrong when it was timed"});
 }
 
 TEST_CASE("what a kernel changes of its rivals' processes is set back", "[cli][hostile]") {
@@ -386,10 +362,7 @@ TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hos
 TEST_CASE("a kernel is not blamed for what another one did to its process", "[cli][hostile]") {
   const scratch_folder folder;
   const auto run = [&](const std::string& plugins) {
-    const auto file = folder.write("e.toml", "plugins = [" + plugins +
-                                                 "]\n[problem]\nsizes = [20]\n"
-                                                 "[timing]\nenabled = false\n");
-    return runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+    return run_plugins(folder, plugins, "20", "enabled = false", "cpu");
   };
   const auto excused = run("'native:spoils_others', 'native:is_spoilt'");
   INFO(excused.err);
@@ -409,26 +382,23 @@ TEST_CASE("a kernel is not blamed for what another one did to its process", "[cl
 }
 
 TEST_CASE("--show-errors shows a map of where C is wrong", "[cli][hostile]") {
-  const std::string where = " --device cpu --plugin-dir " + shell_word(hostile_folder());
-  const std::string run = "quick --sizes 8x9x10 --plugins wrong_results:drops_last_column" + where;
-  const auto shown = runner(run + " --show-errors");
+  const std::string run =
+      "quick --device cpu --sizes 8x9x10 --plugins wrong_results:drops_last_column";
+  const auto shown = run_hostile(run + " --show-errors");
   CHECK_THAT(shown.out, ContainsSubstring("       0 ........o") && ContainsSubstring("expected") &&
                             ContainsSubstring("not written"));
-  CHECK_THAT(runner(run).out, !ContainsSubstring("........o"));
-  const auto map = runner(run + " --show-errors --json -").json().at("cells")[0].at("errors");
+  CHECK_THAT(run_hostile(run).out, !ContainsSubstring("........o"));
+  const auto map = run_hostile(run + " --show-errors --json -").json().at("cells")[0].at("errors");
   CHECK(map.at("map") == nlohmann::json(std::vector<std::string>(8, "........o")));
   CHECK(map.at("first").at(0).at("column") == 8);
-  CHECK_THAT(runner("validate wrong_results:drops_last_column --show-errors" + where).out,
+  CHECK_THAT(run_hostile("validate wrong_results:drops_last_column --show-errors --device cpu").out,
              ContainsSubstring("o not written"));
 }
 
 TEST_CASE("a plugin that has hung is not run again", "[cli][hostile]") {
   const scratch_folder folder;
-  const auto file = folder.write("hang.toml",
-                                 "plugins = ['launches:never_returns']\n[problem]\nsizes = [8, 9]\n"
-                                 "[verify]\ntimeout_seconds = 1\n");
-  const auto ran =
-      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+  const auto ran = run_plugins(folder, "'launches:never_returns'", "8, 9",
+                               "[verify]\ntimeout_seconds = 1", "cpu");
   REQUIRE(ran.code == 1);
   const auto cells = ran.json().at("cells");
   REQUIRE(cells.size() == 2);

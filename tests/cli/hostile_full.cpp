@@ -88,8 +88,7 @@ const std::vector<expectation> kLarge = {
 // Requires that the named check fails for each variant, whatever other checks find.
 void check_validation(const std::string& selector, int variants, const std::string& check,
                       const std::string& words) {
-  const auto ran = runner(fmt::format("validate '{}' --device cpu --json - --plugin-dir {}",
-                                      selector, shell_word(hostile_folder())));
+  const auto ran = run_hostile("validate '" + selector + "' --device cpu --json -");
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto validation = ran.json();
@@ -123,14 +122,11 @@ TEST_CASE("tier full probes at the experiment's own K", "[cli][hostile]") {
                                  "plugins = ['native:long_in_floats']\n[problem]\n"
                                  "sizes = ['100x4x20000']\ndtype = 'i8->i32'\n"
                                  "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
-  const auto ran =
-      runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+  const auto ran = run_hostile(file + " --device cpu --json -");
   INFO(ran.err);
   CHECK(ran.code == 1);
   const auto cell = ran.json().at("cells").at(0);
-  CHECK(cell.at("verdict") == "wrong");
-  CHECK_THAT(cell.at("reason").get<std::string>(),
-             ContainsSubstring("near its size: 100x4x20000 i8->i32 fill=probe: "));
+  check_cell(cell, "wrong", {"near its size: 100x4x20000 i8->i32 fill=probe: "});
 }
 
 TEST_CASE("integers whose products and sums wrap are checked", "[cli][hostile]") {
@@ -146,8 +142,7 @@ TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
   check_each({{"sizes:tiles_without_beta", "wrong", {"alpha and beta: 64x72x48", "beta=1"}},
               {"sizes:aligned_rows", "wrong", {"shapes: 1x4x4 f32", "the kernel wrote nothing"}}},
              "cpu", "sizes = ['32x24x16']", kFull);
-  const auto ran = runner("validate 'sizes:*tiles' --device cpu --json - --plugin-dir " +
-                          shell_word(hostile_folder()));
+  const auto ran = run_hostile("validate 'sizes:*tiles' --device cpu --json -");
   INFO(ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.err, ContainsSubstring("PARTLY CHECKED: 30 pass"));
@@ -166,8 +161,7 @@ TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
 
 TEST_CASE("what could not be checked is said in the end, and not called ok", "[cli][hostile]") {
   const scratch_folder folder;
-  const auto ran =
-      runner("validate sizes:one_shape --device cpu --plugin-dir " + shell_word(hostile_folder()));
+  const auto ran = run_hostile("validate sizes:one_shape --device cpu");
   INFO(ran.out);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("skipped  alpha and beta   declined: not this one"));
@@ -177,7 +171,7 @@ TEST_CASE("what could not be checked is said in the end, and not called ok", "[c
       folder.write("one.toml",
                    "plugins = ['sizes:one_shape']\n[problem]\nsizes = ['129x127x65']\n"
                    "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
-  const auto run = runner(file + " --device cpu --plugin-dir " + shell_word(hostile_folder()));
+  const auto run = run_hostile(file + " --device cpu");
   CHECK(run.code == 0);
   CHECK_THAT(run.out, ContainsSubstring("not checked: seeds, of sizes:one_shape: declined: not") &&
                           ContainsSubstring("PARTLY CHECKED: 1 pass"));
@@ -190,8 +184,7 @@ TEST_CASE("arithmetic narrower than declared is detected", "[cli][hostile]") {
                    "declares int32, but products of bytes are not added exactly");
   check_validation("precision:f64_in_floats", 1, "precision probe",
                    "declares fp64, but results that fp64 represents exactly are not exact");
-  const auto declared = runner("validate precision:declared_fp16_sums --device cpu --plugin-dir " +
-                               shell_word(hostile_folder()));
+  const auto declared = run_hostile("validate precision:declared_fp16_sums --device cpu");
   INFO(declared.out);
   CHECK(declared.code == 0);
 }
@@ -203,9 +196,7 @@ TEST_CASE("fewer products than fp32 needs are detected, whichever input is not s
 }
 
 TEST_CASE("three products of fp16 parts are as accurate as fp32", "[cli][hostile]") {
-  const auto ran =
-      runner(fmt::format("validate precision:honest_split --device cpu --plugin-dir {}",
-                         shell_word(hostile_folder())));
+  const auto ran = run_hostile("validate precision:honest_split --device cpu");
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("declared fp32_split"));
@@ -223,10 +214,9 @@ TEST_CASE("tier full detects hostile plugins on the GPU", "[cli][hostile][.gpu]"
 }
 
 TEST_CASE("results may differ between runs if that is declared", "[cli][hostile]") {
-  const auto ran = runner(
+  const auto ran = run_hostile(
       "quick --device cpu --plugins precision:drifts_as_declared --sizes 20 --verify full "
-      "--json - --plugin-dir " +
-      shell_word(hostile_folder()));
+      "--json -");
   INFO(ran.err);
   CHECK(ran.code == 0);
   CHECK(ran.json().at("cells").at(0).at("verdict") == "pass");

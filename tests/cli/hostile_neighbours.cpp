@@ -125,9 +125,8 @@ TEST_CASE("a kernel that is slower by 5 % is found by compare", "[cli][hostile][
       "slower.toml", "plugins = ['cuda_runtime:slowed']\n[problem]\nsizes = [1024, 2048]\n");
   const auto run = [&](const std::string& name, const std::string& percent) {
     const auto out = (folder.path() / name).string();
-    const auto ran = runner(fmt::format("{} --device cuda --json {} --no-journal --plugin-dir {}",
-                                        file, out, shell_word(hostile_folder())),
-                            "KZOO_SLOWER_BY=" + percent);
+    const auto ran = run_hostile(fmt::format("{} --device cuda --json {} --no-journal", file, out),
+                                 "KZOO_SLOWER_BY=" + percent);
     INFO(ran.err);
     CHECK(ran.code == 0);
     return out;

@@ -7,6 +7,7 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -45,12 +46,6 @@ void erase_room(nlohmann::json& part) {
     for (auto& each : part) erase_room(each);
 }
 
-std::size_t times(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 // The part of an SVG file that draws the marks of a class.
 std::string marks(const std::string& svg, const std::string& kind) {
   const auto begin = svg.find("class=\"" + kind + " role-mark");
@@ -87,10 +82,10 @@ TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli
   const std::string rate = read_text(to / "rate-light.svg");
   for (const char* plugin : {"register_tiles", "float4", "pipelined", "cublas"})
     CHECK_THAT(rate, ContainsSubstring(">" + std::string(plugin) + "</text>"));
-  CHECK(times(rate, "class=\"mark-line role-mark") == 9);
-  CHECK(times(marks(rate, "mark-symbol"), "<path") == 9 * 6);
+  CHECK(count_of(rate, "class=\"mark-line role-mark") == 9);
+  CHECK(count_of(marks(rate, "mark-symbol"), "<path") == 9 * 6);
   const std::string ladder = read_text(to / "ladder-light.svg");
-  CHECK(times(ladder, "class=\"mark-rect role-mark") == 9);
+  CHECK(count_of(ladder, "class=\"mark-rect role-mark") == 9);
   CHECK_THAT(ladder, ContainsSubstring(">pipelined:128x256x16_s5</text>"));
   const std::string dark = read_text(to / "ladder-dark.svg");
   CHECK(dark != ladder);

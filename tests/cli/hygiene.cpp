@@ -4,6 +4,7 @@
 #include "support/process_log.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -46,16 +47,12 @@ class orphan_collector {
   }
 };
 
-bool has_ended(int pid) { return kill(pid, 0) != 0; }
-
 }  // namespace
 
 TEST_CASE("a process that a plugin detaches ends with the run", "[cli][hostile]") {
   const orphan_collector orphans;
   const process_log strays;
-  const auto ran =
-      runner("quick --device cpu --sizes 8 --plugins native:leaves_child --plugin-dir " +
-             shell_word(hostile_folder()));
+  const auto ran = run_hostile("quick --device cpu --sizes 8 --plugins native:leaves_child");
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
   CHECK_FALSE(strays.processes().empty());
@@ -110,10 +107,8 @@ TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
 
 TEST_CASE("shared mappings count as memory of a worker", "[cli][hostile]") {
   const environment part("KZOO_SHARDS", "64");  // the test must not fill the machine's memory
-  const auto ran = runner(
-      "quick --device cpu --sizes 8 --plugins process:shares_memory,naive:8x8 "
-      "--plugin-dir " +
-      shell_word(hostile_folder()));
+  const auto ran =
+      run_hostile("quick --device cpu --sizes 8 --plugins process:shares_memory,naive:8x8");
   INFO(ran.out << ran.err);
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("error process:shares_memory: no more host memory") &&
@@ -123,9 +118,7 @@ TEST_CASE("shared mappings count as memory of a worker", "[cli][hostile]") {
 
 TEST_CASE("shared memory segments that a plugin leaves behind are removed", "[cli][hostile]") {
   const process_log left;  // the segment, then the process, whose number is in the other one's name
-  const auto ran =
-      runner("quick --device cpu --sizes 8 --plugins process:leaves_segments --plugin-dir " +
-             shell_word(hostile_folder()));
+  const auto ran = run_hostile("quick --device cpu --sizes 8 --plugins process:leaves_segments");
   INFO(ran.out << ran.err);
   REQUIRE(left.processes().size() >= 2);
   shmid_ds status{};
@@ -140,12 +133,11 @@ TEST_CASE("a plugin cannot reach the results, other processes and descriptors",
   const scratch_folder folder;
   const fs::path journal = folder.path() / "journal.jsonl";
   const environment victim("KZOO_VICTIM", journal.string());
-  const auto ran = runner(
-      fmt::format("quick --device cpu --sizes 8 --plugins "
-                  "process:attacks_others,naive --plugin-dir {} --journal {} "
-                  "--json {} 9>>{}",
-                  shell_word(hostile_folder()), journal.string(),
-                  (folder.path() / "out.json").string(), (folder.path() / "of-the-shell").string()),
+  const auto ran = run_hostile(
+      fmt::format("9>>{} quick --device cpu --sizes 8 --plugins process:attacks_others,naive "
+                  "--journal {} --json {}",
+                  (folder.path() / "of-the-shell").string(), journal.string(),
+                  (folder.path() / "out.json").string()),
       "TMPDIR=" + folder.path().string());
   INFO(ran.out << ran.err);
   CHECK(ran.code == 1);
@@ -163,8 +155,7 @@ TEST_CASE("repeated runs give the same verdicts and leave no process or file", "
                                  "[verify]\ntimeout_seconds = 2\n");
   for (int i = 0; i < 3; ++i) {
     const auto ran =
-        runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()),
-               "TMPDIR='" + temporary.path().string() + "'");
+        run_hostile(file + " --device cpu --json -", "TMPDIR='" + temporary.path().string() + "'");
     REQUIRE(ran.code == 1);
     const auto results = ran.json();
     std::string verdicts;

@@ -4,6 +4,7 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -44,18 +45,11 @@ TEST_CASE("more plugins than files may be open are refused before anything runs"
   const scratch_folder folder;
   add_plugins(folder, 100);
   const auto file = folder.write("many.toml", kOneSize);
-  const auto ran =
-      runner(file + " --device cpu --plugin-dir " + folder.path().string(), "ulimit -n 300;");
-  INFO(ran.out << ran.err);
-  CHECK(ran.code == 2);
-  CHECK(ran.out.empty());
-  CHECK_THAT(ran.err, ContainsSubstring(
-                          "error: 100 plugins need 448 open files, and this system allows 300"));
+  check_refused(file + " --device cpu --plugin-dir " + folder.path().string(),
+                {"error: 100 plugins need 448 open files, and this system allows 300"},
+                "ulimit -n 300;");
   for (const char* words : {"list", "quick --device cpu", "report nothing.json"}) {
-    const auto few = runner(words, "prlimit --nofile=12");
-    INFO(words << few.out << few.err);
-    CHECK(few.code == 2);
-    CHECK_THAT(few.err, ContainsSubstring("error: this system allows 12 open files"));
+    check_refused(words, {"error: this system allows 12 open files"}, "prlimit --nofile=12");
   }
 }
 
@@ -68,11 +62,8 @@ TEST_CASE("without HOME a run works, and peaks have no place", "[cli]") {
   const auto devices = runner("devices --device cpu", nowhere);
   CHECK(devices.code == 0);
   CHECK_THAT(devices.out, ContainsSubstring("not measured"));
-  const auto measured =
-      runner("devices --measure --device cpu", nowhere + " cd " + folder.path().string() + ";");
-  INFO(measured.out << measured.err);
-  CHECK(measured.code == 2);
-  CHECK_THAT(measured.err, ContainsSubstring("HOME is not set; name a folder in KZOO_PEAKS"));
+  check_refused("devices --measure --device cpu", {"HOME is not set; name a folder in KZOO_PEAKS"},
+                nowhere + " cd " + folder.path().string() + ";");
   CHECK(fs::is_empty(folder.path()));
 }
 
@@ -87,9 +78,7 @@ TEST_CASE("an experiment with a long file name runs and is stored", "[cli]") {
   CHECK(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("stored in results/"));
   CHECK(fs::file_size(out) > 1000);
-  const auto missing = runner(std::string(300, 'm'));
-  CHECK(missing.code == 2);
-  CHECK_THAT(missing.err, ContainsSubstring("there is no such experiment file"));
+  check_refused(std::string(300, 'm'), {"there is no such experiment file"});
   const auto unwritable =
       runner(file + " --device cpu --no-journal --json " + std::string(300, 'x'));
   INFO(unwritable.err);
@@ -109,11 +98,8 @@ TEST_CASE("options may come before the file, but not before a command", "[cli]")
 
 TEST_CASE("a timeout that is no time is refused", "[cli]") {
   for (const char* seconds : {"nan", "0", "-1", "1e18", "inf", "86401", "soon", "''"}) {
-    const auto refused = runner(std::string("validate serial --device cpu --timeout ") + seconds);
-    INFO(seconds << "\n" << refused.err);
-    CHECK(refused.code == 2);
-    CHECK(refused.out.empty());
-    CHECK_THAT(refused.err, ContainsSubstring("error: ") && ContainsSubstring("--timeout"));
+    check_refused(std::string("validate serial --device cpu --timeout ") + seconds,
+                  {"error: ", "--timeout"});
   }
 }
 
@@ -139,7 +125,5 @@ TEST_CASE("a plugin of the tree that is not built is said so, with the way out",
                           "unavailable ghost: is not built for cpu: ./zoo build ghost builds it"));
   CHECK_THAT(runner("quick --device cpu --sizes 8 --plugins never" + there).out,
              ContainsSubstring("unavailable never: there is no cpu build of it here"));
-  const auto described = runner("describe ghost" + there);
-  CHECK(described.code == 2);
-  CHECK_THAT(described.err, ContainsSubstring("./zoo build ghost"));
+  check_refused("describe ghost" + there, {"./zoo build ghost"});
 }

@@ -22,9 +22,7 @@ class asked {
                   "[problem]\nsizes = [8]\n");
   }
 
-  auto run(const std::string& words) const {
-    return runner(words, "cd '" + folder_.path().string() + "' &&");
-  }
+  auto run(const std::string& words) const { return runner(words, in(folder_)); }
   std::string needs(const std::string& command) const {
     const auto answer = run("needs " + command);
     CHECK(answer.code == 0);

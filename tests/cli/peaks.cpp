@@ -3,6 +3,7 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include <set>
 #include <string>
 
+using kzoo::test::check_refused;
 using kzoo::test::ContainsSubstring;
 using kzoo::test::hostile_folder;
 using kzoo::test::runner;
@@ -107,11 +109,8 @@ TEST_CASE("peaks are measured, stored, shown, and bound the times", "[cli]") {
 
   const fs::path file = fs::directory_iterator(folder.path())->path();
   std::ofstream(file) << "{}";
-  const auto broken = runner("quick --device cpu --sizes 8 --plugins serial", here);
-  CHECK(broken.code == 2);
-  CHECK_THAT(broken.err,
-             ContainsSubstring(file.string() + ": error: the key \"schema\" is missing") &&
-                 ContainsSubstring("or remove it"));
+  check_refused("quick --device cpu --sizes 8 --plugins serial",
+                {file.string() + ": error: the key \"schema\" is missing", "or remove it"}, here);
 }
 
 TEST_CASE("peaks of a missing device cannot be measured", "[cli]") {

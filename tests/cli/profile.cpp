@@ -3,17 +3,14 @@
 #include "support/fake_ncu.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <nlohmann/json.hpp>
 
 using namespace kzoo::test;
 
 TEST_CASE("the simulator has no counters, and profile says so", "[cli]") {
-  const auto cpu = runner("profile quick --device cpu");
-  CHECK(cpu.code == 2);
-  CHECK(cpu.out.empty());
-  CHECK_THAT(cpu.err, ContainsSubstring("the simulator has no counters") &&
-                          ContainsSubstring("--device cuda"));
+  check_refused("profile quick --device cpu", {"the simulator has no counters", "--device cuda"});
   for (const char* device : {"auto", "cuda", "cuda:1"}) {
     const auto none = runner(std::string("profile quick --device ") + device, kNoGpu);
     CHECK(none.code == 3);
@@ -26,11 +23,7 @@ TEST_CASE("bad usage of profile is refused before anything runs", "[cli]") {
        {"profile", "profile nosuch.toml", "profile quick --cell naive:*",
         "profile quick --cell naive:8x8@0", "profile quick --in-process", "profile quick -o report",
         "profile quick --cell naive:8x8 --plugins naive", "profile -- quick"}) {
-    const auto bad = runner(words);
-    INFO(words << "\n" << bad.err);
-    CHECK(bad.code == 2);
-    CHECK(bad.out.empty());
-    CHECK_THAT(bad.err, ContainsSubstring("error: "));
+    check_refused(words, {"error: "});
   }
   const auto help = runner("profile --help");
   CHECK(help.code == 0);

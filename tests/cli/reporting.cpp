@@ -1,9 +1,11 @@
 // `runner report` on stored results.
 #include "support/catch.hpp"
 #include "support/program.hpp"
+#include "support/verdicts.hpp"
 
 #include <sstream>
 
+using kzoo::test::check_refused;
 using kzoo::test::ContainsSubstring;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
@@ -60,9 +62,6 @@ TEST_CASE("a file without results is bad input", "[cli]") {
   const scratch_folder folder;
   const auto empty = folder.write("r.json", "{\"schema\": \"kzoo.results/9\"}");
   for (const std::string& file : {empty, std::string("/no/such/r.json")}) {
-    const auto bad = runner("report " + file);
-    CHECK(bad.code == 2);
-    CHECK(bad.out.empty());
-    CHECK_THAT(bad.err, ContainsSubstring(file + ": error: "));
+    check_refused("report " + file, {file + ": error: "});
   }
 }

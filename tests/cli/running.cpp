@@ -4,6 +4,7 @@
 #include "support/process_log.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -231,8 +232,7 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
                                    "[timing]\nrounds = 6\nmin_samples = 6\nmax_noise = 1\n"
                                    "warmup = 0\nfresh_processes = " +
                                        std::string(fresh));
-    const auto ran =
-        runner(file + " --device cpu --json - --plugin-dir " + shell_word(hostile_folder()));
+    const auto ran = run_hostile(file + " --device cpu --json -");
     INFO(ran.err);
     REQUIRE(ran.code == 0);
     CHECK(ran.json().at("experiment").at("timing").at("fresh_processes") == (fresh[0] == 't'));
@@ -248,12 +248,9 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
   CHECK(fresh_turns >= 6);
   CHECK(fresh == 1 + fresh_turns);  // the first one judged it
 
-  const auto refused =
-      runner((folder.path() / "turns.toml").string() + " --device cpu --in-process --plugin-dir " +
-             shell_word(hostile_folder()));
-  CHECK(refused.code == 2);
-  CHECK_THAT(refused.err,
-             ContainsSubstring("--in-process") && ContainsSubstring("fresh_processes"));
+  check_refused((folder.path() / "turns.toml").string() +
+                    " --device cpu --in-process --plugin-dir " + shell_word(hostile_folder()),
+                {"--in-process", "fresh_processes"});
 }
 
 TEST_CASE("--in-process runs plugins in the runner's own process", "[cli]") {

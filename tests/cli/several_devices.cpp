@@ -4,6 +4,7 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -38,8 +39,6 @@ std::string hanging(double timeout) {
       timeout);
 }
 
-std::string in(const scratch_folder& folder) { return "cd '" + folder.path().string() + "' &&"; }
-
 // M of each cell, in the order of the journal.
 std::vector<int> sizes_in(const fs::path& journal) {
   std::vector<int> sizes;
@@ -62,8 +61,6 @@ std::string processors_of(int pid) {
   }
   return "";
 }
-
-bool is_gone(int pid) { return kill(pid, 0) != 0; }
 
 std::string verdicts_of(const json& results) {
   std::string text;
@@ -125,7 +122,7 @@ TEST_CASE("if a shard dies, only its current problem is lost", "[cli][hostile]")
   const std::vector<int> workers = descendants_of(shards[0]);
   CHECK(workers.size() == 3);
   kill(shards[0], SIGKILL);
-  CHECK(eventually([&] { return std::ranges::all_of(workers, is_gone); }));
+  CHECK(eventually([&] { return std::ranges::all_of(workers, has_ended); }));
   const auto ended = run.wait();
   INFO(ended.out << ended.err);
   CHECK(ended.code == 1);
@@ -162,7 +159,7 @@ TEST_CASE("a shard that is stopped is lost, not waited for", "[cli][hostile]") {
   CHECK(ended.code == 1);
   CHECK_THAT(ended.err, ContainsSubstring("cpu is lost: its process was stopped by a signal; ") &&
                             ContainsSubstring(" f32 is not finished\n"));
-  CHECK(std::ranges::all_of(started, is_gone));
+  CHECK(std::ranges::all_of(started, has_ended));
 }
 
 TEST_CASE("an interrupted run ends its shards, and can be resumed on all devices",
@@ -183,7 +180,7 @@ TEST_CASE("an interrupted run ends its shards, and can be resumed on all devices
     CHECK(ended.code == 130);
     CHECK_THAT(ended.out, ContainsSubstring("10 of 12 cells not run"));
   }
-  CHECK(std::ranges::all_of(started, is_gone));
+  CHECK(std::ranges::all_of(started, has_ended));
   CHECK(sizes_in(journal).size() == 2);
 
   const auto resumed = runner("--resume j.jsonl --trust-folders --json -", in(folder));
@@ -205,14 +202,13 @@ TEST_CASE("no shard outlives a killed run", "[cli][hostile]") {
   const std::vector<int> started = descendants_of(run.pid());
   CHECK(started.size() == 2 * (1 + 3));
   run.send(SIGKILL);
-  CHECK(eventually([&] { return std::ranges::all_of(started, is_gone); }));
+  CHECK(eventually([&] { return std::ranges::all_of(started, has_ended); }));
 }
 
 TEST_CASE("--in-process is refused for several devices", "[cli]") {
   const all_devices two("cpu,cpu");
-  const auto ran = runner("quick --device cuda:all --in-process --no-journal");
-  CHECK(ran.code == 2);
-  CHECK_THAT(ran.err, ContainsSubstring("--in-process: error: it is for one device"));
+  check_refused("quick --device cuda:all --in-process --no-journal",
+                {"--in-process: error: it is for one device"});
   CHECK(runner("validate naive --device cuda:all").code == 2);
 }
 

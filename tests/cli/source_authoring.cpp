@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -13,17 +14,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 struct workplace {
   scratch_folder folder;
   environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
 
-  run_result run(const std::string& arguments) const {
-    return runner(arguments, "cd " + folder.path().string() + " &&");
-  }
+  run_result run(const std::string& arguments) const { return runner(arguments, in(folder)); }
   std::string text(const std::string& file) const { return read_text(folder.path() / file); }
 };
 

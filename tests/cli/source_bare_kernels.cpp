@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,10 +18,6 @@ using namespace kzoo::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-bool mentions(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 struct bench {
   scratch_folder folder;
@@ -101,28 +98,28 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
     return ran.err;
   };
   const std::string kernel = kKernel, launch = kLaunch, arguments = kArguments, grid = kGrid;
-  CHECK(mentions(said(kernel), "has a kernel and no plugin: say how the kernel is launched"));
-  CHECK(mentions(said(launch + arguments + kernel),
+  CHECK(contains(said(kernel), "has a kernel and no plugin: say how the kernel is launched"));
+  CHECK(contains(said(launch + arguments + kernel),
                  "product.cu:1:1: error: variant 'product' has no grid: how many blocks"));
-  CHECK(mentions(said(launch + arguments + "// kzoo: grid=ceil_div(Q,32),M\n" + kernel),
+  CHECK(contains(said(launch + arguments + "// kzoo: grid=ceil_div(Q,32),M\n" + kernel),
                  "product.cu:3:15: error: grid: unknown name 'Q' (known: M, N, K, lda, ldb, ldc"));
-  CHECK(mentions(said(launch + arguments + "// kzoo: grid=M,N,1,1\n" + kernel),
+  CHECK(contains(said(launch + arguments + "// kzoo: grid=M,N,1,1\n" + kernel),
                  "product.cu:3:15: error: grid: has 4 dimensions; there are x, y and z"));
-  CHECK(mentions(said(launch + arguments + grid + "// kzoo: types=f33\n" + kernel),
+  CHECK(contains(said(launch + arguments + grid + "// kzoo: types=f33\n" + kernel),
                  "types: expected one of \"f32\", "));
-  CHECK(mentions(said(launch + arguments + grid + "// kzoo: entyr=x\n" + kernel),
+  CHECK(contains(said(launch + arguments + grid + "// kzoo: entyr=x\n" + kernel),
                  "unknown key 'entyr'; did you mean 'entry'?"));
-  CHECK(mentions(said("// kzoo: entry=x;y block=32\n" + arguments + grid + kernel),
+  CHECK(contains(said("// kzoo: entry=x;y block=32\n" + arguments + grid + kernel),
                  "entry: expected the name of a __global__ function"));
   // The compiler objects to the manifest's line.
-  CHECK(mentions(said("// kzoo: entry=produkt block=32\n" + arguments + grid + kernel),
+  CHECK(contains(said("// kzoo: entry=produkt block=32\n" + arguments + grid + kernel),
                  "product.cu:1:"));
-  CHECK(mentions(said(launch + "// kzoo: arguments=M,N,K,A,B,C\n" + grid + kernel),
+  CHECK(contains(said(launch + "// kzoo: arguments=M,N,K,A,B,C\n" + grid + kernel),
                  "one argument for each parameter of the kernel"));
   b.folder.write("product.toml", "entry = 'product'\ngrid = ['N / 0', 'M']\nblok = 32\n");
-  CHECK(mentions(said(kernel), "product.toml:3:1: error: unknown key 'blok'"));
+  CHECK(contains(said(kernel), "product.toml:3:1: error: unknown key 'blok'"));
   b.folder.write("product.toml", "[[tensor_map]]\nname = 'map_a'\n");
-  CHECK(mentions(said(kernel), "product.toml:1:1: error: tensor_map: tensor maps are made for"));
+  CHECK(contains(said(kernel), "product.toml:1:1: error: tensor_map: tensor maps are made for"));
 }
 
 TEST_CASE("a source and its manifest may lie in any folder, and be anything") {
@@ -140,22 +137,22 @@ TEST_CASE("a source and its manifest may lie in any folder, and be anything") {
   const auto first = at("product.cu");
   INFO(first.err);
   CHECK(first.code == 0);
-  CHECK_FALSE(mentions(at("product.cu").err, "compiled"));  // it is found again
+  CHECK_FALSE(contains(at("product.cu").err, "compiled"));  // it is found again
   b.folder.write(inside + "product.cu", text + "int printf();\n// entry=product\n");
   b.folder.write(inside + "value.cu", "__global__ int value(int M);\n");
   const std::string manifest = "entry = 'value'\ngrid = 1\nblock = 1\narguments = 'M'\n";
   b.folder.write(inside + "value.toml", manifest);
-  CHECK(mentions(at("value.cu").err, "is no __global__ function, which returns void"));
+  CHECK(contains(at("value.cu").err, "is no __global__ function, which returns void"));
   b.folder.write(inside + "value.toml", manifest + std::string(2 << 20, '#'));
-  CHECK(mentions(at("value.cu").err,
+  CHECK(contains(at("value.cu").err,
                  "value.toml: error: is larger than 1 MiB, too large for a manifest"));
   fs::remove(odd / "value.toml");
   fs::create_symlink("value.toml", odd / "value.toml");
-  CHECK(mentions(at("value.cu").err, "value.toml: error: cannot be read: Too many levels"));
+  CHECK(contains(at("value.cu").err, "value.toml: error: cannot be read: Too many levels"));
   fs::create_symlink("loop.cu", odd / "loop.cu");
-  CHECK(mentions(at("loop.cu").err, "loop.cu: Too many levels of symbolic links"));
+  CHECK(contains(at("loop.cu").err, "loop.cu: Too many levels of symbolic links"));
   b.folder.write(inside + "zero.cu", std::string(10, '\0'));
-  CHECK(mentions(at("zero.cu").err, "zero.cu: error: is no source"));
+  CHECK(contains(at("zero.cu").err, "zero.cu: error: is no source"));
 }
 
 TEST_CASE("a problem for which a manifest has no launch is declined, and the expression named") {
@@ -169,11 +166,11 @@ TEST_CASE("a problem for which a manifest has no launch is declined, and the exp
     return words;
   };
   CHECK(
-      mentions(reasons("// kzoo: grid=N/(M-64),M"), "division by zero at column 2 of 'N/(M-64)'"));
+      contains(reasons("// kzoo: grid=N/(M-64),M"), "division by zero at column 2 of 'N/(M-64)'"));
   CHECK(
-      mentions(reasons("// kzoo: grid=M*9223372036854775807"), "overflow of 64 bits at column 2"));
-  CHECK(mentions(reasons("// kzoo: grid=N/1000,M"), "grid.x = N/1000 is 0, not 1 to 2147483647"));
-  CHECK(mentions(reasons("// kzoo: grid=M,N*4294967296"), "grid.y = N*4294967296 is 274877906944"));
+      contains(reasons("// kzoo: grid=M*9223372036854775807"), "overflow of 64 bits at column 2"));
+  CHECK(contains(reasons("// kzoo: grid=N/1000,M"), "grid.x = N/1000 is 0, not 1 to 2147483647"));
+  CHECK(contains(reasons("// kzoo: grid=M,N*4294967296"), "grid.y = N*4294967296 is 274877906944"));
 }
 
 TEST_CASE("a manifest of a source has all that one of compiled kernels has, variants too") {
@@ -223,6 +220,6 @@ block = 64
                  "arguments = 'A'\ngrid = 1\nblock = 1\n[[variant]]\nentry = 'sums<T>'\n"
                  "[[variant]]\nentry = 'sums<T>'\n");
   CHECK(
-      mentions(b.run(file).err,
+      contains(b.run(file).err,
                "sums.toml:6:1: error: variant: two variants are called 'sums_T'; give each an id"));
 }

@@ -4,6 +4,7 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -23,16 +24,6 @@ namespace {
 const std::string kRun = "run quick --device cpu --sizes 16 --no-journal --quiet ";
 
 std::string template_text() { return read_text(source_folder() / "sdk" / "template" / "mine.cu"); }
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, from.size(), to);
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A folder of the author's, and a cache that is empty at first.
 struct author {
@@ -54,17 +45,17 @@ TEST_CASE("a source is compiled once, and again when it or what it includes chan
   const auto first = runner(kRun + "--plugins " + file + ",naive:8x8");
   INFO(first.err);
   CHECK(first.code == 0);
-  CHECK(has(first.err, "compiled " + file + " for cpu"));
-  CHECK_FALSE(has(runner(kRun + "--plugins " + file).err, "compiled"));
+  CHECK(contains(first.err, "compiled " + file + " for cpu"));
+  CHECK_FALSE(contains(runner(kRun + "--plugins " + file).err, "compiled"));
 
   a.folder.write("value.hpp", "constexpr float kZero = 1;\n");
   const auto wrong = runner(kRun + "--plugins " + file);
-  CHECK(has(wrong.err, "compiled"));
+  CHECK(contains(wrong.err, "compiled"));
   CHECK(wrong.code == 1);
 
   a.folder.write("value.hpp", "constexpr float kZero = 0;\n");
   const auto back = runner(kRun + "--plugins " + file);
-  CHECK_FALSE(has(back.err, "compiled"));  // both are kept
+  CHECK_FALSE(contains(back.err, "compiled"));  // both are kept
   CHECK(back.code == 0);
 
   for (const auto& entry : fs::directory_iterator(a.cached()))
@@ -77,9 +68,9 @@ TEST_CASE("a compiler's errors are shown with the author's lines, and nothing ru
       a.folder.write("bad.cu", replaced(template_text(), "float sum = 0;", "flaot sum = 0;"));
   const auto ran = runner(kRun + "--plugins naive:8x8," + file);
   CHECK(ran.code == 2);
-  CHECK(has(ran.err, "bad.cu:9:3: error: "));
-  CHECK(has(ran.err, "error: " + file + " does not compile for cpu"));
-  CHECK_FALSE(has(ran.err, "note:"));
+  CHECK(contains(ran.err, "bad.cu:9:3: error: "));
+  CHECK(contains(ran.err, "error: " + file + " does not compile for cpu"));
+  CHECK_FALSE(contains(ran.err, "note:"));
   CHECK(ran.out.empty());
 }
 
@@ -91,11 +82,11 @@ TEST_CASE("what the simulator does not have is said in a sentence") {
     const auto ran = runner(kRun + "--plugins " + file);
     CHECK(ran.code == 2);
     INFO(ran.err);
-    return has(ran.err, "mine.cu:9: note: ") ? ran.err : "";
+    return contains(ran.err, "mine.cu:9: note: ") ? ran.err : "";
   };
-  CHECK(has(said("extern __shared__ float tile[];"), "kzoo::dynamic_shared<T>()"));
-  CHECK(has(said("mine_kernel<<<1, 1>>>(g);"), "kzoo::launch("));
-  CHECK(has(said("asm volatile(\"bar.sync 0;\" :: \"q\"(sum));"), "inline PTX"));
+  CHECK(contains(said("extern __shared__ float tile[];"), "kzoo::dynamic_shared<T>()"));
+  CHECK(contains(said("mine_kernel<<<1, 1>>>(g);"), "kzoo::launch("));
+  CHECK(contains(said("asm volatile(\"bar.sync 0;\" :: \"q\"(sum));"), "inline PTX"));
 }
 
 TEST_CASE("a kernel's pointer that is not const is said in a sentence that names the argument") {
@@ -106,8 +97,8 @@ TEST_CASE("a kernel's pointer that is not const is said in a sentence that names
       a.folder.write("mine.cu", replaced(text, "mine_kernel, g);", "mine_kernel, g, g.b);"));
   const auto ran = runner(kRun + "--plugins " + file);
   CHECK(ran.code == 2);
-  CHECK(has(ran.err, "launch_argument<2, float*, const float*"));
-  CHECK(has(ran.err, "make the kernel's parameter a pointer to const as well"));
+  CHECK(contains(ran.err, "launch_argument<2, float*, const float*"));
+  CHECK(contains(ran.err, "make the kernel's parameter a pointer to const as well"));
   constexpr long kFewLines = 25;
   CHECK(std::ranges::count(ran.err, '\n') < kFewLines);
 }
@@ -126,7 +117,8 @@ TEST_CASE("the first lines of a source, and --build-args, have options for the c
   const std::string misspelt = a.folder.write("mine.cu", "// kzoo: option=-DFIRST=1\n" + text);
   const auto refused = runner(kRun + "--plugins " + misspelt);
   CHECK(refused.code == 2);
-  CHECK(has(refused.err, "mine.cu:1:10: error: unknown key 'option'; did you mean 'options'?"));
+  CHECK(
+      contains(refused.err, "mine.cu:1:10: error: unknown key 'option'; did you mean 'options'?"));
 }
 
 TEST_CASE("nothing is run from a cache that others may write to") {
@@ -135,8 +127,9 @@ TEST_CASE("nothing is run from a cache that others may write to") {
   REQUIRE(runner(kRun + "--plugins " + file).code == 0);
   const auto refused = [&] {
     const auto ran = runner(kRun + "--plugins " + file);
-    return ran.code == 2 && has(ran.err, "error: nothing is run from " + a.cached().string()) &&
-           has(ran.err, "every user can write to") && has(ran.err, "XDG_CACHE_HOME");
+    return ran.code == 2 &&
+           contains(ran.err, "error: nothing is run from " + a.cached().string()) &&
+           contains(ran.err, "every user can write to") && contains(ran.err, "XDG_CACHE_HOME");
   };
   for (const fs::path& open : {a.cached(), a.cached().parent_path(), a.folder.path()}) {
     INFO(open.string());
@@ -151,7 +144,7 @@ TEST_CASE("nothing is run from a cache that others may write to") {
   REQUIRE(chown(a.cached().c_str(), kSomeoneElse, kSomeoneElse) == 0);
   const auto foreign = runner(kRun + "--plugins " + file);
   CHECK(foreign.code == 2);
-  CHECK(has(foreign.err, "belongs to another user (uid 65534)"));
+  CHECK(contains(foreign.err, "belongs to another user (uid 65534)"));
 }
 
 TEST_CASE("runners at the same time compile the same source without harm") {
@@ -189,27 +182,28 @@ TEST_CASE("a description keeps its lines, of which lists show the first") {
   const std::string file = a.folder.write("mine.cu", text);
   const std::string described = runner("describe " + file + ":16x16").out;
   INFO(described);
-  CHECK(has(described, "  summary   First line\n              second line\\x1b[31m\n"));
-  CHECK(has(described, "  16x16\n    Of it\n    more "));
+  CHECK(contains(described, "  summary   First line\n              second line\\x1b[31m\n"));
+  CHECK(contains(described, "  16x16\n    Of it\n    more "));
   const auto listed = runner("list " + file + " 'naiv*'");
   INFO(listed.out);
-  CHECK(has(listed.out, "First line\n"));
-  CHECK(has(listed.out, "\nnaive "));
-  CHECK_FALSE(has(listed.out, "smem"));
-  CHECK(has(runner("list naiv").err, "there is no plugin 'naiv'; did you mean 'naive'?"));
-  CHECK(has(runner("list ./nothing.cu").err, "there is no file ./nothing.cu"));
+  CHECK(contains(listed.out, "First line\n"));
+  CHECK(contains(listed.out, "\nnaive "));
+  CHECK_FALSE(contains(listed.out, "smem"));
+  CHECK(contains(runner("list naiv").err, "there is no plugin 'naiv'; did you mean 'naive'?"));
+  CHECK(contains(runner("list ./nothing.cu").err, "there is no file ./nothing.cu"));
 }
 
 TEST_CASE("a file is a plugin in every command that names plugins") {
   const author a;
   const std::string file = a.folder.write("mine.cu", template_text());
-  CHECK(has(runner("check quick --device cpu --plugins " + file).out, "1 variant of 1 plugin"));
-  CHECK(has(runner("describe " + file).out, "My first kernel"));
+  CHECK(
+      contains(runner("check quick --device cpu --plugins " + file).out, "1 variant of 1 plugin"));
+  CHECK(contains(runner("describe " + file).out, "My first kernel"));
   const auto validated = runner("validate --device cpu --tier quick " + file + ":16x16");
   CHECK(validated.code == 0);
-  CHECK(has(validated.out, "ok: 1 pass"));
+  CHECK(contains(validated.out, "ok: 1 pass"));
   const auto none = runner("validate --device cpu --tier quick " + file + ":8x8");
-  CHECK(has(none.err, "mine has no variant '8x8'"));
+  CHECK(contains(none.err, "mine has no variant '8x8'"));
 }
 
 TEST_CASE("xray counts the accesses of a source, by its lines") {
@@ -218,8 +212,8 @@ TEST_CASE("xray counts the accesses of a source, by its lines") {
   const auto ran = runner("xray quick --cell " + file + ":16x16@64");
   INFO(ran.err);
   CHECK(ran.code == 0);
-  CHECK(has(ran.err, "compiled " + file + " for cpu-xray"));
-  CHECK(has(ran.out, "mine.cu:10, global load"));
+  CHECK(contains(ran.err, "compiled " + file + " for cpu-xray"));
+  CHECK(contains(ran.out, "mine.cu:10, global load"));
 }
 
 TEST_CASE("files that cannot be plugins are refused") {
@@ -229,7 +223,7 @@ TEST_CASE("files that cannot be plugins are refused") {
     const auto ran = runner(kRun + "--plugins " + plugins);
     INFO(ran.err);
     CHECK(ran.code == 2);
-    CHECK(has(ran.err, words));
+    CHECK(contains(ran.err, words));
   };
   refused("nothing.cu", "nothing.cu");
   refused(file + ",mine", "two plugins are called mine");
@@ -247,17 +241,19 @@ TEST_CASE("stored results do not make the runner compile what they name") {
   REQUIRE(runner(kRun + "--plugins " + file + " --json " + stored).code == 0);
   const auto refused = runner("rerun --quiet --no-journal " + stored);
   CHECK(refused.code == 2);
-  CHECK(has(refused.err, "names a file to load as a plugin: " + file + "; pass --trust-folders"));
+  CHECK(contains(refused.err,
+                 "names a file to load as a plugin: " + file + "; pass --trust-folders"));
   CHECK(runner("rerun --quiet --no-journal --trust-folders " + stored).code == 0);
 
   const std::string experiment = a.folder.write(
       "e.toml", "plugins = ['naive:8x8']\nbaseline = 'mine.cu'\n[problem]\nsizes = [16]\n");
   REQUIRE(runner("run " + experiment + " --device cpu --no-journal --json " + stored).code == 0);
-  CHECK(has(runner("rerun --quiet --no-journal " + stored).err, "to load as a plugin: mine.cu;"));
+  CHECK(contains(runner("rerun --quiet --no-journal " + stored).err,
+                 "to load as a plugin: mine.cu;"));
 
   REQUIRE(runner(kRun + "--plugins naive:8x8 --build-args=-DX=1 --json " + stored).code == 0);
-  CHECK(has(runner("rerun --quiet --no-journal " + stored).err,
-            "names options of the compiler: -DX=1"));
+  CHECK(contains(runner("rerun --quiet --no-journal " + stored).err,
+                 "names options of the compiler: -DX=1"));
 }
 
 TEST_CASE("what a compiler is made to run can write only what is compiled",

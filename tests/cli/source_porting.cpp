@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/text.hpp"
 
 #include <string>
 
@@ -54,18 +55,9 @@ struct ported {
   run_result run(const std::string& from = "", const std::string& to = "",
                  const std::string& device = "cpu") const {
     return runner("quick --no-journal --sizes 16,33 --device " + device + " --plugins " +
-                  folder.write("port.cu", changed(kPort, from, to)));
-  }
-  static std::string changed(std::string text, const std::string& from, const std::string& to) {
-    const auto at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
+                  folder.write("port.cu", replaced(kPort, from, to)));
   }
 };
-
-bool tells(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 
@@ -73,22 +65,22 @@ TEST_CASE("porting: a port that follows the page passes") {
   const auto ran = ported().run();
   INFO(ran.out << ran.err);
   CHECK(ran.code == 0);
-  CHECK(tells(ran.out, "it needs M to be a multiple of 8, not 33"));
+  CHECK(contains(ran.out, "it needs M to be a multiple of 8, not 33"));
 }
 
 TEST_CASE("porting: what the page says to change does not compile, or is found wrong") {
   const ported p;
   const auto wrong = p.run("beta == 0 ? alpha * sum : alpha", "alpha");  // 3
   CHECK(wrong.code == 1);
-  CHECK(tells(wrong.out, "wrong"));
+  CHECK(contains(wrong.out, "wrong"));
   const auto mutable_a = p.run("const float* a,", "float* a,");  // 4
   CHECK(mutable_a.code == 2);
-  CHECK(tells(mutable_a.err, "launch_argument<5, float*, const float*"));
+  CHECK(contains(mutable_a.err, "launch_argument<5, float*, const float*"));
   const auto any_size = p.run("{.m = 8, .n = 8, .k = 8}", "{}");  // 5
   CHECK(any_size.code == 1);
   const auto packed = p.run("row * lda + k0", "row * k + k0");  // 6
   CHECK(packed.code == 1);
-  CHECK(tells(packed.out, "padding=3"));
+  CHECK(contains(packed.out, "padding=3"));
 }
 
 TEST_CASE("porting: launches and shared memory as CUDA has them get a sentence on the cpu") {
@@ -97,39 +89,39 @@ TEST_CASE("porting: launches and shared memory as CUDA has them get a sentence o
       "kzoo::launch({.grid = grid, .block = block, .dynamic_shared = 256, .stream = stream}, tiled, g.m",
       "tiled<<<grid, block, 256>>>(g.m");
   CHECK(launch.code == 2);
-  CHECK(tells(launch.err, "a launch with <<<>>> needs nvcc"));
+  CHECK(contains(launch.err, "a launch with <<<>>> needs nvcc"));
   const auto shared = p.run("float* tile = kzoo::dynamic_shared<float>();",
                             "extern __shared__ float tile[];");  // 7
   CHECK(shared.code == 2);
-  CHECK(tells(shared.err, "kzoo::dynamic_shared<T>()"));
+  CHECK(contains(shared.err, "kzoo::dynamic_shared<T>()"));
 }
 
 TEST_CASE("porting: host code calls neither the runtime nor cuBLAS") {
   const auto ran =
       ported().run("const dim3 grid(", "cudaDeviceSynchronize(); const dim3 grid(");  // 2
   CHECK(ran.code == 2);
-  CHECK(tells(ran.err, "note: cuda… functions are not there in the simulator"));
+  CHECK(contains(ran.err, "note: cuda… functions are not there in the simulator"));
 }
 
 TEST_CASE("porting: what is made once for a problem does not keep the matrices' addresses") {
   const ported p;
   const auto validated = [&](const std::string& member, const std::string& before) {
-    std::string text = ported::changed(
+    std::string text = replaced(
         kPort, "struct port {",
         "struct port {\n  port(const kzoo_problem& p, const kzoo_device&) : blocks(p.n / 8, p.m / 8) {}\n"
         "  dim3 blocks;\n" +
             member);
-    text = ported::changed(text, "const dim3 grid(g.n / 8, g.m / 8),",
-                           before + "const dim3 grid = blocks,");
-    if (!member.empty()) text = ported::changed(text, "g.alpha, g.a,", "g.alpha, first,");
+    text =
+        replaced(text, "const dim3 grid(g.n / 8, g.m / 8),", before + "const dim3 grid = blocks,");
+    if (!member.empty()) text = replaced(text, "g.alpha, g.a,", "g.alpha, first,");
     return runner("validate --device cpu --size 16 " + p.folder.write("port.cu", text));
   };
   CHECK(validated("", "").code == 0);
   const auto kept =
       validated("  mutable const float* first = nullptr;\n", "if (!first) first = g.a; ");  // 9
   CHECK(kept.code == 1);
-  CHECK(
-      tells(kept.out, "wrong once A is at a new address: was a pointer kept from the first call?"));
+  CHECK(contains(kept.out,
+                 "wrong once A is at a new address: was a pointer kept from the first call?"));
 }
 
 TEST_CASE("porting: on a GPU <<<>>> may stay, and a launch that fails is found", "[.gpu]") {
@@ -143,5 +135,5 @@ TEST_CASE("porting: on a GPU <<<>>> may stay, and a launch that fails is found",
   const auto failing = p.run(launch, "tiled<<<grid, 2048, 256, stream>>>(g.m", "cuda");
   INFO(failing.out);
   CHECK(failing.code == 1);
-  CHECK(tells(failing.out, "launch failed, and the plugin did not say so"));
+  CHECK(contains(failing.out, "launch failed, and the plugin did not say so"));
 }

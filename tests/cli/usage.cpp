@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/verdicts.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+using kzoo::test::check_refused;
 using kzoo::test::ContainsSubstring;
 using kzoo::test::runner;
 using kzoo::test::runner_program;
@@ -54,12 +56,7 @@ TEST_CASE("without arguments the program shows its help and fails", "[cli]") {
 TEST_CASE("bad usage is refused with the way out", "[cli]") {
   for (const char* words : {"run quick --devcie cpu", "run", "list --sizes 3", "describe",
                             "quick --sizes", "quick extra words", "report"}) {
-    const auto bad = runner(words);
-    INFO(words << "\n" << bad.err);
-    CHECK(bad.code == 2);
-    CHECK_THAT(bad.err, ContainsSubstring("error: "));
-    CHECK_THAT(bad.err, ContainsSubstring("--help"));
-    CHECK(bad.out.empty());
+    check_refused(words, {"error: ", "--help"});
   }
 }
 
@@ -70,7 +67,7 @@ TEST_CASE("an option that there is not is told before a file that is missing", "
 
 TEST_CASE("what a shell completes is what there is", "[cli]") {
   const scratch_folder folder;
-  const std::string there = "cd " + folder.path().string() + " &&";
+  const std::string there = in(folder);
   const auto offered = [&](const std::string& line) {
     std::istringstream out(runner("--complete '" + line + "'", there).out);
     std::set<std::string> words;
@@ -119,7 +116,5 @@ TEST_CASE("what a shell completes is what there is", "[cli]") {
 }
 
 TEST_CASE("a plugin may have the name of a command", "[cli]") {
-  const auto ran = runner("quick --device cpu --plugins list");
-  CHECK(ran.code == 2);
-  CHECK_THAT(ran.err, ContainsSubstring("'list' names no plugin"));
+  check_refused("quick --device cpu --plugins list", {"'list' names no plugin"});
 }

@@ -4,6 +4,7 @@
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
+#include "support/verdicts.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,9 +13,11 @@
 #include <set>
 #include <string>
 
+using kzoo::test::check_refused;
 using kzoo::test::ContainsSubstring;
 using kzoo::test::hostile_folder;
 using kzoo::test::plugin_folder;
+using kzoo::test::run_hostile;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 using kzoo::test::shell_word;
@@ -75,10 +78,7 @@ TEST_CASE("--json does not overwrite the validated library", "[cli]") {
   const auto file = (folder.path() / "mine.so").string();
   std::filesystem::copy(plugin_folder("cpu") / "serial.so", file);
   const auto size = std::filesystem::file_size(file);
-  const auto refused = runner("validate " + file + " --tier quick --json " + file);
-  CHECK(refused.code == 2);
-  CHECK(refused.out.empty());
-  CHECK_THAT(refused.err, ContainsSubstring("it is the input file"));
+  check_refused("validate " + file + " --tier quick --json " + file, {"it is the input file"});
   CHECK(std::filesystem::file_size(file) == size);
 }
 
@@ -101,16 +101,13 @@ TEST_CASE("wrong results, crashes and hangs are told apart, and the other checks
   CHECK(outcome_of(hanging.json(), "product") == "hung");
   CHECK(outcome_of(hanging.json(), "shapes") == "skipped");
 
-  const auto none =
-      runner("validate no_symbol --device cpu --plugin-dir " + shell_word(hostile_folder()));
+  const auto none = run_hostile("validate no_symbol --device cpu");
   CHECK(none.code == 1);
   CHECK_THAT(none.out, ContainsSubstring("no symbol kzoo_plugin_v1"));
 }
 
 TEST_CASE("bad arguments of validate are reported", "[cli]") {
-  const auto unknown = runner("validate naiv");
-  CHECK(unknown.code == 2);
-  CHECK_THAT(unknown.err, ContainsSubstring("did you mean 'naive'?"));
+  check_refused("validate naiv", {"did you mean 'naive'?"});
   const auto tier = runner("validate naive --tier ful");
   CHECK(tier.code == 2);
   CHECK_THAT(tier.err, ContainsSubstring("did you mean \"full\"?") ||
@@ -176,17 +173,15 @@ TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
   CHECK(variants[0].at("problem") == "20x30x40 i32");
   CHECK(runner("validate " + file + ":9x9").code == 2);
   const auto refused = [](const std::string& flag, const std::string& found) {
-    const auto bad = runner("validate naive " + flag + " " + found);
-    INFO(bad.err);
-    CHECK(bad.code == 2);
-    CHECK_THAT(bad.err, ContainsSubstring(flag + ": error: expected ") &&
-                            ContainsSubstring(", found \"" + found + "\""));
+    check_refused("validate naive " + flag + " " + found,
+                  {flag + ": error: expected ", ", found \"" + found + "\""});
   };
   refused("--size", "20x");
   refused("--layout", "nx");
   refused("--batch", "x");
   refused("--dtype", "f128");
-  const auto transposed = runner("validate every_type:naive --layout tt --dtype f32 --size 20 --json -");
+  const auto transposed =
+      runner("validate every_type:naive --layout tt --dtype f32 --size 20 --json -");
   CHECK(transposed.code == 0);
   CHECK(transposed.json().at("variants").at(0).at("problem") == "20x20x20 f32 tt");
 }

@@ -45,6 +45,8 @@ std::vector<std::string> lines_of(const fs::path& file) {
   return lines;
 }
 
+bool has_ended(int pid) { return kill(pid, 0) != 0; }
+
 std::vector<int> children_of(int pid) {
   std::ifstream file(fmt::format("/proc/{0}/task/{0}/children", pid));
   std::vector<int> children;
@@ -148,9 +150,12 @@ scratch_folder::~scratch_folder() {
 
 std::string scratch_folder::write(const std::string& name, const std::string& text) const {
   const fs::path file = path_ / name;
+  fs::create_directories(file.parent_path());
   std::ofstream(file, std::ios::binary) << text;
   return file.string();
 }
+
+std::string in(const scratch_folder& folder) { return "cd " + shell_word(folder.path()) + " &&"; }
 
 environment::environment(const char* name, const std::string& value) : name_(name) {
   setenv(name, value.c_str(), 1);

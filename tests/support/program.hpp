@@ -52,6 +52,8 @@ class background_run {
   int pid_ = 0;
 };
 
+// Whether a process, which is no child of this one, is gone.
+bool has_ended(int pid);
 // The live children of a process.
 std::vector<int> children_of(int pid);
 // Its children, their children, and so on.
@@ -78,6 +80,9 @@ class scratch_folder {
  private:
   std::filesystem::path path_;
 };
+
+// As the setting of a command: it runs in the folder.
+std::string in(const scratch_folder& folder);
 
 // Sets an environment variable, for this process and its children, until it is destroyed.
 class environment {

@@ -11,6 +11,18 @@
 
 namespace kzoo::test {
 
+run_result run_hostile(const std::string& arguments, const std::string& setting) {
+  return runner(arguments + " --plugin-dir " + shell_word(hostile_folder()), setting);
+}
+
+void check_cell(const nlohmann::json& cell, const std::string& verdict,
+                const std::vector<const char*>& reason) {
+  INFO(cell.dump(1));
+  CHECK(cell.at("verdict") == verdict);
+  for (const char* words : reason)
+    CHECK_THAT(cell.at("reason").get<std::string>(), ContainsSubstring(words));
+}
+
 void check_each(const std::vector<expectation>& table, const std::string& device,
                 const std::string& problem, const std::string& verify) {
   const scratch_folder folder;
@@ -22,8 +34,7 @@ void check_each(const std::vector<expectation>& table, const std::string& device
                   "[timing]\nwarmup = 1\nrounds = 1\nmin_samples = 4\nmax_seconds = 0.1\n"
                   "[verify]\n{}\n",
                   plugins, problem, verify));
-  const auto ran = runner(fmt::format("{} --device {} --json - --plugin-dir {}", file, device,
-                                      shell_word(hostile_folder())));
+  const auto ran = run_hostile(fmt::format("{} --device {} --json -", file, device));
   INFO(device << "\n" << ran.err);
   REQUIRE(ran.code == 1);
   std::map<std::string, std::vector<nlohmann::json>> cells;
@@ -35,22 +46,17 @@ void check_each(const std::vector<expectation>& table, const std::string& device
   }
   for (const char* honest : {"every_type:naive", "every_type:smem"}) {
     REQUIRE_FALSE(cells[honest].empty());
-    for (const auto& cell : cells[honest]) {
-      INFO(cell.dump(1));
-      CHECK(cell.at("verdict") == "pass");
-    }
+    for (const auto& cell : cells[honest]) check_cell(cell, "pass", {});
   }
   for (const expectation& e : table) {
     INFO(e.kernel);
     REQUIRE_FALSE(cells[e.kernel].empty());
     for (const auto& cell : cells[e.kernel]) {
-      INFO(cell.dump(1));
-      CHECK(cell.at("verdict") == e.verdict);
+      check_cell(cell, e.verdict, {});
       CHECK(cell.at("time").is_null() == (cell.at("verdict") != "pass"));
       CHECK(cell.at("gflops").is_null() == (cell.at("verdict") != "pass"));
     }
-    const auto reason = cells[e.kernel].front().at("reason").get<std::string>();
-    for (const char* word : e.reason) CHECK_THAT(reason, ContainsSubstring(word));
+    check_cell(cells[e.kernel].front(), e.verdict, e.reason);
   }
 }
 
@@ -60,9 +66,17 @@ run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
   const auto file = folder.write(
       "hostile.toml", fmt::format("plugins = [{}]\n[problem]\nsizes = [{}]\n[timing]\n{}\n",
                                   plugins, sizes, timing));
-  return runner(fmt::format("{} --device {} --json - --no-journal --plugin-dir {}", file, device,
-                            shell_word(hostile_folder())),
-                environment);
+  return run_hostile(fmt::format("{} --device {} --json - --no-journal", file, device),
+                     environment);
+}
+
+void check_refused(const std::string& arguments, const std::vector<std::string>& words,
+                   const std::string& setting) {
+  const auto ran = runner(arguments, setting);
+  INFO(arguments << "\n-> " << ran.code << "\n" << ran.out << ran.err);
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  for (const std::string& word : words) CHECK_THAT(ran.err, ContainsSubstring(word));
 }
 
 }  // namespace kzoo::test

@@ -1,5 +1,5 @@
 #pragma once
-// Runs hostile variants, and checks the verdicts that they get.
+// Runs hostile variants, and checks the verdicts that they get; and what the runner refuses.
 
 #include "support/program.hpp"
 
@@ -7,6 +7,13 @@
 #include <vector>
 
 namespace kzoo::test {
+
+// The runner, with the misbehaving plugins beside its own.
+run_result run_hostile(const std::string& arguments, const std::string& setting = "");
+
+// The verdict of a cell, and texts that its reason must contain.
+void check_cell(const nlohmann::json& cell, const std::string& verdict,
+                const std::vector<const char*>& reason);
 
 struct expectation {
   const char* kernel;  // plugin:variant
@@ -29,5 +36,9 @@ void check_each(const std::vector<expectation>& table, const std::string& device
 run_result run_plugins(const scratch_folder& folder, const std::string& plugins,
                        const std::string& sizes, const std::string& timing,
                        const std::string& device, const std::string& environment = "");
+
+// Runs a command that is bad usage: exit code 2, nothing on stdout, and on stderr all these words.
+void check_refused(const std::string& arguments, const std::vector<std::string>& words,
+                   const std::string& setting = "");
 
 }  // namespace kzoo::test

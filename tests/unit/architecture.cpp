@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/program.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@
 namespace {
 
 namespace fs = std::filesystem;
+using kzoo::test::read_text;
 
 // A file includes its own folder and those before it.
 constexpr std::array<std::string_view, 26> kFolders{
@@ -50,14 +52,6 @@ constexpr std::array<std::string_view, 26> kFolders{
 
 const fs::path kRunner = kzoo::test::source_folder() / "runner";
 
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  REQUIRE(in);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
 struct included {
   int line;
   std::string header;  // with its "" or <>
@@ -66,7 +60,7 @@ struct included {
 std::vector<included> includes_of(const fs::path& file) {
   static const std::regex kInclude(R"(^\s*#\s*include\s*("[^"]+"|<[^>]+>))");
   std::vector<included> all;
-  std::istringstream text(text_of(file));
+  std::istringstream text(read_text(file));
   std::string line;
   for (int number = 1; std::getline(text, line); ++number) {
     std::smatch match;
@@ -154,12 +148,12 @@ TEST_CASE("style: what the program shows goes through os/output.hpp") {
     const std::string folder = first_folder(file);
     if (folder != "report" && folder != "cli") continue;
     INFO("runner/" << file.string());
-    CHECK_FALSE(std::regex_search(text_of(kRunner / file), kDirect));
+    CHECK_FALSE(std::regex_search(read_text(kRunner / file), kDirect));
   }
 }
 
 TEST_CASE("style: docs/architecture.md has every folder of the runner, and no other") {
-  const std::string page = text_of(kzoo::test::source_folder() / "docs" / "architecture.md");
+  const std::string page = read_text(kzoo::test::source_folder() / "docs" / "architecture.md");
   const std::regex row(R"(\n\| `([a-z_]+)` \|)");  // of the table "folder | in one sentence"
   std::vector<std::string> named;
   for (std::sregex_iterator match(page.begin(), page.end(), row), end; match != end; ++match) {

@@ -4,6 +4,7 @@
 #include "compile/source_plugin.hpp"
 #include "support/catch.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 #include <string>
 
@@ -22,11 +23,8 @@ compile::build_settings settings_in(const std::string& text) {
   return s;
 }
 
-std::string fault_in(const std::string& text) try {
-  settings_in(text);
-  return "";
-} catch (const input::invalid& e) {
-  const std::string words = e.what();
+std::string fault_in(const std::string& text) {
+  const std::string words = test::refusal_of([&] { settings_in(text); });
   return words.substr(0, words.find('\n'));
 }
 

@@ -324,28 +324,20 @@ TEST_CASE("all errors of a file are reported together, ten at most", "[experimen
 
 TEST_CASE("files that cannot be experiments are refused", "[experiment]") {
   const folder here;
-  const auto fault_of = [&](const std::filesystem::path& file) -> std::string {
-    try {
-      load(file);
-    } catch (const kzoo::input::invalid& found) {
-      return here.relative(found.what());
-    }
-    return "";
-  };
-  CHECK(fault_of(here.path() / "none.toml") == "none.toml: error: there is no such file");
+  CHECK(fault_of(here.path() / "none.toml", here) == "none.toml: error: there is no such file");
   std::filesystem::create_directory(here.path() / "d");
-  CHECK(fault_of(here.path() / "d") ==
+  CHECK(fault_of(here.path() / "d", here) ==
         "d: error: is a directory; name an experiment file (.toml) in it");
   const std::string comment(1 << 20, '#');
-  CHECK(fault_of(here.write("full.toml", comment)) == "");
-  CHECK(fault_of(here.write("large.toml", comment + "#")) ==
+  CHECK(fault_of(here.write("full.toml", comment), here) == "");
+  CHECK(fault_of(here.write("large.toml", comment + "#"), here) ==
         "large.toml: error: is larger than 1 MiB, too large for an experiment file");
-  CHECK(fault_of(here.write("a.toml", "") / "b.toml") ==
+  CHECK(fault_of(std::filesystem::path(here.write("a.toml", "")) / "b.toml", here) ==
         "a.toml/b.toml: error: cannot be read: Not a directory");
   const auto secret = here.write("secret.toml", "");
   std::filesystem::permissions(secret, std::filesystem::perms::none);
   if (geteuid() != 0)  // root may read every file
-    CHECK(fault_of(secret) == "secret.toml: error: cannot be read: Permission denied");
+    CHECK(fault_of(secret, here) == "secret.toml: error: cannot be read: Permission denied");
 }
 
 TEST_CASE("the command line overrides the file", "[experiment]") {

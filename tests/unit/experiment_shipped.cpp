@@ -54,7 +54,7 @@ TEST_CASE("a file is looked for here, then under the configuration folders", "[e
   CHECK(find_file("experiments/one", path) == one);
   CHECK(find_file("one", path) == one);
   CHECK(find_file("two.toml", path) == two);
-  CHECK(find_file(two.string(), {}) == two);
+  CHECK(find_file(two, {}) == two);
   CHECK(find_file("/dev/null", path) == "/dev/null");
 }
 

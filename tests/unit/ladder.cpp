@@ -4,6 +4,7 @@
 
 #include "support/catch.hpp"
 #include "support/paths.hpp"
+#include "support/program.hpp"
 
 #include <fmt/format.h>
 
@@ -22,6 +23,8 @@
 namespace {
 
 namespace fs = std::filesystem;
+using kzoo::test::lines_of;
+using kzoo::test::read_text;
 
 const fs::path kPlugins = kzoo::test::source_folder() / "plugins";
 
@@ -30,21 +33,6 @@ constexpr int kLimit = 40;
 // A step that is a new machine: other instructions, another main loop, another schedule.
 constexpr int kMachineLimit = 60;
 const std::set<std::string> kMachines{"multistage", "stream_k", "pipelined", "wmma", "wgmma"};
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file);
-  REQUIRE(in);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> lines_of(const fs::path& file) {
-  std::vector<std::string> lines;
-  std::istringstream text(text_of(file));
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  return lines;
-}
 
 struct step {
   std::string name;
@@ -199,7 +187,7 @@ TEST_CASE("a step of the fp32 ladder is for fp32 alone") {
 
 TEST_CASE("docs/ladder.md has the figures of the steps") {
   const fs::path file = kzoo::test::source_folder() / "docs" / "ladder.md";
-  std::string text = text_of(file);
+  std::string text = read_text(file);
   const std::string before = text;
   for (const std::string ladder : {"fp32", "tensor_cores"}) {
     const std::string begin = "<!-- steps: plugins/" + ladder + " -->\n", end = "<!-- /steps -->";

@@ -6,6 +6,7 @@
 #include "manifest/read.hpp"
 #include "support/catch.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 #include <kzoo/error.hpp>
 #include <kzoo/manifest/launch_plan.hpp>
@@ -50,12 +51,7 @@ swizzle = 128
 manifest::kernel_manifest read(const std::string& text) { return manifest::read("k.toml", text); }
 
 std::string refusal(const std::string& text) {
-  try {
-    read(text);
-  } catch (const input::invalid& fault) {
-    return fault.what();
-  }
-  return "accepted";
+  return test::refusal_of([&] { read(text); });
 }
 
 // kWhole with one line replaced by another.

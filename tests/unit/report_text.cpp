@@ -8,6 +8,7 @@
 #include "report/text.hpp"
 #include "report/validation.hpp"
 #include "support/catch.hpp"
+#include "support/text.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -15,16 +16,7 @@
 using namespace kzoo::report;
 using kzoo::number_text;
 using kzoo::time_text;
-
-namespace {
-
-std::size_t count_of(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
-}  // namespace
+using kzoo::test::count_of;
 
 TEST_CASE("numbers have three digits", "[report]") {
   CHECK(number_text(0) == "0");

@@ -3,6 +3,7 @@
 #include "run/cells.hpp"
 
 #include "support/catch.hpp"
+#include "support/text.hpp"
 
 #include <memory>
 
@@ -38,12 +39,7 @@ run::plan made_plan() {
 }
 
 std::string refusal_of(const run::plan& p, const std::vector<std::string>& names) {
-  try {
-    choose(p, parse_cells(names));
-  } catch (const input::invalid& e) {
-    return e.what();
-  }
-  return "none";
+  return test::refusal_of([&] { choose(p, parse_cells(names)); });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "support/made_results.hpp"
 #include "support/program.hpp"
 #include "support/stored.hpp"
+#include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -44,12 +45,7 @@ std::string journal_text(const scratch_folder& folder) {
 }
 
 std::string journal_refusal(const std::string& text) {
-  try {
-    test::read_journal(text);
-  } catch (const input::invalid& e) {
-    return e.what();
-  }
-  return "";
+  return test::refusal_of([&] { test::read_journal(text); });
 }
 
 }  // namespace

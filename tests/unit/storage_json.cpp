@@ -7,6 +7,7 @@
 #include "support/made_results.hpp"
 #include "support/program.hpp"
 #include "support/stored.hpp"
+#include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -22,13 +23,7 @@ json stored(const results::document& d) { return json::parse(storage::to_json(d)
 // The error of read() for a file with this text; "": none.
 std::string refusal(const std::string& text) {
   const test::scratch_folder folder;
-  const std::string file = folder.write("r.json", text);
-  try {
-    storage::read(file);
-  } catch (const input::invalid& e) {
-    return e.what();
-  }
-  return "";
+  return test::refusal_of([&] { storage::read(folder.write("r.json", text)); });
 }
 
 std::string refusal_with(const char* pointer, const json& value) {

@@ -10,6 +10,7 @@
 #include "support/made_results.hpp"
 #include "support/program.hpp"
 #include "support/stored.hpp"
+#include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -38,13 +39,7 @@ json stored_peaks_of(const results::document& d) { return json::parse(storage::t
 // The error of load_peaks() for a file with this text; "": none.
 std::string peaks_refusal(const std::string& text) {
   const test::scratch_folder folder;
-  const std::string file = folder.write("c.json", text);
-  try {
-    storage::load_peaks(file);
-  } catch (const input::invalid& e) {
-    return e.what();
-  }
-  return "";
+  return test::refusal_of([&] { storage::load_peaks(folder.write("c.json", text)); });
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #pragma once
-// The files in which measured peaks of this machine's devices are stored.
+// What is measured of this machine's devices: their peaks, which are stored in files, and whether
+// their clocks are locked.
 
+#include "devices/clock_lock.hpp"
 #include "devices/devices.hpp"
 #include "roofline/peaks.hpp"
 
@@ -27,5 +29,11 @@ roofline::peaks measure_peaks(const results::device& d);
 // Those that are known are looked at: one that is exceeded now is replaced. What is new is stored.
 std::optional<roofline::peaks> peaks_of(const results::device& d,
                                         const std::set<roofline::resource>& needed);
+
+// Whether clocks are locked; the runner itself sets none. Keeps an idle GPU busy for half a second;
+// one that other programs use is left alone.
+devices::clock_lock measure_clock_lock(const results::device& d);
+// Adds the fact "clocks" to the device. Throws devices::absent unless they are locked.
+void require_locked_clocks(results::device& d);
 
 }  // namespace kzoo::cli
