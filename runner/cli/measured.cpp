@@ -48,13 +48,9 @@ timing::process_spread measure_spread(const results::device& d) {
   std::vector<std::vector<timing::process_median>> by_size;
   for (int i = 0; i < kProcesses; ++i) {
     const process::command_result ran = process::run_command(
-        {self, std::string(microbenchmarks::kProductsCommand), d.id}, {}, kTimeoutSeconds);
-    if (ran.code != 0 || ran.hung) {
-      throw devices::failure(fmt::format("a process that times products {}: {}",
-                                         process::how_it_failed(ran, kTimeoutSeconds),
-                                         printable(ran.output, kLongestText)));
-    }
-    const auto medians = microbenchmarks::read_medians(ran.output);
+        microbenchmarks::products_command(self, d.id), {}, kTimeoutSeconds);
+    const auto medians =
+        microbenchmarks::read_medians(ran.output, process::how_it_failed(ran, kTimeoutSeconds));
     by_size.resize(medians.size());
     for (std::size_t size = 0; size < medians.size(); ++size)
       by_size[size].push_back(medians[size]);

@@ -24,14 +24,11 @@ struct profiled_cell {
 // The command line that starts `program`, a runner, for the cell.
 std::vector<std::string> profiled_command(const std::string& program, const profiled_cell& cell);
 
-// Starts the last line that the process prints.
-inline constexpr std::string_view kProfiledMark = "kernel-zoo profiled: ";
-
 // Throws failure unless the output shows that the process completed the run. `how_ended` describes
-// a process that ended without printing its last line.
+// a process that ended without a reply.
 void check_profiled(const std::string& output, const std::string& how_ended);
 
-// The main function of that process. `cell`: the last argument of profiled_command().
+// The main function of that process. `cell`: its last argument.
 int profiled_main(std::string_view cell);
 
 }  // namespace kzoo::client

@@ -1,21 +1,18 @@
 #include "microbenchmarks/process_medians.hpp"
 
+#include "core/verdict.hpp"
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
-#include "os/printable.hpp"
+#include "process/one_shot.hpp"
 #include "timing/summary.hpp"
 
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <string>
 
 namespace kzoo::microbenchmarks {
@@ -88,39 +85,38 @@ timing::process_median median_at(devices::backend& on, int n, std::minstd_rand& 
 
 }  // namespace
 
-int time_products(std::string_view device_id) try {
-  const results::device d = devices::find(std::string(device_id));
-  const auto on = devices::open(d.id);
-  std::minstd_rand random(std::random_device{}());
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - start < kClockWarmup)
-    round_median(*on, kSizes.back(), random);
-  for (const int n : kSizes) {
-    const timing::process_median m = median_at(*on, n, random);
-    std::printf("%d %.9g %.9g\n", n, m.ms, m.standard_error);
-  }
-  return EXIT_SUCCESS;
-} catch (const std::exception& e) {
-  std::fprintf(stderr, "%s\n", e.what());
-  return EXIT_FAILURE;
+std::vector<std::string> products_command(const std::string& program,
+                                          const std::string& device_id) {
+  return process::one_shot_command(program, kProductsCommand, device_id);
 }
 
-std::vector<timing::process_median> read_medians(const std::string& output) {
-  const auto refuse = [](const std::string& printed) {
-    throw devices::failure("a process that timed products printed no times but " +
-                           printable(printed, kLongestText));
-  };
+int time_products(std::string_view request) {
+  return process::answer_once(request, [](const nlohmann::json& device_id) {
+    const results::device d = devices::find(device_id.get<std::string>());
+    const auto on = devices::open(d.id);
+    std::minstd_rand random(std::random_device{}());
+    const auto start = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - start < kClockWarmup)
+      round_median(*on, kSizes.back(), random);
+    auto medians = nlohmann::ordered_json::array();
+    for (const int n : kSizes) {
+      const timing::process_median m = median_at(*on, n, random);
+      medians.push_back({m.ms, m.standard_error});
+    }
+    return medians;
+  });
+}
+
+std::vector<timing::process_median> read_medians(const std::string& output,
+                                                 const std::string& how_ended) {
   std::vector<timing::process_median> medians;
-  std::istringstream lines(output);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    int n = 0;
-    timing::process_median m;
-    if (!(words >> n >> m.ms >> m.standard_error) || !(m.ms > 0) || !(m.standard_error >= 0))
-      refuse(output);
-    medians.push_back(m);
+  process::read_reply(output, how_ended, [&](const nlohmann::ordered_json& reply) {
+    for (const auto& m : reply) medians.push_back({m.at(0), m.at(1)});
+  });
+  for (const timing::process_median& m : medians) {
+    if (!(m.ms > 0) || !(m.standard_error >= 0))
+      throw failure(verdict::error, "a product was timed as nothing");
   }
-  if (medians.empty()) refuse("nothing");
   return medians;
 }
 

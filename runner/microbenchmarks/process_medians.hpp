@@ -11,14 +11,16 @@
 
 namespace kzoo::microbenchmarks {
 
-// The first argument of such a process; the second is the device's id.
+// The first argument of such a process.
 inline constexpr std::string_view kProductsCommand = "__time_products";
-// Writes one line for each size to stdout. Returns the exit code.
-int time_products(std::string_view device_id);
+// The command line that starts `program`, a runner, for a device.
+std::vector<std::string> products_command(const std::string& program, const std::string& device_id);
+// The main function of that process. `request`: its last argument.
+int time_products(std::string_view request);
 
-// What one process has written, by size. Throws devices::failure with the output if it is something
-// else.
-std::vector<timing::process_median> read_medians(const std::string& output);
+// What one such process has printed, by size. Throws failure, also if it is something else.
+std::vector<timing::process_median> read_medians(const std::string& output,
+                                                 const std::string& how_ended);
 
 // Enqueues C = A B for row-major n x n matrices, n a multiple of 32, on the stream of a backend.
 void enqueue_product(const float* a, const float* b, float* c, int n, void* stream);

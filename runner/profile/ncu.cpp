@@ -3,6 +3,7 @@
 #include "client/profiled.hpp"
 #include "os/printable.hpp"
 #include "process/command.hpp"
+#include "process/one_shot.hpp"
 #include "profile/raw_page.hpp"
 
 #include <fmt/format.h>
@@ -81,7 +82,7 @@ std::string printed_in(const std::string& output) {
   std::string text;
   bool any = false;
   for (const std::string& line : lines_of(output)) {
-    if (line.starts_with("==PROF==") || line.starts_with(client::kProfiledMark)) continue;
+    if (line.starts_with("==PROF==") || line.starts_with(process::kReply)) continue;
     text += line + '\n';
     any = any || !line.empty();
   }

@@ -3,13 +3,10 @@
 
 #include "profile/counters.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <string>
 
 namespace kzoo::profile {
 
-nlohmann::ordered_json to_json(const document& d);
 std::string to_text(const document& d);  // the text of a file
 
 }  // namespace kzoo::profile

@@ -35,7 +35,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <concepts>
+#include <cstddef>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -72,6 +74,10 @@ nlohmann::ordered_json to_value(const std::vector<T>& list) {
   for (const T& element : list) j.push_back(to_value(element));
   return j;
 }
+template <class T, std::size_t kCount>
+nlohmann::ordered_json to_value(const std::array<T, kCount>& list) {
+  return list;
+}
 template <class T>
 nlohmann::ordered_json to_value(const std::optional<T>& v) {
   return v ? to_value(*v) : nlohmann::ordered_json();
@@ -99,6 +105,13 @@ template <class T>
 void from_value(const field& f, std::vector<T>& list) {
   list.clear();
   for (const field& element : f.elements()) from_value(element, list.emplace_back());
+}
+
+template <std::integral T, std::size_t kCount>
+void from_value(const field& f, std::array<T, kCount>& list) {
+  const std::vector<field> elements = f.elements();
+  if (elements.size() != kCount) f.refuse(fmt::format("expected {} numbers", kCount));
+  for (std::size_t i = 0; i < kCount; ++i) list[i] = elements[i].integer<T>();
 }
 
 // ---- conversions ----

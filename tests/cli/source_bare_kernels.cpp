@@ -77,9 +77,11 @@ TEST_CASE("twelve bare kernels pass, with at most ten lines of manifest each") {
 
 TEST_CASE("a bare kernel takes what its manifest says, and declines the rest") {
   const bench b;
-  const std::string file =
-      b.folder.write("product.cu", std::string(kLaunch) + kArguments + kGrid + kKernel);
-  const auto ran = b.run(file, "--sizes 33x65x17");
+  b.folder.write("product.cu", std::string(kLaunch) + kArguments + kGrid + kKernel);
+  const auto types = b.folder.write("types.toml",
+                                    "plugins = ['./product.cu']\n[[problem]]\nsizes = [8]\n"
+                                    "padding = 3\n[[problem]]\nsizes = [8]\ndtype = 'i32'\n");
+  const auto ran = runner(types + " --device cpu --no-journal --json -");
   INFO(ran.err);
   CHECK(ran.code == 0);
   std::set<std::string> reasons;

@@ -1,3 +1,4 @@
+#include "core/verdict.hpp"
 #include "microbenchmarks/process_medians.hpp"
 #include "support/catch.hpp"
 #include "support/rounds_apart.hpp"
@@ -7,7 +8,9 @@
 #include <random>
 #include <vector>
 
+using namespace kzoo;
 using namespace kzoo::timing;
+using kzoo::test::ContainsSubstring;
 using kzoo::test::rounds_apart;
 
 namespace {
@@ -90,11 +93,18 @@ TEST_CASE("a widened interval keeps the ratio, and a missing one stays missing",
   CHECK_FALSE(widened({1.1, {}}, a, b, {0, 0.01}).likely);
 }
 
-TEST_CASE("only the output of a process that timed products is read", "[timing]") {
-  const auto medians = kzoo::microbenchmarks::read_medians("128 0.008 1e-05\n256 0.013 0\n");
+TEST_CASE("only the reply of a process that timed products is read", "[timing]") {
+  const auto read = [](const std::string& output) {
+    return microbenchmarks::read_medians(output, "code 1");
+  };
+  const auto medians =
+      read("noise\nkernel-zoo reply: {\"answer\": [[0.008, 1e-05], [0.013, 0]]}\n");
   REQUIRE(medians.size() == 2);
   CHECK(medians[0].ms == 0.008);
   CHECK(medians[0].standard_error == 1e-05);
-  for (const char* wrong : {"", "no device\n", "128 -1 0\n", "128 1\n", "128 nan 0\n"})
-    CHECK_THROWS(kzoo::microbenchmarks::read_medians(wrong));
+  CHECK_THROWS_WITH(read("no device\n"), ContainsSubstring("code 1"));
+  CHECK_THROWS_WITH(read("kernel-zoo reply: {\"verdict\": \"error\", \"reason\": \"no device\"}\n"),
+                    "no device");
+  for (const char* wrong : {"[[-1, 0]]", "[[1]]", "[[null, 0]]", "{"})
+    CHECK_THROWS_AS(read(std::string("kernel-zoo reply: {\"answer\": ") + wrong + "}"), failure);
 }
