@@ -2,8 +2,7 @@
 // A kernel's speed and power once the device has settled under it.
 
 #include "checks/timed_runs.hpp"
-#include "results/conditions.hpp"
-#include "results/sustained.hpp"
+#include "results/cell.hpp"
 
 #include <cstdint>
 #include <optional>

@@ -10,6 +10,9 @@
 
 namespace kzoo::report {
 
+using results::cell;
+using results::document;
+
 std::vector<reason> reasons(const document& d, std::size_t problem) {
   std::vector<reason> found;
   for (const cell& c : d.cells_of(problem)) {
@@ -45,7 +48,7 @@ std::size_t shared_reason::cells() const {
   return count;
 }
 
-std::vector<shared_reason> shared_reasons(const results::document& d) {
+std::vector<shared_reason> shared_reasons(const document& d) {
   std::vector<shared_reason> all;
   std::map<std::pair<kzoo::verdict, std::string>, std::size_t> places;  // in that list
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
