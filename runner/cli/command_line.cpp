@@ -1,7 +1,6 @@
 #include "cli/command_line.hpp"
 
 #include "cli/commands.hpp"
-#include "cli/completion.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"

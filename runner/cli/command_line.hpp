@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -32,5 +33,13 @@ struct call {
 // To parse is then to execute the subcommand that is named. The runner's app keeps a reference to
 // the call.
 void add_subcommands(CLI::App& runner, call& c);
+
+// Completion in shells: scripts/completion asks `runner --complete LINE`, and offers what is
+// printed.
+inline constexpr std::string_view kCompleteCommand = "--complete";
+
+// What the last word of the line, which ends at the cursor, may become; empty where that is any
+// file. Commands and options are those of the app.
+std::vector<std::string> completions(const CLI::App& runner, std::string_view line);
 
 }  // namespace kzoo::cli

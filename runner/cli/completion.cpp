@@ -1,6 +1,5 @@
-#include "cli/completion.hpp"
+#include "cli/command_line.hpp"
 
-#include "cli/commands.hpp"
 #include "cli/setup.hpp"
 #include "core/kernel_id.hpp"
 #include "core/problem.hpp"

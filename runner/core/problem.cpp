@@ -34,6 +34,7 @@ std::string_view precision_name(kzoo_precision precision) {
   constexpr std::array<std::string_view, kPrecisions.size()> kNames{
       "fp32", "tf32",      "fp16", "bf16",       "int32",
       "fp64", "fp16 sums", "fp8",  "fp32_split", "fp32_normwise"};
+  static_assert(!kNames.back().empty());
   const auto known = std::ranges::find(kPrecisions, precision);
   return known == kPrecisions.end() ? "unknown precision" : kNames[known - kPrecisions.begin()];
 }
@@ -48,6 +49,7 @@ std::string_view fill_name(fill f) {
       "uniform", "integers", "probe",    "signs",     "normal",  "zeros",    "ones",
       "sparse",  "powers",   "few_bits", "unequal",   "probe_b", "specials", "scaled",
       "uneven",  "full",     "full_b",   "unequal_b", "stale"};
+  static_assert(!kNames.back().empty());
   return kNames[static_cast<std::size_t>(f)];
 }
 

@@ -26,6 +26,7 @@ inline constexpr std::array kVerdicts{
 constexpr std::string_view verdict_name(verdict v) {
   constexpr std::array<std::string_view, kVerdicts.size()> kNames{
       "pass", "wrong", "impossible time", "crashed", "hung", "error", "unsupported", "unavailable"};
+  static_assert(!kNames.back().empty());
   return kNames[static_cast<std::size_t>(v)];
 }
 
