@@ -59,7 +59,7 @@ reference::judgement compare_with_single_runs(candidate& c, double ms,
   const double least = kLeastRatio * timing::median(single.samples_ms) - kLaunchMs;
   if (ms < least) {
     single.judgement.refuse(fmt::format(
-        "takes {:.3g} ms, and {:.3g} ms where C is filled before each run: it keeps results", ms,
+        "takes {:.3g} ms, and {:.3g} ms where C is filled before each run: it caches results", ms,
         timing::median(single.samples_ms)));
   }
   return single.judgement;

@@ -75,7 +75,7 @@ std::string unseen_data::compare(candidate& c, double max_seconds) const {
       ratio_of(unseen, pairs, timing::summarise_without_interval(seen, pairs));
   return is_much(slower) ? fmt::format(
                                "takes {:.3g} times as long on data that it has not seen: it "
-                               "keeps results",
+                               "caches results",
                                slower.value)
                          : "";
 }

@@ -110,7 +110,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
   const auto decline = [&](const std::string& why) {
     const auto before = taken_.find({variant, p});
     if (before == taken_.end()) throw failure(verdict::unsupported, why);
-    before->second = "declines a problem that it took before: " + why;
+    before->second = "supports() refused a problem that it had accepted: " + why;
     throw failure(verdict::error, before->second);
   };
   if (const auto before = taken_.find({variant, p});

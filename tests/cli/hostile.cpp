@@ -72,7 +72,7 @@ const std::vector<expectation> kOnBoth = {
     {"state:skips_while_timed", "wrong", {"the kernel wrote nothing"}},
     {"memory:writes_input_later", "wrong", {"input A"}},
     {"sizes:declines_in_create", "unsupported", {"on second thoughts"}},
-    {"sizes:declines_later", "error", {"declines a problem that it took before: enough of that"}},
+    {"sizes:declines_later", "error", {"supports() refused a problem that it had accepted: enough of that"}},
     {"launches:honest", "pass", {}},
     {"memory:honest", "pass", {}},
 };
@@ -276,7 +276,7 @@ TEST_CASE("a result that is kept and given the new signs is found out by new num
   const auto cells = ran.json().at("cells");
   CHECK(cells.at(0).at("verdict") == "pass");
   check_cell(cells.at(1), "wrong",
-             {"times as long on data that it has not seen: it keeps results"});
+             {"times as long on data that it has not seen: it caches results"});
   check_cell(cells.at(2), "wrong", {"wrong on data that it had not seen: "});
   for (const int i : {1, 2}) CHECK(cells.at(i).at("time").is_null());
 }
@@ -294,7 +294,7 @@ TEST_CASE("a kernel that keeps a C which is not filled again gains nothing by it
   CHECK(sustained.at("time").at("rounds").size() == 3);
   CHECK(sustained.at("watts").is_null());
   CHECK(sustained.at("no_energy") == "the device is not a GPU");
-  check_cell(cells.at(1), "wrong", {"where C is filled before each run: it keeps results"});
+  check_cell(cells.at(1), "wrong", {"where C is filled before each run: it caches results"});
 }
 
 TEST_CASE("work in a signal handler is no way around the clock", "[cli][hostile]") {

@@ -12,11 +12,11 @@
 //     static constexpr auto kernel = tiled_kernel;      // __global__ void (kzoo::gemm<float>)
 //   };
 //
-// With `run`, which enqueues work on the stream, and does nothing else:
+// With `run`, which enqueues work on the stream, and does nothing else; kzoo_arguments has the
+// stream and the workspace:
 //
 //     void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const;
-//     void run(const kzoo::gemm<float>& g, const kzoo_arguments& arguments) const;   // for
-//     workspace
+//     void run(const kzoo::gemm<float>& g, const kzoo_arguments& arguments) const;
 //
 // Matrices are fp32 and row-major unless the variant says more:
 //
@@ -89,7 +89,7 @@ struct granularity {
   unsigned m = 1, n = 1, k = 1, row_bytes = 1;
 };
 
-// All element types that experiments have.
+// Every dtype that an experiment can name.
 using every_type =
     types<float, __half, __nv_bfloat16, int, to<__half, float>, to<__nv_bfloat16, float>, double,
           to<signed char, int>, to<__nv_fp8_e4m3, float>, to<__nv_fp8_e4m3, __nv_bfloat16>,
