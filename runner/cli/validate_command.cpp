@@ -7,7 +7,7 @@
 #include "report/validation.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
-#include "storage/validation_json.hpp"
+#include "storage/results_json.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

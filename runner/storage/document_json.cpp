@@ -1,6 +1,7 @@
 // A whole run as JSON, in both directions. Figures that follow from others are not read but
 // recomputed.
 
+#include "core/version.hpp"
 #include "input/diagnostics.hpp"
 #include "storage/archive.hpp"
 #include "storage/collected_cells.hpp"
@@ -144,5 +145,23 @@ std::string dumped(const json& j, int indent) {
 
 json to_json(const results::device& d) { return to_value(d); }
 json to_json(const results::plugin_record& p) { return to_value(p); }
+
+std::string to_text(const results::validation& v) {
+  json variants = json::array();
+  for (const results::validated_variant& one : v.variants) {
+    variants.push_back({{"kernel", one.kernel},
+                        {"dtype", types_name(one.dtype)},
+                        {"precision", precision_name(one.declared)},
+                        {"problem", one.problem},
+                        {"checks", to_json(one.findings)}});
+  }
+  json plugins = json::array();
+  for (const results::plugin_record& p : v.plugins) plugins.push_back(to_json(p));
+  const json j{{"schema", "kzoo.validation/1"},  {"runner", {{"version", kVersion}}},
+               {"wall_seconds", v.wall_seconds}, {"device", to_json(v.device)},
+               {"tier", tier_name(v.tier)},      {"plugins", std::move(plugins)},
+               {"variants", std::move(variants)}};
+  return dumped(j, 2) + '\n';
+}
 
 }  // namespace kzoo::storage

@@ -3,6 +3,7 @@
 
 #include "os/output.hpp"
 #include "results/document.hpp"
+#include "results/validation.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -39,5 +40,8 @@ results::document read_head(nlohmann::ordered_json head, const std::string& plac
 nlohmann::ordered_json to_json(const results::device& d);
 nlohmann::ordered_json to_json(const results::plugin_record& p);
 nlohmann::ordered_json to_json(const std::vector<results::finding>& findings);
+
+// The results of `runner validate`, schema kzoo.validation/1: the text of a file.
+std::string to_text(const results::validation& v);
 
 }  // namespace kzoo::storage

@@ -32,10 +32,10 @@ constexpr std::array<std::string_view, 26> kFolders{
     "input",            // errors in what a user wrote
     "storage",          // records as JSON
     "devices",          // memory, streams and clocks
+    "process",          // processes, channels and shared memory
     "microbenchmarks",  // kernels that peaks are measured with
     "experiment",       // TOML to records
     "manifest",         // compiled kernels: how they are launched, and plugins of them
-    "process",          // processes, channels and shared memory
     "compile",          // plugins from their sources
     "worker",           // the process that loads a plugin
     "client",           // a worker process, as the supervisor uses it
