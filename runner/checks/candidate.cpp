@@ -7,8 +7,8 @@ void candidate::prepare(const problem& p, int slot) {
   prepared_[slot] = p;
 }
 
-void candidate::renew(const problem& p, const std::string& move, int slot) {
-  client_.renew(p, move, slot);
+void candidate::refill(const problem& p, const std::string& move, int slot) {
+  client_.refill(p, move, slot);
   prepared_[slot] = p;
 }
 
@@ -64,7 +64,7 @@ reference::judgement candidate::repeat(const std::vector<std::uint64_t>& judged)
   j.right = true;
   prepare(current_problem());
   for (int i = 0; i < kRuns && j.right; ++i) j = run(0, judged).judgement;
-  finish();
+  destroy();
   return j;
 }
 

@@ -34,10 +34,10 @@ class candidate {
 
   // Creates an instance for the problem. Slots are those of plugin_client.
   void prepare(const problem& p, int slot = 0);
-  // New contents and addresses for the same instance: see plugin_client::renew().
-  void renew(const problem& p, const std::string& move, int slot = 0);
+  // New contents and addresses for the same instance: see plugin_client::refill().
+  void refill(const problem& p, const std::string& move, int slot = 0);
   const problem& prepared(int slot = 0) const { return prepared_.at(slot); }
-  void finish(int slot = 0) { client_.finish(slot); }
+  void destroy(int slot = 0) { client_.destroy(slot); }
 
   // Runs the instance in the slot and judges C, the redzones and whether the inputs are unchanged.
   // A C whose digest is in `judged` was found right before, and is not compared again.

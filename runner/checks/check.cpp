@@ -72,7 +72,7 @@ covered sweep(candidate& c, const std::vector<problem>& problems) {
         continue;
       }
       require(c.run().judgement, problem_name(p));
-      c.finish();
+      c.destroy();
     } catch (const failure& f) {
       throw failure(f.verdict, problem_name(p) + ": " + f.what());
     }

@@ -20,7 +20,7 @@ covered run_product(candidate& c) {
   timing::throttle_filter all_count(0, how.samples);
   const judged_samples timed = sample(c, how, judged, all_count);
   require(timed.judgement, "right when it ran once, wrong when it was timed");
-  c.finish();
+  c.destroy();
   return {fmt::format("{}, error {:.3g} of what is allowed", problem_name(c.current_problem()),
                       first.judgement.accuracy.worst_of_allowed)};
 }
@@ -37,15 +37,15 @@ covered run_freivalds(candidate& c) {
   c.run_unjudged();
   if (!is_integer(real.dtype)) {
     require_no(reference::compare_rounded(real, c.declared(), *expected.rounded_sums(real),
-                                          c.client().fold(key)),
+                                          c.client().sum_rows(key)),
                real);
   }
   const problem exact = reference::exact_companion(real);
   c.prepare(exact);
   c.run_unjudged();
-  require_no(reference::compare_exact(exact, *expected.exact_sums(exact), c.client().fold(key)),
+  require_no(reference::compare_exact(exact, *expected.exact_sums(exact), c.client().sum_rows(key)),
              exact);
-  c.finish();
+  c.destroy();
   return {
       fmt::format("all {} elements of C by weighted row sums, and exactly on small integers; {} "
                   "random rows against fp64",

@@ -27,7 +27,7 @@ reference::judgement result_judge::judge(const problem& p, const worker::output_
   const kzoo_precision declared = who_.description.declared(p.dtype);
   j = compare(seen, declared, slot);
   if (!j.right && who_.show_errors) {
-    if (rows_only_) client_.show(slot);
+    if (rows_only_) client_.copy_result(slot);
     rows_only_ = false;
     j.errors = reference::map_errors(*judged_by_, declared, client_.output());
   }
@@ -50,7 +50,8 @@ reference::judgement result_judge::compare(const worker::output_report& seen,
                                            kzoo_precision declared, int slot) {
   rows_only_ = !judged_by_->complete();
   if (rows_only_ && seen.survey.clean()) return reference::judge(*judged_by_, declared, kept());
-  if (rows_only_) client_.show(slot);  // the survey found an error: copy all of C to locate it
+  if (rows_only_)
+    client_.copy_result(slot);  // the survey found an error: copy all of C to locate it
   rows_only_ = false;
   return reference::judge(*judged_by_, declared, client_.output());
 }

@@ -95,7 +95,7 @@ covered run_compute_sanitizer(candidate& c, const std::string& tool) {
                                 std::to_string(kFound), "--print-limit", "3"};
   const std::string size = size_for(c);
   for (const std::string& word : runner_on(c, c.who().file.string(), size)) argv.push_back(word);
-  c.client().release();
+  c.client().free_memory();
   try {
     return judge(process::run_command(argv, {}, kTimeoutSeconds), kFound,
                  fmt::format("compute-sanitizer --tool {}", tool), size,
@@ -117,7 +117,7 @@ covered run_address_sanitizer(candidate& c) {
   const std::string runtime = KZOO_ASAN_RUNTIME;
   if (!fs::exists(runtime)) throw skipped("there is no libasan at " + runtime);
   const std::string size = size_for(c);
-  c.client().release();
+  c.client().free_memory();
   return judge(
       process::run_command(
           runner_on(c, file.string(), size),

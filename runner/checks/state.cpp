@@ -37,12 +37,12 @@ void in_turn(candidate& c, const problem& other) {
   }
   // Destroys first the older instance of the same shape, then the oldest of all.
   const std::string destroyed = "right until another instance was destroyed: ";
-  c.finish(1);
+  c.destroy(1);
   run_right(c, destroyed + b, 2);
   run_right(c, destroyed + a);
-  c.finish(0);
+  c.destroy(0);
   run_right(c, destroyed + b, 2);
-  c.finish(2);
+  c.destroy(2);
 }
 
 // New contents in the same buffers, with the same instance: finds cached results.
@@ -51,10 +51,10 @@ covered run_new_contents(candidate& c) {
   c.prepare(p);
   run_right(c, "the first run");
   for (const std::uint64_t seed : {p.seed + 1, p.seed}) {
-    c.renew(with_seed(p, seed), "");
+    c.refill(with_seed(p, seed), "");
     run_right(c, "right at first, wrong once A and B have new contents");
   }
-  c.finish();
+  c.destroy();
   return {"contents changed twice in the same buffers"};
 }
 
@@ -65,14 +65,14 @@ covered run_new_addresses(candidate& c) {
   run_right(c, "the first run");
   for (const auto& [letter, name] :
        {std::pair{"a", "A"}, {"b", "B"}, {"c", "C"}, {"w", "the workspace"}}) {
-    c.renew(c.current_problem(), letter);
+    c.refill(c.current_problem(), letter);
     run_right(c, fmt::format("right at first, wrong once {} is at a new address: was a "
                              "pointer kept from the first call?",
                              name));
   }
-  c.renew(with_seed(c.current_problem(), c.current_problem().seed + 1), "abcw");
+  c.refill(with_seed(c.current_problem(), c.current_problem().seed + 1), "abcw");
   run_right(c, "right at first, wrong once A, B, C and the workspace all are at new addresses");
-  c.finish();
+  c.destroy();
   return {"A, B, C and the workspace moved in turn, then all at once"};
 }
 
@@ -97,7 +97,7 @@ covered run_interleaved(candidate& c) {
     other = *fitted.taken;
     c.prepare(other);
     run_right(c, problem_name(other) + " alone");
-    c.finish();
+    c.destroy();
     c.prepare(c.current_problem());
     run_right(c, "the first run");
     c.prepare(other, 1);
@@ -132,7 +132,7 @@ covered run_repeatedly(candidate& c) {
         which, difference.max_abs_diff,
         reference::place_name(operands_of(p).c, difference.worst_row, difference.worst_col)));
   }
-  c.finish();
+  c.destroy();
   return {
       fmt::format("{} runs, {}", kRuns, nondeterministic ? "all right" : "bit for bit the same")};
 }

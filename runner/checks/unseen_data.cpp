@@ -20,7 +20,7 @@ struct unseen_run {
 unseen_run run_on(candidate& c, std::uint64_t seed, bool hot, bool judged) {
   problem p = c.current_problem();
   p.seed = seed & INT64_MAX;
-  c.renew(p, "");
+  c.refill(p, "");
   worker::sample_request how;
   how.hot = hot;
   how.any_output = true;

@@ -47,10 +47,18 @@ timing::process_spread measure_spread(const results::device& d) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   std::vector<std::vector<timing::process_median>> by_size;
   for (int i = 0; i < kProcesses; ++i) {
-    const process::command_result ran = process::run_command(
-        microbenchmarks::products_command(self, d.id), {}, kTimeoutSeconds);
-    const auto medians =
-        microbenchmarks::read_medians(ran.output, process::how_it_failed(ran, kTimeoutSeconds));
+    const process::command_result ran =
+        process::run_command(microbenchmarks::products_command(self, d.id), {}, kTimeoutSeconds);
+    const std::string how = process::how_it_failed(ran, kTimeoutSeconds);
+    std::vector<timing::process_median> medians;
+    try {
+      medians = microbenchmarks::read_medians(
+          ran.output, fmt::format("{}: {}", how, printable(ran.output, kLongestText)));
+    } catch (const failure& f) {
+      throw devices::failure(fmt::format("a process that times products: {}", f.what()));
+    }
+    if (ran.hung || ran.code != 0)
+      throw devices::failure(fmt::format("a process that times products {}", how));
     by_size.resize(medians.size());
     for (std::size_t size = 0; size < medians.size(); ++size)
       by_size[size].push_back(medians[size]);

@@ -97,7 +97,7 @@ std::optional<std::string> plugin_client::objection(const std::string& device,
   if (opened_ && !set_back()) leave();
   if (!opened_) open();
   try {
-    call_for<json>(operation::ask, {{"device", device}, {"variant", variant}, {"problem", p}});
+    call_for<json>(operation::supports, {{"device", device}, {"variant", variant}, {"problem", p}});
     return std::nullopt;
   } catch (const failure& f) {
     if (f.verdict != verdict::unsupported) throw;
@@ -131,9 +131,9 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
   taken_.try_emplace({variant, p});
 }
 
-void plugin_client::renew(const problem& p, const std::string& move, int slot) {
+void plugin_client::refill(const problem& p, const std::string& move, int slot) {
   prepared_.at(slot) = p;
-  call_for<json>(operation::renew, {{"slot", slot}, {"problem", p}, {"move", move}});
+  call_for<json>(operation::refill, {{"slot", slot}, {"problem", p}, {"move", move}});
 }
 
 void plugin_client::expect(const worker::output_request& output, const problem& p) {
@@ -148,9 +148,9 @@ worker::run_report plugin_client::run(const worker::run_request& how, int slot) 
   return call_for<worker::run_report>(operation::run, {{"slot", slot}, {"how", how}});
 }
 
-void plugin_client::show(int slot) {
+void plugin_client::copy_result(int slot) {
   expect({}, prepared_.at(slot));
-  call_for<json>(operation::show, {{"slot", slot}});
+  call_for<json>(operation::copy_result, {{"slot", slot}});
 }
 
 worker::sample_report plugin_client::sample(const worker::sample_request& how) {
@@ -190,10 +190,10 @@ void plugin_client::profile(int warmup) {
   call_for<json>(operation::profile, {{"slot", 0}, {"warmup", warmup}});
 }
 
-std::vector<data::row_sums> plugin_client::fold(std::uint64_t key, int slot) {
+std::vector<data::row_sums> plugin_client::sum_rows(std::uint64_t key, int slot) {
   const problem& p = prepared_.at(slot);
   output_.reserve(folded_bytes(p));
-  call_for<json>(operation::fold, {{"slot", slot}, {"key", key}});
+  call_for<json>(operation::sum_rows, {{"slot", slot}, {"key", key}});
   std::vector<data::row_sums> sums(static_cast<std::size_t>(p.all_rows()));
   std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
   return sums;
@@ -201,16 +201,17 @@ std::vector<data::row_sums> plugin_client::fold(std::uint64_t key, int slot) {
 
 double plugin_client::longest_pause_ms(const std::string& device) {
   if (!opened_) open();
-  const auto report = call_for<worker::watch_report>(operation::watch, {{"device", device}});
+  const auto report =
+      call_for<worker::pause_report>(operation::longest_pause, {{"device", device}});
   if (!is_figure(report.pause_ms)) refuse_forged();
   return report.pause_ms;
 }
 
-void plugin_client::finish(int slot) { call_for<json>(operation::finish, {{"slot", slot}}); }
+void plugin_client::destroy(int slot) { call_for<json>(operation::destroy, {{"slot", slot}}); }
 
-std::optional<worker::memory_report> plugin_client::release() {
+std::optional<worker::memory_report> plugin_client::free_memory() {
   if (!opened_) return std::nullopt;
-  const auto now = call_for<worker::memory_report>(operation::release, json::object());
+  const auto now = call_for<worker::memory_report>(operation::free_memory, json::object());
   const std::int64_t host_before = std::exchange(host_in_use_, now.host).value_or(now.host);
   return worker::memory_report{now.host - host_before, now.device, now.device_free,
                                printable(now.limits, kLongestText)};

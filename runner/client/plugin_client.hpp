@@ -42,7 +42,7 @@ class plugin_client {
   // Gives a prepared instance the contents of `p`, which may differ in seed and fill only, and a
   // new address to each matrix named in `move`, such as "abc", "b", ""; w is the workspace. The old
   // memory is poisoned.
-  void renew(const problem& p, const std::string& move, int slot = 0);
+  void refill(const problem& p, const std::string& move, int slot = 0);
   // Runs it once; output() then holds the requested part of C.
   worker::run_report run(const worker::run_request& how = {}, int slot = 0);
   // Times repeated runs; output() then holds the last result, unless its digest is known.
@@ -54,26 +54,26 @@ class plugin_client {
   // Runs it `warmup` times, then once within the range that a profiler watches.
   void profile(int warmup);
   // output() then holds all of C, as the last run left it.
-  void show(int slot = 0);
+  void copy_result(int slot = 0);
   // The sums of each row of C, as the last run left it.
-  std::vector<data::row_sums> fold(std::uint64_t key, int slot = 0);
+  std::vector<data::row_sums> sum_rows(std::uint64_t key, int slot = 0);
   // The longest time for which another process had the device, while this one's ran a kernel.
   double longest_pause_ms(const std::string& device);
   // Destroys the instance that prepare() created.
-  void finish(int slot = 0);
+  void destroy(int slot = 0);
   // Frees the memory of all problems, keeps the library. Returns what the plugin has kept: on the
-  // host, what is in use beyond what was at the last release() of the same session, 0 at the first
-  // one; on the device, beyond what was before the first prepare() since then, so that what other
-  // processes keep in their turns does not count. Nothing where nothing was loaded.
-  std::optional<worker::memory_report> release();
+  // host, what is in use beyond what was at the last free_memory() of the same session, 0 at the
+  // first one; on the device, beyond what was before the first prepare() since then, so that what
+  // other processes keep in their turns does not count. Nothing where nothing was loaded.
+  std::optional<worker::memory_report> free_memory();
   // Discards the session and ends its worker; the next prepare() starts another.
   void leave();
   // What this session ran last beside this variant on this problem, and what may have left
   // something behind: "plugin:variant at 64x64x64"; "" if nothing.
   std::string ran_before(std::uint32_t variant, const problem& p) const;
 
-  // What the last run(), sample(), end_to_end() or show() copied: the C buffer with its redzones,
-  // or rows of it. Valid until the next call.
+  // What the last run(), sample(), end_to_end() or copy_result() copied: the C buffer with its
+  // redzones, or rows of it. Valid until the next call.
   std::span<const std::byte> output();
 
  protected:
@@ -111,7 +111,7 @@ class plugin_client {
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
-  std::optional<std::int64_t> host_in_use_;  // bytes, at the last release() of this session
+  std::optional<std::int64_t> host_in_use_;  // bytes, at the last free_memory() of this session
   std::vector<std::string> variants_;        // their names, once opened
   std::vector<std::string> ran_;             // in this session, as ran_before() names them
   // What a variant has been prepared for, in any session, and how it declined that afterwards; "":

@@ -24,7 +24,7 @@ int profiled_main(std::string_view cell) {
     const auto client = make_local_client(profiled.file);
     client->prepare(profiled.device, profiled.variant, profiled.problem);
     client->profile(profiled.warmup);
-    client->finish();
+    client->destroy();
     return nlohmann::ordered_json();
   });
 }

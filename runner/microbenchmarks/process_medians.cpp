@@ -113,6 +113,7 @@ std::vector<timing::process_median> read_medians(const std::string& output,
   process::read_reply(output, how_ended, [&](const nlohmann::ordered_json& reply) {
     for (const auto& m : reply) medians.push_back({m.at(0), m.at(1)});
   });
+  if (medians.empty()) throw failure(verdict::error, "no product was timed");
   for (const timing::process_median& m : medians) {
     if (!(m.ms > 0) || !(m.standard_error >= 0))
       throw failure(verdict::error, "a product was timed as nothing");

@@ -63,8 +63,9 @@ void read_reply(const std::string& output, const std::string& how_ended,
     read(reply.at("answer"));
   } catch (const failure&) {
     throw;
-  } catch (const std::exception&) {
-    throw failure(verdict::error, "no valid result in the process's output");
+  } catch (const std::exception& e) {
+    throw failure(verdict::error,
+                  fmt::format("no valid result in the process's output: {}", printable(e.what())));
   }
 }
 

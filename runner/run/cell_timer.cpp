@@ -91,7 +91,7 @@ void cell_timer::while_prepared(const std::function<void()>& work) {
   try {
     timed_.candidate->prepare(p);
     work();
-    timed_.candidate->finish();
+    timed_.candidate->destroy();
   } catch (const failure& f) {
     fail(f.verdict, f.what());
   } catch (const std::exception& e) {

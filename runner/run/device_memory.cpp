@@ -103,7 +103,7 @@ void check_memory(const plan& p) {
 
 std::optional<worker::memory_report> release(client::plugin_client& client,
                                              const memory_need& needed) try {
-  auto kept = client.release();
+  auto kept = client.free_memory();
   if (!kept || kept->device_free >= needed.bytes) return kept;
   client.leave();
   const auto free_now = static_cast<std::int64_t>(devices::free_memory(needed.on));

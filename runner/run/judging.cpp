@@ -51,7 +51,7 @@ void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& var
   try {
     candidate.prepare(problem_);
     verify(candidate, c, position);
-    candidate.finish();
+    candidate.destroy();
     if (c.verdict == verdict::pass) run_checks(candidate, c);
   } catch (const failure& f) {
     fail(c, f.verdict, f.what());

@@ -105,7 +105,7 @@ struct memory_report {
 };
 
 // How long another process had the device.
-struct watch_report {
+struct pause_report {
   double pause_ms = 0;
 };
 

@@ -59,7 +59,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_request, seconds, output)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_report, runs, ms, begin_seconds, end_seconds, output,
                                    changed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(memory_report, host, device, device_free, limits)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(watch_report, pause_ms)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(pause_report, pause_ms)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
 
 }  // namespace kzoo::worker

@@ -9,20 +9,20 @@
 namespace kzoo::worker {
 
 enum class operation {
-  open,        // load the library
-  ask,         // does a variant support a problem?
-  prepare,     // create an instance and its matrices
-  renew,       // other contents, other addresses
-  run,         // once
-  sample,      // timed
-  sustain,     // again and again, timed together
-  end_to_end,  // timed with allocation and copies
-  profile,     // once, for a profiler
-  show,        // copy C
-  fold,        // sum C row by row
-  watch,       // does another process use the device?
-  finish,      // destroy the instance
-  release      // free all memory; the last one
+  open,           // load the library
+  supports,       // does a variant support a problem?
+  prepare,        // create an instance and its matrices
+  refill,         // other contents, other addresses
+  run,            // once
+  sample,         // timed
+  sustain,        // again and again, timed together
+  end_to_end,     // timed with allocation and copies
+  profile,        // once, for a profiler
+  copy_result,    // copy C
+  sum_rows,       // sum C row by row
+  longest_pause,  // of the device: does another process use it?
+  destroy,        // destroy the instance
+  free_memory     // free all memory; the last one
 };
 
 struct operation_names {
@@ -32,22 +32,24 @@ struct operation_names {
 };
 inline constexpr std::array kOperations{
     operation_names{operation::open, "open", "the library was loaded"},
-    operation_names{operation::ask, "ask", "the variant was asked whether it supports the problem"},
+    operation_names{operation::supports, "supports",
+                    "the variant was asked whether it supports the problem"},
     operation_names{operation::prepare, "prepare", "the variant was created"},
-    operation_names{operation::renew, "renew", "its matrices were refilled"},
+    operation_names{operation::refill, "refill", "its matrices were refilled"},
     operation_names{operation::run, "run", "the kernel ran"},
     operation_names{operation::sample, "sample", "the kernel was timed"},
     operation_names{operation::sustain, "sustain", "the kernel ran again and again"},
     operation_names{operation::end_to_end, "end_to_end", "it was timed from end to end"},
     operation_names{operation::profile, "profile", "the kernel was profiled"},
-    operation_names{operation::show, "show", "its result was copied"},
-    operation_names{operation::fold, "fold", "its result was summed"},
-    operation_names{operation::watch, "watch", "the device was watched"},
-    operation_names{operation::finish, "finish", "the variant was destroyed"},
-    operation_names{operation::release, "release", "its memory was freed"}};
+    operation_names{operation::copy_result, "copy_result", "its result was copied"},
+    operation_names{operation::sum_rows, "sum_rows", "its result was summed"},
+    operation_names{operation::longest_pause, "longest_pause",
+                    "pauses of the device were measured"},
+    operation_names{operation::destroy, "destroy", "the variant was destroyed"},
+    operation_names{operation::free_memory, "free_memory", "its memory was freed"}};
 
 // What names_of() relies on: one entry for each operation, in their order.
-static_assert(kOperations.size() == static_cast<std::size_t>(operation::release) + 1);
+static_assert(kOperations.size() == static_cast<std::size_t>(operation::free_memory) + 1);
 static_assert([] {
   for (std::size_t i = 0; i < kOperations.size(); ++i)
     if (kOperations[i].op != static_cast<operation>(i)) return false;

@@ -89,12 +89,12 @@ std::unique_ptr<device_matrix> prepared_kernel::make_workspace() {
                                          "the workspace");
 }
 
-void prepared_kernel::renew(const problem& p, const std::string& move) {
+void prepared_kernel::refill(const problem& p, const std::string& move) {
   const kzoo_problem now = to_abi(matrices_.problem), next = to_abi(p);
   using bytes = std::array<std::byte, sizeof(kzoo_problem)>;
   if (std::bit_cast<bytes>(now) != std::bit_cast<bytes>(next)) {
     throw std::invalid_argument(
-        "an instance serves one problem, and renew() asks for a different one");
+        "an instance serves one problem, and refill() asks for a different one");
   }
   moved_from_.clear();
   const operands spec = operands_of(p);
@@ -134,7 +134,7 @@ run_report prepared_kernel::run(const run_request& how) {
   report.changed = find_changes();
   report.output = report_on(done.digest, how.output);
   report.unfinished = matrices_.c->digest() != done.digest;
-  show(how.output, report.output);
+  copy_result(how.output, report.output);
   for (std::uint32_t i = 0; i < std::min(launch_list_.count, launch_list_.capacity); ++i) {
     report.launches.push_back(describe(launches_[i]));
   }
@@ -210,7 +210,7 @@ sample_report prepared_kernel::sample(const sample_request& how) {
   } while (report.samples_ms.size() < std::size_t(how.samples) &&
            report.seconds < how.max_seconds && !low_clock &&
            (report.output.known || how.any_output));
-  show(how.output, report.output);
+  copy_result(how.output, report.output);
   report.changed = find_changes();
   report.total_seconds = total.seconds();
   return report;
@@ -225,7 +225,7 @@ sustain_report prepared_kernel::sustain(const sustain_request& how) {
   report.runs = all.count;
   report.ms = all.ms;
   report.output = report_on(matrices_.c->digest(), how.output);
-  show(how.output, report.output);
+  copy_result(how.output, report.output);
   report.changed = find_changes();
   return report;
 }
@@ -237,14 +237,14 @@ void prepared_kernel::profile(int warmup) {
   backend_.profile([this] { call_plugin(); });
 }
 
-void prepared_kernel::fold(std::uint64_t key) {
+void prepared_kernel::sum_rows(std::uint64_t key) {
   const std::vector<data::row_sums> sums =
       backend_.fold_rows(matrices_.c->words(), matrices_.c->spec(), key);
   const std::size_t bytes = sums.size() * sizeof(sums[0]);
   std::memcpy(output_.view(bytes).data(), sums.data(), bytes);
 }
 
-void prepared_kernel::finish() {
+void prepared_kernel::destroy() {
   destroy_instance();
   backend_.synchronize();
   if (const std::string error = backend_.pending_error(); !error.empty()) {
@@ -332,15 +332,15 @@ output_report prepared_kernel::report_on(std::uint64_t digest, const output_requ
   return report;
 }
 
-void prepared_kernel::show() {
+void prepared_kernel::copy_result() {
   device_matrix& c = *matrices_.c;
   c.negate({});  // what is shown, and judged, is the result of the problem itself
   backend_.copy_to_host(output_.view(c.bytes()).data(), c.words(), c.bytes());
 }
 
-void prepared_kernel::show(const output_request& output, output_report& report) {
+void prepared_kernel::copy_result(const output_request& output, output_report& report) {
   if (!output.wanted || report.known) return;
-  if (output.rows.empty()) return show();
+  if (output.rows.empty()) return copy_result();
   device_matrix& c = *matrices_.c;
   c.negate({});
   const std::size_t element = type_size(c.spec().type);

@@ -32,8 +32,8 @@ class prepared_kernel {
   void prepare(const kzoo_variant& variant, const problem& p);
   // Changes what the instance finds at its next run: the contents to those of `p`, which may differ
   // in seed and fill only, and the address of each matrix in `move` ("abcw", w the workspace). The
-  // old memory is poisoned, and stays allocated until the next renew() or finish().
-  void renew(const problem& p, const std::string& move);
+  // old memory is poisoned, and stays allocated until the next refill() or destroy().
+  void refill(const problem& p, const std::string& move);
   run_report run(const run_request& how);
   sample_report sample(const sample_request& how);
   // Runs it again and again, on new signs from time to time.
@@ -44,11 +44,11 @@ class prepared_kernel {
   // Runs it `warmup` times, then once within the range that a profiler watches.
   void profile(int warmup);
   // Copies all of C, as it is, to shared memory.
-  void show();
+  void copy_result();
   // Writes the weighted row sums of C to shared memory: see devices::backend::fold_rows.
-  void fold(std::uint64_t key);
+  void sum_rows(std::uint64_t key);
   // Destroys the instance and checks for errors, so that they count against this variant.
-  void finish();
+  void destroy();
 
  private:
   // The matrices of the problem that was prepared last.
@@ -79,7 +79,7 @@ class prepared_kernel {
   std::int64_t restored(const device_matrix& x, const data::changes& found);
   output_report report_on(std::uint64_t digest, const output_request& output);
   // Copies what was requested to shared memory; adds the survey.
-  void show(const output_request& output, output_report& report);
+  void copy_result(const output_request& output, output_report& report);
 
   devices::backend& backend_;
   const results::device& device_;

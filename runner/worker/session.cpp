@@ -84,13 +84,13 @@ json session::dispatch(const std::string& name, const json& request) {
   switch (*op) {
     case operation::open:
       return open(request);
-    case operation::ask:
-      return ask(request);
+    case operation::supports:
+      return supports(request);
     case operation::prepare:
       return prepare(request);
-    case operation::renew:
-      kernel_in(request).renew(request.at("problem").get<problem>(),
-                               request.at("move").get<std::string>());
+    case operation::refill:
+      kernel_in(request).refill(request.at("problem").get<problem>(),
+                                request.at("move").get<std::string>());
       break;
     case operation::run:
       return kernel_in(request).run(request.at("how").get<run_request>());
@@ -103,22 +103,22 @@ json session::dispatch(const std::string& name, const json& request) {
     case operation::profile:
       kernel_in(request).profile(request.at("warmup").get<int>());
       break;
-    case operation::show:
-      kernel_in(request).show();
+    case operation::copy_result:
+      kernel_in(request).copy_result();
       break;
-    case operation::fold:
-      kernel_in(request).fold(request.at("key").get<std::uint64_t>());
+    case operation::sum_rows:
+      kernel_in(request).sum_rows(request.at("key").get<std::uint64_t>());
       break;
-    case operation::watch:
+    case operation::longest_pause:
       open_device(request);
-      return watch_report{backend_->longest_pause_ms()};
-    case operation::finish:
+      return pause_report{backend_->longest_pause_ms()};
+    case operation::destroy:
       ranges_.erase(request.at("slot").get<int>());
-      kernel_in(request).finish();
+      kernel_in(request).destroy();
       check_own_code();
       break;
-    case operation::release:
-      return release();
+    case operation::free_memory:
+      return free_memory();
   }
   return json::object();
 }
@@ -135,7 +135,7 @@ json session::open(const json& request) {
   return {{"plugin", std::move(d)}};
 }
 
-json session::ask(const json& request) {
+json session::supports(const json& request) {
   open_device(request);
   const auto p = request.at("problem").get<problem>();
   ask_support(variant(request), to_abi(p), device_.abi);
@@ -155,7 +155,7 @@ json session::prepare(const json& request) {
   return json::object();
 }
 
-json session::release() {
+json session::free_memory() {
   ranges_.clear();
   kernels_.clear();
   memory_report now;

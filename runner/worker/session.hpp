@@ -3,19 +3,19 @@
 // and replies are JSON objects, so that a session in this process and one in a worker work alike.
 //
 //   {"op": "open", "file"}                                -> {"plugin": {…}}
-//   {"op": "ask", "device", "variant", "problem"}         -> {}
+//   {"op": "supports", "device", "variant", "problem"}         -> {}
 //   {"op": "prepare", "slot", "device", "variant", "problem"} -> {}
-//   {"op": "renew", "slot", "problem", "move"}            -> {}
+//   {"op": "refill", "slot", "problem", "move"}            -> {}
 //   {"op": "run", "slot", "how": run_request}             -> run_report
 //   {"op": "sample", "slot", "how": sample_request}       -> sample_report
 //   {"op": "sustain", "slot", "how": sustain_request}     -> sustain_report
 //   {"op": "end_to_end", "slot", "output": output_request} -> end_to_end_report
 //   {"op": "profile", "slot", "warmup"}                   -> {}
-//   {"op": "show", "slot"}                                -> {}
-//   {"op": "fold", "slot", "key"}                         -> {}
-//   {"op": "watch", "device"}                             -> watch_report
-//   {"op": "finish", "slot"}                              -> {}
-//   {"op": "release"}                                     -> memory_report
+//   {"op": "copy_result", "slot"}                                -> {}
+//   {"op": "sum_rows", "slot", "key"}                         -> {}
+//   {"op": "longest_pause", "device"}                             -> pause_report
+//   {"op": "destroy", "slot"}                              -> {}
+//   {"op": "free_memory"}                                     -> memory_report
 //
 // or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. A slot
 // holds one prepared kernel: instances that are alive at the same time are in different slots.
@@ -50,9 +50,9 @@ class session {
  private:
   nlohmann::json dispatch(const std::string& name, const nlohmann::json& request);
   nlohmann::json open(const nlohmann::json& request);
-  nlohmann::json ask(const nlohmann::json& request);
+  nlohmann::json supports(const nlohmann::json& request);
   nlohmann::json prepare(const nlohmann::json& request);
-  nlohmann::json release();
+  nlohmann::json free_memory();
   // Throws a refusal if the plugin changed code that is not its own.
   void check_own_code() const;
 
@@ -69,7 +69,7 @@ class session {
   std::unique_ptr<devices::backend> backend_;
   std::int64_t free_before_ = 0;            // of the device's memory, before the first prepare
   std::map<int, prepared_kernel> kernels_;  // by slot
-  std::map<int, cell_range> ranges_;        // by slot: from prepare() to finish()
+  std::map<int, cell_range> ranges_;        // by slot: from prepare() to destroy()
 };
 
 }  // namespace kzoo::worker

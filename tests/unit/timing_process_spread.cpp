@@ -105,6 +105,6 @@ TEST_CASE("only the reply of a process that timed products is read", "[timing]")
   CHECK_THROWS_WITH(read("no device\n"), ContainsSubstring("code 1"));
   CHECK_THROWS_WITH(read("kernel-zoo reply: {\"verdict\": \"error\", \"reason\": \"no device\"}\n"),
                     "no device");
-  for (const char* wrong : {"[[-1, 0]]", "[[1]]", "[[null, 0]]", "{"})
+  for (const char* wrong : {"[]", "[[-1, 0]]", "[[1]]", "[[null, 0]]", "{"})
     CHECK_THROWS_AS(read(std::string("kernel-zoo reply: {\"answer\": ") + wrong + "}"), failure);
 }
