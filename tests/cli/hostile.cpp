@@ -72,7 +72,9 @@ const std::vector<expectation> kOnBoth = {
     {"state:skips_while_timed", "wrong", {"the kernel wrote nothing"}},
     {"memory:writes_input_later", "wrong", {"input A"}},
     {"sizes:declines_in_create", "unsupported", {"on second thoughts"}},
-    {"sizes:declines_later", "error", {"supports() refused a problem that it had accepted: enough of that"}},
+    {"sizes:declines_later",
+     "error",
+     {"supports() refused a problem that it had accepted: enough of that"}},
     {"launches:honest", "pass", {}},
     {"memory:honest", "pass", {}},
 };

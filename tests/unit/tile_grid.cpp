@@ -136,7 +136,8 @@ TEST_CASE("a variant's grid is asked, and its own supports as well", "[tile_grid
   CHECK(reason<declines_too>(good).empty());
 }
 
-TEST_CASE("a variant with a grid and a kernel is launched, for fp32 unless it says more", "[tile_grid]") {
+TEST_CASE("a variant with a grid and a kernel is launched, for fp32 unless it says more",
+          "[tile_grid]") {
   const kzoo_variant v = kzoo::variant<marked>("id", "summary");
   alignas(16) float a[4] = {}, b[8] = {}, c[3 * 8];
   kzoo_problem p = extents_of(3, 6);
