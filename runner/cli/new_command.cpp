@@ -6,10 +6,12 @@
 #include "input/read_file.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
+#include "os/printable.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
 #include <map>
 #include <regex>
 #include <string>
@@ -152,10 +154,11 @@ int make_new(const new_options& options) {
   write(folder, files);
   const std::string path = (folder / source).string();
   print_to(stdout,
-           "{}: a kernel that is right, to be made fast\n"
-           "  runner quick --plugins {}    runs it beside another\n"
-           "  runner watch {}                  runs it whenever you save it\n",
-           path, shell_word(path + ",naive"), shell_word(path));
+           "{3}: a kernel that is right, to be made fast\n"
+           "  {0} quick --plugins {1}    runs it beside another\n"
+           "  {0} watch {2}                  runs it whenever you save it\n",
+           shell_word(program_invocation_name), shell_word(path + ",naive"), shell_word(path),
+           path);
   return kOk;
 }
 

@@ -234,6 +234,15 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
   // the right one.
   for (const char* section : {"problem", "timing", "verify", "pivot", "published"})
     file.find(section);
+  file.expect_table("problem", [](table_reader& keys) { read_problem(keys, {}); });
+  file.expect_table("timing", [](table_reader& keys) {
+    results::timing_options unused;
+    read_timing(keys, unused);
+  });
+  file.expect_table("verify", [](table_reader& keys) {
+    results::verify_options unused;
+    read_verify(keys, unused);
+  });
   std::vector<problem_set> sets = read_problem_sets(file, report);
   file.read_table("timing", [&](table_reader& keys) { read_timing(keys, e.timing); });
   file.read_table("verify", [&](table_reader& keys) { read_verify(keys, e.verify); });

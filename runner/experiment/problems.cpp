@@ -119,38 +119,6 @@ void read_batch(table_reader& keys, problem_set& set) {
       found->error("says how a batch is stored, and there is none; add batch = 8");
 }
 
-problem_set read_set(table_reader& keys, const location& where) {
-  problem_set set;
-  set.where = where;
-  set.shapes = read_shapes(keys);
-  keys.read_list("dtype", set.dtypes, one_of(type_words()));
-  keys.read_list("layout", set.layouts, one_of(layout_words()));
-  const auto integer = std::ranges::find_if(
-      set.dtypes, [](const element_types& types) { return is_integer(types); });
-  const std::string integers = integer == set.dtypes.end() ? "" : types_name(*integer);
-  keys.read_list("alpha", set.alpha,
-                 [&](const value& v) { return read_scalar(v, "alpha", integers); });
-  keys.read_list("beta", set.beta,
-                 [&](const value& v) { return read_scalar(v, "beta", integers); });
-  if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
-  read_scale(keys, "scale_a", set.dtypes, set.scale_a);
-  read_scale(keys, "scale_b", set.dtypes, set.scale_b);
-  read_batch(keys, set);
-  keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
-  keys.read("fill", set.data, read_fill);
-  keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
-  if (!integers.empty() && set.data && !has_integers(set.data->what))
-    keys.find("fill")->error(fmt::format("\"{}\" fills with fractions, and dtype {} needs integers",
-                                         fill_name(set.data->what), integers));
-  const auto is_f32 = [](const element_types& types) { return types == KZOO_F32; };
-  const bool needs_f32 =
-      set.data && (set.data->what == fill::unequal || set.data->what == fill::probe_b);
-  if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
-    keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", fill_name(set.data->what)));
-  keys.finish();
-  return set;
-}
-
 double combinations(const problem_set& s) {
   double count = 1;
   for (std::size_t n :
@@ -191,6 +159,38 @@ words<layout> layout_words() {
   return result;
 }
 
+problem_set read_problem(table_reader& keys, const location& where) {
+  problem_set set;
+  set.where = where;
+  set.shapes = read_shapes(keys);
+  keys.read_list("dtype", set.dtypes, one_of(type_words()));
+  keys.read_list("layout", set.layouts, one_of(layout_words()));
+  const auto integer = std::ranges::find_if(
+      set.dtypes, [](const element_types& types) { return is_integer(types); });
+  const std::string integers = integer == set.dtypes.end() ? "" : types_name(*integer);
+  keys.read_list("alpha", set.alpha,
+                 [&](const value& v) { return read_scalar(v, "alpha", integers); });
+  keys.read_list("beta", set.beta,
+                 [&](const value& v) { return read_scalar(v, "beta", integers); });
+  if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
+  read_scale(keys, "scale_a", set.dtypes, set.scale_a);
+  read_scale(keys, "scale_b", set.dtypes, set.scale_b);
+  read_batch(keys, set);
+  keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
+  keys.read("fill", set.data, read_fill);
+  keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
+  if (!integers.empty() && set.data && !has_integers(set.data->what))
+    keys.find("fill")->error(fmt::format("\"{}\" fills with fractions, and dtype {} needs integers",
+                                         fill_name(set.data->what), integers));
+  const auto is_f32 = [](const element_types& types) { return types == KZOO_F32; };
+  const bool needs_f32 =
+      set.data && (set.data->what == fill::unequal || set.data->what == fill::probe_b);
+  if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
+    keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", fill_name(set.data->what)));
+  keys.finish();
+  return set;
+}
+
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report) {
   std::vector<problem_set> sets;
   const auto found = file.find("problem");
@@ -207,7 +207,7 @@ std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostic
       continue;
     }
     table_reader keys(*table, "problem", report, &file);
-    sets.push_back(read_set(keys, element.content.where));
+    sets.push_back(read_problem(keys, element.content.where));
   }
   return sets;
 }

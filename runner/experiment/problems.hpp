@@ -28,6 +28,8 @@ struct problem_set {
   std::vector<shared_operand> batch_shared = {shared_operand::none};
 };
 
+// One of the tables [[problem]], which is at `where`.
+problem_set read_problem(table_reader& keys, const location& where);
 // The sets in the order of the file; a file without any has one set of defaults.
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report);
 

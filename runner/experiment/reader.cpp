@@ -118,15 +118,22 @@ std::vector<std::pair<const table_entry&, value>> table_reader::all() {
   return result;
 }
 
+std::string table_reader::place_of(std::string_view key) const {
+  if (outer_ && contains(outer_->known_, key)) {
+    return outer_->name_.empty()
+               ? fmt::format("; '{}' goes at the top of the file, above the first [table]", key)
+               : fmt::format("; '{}' goes under [{}]", key, outer_->name_);
+  }
+  for (const auto& [table, keys] : (outer_ ? outer_ : this)->tables_)
+    if (contains(keys, key)) return fmt::format("; '{}' goes under [{}]", key, table);
+  return "";
+}
+
 void table_reader::finish() {
   for (const table_entry& e : table_) {
     if (contains(known_, e.key)) continue;
-    std::string hint = input::did_you_mean(e.key, known_);
-    if (outer_ && contains(outer_->known_, e.key)) {
-      hint = outer_->name_.empty()
-                 ? fmt::format("; '{}' goes at the top of the file, above the first [table]", e.key)
-                 : fmt::format("; '{}' goes under [{}]", e.key, outer_->name_);
-    }
+    std::string hint = place_of(e.key);
+    if (hint.empty()) hint = input::did_you_mean(e.key, known_);
     report_.error(e.where,
                   fmt::format("unknown key {}{}{} (known here: {})", input::in_quotes(e.key, '\''),
                               name_.empty() ? "" : " in " + name_, hint, fmt::join(known_, ", ")));

@@ -105,6 +105,17 @@ class table_reader {
     inner.finish();
   }
 
+  // For hints about unknown keys: the table `name` of this file has those that read_contents()
+  // looks up.
+  template <class Read>
+  void expect_table(std::string name, const Read& read_contents) {
+    static const node_table kEmpty;
+    input::diagnostics unused("", "");
+    table_reader keys(kEmpty, name, unused);
+    read_contents(keys);
+    tables_.emplace_back(std::move(name), std::move(keys.known_));
+  }
+
   // Every key with its value, for tables whose keys the user chooses.
   std::vector<std::pair<const table_entry&, value>> all();
 
@@ -118,12 +129,16 @@ class table_reader {
     return static_cast<T>(std::forward<From>(from));
   }
   std::string full_name(std::string_view key) const;
+  // "; 'sizes' goes under [problem]", if another table knows the key, or "".
+  std::string place_of(std::string_view key) const;
 
   const node_table& table_;
   std::string name_;
   input::diagnostics& report_;
   const table_reader* outer_;
   std::vector<std::string> known_;
+  std::vector<std::pair<std::string, std::vector<std::string>>>
+      tables_;  // expected, with their keys
 };
 
 }  // namespace kzoo::experiment

@@ -152,11 +152,11 @@ TEST_CASE("results are JSON with every cell and every pair", "[cli]") {
     CHECK(cell.at("gflops").get<double>() > 0);
     problems.insert(cell.at("problem").at("name"));
   }
-  // 1 + 3 + 2 variants, on two shapes of each of quick.toml's two problems.
-  CHECK(problems.size() == 4);
+  // 1 + 3 + 2 variants, on two shapes of each of quick.toml's three problems.
+  CHECK(problems.size() == 6);
   CHECK(results.at("cells").size() == 6 * problems.size());
   std::string previous;
-  CHECK_THAT(ran.err, ContainsSubstring("· 60 of 60 pairs agree ·"));  // 6 * 5 / 2 on each problem
+  CHECK_THAT(ran.err, ContainsSubstring("· 90 of 90 pairs agree ·"));  // 6 * 5 / 2 on each problem
   for (const auto& cell : results.at("cells")) {
     const bool first = cell.at("problem").at("name") != previous;
     previous = cell.at("problem").at("name");
@@ -203,7 +203,7 @@ TEST_CASE("with JSON in a file, stdout still has the tables", "[cli]") {
 TEST_CASE("--quiet leaves only the closing line", "[cli]") {
   const auto ran = runner(std::string("quick --quiet") + " --device cpu --sizes 5 --plugins smem");
   CHECK(ran.code == 0);
-  CHECK_THAT(ran.out, ContainsSubstring("ok: 6 pass"));
+  CHECK_THAT(ran.out, ContainsSubstring("ok: 9 pass"));
   CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 1);
   CHECK(ran.err.empty());
 }
@@ -271,7 +271,7 @@ TEST_CASE("a plugin dropped into a folder is found, listed, described and run", 
   CHECK_THAT(described.out, ContainsSubstring("32x32"));
   const auto ran = runner("quick --device cpu --sizes 9 --plugins mine,naive --json -" + there);
   CHECK(ran.code == 0);
-  CHECK(ran.json().at("cells").size() == 12);
+  CHECK(ran.json().at("cells").size() == 18);
 }
 
 TEST_CASE("list shows every plugin with its variants", "[cli]") {
@@ -298,7 +298,7 @@ TEST_CASE("devices lists the GPUs", "[cli][.gpu]") {
 TEST_CASE("check counts the cells and runs none", "[cli]") {
   const auto checked = runner("check quick --device cpu --sizes 8 --plugins smem");
   CHECK(checked.code == 0);
-  CHECK_THAT(checked.out, ContainsSubstring("3 variants of 1 plugin on 2 problems = 6 cells"));
+  CHECK_THAT(checked.out, ContainsSubstring("3 variants of 1 plugin on 3 problems = 9 cells"));
 }
 
 TEST_CASE("check says that a library cannot be used, or that nothing would run", "[cli]") {
@@ -312,7 +312,7 @@ TEST_CASE("check says that a library cannot be used, or that nothing would run",
   CHECK_THAT(none.out, ContainsSubstring("unavailable broken") && !ContainsSubstring(": ok"));
   const auto some = runner("check quick --device cpu --sizes 8 --plugins broken,smem" + there);
   CHECK(some.code == 1);
-  CHECK_THAT(some.err, ContainsSubstring("error: 1 library cannot be used; 6 cells are left"));
+  CHECK_THAT(some.err, ContainsSubstring("error: 1 library cannot be used; 9 cells are left"));
   const auto cublas = runner("check quick --device cpu --sizes 8 --plugins cublas");
   CHECK(cublas.code == 1);
   CHECK_THAT(cublas.err, ContainsSubstring("error: nothing to run"));

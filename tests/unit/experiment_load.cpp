@@ -287,6 +287,14 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
        "the first [table] (known here: tier, timeout_seconds, "
        "impossible_time)"},
+      {"sizes = [64]",
+       "1:1: error: unknown key 'sizes'; 'sizes' goes under [problem] (known here: title, "
+       "description, device, intended_device, baseline, plugins, problem, timing, verify, pivot, "
+       "published)"},
+      {"[timing]\ntier = 'full'",
+       "2:1: error: unknown key 'tier' in timing; 'tier' goes under [verify] (known here: enabled, "
+       "mode, power, rounds, warmup, min_samples, max_noise, max_seconds, end_to_end, "
+       "fresh_processes, require_locked_clocks)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
        "3:1: error: unknown key '\\x1b' in timing (known here: enabled, mode, power, rounds, "
        "warmup, min_samples, max_noise, max_seconds, end_to_end, fresh_processes, "
