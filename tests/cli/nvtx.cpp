@@ -27,7 +27,7 @@ TEST_CASE("a worker marks its cells and requests with NVTX ranges", "[cli][.nvtx
   INFO(ranges);
   const auto turn = [](const char* number, const std::string& work) {
     return fmt::format(
-        "push prepare\nstart {0} naive:8x8@8x8x8\npop\npush {1}\npop\npush finish\nend {0}\npop\n",
+        "push prepare\nstart {0} naive:8x8@8x8x8\npop\npush {1}\npop\npush destroy\nend {0}\npop\n",
         number, work);
   };
   CHECK_THAT(ranges, ContainsSubstring(turn("1", "run")) && ContainsSubstring(turn("2", "sample")));

@@ -67,7 +67,7 @@ case $1 in
     echo "build ${*:3}" >>"$CALLS"
     mkdir -p build/release/bin
     printf '#!/usr/bin/env bash\n%s\n%s\necho "runner $*"\n' \
-      "[[ \$1 != needs ]] || exec $RUNNER \"\$@\"" \
+      "[[ \$1 != needs ]] || exec '$RUNNER' \"\$@\"" \
       "[[ -z '${OLD_DRIVER-}' || \$1 != devices ]] || exit 3" >build/release/bin/runner
     chmod +x build/release/bin/runner
     trap 'exit 1' INT # as ninja does
