@@ -2,6 +2,7 @@
 // The subcommands and their options. Each function returns the exit code of the program.
 
 #include "report/terminal.hpp"
+#include "results/validation.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -140,6 +141,10 @@ results::experiment repeated_experiment(const rerun_options& given);
 int check(const run_options& options);
 int profile(const profile_options& options);
 int xray(const xray_options& options);
+// For people: the command that shows the memory accesses of the first kernel in the simulator whose
+// result is wrong, races among them. "" where there is none.
+std::string xray_hint(const results::document& d);
+std::string xray_hint(const results::validation& v);
 int validate(const validate_options& options);
 int list(const list_options& options);
 int describe(const describe_options& options);

@@ -1,3 +1,4 @@
+#include "cli/commands.hpp"
 #include "cli/exports.hpp"
 #include "cli/journals.hpp"
 #include "cli/setup.hpp"
@@ -95,6 +96,7 @@ int report_end(const document& d, const storage::journal* journal, const std::st
     report::print_closing(d, terminal);
   }
   if (!failure.empty()) print_to(stderr, "error: {}\n", failure);
+  if (!terminal.quiet) print_to(terminal.out, "{}", xray_hint(d));
   const bool all_stored = d.complete() && failure.empty();
   if (journal != nullptr && (!terminal.quiet || !all_stored || !shown)) {
     print_where(d, *journal, all_stored, terminal.out);

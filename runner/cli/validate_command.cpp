@@ -1,9 +1,11 @@
+#include "cli/commands.hpp"
 #include "cli/exports.hpp"
 #include "cli/setup.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
+#include "os/output.hpp"
 #include "report/validation.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
@@ -134,6 +136,7 @@ int validate(const validate_options& options) {
                                                 {[&](const auto& variant) { text.starts(variant); },
                                                  [&](const auto& f) { text.found(f); }});
     text.ends(v);
+    print_to(files.on_stdout() ? stderr : stdout, "{}", xray_hint(v));
     if (json) json->write(storage::to_text(v));
     return results::exit_code(v);
   } catch (const interrupt::interrupted&) {

@@ -109,6 +109,8 @@ class watcher {
     now.results = run::execute(plan, run::head_of(plan), silent);
     if (!now.results.complete()) return;  // interrupted
     say(report::change_line(now.results, good_ ? &*good_ : nullptr, name_));
+    print_to(stdout, "{}", xray_hint(now.results));
+    std::fflush(stdout);
     if (report::all_right(now.results, name_)) good_ = now.results;
     last_ = std::move(now);
   } catch (const compile::does_not_compile& e) {

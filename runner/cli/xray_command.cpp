@@ -5,6 +5,7 @@
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
+#include "os/printable.hpp"
 #include "report/terminal.hpp"
 #include "report/xray.hpp"
 #include "run/cells.hpp"
@@ -15,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -75,6 +77,16 @@ int exit_code(const xray::document& d) {
   return ok ? kOk : kSomeCellFailed;
 }
 
+std::string hint_for(const results::plugin_record& plugin, const std::string& variant,
+                     const std::string& experiment) {
+  if (!plugin.description || plugin.description->native) return "";
+  const std::string name = plugin.source.empty() ? plugin.name : plugin.source.string();
+  return fmt::format(
+      "races and uninitialised reads, if there are any: {} xray {} --cell {} --lines\n",
+      shell_word(program_invocation_name), shell_word(experiment),
+      shell_word(fmt::format("{}:{}", name, variant)));
+}
+
 }  // namespace
 
 int xray(const xray_options& options) {
@@ -93,6 +105,33 @@ int xray(const xray_options& options) {
   if (json) json->write(xray::to_text(d));
   if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));
   return exit_code(d);
+}
+
+std::string xray_hint(const results::document& d) {
+  for (const results::cell& c : d.cells) {
+    const auto plugin =
+        std::ranges::find(d.plugins, c.kernel.plugin, &results::plugin_record::name);
+    if (c.verdict != verdict::wrong || d.device.id != "cpu" || plugin == d.plugins.end()) continue;
+    if (const std::string hint =
+            hint_for(*plugin, fmt::format("{}@{}", c.kernel.variant, shape_name(d.problem_of(c))),
+                     d.experiment.file.string());
+        !hint.empty())
+      return hint;
+  }
+  return "";
+}
+
+std::string xray_hint(const results::validation& v) {
+  const auto fails = [](const results::finding& f) { return f.outcome == results::outcome::fail; };
+  for (const results::validated_variant& one : v.variants) {
+    const auto colon = one.kernel.find(':');
+    const auto plugin =
+        std::ranges::find(v.plugins, one.kernel.substr(0, colon), &results::plugin_record::name);
+    if (v.device.id == "cpu" && plugin != v.plugins.end() &&
+        std::ranges::any_of(one.findings, fails))
+      return hint_for(*plugin, one.kernel.substr(colon + 1), "quick");
+  }
+  return "";
 }
 
 }  // namespace kzoo::cli

@@ -1,6 +1,6 @@
 #pragma once
 // Accesses that are wrong on a GPU, whatever the simulator makes of them: races, reads of what
-// nobody wrote, accesses out of bounds and misaligned ones.
+// is uninitialised, accesses out of bounds and misaligned ones.
 
 #include "xray/transactions.hpp"
 

@@ -22,10 +22,11 @@ namespace {
 using frames = std::vector<source_frame>;  // innermost first
 using frame_table = std::map<std::uint32_t, frames>;
 
-// Where a line says little of a kernel: the SDK's headers, which have its helpers and the launch,
-// and the standard library's.
+// Where a line says little of a kernel: the SDK, which has its helpers, the launch and the simulator,
+// and the standard library.
 bool is_sdk(const source_frame& f) {
   return f.file.empty() || f.file.find("/include/kzoo/") != std::string::npos ||
+         f.file.find("/sdk/src/") != std::string::npos ||
          f.file.find("/c++/") != std::string::npos;
 }
 
@@ -113,10 +114,10 @@ hazard_words words_of(hazard h) {
       return {"race between blocks",
               "one of the two writes: let one block do it, use atomics, or a second launch"};
     case hazard::shared_unwritten:
-      return {"read of shared memory that nobody wrote",
+      return {"uninitialised read of shared memory",
               "write it before, zeros where the matrices end"};
     case hazard::global_unwritten:
-      return {"read of global memory that nobody wrote",
+      return {"uninitialised read of global memory",
               "do not read C when beta is 0, nor what is not written of the workspace"};
     case hazard::shared_bounds:
       return {"index out of bounds", "check the sizes of the array and of the loop"};

@@ -222,6 +222,19 @@ TEST_CASE("--quiet reports failures, but not declined cells", "[cli]") {
                           !ContainsSubstring("unsupported wgmma"));
 }
 
+TEST_CASE("where a simulated kernel is wrong, the command that looks for races is named",
+          "[cli][hostile]") {
+  const std::string where = " --device cpu --plugin-dir " + shell_word(hostile_folder());
+  const auto said = [&](const std::string& command) { return runner(command + where).out; };
+  CHECK_THAT(said("quick --sizes 5 --plugins wrong_results:constant_output"),
+             ContainsSubstring("races and uninitialised reads") &&
+                 ContainsSubstring("--cell wrong_results:constant_output@5x5x5 --lines"));
+  CHECK_THAT(said("validate wrong_results:constant_output"),
+             ContainsSubstring(" xray quick --cell wrong_results:constant_output --lines"));
+  CHECK_THAT(said("quick --sizes 5 --plugins smem"), !ContainsSubstring("xray"));
+  CHECK_THAT(said("quick --sizes 5 --plugins native:wrong_row"), !ContainsSubstring("xray"));
+}
+
 TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][hostile]") {
   const scratch_folder folder;
   // The number of processes in which the variant was judged and timed, and its number of turns.

@@ -215,9 +215,9 @@ TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
         "same_stage", "dynamic_race", "atomic_and_plain", "vector_overlap"}},
       {"race between blocks",
        {"all_write", "overlapping_tiles", "reads_neighbour", "sums_without_atomics"}},
-      {"read of shared memory that nobody wrote",
+      {"uninitialised read of shared memory",
        {"no_zeros", "stage_too_early", "dynamic_unwritten"}},
-      {"read of global memory that nobody wrote", {"reads_c", "reads_workspace"}},
+      {"uninitialised read of global memory", {"reads_c", "reads_workspace"}},
       {"index out of bounds", {"row_too_long", "one_past", "negative", "dynamic_past"}},
       {"access out of bounds", {"a_past_its_end"}},
       {"misaligned access", {"odd_row", "padded_by_one"}}};
