@@ -16,11 +16,14 @@ namespace {
 using results::cell;
 using results::document;
 
+// How long a simulation took says nothing about the kernel.
+bool is_timed(const cell& c) { return c.time && c.time->clock != timing::clock::simulator; }
+
 // The cell of the other document for the same kernel and problem, if it was timed.
 const cell* timed_counterpart(const document& d, const std::string& problem,
                               const std::string& kernel) {
   const auto found = std::ranges::find_if(d.cells, [&](const cell& c) {
-    return c.time && c.kernel.name() == kernel && problem_name(d.problem_of(c)) == problem;
+    return is_timed(c) && c.kernel.name() == kernel && problem_name(d.problem_of(c)) == problem;
   });
   return found == d.cells.end() ? nullptr : &*found;
 }
@@ -30,7 +33,7 @@ std::string change_text(const document& now, const document& before, const std::
   double sum = 0;
   std::size_t count = 0;
   for (const cell& c : now.cells) {
-    if (c.kernel.plugin != plugin || !c.time) continue;
+    if (c.kernel.plugin != plugin || !is_timed(c)) continue;
     const cell* was = timed_counterpart(before, problem_name(now.problem_of(c)), c.kernel.name());
     if (was == nullptr) continue;
     sum += std::log(c.time->median_ms / was->time->median_ms);
@@ -69,7 +72,7 @@ std::string change_line(const document& now, const document* before, const std::
         first_failure = fmt::format("; {} on {}: {}", c.kernel.name(),
                                     problem_name(now.problem_of(c)), printable(c.reason));
       }
-      if (c.time && (longest == nullptr || c.time->median_ms > longest->time->median_ms))
+      if (is_timed(c) && (longest == nullptr || c.time->median_ms > longest->time->median_ms))
         longest = &c;
     }
     if (count > 0) add_item(counts, fmt::format("{} {}", count, verdict_name(v)));

@@ -9,7 +9,7 @@ namespace kzoo::report {
 
 // "mine: 4 pass, 1 unsupported; 256x256x256 f32 12.1 ms, 16.0 % less time than before". `before`:
 // null where there is none. The time is that of the problem that takes longest; the change is the
-// geometric mean of the cells that both have timed.
+// geometric mean of the cells that both have timed. Simulated kernels have none.
 std::string change_line(const results::document& now, const results::document* before,
                         const std::string& plugin);
 
