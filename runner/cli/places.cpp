@@ -75,7 +75,12 @@ std::vector<fs::path> config_path() {
   const fs::path above = program_folder().parent_path();
   for (const fs::path& built_in : {above / "share" / "kernel-zoo" / "configs",
                                    above.parent_path().parent_path() / "configs"}) {
-    if (fs::is_directory(built_in)) folders.push_back(built_in);
+    const auto is_this = [&](const fs::path& known) {
+      std::error_code fault;
+      return fs::equivalent(known, built_in, fault);
+    };
+    if (fs::is_directory(built_in) && std::ranges::none_of(folders, is_this))
+      folders.push_back(built_in);
   }
   return folders;
 }

@@ -1,5 +1,6 @@
 #include "client/plugin_client.hpp"
 #include "process/child.hpp"
+#include "process/command.hpp"
 #include "process/resident.hpp"
 #include "worker/operations.hpp"
 #include "worker/worker.hpp"
@@ -11,31 +12,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <cstring>
-#include <map>
 #include <optional>
 #include <string_view>
 
 namespace kzoo::client {
 namespace {
 
-// Explains a signal to the author of a kernel.
-std::string signal_words(int number) {
-  static const std::map<int, const char*> kMeanings{
-      {SIGSEGV, ", an access to memory that is not there"},
-      {SIGBUS, ", an access to memory that is not there or not aligned"},
-      {SIGABRT, ", the plugin called abort() or a failed assert did"},
-      {SIGFPE, ", an integer division by zero or another arithmetic trap"},
-      {SIGILL, ", a trap, or an instruction that this processor does not have"},
-      {SIGKILL, ", killed from outside, perhaps for want of memory"}};
-  const auto meaning = kMeanings.find(number);
-  return fmt::format("SIG{}{}", sigabbrev_np(number),
-                     meaning == kMeanings.end() ? "" : meaning->second);
-}
-
 std::string how_it_ended(int status) {
-  if (WIFSIGNALED(status)) return signal_words(WTERMSIG(status));
+  if (WIFSIGNALED(status)) return process::signal_words(WTERMSIG(status));
   return fmt::format("the plugin ended its process with exit code {}", WEXITSTATUS(status));
 }
 

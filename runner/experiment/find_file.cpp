@@ -37,6 +37,7 @@ std::vector<std::string> known_experiments(const std::vector<fs::path>& config_p
       if (at->path().extension() == ".toml") result.push_back(at->path().stem().string());
   }
   std::ranges::sort(result);
+  result.erase(std::ranges::unique(result).begin(), result.end());
   return result;
 }
 

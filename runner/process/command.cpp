@@ -15,7 +15,9 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <future>
+#include <map>
 #include <thread>
 
 namespace kzoo::process {
@@ -74,9 +76,24 @@ command_result run_confined(const std::vector<std::string>& argv,
   return result_of(pid, log, timeout_seconds);
 }
 
+std::string signal_words(int number) {
+  static const std::map<int, const char*> kMeanings{
+      {SIGSEGV, ", an access to memory that is not there"},
+      {SIGBUS, ", an access to memory that is not there or not aligned"},
+      {SIGABRT, ", the plugin called abort() or a failed assert did"},
+      {SIGFPE, ", an integer division by zero or another arithmetic trap"},
+      {SIGILL, ", a trap, or an instruction that this processor does not have"},
+      {SIGKILL, ", killed from outside, perhaps for want of memory"}};
+  const auto meaning = kMeanings.find(number);
+  return fmt::format("SIG{}{}", sigabbrev_np(number),
+                     meaning == kMeanings.end() ? "" : meaning->second);
+}
+
 std::string how_it_failed(const command_result& result, double timeout_seconds) {
-  return result.hung ? fmt::format("took {:g} seconds and was given up", timeout_seconds)
-                     : fmt::format("ended with code {}", result.code);
+  constexpr int kSignalled = 128;
+  if (result.hung) return fmt::format("took {:g} seconds and was given up", timeout_seconds);
+  if (result.code > kSignalled) return "ended with " + signal_words(result.code - kSignalled);
+  return fmt::format("ended with code {}", result.code);
 }
 
 }  // namespace kzoo::process

@@ -26,7 +26,9 @@ command_result run_confined(const std::vector<std::string>& argv,
                             const std::vector<std::filesystem::path>& writable,
                             double timeout_seconds);
 
-// Of one that failed: "took 60 seconds and was given up", or "ended with code 1".
+// What a signal that has ended a process means to the author of a kernel: "SIGSEGV, an access …".
+std::string signal_words(int number);
+// Of one that failed: "took 60 seconds and was given up", "ended with code 1" or "… with SIGSEGV, …".
 std::string how_it_failed(const command_result& result, double timeout_seconds);
 
 }  // namespace kzoo::process

@@ -181,6 +181,15 @@ TEST_CASE("xray says what a slow line costs and what to do", "[cli]") {
   CHECK_THAT(swizzled.out, !ContainsSubstring("bank conflicts"));
 }
 
+TEST_CASE("xray says how a kernel crashed", "[cli][hostile]") {
+  const auto ran = runner("xray quick --sizes 8 --cell launches:segfault --plugin-dir " +
+                          shell_word(hostile_folder()));
+  INFO(ran.out << ran.err);
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("crashed launches:segfault: ") &&
+                          ContainsSubstring("it ended with SIGSEGV, an access to memory"));
+}
+
 // Two kernels with the same requests, of which one has eight times the wavefronts: in sectors, 16.5
 // and 2.5 a load, 32 and 4 a store.
 TEST_CASE("source D2's two kernels", "[.ladder]") {
@@ -215,8 +224,7 @@ TEST_CASE("xray finds one flaw in each of 25 kernels, at its lines", "[cli]") {
         "same_stage", "dynamic_race", "atomic_and_plain", "vector_overlap"}},
       {"race between blocks",
        {"all_write", "overlapping_tiles", "reads_neighbour", "sums_without_atomics"}},
-      {"uninitialised read of shared memory",
-       {"no_zeros", "stage_too_early", "dynamic_unwritten"}},
+      {"uninitialised read of shared memory", {"no_zeros", "stage_too_early", "dynamic_unwritten"}},
       {"uninitialised read of global memory", {"reads_c", "reads_workspace"}},
       {"index out of bounds", {"row_too_long", "one_past", "negative", "dynamic_past"}},
       {"access out of bounds", {"a_past_its_end"}},

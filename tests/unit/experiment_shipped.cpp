@@ -80,4 +80,8 @@ TEST_CASE("the error for a missing file has every path tried and the nearest nam
                                                       ".toml\n"
                                                       "available experiments: quick");
   CHECK_THROWS_AS(find_file("", {}), kzoo::input::invalid);
+  // Two folders that have the same names.
+  folder other;
+  other.write("experiments/quick.toml", "");
+  CHECK(known_experiments({here.path(), other.path()}) == std::vector<std::string>{"quick"});
 }
