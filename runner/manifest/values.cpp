@@ -1,6 +1,7 @@
 #include "manifest/values.hpp"
 
 #include "core/kernel_id.hpp"
+#include "os/printable.hpp"
 
 #include <kzoo/manifest/expression.hpp>
 
@@ -9,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 namespace kzoo::manifest {
@@ -58,6 +61,20 @@ bool take_type(std::string_view& text, std::optional<number_type>& type) {
   return true;
 }
 
+// And no expression.
+bool is_name(std::string_view text) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::ranges::all_of(text, fits);
+}
+
+// ", map_a, map_b"
+std::string map_names(const std::vector<tensor_map>& maps) {
+  std::string names;
+  for (const tensor_map& map : maps) names += ", " + map.name;
+  return names;
+}
+
 // The expression where it is one, and not below `least` if it has the same value for all problems.
 std::optional<std::string> checked(const value& v, std::string_view text, std::int64_t least,
                                    std::int64_t most) {
@@ -71,7 +88,7 @@ std::optional<std::string> checked(const value& v, std::string_view text, std::i
     v.error(fmt::format("{}{}, not {} to {}", text == number ? "" : fmt::format("{} is ", text),
                         number, least, most));
   } catch (const expression_fault& fault) {
-    v.error(fault.what());
+    v.error(printable(fault.what()));
   }
   return {};
 }
@@ -115,6 +132,11 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
   } else if (map != maps.end()) {
     result.kind = argument_kind::tensor_map;
     result.map = static_cast<std::size_t>(map - maps.begin());
+  } else if (is_name(text) && std::ranges::find(kVariables, text) == kVariables.end()) {
+    v.error(fmt::format("unknown name {} (known: {}, {}{}, and expressions of the sizes)",
+                        input::in_quotes(text, '\''), fmt::join(kWords | std::views::keys, ", "),
+                        fmt::join(kVariables, ", "), map_names(maps)));
+    return {};
   } else {
     result.kind = argument_kind::value;
     result.type = type.value_or(usual);
