@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <map>
 #include <regex>
@@ -115,7 +117,13 @@ std::string project_file(const std::string& text, const std::string& source,
 
 void write(const fs::path& folder, const file_texts& files) {
   for (const auto& [path, text] : files) {
-    fs::create_directories((folder / path).parent_path());
+    std::error_code fault;
+    fs::create_directories((folder / path).parent_path(), fault);
+    if (fault) {
+      input::refuse(
+          folder.string(),
+          fmt::format("cannot be made: {}; choose another place with --out DIR", fault.message()));
+    }
     write_file(folder / path, text);
   }
 }
@@ -124,9 +132,12 @@ void write(const fs::path& folder, const file_texts& files) {
 
 int make_new(const new_options& options) {
   const std::string& name = options.name;
-  if (!is_identifier(name) || name.size() > kLongestIdentifier) {
+  const bool is_word = std::ranges::all_of(
+      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+  if (name.empty() || !is_word || name[0] == '-' || name.size() > kLongestIdentifier) {
     input::refuse("NAME",
-                  fmt::format("letters, digits, '_', '.' and '-' make a plugin's name, not {}",
+                  fmt::format("a plugin's name is made of letters, digits, '_' and '-', and "
+                              "does not begin with '-'; found {}",
                               input::in_quotes(name)));
   }
   const fs::path folder = options.out.empty() ? name : options.out;

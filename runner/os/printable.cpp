@@ -14,13 +14,14 @@ struct range {
   std::uint32_t first, last;
 };
 
-// Code points that a terminal acts upon instead of showing them.
-constexpr std::array<range, 6> kActing{{{0x00, 0x1f},
+// Code points that a terminal acts upon instead of showing them, and two that XML cannot hold.
+constexpr std::array<range, 7> kActing{{{0x00, 0x1f},
                                         {0x7f, 0x9f},
                                         {0x061c, 0x061c},
                                         {0x200e, 0x200f},
                                         {0x2028, 0x202e},
-                                        {0x2066, 0x2069}}};
+                                        {0x2066, 0x2069},
+                                        {0xfffe, 0xffff}}};
 
 // Of a character in UTF-8, by its number of bytes: the least code point, as shorter forms of the
 // same are not valid.

@@ -75,11 +75,15 @@ void add_launch(csv_line& l, const cell& c) {
 }  // namespace
 
 void csv_line::add(std::string_view column, std::string_view value) {
-  fields_.emplace_back(quoted(column), quoted(value));
+  // To a spreadsheet such a text is a formula.
+  const bool is_formula =
+      !value.empty() && std::string_view("=+-@\t\r").find(value[0]) != std::string_view::npos;
+  const std::string text = (is_formula ? "'" : "") + std::string(value);
+  fields_.emplace_back(quoted(column), report::quoted(text));
 }
 
 void csv_line::number(std::string_view column, double value) {
-  add(column, std::isfinite(value) ? fmt::format("{}", value) : "");
+  fields_.emplace_back(quoted(column), std::isfinite(value) ? fmt::format("{}", value) : "");
 }
 
 void csv_line::append(const csv_line& other, const std::function<bool(std::string_view)>& wanted) {

@@ -61,7 +61,11 @@ TEST_CASE("`new` refuses what it would overwrite, and names that are none") {
   fs::create_directory(w.folder.path() / "full");
   w.folder.write("full/x", "");
   CHECK(contains(w.run("new full").err, "is there already"));
-  CHECK(contains(w.run("new a/b").err, "make a plugin's name"));
+  for (const char* name : {"a/b", "mine.cu", "-- -dash"})
+    CHECK(contains(w.run(std::string("new ") + name).err, "a plugin's name is made of letters"));
+  w.folder.write("file", "");
+  CHECK(contains(w.run("new mine --out file/mine").err,
+                 "file/mine: error: cannot be made: Not a directory; choose another place"));
   const auto unknown = w.run("new mine --from smen");
   CHECK(unknown.code == 2);
   CHECK(contains(unknown.err, "there is no source of a plugin 'smen'; did you mean 'smem'?"));

@@ -6,6 +6,14 @@
 
 using kzoo::test::ContainsSubstring;
 
+TEST_CASE("no text in CSV is a formula to a spreadsheet", "[report]") {
+  auto d = kzoo::test::made_document();
+  d.cells[4].reason = "=HYPERLINK(1)";
+  d.experiment.problems[0].alpha = -2;
+  const std::string text = kzoo::test::csv_text(d);
+  CHECK_THAT(text, ContainsSubstring(",'=HYPERLINK(1),") && ContainsSubstring(",-2,"));
+}
+
 TEST_CASE("CSV has a line for each cell, and quotes what needs it", "[report]") {
   auto d = kzoo::test::made_document();
   d.cells[4].reason = "expected \"1\", got 2";

@@ -100,6 +100,7 @@ TEST_CASE("text from a plugin cannot drive the terminal", "[report]") {
                         "31m\xc2\x85") == "\\u009b31m\\u0085");  // C1
   CHECK(kzoo::printable("a\u202eb\u2066c\u200fd\u061ce\u2028") ==
         "a\\u202eb\\u2066c\\u200fd\\u061ce\\u2028");
+  CHECK(kzoo::printable("\ufffe\uffff\ufffd") == "\\ufffe\\uffff\ufffd");  // XML has no such
   // Not UTF-8: alone, cut off, too long a form, half a pair of UTF-16, beyond Unicode.
   CHECK(kzoo::printable("\x9b \xe2\x88 \xc0\x9b \xed\xa0\x80 \xf4\x90\x80\x80") ==
         "\\x9b \\xe2\\x88 \\xc0\\x9b \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80");
