@@ -28,7 +28,8 @@ command_result run_confined(const std::vector<std::string>& argv,
 
 // What a signal that has ended a process means to the author of a kernel: "SIGSEGV, an access …".
 std::string signal_words(int number);
-// Of one that failed: "took 60 seconds and was given up", "ended with code 1" or "… with SIGSEGV, …".
+// Of one that failed: "took 60 seconds and was given up", "ended with code 1" or "… with SIGSEGV,
+// …".
 std::string how_it_failed(const command_result& result, double timeout_seconds);
 
 }  // namespace kzoo::process

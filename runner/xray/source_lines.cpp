@@ -22,12 +22,11 @@ namespace {
 using frames = std::vector<source_frame>;  // innermost first
 using frame_table = std::map<std::uint32_t, frames>;
 
-// Where a line says little of a kernel: the SDK, which has its helpers, the launch and the simulator,
-// and the standard library.
+// Where a line says little of a kernel: the SDK, which has its helpers, the launch and the
+// simulator, and the standard library.
 bool is_sdk(const source_frame& f) {
   return f.file.empty() || f.file.find("/include/kzoo/") != std::string::npos ||
-         f.file.find("/sdk/src/") != std::string::npos ||
-         f.file.find("/c++/") != std::string::npos;
+         f.file.find("/sdk/src/") != std::string::npos || f.file.find("/c++/") != std::string::npos;
 }
 
 // What a program of binutils prints.

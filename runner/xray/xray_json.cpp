@@ -125,9 +125,9 @@ std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
                               timeout_seconds));
   }
   std::vector<launch> launches;
-  process::read_reply(ran.output, "it " + process::how_it_failed(ran, timeout_seconds), [&](const auto& reply) {
-    from_value(storage::field(reply, "the reply"), launches);
-  });
+  process::read_reply(
+      ran.output, "it " + process::how_it_failed(ran, timeout_seconds),
+      [&](const auto& reply) { from_value(storage::field(reply, "the reply"), launches); });
   return launches;
 }
 
