@@ -102,7 +102,10 @@ int report_end(const document& d, const storage::journal* journal, const std::st
     print_where(d, *journal, all_stored, terminal.out);
   }
   const int signal = interrupt::signal_number();
-  if (!d.complete() && signal != 0) return kSignalled + signal;
+  if (!d.complete() && signal != 0) {
+    if (journal == nullptr) files.write(d);  // else the journal has what there is
+    return kSignalled + signal;
+  }
   if (!failure.empty() || !shown) return kNotWritten;
   if (!d.complete()) return kSomeCellFailed;  // a device was lost
   files.write(d);

@@ -145,6 +145,20 @@ TEST_CASE("Ctrl-C ends the workers, keeps finished cells and says how to resume"
   }
 }
 
+TEST_CASE("an interrupted run without a journal writes what there is", "[cli]") {
+  const scratch_folder folder;
+  folder.write("e.toml", hanging(60));
+  const process_log hangs;
+  background_run run({"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder(), "--no-journal",
+                      "--json", "r.json"},
+                     folder.path());
+  REQUIRE(hangs.wait_for_entry());  // so the first cell is finished
+  run.send(SIGINT);
+  CHECK(run.wait().code == 130);
+  CHECK_THAT(runner("report r.json", in(folder)).out,
+             ContainsSubstring("INTERRUPTED: 1 pass, 5 of 6 cells not run"));
+}
+
 TEST_CASE("a cell that still has to be timed is not finished", "[cli]") {
   const scratch_folder folder;
   folder.write("e.toml", hanging(60, true));
