@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 constexpr const char* kElsewhere =
     "set XDG_CACHE_HOME to a folder that is yours alone, or mend it with chown and chmod go-w";
 
+constexpr const char* kHash = "sha256";
+
 fs::path cache_home() {
   if (const auto folder = user_folder("XDG_CACHE_HOME", ".cache")) return *folder;
   throw input::invalid(
@@ -66,6 +68,10 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
   const fs::path found = entry(key, includes);
   std::error_code fault;
   if (!fs::is_regular_file(found / file, fault)) return std::nullopt;
+  if (read_lines(found / kHash) != std::vector{sha256_of(found / file)}) {
+    fs::remove_all(found, fault);
+    return std::nullopt;
+  }
   const auto now = fs::file_time_type::clock::now();
   fs::last_write_time(found, now, fault);
   fs::last_write_time(folder_ / (key + ".includes"), now, fault);
@@ -78,6 +84,7 @@ fs::path cache::store(const fs::path& begun, const std::string& key, const std::
                       const std::vector<std::string>& includes) const {
   remove_old();
   const fs::path kept = entry(key, includes);
+  replace_file(begun / kHash, sha256_of(begun / file) + '\n');
   replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
   std::error_code fault;
   fs::rename(begun, kept, fault);  // fails where another runner was faster

@@ -62,6 +62,19 @@ TEST_CASE("a source is compiled once, and again when it or what it includes chan
     CHECK_FALSE(entry.path().filename().string().starts_with("new."));
 }
 
+TEST_CASE("a damaged entry of the cache is compiled again") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  REQUIRE(runner(kRun + "--plugins " + file).code == 0);
+  for (const auto& entry : fs::recursive_directory_iterator(a.cached()))
+    if (entry.path().filename() == "mine.so") fs::resize_file(entry.path(), 4096);
+  const auto again = runner(kRun + "--plugins " + file);
+  INFO(again.out << again.err);
+  CHECK(again.code == 0);
+  CHECK(contains(again.err, "compiled " + file + " for cpu"));
+  CHECK_FALSE(contains(runner(kRun + "--plugins " + file).err, "compiled"));
+}
+
 TEST_CASE("a compiler's errors are shown with the author's lines, and nothing runs") {
   const author a;
   const std::string file =
