@@ -154,6 +154,39 @@ std::string members(const described_variant& d) {
                     joined(v.arguments, described));
 }
 
+// As the manifest has it.
+std::string argument_name(const argument& x) {
+  constexpr std::array kMatricesAndScalars{"A", "B", "C", "workspace", "null", "alpha", "beta"};
+  const auto kind = static_cast<std::size_t>(x.kind);
+  return kind < kMatricesAndScalars.size() ? kMatricesAndScalars.at(kind) : x.expression;
+}
+
+// That the entry is a kernel, and takes the values that the manifest has for it: said on the
+// manifest's own lines.
+std::string checks(std::size_t index, const described_variant& d) {
+  const std::string self = struct_name(index), type = cpp_types(d.types[0]);
+  const std::string& name = d.launch.entry;
+  const std::string entry = fmt::format("{}::entry<{}>", self, type);
+  const std::size_t count = d.launch.arguments.size();
+  std::string text =
+      line_mark(d.entry_at) +
+      fmt::format("static_assert(kzoo::is_bare_kernel({}), {});\n", entry,
+                  literal(name + " is no __global__ function, which returns void")) +
+      line_mark(d.arguments_at) +
+      fmt::format(
+          "static_assert(kzoo::parameter_count({}, {}) == {}, {});\n", entry, count, count,
+          literal(fmt::format("{} has another number of parameters than the {} of arguments", name,
+                              count)));
+  for (std::size_t i = 0; i < count; ++i) {
+    text += line_mark(d.arguments_at) +
+            fmt::format("static_assert(kzoo::takes_value<{}, {}::values<{}>>({}), {});\n", i, self,
+                        type, entry,
+                        literal(fmt::format("parameter {} of {} does not take {}", i + 1, name,
+                                            argument_name(d.launch.arguments[i]))));
+  }
+  return text;
+}
+
 // The values that the kernel gets, as a function of a kzoo::bare_arguments.
 std::string argument_tuple(const std::vector<argument>& arguments) {
   std::vector<std::string> values;
@@ -161,7 +194,9 @@ std::string argument_tuple(const std::vector<argument>& arguments) {
   return fmt::format(
       "  template <class Arguments>\n"
       "  static auto arguments([[maybe_unused]] const Arguments& x) {{\n"
-      "    return std::make_tuple({});\n  }}\n",
+      "    return std::make_tuple({});\n  }}\n"
+      "  template <class T>\n"
+      "  using values = decltype(arguments(std::declval<kzoo::bare_arguments<kzoo::gemm<T>>>()));\n",
       fmt::join(values, ", "));
 }
 
@@ -181,6 +216,7 @@ std::string plugin_text(const manifest::described_kernels& kernels,
                         line_mark(d.entry_at));
     text += fmt::format("  static constexpr auto entry = &{};\n", v.entry);
     text += line_mark({"the launch of " + name, 1, 0}) + argument_tuple(v.arguments) + "};\n";
+    text += checks(i, d);
     table.push_back(fmt::format("kzoo::variant<kzoo::bare_kernel<{}>>({}, {})", struct_name(i),
                                 literal(v.id), literal(v.summary.empty() ? v.entry : v.summary)));
   }

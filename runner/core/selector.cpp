@@ -3,6 +3,7 @@
 #include "core/kernel_id.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace kzoo {
 namespace {
@@ -42,8 +43,10 @@ std::optional<file_selector> as_file(std::string_view text) {
   const std::size_t name = slash == std::string_view::npos ? 0 : slash + 1;
   const std::size_t colon = std::min(text.find(':', name), text.size());
   const std::string_view path = text.substr(0, colon);
-  const bool is_path = slash != std::string_view::npos || path.ends_with(".cu") ||
-                       path.ends_with(".cpp") || path.ends_with(".so") || path.ends_with(".toml");
+  constexpr std::array<std::string_view, 5> kSuffixes{".cu", ".cuh", ".cpp", ".so", ".toml"};
+  const bool is_path =
+      slash != std::string_view::npos ||
+      std::ranges::any_of(kSuffixes, [&](std::string_view s) { return path.ends_with(s); });
   if (!is_path) return std::nullopt;
   const std::string_view variant = text.substr(std::min(colon + 1, text.size()));
   if (colon < text.size() && !is_identifier(variant, "*?")) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "manifest/variants.hpp"
 
 #include "core/kernel_id.hpp"
+#include "core/kernel_name.hpp"
 #include "experiment/names.hpp"
 #include "experiment/problems.hpp"
 #include "manifest/values.hpp"
@@ -66,7 +67,8 @@ class variant_reader {
     keys.read("reads_c", launch.reads_c, experiment::flag);
     keys.read("nondeterministic", launch.nondeterministic, experiment::flag);
     const number_type usual = is_source_ ? number_type::i64 : number_type::i32;
-    if (keys.find("arguments")) {
+    if (const auto found = keys.find("arguments")) {
+      v.arguments_at = found->content.where;
       launch.arguments.clear();
       keys.read_list("arguments", launch.arguments,
                      [&](const value& text) { return read_argument(text, maps_, usual); });
@@ -165,17 +167,19 @@ std::vector<tensor_map> read_maps(table_reader& file, kernel_origin origin,
   return maps;
 }
 
-// sgemm<64, 64> is sgemm_64_64.
+// sgemm<64, 64> is sgemm_64_64; so is _Z5sgemmILi64ELi64EEvPf.
 std::string id_from(const std::string& entry) {
+  constexpr std::size_t kLongest = 40;
   std::string id;
-  for (const char c : entry) {
+  for (const char c : short_kernel_name(demangled(entry))) {
     if (is_identifier({&c, 1}))
       id += c;
     else if (!id.empty() && id.back() != '_')
       id += '_';
   }
+  id = id.substr(0, kLongest);
   while (id.ends_with('_')) id.pop_back();
-  return id.substr(0, kLongestIdentifier);
+  return id;
 }
 
 // Whether the table, or the one around it, has the key.

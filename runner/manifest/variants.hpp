@@ -20,7 +20,8 @@ struct described_variant {
   std::vector<element_types> types;   // several for a template of a source
   std::vector<kzoo::layout> layouts;  // the same
   bool names_precision = false;
-  location entry_at;  // where its kernel is named
+  // Where its kernel is named, and what it gets.
+  location entry_at, arguments_at;
 };
 
 struct described_kernels {

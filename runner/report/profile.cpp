@@ -1,5 +1,6 @@
 #include "report/profile.hpp"
 
+#include "core/kernel_name.hpp"
 #include "core/version.hpp"
 #include "os/number_text.hpp"
 #include "profile/metrics.hpp"
@@ -24,11 +25,6 @@ using profile::launch;
 using profile::profiled;
 
 constexpr std::size_t kStallsShown = 3;
-
-void erase_all(std::string& text, std::string_view word) {
-  for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at))
-    text.erase(at, word.size());
-}
 
 // Exact below a million, then rounded with a unit.
 std::string count_text(std::optional<double> count) {
@@ -171,19 +167,7 @@ std::string extent_text(std::span<const std::uint32_t> extent) {
 
 std::string kernel_text(const std::string& demangled) {
   constexpr std::size_t kLongest = 60;
-  std::string text = demangled;
-  for (const char* clutter :
-       {"(anonymous namespace)::", "<unnamed>::", "(int)", "(unsigned int)", "(bool)"})
-    erase_all(text, clutter);
-  if (text.starts_with("void ")) text.erase(0, 5);
-  if (text.ends_with(')')) {  // drops the parameter list, which may contain parentheses
-    std::size_t at = text.size();
-    for (int open = 0; at-- > 0;) {
-      open += text[at] == ')' ? 1 : text[at] == '(' ? -1 : 0;
-      if (open == 0) break;
-    }
-    if (at > 0 && at < text.size()) text.erase(at);
-  }
+  std::string text = short_kernel_name(demangled);
   if (text.size() > kLongest) text = text.substr(0, kLongest - 1) + "…";
   return text;
 }

@@ -12,7 +12,7 @@ namespace kzoo::report {
 
 void add_profile(page& p, const profile::document& d);
 
-// Shortens "void ns::f<(int)8, float>(T1)" to "ns::f<8, float>", and to a length that fits a table.
+// short_kernel_name(), at a length that fits a table.
 std::string kernel_text(const std::string& demangled);
 // The extent of a grid or a block, "32x16": without trailing ones.
 std::string extent_text(std::span<const std::uint32_t> extent);

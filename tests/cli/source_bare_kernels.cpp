@@ -120,8 +120,15 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
   // The compiler objects to the manifest's line.
   CHECK(contains(said("// kzoo: entry=produkt block=32\n" + arguments + grid + kernel),
                  "product.cu:1:"));
-  CHECK(contains(said(launch + "// kzoo: arguments=M,N,K,A,B,C\n" + grid + kernel),
-                 "one argument for each parameter of the kernel"));
+  const std::string few = said(launch + "// kzoo: arguments=M,N,K,A,B,C\n" + grid + kernel);
+  CHECK(contains(few, "product.cu:2:"));
+  CHECK(contains(few, "product has another number of parameters than the 6 of arguments"));
+  CHECK(contains(few, "(9 == 6)"));
+  const std::string swapped =
+      said(launch + "// kzoo: arguments=M,N,K,A,alpha,B,beta,C,ldc\n" + grid + kernel);
+  CHECK(contains(swapped, "parameter 4 of product does not take A"));
+  CHECK(contains(swapped, "parameter 5 of product does not take alpha"));
+  for (const std::string& words : {few, swapped}) CHECK(!contains(words, "instantiation"));
   b.folder.write("product.toml", "entry = 'product'\ngrid = ['N / 0', 'M']\nblok = 32\n");
   CHECK(contains(said(kernel), "product.toml:3:1: error: unknown key 'blok'"));
   b.folder.write("product.toml", "[[tensor_map]]\nname = 'map_a'\n");

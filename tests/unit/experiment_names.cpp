@@ -60,6 +60,7 @@ TEST_CASE("a selector with a slash or a source's suffix names a file", "[experim
   CHECK(path("a:b/mine.cpp:v") == "a:b/mine.cpp");
   CHECK(path("mine/") == "mine/");
   CHECK(path("build/mine.so") == "build/mine.so");
+  CHECK(path("mine.cuh") == "mine.cuh");
   CHECK_FALSE(kzoo::as_file("mine"));
   CHECK_FALSE(kzoo::as_file("mine:16x16"));
   CHECK_FALSE(kzoo::as_file("mine.cu.orig"));

@@ -133,6 +133,16 @@ box = [64, 128]
   CHECK(m.variants[1].type_c == KZOO_F32);
 }
 
+TEST_CASE("manifest: a variant without an id is called as its kernel, demangled and short") {
+  const auto id = [](const std::string& entry) {
+    return read(with("entry", "entry = \"" + entry + "\"")).variants.at(0).id;
+  };
+  CHECK(id("gemm") == "gemm");
+  CHECK(id("_Z5sgemmILi64ELi64ELi8EEvPKfS1_Pf") == "sgemm_64_64_8");
+  CHECK(id("_ZN12_GLOBAL__N_15sgemmIfEEvPKT_") == "sgemm_float");
+  CHECK(id(std::string(65, 'x')) == std::string(40, 'x'));
+}
+
 TEST_CASE("manifest: errors name their place") {
   CHECK_THAT(refusal("entry = \"e\""), ContainsSubstring("k.toml:1:1: error: it has no kernel"));
   CHECK_THAT(refusal(with("grid", "grid = 0")),

@@ -19,6 +19,8 @@
 #include <limits>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace kzoo {
@@ -70,6 +72,7 @@ struct bare_arguments {
   }
 };
 
+// What the runner asserts of an entry, on the manifest's own lines. Whether it is a kernel:
 template <class... P>
 constexpr bool is_bare_kernel(void (*)(P...)) {
   return true;
@@ -77,6 +80,35 @@ constexpr bool is_bare_kernel(void (*)(P...)) {
 template <class Other>
 constexpr bool is_bare_kernel(Other) {
   return false;
+}
+// How many parameters it has, if it is one:
+template <class... P>
+constexpr std::size_t parameter_count(void (*)(P...), std::size_t /*if it is none*/) {
+  return sizeof...(P);
+}
+template <class Other>
+constexpr std::size_t parameter_count(Other, std::size_t if_none) {
+  return if_none;
+}
+// And whether its parameter of that number, from 0, takes the value of that number, if there are
+// both:
+template <std::size_t kIndex, class Values, class... P>
+constexpr bool takes_value(void (*)(P...)) {
+  if constexpr (kIndex < sizeof...(P) && kIndex < std::tuple_size_v<Values>) {
+    return std::is_constructible_v<std::tuple_element_t<kIndex, std::tuple<P...>>,
+                                   const std::tuple_element_t<kIndex, Values>&>;
+  }
+  return true;
+}
+template <std::size_t kIndex, class Values, class Other>
+constexpr bool takes_value(Other) {
+  return true;
+}
+
+template <class Values, class Kernel, std::size_t... kIndex>
+constexpr bool takes_values(Kernel kernel, std::index_sequence<kIndex...>) {
+  return is_bare_kernel(kernel) && parameter_count(kernel, 0) == sizeof...(kIndex) &&
+         (takes_value<kIndex, Values>(kernel) && ...);
 }
 
 // Sets C to zero. No kernel, so that the launches of a run are the author's own.
@@ -115,17 +147,17 @@ struct bare_kernel : Description {
     const manifest::kernel_variant& v = variant();
     if (v.reads_c && g.beta == decltype(g.beta)(0)) bare_clear_c(g, stream);
     constexpr auto kKernel = Description::template entry<T>;
-    static_assert(
-        is_bare_kernel(kKernel),
-        "the entry that the manifest names is no __global__ function, which returns void");
+    const auto values =
+        Description::arguments(bare_arguments<gemm<T, kLayout>>{g, given, v.arguments, plan_});
     const launch_config config{.grid = dims(plan_.grid),
                                .block = dims(plan_.block),
                                .dynamic_shared = plan_.dynamic_shared,
                                .stream = stream,
                                .cluster = dims(v.cluster)};
-    std::apply(
-        [&](const auto&... argument) { launch(config, kKernel, argument...); },
-        Description::arguments(bare_arguments<gemm<T, kLayout>>{g, given, v.arguments, plan_}));
+    using indices = std::make_index_sequence<std::tuple_size_v<decltype(values)>>;
+    // Else an assertion has failed, and more would only hide it.
+    if constexpr (takes_values<decltype(values)>(kKernel, indices{}))
+      std::apply([&](const auto&... value) { launch(config, kKernel, value...); }, values);
   }
 
  private:
@@ -148,7 +180,8 @@ struct bare_kernel : Description {
 
   template <class... T>
   void allow_shared(kzoo::types<T...>) const {
-    (allow_dynamic_shared(Description::template entry<T>, plan_.dynamic_shared), ...);
+    if constexpr ((is_bare_kernel(Description::template entry<T>) && ...))
+      (allow_dynamic_shared(Description::template entry<T>, plan_.dynamic_shared), ...);
   }
 
   manifest::launch_plan plan_;

@@ -1,0 +1,13 @@
+#pragma once
+// Names of __global__ functions, for people.
+
+#include <string>
+
+namespace kzoo {
+
+// What c++filt makes of a mangled name; any other as it is.
+std::string demangled(const std::string& name);
+// Shortens "void (anonymous namespace)::f<(int)8, float>(T1)" to "f<8, float>".
+std::string short_kernel_name(std::string demangled);
+
+}  // namespace kzoo
