@@ -89,6 +89,7 @@ class plugin_client {
   virtual bool set_back() { return true; }
 
   process::shared_memory& output_memory() { return output_; }
+  const std::filesystem::path& file() const { return file_; }
 
  private:
   // Sends a request, and waits that much longer than the timeout.

@@ -2,6 +2,7 @@
 #include "process/child.hpp"
 #include "process/command.hpp"
 #include "process/resident.hpp"
+#include "process/source_frames.hpp"
 #include "worker/operations.hpp"
 #include "worker/worker.hpp"
 
@@ -103,7 +104,8 @@ class process_client final : public plugin_client {
     worker_.reset();
     const std::string how =
         status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
-    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing, log_.last_line()));
+    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing,
+                                                process::with_line(log_.last_line(), file())));
   }
 
   process::output_log log_;

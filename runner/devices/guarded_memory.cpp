@@ -55,18 +55,18 @@ void print(std::initializer_list<std::string_view> words) {
   if (write(STDERR_FILENO, text.data(), length) < 0) return;
 }
 
-void tell(const block& b, std::uintptr_t at) {
-  const bool is_before = at < b.memory;
+// Begins a line. The simulator ends it with the kernel and its thread, where one has done it.
+void tell(const block* b, std::uintptr_t at) {
   std::array<char, 24> digits{};
-  const std::size_t distance = is_before ? b.memory - at : at - b.memory - b.bytes + 1;
-  const char* end = std::to_chars(digits.begin(), digits.end(), distance).ptr;
-  print({"\nan access to memory around ",
-         b.name,
-         ", ",
-         {digits.data(), static_cast<std::size_t>(end - digits.data())},
-         " bytes ",
-         is_before ? "before its redzone" : "past its redzone",
-         "\n"});
+  const auto text_of = [&](std::size_t number, int base) {
+    const char* end = std::to_chars(digits.begin(), digits.end(), number, base).ptr;
+    return std::string_view(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  };
+  if (b == nullptr) return print({"\nan access to address 0x", text_of(at, 16)});
+  const bool is_before = at < b->memory;
+  const std::size_t distance = is_before ? b->memory - at : at - b->memory - b->bytes + 1;
+  print({"\nan access to memory around ", b->name, ", ", text_of(distance, 10), " bytes ",
+         is_before ? "before its redzone" : "past its redzone"});
 }
 
 // Else it is a jump into data, which would fault for ever.
@@ -91,7 +91,7 @@ void on_fault(int number, siginfo_t* fault, void* state) {
     protect(*hit, PROT_READ | PROT_WRITE);
     return;
   }
-  if (hit != blocks.end() && !is_inside) tell(*hit, at);
+  if (!is_inside) tell(hit == blocks.end() ? nullptr : &*hit, at);
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(number, fault, state);
   sigaction(number, &before, nullptr);  // the instruction faults again
 }

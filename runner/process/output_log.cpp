@@ -41,9 +41,12 @@ std::string output_log::last_line() {
   const long now = size();
   if (now <= reported_) return "";
   constexpr long kTail = 400;
-  std::string tail = read_from(std::max(reported_, now - kTail));
+  const long from = std::max(reported_, now - kTail);
   reported_ = now;
+  return last_line_of(read_from(from));
+}
 
+std::string last_line_of(std::string tail) {
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.pop_back();
   if (const auto line = tail.rfind('\n'); line != std::string::npos) tail.erase(0, line + 1);
   return tail.empty() ? "" : fmt::format("; it printed: \"{}\"", printable(tail, kLongestText));

@@ -16,7 +16,7 @@ class output_log {
   int fd() const { return fd_; }
   // Everything printed so far.
   std::string text() const;
-  // `; it printed: "…"` with the last line printed since the previous call, or "" if there is none.
+  // Of what was printed since the previous call.
   std::string last_line();
 
  private:
@@ -26,5 +26,8 @@ class output_log {
   int fd_;
   long reported_ = 0;  // bytes
 };
+
+// `; it printed: "…"` with the last line of an output, or "" if there is none.
+std::string last_line_of(std::string output);
 
 }  // namespace kzoo::process

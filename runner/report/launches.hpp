@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::report {
@@ -40,11 +41,14 @@ std::string launch_name(const Cell& c, std::size_t index) {
                                     : fmt::format("{} #{}", c.kernel.name(), index + 1);
 }
 
+// A launch whose row is empty is left out.
 template <class Cell, class Row>
 void add_launches(page& p, table t, const std::vector<const Cell*>& cells, const Row& row) {
   for (const Cell* c : cells) {
-    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i)
-      t.add_row(row(launch_name(*c, i), launches_of(*c)[i]));
+    for (std::size_t i = 0; c->found && i < launches_of(*c).size(); ++i) {
+      auto fields = row(launch_name(*c, i), launches_of(*c)[i]);
+      if (!fields.empty()) t.add_row(std::move(fields));
+    }
   }
   p.add(t);
   p.end_section();

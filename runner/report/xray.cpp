@@ -17,9 +17,12 @@
 namespace kzoo::report {
 namespace {
 
+using process::place_text;
 using xray::access;
 using xray::analysed;
 using xray::request_counts;
+
+constexpr std::uint64_t kSectorBytes = 32;
 
 std::string ratio(std::uint64_t over, std::uint64_t under) {
   return under == 0 ? "" : fmt::format("{:.2f}", double(over) / double(under));
@@ -45,8 +48,7 @@ table launch_columns() {
 std::vector<table::field> launch_fields(const std::string& name, const problem& p,
                                         const xray::launch& l) {
   const double fma = double(p.m) * double(p.n) * double(p.k);
-  constexpr double kSector = 32;
-  const double bytes = kSector * double(loads_of(l).passes);
+  const double bytes = double(kSectorBytes * loads_of(l).passes);
   request_counts all;
   for (const access a : xray::kAccesses) all += l.total(a);
   return {{name},
@@ -58,54 +60,41 @@ std::vector<table::field> launch_fields(const std::string& name, const problem& 
           {ratio(all.lanes, all.requests)}};
 }
 
-table global_columns() {
+// Of global memory, with its load or store as the title.
+table global_columns(const char* title) {
   table t;
-  t.add_column("global memory", table::align::left);
-  for (const char* what : {"load", "store"}) {
-    for (const char* column :
-         {"requests", "sectors", "sectors\nper request", "ideal", "bytes used\nof fetched"})
-      t.add_column(fmt::format("{} {}", what, column));
-  }
+  t.add_column(title, table::align::left);
+  t.add_columns({"requests", "sectors", "sectors\nper request", "ideal", "bytes used\nof fetched"});
   return t;
 }
 
-std::vector<table::field> global_fields(const std::string& name, const xray::launch& l) {
-  std::vector<table::field> fields{{name}};
-  for (const request_counts& c : {loads_of(l), l.total(access::global_store)}) {
-    constexpr std::uint64_t kSector = 32;
-    fields.push_back({count(c.requests)});
-    fields.push_back({count(c.passes)});
-    fields.push_back({ratio(c.passes, c.requests)});
-    fields.push_back({count(c.ideal)});
-    fields.push_back({c.passes == 0 ? ""
-                                    : fmt::format("{:.0f}%", 100.0 * double(c.bytes) /
-                                                                 double(c.passes * kSector))});
-  }
-  return fields;
+// Of a launch without such accesses: nothing.
+std::vector<table::field> global_fields(const std::string& name, const request_counts& c) {
+  if (c.requests == 0) return {};
+  const double used = 100 * double(c.bytes) / double(c.passes * kSectorBytes);
+  return {{name},
+          {count(c.requests)},
+          {count(c.passes)},
+          {ratio(c.passes, c.requests)},
+          {count(c.ideal)},
+          {fmt::format("{:.0f}%", used)}};
 }
 
-table shared_columns() {
+table shared_columns(const char* title) {
   table t;
-  t.add_column("shared memory", table::align::left);
-  for (const char* what : {"load", "store"}) {
-    for (const char* column : {"requests", "wavefronts", "ideal", "conflicts"})
-      t.add_column(fmt::format("{} {}", what, column));
-  }
+  t.add_column(title, table::align::left);
+  t.add_columns({"requests", "wavefronts", "wavefronts\nper request", "ideal", "conflicts"});
   return t;
 }
 
-std::vector<table::field> shared_fields(const std::string& name, const xray::launch& l) {
-  std::vector<table::field> fields{{name}};
-  for (const access a : {access::shared_load, access::shared_store}) {
-    const request_counts c = l.total(a);
-    for (const std::uint64_t n : {c.requests, c.passes, c.ideal}) fields.push_back({count(n)});
-    fields.push_back({c.requests == 0 ? "" : fmt::format("{}", c.passes - c.ideal)});
-  }
-  return fields;
-}
-
-std::string place_text(const xray::source_frame& f) {
-  return fmt::format("{}:{}", std::filesystem::path(f.file).filename().string(), f.line);
+std::vector<table::field> shared_fields(const std::string& name, const request_counts& c) {
+  if (c.requests == 0) return {};
+  return {{name},
+          {count(c.requests)},
+          {count(c.passes)},
+          {ratio(c.passes, c.requests)},
+          {count(c.ideal)},
+          {fmt::format("{}", c.passes - c.ideal)}};
 }
 
 // What is wrong, then what is slow.
@@ -195,8 +184,16 @@ void add_xray(page& p, const xray::document& d) {
     add_launches(p, launch_columns(), cells, [&](const std::string& name, const xray::launch& l) {
       return launch_fields(name, at, l);
     });
-    add_launches(p, global_columns(), cells, global_fields);
-    add_launches(p, shared_columns(), cells, shared_fields);
+    const auto add_counts = [&](const table& t, const auto& fields, const auto& counts) {
+      add_launches(p, t, cells, [&](const std::string& name, const xray::launch& l) {
+        return fields(name, counts(l));
+      });
+    };
+    const auto total = [](access a) { return [a](const xray::launch& l) { return l.total(a); }; };
+    add_counts(global_columns("global loads"), global_fields, loads_of);
+    add_counts(global_columns("global stores"), global_fields, total(access::global_store));
+    add_counts(shared_columns("shared loads"), shared_fields, total(access::shared_load));
+    add_counts(shared_columns("shared stores"), shared_fields, total(access::shared_store));
     for (const analysed* c : cells) add_notes(p, *c);
     p.end_section();
   });

@@ -85,7 +85,7 @@ class analysed_instance {
  private:
   void add(const data::matrix& x, global_buffer buffer, collector& to) {
     const auto& m =
-        matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x, "a matrix"));
+        matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x, buffer.name));
     buffer.outer_begin = reinterpret_cast<std::uintptr_t>(m->words());
     buffer.outer_end = buffer.outer_begin + m->bytes();
     buffer.begin = buffer.outer_begin + m->offset_of_first();

@@ -4,6 +4,7 @@
 #include "core/kernel_id.hpp"
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
+#include "process/source_frames.hpp"
 
 #include <array>
 #include <cstdint>
@@ -55,10 +56,7 @@ struct access_pattern {
   std::array<std::uint32_t, 32> offsets{};
 };
 
-struct source_frame {
-  std::string file, function;
-  unsigned line = 0;
-};
+using process::source_frame;
 
 struct line_counts {
   source_frame where;                // the innermost line that is not the SDK's

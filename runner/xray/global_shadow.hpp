@@ -13,7 +13,7 @@ namespace kzoo::xray {
 
 // A matrix, or the workspace, with redzones around it.
 struct global_buffer {
-  std::string name;                              // "C"
+  const char* name = "";                         // "C"; kept: a literal
   std::uint64_t begin = 0, end = 0;              // its elements
   std::uint64_t outer_begin = 0, outer_end = 0;  // with the redzones
   bool filled = false;                           // before the kernel runs

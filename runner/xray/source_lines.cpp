@@ -1,7 +1,7 @@
 #include "xray/source_lines.hpp"
 
 #include "core/verdict.hpp"
-#include "process/command.hpp"
+#include "process/source_frames.hpp"
 
 #include <fmt/format.h>
 
@@ -19,43 +19,15 @@
 namespace kzoo::xray {
 namespace {
 
-using frames = std::vector<source_frame>;  // innermost first
+using process::frames;
+using process::own_frame;
 using frame_table = std::map<std::uint32_t, frames>;
 
-// Where a line says little of a kernel: the SDK, which has its helpers, the launch and the
-// simulator, and the standard library.
-bool is_sdk(const source_frame& f) {
-  return f.file.empty() || f.file.find("/include/kzoo/") != std::string::npos ||
-         f.file.find("/sdk/src/") != std::string::npos || f.file.find("/c++/") != std::string::npos;
-}
-
-// What a program of binutils prints.
-std::string output_of(const std::vector<std::string>& argv) {
-  constexpr double kTimeoutSeconds = 60;
-  process::command_result ran;
-  try {
-    ran = process::run_command(argv, {"LC_ALL=C"}, kTimeoutSeconds);
-  } catch (const std::system_error&) {
-    throw failure(verdict::error, fmt::format("xray needs {}, which is not in PATH; it comes with "
-                                              "binutils",
-                                              argv.front()));
-  }
-  if (ran.code != 0) {
-    throw failure(verdict::error, fmt::format("{} ended with code {}: {}", argv.front(), ran.code,
-                                              ran.output.substr(0, ran.output.find('\n'))));
-  }
-  return ran.output;
-}
-
 frame_table look_up(const std::filesystem::path& library, const std::set<std::uint32_t>& places) {
-  std::vector<std::string> argv{"addr2line", "-e", library.string(), "-a", "-i", "-f", "-C"};
   // The instruction before a return address, which may be another line's first.
-  for (const std::uint32_t place : places) argv.push_back(fmt::format("{:#x}", place - 1));
-  const std::vector<frames> found = parse_frames(output_of(argv));
-  if (found.size() != places.size()) {
-    throw failure(verdict::error, fmt::format("addr2line knows {} of {} addresses in {}",
-                                              found.size(), places.size(), library.string()));
-  }
+  std::vector<std::uint64_t> addresses;
+  for (const std::uint32_t place : places) addresses.push_back(place - 1);
+  const std::vector<frames> found = process::frames_at(library, addresses);
   frame_table table;
   std::size_t i = 0;
   for (const std::uint32_t place : places) table[place] = found[i++];
@@ -72,20 +44,14 @@ frames chain_of(const code_place& place, const frame_table& table) {
   return all;
 }
 
-// The innermost frame that is not the SDK's.
-source_frame own_frame(const frames& chain) {
-  const auto own = std::ranges::find_if_not(chain, is_sdk);
-  return own != chain.end() ? *own : chain.empty() ? source_frame{} : chain.front();
-}
-
 line_counts line_of(const site_key& key, const frame_table& table) {
   line_counts line;
   const frames chain = chain_of(key.place, table);
   line.where = own_frame(chain);
-  const auto own = std::ranges::find_if_not(chain, is_sdk);
+  const auto own = std::ranges::find_if_not(chain, process::is_sdk);
   if (own != chain.end()) {
     for (auto f = own + 1; f != chain.end(); ++f)
-      if (!is_sdk(*f)) line.called.push_back(*f);
+      if (!process::is_sdk(*f)) line.called.push_back(*f);
   }
   line.kind = key.kind;
   line.width = key.width;
@@ -159,31 +125,9 @@ auto same_line(const line_counts& l) {
 
 }  // namespace
 
-std::vector<std::vector<source_frame>> parse_frames(const std::string& output) {
-  std::vector<frames> found;
-  std::istringstream in(output);
-  std::string function, place;
-  while (std::getline(in, function)) {
-    if (function.starts_with("0x")) {
-      found.emplace_back();
-      continue;
-    }
-    if (found.empty() || !std::getline(in, place)) break;
-    source_frame f;
-    const auto colon = place.rfind(':');
-    if (colon != std::string::npos && !place.starts_with("??")) {
-      f.file = std::filesystem::path(place.substr(0, colon)).lexically_normal().string();
-      std::from_chars(place.data() + colon + 1, place.data() + place.size(), f.line);
-      f.function = function;
-    }
-    found.back().push_back(std::move(f));
-  }
-  return found;
-}
-
 std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library) {
   std::vector<kzoo_xray_range> found;
-  std::istringstream in(output_of({"readelf", "-sW", library.string()}));
+  std::istringstream in(process::output_of_binutils({"readelf", "-sW", library.string()}));
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
     std::string number, size, type, bind, visibility, section, name;

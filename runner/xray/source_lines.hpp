@@ -1,5 +1,5 @@
 #pragma once
-// From places in an analysed library to lines of source, by binutils' addr2line.
+// Counts by place in an analysed library, as counts by line of its source.
 
 #include "xray/collector.hpp"
 #include "xray/counters.hpp"
@@ -17,8 +17,5 @@ std::vector<launch> with_lines(std::vector<collected_launch> collected,
 // The compiler's own thread-local variables, which tell whether others have been initialised: where
 // they are, from the library's first thread-local variable on. By binutils' readelf.
 std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library);
-
-// The frames of each address in what `addr2line -a -i -f -C` prints; exposed for its test.
-std::vector<std::vector<source_frame>> parse_frames(const std::string& output);
 
 }  // namespace kzoo::xray

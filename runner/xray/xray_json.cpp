@@ -3,6 +3,8 @@
 #include "core/version.hpp"
 #include "process/command.hpp"
 #include "process/one_shot.hpp"
+#include "process/output_log.hpp"
+#include "process/source_frames.hpp"
 #include "storage/archive.hpp"
 #include "storage/results_json.hpp"
 #include "worker/messages_json.hpp"
@@ -125,8 +127,9 @@ std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
                               timeout_seconds));
   }
   std::vector<launch> launches;
+  const std::string printed = process::with_line(process::last_line_of(ran.output), cell.library);
   process::read_reply(
-      ran.output, "it " + process::how_it_failed(ran, timeout_seconds),
+      ran.output, "it " + process::how_it_failed(ran, timeout_seconds) + printed,
       [&](const auto& reply) { from_value(storage::field(reply, "the reply"), launches); });
   return launches;
 }

@@ -139,7 +139,10 @@ void check_problems(const std::string& device) {
 
 TEST_CASE("hostile plugins on the cpu get the right verdicts", "[cli][hostile]") {
   check_each(kOnBoth, "cpu", kSmallSizes, kSoon);
-  check_each({{"launches:segfault", "crashed", {"SIGSEGV", "memory that is not there"}},
+  check_each({{"launches:segfault",
+               "crashed",
+               {"SIGSEGV", "memory that is not there", "an access to address 0x0, by kernel ",
+                ", thread (0,0,0), launches.cu:60"}},
               {"launches:unchecked", "wrong", {"wrote nothing"}},
               {"launches:divergent_barrier", "error", {"divergent barrier", "__syncthreads"}},
               {"process:eats_memory", "error", {"std::bad_alloc: no more host memory"}},
@@ -150,7 +153,8 @@ TEST_CASE("hostile plugins on the cpu get the right verdicts", "[cli][hostile]")
              "cpu");
   check_each({{"memory:writes_far",
                "crashed",
-               {"SIGSEGV", "an access to memory around C, 21249 bytes past its redzone"}}},
+               {"SIGSEGV", "an access to memory around C, 21249 bytes past its redzone, by kernel ",
+                "block (0,0,0), thread (0,0,0), memory.cu:51"}}},
              "cpu", "sizes = [64]");
   check_problems("cpu");
 }

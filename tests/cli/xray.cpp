@@ -187,7 +187,9 @@ TEST_CASE("xray says how a kernel crashed", "[cli][hostile]") {
   INFO(ran.out << ran.err);
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("crashed launches:segfault: ") &&
-                          ContainsSubstring("it ended with SIGSEGV, an access to memory"));
+                          ContainsSubstring("it ended with SIGSEGV, an access to memory") &&
+                          ContainsSubstring("an access to address 0x0, by kernel ") &&
+                          ContainsSubstring(", thread (0,0,0), launches.cu:60"));
 }
 
 // Two kernels with the same requests, of which one has eight times the wavefronts: in sectors, 16.5

@@ -95,6 +95,7 @@ class block_runner {
 
   // Whether the address is on the stack of a thread of this block.
   bool is_on_stack(std::uintptr_t address) const { return stacks_.holds(address); }
+  std::string where_text() const;  // "kernel k, block (0,0,0)"
 
   // The rest is called on fibers, through device.hpp.
   unsigned barrier(thread& t, block_op op, bool predicate, std::source_location where);
@@ -117,7 +118,6 @@ class block_runner {
   void poison_shared();
   void abandon_fibers();
   fiber& idle_fiber();
-  std::string where_text() const;  // "kernel k, block (0,0,0)"
 
   const grid_request* request_ = nullptr;
   uint3 block_idx_{};

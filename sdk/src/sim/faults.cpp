@@ -1,11 +1,19 @@
 #include "faults.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <iostream>
+#include <sstream>
 
+#include <dlfcn.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+
+#include <kzoo/launch_limits.hpp>
 
 #include "block.hpp"
 
@@ -16,12 +24,47 @@ constexpr std::size_t kHandlerStackBytes = std::size_t{64} * 1024;
 
 struct sigaction previous;
 thread_local bool asked = false;
+// Held by the thread whose fault is being handled; for good by the one whose fault ends the
+// process.
+std::atomic_flag handling;
 
-[[noreturn]] void end_launch(thread* t, const char* text) { t->owner->fail(*t, text); }
+void on_fault(int number, siginfo_t* fault, void* context);
 
-// After the handler, end_launch() runs on the thread's stack, from its top: what the stack holds is
-// given up, as after any error.
-void continue_with_error(thread& t, const char* text, ucontext_t& state) {
+void set_handler() {
+  struct sigaction ours {};
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigaction(SIGSEGV, &ours, nullptr);
+}
+
+[[noreturn]] void end_launch(thread* t, const void* text) {
+  t->owner->fail(*t, static_cast<const char*>(text));
+}
+
+// Who has made the access that ends the process, behind what the runner's own handler has said of
+// its address. The runner puts the line of source in the instruction's place.
+[[noreturn]] void end_process(thread* t, const void* instruction) {
+  current = nullptr;  // a fault in what follows is none of the kernel's
+  Dl_info its{}, own{};
+  dladdr(instruction, &its);
+  dladdr(reinterpret_cast<const void*>(&install_fault_handler), &own);
+  std::ostringstream text;
+  text << ", by " << t->owner->where_text() << ", thread " << detail::shape_text(t->thread_idx);
+  if (its.dli_fbase == own.dli_fbase) {
+    text << ", instruction 0x" << std::hex
+         << static_cast<const char*>(instruction) - static_cast<const char*>(own.dli_fbase)
+         << " of its library";
+  }
+  std::cerr << text.str() << std::endl;
+  std::signal(SIGSEGV, SIG_DFL);
+  std::raise(SIGSEGV);
+  std::abort();
+}
+
+// After the handler, `next` runs on the thread's stack, from its top: what the stack holds is given
+// up, as after any error.
+void continue_with(void (*next)(thread*, const void*), thread& t, const void* argument,
+                   ucontext_t& state) {
   fiber& on = *t.on;
 #if defined(__SANITIZE_ADDRESS__)
   __asan_unpoison_memory_region(on.bottom, on.size);
@@ -31,9 +74,13 @@ void continue_with_error(thread& t, const char* text, ucontext_t& state) {
   auto* registers = state.uc_mcontext.gregs;
   // As a call leaves it: the return address, here none, has made the aligned pointer 8 smaller.
   registers[REG_RSP] = static_cast<greg_t>(top - top % kAlignment - sizeof(void*));
-  registers[REG_RIP] = reinterpret_cast<greg_t>(&end_launch);
+  registers[REG_RIP] = reinterpret_cast<greg_t>(next);
   registers[REG_RDI] = reinterpret_cast<greg_t>(&t);
-  registers[REG_RSI] = reinterpret_cast<greg_t>(text);
+  registers[REG_RSI] = reinterpret_cast<greg_t>(argument);
+}
+
+void continue_with_error(thread& t, const char* text, ucontext_t& state) {
+  continue_with(&end_launch, t, text, state);
 }
 
 // Returns false for a fault that the simulator does not know.
@@ -63,20 +110,35 @@ bool handle(thread& t, const siginfo_t& fault, ucontext_t& state) {
   return true;
 }
 
-void on_fault(int number, siginfo_t* fault, void* state) {
-  if (current != nullptr) {
-    auto& t = static_cast<thread&>(const_cast<thread_view&>(*current));
-    if (handle(t, *fault, *static_cast<ucontext_t*>(state))) return;
-  }
+// By the handler before. Returns false where there is none, or it has left the process to its end.
+bool is_handled_before(int number, siginfo_t* fault, void* context) {
   // Two plugins in one process may have each other's handler as the previous one.
-  if ((previous.sa_flags & SA_SIGINFO) != 0 && !asked) {
+  if ((previous.sa_flags & SA_SIGINFO) == 0 || asked) {
+    if (asked) previous.sa_handler = SIG_DFL;
+    sigaction(number, &previous, nullptr);  // the instruction faults again
+  } else {
     asked = true;
-    previous.sa_sigaction(number, fault, state);
+    previous.sa_sigaction(number, fault, context);
     asked = false;
+  }
+  struct sigaction now {};
+  sigaction(number, nullptr, &now);
+  return now.sa_handler != SIG_DFL;
+}
+
+void on_fault(int number, siginfo_t* fault, void* context) {
+  auto& state = *static_cast<ucontext_t*>(context);
+  auto* const t = static_cast<thread*>(const_cast<thread_view*>(current));
+  if (t == nullptr || asked) {
+    is_handled_before(number, fault, context);
     return;
   }
-  if (asked) previous.sa_handler = SIG_DFL;
-  sigaction(number, &previous, nullptr);  // the instruction faults again
+  if (handle(*t, *fault, state)) return;
+  while (handling.test_and_set()) sched_yield();
+  if (is_handled_before(number, fault, context)) return handling.clear();
+  set_handler();  // other threads that fault wait until this one has said where it did
+  continue_with(&end_process, *t, reinterpret_cast<const void*>(state.uc_mcontext.gregs[REG_RIP]),
+                state);
 }
 
 }  // namespace
@@ -86,10 +148,7 @@ void install_fault_handler() {
   sigaction(SIGSEGV, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_fault) return;
   previous = now;
-  struct sigaction ours {};
-  ours.sa_sigaction = on_fault;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigaction(SIGSEGV, &ours, nullptr);
+  set_handler();
 }
 
 void reset_thread_state() {

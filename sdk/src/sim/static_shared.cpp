@@ -17,6 +17,10 @@ namespace {
 
 constexpr unsigned char kPoison = 0xff;
 
+// A module's thread-local variables, __shared__ ones among them, begin at a multiple of the largest
+// alignment of any, and shared memory on a GPU at one of all its banks.
+[[gnu::used]] alignas(1024) thread_local unsigned char aligned;
+
 void fill(const byte_range& bytes) {
   if (bytes.size == 0) return;
   std::memset(bytes.begin, kPoison, bytes.size);
