@@ -16,9 +16,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -104,6 +106,12 @@ int command_line(int argc, char** argv) {
   call c;
   add_subcommands(app, c);
 
+  if (std::error_code fault; !std::filesystem::exists("/proc/self/exe", fault)) {
+    print_to(stderr,
+             "error: /proc is not there, by which the runner finds its own files and its workers: "
+             "mount -t proc proc /proc\n");
+    return kBadInput;
+  }
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (words.size() == 2 && words[0] == kCompleteCommand) return print_completions(app, words[1]);
   if (words.empty()) {

@@ -222,6 +222,10 @@ void plugin_client::leave() {
   forget_session();
 }
 
+void plugin_client::note_replacement(const std::string& how_it_ended) {
+  replacement_ = how_it_ended;
+}
+
 void plugin_client::forget_session() {
   opened_ = false;
   host_in_use_.reset();

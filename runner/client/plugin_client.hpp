@@ -71,6 +71,9 @@ class plugin_client {
   // What this session ran last beside this variant on this problem, and what may have left
   // something behind: "plugin:variant at 64x64x64"; "" if nothing.
   std::string ran_before(std::uint32_t variant, const problem& p) const;
+  // How the session's process has ended between its turns, where no work was lost with it, since
+  // the last call; "" where it has not. A stopped process can only be killed from outside.
+  std::string take_replacement() { return std::exchange(replacement_, ""); }
 
   // What the last run(), sample(), end_to_end() or copy_result() copied: the C buffer with its
   // redzones, or rows of it. Valid until the next call.
@@ -87,6 +90,9 @@ class plugin_client {
   // Sets back what others have changed of the session's process since its last turn. Returns
   // whether it could.
   virtual bool set_back() { return true; }
+
+  // For take_replacement(): the session's process has ended between its turns.
+  void note_replacement(const std::string& how_it_ended);
 
   process::shared_memory& output_memory() { return output_; }
   const std::filesystem::path& file() const { return file_; }
@@ -108,6 +114,7 @@ class plugin_client {
 
   std::filesystem::path file_;
   double timeout_seconds_;
+  std::string replacement_;
   process::shared_memory output_;
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;

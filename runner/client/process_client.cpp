@@ -71,7 +71,14 @@ class process_client final : public plugin_client {
   }
 
   void restart() override { worker_.reset(); }
-  bool set_back() override { return !worker_ || worker_->set_back(); }
+  bool set_back() override {
+    if (!worker_) return true;
+    if (!worker_->wait_for_end(0)) return worker_->set_back();
+    const std::optional<int> status = worker_->end();
+    worker_.reset();
+    note_replacement(status ? how_it_ended(*status) : "its channel was closed");
+    return false;
+  }
 
  private:
   // Fails for a worker that will not answer, or holds too much memory.

@@ -102,9 +102,9 @@ child::event child::wait(double seconds) {
   return watched[0].revents != 0 ? event::message : event::ended;
 }
 
-void child::wait_for_end(double seconds) {
+bool child::wait_for_end(double seconds) {
   std::array<pollfd, 1> watched{pollfd{pidfd_.fd(), POLLIN, 0}};
-  poll_until(watched, seconds);
+  return poll_until(watched, seconds);
 }
 
 std::optional<int> child::end() {

@@ -38,7 +38,8 @@ class child {
   // Waits for a message or for the end of the process. A process that a plugin has forked may keep
   // the channel open after the worker has ended, so both are watched.
   event wait(double seconds);
-  void wait_for_end(double seconds);
+  // Whether the process has ended by then.
+  bool wait_for_end(double seconds);
 
   // Stops its process group, so that it does nothing until resume().
   void hold();

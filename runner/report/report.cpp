@@ -125,7 +125,9 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
     for (const results::finding& f : c.findings) {
       for (const auto& [check, word] : {std::pair{results::kOwnWorker, "suspect"},
                                         {results::kMemory, "leak"},
-                                        {results::kLimits, "limits"}}) {
+                                        {results::kLimits, "limits"},
+                                        {results::kWorkerEnded, "worker"},
+                                        {results::kSlowChecks, "slow"}}) {
         if (f.check == check)
           p.item(word, style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
       }
@@ -259,12 +261,12 @@ void add_closing(page& p, const document& d) {
   for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);
   for (const results::gap& g : covered.gaps())
     p.item("not checked", style::bad, ": " + results::to_string(g));
-  const bool right = results::exit_code(d) == 0;
-  const bool any_passed =
-      std::ranges::find(d.cells, verdict::pass, &cell::verdict) != d.cells.end();
-  const closing_words closing = !d.complete()          ? closing_words{"INTERRUPTED", style::bad}
-                                : right && !any_passed ? closing_words{"NOTHING RAN", style::bold}
-                                                       : closing_words_for(right, covered);
+  for (const std::string& name : results::unjudged_sources(d))
+    p.item("not judged", style::bad, fmt::format(": {}, which declined every problem", name));
+  const closing_words closing = !d.complete() ? closing_words{"INTERRUPTED", style::bad}
+                                : results::nothing_ran(d)
+                                    ? closing_words{"NOTHING RAN", style::bad}
+                                    : closing_words_for(results::exit_code(d) == 0, covered);
   p.line(closing.words, closing.look,
          fmt::format(": {}{} · {:.1f} s", counts,
                      pairs == 0 ? "" : fmt::format(" · {} of {} pairs agree", agreeing, pairs),

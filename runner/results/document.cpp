@@ -83,10 +83,34 @@ void document::compare_with_baseline(std::span<cell> of_one_problem) const {
   }
 }
 
+namespace {
+
+bool any_failed(const document& d) {
+  return std::ranges::any_of(d.plugins, &plugin_record::broken) ||
+         std::ranges::any_of(d.cells, is_failure, &cell::verdict);
+}
+
+}  // namespace
+
+bool nothing_ran(const document& d) {
+  return !any_failed(d) &&
+         std::ranges::find(d.cells, verdict::pass, &cell::verdict) == d.cells.end();
+}
+
+std::vector<std::string> unjudged_sources(const document& d) {
+  std::vector<std::string> found;
+  for (const plugin_record& p : d.plugins) {
+    const auto is_judged = [&](const cell& c) {
+      return c.kernel.plugin == p.name && !is_declined(c.verdict);
+    };
+    if (!p.source.empty() && p.description && std::ranges::none_of(d.cells, is_judged))
+      found.push_back(p.name);
+  }
+  return found;
+}
+
 int exit_code(const document& d) {
-  const bool broken = std::ranges::any_of(d.plugins, &plugin_record::broken);
-  const bool failed = std::ranges::any_of(d.cells, is_failure, &cell::verdict);
-  return broken || failed ? 1 : 0;
+  return any_failed(d) || nothing_ran(d) || !unjudged_sources(d).empty() ? 1 : 0;
 }
 
 }  // namespace kzoo::results

@@ -14,6 +14,17 @@ std::string_view outcome_name(outcome o) {
   return kNames[static_cast<std::size_t>(o)];
 }
 
+std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes) {
+  constexpr double kLongSeconds = 20;
+  constexpr std::uint64_t kLargeWorkspace = 64 << 20;
+  if (seconds < kLongSeconds || workspace_bytes < kLargeWorkspace) return std::nullopt;
+  return remark(
+      kSlowChecks,
+      fmt::format("its checks took {:.0f} s: a workspace of {:.0f} MB is filled before each "
+                  "of their runs, and looked at afterwards",
+                  seconds, double(workspace_bytes) / 1e6));
+}
+
 void coverage::add(const std::string& kernel, const std::vector<finding>& findings) {
   for (const finding& f : findings) {
     if (f.not_checked.empty()) continue;

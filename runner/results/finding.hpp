@@ -4,6 +4,7 @@
 #include "reference/judge.hpp"
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,13 @@ inline constexpr std::string_view kOwnWorker = "own worker";
 inline constexpr std::string_view kMemory = "memory";
 // And of one that tells of limits of the device that it changes.
 inline constexpr std::string_view kLimits = "limits";
+// And of one whose process was killed from outside between two problems.
+inline constexpr std::string_view kWorkerEnded = "worker ended";
+// And of one that keeps people waiting for its checks.
+inline constexpr std::string_view kSlowChecks = "slow checks";
+
+// Whether checks that took so long did so for the sake of a large workspace, as a remark.
+std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes);
 
 inline bool is_bad(const finding& f) {
   return f.outcome != outcome::pass && f.outcome != outcome::skipped;

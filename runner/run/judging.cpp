@@ -1,9 +1,11 @@
 #include "run/judging.hpp"
 
+#include "os/posix.hpp"
 #include "run/second_chance.hpp"
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 namespace kzoo::run {
 namespace {
@@ -41,6 +43,11 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
   const std::string before = plugin.client->ran_before(variant.index, problem_);
   judge_in_worker(plugin, variant, position, c);
   if (gets_second_chance(c, before)) judge_alone(plugin, variant, position, before, c);
+  if (const std::string how = plugin.client->take_replacement(); !how.empty()) {
+    c.findings.push_back(results::remark(
+        results::kWorkerEnded,
+        "its process ended while it waited for this problem (" + how + "), and was started again"));
+  }
   return c;
 }
 
@@ -136,7 +143,8 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
   for (const kept& k : kept_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
-  kept_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared)});
+  kept_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared),
+                   run.report.changed.workspace_bytes});
   c.launches = run.report.launches;
   c.accuracy = kept_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
@@ -163,7 +171,11 @@ void judging::run_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
   const remembered::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
   if (!remembered_.findings.contains(about_type)) {
-    remembered_.findings.emplace(about_type, checks::run_checks(t, false, candidate));
+    const double start = steady_seconds();
+    auto findings = checks::run_checks(t, false, candidate);
+    if (auto slow = results::slow_checks(steady_seconds() - start, kept_.back().workspace_bytes))
+      findings.push_back(std::move(*slow));
+    remembered_.findings.emplace(about_type, std::move(findings));
   }
   c.findings = remembered_.findings.at(about_type);
   const auto stop = [&] { return std::ranges::find_if(c.findings, results::is_bad); };

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <istream>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -124,11 +125,15 @@ void journal::add(const results::document& d, std::span<const results::cell> so_
 
 void journal::write(const json& line) {
   const std::string text = dumped(line, -1) + '\n';
-  const ssize_t written = ::write(fd_, text.data(), text.size());
-  if (written < 0 || static_cast<std::size_t>(written) != text.size() || fsync(fd_) != 0) {
-    throw not_stored(fmt::format("{} cannot be written: {}", file_.string(),
-                                 written >= 0 ? "the disk is full" : errno_words()));
-  }
+  // One write, unless there is no room for all of it: then the next one says why.
+  std::string_view rest = text;
+  ssize_t written = 0;
+  while (!rest.empty() && (written = ::write(fd_, rest.data(), rest.size())) > 0)
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  if (rest.empty() && fsync(fd_) == 0) return;
+  throw not_stored(
+      fmt::format("{} cannot be written: {}", file_.string(),
+                  errno == EFBIG ? "files may not become that large (ulimit -f)" : errno_words()));
 }
 
 namespace {

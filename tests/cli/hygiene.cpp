@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -22,6 +23,7 @@
 #include <vector>
 
 using namespace kzoo::test;
+using nlohmann::json;
 
 namespace fs = std::filesystem;
 
@@ -86,6 +88,37 @@ TEST_CASE("workers do not outlive a supervisor that is killed", "[cli][hostile]"
     fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(1));
   CHECK(runner("quick --device cpu --sizes 8 --plugins serial:ikj").code == 0);
   CHECK(fs::is_empty(temporary.path()));
+}
+
+TEST_CASE("a worker that is killed while it waits is replaced, and its next cell says so",
+          "[cli][hostile]") {
+  const process_log hanging;
+  const scratch_folder folder;
+  folder.write("e.toml",
+               "plugins = ['serial:ikj', 'launches:never_returns']\nproblem.sizes = [8, 9]\n"
+               "timing.enabled = false\nverify.timeout_seconds = 3\n");
+  background_run run(
+      {"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder(), "--json", "r.json"},
+      folder.path());
+  REQUIRE(hanging.wait_for_entry());
+  const auto is_stopped = [](int pid) {
+    const std::string status = read_text(fmt::format("/proc/{}/stat", pid));
+    return status.compare(status.rfind(')') + 2, 1, "T") == 0;
+  };
+  const std::vector<int> workers = children_of(run.pid());
+  const auto serial = std::ranges::find_if(workers, is_stopped);
+  REQUIRE(serial != workers.end());
+  kill(*serial, SIGKILL);
+  const auto ended = run.wait();
+  INFO(ended.out << ended.err);
+  CHECK(ended.code == 1);  // the other one hangs
+  const json cells = json::parse(read_text(folder.path() / "r.json")).at("cells");
+  CHECK(cells.at(0).at("checks").empty());
+  CHECK(cells.at(2).at("verdict") == "pass");
+  CHECK(cells.at(2).at("checks").at(0).at("check") == "worker ended");
+  CHECK_THAT(ended.out,
+             ContainsSubstring("worker serial:ikj: its process ended while it waited for "
+                               "this problem (SIGKILL, killed from outside"));
 }
 
 TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {

@@ -357,7 +357,9 @@ TEST_CASE("a run that cannot store more says what is stored and how to go on", "
       runner("e.toml --device cpu --journal j.jsonl", in(folder) + " ulimit -f 20 &&");
   INFO(full.out << full.err);
   CHECK(full.code == 5);
-  CHECK_THAT(full.err, ContainsSubstring("error: j.jsonl cannot be written: "));
+  CHECK_THAT(full.err,
+             ContainsSubstring("error: j.jsonl cannot be written: files may not become that "
+                               "large (ulimit -f)"));
   CHECK_THAT(full.out, ContainsSubstring("run --resume j.jsonl"));
   const auto report = runner("report j.jsonl", in(folder));
   CHECK(report.code == 0);

@@ -87,6 +87,17 @@ TEST_CASE("a compiler's errors are shown with the author's lines, and nothing ru
   CHECK(ran.out.empty());
 }
 
+TEST_CASE("a compiler that has no room to write is no fault of the source") {
+  const author a;
+  const std::string file = a.folder.write("mine.cu", template_text());
+  const auto ran = runner(kRun + "--plugins " + file, "ulimit -f 20;");
+  CHECK(ran.code == 5);
+  CHECK(contains(
+      ran.err, "error: the compiler could not write its output: files may not become that large"));
+  CHECK(contains(ran.err, a.folder.path().string()));
+  CHECK_FALSE(contains(ran.err, "does not compile"));
+}
+
 TEST_CASE("what the simulator does not have is said in a sentence") {
   const author a;
   const auto said = [&](const std::string& line) {

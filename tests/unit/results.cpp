@@ -25,9 +25,10 @@ cell timed(const char* plugin, double ms, timing::clock clock, std::size_t probl
 
 }  // namespace
 
-TEST_CASE("only failures make the exit code 1", "[results]") {
+TEST_CASE("the exit code is 0 where a kernel passed and none failed", "[results]") {
   document d;
-  CHECK(exit_code(d) == 0);
+  CHECK(exit_code(d) == 1);
+  CHECK(results::nothing_ran(d));
   d.cells = {made("a", verdict::pass), made("b", verdict::unsupported),
              made("c", verdict::unavailable)};
   CHECK(exit_code(d) == 0);
@@ -38,8 +39,40 @@ TEST_CASE("only failures make the exit code 1", "[results]") {
   }
 }
 
+TEST_CASE("a run in which all declined is not right, nor one in which a source did", "[results]") {
+  document d;
+  results::plugin_record mine;
+  mine.name = "mine";
+  mine.description = results::plugin_description{};
+  d.plugins = {mine};
+  d.cells = {made("mine", verdict::unsupported)};
+  CHECK(results::nothing_ran(d));
+  CHECK(exit_code(d) == 1);
+  d.cells.push_back(made("other", verdict::pass));
+  CHECK_FALSE(results::nothing_ran(d));
+  CHECK(exit_code(d) == 0);
+  d.plugins[0].source = "/somewhere/mine.cu";
+  CHECK(results::unjudged_sources(d) == std::vector<std::string>{"mine"});
+  CHECK(exit_code(d) == 1);
+  d.cells.push_back(made("mine", verdict::pass));
+  CHECK(exit_code(d) == 0);
+  d.cells.back().verdict = verdict::wrong;
+  CHECK(results::unjudged_sources(d).empty());
+  CHECK_FALSE(results::nothing_ran(d));
+}
+
+TEST_CASE("checks that took long are told with their reason", "[results]") {
+  CHECK_FALSE(results::slow_checks(19, 300'000'000));
+  CHECK_FALSE(results::slow_checks(100, 1'000'000));
+  const auto slow = results::slow_checks(100, 300'000'000);
+  REQUIRE(slow);
+  CHECK(slow->outcome == results::outcome::pass);
+  CHECK_THAT(slow->detail, ContainsSubstring("took 100 s") && ContainsSubstring("300 MB"));
+}
+
 TEST_CASE("a library that cannot be used is a failure, a missing build is not", "[results]") {
   document d;
+  d.cells = {made("a", verdict::pass)};
   results::plugin_record p;
   p.name = "x";
   d.plugins = {p};
