@@ -101,8 +101,10 @@ std::string nan_reason(const evidence& e) {
   if (e.found.quieted_poison > 0)
     cause = "propagated from the poison in C: the kernel reads C although beta = 0";
   if (cause.empty()) {
-    cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, or outside A or B?"
-                                 : "does it read outside A, B or C?";
+    cause = e.t.of().beta == 0.0 ? "does it read C although beta = 0, outside A or B, or "
+                                   "shared memory that is not written yet?"
+                                 : "does it read outside A, B or C, or shared memory that is not "
+                                   "written yet?";
   }
   if (const layout given = e.t.of().layout; given != layout::nn)
     cause += fmt::format("; is layout {} ignored?", layout_name(given));

@@ -145,7 +145,8 @@ TEST_CASE("NaN never passes", "[reference]") {
       CHECK_THAT(reason(p, words),
                  ContainsSubstring("everywhere") &&
                      ContainsSubstring(beta == 0 ? "does it read C although beta = 0"
-                                                 : "does it read outside A, B or C?"));
+                                                 : "does it read outside A, B or C, or shared "
+                                                   "memory"));
     }
   }
 }
