@@ -165,6 +165,8 @@ std::vector<std::filesystem::path> charts_folders();
 std::filesystem::path source_folder();
 // The sources of the plugins in it by their names: GROUP/NAME/NAME.cu, say.
 std::map<std::string, std::filesystem::path> plugin_sources();
+// Those that are steps of a ladder, in a folder GROUP/NUMBER_NAME, with the group of each.
+std::map<std::string, std::string> ladder_steps();
 // How plugins are compiled from their sources (compile/recipe.hpp).
 std::filesystem::path recipe_folder();
 // What compiled kernels are packed behind: manifest/pack.hpp. It may not be there.

@@ -68,6 +68,15 @@ std::map<std::string, fs::path> plugin_sources() {
   return found;
 }
 
+std::map<std::string, std::string> ladder_steps() {
+  std::map<std::string, std::string> found;
+  for (const auto& [name, source] : plugin_sources()) {
+    const fs::path folder = source.parent_path();
+    if (folder.filename() != name) found[name] = folder.parent_path().filename().string();
+  }
+  return found;
+}
+
 std::vector<fs::path> config_path() {
   std::vector<fs::path> folders = from_environment("KZOO_CONFIG_PATH");
   if (fs::is_directory("configs")) folders.emplace_back("configs");

@@ -1,7 +1,9 @@
+#include "cli/earlier_result.hpp"
 #include "cli/exports.hpp"
 #include "html/page.hpp"
 #include "html/svg.hpp"
 #include "os/output.hpp"
+#include "report/focus.hpp"
 #include "report/report.hpp"
 #include "report/terminal.hpp"
 #include "storage/read.hpp"
@@ -43,20 +45,32 @@ std::vector<std::string> labels_of(const std::vector<results::document>& all) {
 struct labelled_results {
   std::vector<results::document> all;
   std::vector<std::string> labels;
+  std::optional<earlier_result> before;  // of a single one that is about one plugin
 
   explicit labelled_results(const std::vector<std::string>& files) {
     for (const std::string& file : files) all.push_back(storage::read(file));
     labels = labels_of(all);
   }
+  void look_for_earlier(const std::string& file) {
+    const std::string subject = report::focus_of(all.front()).subject;
+    if (!subject.empty()) before = find_earlier(file, all.front(), subject);
+  }
   std::vector<html::named_result> named() const {
     std::vector<html::named_result> named;
-    for (std::size_t i = 0; i < all.size(); ++i) named.push_back({labels[i], &all[i]});
+    const auto steps = ladder_steps();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      named.push_back({labels[i], &all[i], nullptr, "", steps});
+    if (before) {
+      named.front().before = &before->results;
+      named.front().before_file = before->file.filename().string();
+    }
     return named;
   }
 };
 
 int write_html(const report_options& options) {
-  const labelled_results results(options.files);
+  labelled_results results(options.files);
+  if (results.all.size() == 1) results.look_for_earlier(options.files.front());
   std::optional<export_file> out;
   // One for each result, since none may be overwritten.
   for (const std::string& file : options.files) out.emplace("--html", options.html, file);

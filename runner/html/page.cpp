@@ -1,6 +1,11 @@
 #include "html/page.hpp"
 
+#include "html/answer.hpp"
 #include "html/assets.hpp"
+#include "html/charts.hpp"
+#include "html/parts.hpp"
+#include "html/plotted.hpp"
+#include "report/focus.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +17,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kzoo::html {
@@ -20,15 +26,9 @@ namespace {
 using report::table;
 using results::document;
 
-// Nothing is loaded, whatever a name in a result may turn out to be. Vega compiles expressions.
-constexpr std::string_view kPolicy =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'; "
-    "img-src data:; base-uri 'none'; form-action 'none'";
-
 constexpr std::string_view kMissing =
-    "The charts are missing: this page was written on a machine without Vega-Lite. "
-    "<code>./zoo setup --charts</code> fetches it (34 MB), and "
-    "<code>./zoo report … --html</code> then draws them. The tables below have all figures.";
+    "This page has no charts: Vega-Lite, which draws them, was not on the machine that wrote it. "
+    "<code>./zoo setup --charts</code> fetches it (34 MB); then write the page again.";
 
 std::string title_of(std::span<const named_result> all) {
   std::string title;
@@ -43,31 +43,27 @@ void add_data(std::string_view id, std::string_view text, const text_sink& out) 
   out("</pre>\n");
 }
 
-// A script ends at the first </script, even within a string.
-void add_script(std::string_view text, const text_sink& out) {
-  constexpr std::string_view kEnd = "</script", kHarmless = "<\\/script";
-  std::string safe(text);
-  for (std::size_t at = 0; (at = safe.find(kEnd, at)) != std::string::npos;)
-    safe.replace(at, kEnd.size(), kHarmless);
-  out("<script>");
-  out(safe);
-  out("</script>\n");
+std::string name_of(const document& d) {
+  const auto& e = d.experiment;
+  return e.title.empty() ? e.file.filename().string() : e.title;
 }
 
-void add_head(std::span<const named_result> all, const text_sink& out) {
-  const std::string title = report::html(title_of(all));
-  out(fmt::format(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n"
-      "<a class=\"skip\" href=\"#result-1\">To the tables</a>\n<header>\n<h1>{}</h1>\n<nav>"
-      "<a href=\"#charts\">Charts</a>",
-      kPolicy, title, assets::kStyle, title));
-  for (std::size_t i = 0; i < all.size(); ++i)
-    out(fmt::format("<a href=\"#result-{}\">{}</a>", i + 1,
-                    all.size() == 1 ? "Tables" : "Tables: " + report::html(all[i].label)));
-  out("</nav>\n</header>\n<main>\n");
+// What the page is about: a result, one kernel of it, or several results.
+std::string heading_of(std::span<const named_result> all) {
+  if (all.size() > 1) return fmt::format("{} results", all.size());
+  const document& d = *all.front().document;
+  const std::string subject = report::focus_of(d).subject;
+  return subject.empty() ? name_of(d) : subject + " · " + name_of(d);
+}
+
+void add_start(std::span<const named_result> all, bool charts, const text_sink& out) {
+  std::vector<std::pair<std::string, std::string>> links;
+  if (charts) links.emplace_back("charts", "Charts");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    links.emplace_back(fmt::format("result-{}", i + 1),
+                       all.size() == 1 ? "All results" : all[i].label);
+  }
+  begin_page(title_of(all), heading_of(all), links, out);
 }
 
 table facts_of(const document& d) {
@@ -128,8 +124,9 @@ table plugins_of(const document& d) {
 }
 
 // What a result was measured with: the device, its peaks, the plugins, the experiment.
-void add_environment(report::page& p, const document& d) {
-  p.line("Environment", report::style::bold);
+void add_environment(const document& d, const report::view& view, const text_sink& out) {
+  out("<details>\n<summary>Device, plugins and experiment</summary>\n");
+  report::page p(view);
   p.add(facts_of(d));
   if (d.peaks) p.add(peaks_of(*d.peaks));
   p.add(plugins_of(d));
@@ -138,29 +135,34 @@ void add_environment(report::page& p, const document& d) {
   std::istringstream text(d.experiment.text);
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   p.verbatim(lines);
+  out(p.take());
+  out("</details>\n");
 }
 
-void add_result(const named_result& r, std::size_t number, bool simulator_times,
+void add_result(const named_result& r, std::size_t number, bool alone, const report::view& view,
                 const text_sink& out) {
-  out(fmt::format("<section id=\"result-{}\">\n<h2>{}</h2>\n", number, report::html(r.label)));
-  const report::view view(report::medium::html, report::kNoLimit, simulator_times);
+  const std::string heading = alone ? "All results" : r.label;
+  out(fmt::format("<section id=\"result-{}\">\n<h2>{}</h2>\n", number, report::html(heading)));
   out(report::full_report(*r.document, view));
-  report::page environment(view);
-  add_environment(environment, *r.document);
-  out(environment.take());
+  add_environment(*r.document, view, out);
   out("</section>\n");
+}
+
+// What the colours of the charts mean.
+void add_legend(const named_result& r, bool alone, const text_sink& out) {
+  const auto tones = tones_of(*r.document);
+  if (tones.empty()) return;
+  out(fmt::format("<p class=\"legend\">{}", alone ? "" : report::html(r.label) + ": "));
+  for (const auto& [plugin, tone] : tones)
+    out(fmt::format("<span class=\"tone {}\">{}{}</span>", tone, report::html(plugin),
+                    tone == "baseline" ? ", the baseline" : ""));
+  out("<span class=\"tone other\">others</span></p>\n");
 }
 
 // "" if the file cannot be read.
 std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-bool has_simulated(const named_result& r) {
-  return std::ranges::any_of(r.document->cells, [](const results::cell& c) {
-    return c.time && c.time->clock == timing::clock::simulator;
-  });
 }
 
 }  // namespace
@@ -175,17 +177,22 @@ std::optional<charting_library> find_library(std::span<const std::filesystem::pa
 
 void write_page(std::span<const named_result> all, const std::optional<charting_library>& library,
                 bool simulator_times, const text_sink& out) {
-  add_head(all, out);
-  out("<section id=\"charts\">\n<h2>Charts</h2>\n");
-  out(library ? "<noscript><p class=\"missing\">The charts need JavaScript.</p></noscript>\n"
-                "<div class=\"charts\"></div>\n"
-              : fmt::format("<p class=\"missing\">{}</p>\n", kMissing));
-  if (library && std::ranges::any_of(all, has_simulated))
-    out("<p class=\"item\">Times of the simulator are not drawn: they say nothing about a GPU.</p>\n");
-  out("</section>\n");
-  for (std::size_t i = 0; i < all.size(); ++i) add_result(all[i], i + 1, simulator_times, out);
-  out("</main>\n");
-  if (library) {
+  const report::view view(report::medium::html, report::kNoLimit, simulator_times);
+  const std::string charts = charts_table(all);
+  add_start(all, library && !charts.empty(), out);
+  for (std::size_t i = 0; i < all.size(); ++i) add_answer(all[i], all.size() == 1, view, out);
+  if (!library) {
+    out(fmt::format("<p class=\"missing\">{}</p>\n", kMissing));
+  } else if (!charts.empty()) {
+    out("<section id=\"charts\">\n<h2>Charts</h2>\n"
+        "<noscript><p class=\"missing\">The charts need JavaScript.</p></noscript>\n");
+    for (const named_result& r : all) add_legend(r, all.size() == 1, out);
+    out("<div class=\"charts\"></div>\n</section>\n");
+  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    add_result(all[i], i + 1, all.size() == 1, view, out);
+  if (library && !charts.empty()) {
+    add_data("charts", charts, out);
     add_data("cells", cells_table(all), out);
     add_data("samples", samples_table(all), out);
     add_data("agreement", agreement_table(all), out);
@@ -196,8 +203,7 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
     // In a function, so that its names are none of the page's.
     add_script("(() => {" + library->script + "\n})();", out);
   }
-  add_script(assets::kScript, out);
-  out("</body>\n</html>\n");
+  end_page(out);
 }
 
 }  // namespace kzoo::html

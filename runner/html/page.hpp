@@ -21,8 +21,8 @@ struct charting_library {
 // From the first of the folders that has charts.js.
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders);
 
-// Charts of all results, then the complete report of each. Without the library it has no charts,
-// and says how to get them.
+// What each result comes to, with the kernels that its reader looks for; charts of all; then the
+// complete report of each. Without the library it has no charts, and says how to get them.
 void write_page(std::span<const named_result> all, const std::optional<charting_library>& library,
                 bool simulator_times, const text_sink& out);
 

@@ -1,6 +1,7 @@
 #include "html/svg.hpp"
 
 #include "html/assets.hpp"
+#include "html/charts.hpp"
 #include "os/files.hpp"
 #include "os/folders.hpp"
 #include "os/printable.hpp"
@@ -25,6 +26,7 @@ void write_chart_data(std::span<const named_result> all, const fs::path& folder)
     for_each_line(table, [&](std::string_view line) { text += printable(line) + '\n'; });
     write_file(folder / name, text);
   };
+  write_table("charts.csv", charts_table(all));
   write_table("cells.csv", cells_table(all));
   write_table("agreement.csv", agreement_table(all));
   write_table("roofs.csv", roofs_table(all));

@@ -1,24 +1,28 @@
 #include "html/tables.hpp"
 
+#include "html/plotted.hpp"
 #include "os/number_text.hpp"
 #include "report/agreement.hpp"
 #include "report/csv.hpp"
+#include "report/focus.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 namespace kzoo::html {
 namespace {
 
 using report::csv_line;
+using report::is_timed;
 using results::cell;
 using results::document;
 
@@ -44,71 +48,45 @@ void for_each_cell(
     for (const cell& c : r.document->cells) f(r, c, number++);
 }
 
-bool is_timed(const cell& c) { return c.time && c.time->clock != timing::clock::simulator; }
-
-// The fastest variant of each plugin on each problem, with its gain over the plugin before it.
-using gains = std::map<const cell*, std::optional<double>>;
-gains gains_of(const document& d) {
-  gains found;
-  for (std::size_t problem = 0; problem < d.experiment.problems.size(); ++problem) {
-    std::vector<const cell*> fastest;  // in the order of the plugins
-    for (const cell& c : d.cells_of(problem)) {
-      if (!is_timed(c)) continue;
-      const auto known = std::ranges::find_if(
-          fastest, [&](const cell* f) { return f->kernel.plugin == c.kernel.plugin; });
-      if (known == fastest.end()) {
-        fastest.push_back(&c);
-      } else if (c.time->median_ms < (*known)->time->median_ms) {
-        *known = &c;
-      }
-    }
-    const cell* before = nullptr;
-    for (const cell* c : fastest) {
-      std::optional<double>& gain = found[c];
-      const cell* baseline = d.baseline_of(*c);
-      const bool is_baseline = baseline != nullptr && baseline->kernel.plugin == c->kernel.plugin;
-      if (is_baseline || c->time->clock != timing::clock::gpu) continue;
-      if (before != nullptr) gain = before->time->median_ms / c->time->median_ms;
-      before = c;
-    }
-  }
-  return found;
-}
-
-// "44.8x", "+3.1 %", "−2.0 %".
+// "44.8x faster", "3.1 % faster", "2.0 % slower".
 std::string gain_text(double gain) {
-  if (gain >= 2) return number_text(gain) + "x";
+  if (gain >= 2) return number_text(gain) + "x faster";
   const double percent = 100 * (gain - 1);
-  return fmt::format("{}{:.1f} %", percent < 0 ? "−" : "+", std::abs(percent));
+  return fmt::format("{:.1f} % {}", std::abs(percent), percent < 0 ? "slower" : "faster");
 }
 
-void add_plotted(csv_line& l, const document& d, const cell& c, const gains& fastest) {
+void add_plotted(csv_line& l, const document& d, const cell& c, const plotted& how) {
   const problem& p = d.problem_of(c);
+  const bool timed = is_timed(c);
+  const auto rate = timed ? d.gflops(c) : std::nullopt;
   l.number("size", std::cbrt(double(p.m) * double(p.n) * double(p.k)));
-  const double gflops = is_timed(c) ? d.gflops(c).value_or(NAN) : NAN;
-  const double half =
-      c.time && !std::isnan(c.time->relative_half_width) ? c.time->relative_half_width : 0;
-  l.number("rate", gflops);
-  l.number("rate_low", gflops / (1 + half));
-  l.number("rate_high", gflops / (1 - half));
-  l.add("rate_text", std::isnan(gflops) ? "" : number_text(gflops));
-  l.add("time_text", is_timed(c) ? time_text(c.time->median_ms) : "");
+  l.add("sweep", timed ? how.sweep : "");
+  l.add("tone", how.tone);
+  l.number("rate", rate.value_or(NAN));
+  l.add("rate_text", rate ? number_text(*rate) : "");
+  l.add("time_text", timed ? time_text(c.time->median_ms) : "");
   // Without an interval, that of the figure alone.
-  const bool sure = c.speedup && c.speedup->likely;
-  l.number("speedup_from", sure ? c.speedup->likely->low : c.speedup ? c.speedup->value : NAN);
-  l.number("speedup_to", sure ? c.speedup->likely->high : c.speedup ? c.speedup->value : NAN);
-  l.add("speedup_text", is_timed(c) ? report::speedup_text(d, c) : "");
-  const cell* baseline = d.baseline_of(c);
-  l.add("baseline", baseline == &c ? "yes" : "");
-  const auto step = fastest.find(&c);
-  const bool is_step = step != fastest.end();
-  l.add("fastest", is_step ? "yes" : "");
-  l.add("gain_text", is_step && step->second ? gain_text(*step->second) : "");
-  l.number("intensity", d.peaks && is_timed(c) ? roofline::intensity_of(*d.peaks, p) : NAN);
+  const bool sure = timed && c.speedup && c.speedup->likely;
+  const double percent = timed && c.speedup ? 100 * c.speedup->value : NAN;
+  l.number("percent", percent);
+  l.number("percent_low", sure ? 100 * c.speedup->likely->low : percent);
+  l.number("percent_high", sure ? 100 * c.speedup->likely->high : percent);
+  l.number("bar", how.bar);
+  l.number("bar_from", how.from_zero ? 0 : how.bar);
+  l.number("bar_low", how.low);
+  l.number("bar_high", how.high);
+  l.add("speedup_text", timed ? report::speedup_text(d, c) : "");
+  l.add("fastest", how.fastest ? "yes" : "");
+  l.add("gain_text", how.gain ? gain_text(*how.gain) : "");
+  l.number("rate_label", how.rate_label);
+  l.number("relative_label", how.relative_label);
+  l.number("roofline_label", how.roofline_label);
+  l.number("intensity", d.peaks && timed ? roofline::intensity_of(*d.peaks, p) : NAN);
   l.add("error_text", report::accuracy_text(d, c));
+  const double allowed = c.accuracy ? 100 * c.accuracy->worst_of_allowed : 0;
+  l.number("percent_of_allowed", allowed > 0 ? allowed : NAN);
   const results::conditions& k = c.conditions;
   l.number("watts", k.watts.value_or(NAN));
-  l.number("celsius", k.celsius.value_or(NAN));
   double low = NAN, high = NAN;
   if (c.time) {
     for (const double mhz : c.time->sm_mhz.unpacked()) {
@@ -119,28 +97,41 @@ void add_plotted(csv_line& l, const document& d, const cell& c, const gains& fas
   }
   l.number("sm_mhz_low", low);
   l.number("sm_mhz_high", high);
-  std::string reasons;
-  for (const std::string& reason : k.clock_reasons)
-    reasons += (reasons.empty() ? "" : ", ") + reason;
-  l.add("clock_reasons", reasons);
+  l.add("clock_reasons", fmt::format("{}", fmt::join(k.clock_reasons, ", ")));
 }
 
-// Where a roof of this precision begins, bends and ends, over the intensities that are plotted.
-void add_roof(csv_table& t, const named_result& r, kzoo_precision precision, double left,
-              double right) {
+// The roofs of a result over the intensities that are plotted. Where one bends is drawn if that is
+// near. The name stands at the right end; roofs close to each other share one.
+void add_roofs(csv_table& t, const named_result& r, const std::set<kzoo_precision>& precisions,
+               double left, double right) {
+  constexpr double kMargin = 1.3, kNear = 4, kClose = 1.25;
   const roofline::peaks& peaks = *r.document->peaks;
-  const auto memory = roofline::memory_rate(peaks), compute = peaks.peak(precision);
-  if (!memory || !compute) return;
-  const double bend = *compute / *memory;
-  for (const double x : {std::min(left, bend / 8), bend, std::max(right, 8 * bend)}) {
-    csv_line l;
-    l.add("result", r.label);
-    l.add("precision", precision_name(precision));
-    l.number("intensity", x);
-    l.number("rate", std::min(*compute, x * *memory) / 1e9);
-    l.add("text", fmt::format("{}: {}, memory {}", precision_name(precision),
-                              quantity_text(*compute, "FLOP/s"), quantity_text(*memory, "B/s")));
-    t.add(l);
+  const double memory = *roofline::memory_rate(peaks);
+  std::vector<std::pair<double, kzoo_precision>> roofs;
+  for (const kzoo_precision p : precisions)
+    if (const auto peak = peaks.peak(p)) roofs.emplace_back(*peak, p);
+  std::ranges::sort(roofs);
+  std::string names;
+  for (std::size_t i = 0; i < roofs.size(); ++i) {
+    const auto [peak, precision] = roofs[i];
+    const std::string text =
+        fmt::format("{} {}", precision_name(precision), quantity_text(peak, "FLOP/s"));
+    report::add_item(names, text);
+    const bool is_last = i + 1 == roofs.size() || roofs[i + 1].first > kClose * peak;
+    const double bend = peak / memory;
+    std::set<double> corners{left / kMargin, right * kMargin};
+    if (bend > left / kNear && bend < right * kNear) corners.insert({bend / kMargin, bend});
+    for (const double x : corners) {
+      csv_line l;
+      l.add("result", r.label);
+      l.add("precision", precision_name(precision));
+      l.number("intensity", x);
+      l.number("rate", std::min(peak, x * memory) / 1e9);
+      l.add("text", fmt::format("{}, memory {}", text, quantity_text(memory, "B/s")));
+      l.add("name", x == *corners.rbegin() && is_last ? names : "");
+      t.add(l);
+    }
+    if (is_last) names.clear();
   }
 }
 
@@ -165,19 +156,15 @@ void for_each_line(std::string_view text, const std::function<void(std::string_v
 
 std::string cells_table(std::span<const named_result> all) {
   csv_table t;
-  std::map<const document*, gains> steps;
-  for (const named_result& r : all) steps[r.document] = gains_of(*r.document);
+  plotted_cells how = plot(all);
   for_each_cell(all, [&](const named_result& r, const cell& c, std::size_t number) {
     const document& d = *r.document;
     csv_line l;
     l.number("cell", number);
     l.add("result", r.label);
     l.add("kernel", c.kernel.name());
-    const std::string problem = problem_name(d.problem_of(c));
-    l.add("problem", problem);
-    l.add("family",
-          problem.substr(problem.find(' ') + 1));  // a problem's name starts with its shape
-    add_plotted(l, d, c, steps[&d]);
+    l.add("problem", problem_name(d.problem_of(c)));
+    add_plotted(l, d, c, how[&c]);
     // Published figures are columns of their own in each result; the tables have them.
     const csv_line own = report::line_of(d, c);
     l.append(own, [](std::string_view name) { return !name.starts_with("published_ms "); });
@@ -231,17 +218,17 @@ std::string roofs_table(std::span<const named_result> all) {
   csv_table t;
   for (const named_result& r : all) {
     const document& d = *r.document;
-    if (!d.peaks) continue;
+    if (!d.peaks || !roofline::memory_rate(*d.peaks)) continue;
     std::set<kzoo_precision> precisions;
     double left = INFINITY, right = 0;
     for (const cell& c : d.cells) {
       if (!is_timed(c)) continue;
       precisions.insert(c.declared);
       const double x = roofline::intensity_of(*d.peaks, d.problem_of(c));
-      left = std::min(left, x / 4);
-      right = std::max(right, 4 * x);
+      left = std::min(left, x);
+      right = std::max(right, x);
     }
-    for (const kzoo_precision p : precisions) add_roof(t, r, p, left, right);
+    add_roofs(t, r, precisions, left, right);
   }
   return t.take();
 }

@@ -2,7 +2,7 @@
 // What the charts plot, as CSV. Each table has a line of names first. All figures are those of the
 // reports: the page itself computes none.
 
-#include "results/document.hpp"
+#include "html/named_result.hpp"
 
 #include <functional>
 #include <span>
@@ -10,12 +10,6 @@
 #include <string_view>
 
 namespace kzoo::html {
-
-// A result, and what the page calls it.
-struct named_result {
-  std::string label;
-  const results::document* document = nullptr;
-};
 
 // Calls f with each line of a table.
 void for_each_line(std::string_view text, const std::function<void(std::string_view)>& f);

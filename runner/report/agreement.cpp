@@ -88,6 +88,14 @@ std::vector<agreed> agreement_of_cells(const document& d, std::size_t problem) {
   return all;
 }
 
+agreed agreement_of_all(const document& d) {
+  agreed all;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i)
+    results::for_each_pair(d.cells_of(i),
+                           [&](const compared_pair& pair) { all.add(pair.difference); });
+  return all;
+}
+
 table::field agreement_field(const agreed& a) {
   if (a.pairs == 0) return {};
   return field_of(a, fmt::format("x {} of {}", a.pairs - a.agreeing, a.pairs), "%");
@@ -120,6 +128,14 @@ agreement_matrix agreement_of(const document& d) {
 void add_agreement(page& p, const document& d) {
   const agreement_matrix worst = agreement_of(d);
   if (worst.entries.empty()) return;
+  if (const agreed all = agreement_of_all(d); p.is_html() && all.agreeing == all.pairs) {
+    p.line("Agreement", style::bold,
+           all.of_allowed == 0
+               ? fmt::format(": all {} pairs of results are bit-identical", all.pairs)
+               : fmt::format(": all {} pairs of results agree, within {} of what rounding allows",
+                             all.pairs, agreement_field(all).text));
+    return;
+  }
   if (!p.is_markdown() && worst.names.size() <= kLargestMatrix) {
     p.line("Agreement", style::bold,
            ", worst over all problems: = bit-identical, else the difference in percent of what "

@@ -22,6 +22,8 @@ struct agreed {
 };
 // For each cell of the problem, by position.
 std::vector<agreed> agreement_of_cells(const results::document& d, std::size_t problem);
+// Of every pair of the run.
+agreed agreement_of_all(const results::document& d);
 // "=" where it is bit-identical to all, "8%" of what rounding allows, "x 3 of 40".
 table::field agreement_field(const agreed& a);
 

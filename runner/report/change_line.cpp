@@ -2,6 +2,7 @@
 
 #include "os/number_text.hpp"
 #include "os/printable.hpp"
+#include "report/focus.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -15,9 +16,6 @@ namespace {
 
 using results::cell;
 using results::document;
-
-// How long a simulation took says nothing about the kernel.
-bool is_timed(const cell& c) { return c.time && c.time->clock != timing::clock::simulator; }
 
 // The cell of the other document for the same kernel and problem, if it was timed.
 const cell* timed_counterpart(const document& d, const std::string& problem,

@@ -19,7 +19,7 @@ using results::document;
 
 // What is known of one kernel.
 struct checked_kernel {
-  std::string name;
+  std::string name, plugin;
   std::map<verdict, std::size_t> verdicts;
   const cell* least_accurate = nullptr;
   agreed others;
@@ -44,7 +44,7 @@ std::vector<checked_kernel> all_of(const document& d) {
       const cell& c = cells[i];
       if (is_declined(c.verdict)) continue;
       const auto [at, is_new] = known.emplace(c.kernel.name(), all.size());
-      if (is_new) all.push_back({at->first, {}, nullptr, {}});
+      if (is_new) all.push_back({at->first, c.kernel.plugin, {}, nullptr, {}});
       checked_kernel& k = all[at->second];
       ++k.verdicts[c.verdict];
       k.others.add(others[i]);
@@ -64,11 +64,12 @@ table::field verdicts_field(const checked_kernel& k) {
 
 }  // namespace
 
-table checks_table(const document& d) {
+table checks_table(const document& d, const std::function<bool(const std::string&)>& wanted) {
   table t;
   t.add_columns({"kernel", "problems"}, table::align::left);
   t.add_columns({kErrorTitle, "agreement"});
   for (const checked_kernel& k : all_of(d)) {
+    if (wanted && !wanted(k.plugin)) continue;
     t.add_row({{k.name},
                verdicts_field(k),
                {k.least_accurate != nullptr ? accuracy_text(d, *k.least_accurate) : ""},

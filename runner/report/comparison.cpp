@@ -75,6 +75,20 @@ std::vector<table::field> row(const compare::pair& p) {
 
 }  // namespace
 
+table change_table(const comparison& c, const std::string& plugin) {
+  table t;
+  t.add_columns({"kernel", "problem"}, table::align::left);
+  t.add_columns({"old", "new", "change", "95% interval"});
+  t.add_column("", table::align::left);
+  for (const compare::pair& p : c.pairs) {
+    if (p.before == nullptr || p.after == nullptr || p.after->kernel.plugin != plugin) continue;
+    std::vector<table::field> fields = row(p);
+    fields.insert(fields.begin() + 1, {problem_name(c.problem_of(p))});
+    t.add_row(std::move(fields));
+  }
+  return t;
+}
+
 std::string comparison_text(const comparison& c, medium m) {
   page p(m);
   p.line("Comparison", style::bold,

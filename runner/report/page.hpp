@@ -28,6 +28,7 @@ class page {
  public:
   explicit page(const view& v) : view_(v) {}
   bool is_markdown() const { return view_.medium == medium::markdown; }
+  bool is_html() const { return view_.medium == medium::html; }
   // Whether lines have to fit a terminal.
   bool is_narrow() const { return view_.columns != kNoLimit; }
   const report::view& view() const { return view_; }
@@ -50,7 +51,6 @@ class page {
 
  private:
   enum class block { none, line, item, table };
-  bool is_html() const { return view_.medium == medium::html; }
   std::string shown(std::string_view text, style s) const;
   void begin(block next);
 

@@ -15,12 +15,6 @@ namespace {
 using results::cell;
 using results::document;
 
-// Shared memory per block, static and dynamic together.
-std::string shared_text(const results::launch& l) {
-  const auto bytes = static_cast<double>(l.static_shared + l.dynamic_shared);
-  return bytes == 0 ? "0" : number_text(bytes / 1024) + " KiB";
-}
-
 std::string occupancy_text(const results::launch& l) {
   return fmt::format("{:.0f}%{}", 100.0 * l.resident_warps / l.most_warps,
                      l.local_bytes > 0 ? " spills" : "");
@@ -133,6 +127,11 @@ std::string throttling_text(const cell& c) {
 
 style style_of(verdict v) {
   return v == verdict::pass ? style::good : is_declined(v) ? style::dim : style::bad;
+}
+
+std::string shared_text(const results::launch& l) {
+  const auto bytes = static_cast<double>(l.static_shared + l.dynamic_shared);
+  return bytes == 0 ? "0" : number_text(bytes / 1024) + " KiB";
 }
 
 std::string speedup_text(const document& d, const cell& c) {

@@ -13,6 +13,9 @@ namespace kzoo::report {
 // "1.05x", "0.998x tie": the baseline's time over the cell's; "" without one.
 std::string speedup_text(const results::document& d, const results::cell& c);
 
+// Shared memory per block, static and dynamic together: "33.0 KiB".
+std::string shared_text(const results::launch& l);
+
 // Has no rows when the problem has no cell to show. On the simulator it leads with what is true
 // there: verdict, error and agreement.
 table problem_table(const results::document& d, std::size_t problem, const view& v);

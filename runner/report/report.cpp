@@ -2,6 +2,7 @@
 
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
+#include "report/answer.hpp"
 #include "report/checks_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
@@ -190,7 +191,7 @@ void add_broken(page& p, const document& d) {
 void add_head(page& p, const document& d) {
   const auto& e = d.experiment;
   const std::string file = e.file.filename().string();
-  p.line(e.title.empty() ? file : e.title, style::bold);
+  if (!p.is_html()) p.line(e.title.empty() ? file : e.title, style::bold);  // it has a title
   p.item(fmt::format("{} on {} ({}), tier {}, kernel-zoo {}", file, fmt::join(d.devices, ", "),
                      d.device.name, tier_name(e.verify.tier), d.version));
   for (const std::string& note : d.notes) p.item("note: " + note);
@@ -241,21 +242,7 @@ closing_words closing_words_for(bool right, const results::coverage& covered) {
 }
 
 void add_closing(page& p, const document& d) {
-  std::string counts;
-  for (const verdict v : kVerdicts) {
-    const auto count = std::ranges::count(d.cells, v, &cell::verdict);
-    if (count == 0 && v != verdict::pass) continue;
-    add_item(counts, fmt::format("{} {}", count, verdict_name(v)));
-  }
-  std::size_t pairs = 0, agreeing = 0;
-  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
-    results::for_each_pair(d.cells_of(i), [&](const results::compared_pair& pair) {
-      ++pairs;
-      if (pair.difference.agree) ++agreeing;
-    });
-  }
-  if (!d.complete())
-    add_item(counts, fmt::format("{} of {} cells not run", d.planned - d.cells.size(), d.planned));
+  const agreed pairs = agreement_of_all(d);
   add_repeated(p, d);
   results::coverage covered;
   for (const cell& c : d.cells) covered.add(c.kernel.name(), c.findings);
@@ -268,8 +255,10 @@ void add_closing(page& p, const document& d) {
                                     ? closing_words{"NOTHING RAN", style::bad}
                                     : closing_words_for(results::exit_code(d) == 0, covered);
   p.line(closing.words, closing.look,
-         fmt::format(": {}{} · {:.1f} s", counts,
-                     pairs == 0 ? "" : fmt::format(" · {} of {} pairs agree", agreeing, pairs),
+         fmt::format(": {}{} · {:.1f} s", verdict_counts(d),
+                     pairs.pairs == 0
+                         ? ""
+                         : fmt::format(" · {} of {} pairs agree", pairs.agreeing, pairs.pairs),
                      d.wall_seconds));
 }
 

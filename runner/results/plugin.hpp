@@ -63,4 +63,9 @@ struct plugin_record {
   bool broken() const { return !file.empty() && !description; }
 };
 
+// Whether a plugin is none of the program's own, which lie in …/plugins/cuda and …/plugins/cpu: it
+// was compiled from a source that somebody named, or comes from another folder, such as one of
+// `folders`, those of --plugin-dir.
+bool is_authors(const plugin_record& r, const std::vector<std::string>& folders);
+
 }  // namespace kzoo::results

@@ -1,5 +1,7 @@
 // `runner report --html`: what is in the page, and what a browser makes of it.
 #include "html/page.hpp"
+#include "storage/read.hpp"
+#include "storage/results_json.hpp"
 #include "support/browser.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
@@ -102,11 +104,78 @@ TEST_CASE("a page without the charting library has the tables, and says what is 
   CHECK(ran.code == 0);
   CHECK_THAT(ran.err, ContainsSubstring("./zoo setup --charts"));
   const std::string page = read_text(file);
-  CHECK_THAT(page, ContainsSubstring("The charts are missing"));
+  CHECK_THAT(page, ContainsSubstring("This page has no charts"));
+  CHECK_THAT(page, ContainsSubstring("<code>./zoo setup --charts</code> fetches it"));
+  CHECK(page.find("<h2>Charts</h2>") == std::string::npos);
   CHECK_THAT(page, ContainsSubstring("<th scope=\"row\">pipelined:128x256x16_s5</th>"));
   CHECK_THAT(page, ContainsSubstring("<td class=\"right\">54200</td>"));
   CHECK_THAT(page, ContainsSubstring("default-src 'none'"));
   CHECK(page.find("http") == page.find("http-equiv"));  // no address of anything
+}
+
+TEST_CASE("a page begins with what the run comes to, and has its title once", "[cli]") {
+  const results::document d = storage::read(kLadder);
+  const std::string page = page_of({{"ladder", &d}}, std::nullopt);
+  const std::string title = "The fp32 ladder, step by step";
+  CHECK(count_of(page, ">" + title + "<") == 1);
+  CHECK_THAT(page, ContainsSubstring("<h1>" + title + "</h1>"));
+  const auto answer = page.find("<p class=\"answer\"><span class=\"good\">39 pass.</span>"),
+             table = page.find("<table>");
+  CHECK(answer < table);
+  CHECK(table < page.find("<section id=\"result-1\">"));
+  // One row for each plugin at first, one for each variant later.
+  CHECK(count_of(page, "register_tiles:128x128x8_8x8") == 2);
+  CHECK(count_of(page, "register_tiles:32x32x8_2x2") == 1);
+}
+
+TEST_CASE("a page of one kernel is about it", "[cli]") {
+  results::document d = storage::read(kSizes);
+  std::erase_if(d.cells, [](const results::cell& c) {
+    return c.kernel.plugin != "pipelined" && c.kernel.plugin != "cublas";
+  });
+  d.planned = d.cells.size();
+  results::document before = d;
+  before.started = "2026-01-01T00:00:00Z";
+  for (results::cell& c : before.cells) {
+    std::vector<double> samples = c.time->samples_ms.unpacked();
+    for (double& ms : samples) ms *= 2;
+    c.time = timing::summarise(samples, c.time->rounds.unpacked());
+  }
+  const std::string page = page_of({{"sizes", &d, &before, "before.json", {}}}, std::nullopt);
+  CHECK_THAT(page, ContainsSubstring("<h1>pipelined · "));
+  CHECK_THAT(page, ContainsSubstring("What limits it</span><span> on 16384x16384x16384 f32"));
+  CHECK_THAT(page, ContainsSubstring("83 % of what the roofline allows"));
+  CHECK_THAT(page, ContainsSubstring("240 registers a thread, 121 KiB of shared memory a block"));
+  CHECK_THAT(page, ContainsSubstring("SM clock 1965 of 1980 MHz, up to 695 of 700 W"));
+  CHECK_THAT(page, ContainsSubstring("before.json, 2026-01-01T00:00:00Z"));
+  CHECK(count_of(page, "<td><span class=\"good\">faster</span></td>") == 3 * 6);
+}
+
+TEST_CASE("a page says what changed since the run before, which lies beside the result", "[cli]") {
+  const scratch_folder folder;
+  results::document d = made_document();
+  d.cells.erase(d.cells.begin() + 3, d.cells.end());
+  d.planned = 3;
+  const auto store = [&](const char* name, const char* started, double ms) {
+    d.started = started;
+    d.cells[1].time = rounds_apart({ms, ms, ms, ms, ms, ms});
+    std::string text;
+    storage::write(d, [&](std::string_view part) { text += part; });
+    return folder.write(name, text);
+  };
+  store("older.json", "2026-01-01T00:00:00Z", 4);
+  store("before.json", "2026-01-02T00:00:00Z", 2);
+  store("later.json", "2026-01-04T00:00:00Z", 8);
+  folder.write("other.json", "{}");
+  const std::string now = store("now.json", "2026-01-03T00:00:00Z", 1);
+  d.device.name = "Another GPU";
+  store("elsewhere.json", "2026-01-02T12:00:00Z", 3);
+  const std::string file = (folder.path() / "out.html").string();
+  REQUIRE(runner("report " + now + " --html " + file).code == 0);
+  const std::string page = read_text(file);
+  CHECK_THAT(page, ContainsSubstring("<h1>fast · Made</h1>"));
+  CHECK_THAT(page, ContainsSubstring("Since the run before</span><span>: before.json, 2026-01-02"));
+  CHECK_THAT(page, ContainsSubstring("<td class=\"right\">-50.0%</td>"));
 }
 
 TEST_CASE("several results are for a page", "[cli]") {
@@ -130,7 +199,7 @@ TEST_CASE("no name leaves its place in a page", "[cli]") {
   CHECK(page.find('\x1b') == std::string::npos);
   // Those of the library, of the charts and of the page's own script.
   CHECK(count_of(page, "</script>") == 3);
-  CHECK(count_of(page, "<pre hidden") == 5);
+  CHECK(count_of(page, "<pre hidden") == 6);
   CHECK_THAT(page, ContainsSubstring("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;amp;"));
 }
 
@@ -170,22 +239,26 @@ TEST_CASE("a browser draws every chart of a result, and complains about nothing"
   const auto marks = [&](const std::string& chart, const std::string& kind) {
     return page.evaluate("document.querySelectorAll('#chart-" + chart + " " + kind + "').length");
   };
-  CHECK(marks("ladder", ".mark-rect.role-mark path") == 9);
-  CHECK(marks("rate", ".mark-line.role-mark path") == 9);
-  CHECK(marks("rate", ".mark-symbol.role-mark path") == 9 * 6);
-  CHECK(marks("speedup", ".mark-line.role-mark path") == 9);
-  CHECK(marks("roofline", ".mark-symbol.role-mark path") == 22 * 6);
+  CHECK(marks("speed", ".mark-rect.role-mark path") == 9);
+  for (const char* chart : {"rate", "relative"}) {
+    CHECK(marks(chart, ".mark-line.role-mark path") == 9);
+    CHECK(marks(chart, ".mark-symbol.role-mark path") == 9 * 6);
+    CHECK(marks(chart, ".mark-text.role-mark text") == 9);  // a label at each line
+  }
+  CHECK(marks("roofline", ".mark-symbol.role-mark path") == 9 * 6);
   CHECK(marks("roofline", ".mark-line.role-mark path") == 1);
-  CHECK(marks("agreement", ".mark-rect.role-mark path") == 22 * 21);
+  CHECK(marks("roofline", ".mark-text.role-mark text") == 1 + 2);  // the roof, two kernels
   CHECK(marks("accuracy", ".mark-symbol.role-mark path") == 22 * 6);
-  for (const char* chart : {"clock", "power", "temperature"})
+  CHECK(marks("accuracy", ".mark-rule.role-mark line") == 1);  // what is allowed
+  for (const char* chart : {"clock", "power"})
     CHECK(marks(chart, ".mark-symbol.role-mark path") == 22 * 6);
+  CHECK(page.evaluate("document.querySelectorAll('.plot').length") == 9);
   CHECK(marks("samples", ".mark-symbol.role-mark path") > 10);
   // A choice draws the charts that depend on it again.
   page.evaluate(
       "(() => { const s = document.getElementById('choose-variants'); s.checked = true;"
       " s.dispatchEvent(new Event('input')); })()");
-  CHECK(eventually([&] { return marks("ladder", ".mark-rect.role-mark path") == 22; }));
+  CHECK(eventually([&] { return marks("speed", ".mark-rect.role-mark path") == 22; }));
   // A chart is saved with its colours in it.
   page.evaluate("document.querySelector('.save').click()");
   CHECK(eventually([&] {
@@ -275,7 +348,7 @@ TEST_CASE("hostile names are text in a browser, too", "[cli][.browser]") {
       "(() => { const s = document.getElementById('choose-problem'); s.selectedIndex = 0;"
       " s.dispatchEvent(new Event('input')); })()");
   const auto drawn = [&] {
-    return page.evaluate("document.querySelector('#chart-ladder').textContent").get<std::string>();
+    return page.evaluate("document.querySelector('#chart-speed').textContent").get<std::string>();
   };
   CHECK(eventually([&] { return drawn().find("</pre></script><script>al") != std::string::npos; }));
   CHECK(page.evaluate("document.scripts.length") == 3);
@@ -296,8 +369,10 @@ TEST_CASE("a result of the simulator has charts of what is true there", "[cli][.
         100);
   CHECK(page.evaluate("document.querySelectorAll('#chart-errors .mark-rect path').length") ==
         64 * 22);
-  CHECK(page.evaluate("document.querySelectorAll('#chart-agreement-1 path').length").get<int>() >
-        100);
+  // Where all agree, a sentence says so.
+  CHECK(page.evaluate("document.getElementById('chart-agreement-1')") == nullptr);
+  CHECK(page.evaluate("document.querySelector('#result-2').textContent.includes('all 741 pairs of "
+                      "results agree')") == true);
   CHECK(page.complaints() == std::vector<std::string>());
 }
 

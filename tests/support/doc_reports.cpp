@@ -43,11 +43,11 @@ std::string picture(const document& d, const path& file, const std::string& char
          "-dark.svg\">\n  <img alt=\"" + what + ": " + d.experiment.title + ", " + d.device.name +
          "\" src=\"" + base + "-light.svg\">\n</picture>\n";
 }
-std::string ladder_chart(const document& d, const path& file) {
-  return picture(d, file, "ladder", "GFLOP/s of each step");
+std::string speed_chart(const document& d, const path& file) {
+  return picture(d, file, "speed", "Speed of each step beside the baseline");
 }
-std::string rate_chart(const document& d, const path& file) {
-  return picture(d, file, "rate", "GFLOP/s by size");
+std::string sizes_chart(const document& d, const path& file) {
+  return picture(d, file, "relative", "Speed by size, beside the baseline");
 }
 
 // How a marker begins, and what it stands for.
@@ -57,8 +57,8 @@ struct marker {
 };
 constexpr std::array kMarkers{
     marker{"<!-- report: ", &full},
-    marker{"<!-- ladder chart: ", &ladder_chart},
-    marker{"<!-- rate chart: ", &rate_chart},
+    marker{"<!-- speed chart: ", &speed_chart},
+    marker{"<!-- sizes chart: ", &sizes_chart},
     marker{"<!-- speedups by problem: ",
            &speedups<results::pivot_axis::problem, results::pivot_axis::kernel>},
     marker{"<!-- speedups by kernel: ",

@@ -7,8 +7,8 @@
 //
 // at the left margin. With "errors by k" instead of "report" it is tables of the errors alone, by
 // kernel and K, with "errors by n" by kernel and N, with "speedups by problem" a table of the
-// speedups alone, and with "speedups by kernel" one for each element type; with "ladder chart" or
-// "rate chart" it is that chart as a picture, for light pages and for dark ones.
+// speedups alone, and with "speedups by kernel" one for each element type; with "speed chart" or
+// "sizes chart" it is that chart as a picture, for light pages and for dark ones.
 
 #include <filesystem>
 #include <string>

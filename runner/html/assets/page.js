@@ -63,17 +63,17 @@ function add_choices(tables) {
   // At first the largest problem that all results have.
   const results = new Map();
   for (const row of timed) results.set(row.problem, (results.get(row.problem) ?? new Set()).add(row.result));
-  const all_results = distinct(timed, 'result').length;
+  const several = distinct(timed, 'result').length > 1;
   const most = Math.max(...[...results.values()].map((of) => of.size));
   const largest = timed.filter((row) => results.get(row.problem).size === most)
     .reduce((a, b) => (b.size > (a?.size ?? 0) ? b : a), undefined);
+  const named = (names) => names.map((name) => [name, name]);
   const made = {
-    problem: add_choice('problem', 'problem', of_problems.map((name) => [name, name]), largest?.problem),
-    family: add_choice('family', 'of', distinct(timed, 'family').map((name) => [name, name])),
-    map: add_choice('map', 'result', distinct(tables.errors, 'map').map((name) => [name, name])),
+    problem: add_choice('problem', 'problem', named(of_problems), largest?.problem),
+    sweep: add_choice('sweep', 'of', named(distinct(timed, 'sweep').filter(is_present))),
+    map: add_choice('map', 'result', named(distinct(tables.errors, 'map'))),
     cell: add_choice('cell', 'cell', timed.map((row) => [
-      String(row.cell),
-      [row.kernel, row.problem, row.result].slice(0, all_results > 1 ? 3 : 2).join(' · '),
+      String(row.cell), [row.kernel, row.problem, row.result].slice(0, several ? 3 : 2).join(' · '),
     ])),
   };
   const every = element('input', {type: 'checkbox', id: 'choose-variants'});
@@ -99,12 +99,18 @@ function chosen_rows(chart, rows) {
       chosen = chosen.filter((row) => String(row[name]) === value);
     }
   }
-  return chosen;
+  // What is drawn first is behind the rest.
+  const is_front = (row) => row.tone !== chart.behind;
+  return chart.behind ? [...chosen].sort((a, b) => is_front(a) - is_front(b)) : chosen;
 }
 
+// A specification with its parts: "$name" stands for what has that name.
+const with_parts = (spec, parts) =>
+  JSON.parse(JSON.stringify(spec).replace(/"\$(\w+)"/g, (_, name) => JSON.stringify(parts[name])));
+
 // The specification for the room that there is.
-function specification(chart, rows, tables, config, width) {
-  const spec = structuredClone(chart.spec);
+function specification(chart, rows, tables, width) {
+  const spec = with_parts(chart.spec, {...tables.parts, axis: chart.axis});
   spec.$schema = 'https://vega.github.io/schema/vega-lite/v6.json';
   spec.width = 'container';
   spec.autosize = {type: 'fit-x', contains: 'padding'};
@@ -112,7 +118,7 @@ function specification(chart, rows, tables, config, width) {
   spec.datasets = {rows, roofs: tables.roofs.filter((row) => rows.some((of) => of.result === row.result))};
   spec.data = {name: 'rows'};
   spec.description = chart.title + '. ' + chart.note;
-  spec.config = structuredClone(config);
+  spec.config = structuredClone(tables.config);
   spec.config.legend.columns = Math.max(1, Math.floor(width / 150));
   const of_results = {orient: 'bottom', columns: 1, labelLimit: Math.max(80, width - 60)};
   if (chart.names && width < 600) spec.encoding.y.field = chart.names[0];
@@ -121,19 +127,12 @@ function specification(chart, rows, tables, config, width) {
     const encoding = part.encoding ?? {};
     for (const channel of ['strokeDash', 'shape', 'color'])
       if (encoding[channel]?.field === 'result') encoding[channel].legend = several ? of_results : null;
-    if (!several) {
-      if (Array.isArray(encoding.tooltip)) encoding.tooltip = encoding.tooltip.filter((of) => of.field !== 'result');
-    }
+    if (!several && Array.isArray(encoding.tooltip))
+      encoding.tooltip = encoding.tooltip.filter((of) => of.field !== 'result');
     if (chart.sharedX && encoding.x?.scale)
-      encoding.x.scale.domainMax = Math.max(...chosen_rows(chart, rows_of(chart, tables)).map((row) => row[chart.sharedX] || row.rate));
+      encoding.x.scale.domainMax = Math.max(...chosen_rows(chart, rows_of(chart, tables)).map((row) => row[chart.sharedX]));
   }
   return spec;
-}
-
-// Whether the values are far enough apart for an axis.
-function spans(rows, field) {
-  const values = distinct(rows, field);
-  return Math.max(...values) >= 1.9 * Math.min(...values);
 }
 
 // The chart as a file of its own, in the colours that it has now.
@@ -146,14 +145,11 @@ async function save_svg(view, name) {
   link.click();
 }
 
-function add_figure(page, chart, rows, tables, config, controls, result) {
-  const plot = element('div', {className: 'plot', id: 'chart-' + chart.id + (result?.index ? '-' + result.index : '')});
-  const note = element('span', {textContent: chart.note});
-  const several = result && distinct(tables.cells, 'result').length > 1;
+function add_figure(page, chart, rows, tables, controls) {
+  const plot = element('div', {className: 'plot', id: 'chart-' + chart.name});
   const save = element('button', {type: 'button', className: 'save', textContent: 'SVG', title: 'Save this chart as SVG'});
-  const figure = element('figure', {}, element('figcaption', {}, save,
-    element('strong', {textContent: chart.title + (several ? ': ' + result.name : '')}), note));
-  figure.className = several ? 'half' : chart.room ?? '';
+  const figure = element('figure', {className: chart.room ?? ''}, element('figcaption', {}, save,
+    element('strong', {textContent: chart.title}), element('span', {textContent: chart.note})));
   const own = element('div', {className: 'controls'});
   for (const name of chart.pick ?? []) {
     if (!controls[name] || controls[name].hidden || controls[name].isConnected) continue;
@@ -173,12 +169,11 @@ function add_figure(page, chart, rows, tables, config, controls, result) {
     }
     const number = ++drawn;
     plot.style.minHeight = '';
-    if (chart.noteAll) note.textContent = choices.variants.value ? chart.noteAll : chart.note;
     if (names) {
       names.hidden = plot.clientWidth >= 600;
       names.replaceChildren(...distinct(chosen, chart.names[1]).map((name) => element('li', {textContent: name})));
     }
-    plot.specification = specification(chart, chosen, tables, config, plot.clientWidth);
+    plot.specification = specification(chart, chosen, tables, plot.clientWidth);
     return vegaEmbed(plot, plot.specification, {
       renderer: 'svg', actions: false, tooltip: {theme: 'custom', id: 'vg-tooltip-element'},
     }).then((made) => {
@@ -234,30 +229,31 @@ function redraw_when_resized(page, draws) {
 
 const idle = () => new Promise((go_on) => (window.requestIdleCallback ?? setTimeout)(go_on));
 
+// The charts that the page has, each with its specification.
+function chosen_charts(charts) {
+  const seen = {};
+  return read_table('charts', []).map((chosen) => {
+    const index = seen[chosen.id] = (seen[chosen.id] ?? -1) + 1;
+    return {...charts.find((chart) => chart.id === chosen.id), ...chosen, name: chosen.id + (index ? '-' + index : '')};
+  });
+}
+
 async function draw_charts() {
   const page = document.querySelector('.charts');
   if (!page || typeof vegaEmbed === 'undefined') return;
-  const {charts, config, numbers} = JSON.parse(text_of('charts-json'));
-  const tables = {};
+  const {charts, config, numbers, parts} = JSON.parse(text_of('charts-json'));
+  const chosen = chosen_charts(charts);
+  const tables = {config, parts};
   for (const name of ['cells', 'agreement', 'roofs', 'errors']) tables[name] = read_table(name, numbers);
   const controls = add_choices(tables);
   const rest = new Map();  // from plots to what draws them
   const draws = [];
-  const add = (chart, ...more) => {
-    const draw = add_figure(page, chart, ...more);
-    rest.set(draw.plot, draw);
-    draws.push(draw);
-  };
   const add_figures = (those) => {
     for (const chart of those) {
-      const rows = rows_of(chart, tables);
-      if (rows.length === 0 || (chart.range && !spans(rows, chart.range))) continue;
-      if (chart.perResult) {
-        distinct(rows, 'result').forEach((name, index) =>
-          add(chart, rows.filter((row) => row.result === name), tables, config, controls, {name, index}));
-      } else {
-        add(chart, rows, tables, config, controls);
-      }
+      const rows = rows_of(chart, tables).filter((row) => chart.result === '' || row.result === chart.result);
+      const draw = add_figure(page, chart, rows, tables, controls);
+      rest.set(draw.plot, draw);
+      draws.push(draw);
     }
     widen_lone_figures(page);
   };
@@ -270,9 +266,9 @@ async function draw_charts() {
   const add_samples = () => {
     if (tables.samples) return;
     tables.samples = read_table('samples', numbers);
-    add_figures(charts.filter((chart) => chart.data === 'samples'));
+    add_figures(chosen.filter((chart) => chart.data === 'samples'));
   };
-  add_figures(charts.filter((chart) => chart.data !== 'samples'));
+  add_figures(chosen.filter((chart) => chart.data !== 'samples'));
   addEventListener('beforeprint', () => {
     add_samples();
     [...rest.keys()].forEach(draw_one);
@@ -285,7 +281,6 @@ async function draw_charts() {
     await idle();
     await draw_one(plot);
   }
-  if (draws.length === 0) page.replaceWith(element('p', {className: 'item', textContent: 'There is nothing to draw: no time but the simulator’s, and no two results to compare.'}));
   document.documentElement.dataset.complete = String(Math.round(performance.now()));
   redraw_when_resized(page, draws);
 }
@@ -321,7 +316,7 @@ function improve_tables() {
     });
     const box = table.parentElement;
     box.tabIndex = 0;  // so that the arrow keys scroll it where it is too wide
-    if (table.tBodies[0].rows.length < 8) continue;
+    if (table.tBodies[0].rows.length < 8 || !table.closest('[id^="result"]')) continue;
     const input = element('input', {type: 'search', placeholder: 'words that a row holds'});
     input.addEventListener('input', () => {
       const words = input.value.toLowerCase().split(/\s+/);

@@ -5,7 +5,7 @@
 # DATA has charts.json, page.css and the tables as CSV.
 import copy, csv, json, pathlib, re, sys
 
-WIDTH = 760
+WIDTH = 420
 
 
 def distinct(rows, field):
@@ -51,7 +51,7 @@ def first_choices(tables):
     largest = max(common, key=lambda row: row["size"], default={})
     return {
         "problem": largest.get("problem"),
-        "family": next(iter(distinct(timed, "family")), None),
+        "sweep": next(filter(None, distinct(timed, "sweep")), None),
         "map": next(iter(distinct(tables["errors"], "map")), None),
     }
 
@@ -62,11 +62,20 @@ def chosen_rows(chart, rows, choices):
             rows = [row for row in rows if row["fastest"]]
         else:
             rows = [row for row in rows if row[name] == choices[name]]
+    if "behind" in chart:  # what is drawn first is behind the rest
+        rows = sorted(rows, key=lambda row: row["tone"] != chart["behind"])
     return rows
 
 
-def specification(chart, rows, tables, config, choices):
-    spec = copy.deepcopy(chart["spec"])
+# A specification with its parts: "$name" stands for what has that name.
+def with_parts(spec, parts):
+    return json.loads(
+        re.sub(r'"\$(\w+)"', lambda match: json.dumps(parts[match[1]]), json.dumps(spec))
+    )
+
+
+def specification(chart, rows, tables, asked, choices):
+    spec = with_parts(chart["spec"], {**asked["parts"], "axis": chart["axis"]})
     spec["$schema"] = "https://vega.github.io/schema/vega-lite/v6.json"
     spec["width"] = WIDTH
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
@@ -78,7 +87,7 @@ def specification(chart, rows, tables, config, choices):
     spec["datasets"] = {"rows": rows, "roofs": roofs}
     spec["data"] = {"name": "rows"}
     spec["description"] = chart["title"] + ". " + chart["note"]
-    spec["config"] = copy.deepcopy(config)
+    spec["config"] = copy.deepcopy(asked["config"])
     spec["config"]["legend"]["columns"] = WIDTH // 150
     several = len(distinct(tables["cells"], "result")) > 1
     of_results = {"orient": "bottom", "columns": 1, "labelLimit": WIDTH - 60}
@@ -91,14 +100,9 @@ def specification(chart, rows, tables, config, choices):
             encoding["tooltip"] = [of for of in encoding["tooltip"] if of["field"] != "result"]
         if "sharedX" in chart and "scale" in (encoding.get("x") or {}):
             everything = chosen_rows(chart, rows_of(chart, tables), choices)
-            highest = max(row[chart["sharedX"]] or row["rate"] for row in everything)
+            highest = max(row[chart["sharedX"]] for row in everything)
             encoding["x"]["scale"]["domainMax"] = highest
     return spec
-
-
-def spans(rows, field):
-    values = [value or 0 for value in distinct(rows, field)]
-    return max(values) >= 1.9 * min(values)
 
 
 # The specifications by name, of every chart that has something to show without a reader's choice.
@@ -108,23 +112,18 @@ def specifications(data):
     names = ["cells", "agreement", "roofs", "errors"]
     tables = {name: read_table(data / (name + ".csv"), numbers) for name in names}
     choices = first_choices(tables)
+    known = {chart["id"]: chart for chart in asked["charts"]}
     made = {}
-    for chart in asked["charts"]:
+    for chosen in read_table(data / "charts.csv", set()):
+        chart = {**known[chosen["id"]], **chosen}
         if chart["data"] not in tables:
             continue
-        rows = rows_of(chart, tables)
-        if not rows or ("range" in chart and not spans(rows, chart["range"])):
-            continue
-        groups = {chart["id"]: rows}
-        if chart.get("perResult"):
-            groups = {
-                chart["id"] + (f"-{i}" if i else ""): [row for row in rows if row["result"] == result]
-                for i, result in enumerate(distinct(rows, "result"))
-            }
-        for name, group in groups.items():
-            chosen = chosen_rows(chart, group, choices)
-            if chosen:
-                made[name] = specification(chart, chosen, tables, asked["config"], choices)
+        rows = [row for row in rows_of(chart, tables) if chosen["result"] in ("", row.get("result"))]
+        rows = chosen_rows(chart, rows, choices)
+        index = sum(name.split("-")[0] == chosen["id"] for name in made)
+        if rows:
+            name = chosen["id"] + (f"-{index}" if index else "")
+            made[name] = specification(chart, rows, tables, asked, choices)
     return made
 
 

@@ -1,0 +1,173 @@
+#include "html/charts.hpp"
+
+#include "html/plotted.hpp"
+#include "report/agreement.hpp"
+#include "report/csv.hpp"
+#include "report/focus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace kzoo::html {
+namespace {
+
+using report::is_timed;
+using results::cell;
+using results::document;
+
+// Whether values are far enough apart for an axis.
+bool span_an_axis(const std::set<double>& values) {
+  return !values.empty() && *values.rbegin() >= 1.9 * *values.begin();
+}
+
+// "% of cublas:fp32"; "" without a baseline.
+std::string percent_axis(const document& d) {
+  if (!d.experiment.baseline) return "";
+  const std::string& name = d.experiment.baseline->text;
+  return "% of " + (name.ends_with(":*") ? name.substr(0, name.size() - 2) : name);
+}
+std::string bars_axis(const document& d) {
+  return d.experiment.baseline && is_compared(d) ? percent_axis(d) : "GFLOP/s";
+}
+
+// The most plugins that were timed on one problem.
+std::size_t most_timed(const document& d) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const auto best = report::best_of_each(d, i);
+    most = std::max(
+        most, std::size_t(std::ranges::count_if(best, [](const cell* c) { return is_timed(*c); })));
+  }
+  return most;
+}
+
+// What the charts of one result follow from.
+struct contents {
+  bool timed = false, sweep = false, compared = false, gains = false, wrong = false;
+  bool clocks_differ = false, power_capped = false, errors_over_k = false;
+  std::set<double> intensities;
+};
+contents contents_of(const named_result& r, plotted_cells& how) {
+  contents found;
+  std::set<double> clocks, ks;
+  const document& d = *r.document;
+  for (const cell& c : d.cells) {
+    found.wrong = found.wrong || c.errors.has_value();
+    if (c.verdict == verdict::pass && c.accuracy && c.accuracy->worst_of_allowed > 0)
+      ks.insert(double(d.problem_of(c).k));
+    if (!is_timed(c)) continue;
+    const plotted& p = how[&c];
+    found.timed = true;
+    found.sweep = found.sweep || !p.sweep.empty();
+    found.compared = found.compared || (!p.sweep.empty() && c.speedup && p.tone != "baseline");
+    found.gains = found.gains || p.gain.has_value();
+    found.power_capped = found.power_capped || (c.conditions.power_capped() && c.conditions.watts);
+    if (const double mhz = timing::median_mhz(*c.time); mhz > 0) clocks.insert(mhz);
+    if (d.peaks) found.intensities.insert(roofline::intensity_of(*d.peaks, d.problem_of(c)));
+  }
+  constexpr double kSteady = 1.02;
+  found.clocks_differ = !clocks.empty() && *clocks.rbegin() > kSteady * *clocks.begin();
+  if (!report::focus_of(d).subject.empty()) found.power_capped = false;  // its table has that
+  found.errors_over_k = span_an_axis(ks);
+  return found;
+}
+
+void add_speeds(std::vector<chosen_chart>& all, const named_result& r, const contents& has) {
+  const document& d = *r.document;
+  // Two kernels over several sizes are in the next charts.
+  const std::size_t timed = most_timed(d);
+  if (timed < 2 || (timed == 2 && has.sweep)) return;
+  const std::string note =
+      std::string("The fastest variant of each plugin, with the 95 % interval; beside it GFLOP/s") +
+      (d.experiment.baseline ? " and the speedup." : ".");
+  if (has.gains) {
+    all.push_back({"speed", r.label, "The ladder",
+                   note + " On the right: each step against the one before it.", bars_axis(d)});
+  } else {
+    all.push_back({"speed", r.label, "Speed", note, bars_axis(d)});
+  }
+}
+
+// Of all results together.
+contents together(const std::vector<contents>& each) {
+  contents all;
+  for (const contents& c : each) {
+    all.timed |= c.timed;
+    all.sweep |= c.sweep;
+    all.compared |= c.compared;
+    all.wrong |= c.wrong;
+    all.clocks_differ |= c.clocks_differ;
+    all.power_capped |= c.power_capped;
+    all.errors_over_k |= c.errors_over_k;
+  }
+  return all;
+}
+
+bool disagrees(const document& d) {
+  const report::agreed all = report::agreement_of_all(d);
+  return all.agreeing < all.pairs && report::agreement_of(d).names.size() <= report::kLargestMatrix;
+}
+
+}  // namespace
+
+std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
+  std::vector<chosen_chart> all;
+  plotted_cells how = plot(results);
+  std::vector<contents> each;
+  for (const named_result& r : results) each.push_back(contents_of(r, how));
+  const contents has = together(each);
+  const auto add = [&](bool wanted, const char* id, const char* title, const char* note,
+                       const std::string& axis = "") {
+    if (wanted) all.push_back({id, "", title, note, axis});
+  };
+  add(has.wrong, "errors", "Where C is wrong", "The map of C of each wrong result.");
+  for (std::size_t i = 0; i < results.size(); ++i) add_speeds(all, results[i], each[i]);
+  add(has.compared, "relative", "Speed over sizes",
+      "The fastest variant of each plugin at each size, the cube root of M·N·K, with the 95 % "
+      "interval.",
+      results.empty() ? "" : percent_axis(*results.front().document));
+  add(has.sweep, "rate", "Throughput over sizes",
+      "The fastest variant of each plugin at each size, the cube root of M·N·K.");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!span_an_axis(each[i].intensities)) continue;
+    all.push_back({"roofline", results[i].label, "Roofline",
+                   "The fastest variants at the operations per byte that their problems take at "
+                   "least, with a cold cache, under the peaks measured on this device."});
+  }
+  for (const named_result& r : results) {
+    if (!disagrees(*r.document)) continue;
+    all.push_back({"agreement", r.label, "Which results disagree",
+                   "Each kernel's results against each other's, the worst over all problems. The "
+                   "stronger the colour, the larger the difference, in percent of what rounding "
+                   "allows."});
+  }
+  add(has.errors_over_k, "accuracy", "Accuracy over K",
+      "The largest error of each kernel that passed, in percent of what rounding allows its "
+      "declared precision.");
+  add(has.clocks_differ, "clock", "SM clock",
+      "Of the samples of each cell, in the order of the tables: the median, from the lowest to the "
+      "highest.");
+  add(has.power_capped, "power", "Power", "The highest reading while each cell was timed.");
+  add(has.timed, "samples", "Samples of a cell",
+      "Every sample of the chosen cell, round by round.");
+  add(has.clocks_differ, "sample-clocks", "SM clock of the samples", "Of the same cell.");
+  return all;
+}
+
+std::string charts_table(std::span<const named_result> all) {
+  std::string text;
+  for (const chosen_chart& c : choose_charts(all)) {
+    report::csv_line l;
+    l.add("id", c.id);
+    l.add("result", c.result);
+    l.add("title", all.size() > 1 && !c.result.empty() ? c.title + ": " + c.result : c.title);
+    l.add("note", c.note);
+    l.add("axis", c.axis);
+    if (text.empty()) text = l.names();
+    text += l.values();
+  }
+  return text;
+}
+
+}  // namespace kzoo::html

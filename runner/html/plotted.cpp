@@ -1,0 +1,236 @@
+#include "html/plotted.hpp"
+
+#include "report/focus.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+namespace kzoo::html {
+namespace {
+
+using report::is_timed;
+using results::cell;
+using results::document;
+
+// Everything of a problem but its size, which its name begins with.
+std::string family_of(const problem& p) {
+  const std::string name = problem_name(p);
+  return name.substr(name.find(' ') + 1);
+}
+
+double rate_of(const document& d, const cell& c) { return d.gflops(c).value_or(NAN); }
+double percent_of(const document&, const cell& c) {
+  return c.speedup ? 100 * c.speedup->value : NAN;
+}
+
+// Fills in the gains of the steps among the fastest of a problem.
+void add_gains(const named_result& r, const std::vector<const cell*>& fastest, plotted_cells& all) {
+  const report::focus f = report::focus_of(*r.document);
+  const cell* before = nullptr;
+  for (const cell* c : fastest) {
+    const auto step = r.steps.find(c->kernel.plugin);
+    if (step == r.steps.end() || f.is_own(c->kernel.plugin)) continue;
+    if (before != nullptr && r.steps.at(before->kernel.plugin) == step->second)
+      all[c].gain = before->time->median_ms / c->time->median_ms;
+    before = c;
+  }
+}
+
+void add_bars(const document& d, std::size_t problem, const std::vector<const cell*>& fastest,
+              plotted_cells& all) {
+  const bool compared = is_compared(d);
+  double lowest = INFINITY, highest = 0;
+  for (const cell& c : d.cells_of(problem)) {
+    if (!is_timed(c)) continue;
+    plotted& p = all[&c];
+    const double half = std::isnan(c.time->relative_half_width) ? 0 : c.time->relative_half_width;
+    p.bar = compared ? percent_of(d, c) : rate_of(d, c);
+    p.low = p.bar / (1 + half);
+    p.high = p.bar / (1 - half);
+    if (compared && c.speedup->likely) {
+      p.low = 100 * c.speedup->likely->low;
+      p.high = 100 * c.speedup->likely->high;
+    }
+  }
+  for (const cell* c : fastest) {
+    lowest = std::min(lowest, all[c].bar);
+    highest = std::max(highest, all[c].bar);
+  }
+  for (const cell& c : d.cells_of(problem))
+    if (is_timed(c)) all[&c].from_zero = lowest < highest / 2;
+}
+
+// The families that are timed at sizes far enough apart for an axis.
+std::set<std::string> sweeps_of(std::span<const named_result> all) {
+  std::map<std::string, std::pair<double, double>> sizes;
+  for (const named_result& r : all) {
+    for (const cell& c : r.document->cells) {
+      const problem& p = r.document->problem_of(c);
+      if (!is_timed(c)) continue;
+      const auto [at, is_new] = sizes.try_emplace(family_of(p), p.flops(), p.flops());
+      at->second.first = std::min(at->second.first, p.flops());
+      at->second.second = std::max(at->second.second, p.flops());
+    }
+  }
+  std::set<std::string> sweeps;
+  constexpr double kFarEnough = 1.9 * 1.9 * 1.9;
+  for (const auto& [family, range] : sizes)
+    if (range.second >= kFarEnough * range.first) sweeps.insert(family);
+  return sweeps;
+}
+
+struct drawn_cell {
+  const named_result* result;
+  const cell* of;
+};
+using value_of = std::function<double(const document&, const cell&)>;
+
+// A plot whose lines, or last points, have labels beside them.
+struct labelled_plot {
+  value_of value;
+  double height;
+  bool others;     // whether all lines have labels
+  double highest;  // what else is drawn in it reaches so far
+  double plotted::*label;
+};
+
+// Where the labels stand: at the last point of each line, kept apart.
+void add_labels(const std::vector<drawn_cell>& cells, const labelled_plot& plot,
+                plotted_cells& all) {
+  constexpr double kBetween = 14, kAround = 24;  // pixels
+  std::map<std::tuple<const named_result*, std::string, kzoo_precision>, const cell*> last;
+  double lowest = INFINITY, highest = plot.highest;
+  for (const auto& [result, c] : cells) {
+    const double at = plot.value(*result->document, *c);
+    if (!std::isfinite(at)) continue;
+    lowest = std::min(lowest, at);
+    highest = std::max(highest, at);
+    const cell*& known = last[{result, c->kernel.plugin, c->declared}];
+    const auto size = [&](const cell& of) { return result->document->problem_of(of).flops(); };
+    if (known == nullptr || size(*c) >= size(*known)) known = c;
+  }
+  std::vector<std::pair<double, const cell*>> ends;
+  for (const auto& [line, c] : last)
+    ends.emplace_back(plot.value(*std::get<0>(line)->document, *c), c);
+  if (!plot.others || double(ends.size()) * kBetween > plot.height)
+    std::erase_if(ends, [&](const auto& e) { return all[e.second].tone == "other"; });
+  std::ranges::sort(ends);
+  std::vector<double> at;
+  for (const auto& e : ends) at.push_back(e.first);
+  at = moved_apart(at, kBetween * (highest - lowest) / (plot.height - kAround));
+  for (std::size_t i = 0; i < ends.size(); ++i) all[ends[i].second].*plot.label = at[i];
+}
+
+// The logarithm of the highest peak in GFLOP/s that a roof is drawn at.
+double roof_of(const document& d) {
+  double highest = 0;
+  for (const cell& c : d.cells)
+    if (d.peaks && is_timed(c))
+      highest = std::max(highest, d.peaks->peak(c.declared).value_or(0) / 1e9);
+  return std::log(highest);
+}
+
+void add_all_labels(std::span<const named_result> results, plotted_cells& all) {
+  std::map<std::string, std::vector<drawn_cell>> by_sweep;
+  for (const named_result& r : results) {
+    std::vector<drawn_cell> fastest;
+    for (const cell& c : r.document->cells) {
+      if (!is_timed(c) || !all[&c].fastest) continue;
+      fastest.push_back({&r, &c});
+      if (!all[&c].sweep.empty()) by_sweep[all[&c].sweep].push_back({&r, &c});
+    }
+    const auto logarithm = [](const document& d, const cell& c) { return std::log(rate_of(d, c)); };
+    add_labels(fastest,
+               {logarithm, kRooflineHeight, false, roof_of(*r.document), &plotted::roofline_label},
+               all);
+    for (const drawn_cell& c : fastest)
+      all[c.of].roofline_label = std::exp(all[c.of].roofline_label);
+  }
+  for (const auto& [sweep, cells] : by_sweep) {
+    add_labels(cells, {rate_of, kLinesHeight, true, 0, &plotted::rate_label}, all);
+    add_labels(cells, {percent_of, kLinesHeight, true, 0, &plotted::relative_label}, all);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::string> tones_of(const document& d) {
+  static constexpr std::array kTones{"a", "b", "c", "d"};
+  const report::focus f = report::focus_of(d);
+  std::map<std::string, std::string> tones;
+  for (std::size_t i = 0; i < std::min(f.own.size(), kTones.size()); ++i)
+    tones[f.own[i]] = kTones[i];
+  if (const std::size_t main = report::main_problem(d, ""); f.own.empty()) {
+    const cell* fastest = nullptr;
+    if (main < d.experiment.problems.size()) {
+      for (const cell* c : report::best_of_each(d, main)) {
+        if (!is_timed(*c) || c->kernel.plugin == f.baseline) continue;
+        if (fastest == nullptr || c->time->median_ms < fastest->time->median_ms) fastest = c;
+      }
+    }
+    if (fastest != nullptr) tones[fastest->kernel.plugin] = kTones[0];
+  }
+  if (!f.baseline.empty()) tones[f.baseline] = "baseline";
+  return tones;
+}
+
+bool is_compared(const document& d) {
+  return std::ranges::all_of(d.cells,
+                             [](const cell& c) { return !is_timed(c) || c.speedup.has_value(); });
+}
+
+plotted_cells plot(std::span<const named_result> all) {
+  plotted_cells found;
+  const std::set<std::string> sweeps = sweeps_of(all);
+  for (const named_result& r : all) {
+    const document& d = *r.document;
+    const auto tones = tones_of(d);
+    for (std::size_t problem = 0; problem < d.experiment.problems.size(); ++problem) {
+      std::vector<const cell*> fastest = report::best_of_each(d, problem);
+      std::erase_if(fastest, [](const cell* c) { return !is_timed(*c); });
+      for (const cell* c : fastest) found[c].fastest = true;
+      add_gains(r, fastest, found);
+      add_bars(d, problem, fastest, found);
+      const std::string family = family_of(d.experiment.problems[problem]);
+      for (const cell& c : d.cells_of(problem)) {
+        const auto tone = tones.find(c.kernel.plugin);
+        if (tone != tones.end()) found[&c].tone = tone->second;
+        if (sweeps.contains(family)) found[&c].sweep = family;
+      }
+    }
+  }
+  add_all_labels(all, found);
+  return found;
+}
+
+std::vector<double> moved_apart(const std::vector<double>& at, double least) {
+  // Groups that stand at equal distances, each round the mean of where its members want to be.
+  struct group {
+    double sum;  // of the places of the first one that the members ask for
+    std::size_t count;
+    double first() const { return sum / double(count); }
+  };
+  std::vector<group> groups;
+  for (const double wanted : at) {
+    groups.push_back({wanted, 1});
+    while (groups.size() > 1) {
+      const group last = groups.back();
+      group& before = groups[groups.size() - 2];
+      const double end = before.first() + least * double(before.count);
+      if (last.first() >= end) break;
+      before.sum += last.sum - least * double(before.count * last.count);
+      before.count += last.count;
+      groups.pop_back();
+    }
+  }
+  std::vector<double> moved;
+  for (const group& g : groups)
+    for (std::size_t i = 0; i < g.count; ++i) moved.push_back(g.first() + least * double(i));
+  return moved;
+}
+
+}  // namespace kzoo::html

@@ -1,0 +1,265 @@
+#include "report/answer.hpp"
+
+#include "os/number_text.hpp"
+#include "report/problem_table.hpp"
+#include "report/reasons.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <utility>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+
+constexpr std::size_t kMostNamed = 3;  // kernels that failed
+
+std::string problem_of(const document& d, const cell& c) { return problem_name(d.problem_of(c)); }
+
+// The kernels that failed, each once, in order, with the problems on which they did.
+std::vector<std::pair<const cell*, std::size_t>> failed_kernels(const document& d) {
+  std::vector<std::pair<const cell*, std::size_t>> all;
+  for (const cell& c : d.cells) {
+    if (!is_failure(c.verdict)) continue;
+    const auto known =
+        std::ranges::find_if(all, [&](const auto& f) { return f.first->kernel == c.kernel; });
+    if (known == all.end()) {
+      all.emplace_back(&c, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  return all;
+}
+
+std::string verdicts_text(const document& d) {
+  std::string text = verdict_counts(d), names;
+  const auto failed = failed_kernels(d);
+  for (std::size_t i = 0; i < std::min(failed.size(), kMostNamed); ++i) {
+    const auto& [c, problems] = failed[i];
+    add_item(names, problems == 1 ? c->kernel.name() + " on " + problem_of(d, *c)
+                                  : fmt::format("{} on {} problems", c->kernel.name(), problems));
+  }
+  if (failed.size() > kMostNamed)
+    names += fmt::format(" and {} more kernels", failed.size() - kMostNamed);
+  return names.empty() ? text : text + ": " + names;
+}
+
+std::vector<std::string> failures_of(const document& d) {
+  std::vector<std::string> lines;
+  for (const auto& [c, problems] : failed_kernels(d)) {
+    if (lines.size() == kMostNamed) break;
+    lines.push_back(fmt::format("{} on {}: {}", c->kernel.name(), problem_of(d, *c), c->reason));
+  }
+  return lines;
+}
+
+// "1.06x as fast as cublas:fp32 (95 % interval 1.05x to 1.07x)"; "as fast as" where they tie.
+std::string compared(const timing::ratio& speed, const std::string& with) {
+  const std::string interval = interval_text(speed);
+  return fmt::format("{} {}{}",
+                     speed.tie() ? "as fast as" : number_text(speed.value) + "x as fast as", with,
+                     interval.empty() ? "" : fmt::format(" (95 % interval {})", interval));
+}
+
+// "54200 GFLOP/s, in tf32".
+std::string rate_of(const document& d, const cell& c) {
+  const cell* baseline = d.baseline_of(c);
+  const bool other = baseline != nullptr && baseline->declared != c.declared;
+  return fmt::format("{} GFLOP/s{}", number_text(d.gflops(c).value_or(0)),
+                     other ? fmt::format(", in {}", precision_name(c.declared)) : "");
+}
+
+// Why there is no time to speak of.
+std::string no_speed(const document& d) {
+  if (!d.experiment.timing.enabled) return "No times were asked for.";
+  const bool simulated = std::ranges::any_of(
+      d.cells, [](const cell& c) { return c.time && c.time->clock == timing::clock::simulator; });
+  return simulated ? "Checked in the simulator, which does not tell how fast a kernel is on a GPU."
+                   : "Nothing was timed.";
+}
+
+// The fastest of the others by the same clock; null: there is none.
+const cell* fastest_beside(const document& d, const cell& c) {
+  const cell* found = nullptr;
+  for (const cell* other : best_of_each(d, c.problem)) {
+    const bool counts = is_timed(*other) && other->time->clock == c.time->clock &&
+                        other->kernel.plugin != c.kernel.plugin;
+    if (counts && (found == nullptr || other->time->median_ms < found->time->median_ms))
+      found = other;
+  }
+  return found;
+}
+
+// With which kernel it is compared, and how: the baseline, or the fastest of the others.
+std::string place_of(const document& d, const cell& c) {
+  const cell* with = d.baseline_of(c);
+  if (with == &c || with == nullptr || with->kernel.plugin == c.kernel.plugin)
+    with = fastest_beside(d, c);
+  if (with == nullptr) return "";
+  return compared(c.speedup && with == d.baseline_of(c) ? *c.speedup : d.ratio_of(*with, c),
+                  with->kernel.name());
+}
+
+// "; over 6 problems 0.62x to 1.07x, faster on 4, slower on 1, a tie on 1"
+std::string over_problems(const document& d, const std::string& plugin) {
+  std::size_t count = 0, faster = 0, ties = 0;
+  double low = INFINITY, high = 0;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const cell* c = best_of(d, i, plugin);
+    if (c == nullptr || !c->speedup || !is_timed(*c) || d.baseline_of(*c) == c) continue;
+    ++count;
+    ties += c->speedup->tie() ? 1 : 0;
+    faster += !c->speedup->tie() && c->speedup->value > 1 ? 1 : 0;
+    low = std::min(low, c->speedup->value);
+    high = std::max(high, c->speedup->value);
+  }
+  if (count < 2) return "";
+  std::string parts = fmt::format("faster on {}", faster);
+  if (ties > 0) parts += fmt::format(", a tie on {}", ties);
+  if (faster + ties < count) parts += fmt::format(", slower on {}", count - faster - ties);
+  return fmt::format(" Over {} problems it is {}x to {}x as fast: {}.", count, number_text(low),
+                     number_text(high), parts);
+}
+
+std::string subject_speed(const document& d, const cell& c) {
+  const std::string place = place_of(d, c);
+  const standing s = standing_of(d, c);
+  return fmt::format("{} {} on {}: {}, {}{}.{}", c.kernel.name(),
+                     place.empty() ? "was timed" : "is " + place, problem_of(d, c),
+                     time_text(c.time->median_ms), rate_of(d, c),
+                     s.of > 2 ? fmt::format(", place {} of {}", s.place, s.of) : "",
+                     over_problems(d, c.kernel.plugin));
+}
+
+// On how many problems a variant of the plugin is the fastest.
+std::string wins_of(const document& d, const std::string& plugin) {
+  std::size_t timed = 0, won = 0;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const cell* c = best_of(d, i, plugin);
+    const auto best = best_of_each(d, i);
+    timed += std::ranges::any_of(best, [](const cell* b) { return is_timed(*b); }) ? 1 : 0;
+    won += c != nullptr && is_timed(*c) && standing_of(d, *c).place == 1 ? 1 : 0;
+  }
+  return timed < 2 ? ""
+                   : fmt::format(" {} is the fastest on {} of {} problems.", plugin, won, timed);
+}
+
+std::string fastest_speed(const document& d, const focus& f, std::size_t problem) {
+  const cell* fastest = nullptr;
+  for (const cell* c : best_of_each(d, problem)) {
+    if (!is_timed(*c) || (!f.own.empty() && !f.is_own(c->kernel.plugin))) continue;
+    if (fastest == nullptr || c->time->median_ms < fastest->time->median_ms) fastest = c;
+  }
+  if (fastest == nullptr) return no_speed(d);
+  const std::string place = place_of(d, *fastest);
+  return fmt::format("{} on {}: {}{}; {}, {}.{}",
+                     f.own.empty() ? "Fastest" : "Fastest of the new kernels",
+                     problem_of(d, *fastest), fastest->kernel.name(),
+                     place.empty() ? "" : ", " + place, time_text(fastest->time->median_ms),
+                     rate_of(d, *fastest), wins_of(d, fastest->kernel.plugin));
+}
+
+std::string speed_text(const document& d, const focus& f) {
+  const std::size_t problem = main_problem(d, f.subject);
+  if (problem == d.experiment.problems.size()) {
+    const bool others = !f.subject.empty() && main_problem(d, "") != problem;
+    return others && d.device.id != "cpu" ? f.subject + " has no time, since it is not right."
+                                          : no_speed(d);
+  }
+  if (f.subject.empty()) return fastest_speed(d, f, problem);
+  return subject_speed(d, *best_of(d, problem, f.subject));
+}
+
+std::string conditions_text(const document& d) {
+  std::string text = d.devices.size() > 1 ? fmt::format("{} × {}", d.devices.size(), d.device.name)
+                                          : d.device.name;
+  const auto add = [&](const std::string& words) {
+    if (!words.empty()) text += " · " + words;
+  };
+  const auto fact = [&](const char* before, const char* name) {
+    const std::string value = d.device.fact(name);
+    return value.empty() ? "" : before + value;
+  };
+  add(fact("driver ", "driver"));
+  add(fact("CUDA ", "runtime"));
+  std::set<std::string> caches;
+  for (const cell& c : d.cells) {
+    if (!is_timed(c)) continue;
+    caches.insert(c.time->caches == timing::caches::cold
+                      ? "L2 flushed before each sample"
+                      : fmt::format("{} caches", timing::caches_name(c.time->caches)));
+  }
+  add(fmt::format("{}", fmt::join(caches, ", ")));
+  add(fmt::format("tier {}", tier_name(d.experiment.verify.tier)));
+  add(d.experiment.file.filename().string());
+  add(d.started);
+  return text;
+}
+
+}  // namespace
+
+std::string verdict_counts(const document& d) {
+  std::string counts;
+  for (const verdict v : kVerdicts) {
+    const auto count = std::ranges::count(d.cells, v, &cell::verdict);
+    if (count == 0 && v != verdict::pass) continue;
+    add_item(counts, fmt::format("{} {}", count, verdict_name(v)));
+  }
+  if (!d.complete())
+    add_item(counts, fmt::format("{} of {} cells not run", d.planned - d.cells.size(), d.planned));
+  return counts;
+}
+
+std::string interval_text(const timing::ratio& r) {
+  if (!r.likely) return "";
+  return fmt::format("{}x to {}x", number_text(r.likely->low), number_text(r.likely->high));
+}
+
+answer answer_of(const document& d, const focus& f) {
+  const bool passed = std::ranges::find(d.cells, verdict::pass, &cell::verdict) != d.cells.end();
+  return {results::exit_code(d) == 0 && passed && d.complete(), verdicts_text(d), failures_of(d),
+          speed_text(d, f), conditions_text(d)};
+}
+
+std::vector<std::string> limits_of(const document& d, const cell& c) {
+  std::vector<std::string> lines;
+  if (const auto floor = d.floor_of(c)) {
+    lines.push_back(fmt::format("{:.0f} % of what the roofline allows: the least time is {}, {}.",
+                                100 * floor->ms / c.time->median_ms, time_text(floor->ms),
+                                text_of(*floor)));
+  }
+  const results::conditions& k = c.conditions;
+  const double mhz = c.time ? timing::median_mhz(*c.time) : 0;
+  std::string state;
+  if (mhz > 0) {
+    const std::string most = d.device.fact("max_clock_mhz");
+    state = fmt::format("SM clock {:.0f}{} MHz", mhz, most.empty() ? "" : " of " + most);
+  }
+  if (k.watts) {
+    add_item(
+        state,
+        fmt::format("up to {:.0f}{} W", *k.watts,
+                    k.power_limit_watts ? fmt::format(" of {:.0f}", *k.power_limit_watts) : ""));
+  }
+  if (k.celsius) add_item(state, fmt::format("{:.0f} °C", *k.celsius));
+  if (!k.clock_reasons.empty())
+    add_item(state, fmt::format("the clock is limited by {}", fmt::join(k.clock_reasons, ", ")));
+  if (!state.empty()) lines.push_back(state + ".");
+  if (const results::launch* l = results::main_launch(c.launches)) {
+    lines.push_back(fmt::format(
+        "{} registers a thread, {} of shared memory a block: {} of {} warps fit an SM ({:.0f} %){}.",
+        l->registers, shared_text(*l), l->resident_warps, l->most_warps, 100 * l->occupancy(),
+        l->local_bytes > 0 ? fmt::format("; {} bytes a thread are spilled", l->local_bytes) : ""));
+  }
+  return lines;
+}
+
+}  // namespace kzoo::report

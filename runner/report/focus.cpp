@@ -1,0 +1,108 @@
+#include "report/focus.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+
+// Whether a is to be shown rather than b.
+bool is_better(const cell& a, const cell& b) {
+  const auto rank = [](const cell& c) { return is_timed(c) ? 0 : is_failure(c.verdict) ? 1 : 2; };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  return is_timed(a) && a.time->median_ms < b.time->median_ms;
+}
+
+// The plugins that took part, each once.
+std::vector<std::string> plugins_of(const document& d) {
+  std::vector<std::string> all;
+  for (const cell& c : d.cells)
+    if (!is_declined(c.verdict) && std::ranges::find(all, c.kernel.plugin) == all.end())
+      all.push_back(c.kernel.plugin);
+  return all;
+}
+
+}  // namespace
+
+bool is_timed(const cell& c) { return c.time && c.time->clock != timing::clock::simulator; }
+
+std::vector<const cell*> best_of_each(const document& d, std::size_t problem) {
+  std::vector<const cell*> best;
+  for (const cell& c : d.cells_of(problem)) {
+    if (is_declined(c.verdict)) continue;
+    const auto known = std::ranges::find_if(
+        best, [&](const cell* b) { return b->kernel.plugin == c.kernel.plugin; });
+    if (known == best.end()) {
+      best.push_back(&c);
+    } else if (is_better(c, **known)) {
+      *known = &c;
+    }
+  }
+  return best;
+}
+
+const cell* best_of(const document& d, std::size_t problem, const std::string& plugin) {
+  for (const cell* c : best_of_each(d, problem))
+    if (c->kernel.plugin == plugin) return c;
+  return nullptr;
+}
+
+standing standing_of(const document& d, const cell& c) {
+  standing s;
+  for (const cell* other : best_of_each(d, c.problem)) {
+    if (other->kernel.plugin == c.kernel.plugin || !is_timed(*other) ||
+        other->time->clock != c.time->clock) {
+      continue;
+    }
+    ++s.of;
+    if (other->time->median_ms < c.time->median_ms) ++s.place;
+  }
+  return s;
+}
+
+bool focus::is_own(const std::string& plugin) const {
+  return std::ranges::find(own, plugin) != own.end();
+}
+
+focus focus_of(const document& d) {
+  focus f;
+  for (const cell& c : d.cells) {
+    if (const cell* baseline = d.baseline_of(c)) f.baseline = baseline->kernel.plugin;
+    if (!f.baseline.empty()) break;
+  }
+  std::vector<std::string> others = plugins_of(d);
+  std::erase(others, f.baseline);
+  for (const std::string& plugin : others) {
+    const auto record = std::ranges::find(d.plugins, plugin, &results::plugin_record::name);
+    if (record != d.plugins.end() && is_authors(*record, d.invoked.plugin_folders))
+      f.own.push_back(plugin);
+  }
+  if (f.own.size() == 1) {
+    f.subject = f.own.front();
+  } else if (others.size() == 1 && !f.baseline.empty()) {
+    f.subject = others.front();
+  }
+  return f;
+}
+
+std::size_t main_problem(const document& d, const std::string& plugin) {
+  const std::size_t none = d.experiment.problems.size();
+  std::size_t found = none;
+  std::tuple<std::size_t, double> most;
+  for (std::size_t i = 0; i < none; ++i) {
+    std::vector<const cell*> timed = best_of_each(d, i);
+    std::erase_if(timed, [&](const cell* c) {
+      return !is_timed(*c) || (!plugin.empty() && c->kernel.plugin != plugin);
+    });
+    const std::tuple here{timed.size(), d.experiment.problems[i].flops()};
+    if (timed.empty() || (found != none && here <= most)) continue;
+    most = here;
+    found = i;
+  }
+  return found;
+}
+
+}  // namespace kzoo::report

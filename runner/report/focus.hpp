@@ -1,0 +1,44 @@
+#pragma once
+// Which kernels of a run its reader looks for first.
+
+#include "results/document.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace kzoo::report {
+
+// Timed, and not by the simulator, whose times say nothing of a kernel.
+bool is_timed(const results::cell& c);
+
+// The fastest timed variant of each plugin on a problem, in the order of the plugins. Of a plugin
+// without one it is the first variant that failed, else the first that passed; plugins that
+// declined are left out.
+std::vector<const results::cell*> best_of_each(const results::document& d, std::size_t problem);
+// One of them; null: it declined, or is not in the run.
+const results::cell* best_of(const results::document& d, std::size_t problem,
+                             const std::string& plugin);
+// How many plugins have a faster variant on the problem, by the same clock, plus one; and of how
+// many.
+struct standing {
+  std::size_t place = 1, of = 1;
+};
+standing standing_of(const results::document& d, const results::cell& c);
+
+struct focus {
+  std::vector<std::string> own;  // the plugins of authors, but for the baseline
+  // The one plugin that everything is about: the only one of an author, or the only one beside the
+  // baseline; "" where there are several.
+  std::string subject;
+  std::string baseline;  // its plugin; "": none was timed
+
+  bool is_own(const std::string& plugin) const;
+};
+focus focus_of(const results::document& d);
+
+// The problem that a sentence about speed is about: the largest on which `plugin` was timed, or,
+// where that is "", the most plugins. The number of problems if there is none.
+std::size_t main_problem(const results::document& d, const std::string& plugin);
+
+}  // namespace kzoo::report

@@ -1,0 +1,139 @@
+#include "report/focus_table.hpp"
+
+#include "os/number_text.hpp"
+#include "report/answer.hpp"
+#include "report/checks_table.hpp"
+#include "report/problem_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+
+table::field verdict_of(const cell& c) {
+  return {std::string(verdict_name(c.verdict)), style_of(c.verdict)};
+}
+
+// Speed, with what it is compared with.
+void add_speed(std::vector<table::field>& row, const document& d, const cell& c, const view& v) {
+  if (!c.time || !shows_time(c, v)) {
+    row.resize(row.size() + 5);
+    return;
+  }
+  const bool real = is_timed(c);
+  const standing s = real ? standing_of(d, c) : standing{};
+  const bool is_baseline = d.baseline_of(c) == &c;
+  row.push_back({time_text(c.time->median_ms) + (real ? "" : "*")});
+  row.push_back({real ? number_text(d.gflops(c).value_or(0)) : ""});
+  row.push_back({speedup_text(d, c), style::bold});
+  row.push_back({c.speedup && !is_baseline ? interval_text(*c.speedup) : "", style::dim});
+  row.push_back({s.of > 2 ? fmt::format("{} of {}", s.place, s.of) : "", style::dim});
+}
+
+// What limits it.
+void add_limits(std::vector<table::field>& row, const document& d, const cell& c, bool launch) {
+  const auto floor = d.floor_of(c);
+  const double mhz = is_timed(c) ? timing::median_mhz(*c.time) : 0;
+  const results::conditions& k = c.conditions;
+  row.push_back({floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,
+                                     roofline::resource_name(floor->resource))
+                       : ""});
+  row.push_back({mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "", style::dim});
+  row.push_back({k.watts && mhz > 0
+                     ? fmt::format("{:.0f} W{}", *k.watts, k.power_capped() ? ", capped" : "")
+                     : "",
+                 style::dim});
+  const results::launch* l = launch ? results::main_launch(c.launches) : nullptr;
+  row.push_back({l ? std::to_string(l->registers) : "", style::dim});
+  row.push_back({l ? shared_text(*l) : "", style::dim});
+  row.push_back({l ? fmt::format("{:.0f}%", 100 * l->occupancy()) : "", style::dim});
+  row.push_back({accuracy_text(d, c), style::dim});
+}
+
+// A row for each of the cells, which are of one plugin or on one problem. `launch`: also the
+// resources of its kernels.
+table focus_rows(const document& d, const std::vector<const cell*>& cells, bool by_problem,
+                 bool launch, const view& v) {
+  std::set<std::string> names;
+  for (const cell* c : cells) names.insert(c->kernel.name());
+  const bool tells_variant = by_problem && names.size() > 1;
+  const std::string baseline =
+      d.experiment.baseline ? "vs " + d.experiment.baseline->text : std::string();
+  table t;
+  t.add_columns({by_problem ? "problem" : "kernel", "variant", "verdict"}, table::align::left);
+  t.add_columns({"time", "GFLOP/s", baseline, "95 % interval", "place", "of roofline", "SM clock",
+                 "power", "regs", "shared", "occupancy", kErrorTitle});
+  for (const cell* c : cells) {
+    std::vector<table::field> row{{by_problem ? problem_name(d.problem_of(*c)) : c->kernel.name()},
+                                  {tells_variant ? c->kernel.variant : ""},
+                                  verdict_of(*c)};
+    add_speed(row, d, *c, v);
+    add_limits(row, d, *c, launch);
+    t.add_row(std::move(row));
+  }
+  return t;
+}
+
+// Plugins down, problems across; the fastest on each problem in bold.
+table matrix(const document& d, const std::vector<std::string>& plugins) {
+  bool compared = false;
+  for (const cell& c : d.cells) compared = compared || (is_timed(c) && c.speedup);
+  table t;
+  t.add_column(compared ? "vs " + d.experiment.baseline->text : "GFLOP/s", table::align::left);
+  std::vector<std::vector<table::field>> rows;
+  for (const std::string& plugin : plugins) rows.push_back({{plugin}});
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    std::string name = problem_name(d.experiment.problems[i]);
+    std::ranges::replace(name, ' ', '\n');
+    t.add_column(name);
+    for (std::vector<table::field>& row : rows) row.emplace_back();
+    for (const cell* c : best_of_each(d, i)) {
+      const auto at = std::ranges::find(plugins, c->kernel.plugin);
+      if (at == plugins.end()) continue;
+      table::field& field = rows[static_cast<std::size_t>(at - plugins.begin())].back();
+      if (!is_timed(*c)) {
+        field = verdict_of(*c);
+        continue;
+      }
+      field.text = compared ? speedup_text(d, *c) : number_text(d.gflops(*c).value_or(0));
+      if (standing_of(d, *c).place == 1) field.style = style::bold;
+    }
+  }
+  for (std::vector<table::field>& row : rows) t.add_row(std::move(row));
+  return t;
+}
+
+}  // namespace
+
+table focus_table(const document& d, const focus& f, const view& v) {
+  const auto in_focus = [&](const std::string& plugin) {
+    return f.own.empty() || f.is_own(plugin) || plugin == f.baseline;
+  };
+  const std::size_t problems = d.experiment.problems.size();
+  std::vector<std::string> plugins;
+  std::vector<const cell*> cells;  // of the subject, or of all of them
+  for (std::size_t i = 0; i < problems; ++i) {
+    for (const cell* c : best_of_each(d, i)) {
+      const std::string& plugin = c->kernel.plugin;
+      if (!in_focus(plugin)) continue;
+      if (std::ranges::find(plugins, plugin) == plugins.end()) plugins.push_back(plugin);
+      if (problems == 1 || plugin == f.subject) cells.push_back(c);
+    }
+  }
+  if (!cells.empty())
+    return focus_rows(d, cells, problems > 1, !f.own.empty() || !f.subject.empty(), v);
+  if (main_problem(d, "") == problems) return checks_table(d, in_focus);
+  return matrix(d, plugins);
+}
+
+}  // namespace kzoo::report

@@ -1,0 +1,19 @@
+#include "results/plugin.hpp"
+
+#include <algorithm>
+
+namespace kzoo::results {
+
+bool is_authors(const plugin_record& r, const std::vector<std::string>& folders) {
+  if (r.file.empty() || !r.source.empty()) return !r.source.empty();
+  const auto holds_it = [&](const std::string& folder) {
+    const auto inside = r.file.lexically_relative(folder);
+    return !inside.empty() && *inside.begin() != "..";
+  };
+  if (std::ranges::any_of(folders, holds_it)) return true;
+  const std::filesystem::path of_device = r.file.parent_path();
+  const bool named = of_device.filename() == "cuda" || of_device.filename() == "cpu";
+  return !named || of_device.parent_path().filename() != "plugins";
+}
+
+}  // namespace kzoo::results

@@ -1,0 +1,143 @@
+// Which charts a page has, and where their labels stand.
+#include "html/charts.hpp"
+#include "html/plotted.hpp"
+#include "html/tables.hpp"
+#include "storage/read.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+#include "support/paths.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+using namespace kzoo;
+using namespace kzoo::test;
+using results::document;
+
+namespace {
+
+document stored(const char* name) {
+  return storage::read(source_folder() / "docs" / "results" / name);
+}
+
+std::string charts_of(const document& d, const std::map<std::string, std::string>& steps = {}) {
+  std::vector<std::string> ids;
+  const html::named_result one{"r", &d, nullptr, "", steps};
+  for (const html::chosen_chart& c : html::choose_charts({&one, 1})) ids.push_back(c.id);
+  return fmt::format("{}", fmt::join(ids, " "));
+}
+
+// Without errors, times, clocks and checks that charts are of.
+document plain(std::size_t problems) {
+  document d = made_document();
+  d.experiment.problems.resize(1);
+  d.experiment.problems.resize(problems, d.experiment.problems[0]);
+  d.cells.clear();
+  for (std::size_t p = 0; p < problems; ++p) {
+    for (const char* plugin : {"base", "fast", "other"}) {
+      d.cells.push_back(made_cell(plugin, p, 1));
+      d.cells.back().accuracy.reset();
+      d.cells.back().conditions = {};
+    }
+  }
+  compare_with_baseline(d);
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("one size has no chart over sizes, and several have one", "[html]") {
+  document d = plain(1);
+  CHECK(charts_of(d) == "speed samples");
+  d = plain(2);
+  CHECK(charts_of(d) == "speed samples");  // twice the same size
+  d.experiment.problems[1].m = d.experiment.problems[1].n = d.experiment.problems[1].k = 1024;
+  CHECK(charts_of(d) == "speed relative rate samples");
+  d.experiment.problems[1].dtype = KZOO_F16;  // a size of another family
+  CHECK(charts_of(d) == "speed samples");
+}
+
+TEST_CASE("nothing of the simulator's times is drawn", "[html]") {
+  document d = plain(2);
+  d.experiment.problems[1].m = 4096;
+  for (results::cell& c : d.cells) c.time->clock = timing::clock::simulator;
+  CHECK(charts_of(d).empty());
+}
+
+TEST_CASE("a ladder has steps", "[html]") {
+  const document d = plain(1);
+  const auto title = [&](const std::map<std::string, std::string>& steps) {
+    const html::named_result one{"r", &d, nullptr, "", steps};
+    return html::choose_charts({&one, 1}).front().title;
+  };
+  CHECK(title({}) == "Speed");
+  CHECK(title({{"other", "fp32"}}) == "Speed");
+  CHECK(charts_of(stored("h200-ladder.json"), {{"smem", "fp32"}, {"float4", "fp32"}}) ==
+        "speed samples");
+}
+
+TEST_CASE("agreement is a chart where some disagree, accuracy over several K", "[html]") {
+  document d = plain(1);
+  d.cells[1].differences = {{0, {1e-6, 0.5, 1, 2, true}}};
+  CHECK(charts_of(d) == "speed samples");
+  d.cells[1].differences[0].by.agree = false;
+  CHECK(charts_of(d) == "speed agreement samples");
+  d.cells[2].errors = reference::error_map{1, 1, {"."}, {}};
+  CHECK(charts_of(d) == "errors speed agreement samples");
+  CHECK(charts_of(stored("h200-sizes.json")) ==
+        "speed relative rate roofline accuracy clock power samples sample-clocks");
+}
+
+TEST_CASE("speed is in percent of the baseline where all is compared with one", "[html]") {
+  document d = plain(1);
+  const html::named_result one{"r", &d};
+  CHECK(html::choose_charts({&one, 1}).front().axis == "% of base");
+  auto how = html::plot({&one, 1});
+  CHECK(how[&d.cells[1]].bar == 100);
+  CHECK_FALSE(how[&d.cells[1]].from_zero);  // rates that crowd have an axis of their own
+  d.cells[1].time = rounds_apart({4, 4, 4});
+  d.cells[1].speedup.reset();
+  compare_with_baseline(d);
+  how = html::plot({&one, 1});
+  CHECK(how[&d.cells[1]].bar == 25);
+  CHECK(how[&d.cells[1]].from_zero);
+  d.cells[1].speedup.reset();
+  CHECK(html::choose_charts({&one, 1}).front().axis == "GFLOP/s");
+}
+
+TEST_CASE("the authors' plugins and the baseline have colours, or the fastest", "[html]") {
+  document d = plain(1);
+  using tones = std::map<std::string, std::string>;
+  d.plugins[1].source = "/home/fast.cu";
+  d.plugins[1].file = "/cache/fast.so";
+  d.invoked = {};
+  CHECK(html::tones_of(d) == tones{{"base", "baseline"}, {"fast", "a"}});
+  for (results::plugin_record& r : d.plugins) r.source.clear();
+  for (results::plugin_record& r : d.plugins) r.file = "/zoo/plugins/cuda/" + r.name + ".so";
+  d.cells[2].time = rounds_apart({0.5, 0.5, 0.5});
+  CHECK(html::tones_of(d) == tones{{"base", "baseline"}, {"other", "a"}});
+}
+
+TEST_CASE("labels are moved apart, as little as that takes", "[html]") {
+  using places = std::vector<double>;
+  CHECK(html::moved_apart({1, 5, 9}, 2) == places{1, 5, 9});
+  CHECK(html::moved_apart({4, 4}, 2) == places{3, 5});
+  CHECK(html::moved_apart({1, 4, 4, 4}, 2) == places{0.25, 2.25, 4.25, 6.25});
+  CHECK(html::moved_apart({}, 2).empty());
+}
+
+TEST_CASE("roofs reach as far as what is drawn below them", "[html]") {
+  const document d = stored("h200-sizes.json");
+  const html::named_result one{"r", &d};
+  const std::string table = html::roofs_table({&one, 1});
+  int lines = 0;
+  html::for_each_line(table, [&](std::string_view line) {
+    ++lines;
+    if (lines == 2) CHECK(line.starts_with("r,fp32,98."));
+    if (lines == 3) CHECK(line.starts_with("r,fp32,3620."));
+  });
+  CHECK(lines == 3);
+}

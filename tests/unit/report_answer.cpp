@@ -1,0 +1,141 @@
+// What a run comes to: the sentence that a page begins with, and the kernels that it is about.
+#include "report/answer.hpp"
+#include "report/focus_table.hpp"
+#include "support/catch.hpp"
+#include "support/made_results.hpp"
+
+#include <string>
+
+using namespace kzoo;
+using namespace kzoo::test;
+using report::answer_of;
+using report::focus_of;
+using results::document;
+
+namespace {
+
+// `plugins` kernels of the program's own on problems of these sizes; each takes 1 ms less than the
+// one before it. The first is the baseline.
+document run_of(const std::vector<std::string>& plugins, const std::vector<std::int64_t>& sizes) {
+  document d = made_document();
+  d.invoked = {};
+  d.notes.clear();
+  d.cells.clear();
+  d.plugins.clear();
+  d.experiment.baseline = selector{plugins.front(), {}};
+  d.experiment.problems.assign(sizes.size(), d.experiment.problems[0]);
+  for (const std::string& name : plugins) {
+    results::plugin_record r{name, "/zoo/plugins/cuda/" + name + ".so", {}, "", "00"};
+    r.description.emplace();
+    d.plugins.push_back(r);
+  }
+  for (std::size_t p = 0; p < sizes.size(); ++p) {
+    problem& of = d.experiment.problems[p];
+    of.m = of.n = of.k = sizes[p];
+    for (std::size_t i = 0; i < plugins.size(); ++i)
+      d.cells.push_back(made_cell(plugins[i].c_str(), p, 10 - double(i)));
+  }
+  d.planned = d.cells.size();
+  compare_with_baseline(d);
+  return d;
+}
+
+std::string speed_of(const document& d) { return answer_of(d, focus_of(d)).speed; }
+std::string table_of(const document& d) {
+  return report::focus_table(d, focus_of(d), report::medium::text).str(false);
+}
+
+}  // namespace
+
+TEST_CASE("authors' plugins are those from a source or from another folder", "[results]") {
+  const auto is_authors = [](const char* file, const char* source = "") {
+    return results::is_authors({"p", file, {}, "", "", source},
+                               {"/home/plugins", "mine/plugins/cuda"});
+  };
+  CHECK_FALSE(is_authors("/usr/lib/kernel-zoo/plugins/cuda/p.so"));
+  CHECK_FALSE(is_authors("build/release/plugins/cpu/p.so"));
+  CHECK(is_authors("/root/.cache/kernel-zoo/1f/p.so", "/home/mine/p.cu"));
+  CHECK(is_authors("/root/.cache/kernel-zoo/1f/p.so"));
+  CHECK(is_authors("/home/plugins/cuda/p.so"));
+  CHECK(is_authors("mine/plugins/cuda/p.so"));
+  CHECK_FALSE(is_authors(""));  // there is no library
+}
+
+TEST_CASE("the answer names the fastest kernel and how sure that is", "[report]") {
+  document d = run_of({"base", "slow", "fast"}, {512});
+  CHECK(focus_of(d).subject.empty());
+  CHECK(answer_of(d, focus_of(d)).verdicts == "3 pass");
+  CHECK(answer_of(d, focus_of(d)).right);
+  CHECK(speed_of(d) ==
+        "Fastest on 512x512x512 f32: fast:8x8_4x4, 1.25x as fast as base:8x8_4x4; 8.00 ms, 33.6 "
+        "GFLOP/s.");
+  d.cells[2].speedup->likely = timing::interval{1.2, 1.3};
+  CHECK_THAT(speed_of(d), ContainsSubstring("(95 % interval 1.20x to 1.30x)"));
+  d.cells[2].speedup->likely = timing::interval{0.9, 1.3};
+  CHECK_THAT(speed_of(d), ContainsSubstring("fast:8x8_4x4, as fast as base:8x8_4x4 (95 %"));
+  // The baseline is compared with the next one.
+  d.cells[0].time = rounds_apart({1, 1.01, 0.99});
+  CHECK_THAT(speed_of(d), ContainsSubstring("base:8x8_4x4, 8.00x as fast as fast:8x8_4x4"));
+}
+
+TEST_CASE("over several problems the answer counts", "[report]") {
+  const document d = run_of({"base", "slow", "fast"}, {512, 1024});
+  CHECK(speed_of(d).starts_with("Fastest on 1024x1024x1024 f32: fast"));
+  CHECK(speed_of(d).ends_with(" fast is the fastest on 2 of 2 problems."));
+  CHECK_THAT(table_of(d), ContainsSubstring("fast           1.25x           1.25x"));
+}
+
+TEST_CASE("what failed comes first, by name", "[report]") {
+  document d = run_of({"base", "bad", "fast"}, {512, 1024});
+  for (results::cell* c : {&d.cells[1], &d.cells[4]}) {
+    c->verdict = verdict::wrong;
+    c->reason = "all in row 40";
+    c->time.reset();
+    c->speedup.reset();
+  }
+  d.cells[5].verdict = verdict::hung;
+  d.cells[5].time.reset();
+  d.planned = 8;
+  const report::answer a = answer_of(d, focus_of(d));
+  CHECK(a.verdicts ==
+        "3 pass, 2 wrong, 1 hung, 2 of 8 cells not run: bad:8x8_4x4 on 2 problems, fast:8x8_4x4 on "
+        "1024x1024x1024 f32");
+  CHECK_FALSE(a.right);
+  REQUIRE(a.failures.size() == 2);
+  CHECK(a.failures[0] == "bad:8x8_4x4 on 512x512x512 f32: all in row 40");
+}
+
+TEST_CASE("one new kernel is what the answer is about", "[report]") {
+  document d = run_of({"base", "other", "mine"}, {512, 1024});
+  d.plugins[2].source = "/home/mine/mine.cu";
+  CHECK(focus_of(d).subject == "mine");
+  CHECK(speed_of(d).starts_with("mine:8x8_4x4 is 1.25x as fast as base:8x8_4x4 on 1024x1024"));
+  CHECK_THAT(speed_of(d), ContainsSubstring("place 1 of 3. Over 2 problems it is 1.25x to 1.25x as "
+                                            "fast: faster on 2."));
+  const std::string table = table_of(d);  // a row for each problem, none for others
+  CHECK_THAT(table, ContainsSubstring("512x512x512 f32"));
+  CHECK_THAT(table, !ContainsSubstring("other"));
+  CHECK_THAT(table, ContainsSubstring("regs"));
+  // The one kernel beside the baseline is new, too.
+  CHECK(focus_of(run_of({"base", "fast"}, {512})).subject == "fast");
+  // Of several, no one is.
+  d.plugins[1].source = "/home/mine/other.cu";
+  CHECK(focus_of(d).subject.empty());
+  CHECK(speed_of(d).starts_with("Fastest of the new kernels on 1024x1024x1024 f32: mine"));
+}
+
+TEST_CASE("no kernel is called fast by the simulator", "[report]") {
+  document d = run_of({"base", "fast"}, {512});
+  for (results::cell& c : d.cells) c.time->clock = timing::clock::simulator;
+  CHECK(speed_of(d) ==
+        "Checked in the simulator, which does not tell how fast a kernel is on a GPU.");
+  CHECK_THAT(table_of(d), !ContainsSubstring(" ms"));
+  d.experiment.timing.enabled = false;
+  CHECK(speed_of(d) == "No times were asked for.");
+}
+
+TEST_CASE("another precision is named where speeds are compared", "[report]") {
+  document d = run_of({"base", "slow", "fast"}, {512});
+  d.cells[2].declared = KZOO_COMPUTE_TF32;
+  CHECK_THAT(speed_of(d), ContainsSubstring("GFLOP/s, in tf32."));
+}
