@@ -44,6 +44,7 @@ std::size_t most_timed(const document& d) {
 
 // What the charts of one result follow from.
 struct contents {
+  // Of an author's plugins, where there are some.
   bool timed = false, sweep = false, compared = false, gains = false, wrong = false;
   bool clocks_differ = false, power_capped = false, errors_over_k = false;
   std::set<double> intensities;
@@ -52,14 +53,17 @@ contents contents_of(const named_result& r, plotted_cells& how) {
   contents found;
   std::set<double> clocks, ks;
   const document& d = *r.document;
+  const report::focus focus = report::focus_of(d);
   for (const cell& c : d.cells) {
     found.wrong = found.wrong || c.errors.has_value();
     if (c.verdict == verdict::pass && c.accuracy && c.accuracy->worst_of_allowed > 0)
       ks.insert(double(d.problem_of(c).k));
     if (!is_timed(c)) continue;
     const plotted& p = how[&c];
-    found.timed = true;
-    found.sweep = found.sweep || !p.sweep.empty();
+    if (focus.own.empty() || focus.is_own(c.kernel.plugin)) {
+      found.timed = true;
+      found.sweep = found.sweep || !p.sweep.empty();
+    }
     found.compared = found.compared || (!p.sweep.empty() && c.speedup && p.tone != "baseline");
     found.gains = found.gains || p.gain.has_value();
     found.power_capped = found.power_capped || (c.conditions.power_capped() && c.conditions.watts);
@@ -68,7 +72,7 @@ contents contents_of(const named_result& r, plotted_cells& how) {
   }
   constexpr double kSteady = 1.02;
   found.clocks_differ = !clocks.empty() && *clocks.rbegin() > kSteady * *clocks.begin();
-  if (!report::focus_of(d).subject.empty()) found.power_capped = false;  // its table has that
+  if (!focus.subject.empty()) found.power_capped = false;  // its table has that
   found.errors_over_k = span_an_axis(ks);
   return found;
 }
@@ -77,7 +81,7 @@ void add_speeds(std::vector<chosen_chart>& all, const named_result& r, const con
   const document& d = *r.document;
   // Two kernels over several sizes are in the next charts.
   const std::size_t timed = most_timed(d);
-  if (timed < 2 || (timed == 2 && has.sweep)) return;
+  if (!has.timed || timed < 2 || (timed == 2 && has.sweep)) return;
   const std::string note =
       std::string("The fastest variant of each plugin, with the 95 % interval; beside it GFLOP/s") +
       (d.experiment.baseline ? " and the speedup." : ".");

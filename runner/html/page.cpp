@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -156,7 +157,11 @@ void add_legend(const named_result& r, bool alone, const text_sink& out) {
   for (const auto& [plugin, tone] : tones)
     out(fmt::format("<span class=\"tone {}\">{}{}</span>", tone, report::html(plugin),
                     tone == "baseline" ? ", the baseline" : ""));
-  out("<span class=\"tone other\">others</span></p>\n");
+  std::set<std::string> drawn;
+  for (const results::cell& c : r.document->cells)
+    if (!is_declined(c.verdict)) drawn.insert(c.kernel.plugin);
+  const bool others = drawn.size() > tones.size();
+  out(others ? "<span class=\"tone other\">others</span></p>\n" : "</p>\n");
 }
 
 // "" if the file cannot be read.

@@ -167,12 +167,24 @@ std::string fastest_speed(const document& d, const focus& f, std::size_t problem
                      rate_of(d, *fastest), wins_of(d, fastest->kernel.plugin));
 }
 
+// "mine passes 4 of 5 problems. "
+std::string passes_of(const document& d, const std::string& plugin) {
+  std::size_t tried = 0, passed = 0;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const cell* c = best_of(d, i, plugin);
+    if (c == nullptr) continue;
+    ++tried;
+    passed += std::ranges::all_of(d.cells_of(i), [&](const cell& of) {
+      return of.kernel.plugin != plugin || !is_failure(of.verdict);
+    });
+  }
+  return fmt::format("{} is right on {} of {} problems. ", plugin, passed, tried);
+}
+
 std::string speed_text(const document& d, const focus& f) {
   const std::size_t problem = main_problem(d, f.subject);
   if (problem == d.experiment.problems.size()) {
-    const bool others = !f.subject.empty() && main_problem(d, "") != problem;
-    return others && d.device.id != "cpu" ? f.subject + " has no time, since it is not right."
-                                          : no_speed(d);
+    return f.subject.empty() ? no_speed(d) : passes_of(d, f.subject) + no_speed(d);
   }
   if (f.subject.empty()) return fastest_speed(d, f, problem);
   return subject_speed(d, *best_of(d, problem, f.subject));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace kzoo::report {
@@ -77,13 +78,20 @@ std::vector<table::field> row(const compare::pair& p) {
 
 table change_table(const comparison& c, const std::string& plugin) {
   table t;
-  t.add_columns({"kernel", "problem"}, table::align::left);
+  t.add_columns({"problem", "kernel"}, table::align::left);
   t.add_columns({"old", "new", "change", "95% interval"});
   t.add_column("", table::align::left);
+  std::set<kernel_id> kernels;
+  const auto in_both = [&](const compare::pair& p) {
+    return p.before != nullptr && p.after != nullptr && p.after->kernel.plugin == plugin;
+  };
+  for (const compare::pair& p : c.pairs)
+    if (in_both(p)) kernels.insert(p.after->kernel);
   for (const compare::pair& p : c.pairs) {
-    if (p.before == nullptr || p.after == nullptr || p.after->kernel.plugin != plugin) continue;
+    if (!in_both(p)) continue;
     std::vector<table::field> fields = row(p);
-    fields.insert(fields.begin() + 1, {problem_name(c.problem_of(p))});
+    if (kernels.size() == 1) fields[0].text.clear();
+    fields.insert(fields.begin(), {problem_name(c.problem_of(p))});
     t.add_row(std::move(fields));
   }
   return t;

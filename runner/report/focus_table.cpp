@@ -33,9 +33,9 @@ void add_speed(std::vector<table::field>& row, const document& d, const cell& c,
   const bool real = is_timed(c);
   const standing s = real ? standing_of(d, c) : standing{};
   const bool is_baseline = d.baseline_of(c) == &c;
+  row.push_back({speedup_text(d, c), style::bold});
   row.push_back({time_text(c.time->median_ms) + (real ? "" : "*")});
   row.push_back({real ? number_text(d.gflops(c).value_or(0)) : ""});
-  row.push_back({speedup_text(d, c), style::bold});
   row.push_back({c.speedup && !is_baseline ? interval_text(*c.speedup) : "", style::dim});
   row.push_back({s.of > 2 ? fmt::format("{} of {}", s.place, s.of) : "", style::dim});
 }
@@ -67,16 +67,18 @@ table focus_rows(const document& d, const std::vector<const cell*>& cells, bool 
   std::set<std::string> names;
   for (const cell* c : cells) names.insert(c->kernel.name());
   const bool tells_variant = by_problem && names.size() > 1;
+  const bool all_pass = std::ranges::all_of(
+      cells, [&](const cell* c) { return c->verdict == verdict::pass && is_timed(*c); });
   const std::string baseline =
       d.experiment.baseline ? "vs " + d.experiment.baseline->text : std::string();
   table t;
   t.add_columns({by_problem ? "problem" : "kernel", "variant", "verdict"}, table::align::left);
-  t.add_columns({"time", "GFLOP/s", baseline, "95 % interval", "place", "of roofline", "SM clock",
+  t.add_columns({baseline, "time", "GFLOP/s", "95 % interval", "place", "of roofline", "SM clock",
                  "power", "regs", "shared", "occupancy", kErrorTitle});
   for (const cell* c : cells) {
     std::vector<table::field> row{{by_problem ? problem_name(d.problem_of(*c)) : c->kernel.name()},
                                   {tells_variant ? c->kernel.variant : ""},
-                                  verdict_of(*c)};
+                                  all_pass ? table::field{} : verdict_of(*c)};
     add_speed(row, d, *c, v);
     add_limits(row, d, *c, launch);
     t.add_row(std::move(row));

@@ -66,13 +66,14 @@ void page::add(const table& t) {
   item(fmt::format("no room for {} (--wide)", fmt::join(hidden, ", ")), style::dim, "");
 }
 
-void page::verbatim(const std::vector<std::string>& lines) {
+void page::verbatim(const std::vector<std::string>& lines, bool folded) {
   if (lines.empty()) return;
   begin(block::table);
   if (is_html()) {
+    if (folded) text_ += fmt::format("<details><summary>{}</summary>", html(lines.front()));
     text_ += "<pre>";
-    for (const std::string& line : lines) text_ += html(line) + '\n';
-    text_ += "</pre>\n";
+    for (std::size_t i = folded ? 1 : 0; i < lines.size(); ++i) text_ += html(lines[i]) + '\n';
+    text_ += folded ? "</pre></details>\n" : "</pre>\n";
     return;
   }
   if (is_markdown()) text_ += "```\n";

@@ -41,8 +41,9 @@ class page {
   // Says once which columns do not fit.
   void add(const table& t);
   bool has_room_for(const table& t) const;
-  // Preformatted lines that belong to the preceding item.
-  void verbatim(const std::vector<std::string>& lines);
+  // Preformatted lines that belong to the preceding item. In HTML they are opened by a click on the
+  // first one if `folded`.
+  void verbatim(const std::vector<std::string>& lines, bool folded = false);
   // Ends the section that the last line() began; what follows is set apart.
   void end_section();
 

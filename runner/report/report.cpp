@@ -119,7 +119,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
   }
   for (const reason& r : why) {
     add_reason(p, r.verdict, "", r.kernels, ": " + r.text, is_declined(r.verdict));
-    if (r.errors) p.verbatim(reference::lines_of(*r.errors));
+    if (r.errors) p.verbatim(reference::lines_of(*r.errors), true);
   }
   for (const cell& c : d.cells) {
     if (c.problem != problem) continue;

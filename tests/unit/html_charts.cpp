@@ -67,6 +67,16 @@ TEST_CASE("nothing of the simulator's times is drawn", "[html]") {
   CHECK(charts_of(d).empty());
 }
 
+TEST_CASE("an author's plugin without a time has no chart of others' times", "[html]") {
+  document d = plain(1);
+  d.invoked = {};
+  for (results::plugin_record& r : d.plugins) r.file = "/zoo/plugins/cpu/" + r.name + ".so";
+  d.plugins[1].source = "/home/fast.cu";
+  CHECK(charts_of(d) == "speed samples");
+  d.cells[1].time->clock = timing::clock::simulator;
+  CHECK(charts_of(d).empty());
+}
+
 TEST_CASE("a ladder has steps", "[html]") {
   const document d = plain(1);
   const auto title = [&](const std::map<std::string, std::string>& steps) {

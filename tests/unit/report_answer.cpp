@@ -127,11 +127,15 @@ TEST_CASE("one new kernel is what the answer is about", "[report]") {
 TEST_CASE("no kernel is called fast by the simulator", "[report]") {
   document d = run_of({"base", "fast"}, {512});
   for (results::cell& c : d.cells) c.time->clock = timing::clock::simulator;
-  CHECK(speed_of(d) ==
-        "Checked in the simulator, which does not tell how fast a kernel is on a GPU.");
+  CHECK(
+      speed_of(d) ==
+      "fast is right on 1 of 1 problems. Checked in the simulator, which does not tell how fast a "
+      "kernel is on a GPU.");
+  d.cells[1].verdict = verdict::wrong;
+  CHECK(speed_of(d).starts_with("fast is right on 0 of 1 problems. "));
   CHECK_THAT(table_of(d), !ContainsSubstring(" ms"));
   d.experiment.timing.enabled = false;
-  CHECK(speed_of(d) == "No times were asked for.");
+  CHECK(speed_of(d).ends_with("No times were asked for."));
 }
 
 TEST_CASE("another precision is named where speeds are compared", "[report]") {

@@ -328,6 +328,8 @@ function improve_tables() {
 }
 
 improve_tables();
+// On paper nothing can be opened.
+addEventListener('beforeprint', () => document.querySelectorAll('details').forEach((part) => { part.open = true; }));
 draw_charts().catch((error) => {
   console.error(error);
   document.querySelector('.charts')?.before(element('p', {className: 'missing', textContent: 'The charts cannot be drawn: ' + error.message}));
