@@ -71,7 +71,7 @@ struct xray_options : common_options, experiment_options {
   std::vector<std::string> cells;  // empty: all of the first problem
   bool lines = false;
   std::uint64_t blocks = 0;    // 0: as many as take half a minute or so
-  std::string json, markdown;  // "" : none, "-": stdout
+  std::string json, markdown, html;  // "" : none, "-": stdout
 };
 
 struct rerun_options : output_options {

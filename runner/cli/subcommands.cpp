@@ -264,6 +264,7 @@ void add_xray(CLI::App& runner, call& c) {
   app.add_flag("--lines", o.lines, "The source, with the counts of each line");
   add_file(app, "--json", o.json, "Write all counts as JSON; - for stdout");
   add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
+  add_file(app, "--html", o.html, "Write a page with the source and what each line costs");
   app.footer(
       "Exit codes: 0 all cells were analysed and nothing is wrong in them, 1 some were not or "
       "something is, 2 bad usage, 5 the counts could not be written, 130 interrupted.");

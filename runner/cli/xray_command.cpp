@@ -2,6 +2,7 @@
 #include "cli/setup.hpp"
 #include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"
+#include "html/xray_page.hpp"
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
@@ -96,6 +97,7 @@ int xray(const xray_options& options) {
   export_files files(plan.experiment.file);
   export_file* const json = files.add("--json", options.json);
   export_file* const markdown = files.add("--md", options.markdown);
+  export_file* const html = files.add("--html", options.html);
 
   interrupt::catch_signals();
   xray::document d{plan.experiment.file.string(), {}};
@@ -104,6 +106,10 @@ int xray(const xray_options& options) {
   print_to(out, "{}", page_of(report::medium_of(out), d, options.lines));
   if (json) json->write(xray::to_text(d));
   if (markdown) markdown->write(page_of(report::medium::markdown, d, options.lines));
+  if (html) {
+    html::write_xray_page(d, [&](std::string_view text) { html->append(text); });
+    html->finish();
+  }
   return exit_code(d);
 }
 

@@ -119,7 +119,7 @@ void add_notes(page& p, const analysed& c) {
   for (std::size_t i = 0; i < c.found->size(); ++i) {
     const xray::launch& l = (*c.found)[i];
     const std::string name = launch_name(c, i);
-    add_findings(p, name, l);
+    if (!p.is_html()) add_findings(p, name, l);  // a page has them before the tables
     if (l.blocks_run < l.blocks)
       p.item(fmt::format("{}: {} of {} blocks were run, and counts scaled to all", name,
                          l.blocks_run, l.blocks));
@@ -129,22 +129,6 @@ void add_notes(page& p, const analysed& c) {
                       "counted",
                       name, l.uncounted));
   }
-}
-
-std::vector<std::string> source_of(const std::string& file) {
-  std::vector<std::string> lines;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-// "global load 4 B: 4096 requests, 4.00 sectors each (ideal 4.00)"
-std::string counts_text(const xray::line_counts& l) {
-  const auto& c = l.counts;
-  const double n = double(c.requests);
-  return fmt::format("{} {} B: {} requests, {:.2f} {} each (ideal {:.2f})", access_name(l.kind),
-                     l.width, c.requests, double(c.passes) / n,
-                     is_shared(l.kind) ? "wavefronts" : "sectors", double(c.ideal) / n);
 }
 
 void add_lines(page& p, const std::string& name, const xray::launch& l) {
@@ -174,6 +158,21 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
 }
 
 }  // namespace
+
+std::vector<std::string> source_of(const std::string& file) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string counts_text(const xray::line_counts& l) {
+  const auto& c = l.counts;
+  const double n = double(c.requests);
+  return fmt::format("{} {} B: {} requests, {:.2f} {} each (ideal {:.2f})", access_name(l.kind),
+                     l.width, c.requests, double(c.passes) / n,
+                     is_shared(l.kind) ? "wavefronts" : "sectors", double(c.ideal) / n);
+}
 
 void add_xray(page& p, const xray::document& d) {
   p.line(std::filesystem::path(d.experiment).filename().string(), style::bold,

@@ -68,6 +68,19 @@ bool within(long found, long expected, double share) {
 
 }  // namespace
 
+TEST_CASE("xray writes a page with the annotated source", "[cli]") {
+  const scratch_folder folder;
+  const std::string file = (folder.path() / "out.html").string();
+  const auto ran = runner("xray ladder --sizes 64 --cell naive:32x32 --html " + file);
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  const std::string page = read_text(file);
+  CHECK_THAT(page, ContainsSubstring("<h1>naive:32x32 on 64x64x64 f32, access by access</h1>"));
+  CHECK_THAT(page, ContainsSubstring("costs most: "));
+  CHECK_THAT(page, ContainsSubstring("g.a_at(row, k) * g.b_at(k, col);</code>"));
+  CHECK_THAT(page, ContainsSubstring("default-src 'none'"));
+}
+
 TEST_CASE("xray counts what Nsight Compute counts on an H200", "[cli]") {
   const json truth = stored();
   for (const std::string size : {"128x128x128", "130x70x33"}) {

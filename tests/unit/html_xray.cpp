@@ -1,0 +1,83 @@
+// `runner xray --html`: what is wrong first, then the lines that cost most, in their source.
+#include "html/xray_page.hpp"
+#include "support/catch.hpp"
+#include "support/program.hpp"
+#include "support/text.hpp"
+
+#include <string>
+
+using namespace kzoo;
+using namespace kzoo::test;
+
+namespace {
+
+// A load of 32 lanes that are `stride` bytes apart.
+xray::line_counts load(const std::string& file, unsigned line, unsigned stride) {
+  xray::line_counts l;
+  l.where = {file, "kernel", line};
+  l.kind = xray::access::global_load;
+  l.width = 4;
+  const std::uint64_t sectors = stride / 8;
+  l.counts = {100, 3200, 12800, 100 * std::max<std::uint64_t>(sectors, 4), 400};
+  l.worst = {~0u, 4, unsigned(sectors), {}};
+  for (unsigned lane = 0; lane < 32; ++lane) l.worst.offsets[lane] = lane * stride;
+  return l;
+}
+
+xray::document made_analysis(const std::string& file) {
+  xray::launch l;
+  l.kernel = "kernel<1>";
+  l.lines = {load(file, 2, 4), load(file, 3, 128), load(file, 12, 64)};
+  xray::document d{"/e/quick.toml", {}};
+  d.cells.push_back({{"mine", "16x16"}, {}, {}, verdict::pass, ""});
+  d.cells[0].found = {l};
+  return d;
+}
+
+std::string page_of(const xray::document& d) {
+  std::string text;
+  html::write_xray_page(d, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("an analysis as a page has the costliest line first, and in its source", "[html]") {
+  const scratch_folder folder;
+  const std::string file =
+      folder.write("mine.cu", "one\ntwo\n<three>\n4\n5\n6\n7\n8\n9\n10\n11\ntwelve\n");
+  const std::string page = page_of(made_analysis(file));
+  CHECK_THAT(page, ContainsSubstring("No race, no uninitialised read"));
+  CHECK_THAT(page, ContainsSubstring("mine.cu:3, global load, costs most: 16 sectors for each "
+                                     "request where 4 would do: neighbouring lanes are 128 bytes"));
+  const std::string row = "<th scope=\"row\">mine.cu:";
+  CHECK(page.find(row + "3") < page.find(row + "12"));
+  CHECK(page.find(row + "2<") == std::string::npos);  // takes no more than its bytes need
+  CHECK_THAT(page, ContainsSubstring("--heat:100%\"><span>3</span><code>&lt;three&gt;</code>"));
+  CHECK_THAT(page, ContainsSubstring("--heat:33%\"><span>12</span><code>twelve</code>"));
+  CHECK_THAT(page, ContainsSubstring("--heat:0%\"><span>2</span><code>two</code></div>\n"
+                                     "<div class=\"about\">global load 4 B: 100 requests"));
+  CHECK(count_of(page, "class=\"gap\"") == 0);
+}
+
+TEST_CASE("what is wrong on a GPU stands first, and at both of its lines", "[html]") {
+  const scratch_folder folder;
+  const std::string file = folder.write("mine.cu", "one\ntwo\n");
+  xray::document d = made_analysis(file);
+  xray::launch& l = d.cells[0].found->front();
+  l.lines.clear();
+  l.findings = {{"race in shared memory",
+                 "a barrier",
+                 "threads 0 and 33",
+                 {file, "k", 2},
+                 {file, "k", 1},
+                 7}};
+  const std::string page = page_of(d);
+  CHECK_THAT(page, ContainsSubstring("<span class=\"bad\">Wrong: race in shared memory.</span>"));
+  CHECK_THAT(page, ContainsSubstring("race in shared memory with mine.cu:1: threads 0 and 33"));
+  CHECK_THAT(page, ContainsSubstring("race in shared memory with mine.cu:2: threads 0 and 33"));
+  d.cells[0].found.reset();
+  d.cells[0].verdict = verdict::crashed;
+  d.cells[0].reason = "<SIGSEGV>";
+  CHECK_THAT(page_of(d), ContainsSubstring("crashed: &lt;SIGSEGV&gt;"));
+}
