@@ -72,30 +72,49 @@ table focus_rows(const document& d, const std::vector<const cell*>& cells, bool 
   const std::string baseline =
       d.experiment.baseline ? "vs " + d.experiment.baseline->text : std::string();
   table t;
-  t.add_columns({by_problem ? "problem" : "kernel", "variant", "verdict"}, table::align::left);
+  t.add_columns({by_problem ? "problem" : "kernel", "verdict"}, table::align::left);
   t.add_columns({baseline, "time", "GFLOP/s", "95 % interval", "place", "of roofline", "SM clock",
                  "power", "regs", "shared", "occupancy", kErrorTitle});
+  t.add_column("variant", table::align::left);
   for (const cell* c : cells) {
     std::vector<table::field> row{{by_problem ? problem_name(d.problem_of(*c)) : c->kernel.name()},
-                                  {tells_variant ? c->kernel.variant : ""},
                                   all_pass ? table::field{} : verdict_of(*c)};
     add_speed(row, d, *c, v);
     add_limits(row, d, *c, launch);
+    row.push_back({tells_variant ? c->kernel.variant : "", style::dim});
     t.add_row(std::move(row));
   }
   return t;
+}
+
+// What all problems have but their sizes, "f32"; "" where they differ in more.
+std::string shared_family(const document& d) {
+  std::set<std::string> families;
+  for (const problem& p : d.experiment.problems)
+    families.insert(types_name(p.dtype) + problem_details(p));
+  return families.size() == 1 ? *families.begin() : "";
+}
+
+// "512³ f32", or without what all have.
+std::string short_name(const problem& p, bool shape_alone) {
+  const std::string shape = p.m == p.n && p.n == p.k ? std::to_string(p.m) + "³" : shape_name(p);
+  return shape_alone ? shape
+                     : fmt::format("{} {}{}", shape, types_name(p.dtype), problem_details(p));
 }
 
 // Plugins down, problems across; the fastest on each problem in bold.
 table matrix(const document& d, const std::vector<std::string>& plugins) {
   bool compared = false;
   for (const cell& c : d.cells) compared = compared || (is_timed(c) && c.speedup);
+  const std::string family = shared_family(d);
   table t;
-  t.add_column(compared ? "vs " + d.experiment.baseline->text : "GFLOP/s", table::align::left);
+  t.add_column((compared ? "vs " + d.experiment.baseline->text : "GFLOP/s") +
+                   (family.empty() ? "" : ", " + family),
+               table::align::left);
   std::vector<std::vector<table::field>> rows;
   for (const std::string& plugin : plugins) rows.push_back({{plugin}});
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
-    std::string name = problem_name(d.experiment.problems[i]);
+    std::string name = short_name(d.experiment.problems[i], !family.empty());
     std::ranges::replace(name, ' ', '\n');
     t.add_column(name);
     for (std::vector<table::field>& row : rows) row.emplace_back();
