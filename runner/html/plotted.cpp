@@ -65,16 +65,14 @@ void add_bars(const document& d, std::size_t problem, const std::vector<const ce
 }
 
 // The families that are timed at sizes far enough apart for an axis.
-std::set<std::string> sweeps_of(std::span<const named_result> all) {
+std::set<std::string> sweeps_of(const document& d) {
   std::map<std::string, std::pair<double, double>> sizes;
-  for (const named_result& r : all) {
-    for (const cell& c : r.document->cells) {
-      const problem& p = r.document->problem_of(c);
-      if (!is_timed(c)) continue;
-      const auto [at, is_new] = sizes.try_emplace(family_of(p), p.flops(), p.flops());
-      at->second.first = std::min(at->second.first, p.flops());
-      at->second.second = std::max(at->second.second, p.flops());
-    }
+  for (const cell& c : d.cells) {
+    const problem& p = d.problem_of(c);
+    if (!is_timed(c)) continue;
+    const auto [at, is_new] = sizes.try_emplace(family_of(p), p.flops(), p.flops());
+    at->second.first = std::min(at->second.first, p.flops());
+    at->second.second = std::max(at->second.second, p.flops());
   }
   std::set<std::string> sweeps;
   constexpr double kFarEnough = 1.9 * 1.9 * 1.9;
@@ -119,10 +117,19 @@ void add_labels(const std::vector<drawn_cell>& cells, const labelled_plot& plot,
   if (!plot.others || double(ends.size()) * kBetween > plot.height)
     std::erase_if(ends, [&](const auto& e) { return all[e.second].tone == "other"; });
   std::ranges::sort(ends);
+  const double between = kBetween * (highest - lowest) / (plot.height - kAround);
+  // Lines of one plugin in two precisions that end in one place share a label.
+  std::vector<std::pair<double, const cell*>> kept;
+  for (const auto& end : ends) {
+    const bool shared = std::ranges::any_of(kept, [&](const auto& k) {
+      return k.second->kernel.plugin == end.second->kernel.plugin && end.first - k.first < between;
+    });
+    if (!shared) kept.push_back(end);
+  }
   std::vector<double> at;
-  for (const auto& e : ends) at.push_back(e.first);
-  at = moved_apart(at, kBetween * (highest - lowest) / (plot.height - kAround));
-  for (std::size_t i = 0; i < ends.size(); ++i) all[ends[i].second].*plot.label = at[i];
+  for (const auto& e : kept) at.push_back(e.first);
+  at = moved_apart(at, between);
+  for (std::size_t i = 0; i < kept.size(); ++i) all[kept[i].second].*plot.label = at[i];
 }
 
 // The logarithm of the highest peak in GFLOP/s that a roof is drawn at.
@@ -185,9 +192,9 @@ bool is_compared(const document& d) {
 
 plotted_cells plot(std::span<const named_result> all) {
   plotted_cells found;
-  const std::set<std::string> sweeps = sweeps_of(all);
   for (const named_result& r : all) {
     const document& d = *r.document;
+    const std::set<std::string> sweeps = sweeps_of(d);
     const auto tones = tones_of(d);
     for (std::size_t problem = 0; problem < d.experiment.problems.size(); ++problem) {
       std::vector<const cell*> fastest = report::best_of_each(d, problem);

@@ -1,4 +1,5 @@
 // Which charts a page has, and where their labels stand.
+#include "html/assets.hpp"
 #include "html/charts.hpp"
 #include "html/plotted.hpp"
 #include "html/tables.hpp"
@@ -10,7 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace kzoo;
@@ -137,6 +140,25 @@ TEST_CASE("labels are moved apart, as little as that takes", "[html]") {
   CHECK(html::moved_apart({4, 4}, 2) == places{3, 5});
   CHECK(html::moved_apart({1, 4, 4, 4}, 2) == places{0.25, 2.25, 4.25, 6.25});
   CHECK(html::moved_apart({}, 2).empty());
+}
+
+TEST_CASE("labels are kept apart in plots as high as they are", "[html]") {
+  const std::string charts(html::assets::kCharts);
+  for (const auto& [chart, height] : {std::pair{"relative", html::kLinesHeight},
+                                      {"rate", html::kLinesHeight},
+                                      {"roofline", html::kRooflineHeight}}) {
+    const auto at = charts.find("\"height\": ", charts.find(fmt::format("\"id\": \"{}\"", chart)));
+    CHECK(charts.substr(at).starts_with(fmt::format("\"height\": {},", height)));
+  }
+}
+
+TEST_CASE("of one plugin's lines that end in one place one has a label", "[html]") {
+  const document d = stored("h200-tensor.json");
+  const html::named_result one{"r", &d};
+  const auto how = html::plot({&one, 1});
+  int labels = 0;
+  for (const auto& [c, p] : how) labels += std::isnan(p.roofline_label) ? 0 : 1;
+  CHECK(labels == 2);  // persistent and cublas, each in f16 and in bf16
 }
 
 TEST_CASE("roofs reach as far as what is drawn below them", "[html]") {
