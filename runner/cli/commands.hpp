@@ -70,7 +70,7 @@ struct profile_options : common_options, experiment_options {
 struct xray_options : common_options, experiment_options {
   std::vector<std::string> cells;  // empty: all of the first problem
   bool lines = false;
-  std::uint64_t blocks = 0;    // 0: as many as take half a minute or so
+  std::uint64_t blocks = 0;          // 0: as many as take half a minute or so
   std::string json, markdown, html;  // "" : none, "-": stdout
 };
 

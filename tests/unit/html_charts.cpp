@@ -81,15 +81,24 @@ TEST_CASE("an author's plugin without a time has no chart of others' times", "[h
 }
 
 TEST_CASE("a ladder has steps", "[html]") {
-  const document d = plain(1);
-  const auto title = [&](const std::map<std::string, std::string>& steps) {
+  const document d = stored("h200-ladder.json");
+  const auto first = [&](const std::map<std::string, std::string>& steps) {
     const html::named_result one{"r", &d, nullptr, "", steps};
-    return html::choose_charts({&one, 1}).front().title;
+    return html::choose_charts({&one, 1}).front();
   };
-  CHECK(title({}) == "Speed");
-  CHECK(title({{"other", "fp32"}}) == "Speed");
-  CHECK(charts_of(stored("h200-ladder.json"), {{"smem", "fp32"}, {"float4", "fp32"}}) ==
-        "speed samples");
+  CHECK(first({}).title == "Speed");
+  CHECK(first({{"smem", "fp32"}}).title == "Speed");
+  CHECK(first({{"smem", "fp32"}, {"float4", "tensor_cores"}}).title == "Speed");
+  const std::map<std::string, std::string> steps{{"smem", "fp32"}, {"float4", "fp32"}};
+  CHECK(first(steps).title == "The ladder");
+  CHECK_THAT(first(steps).note, ContainsSubstring("each step against the one before it"));
+  const html::named_result one{"r", &d, nullptr, "", steps};
+  for (const auto& [c, how] : html::plot({&one, 1})) {
+    if (how.gain) {
+      CHECK(c->kernel.name() == "float4:128x128x8_8x8");
+      CHECK(*how.gain == Approx(15.8 / 3.67).epsilon(0.01));
+    }
+  }
 }
 
 TEST_CASE("agreement is a chart where some disagree, accuracy over several K", "[html]") {
