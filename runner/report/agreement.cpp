@@ -130,10 +130,12 @@ void add_agreement(page& p, const document& d) {
   if (worst.entries.empty()) return;
   if (const agreed all = agreement_of_all(d); p.is_html() && all.agreeing == all.pairs) {
     p.line("Agreement", style::bold,
-           all.of_allowed == 0
-               ? fmt::format(": all {} pairs of results are bit-identical", all.pairs)
-               : fmt::format(": all {} pairs of results agree, within {} of what rounding allows",
-                             all.pairs, agreement_field(all).text));
+           fmt::format(": {} {}",
+                       all.pairs == 1 ? "the two results"
+                                      : fmt::format("all {} pairs of results", all.pairs),
+                       all.of_allowed == 0 ? "are bit-identical"
+                                           : fmt::format("agree, within {} of what rounding allows",
+                                                         agreement_field(all).text)));
     return;
   }
   if (!p.is_markdown() && worst.names.size() <= kLargestMatrix) {

@@ -74,7 +74,7 @@ function add_choices(tables) {
     map: add_choice('map', 'result', named(distinct(tables.errors, 'map'))),
     cell: add_choice('cell', 'cell', timed.map((row) => [
       String(row.cell), [row.kernel, row.problem, row.result].slice(0, several ? 3 : 2).join(' · '),
-    ])),
+    ]), timed.findLast((row) => row.tone === 'a' && row.fastest)?.cell),
   };
   const every = element('input', {type: 'checkbox', id: 'choose-variants'});
   made.variants = element('label', {}, every, 'every variant');
