@@ -23,7 +23,7 @@ std::vector<part> parts_of(const stream_k& work) {
   for (int block = 0; block < work.blocks(); ++block) {
     if (work.begin(block) != done || work.begin(block + 1) - done > work.k_tiles) return {};
     for (std::int64_t at = done; at < work.begin(block + 1);) {
-      const auto [tile, first, count] = work.part_at(at, block);
+      const auto [tile, first, count] = work.tile_work_at(at, block);
       if (at != std::int64_t{tile} * work.k_tiles + first || count < 1) return {};
       const bool all = count == work.k_tiles;
       parts.push_back({tile, block, all ? -1 : work.slot(block, at == work.begin(block))});

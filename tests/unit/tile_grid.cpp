@@ -102,8 +102,8 @@ template <class Map, int kRows, int kCols>
 bool covers_each_once(int threads) {
   std::set<std::pair<int, int>> seen;
   for (int t = 0; t < threads; ++t) {
-    for (int i = 0; i < Map::kRowSteps; ++i) {
-      for (int j = 0; j < Map::kColSteps; ++j) {
+    for (int i = 0; i < Map::kRowIterations; ++i) {
+      for (int j = 0; j < Map::kColIterations; ++j) {
         for (int x = 0; x < Map::kWidth; ++x) {
           const int row = Map::row(t) + i * Map::kDown;
           const int col = Map::col(t) + j * Map::kAcross * Map::kWidth + x;

@@ -1,6 +1,6 @@
-// One thread per element of C, as in the first kernel of every tutorial. threadIdx.x counts rows,
-// so the 32 threads of a warp read 32 different rows of A and write 32 different rows of C: each
-// access is a memory transaction of its own.
+// One thread per element of C, as in the first kernel of every tutorial. threadIdx.x counts rows:
+// in blocks of 32 x 32 the threads of a warp read 32 rows of A, and write 32 rows of C, 32 sectors
+// each.
 
 #include <kzoo/plugin.hpp>
 

@@ -1,6 +1,6 @@
-// One thread per element of C, as in naive, but threadIdx.x counts columns. The 32 threads of a
-// warp read neighbouring elements of B, share one element of A, and write neighbouring elements of
-// C: a few memory transactions per access instead of one per thread.
+// One thread per element of C, as in naive, but threadIdx.x counts columns. In blocks of 32 x 32
+// the threads of a warp read one element of A (1 sector) and 32 neighbours of B (4 sectors), and
+// write 32 neighbours of C.
 
 #include <kzoo/plugin.hpp>
 

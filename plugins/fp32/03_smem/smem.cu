@@ -8,8 +8,8 @@ namespace {
 
 template <int kTile>
 __global__ void smem_kernel(kzoo::gemm<float> g) {
-  __shared__ float a_tile[kTile][kTile];  // (BM, BK)
-  __shared__ float b_tile[kTile][kTile];  // (BK, BN)
+  __shared__ float a_tile[kTile][kTile];  // (kTile rows of A, kTile k steps)
+  __shared__ float b_tile[kTile][kTile];  // (kTile k steps, kTile columns of B)
   const int tx = threadIdx.x, ty = threadIdx.y;
   const int row = blockIdx.y * kTile + ty, col = blockIdx.x * kTile + tx;
 

@@ -16,7 +16,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
-    // Threads take the elements of a tile in turn, row after row: neighbours load neighbours.
+    // Threads take the elements of a tile in turn, row after row: neighbours load neighbours. The
+    // bound `thread + ...` makes the number of iterations a constant, so that the loop is unrolled.
 #pragma unroll
     for (int i = thread; i < thread + Tile::kBM * Tile::kBK; i += Tile::kThreads) {
       a_tile[i / Tile::kBK][i % Tile::kBK] = g.a_or_zero(row0 + i / Tile::kBK, k0 + i % Tile::kBK);
@@ -50,16 +51,19 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <int BM, int BN, int BK, int TM, int TN>
-struct tiles {
-  using grid = common::tiling<BM, BN, BK, TM, TN, TM * TN == 64 ? 2 : 0>;
-  static constexpr auto kernel = register_tiles_kernel<grid>;
+struct variant {
+  using Tile = common::tiling<BM, BN, BK, TM, TN, TM * TN == 64 ? 2 : 0>;
+  using grid = Tile;  // it is a kzoo::tile_grid: BM x BN of C for each block
+  static constexpr auto kernel = register_tiles_kernel<Tile>;
 };
 
 }  // namespace
 
 KZOO_PLUGIN("register_tiles", "Tiles in shared memory, and TM x TN accumulators per thread",
-            kzoo::variant<tiles<32, 32, 8, 2, 2>>("32x32x8_2x2", "256 threads, for small matrices"),
-            kzoo::variant<tiles<64, 64, 8, 4, 4>>("64x64x8_4x4", "256 threads, 16 outputs each"),
-            kzoo::variant<tiles<128, 64, 8, 8, 4>>("128x64x8_8x4", "256 threads, 32 outputs each"),
-            kzoo::variant<tiles<128, 128, 8, 4, 4>>("128x128x8_4x4", "1024 threads, 16 outputs"),
-            kzoo::variant<tiles<128, 128, 8, 8, 8>>("128x128x8_8x8", "256 threads, 64 outputs"));
+            kzoo::variant<variant<32, 32, 8, 2, 2>>("32x32x8_2x2",
+                                                    "256 threads, for small matrices"),
+            kzoo::variant<variant<64, 64, 8, 4, 4>>("64x64x8_4x4", "256 threads, 16 outputs each"),
+            kzoo::variant<variant<128, 64, 8, 8, 4>>("128x64x8_8x4",
+                                                     "256 threads, 32 outputs each"),
+            kzoo::variant<variant<128, 128, 8, 4, 4>>("128x128x8_4x4", "1024 threads, 16 outputs"),
+            kzoo::variant<variant<128, 128, 8, 8, 8>>("128x128x8_8x8", "256 threads, 64 outputs"));

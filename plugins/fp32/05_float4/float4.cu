@@ -1,5 +1,5 @@
 // 16-byte accesses. Each thread loads one float4 of each tile. A's tile is stored transposed, so
-// that the values of A that a thread needs in step k are neighbours in shared memory too. A
+// that the values of A that a thread needs for one k are neighbours in shared memory too. A
 // thread's elements of C are a contiguous TM x TN patch, read and written four at a time.
 
 #include <fp32/common/tiling.hpp>
@@ -7,8 +7,8 @@
 
 namespace {
 
-// kAligned: rows can be read 16 bytes at a time, and no tile hangs over an edge. The other build is
-// predicated: it moves one element at a time, and only those inside.
+// kAligned: rows can be read 16 bytes at a time, and no tile hangs over an edge. The other
+// instantiation is predicated: it moves one element at a time, and only those inside.
 template <class Tile, bool kAligned>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     float4_kernel(kzoo::gemm<float> g) {
@@ -25,6 +25,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   const float *a_from = &g.a_at(row0 + a_row, a_k), *b_from = &g.b_at(b_k, col0 + b_col);
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
+    // Aligned: pointers that walk along K; equivalent to a4 = *(const float4*)a_from. Predicated:
+    // indices, to test them; equivalent to a4 = {g.a_or_zero(row0 + a_row, k0 + a_k), ...}.
     const float4 a4 =
         kAligned ? common::load_vec4(a_from) : common::load_a<false>(g, row0 + a_row, k0 + a_k);
     const float4 b4 =
@@ -35,13 +37,14 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     a_tile[a_k + 1][a_row] = a4.y;
     a_tile[a_k + 2][a_row] = a4.z;
     a_tile[a_k + 3][a_row] = a4.w;
-    common::store_vec4(&b_tile[b_k][b_col], b4);
-    __syncthreads();  // the tiles are complete
+    common::store_vec4(&b_tile[b_k][b_col], b4);  // equivalent to *(float4*)&b_tile[...] = b4
+    __syncthreads();                              // the tiles are complete
 #pragma unroll
     for (int k = 0; k < Tile::kBK; ++k) {
       float a[Tile::kTM], b[Tile::kTN];
 #pragma unroll
       for (int i = 0; i < Tile::kTM; i += 4) {
+        // Equivalent to a[i] = a_tile[k][...], ..., a[i + 3] = a_tile[k][... + 3] in one read.
         common::read_vec4(&a_tile[k][ty * Tile::kTM + i], &a[i]);
       }
 #pragma unroll
@@ -67,18 +70,21 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <int BM, int BN, int BK, int TM, int TN>
-struct tiles {
-  using grid = common::tiling<BM, BN, BK, TM, TN>;
+struct variant {
+  using Tile = common::tiling<BM, BN, BK, TM, TN>;
+  using grid = Tile;
   template <bool kAligned>
-  static constexpr auto build = float4_kernel<grid, kAligned>;
+  static constexpr auto kernel_for = float4_kernel<Tile, kAligned>;
 
+  // run, not kernel: which instantiation it is depends on the problem.
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+    Tile::launch(Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, stream);
   }
 };
 
 }  // namespace
 
 KZOO_PLUGIN("float4", "Tiles loaded, read and stored 16 bytes at a time, A's tile transposed",
-            kzoo::variant<tiles<64, 64, 16, 4, 4>>("64x64x16_4x4", "256 threads, 16 outputs each"),
-            kzoo::variant<tiles<128, 128, 8, 8, 8>>("128x128x8_8x8", "256 threads, 64 outputs"));
+            kzoo::variant<variant<64, 64, 16, 4, 4>>("64x64x16_4x4",
+                                                     "256 threads, 16 outputs each"),
+            kzoo::variant<variant<128, 128, 8, 8, 8>>("128x128x8_8x8", "256 threads, 64 outputs"));

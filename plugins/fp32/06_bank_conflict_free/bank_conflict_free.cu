@@ -63,6 +63,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::kTN; j += 4) {
+      // The row that acc[i] was read for: its float4 begins at i - i % 4.
       const int row = row0 + i / 4 * 4 * Tile::kThreadsY + ty * 4 + i % 4;
       const int col = col0 + j * Tile::kThreadsX + tx * 4;
       common::store_c<kAligned>(g, row, col, &acc[i][j]);  // C = alpha acc + beta C, four times
@@ -71,19 +72,21 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <template <class> class Layout>
-struct tiles {
-  using grid = common::tiling<128, 128, 8, 8, 8>;
+struct variant {
+  using Tile = common::tiling<128, 128, 8, 8, 8>;
+  using grid = Tile;
   template <bool kAligned>
-  static constexpr auto build = bank_conflict_free_kernel<grid, Layout<grid>, kAligned>;
+  static constexpr auto kernel_for = bank_conflict_free_kernel<Tile, Layout<Tile>, kAligned>;
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+    Tile::launch(Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, stream);
   }
 };
 
 }  // namespace
 
 KZOO_PLUGIN("bank_conflict_free", "float4 without bank conflicts in shared memory",
-            kzoo::variant<tiles<common::plain>>("128x128x8_plain", "conflicts in A's stores only"),
-            kzoo::variant<tiles<common::padded>>("128x128x8_padded", "A's tile is padded"),
-            kzoo::variant<tiles<common::swizzled>>("128x128x8_swizzled", "A's tile is swizzled"));
+            kzoo::variant<variant<common::plain>>("128x128x8_plain",
+                                                  "conflicts in A's stores only"),
+            kzoo::variant<variant<common::padded>>("128x128x8_padded", "A's tile is padded"),
+            kzoo::variant<variant<common::swizzled>>("128x128x8_swizzled", "A's tile is swizzled"));

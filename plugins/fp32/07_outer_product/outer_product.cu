@@ -1,6 +1,6 @@
-// The order of a step's FMAs, and nothing else. An FMA reads three registers; an operand that the
-// previous FMA had in the same place comes from a small reuse cache instead of a register bank.
-// inner: four steps of one accumulator, then the next accumulator. outer: one step of all
+// The order of the FMAs of a k step, and nothing else. An FMA reads three registers; an operand
+// that the previous FMA had in the same place comes from a small reuse cache instead of a register
+// bank. inner: four k steps of one accumulator, then the next accumulator. outer: one k step of all
 // accumulators, row by row. serpentine: the same with every second row backwards.
 
 #include <fp32/common/bank_layouts.hpp>
@@ -19,12 +19,13 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   __shared__ __align__(16) float b_tile[Tile::kBK * Tile::kBN];  // (BK, BN)
   const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * Tile::kThreadsX + tx;
   const int row0 = blockIdx.y * Tile::kBM, col0 = blockIdx.x * Tile::kBN;
-  common::tile_loader<Tile, kAligned> loader(g, thread, row0, col0);
+  common::tile_loader<Tile, Layout, kAligned> loader(g, thread, row0, col0);
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
-    loader.load_global(k0);  // equivalent to bank_conflict_free's a4 = ..., b4 = ...
-    loader.template store_shared<Layout>(a_tile, b_tile);  // and to its stores of them
-    __syncthreads();                                       // the tiles are complete
+    // Moved to common/tile_loader.hpp, unchanged:
+    loader.load_global(k0);               // equivalent to bank_conflict_free's a4 = ..., b4 = ...
+    loader.store_shared(a_tile, b_tile);  // and to its stores of them
+    __syncthreads();                      // the tiles are complete
 #pragma unroll
     for (int k = 0; k < Tile::kBK; k += kSteps) {
       float a[kSteps][Tile::kTM], b[kSteps][Tile::kTN];
@@ -55,6 +56,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   for (int i = 0; i < Tile::kTM; ++i) {
 #pragma unroll
     for (int j = 0; j < Tile::kTN; j += 4) {
+      // The row that acc[i] was read for: its float4 begins at i - i % 4.
       const int row = row0 + i / 4 * 4 * Tile::kThreadsY + ty * 4 + i % 4;
       const int col = col0 + j * Tile::kThreadsX + tx * 4;
       common::store_c<kAligned>(g, row, col, &acc[i][j]);  // C = alpha acc + beta C, four times
@@ -63,19 +65,22 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <order kOrder>
-struct tiles {
-  using grid = common::tiling<128, 128, 8, 8, 8>;
+struct variant {
+  using Tile = common::tiling<128, 128, 8, 8, 8>;
+  using grid = Tile;
   template <bool kAligned>
-  static constexpr auto build = outer_product_kernel<grid, kOrder, kAligned>;
+  static constexpr auto kernel_for = outer_product_kernel<Tile, kOrder, kAligned>;
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+    Tile::launch(Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, stream);
   }
 };
 
 }  // namespace
 
 KZOO_PLUGIN("outer_product", "The order of the FMAs between a thread's registers",
-            kzoo::variant<tiles<order::inner>>("inner", "four steps of one accumulator at a time"),
-            kzoo::variant<tiles<order::outer>>("outer", "one step of all accumulators, by rows"),
-            kzoo::variant<tiles<order::serpentine>>("serpentine", "every second row backwards"));
+            kzoo::variant<variant<order::inner>>("inner",
+                                                 "four k steps of one accumulator at a time"),
+            kzoo::variant<variant<order::outer>>("outer",
+                                                 "one k step of all accumulators, by rows"),
+            kzoo::variant<variant<order::serpentine>>("serpentine", "every second row backwards"));

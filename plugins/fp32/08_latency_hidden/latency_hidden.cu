@@ -1,5 +1,5 @@
-// Two sets of fragments in registers: while step k is multiplied, the fragments of step k + 1 are
-// on their way from shared memory.
+// Two sets of fragments in registers: while those of one k are multiplied, those of k + 1 are on
+// their way from shared memory.
 
 #include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/fragments.hpp>
@@ -13,16 +13,16 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   using Layout = common::swizzled<Tile>;
   __shared__ __align__(16) float a_tile[Layout::kSize];          // (BK, BM) at Layout::at(k, row)
   __shared__ __align__(16) float b_tile[Tile::kBK * Tile::kBN];  // (BK, BN)
-  const common::thread_coords<Tile> coords;
+  const common::thread_coords<Tile> coords;  // equivalent to tx, ty, thread, row0, col0
 
-  common::tile_loader<Tile, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
+  common::tile_loader<Tile, Layout, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
     loader.load_global(k0);
-    loader.template store_shared<Layout>(a_tile, b_tile);
+    loader.store_shared(a_tile, b_tile);
     __syncthreads();  // the tiles are complete
     float a[2][Tile::kTM], b[2][Tile::kTN];
-    // Equivalent to outer_product's loops of read_vec4.
+    // Moved to common/fragments.hpp, unchanged: outer_product's loops of read_vec4.
     common::read_fragments<Tile, Layout>(a_tile, b_tile, coords, 0, a[0], b[0]);
 #pragma unroll
     for (int k = 0; k < Tile::kBK; ++k) {
@@ -38,19 +38,21 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <int BM, int BN, int BK, int TM, int TN>
-struct tiles {
-  using grid = common::tiling<BM, BN, BK, TM, TN>;
+struct variant {
+  using Tile = common::tiling<BM, BN, BK, TM, TN>;
+  using grid = Tile;
   template <bool kAligned>
-  static constexpr auto build = latency_hidden_kernel<grid, kAligned>;
+  static constexpr auto kernel_for = latency_hidden_kernel<Tile, kAligned>;
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+    Tile::launch(Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, stream);
   }
 };
 
 }  // namespace
 
-KZOO_PLUGIN("latency_hidden", "The next step's fragments are read while this step's are multiplied",
-            kzoo::variant<tiles<128, 128, 8, 8, 8>>("128x128x8_8x8",
-                                                    "256 threads, 8 steps per tile"),
-            kzoo::variant<tiles<128, 128, 16, 8, 8>>("128x128x16_8x8", "16 steps per tile"));
+KZOO_PLUGIN("latency_hidden",
+            "The next k step's fragments are read while this one's are multiplied",
+            kzoo::variant<variant<128, 128, 8, 8, 8>>("128x128x8_8x8",
+                                                      "256 threads, 8 steps per tile"),
+            kzoo::variant<variant<128, 128, 16, 8, 8>>("128x128x16_8x8", "16 steps per tile"));

@@ -17,10 +17,10 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   __shared__ __align__(16) float b_tile[2][Tile::kBK * Tile::kBN];  // stages of (BK, BN)
   const common::thread_coords<Tile> coords;
 
-  common::tile_loader<Tile, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
+  common::tile_loader<Tile, Layout, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   loader.load_global(0);
-  loader.template store_shared<Layout>(a_tile[0], b_tile[0]);
+  loader.store_shared(a_tile[0], b_tile[0]);
   __syncthreads();  // the first tiles are complete
   for (int k0 = 0; k0 < g.k;) {
     // Two tiles per iteration make `stage` a constant. An odd number of tiles ends in the middle.
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       }
       k0 = next_k0;
       if (k0 >= g.k) break;
-      loader.template store_shared<Layout>(a_tile[stage ^ 1], b_tile[stage ^ 1]);
+      loader.store_shared(a_tile[stage ^ 1], b_tile[stage ^ 1]);
       __syncthreads();  // the next tiles are complete, and all threads have read these
     }
   }
@@ -49,18 +49,19 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <int BM, int BN, int BK, int TM, int TN>
-struct tiles {
-  using grid = common::tiling<BM, BN, BK, TM, TN>;
+struct variant {
+  using Tile = common::tiling<BM, BN, BK, TM, TN>;
+  using grid = Tile;
   template <bool kAligned>
-  static constexpr auto build = double_buffer_kernel<grid, kAligned>;
+  static constexpr auto kernel_for = double_buffer_kernel<Tile, kAligned>;
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+    Tile::launch(Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, stream);
   }
 };
 
 }  // namespace
 
 KZOO_PLUGIN("double_buffer", "Two stages of tiles: the next are loaded while these are multiplied",
-            kzoo::variant<tiles<128, 128, 8, 8, 8>>("128x128x8_8x8", "8 steps per barrier"),
-            kzoo::variant<tiles<128, 128, 16, 8, 8>>("128x128x16_8x8", "16 steps per barrier"));
+            kzoo::variant<variant<128, 128, 8, 8, 8>>("128x128x8_8x8", "8 steps per barrier"),
+            kzoo::variant<variant<128, 128, 16, 8, 8>>("128x128x16_8x8", "16 steps per barrier"));

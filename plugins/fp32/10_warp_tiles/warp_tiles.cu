@@ -17,10 +17,10 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   __shared__ __align__(16) float b_tile[2][Tile::kBK * Tile::kBN];  // stages of (BK, BN)
   const common::warp_thread_coords<Tile> coords;
 
-  common::tile_loader<Tile, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
+  common::tile_loader<Tile, Layout, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   loader.load_global(0);
-  loader.template store_shared<Layout>(a_tile[0], b_tile[0]);
+  loader.store_shared(a_tile[0], b_tile[0]);
   __syncthreads();  // the first tiles are complete
   for (int k0 = 0; k0 < g.k;) {
     // Two tiles per iteration make `stage` a constant. An odd number of tiles ends in the middle.
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       }
       k0 = next_k0;
       if (k0 >= g.k) break;
-      loader.template store_shared<Layout>(a_tile[stage ^ 1], b_tile[stage ^ 1]);
+      loader.store_shared(a_tile[stage ^ 1], b_tile[stage ^ 1]);
       __syncthreads();  // the next tiles are complete, and all threads have read these
     }
   }
@@ -49,22 +49,23 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 template <int BM, int BN, int BK, int WM, int WN, int TM, int TN>
-struct tiles {
-  using grid = common::warp_tiling<BM, BN, BK, WM, WN, TM, TN>;
+struct variant {
+  using Tile = common::warp_tiling<BM, BN, BK, WM, WN, TM, TN>;
+  using grid = Tile;
   template <bool kAligned>
-  static constexpr auto build = warp_tiles_kernel<grid, kAligned>;
+  static constexpr auto kernel_for = warp_tiles_kernel<Tile, kAligned>;
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream);
+    Tile::launch(Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, stream);
   }
 };
 
 }  // namespace
 
 KZOO_PLUGIN("warp_tiles", "A third level of tiles: block, warp, thread",
-            kzoo::variant<tiles<128, 128, 16, 64, 32, 8, 8>>(
+            kzoo::variant<variant<128, 128, 16, 64, 32, 8, 8>>(
                 "128x128x16_64x32_8x8", "64 accumulators per thread, two blocks per SM"),
-            kzoo::variant<tiles<128, 128, 16, 32, 64, 8, 8>>(
+            kzoo::variant<variant<128, 128, 16, 32, 64, 8, 8>>(
                 "128x128x16_32x64_8x8", "the same with warp tiles wider than high"),
-            kzoo::variant<tiles<128, 256, 8, 64, 64, 16, 8>>(
+            kzoo::variant<variant<128, 256, 8, 64, 64, 16, 8>>(
                 "128x256x8_64x64_16x8", "128 accumulators per thread, one block per SM"));

@@ -1,7 +1,7 @@
 // Asynchronous copies into several stages. A k tile (BK steps along K of A and of B) goes from
 // global to shared memory without passing through registers, and several are on their way at a
 // time: while one is multiplied, others arrive, and the copies of one more are issued, a few in
-// each step, so that they do not hold up the reads of fragments. That leaves registers for twice
+// each k step, so that they do not hold up the reads of fragments. That leaves registers for twice
 // the accumulators.
 //
 //   stage   0         1         2         3         4           (kStages = 5)
@@ -20,9 +20,11 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   const common::warp_thread_coords<Tile> coords;
   const int k_tiles = kzoo::ceil_div(g.k, Tile::kBK);
 
+  // The block's copies of a k tile, in the order in which they are issued.
   common::async_copies<Tile, kAligned> copies(g, coords.thread, coords.row0, coords.col0, 0);
 #pragma unroll 1
   for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) {
+    // Equivalent to a cp.async for each float of A's tile and each float4 of B's.
     copies.copy_all(stages + k_tile * Tile::kStage, k_tile < k_tiles);
     kzoo::commit_group();
     copies.advance(k_tile + 1 < k_tiles);
@@ -44,7 +46,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       const int now = k % 2, next = (k + 1) % 2;
       if (k + 1 < Tile::kBK) {
         common::read_fragments<Tile, Layout>(a_tile, b_tile, coords, k + 1, a[next], b[next]);
-        copies.copy_in_step(k, Tile::kBK, filling, more);
+        copies.copy_in_step(k, Tile::kBK, filling, more);  // copy_all, a few copies in each k step
       }
       common::outer_product(a[now], b[now], acc);
     }
@@ -52,31 +54,33 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     copies.advance(k_tile + Tile::kStages < k_tiles);
   }
   kzoo::wait_group<0>();
-  common::store_tile_inside<kAligned>(g, coords, acc);
+  common::store_tile_inside<kAligned>(g, coords, acc);  // store_tile, also at the edges of C
 }
 
 template <int BM, int BN, int BK, int Stages, int BlocksPerSm>
-struct tiles {
-  using grid = common::staged<common::warp_tiling<BM, BN, BK, 64, 64, 16, 8>, Stages, BlocksPerSm>;
+struct variant {
+  using Tile = common::staged<common::warp_tiling<BM, BN, BK, 64, 64, 16, 8>, Stages, BlocksPerSm>;
+  using grid = Tile;
   template <bool kAligned>
-  static constexpr auto build = multistage_kernel<grid, kAligned>;
+  static constexpr auto kernel_for = multistage_kernel<Tile, kAligned>;
 
   static constexpr unsigned compute_capability = 80;
-  static const char* supports(const kzoo_device& d) { return grid::shared_memory_objection(d); }
-  tiles(const kzoo_problem&, const kzoo_device&) {
-    kzoo::allow_dynamic_shared(build<true>, grid::kSharedBytes);
-    kzoo::allow_dynamic_shared(build<false>, grid::kSharedBytes);
+  static const char* supports(const kzoo_device& d) { return Tile::too_much_shared_memory(d); }
+  variant(const kzoo_problem&, const kzoo_device&) {
+    kzoo::allow_dynamic_shared(kernel_for<true>, Tile::kSharedBytes);
+    kzoo::allow_dynamic_shared(kernel_for<false>, Tile::kSharedBytes);
   }
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
-    grid::launch(grid::aligned(g) ? build<true> : build<false>, g, stream, grid::kSharedBytes);
+    Tile::launch(Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, stream,
+                 Tile::kSharedBytes);
   }
 };
 
 }  // namespace
 
-KZOO_PLUGIN("multistage", "Stages filled by asynchronous copies",
-            kzoo::variant<tiles<128, 128, 16, 4, 2>>("128x128x16_s4",
-                                                     "4 stages, two blocks per SM"),
-            kzoo::variant<tiles<128, 256, 16, 5, 1>>("128x256x16_s5",
-                                                     "5 stages, large tiles, for large problems"));
+KZOO_PLUGIN(
+    "multistage", "Stages filled by asynchronous copies",
+    kzoo::variant<variant<128, 128, 16, 4, 2>>("128x128x16_s4", "4 stages, two blocks per SM"),
+    kzoo::variant<variant<128, 256, 16, 5, 1>>("128x256x16_s5",
+                                               "5 stages, large tiles, for large problems"));

@@ -11,13 +11,14 @@ namespace {
 template <class Tile, bool kAligned>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     stream_k_kernel(kzoo::gemm<float> g, common::stream_k work, common::partial_sums<Tile> sums,
-                    float one) {
+                    float runtime_one) {                // 1: see partial_sums::store
   using Layout = typename Tile::Layout;                 // padded
   float* const stages = kzoo::dynamic_shared<float>();  // kStages of (BK, BM) and (BK, BN)
   const int block = static_cast<int>(blockIdx.x);
+  // The block's k tiles, counted through all tiles of C, one part of a tile after the other.
   for (std::int64_t at = work.begin(block); at < work.begin(block + 1);) {
-    const auto [tile, first, k_tiles] = work.part_at(at, block);
-    const auto coords = work.coords_in<Tile>(tile);
+    const auto [tile, first, k_tiles] = work.tile_work_at(at, block);
+    const auto coords = work.coords_in<Tile>(tile);  // as warp_tiles has them, in this tile
 
     common::async_copies<Tile, kAligned> copies(g, coords.thread, coords.row0, coords.col0, first);
 #pragma unroll 1
@@ -55,30 +56,31 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     if (k_tiles == work.k_tiles) {
       common::store_tile_inside<kAligned>(g, coords, acc);
     } else {
-      sums.leave(work.slot(block, at == work.begin(block)), one, acc);
+      // Equivalent to sums.at(slot, v) = each float4 of acc.
+      sums.store(work.slot(block, at == work.begin(block)), runtime_one, acc);
     }
     at += k_tiles;
   }
 }
 
 template <int BM, int BN, int BK, int Stages, int BlocksPerSm>
-class tiles {
+class variant {
   using Tile = common::staged<common::warp_tiling<BM, BN, BK, 64, 64, 16, 8>, Stages, BlocksPerSm>;
   template <bool kAligned>
-  static constexpr auto build = stream_k_kernel<Tile, kAligned>;
+  static constexpr auto kernel_for = stream_k_kernel<Tile, kAligned>;
 
  public:
   static constexpr unsigned compute_capability = 80;
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    const char* const words = common::too_many_tiles<Tile>(p);
-    return words != nullptr ? words : Tile::shared_memory_objection(d);
+    const char* const reason = common::too_many_tiles<Tile>(p);
+    return reason != nullptr ? reason : Tile::too_much_shared_memory(d);
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     return common::partial_sums<Tile>::bytes(common::make_stream_k<Tile>(p, d));
   }
-  tiles(const kzoo_problem& p, const kzoo_device& d) : work_(common::make_stream_k<Tile>(p, d)) {
-    kzoo::allow_dynamic_shared(build<true>, Tile::kSharedBytes);
-    kzoo::allow_dynamic_shared(build<false>, Tile::kSharedBytes);
+  variant(const kzoo_problem& p, const kzoo_device& d) : work_(common::make_stream_k<Tile>(p, d)) {
+    kzoo::allow_dynamic_shared(kernel_for<true>, Tile::kSharedBytes);
+    kzoo::allow_dynamic_shared(kernel_for<false>, Tile::kSharedBytes);
   }
 
   void run(const kzoo::gemm<float>& g, const kzoo_arguments& args) const {
@@ -89,7 +91,8 @@ class tiles {
                   .dynamic_shared = Tile::kSharedBytes,
                   .max_threads = Tile::kBlockThreads,
                   .stream = stream},
-                 Tile::aligned(g) ? build<true> : build<false>, g, work_, sums, 1.0f);
+                 Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, work_, sums, 1.0f);
+    // C = alpha (sum of the partial sums) + beta C, where there are any.
     common::launch_add_partial_sums(g, work_, sums, stream);
   }
 
@@ -100,6 +103,6 @@ class tiles {
 }  // namespace
 
 KZOO_PLUGIN("stream_k", "Stages filled by asynchronous copies, and stream-K for the last wave",
-            (kzoo::variant<tiles<128, 128, 16, 4, 2>>("128x128x16_s4",
-                                                      "4 stages, two blocks per SM")),
-            (kzoo::variant<tiles<128, 256, 16, 5, 1>>("128x256x16_s5", "5 stages, large tiles")));
+            (kzoo::variant<variant<128, 128, 16, 4, 2>>("128x128x16_s4",
+                                                        "4 stages, two blocks per SM")),
+            (kzoo::variant<variant<128, 256, 16, 5, 1>>("128x256x16_s5", "5 stages, large tiles")));

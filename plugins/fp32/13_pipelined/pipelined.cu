@@ -2,13 +2,13 @@
 
 #include "pipelined.hpp"
 
-using pipelined::tiles;
+using pipelined::variant;
 
 KZOO_PLUGIN(
     "pipelined", "Copies spread over the steps of a k tile, stream-K, and sliced-K",
-    (kzoo::variant<tiles<128, 256, 16, 5, 1, 1>>("128x256x16_s5",
-                                                 "5 stages, large tiles, for large problems")),
-    (kzoo::variant<tiles<128, 64, 32, 4, 4, 1>>("128x64x32_s4_k4",
-                                                "4 stages, small tiles, sliced-K with 4 slices")),
-    (kzoo::variant<tiles<64, 64, 32, 4, 4, 2>>("64x64x32_s4_k4",
-                                               "the same with half the tile, two blocks per SM")));
+    (kzoo::variant<variant<128, 256, 16, 5, 1, 1>>("128x256x16_s5",
+                                                   "5 stages, large tiles, for large problems")),
+    (kzoo::variant<variant<128, 64, 32, 4, 4, 1>>("128x64x32_s4_k4",
+                                                  "4 stages, small tiles, sliced-K with 4 slices")),
+    (kzoo::variant<variant<64, 64, 32, 4, 4, 2>>(
+        "64x64x32_s4_k4", "the same with half the tile, two blocks per SM")));

@@ -1,8 +1,8 @@
 #pragma once
 // stream_k with sliced-K for small problems (sliced_k.hpp), and with a main loop that crosses the
-// barrier between two k tiles: the last step of one reads the first fragments of the next, so that
-// the barrier is not followed by a wait for shared memory. strassen multiplies with this kernel,
-// too.
+// barrier between two k tiles: the last k step of one reads the first fragments of the next, so
+// that the barrier is not followed by a wait for shared memory. strassen multiplies with this
+// kernel, too.
 
 #include <fp32/common/async_copies.hpp>
 #include <fp32/common/stream_k.hpp>
@@ -14,15 +14,14 @@ namespace pipelined {
 template <class Tile, bool kAligned>
 __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     pipelined_kernel(kzoo::gemm<float> g, common::stream_k work, common::partial_sums<Tile> sums,
-                     float one) {
+                     float runtime_one) {               // 1: see partial_sums::store
   using Layout = typename Tile::Layout;                 // padded
   float* const stages = kzoo::dynamic_shared<float>();  // kStages of (BK, BM) and (BK, BN)
   float* const last_stage = stages + (Tile::kStages - 1) * Tile::kStage;
   const int slice_k = Tile::slice() * Tile::kSliceK;  // where the thread's slice of a k tile begins
   const int block = static_cast<int>(blockIdx.x);
   for (std::int64_t at = work.begin(block); at < work.begin(block + 1);) {
-    const auto [tile, first, count] = work.part_at(at, block);
-    const int k_tiles = count;
+    const auto [tile, first, k_tiles] = work.tile_work_at(at, block);
     const auto coords = work.coords_in<Tile>(tile);
 
     common::async_copies<Tile, kAligned> copies(g, Tile::block_thread(), coords.row0, coords.col0,
@@ -57,7 +56,7 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
         if (k + 1 < Tile::kSliceK) {
           read(k + 1);
           copies.copy_in_step(k, Tile::kSliceK, filling, more);
-        } else {  // the last step reads the first fragments of the next stage
+        } else {  // the last k step reads the first fragments of the next stage
           kzoo::commit_group();
           copies.advance(k_tile + Tile::kStages < k_tiles);
           filling = reading;
@@ -70,11 +69,11 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     }
     kzoo::wait_group<0>();
     __syncthreads();  // the stages are free
-    if constexpr (Tile::kSlices > 1) reduce_slices<Tile>(stages, one, acc);
+    if constexpr (Tile::kSlices > 1) reduce_slices<Tile>(stages, runtime_one, acc);
     if (k_tiles == work.k_tiles) {
       common::store_tile_inside<kAligned>(g, coords, acc, Tile::own_row(), Tile::kOwnRows);
     } else {
-      sums.leave(work.slot(block, at == work.begin(block)), one, acc);
+      sums.store(work.slot(block, at == work.begin(block)), runtime_one, acc);
     }
     at += k_tiles;
     if constexpr (Tile::kSlices > 1) __syncthreads();  // reduce_slices has used the stages
@@ -82,25 +81,25 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
 }
 
 template <int BM, int BN, int BK, int Stages, int Slices, int BlocksPerSm>
-class tiles {
+class variant {
   using Tile =
       sliced<common::staged<common::warp_tiling<BM, BN, BK, 64, 64, 16, 8>, Stages, BlocksPerSm>,
              Slices>;
   template <bool kAligned>
-  static constexpr auto build = pipelined_kernel<Tile, kAligned>;
+  static constexpr auto kernel_for = pipelined_kernel<Tile, kAligned>;
 
  public:
   static constexpr unsigned compute_capability = 80;
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    const char* const words = common::too_many_tiles<Tile>(p);
-    return words != nullptr ? words : Tile::shared_memory_objection(d);
+    const char* const reason = common::too_many_tiles<Tile>(p);
+    return reason != nullptr ? reason : Tile::too_much_shared_memory(d);
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     return common::partial_sums<Tile>::bytes(common::make_stream_k<Tile>(p, d));
   }
-  tiles(const kzoo_problem& p, const kzoo_device& d) : work_(common::make_stream_k<Tile>(p, d)) {
-    kzoo::allow_dynamic_shared(build<true>, Tile::kSharedBytes);
-    kzoo::allow_dynamic_shared(build<false>, Tile::kSharedBytes);
+  variant(const kzoo_problem& p, const kzoo_device& d) : work_(common::make_stream_k<Tile>(p, d)) {
+    kzoo::allow_dynamic_shared(kernel_for<true>, Tile::kSharedBytes);
+    kzoo::allow_dynamic_shared(kernel_for<false>, Tile::kSharedBytes);
   }
 
   void run(const kzoo::gemm<float>& g, const kzoo_arguments& args) const {
@@ -111,7 +110,7 @@ class tiles {
                   .dynamic_shared = Tile::kSharedBytes,
                   .max_threads = Tile::kBlockThreads,
                   .stream = stream},
-                 Tile::aligned(g) ? build<true> : build<false>, g, work_, sums, 1.0f);
+                 Tile::aligned(g) ? kernel_for<true> : kernel_for<false>, g, work_, sums, 1.0f);
     common::launch_add_partial_sums(g, work_, sums, stream);
   }
 

@@ -16,7 +16,7 @@ namespace pipelined {
 template <class Staged, int Slices>
 struct sliced : Staged {
   static constexpr int kSlices = Slices, kBlockThreads = Staged::kThreads * Slices;
-  static constexpr int kSliceK = Staged::kBK / Slices;  // a slice's steps in a k tile
+  static constexpr int kSliceK = Staged::kBK / Slices;  // a slice's k steps in a k tile
   static constexpr std::size_t kSharedBytes =
       std::max(Staged::kSharedBytes, sizeof(float) * (Slices - 1) * Staged::kBM * Staged::kBN);
   static_assert(Staged::kBK % Slices == 0 && kSliceK % 2 == 0, "two sets of fragments take turns");
@@ -34,10 +34,10 @@ struct sliced : Staged {
 };
 
 // Each slice has accumulated its own part of K. The slices add these up through shared memory, and
-// each keeps the sums of its own rows. All threads must call this; `one`: as in
-// common::partial_sums::leave.
+// each keeps the sums of its own rows. All threads must call this; `runtime_one`: as in
+// common::partial_sums::store.
 template <class Tile>
-__device__ __forceinline__ void reduce_slices(float* shared, float one,
+__device__ __forceinline__ void reduce_slices(float* shared, float runtime_one,
                                               float (&acc)[Tile::kTM][Tile::kTN]) {
   constexpr int kPerRow = Tile::kTN / 4, kVec4s = Tile::kOwnRows * kPerRow;
   const int thread = Tile::block_thread() % Tile::kThreads;  // in its slice
@@ -46,6 +46,7 @@ __device__ __forceinline__ void reduce_slices(float* shared, float one,
   const auto part = [&](int owner, int source, int v) -> float4& {
     return parts[((owner * (Tile::kSlices - 1) + source) * kVec4s + v) * Tile::kThreads + thread];
   };
+  // Over all owners, with a test: so acc is indexed by constants, and stays in registers.
 #pragma unroll
   for (int owner = 0; owner < Tile::kSlices; ++owner) {
     if (owner == Tile::slice()) continue;
@@ -53,11 +54,11 @@ __device__ __forceinline__ void reduce_slices(float* shared, float one,
 #pragma unroll
     for (int v = 0; v < kVec4s; ++v) {
       const float* from = &acc[owner * Tile::kOwnRows + v / kPerRow][v % kPerRow * 4];
-      part(owner, source, v) =
-          make_float4(one * from[0], one * from[1], one * from[2], one * from[3]);
+      part(owner, source, v) = make_float4(runtime_one * from[0], runtime_one * from[1],
+                                           runtime_one * from[2], runtime_one * from[3]);
     }
   }
-  __syncthreads();
+  __syncthreads();  // the other slices' sums are there
 #pragma unroll
   for (int owner = 0; owner < Tile::kSlices; ++owner) {
     if (owner != Tile::slice()) continue;

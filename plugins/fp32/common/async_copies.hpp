@@ -1,6 +1,6 @@
 #pragma once
 // Stages of k tiles in shared memory, and the asynchronous copies (cp.async) that fill them. A k
-// tile is what one step of the main loop needs: BM x BK of A and BK x BN of B. Copies use no
+// tile is what one iteration of the main loop needs: BM x BK of A, BK x BN of B. Copies use no
 // registers while they are on their way. They are numbered, so that a kernel can issue some now and
 // some later.
 //
@@ -23,23 +23,25 @@ struct staged : WarpTiling {
   static constexpr int kStages = Stages, kBlocksPerSm = BlocksPerSm;
   static constexpr int kBlockThreads = WarpTiling::kThreads;
   static dim3 block() { return dim3(WarpTiling::kThreadsX, WarpTiling::kThreadsY); }
+  // The thread's number in its block, of kBlockThreads.
   static __device__ int block_thread() {
     return static_cast<int>(threadIdx.y) * WarpTiling::kThreadsX + static_cast<int>(threadIdx.x);
   }
-  // The rows of its thread tile that a thread stores: all.
+  // The rows of its thread tile that a thread stores: here all. With sliced-K (sliced_k.hpp) the
+  // threads of a slice store some of them, and a block has more threads.
   static constexpr int kOwnRows = WarpTiling::kTM;
   static constexpr __device__ int own_row() { return 0; }
   static constexpr int kStage = Layout::kSize + WarpTiling::kBK * WarpTiling::kBN;  // floats
   static constexpr std::size_t kSharedBytes = sizeof(float) * Stages * kStage;
   static_assert(Stages >= 3, "one stage is read, one is filled, others arrive");
 
-  // Whether the aligned build of a kernel may run: B is copied and C stored 16 bytes at a time, and
-  // K needs no zeros. Tiles may hang over edges of C.
+  // Whether the aligned kernel may run: B is copied and C stored 16 bytes at a time, and K needs no
+  // zeros. Tiles may hang over edges of C.
   static bool aligned(const kzoo::gemm<float>& g) {
     return g.k % WarpTiling::kBK == 0 && g.n % 4 == 0 && g.rows_aligned(16);
   }
   // Why no block of the device can have the stages, or nullptr.
-  static const char* shared_memory_objection(const kzoo_device& d) {
+  static const char* too_much_shared_memory(const kzoo_device& d) {
     return d.kind == KZOO_CPU || kSharedBytes <= d.shared_bytes_per_block
                ? nullptr
                : "its stages need more shared memory than a block of this device can have";
@@ -47,41 +49,44 @@ struct staged : WarpTiling {
 };
 
 // A's part of a k tile. It is stored transposed, which cp.async can do for one float at a time
-// only. Eight neighbouring threads read 32 bytes of a row, and a warp writes to 32 different banks.
+// only. Eight neighbouring threads read 32 bytes of a row, and a warp writes to 32 different banks:
+// 8 k, which the padding puts 4 banks apart, times 4 neighbouring rows.
 template <class Tile>
 class a_copies {
   static constexpr int kAcross = 8, kRows = Tile::kBlockThreads / kAcross;  // copied at once
-  static constexpr int kRowSteps = Tile::kBM / kRows;
+  static constexpr int kRowIterations = Tile::kBM / kRows;
   static_assert(Tile::kBM % kRows == 0 && Tile::kBK % kAcross == 0);
 
  public:
-  static constexpr int kCount = kRowSteps * (Tile::kBK / kAcross);
+  static constexpr int kCount = kRowIterations * (Tile::kBK / kAcross);
 
-  // From row row0 and column k0 of A on; k0 may be negative. padded::at() of a sum is the sum.
+  // From row row0 and column k0 of A on; k0 may be negative. padded::at is linear: at(k + k2, row +
+  // row2) = at(k, row) + at(k2, row2). So each copy goes to to_ and a constant. (swizzled::at is
+  // not linear.)
   __device__ __forceinline__ a_copies(const kzoo::gemm<float>& g, int thread, int row0, int k0) {
     k_ = thread % kAcross;
     const int row = thread / kAcross;
     to_ = Tile::Layout::at(k_, row);
 #pragma unroll
-    for (int i = 0; i < kRowSteps; ++i) {
+    for (int i = 0; i < kRowIterations; ++i) {
       from_[i] = g.a + min(row0 + row + i * kRows, g.m - 1) * g.lda + (k0 + k_);
     }
   }
 
   __device__ __forceinline__ void copy(int i, float* a_tile, bool inside) const {
-    const int row_step = i % kRowSteps, k = i / kRowSteps * kAcross;
-    kzoo::copy_async<4>(a_tile + to_ + Tile::Layout::at(k, row_step * kRows), from_[row_step] + k,
-                        inside);
+    const int row_iteration = i % kRowIterations, k = i / kRowIterations * kAcross;
+    kzoo::copy_async<4>(a_tile + to_ + Tile::Layout::at(k, row_iteration * kRows),
+                        from_[row_iteration] + k, inside);
   }
-  __device__ __forceinline__ int k_of(int i) const { return i / kRowSteps * kAcross + k_; }
+  __device__ __forceinline__ int k_of(int i) const { return i / kRowIterations * kAcross + k_; }
 
   __device__ __forceinline__ void advance(bool on) {
 #pragma unroll
-    for (int i = 0; i < kRowSteps; ++i) from_[i] += on ? Tile::kBK : 0;
+    for (int i = 0; i < kRowIterations; ++i) from_[i] += on ? Tile::kBK : 0;
   }
 
  private:
-  const float* from_[kRowSteps];
+  const float* from_[kRowIterations];
   int to_, k_;
 };
 
@@ -91,11 +96,11 @@ class b_copies {
   static constexpr int kWidth = kAligned ? 4 : 1, kPerRow = Tile::kBN / kWidth;
   static constexpr int kAcross = kPerRow < Tile::kBlockThreads ? kPerRow : Tile::kBlockThreads;
   static constexpr int kRows = Tile::kBlockThreads / kAcross, kStepCols = kAcross * kWidth;
-  static constexpr int kRowSteps = Tile::kBK / kRows, kColSteps = Tile::kBN / kStepCols;
+  static constexpr int kRowIterations = Tile::kBK / kRows, kColIterations = Tile::kBN / kStepCols;
   static_assert(Tile::kBK % kRows == 0 && Tile::kBN % kStepCols == 0);
 
  public:
-  static constexpr int kCount = kRowSteps * kColSteps;
+  static constexpr int kCount = kRowIterations * kColIterations;
 
   __device__ __forceinline__ b_copies(const kzoo::gemm<float>& g, int thread, int col0, int k0) {
     k_ = thread / kAcross;
@@ -103,25 +108,25 @@ class b_copies {
     to_ = k_ * Tile::kBN + col;
     row_step_ = kRows * g.ldb;
 #pragma unroll
-    for (int i = 0; i < kColSteps; ++i) {
+    for (int i = 0; i < kColIterations; ++i) {
       from_[i] = g.b + (k0 + k_) * g.ldb + min(col0 + col + i * kStepCols, g.n - kWidth);
     }
   }
 
   __device__ __forceinline__ void copy(int i, float* b_tile, bool inside) const {
-    const int down = i / kColSteps, across = i % kColSteps;
+    const int down = i / kColIterations, across = i % kColIterations;
     kzoo::copy_async<4 * kWidth>(b_tile + to_ + down * kRows * Tile::kBN + across * kStepCols,
                                  from_[across] + down * row_step_, inside);
   }
-  __device__ __forceinline__ int k_of(int i) const { return i / kColSteps * kRows + k_; }
+  __device__ __forceinline__ int k_of(int i) const { return i / kColIterations * kRows + k_; }
 
   __device__ __forceinline__ void advance(bool on) {
 #pragma unroll
-    for (int i = 0; i < kColSteps; ++i) from_[i] += on ? kRowSteps * row_step_ : 0;
+    for (int i = 0; i < kColIterations; ++i) from_[i] += on ? kRowIterations * row_step_ : 0;
   }
 
  private:
-  const float* from_[kColSteps];
+  const float* from_[kColIterations];
   std::ptrdiff_t row_step_;
   int to_, k_;
 };
@@ -153,8 +158,8 @@ class async_copies {
     }
   }
 
-  // All copies of the next k tile. `more`: there is one; if not, the aligned build repeats the
-  // last.
+  // All copies of the next k tile. `more`: there is one; if not, the aligned kernel copies the last
+  // again, since a test at each copy costs 2 % (pipelined's README).
   __device__ __forceinline__ void copy_all(float* stage, bool more) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
@@ -162,11 +167,12 @@ class async_copies {
     }
   }
 
-  // The same spread over `steps` steps, all but the last: the copies of step k.
+  // The same, spread over `steps` k steps, all but the last: the copies of k step k.
   __device__ __forceinline__ void copy_in_step(int k, int steps, float* stage, bool more) const {
-    const int even = (kCount + steps - 2) / (steps - 1), in_step = even > 2 ? even : 2;
+    // Spread evenly, but at least two in each: one costs 1 to 3 % (pipelined's README).
+    const int evenly = (kCount + steps - 2) / (steps - 1), per_step = evenly > 2 ? evenly : 2;
 #pragma unroll
-    for (int i = k * in_step; i < (k + 1) * in_step && i < kCount; ++i) {
+    for (int i = k * per_step; i < (k + 1) * per_step && i < kCount; ++i) {
       copy(i, stage, kAligned || more);
     }
   }
@@ -184,19 +190,20 @@ class async_copies {
     return i < a_type::kCount ? a_.k_of(i) : b_.k_of(i - a_type::kCount);
   }
 
-  int missing_;  // steps of k tile 0 that are before the beginning of K
+  int missing_;  // k steps of k tile 0 that are before the beginning of K
   int k_tile_;
   a_type a_;
   b_type b_;
 };
 
-// The epilogue, for a tile that may hang over edges of C in the aligned build, too: N is a multiple
-// of four there, so that all four accumulators of a float4 are inside, or none. Stores `rows` rows
-// of the thread tile, from row `first` on.
+// The epilogue, for a tile that may hang over edges of C in the aligned kernel, too: N is a
+// multiple of four there, so that all four accumulators of a float4 are inside, or none. Stores
+// `rows` rows of the thread tile, from row `first` on.
 template <bool kAligned, class Coords, int TM, int TN>
 __device__ __forceinline__ void store_tile_inside(const kzoo::gemm<float>& g, const Coords& coords,
                                                   const float (&acc)[TM][TN], int first = 0,
                                                   int rows = TM) {
+  // Over all rows, with a test: so acc is indexed by constants, and stays in registers.
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
     if (i / rows != first / rows) continue;

@@ -8,7 +8,8 @@
 
 namespace common {
 
-// Row after row. The four k of a thread's float4 of A, and those of its neighbours, go to one bank.
+// Row after row. The float4s of a row, at k and k + 4, are stored by neighbouring threads in the
+// same instruction, to the same bank: two wavefronts.
 template <class Tile>
 struct plain {
   static constexpr int kSize = Tile::kBK * Tile::kBM;  // floats
@@ -23,10 +24,13 @@ struct padded {
 };
 
 // No unused words: rows are permuted instead, by an exclusive or that differs every four k. With
-// BK = 8, for one, the rows of k = 4 to 7 change places 16 apart:
+// BK = 8, for example, the rows of k = 4 to 7 change places 16 apart:
 //
 //   k = 0 .. 3    rows  0  1  2 ... 15 16 17 ... 31 32 ...
 //   k = 4 .. 7    rows 16 17 18 ... 31  0  1 ... 15 48 ...
+//
+// A warp stores BK / 4 float4s of each of 32 / (BK / 4) = 128 / BK rows. The rows of the next four
+// k are moved by as many, so that the BK / 4 groups of rows go to different banks.
 template <class Tile>
 struct swizzled {
   static constexpr int kSize = Tile::kBK * Tile::kBM;

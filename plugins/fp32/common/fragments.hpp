@@ -16,13 +16,14 @@ struct thread_coords {
   int row0 = static_cast<int>(blockIdx.y) * Tile::kBM;
   int col0 = static_cast<int>(blockIdx.x) * Tile::kBN;
 
-  // Row and column, in the block's tile, of accumulator (i, j). i / 4 is the number of the float4;
-  // the kThreadsY threads of a column have 4 * kThreadsY rows with equal numbers.
+  // Row and column, in the block's tile, of accumulator (i, j). i / 4 is the number of the thread's
+  // float4. The float4s with one number, of all kThreadsY threads of a column, are 4 * kThreadsY
+  // neighbouring rows.
   __device__ int row(int i) const { return i / 4 * (4 * Tile::kThreadsY) + ty * 4 + i % 4; }
   __device__ int col(int j) const { return j / 4 * (4 * Tile::kThreadsX) + tx * 4 + j % 4; }
 };
 
-// a = what the thread needs of A's tile, (BK, BM) in a Layout, in step k; b = of B's, (BK, BN).
+// a = what the thread needs of A's tile, (BK, BM) in a Layout, for one k; b = of B's, (BK, BN).
 template <class Tile, class Layout, class Coords>
 __device__ void read_fragments(const float* a_tile, const float* b_tile, const Coords& coords,
                                int k, float (&a)[Tile::kTM], float (&b)[Tile::kTN]) {

@@ -40,17 +40,19 @@ struct stream_k {
   }
 
   // What a block does without interruption, from k tile `at` of all on: `count` k tiles of one tile
-  // of C, from its k tile `first` on.
-  struct part {
+  // of C, from its k tile `first` on. (What is left of the block's share, or of the tile.)
+  struct tile_work {
     int tile, first, count;
   };
-  __host__ __device__ part part_at(std::int64_t at, int block) const {
+  __host__ __device__ tile_work tile_work_at(std::int64_t at, int block) const {
     const std::int64_t left = begin(block + 1) - at;
     const int tile = static_cast<int>(at / k_tiles), first = static_cast<int>(at % k_tiles);
     return {tile, first, static_cast<int>(left < k_tiles - first ? left : k_tiles - first)};
   }
 
-  // The stream-K block that computes this k tile.
+  // The stream-K block that computes this k tile. With S k tiles to share among n blocks, begin()
+  // is floor(b S / n), and x is in block b if floor(b S / n) <= x < floor((b + 1) S / n). So b is
+  // the largest with b S / n < x + 1, or b S < (x + 1) n.
   __host__ __device__ int sk_block_of(std::int64_t k_tile) const {
     const std::int64_t before = std::int64_t{dp_tiles} * k_tiles;
     return dp_tiles + static_cast<int>(((k_tile - before + 1) * sk_blocks - 1) / sk_k_tiles());
@@ -58,8 +60,8 @@ struct stream_k {
 
   // The workspace slot for a stream-K block's part of a tile. A share is not longer than k_tiles,
   // so it touches two tiles of C at most; `first`: this is the first of them.
-  __host__ __device__ int slot(int block, bool first) const {
-    return 2 * (block - dp_tiles) + (first ? 0 : 1);
+  __host__ __device__ int slot(int block, bool first_tile) const {
+    return 2 * (block - dp_tiles) + (first_tile ? 0 : 1);
   }
   __host__ __device__ int slots() const { return 2 * sk_blocks; }
 
@@ -77,16 +79,16 @@ struct stream_k {
   __host__ __device__ std::int64_t sk_k_tiles() const { return std::int64_t{sk_tiles()} * k_tiles; }
 };
 
-// `wave`: blocks that the device runs at a time, at least 1. `add_up`: how long the second kernel
-// takes, in k tiles; stream-K has to save more than that. `aspect`: columns of a tile over its
-// rows.
-inline stream_k make_stream_k(int rows, int cols, int k_tiles, int wave, int add_up,
+// `wave`: blocks that the device runs at a time, at least 1. `fixup_k_tiles`: how long the second
+// kernel takes, in k tiles; stream-K has to save more than that. `aspect`: columns of a tile over
+// its rows.
+inline stream_k make_stream_k(int rows, int cols, int k_tiles, int wave, int fixup_k_tiles,
                               double aspect) {
   const int tiles = rows * cols, rest = tiles % wave;
   const std::int64_t rest_k_tiles = std::int64_t{rest} * k_tiles;
   // A share of one k tile would leave nothing to overlap.
   const std::int64_t shares = std::min<std::int64_t>(wave, rest_k_tiles / 2);
-  const bool worth_it = shares > rest && rest_k_tiles / shares + add_up < k_tiles;
+  const bool worth_it = shares > rest && rest_k_tiles / shares + fixup_k_tiles < k_tiles;
   return {.rows = rows,
           .cols = cols,
           .k_tiles = k_tiles,
@@ -104,13 +106,17 @@ stream_k make_stream_k(const kzoo_problem& p, const kzoo_device& d) {
   const int wave =
       Tile::kBlocksPerSm *
       std::max(1, static_cast<int>(d.kind == KZOO_CPU ? d.threads : d.multiprocessors));
-  // In cycles: an SM does 128 FMAs in each; the second kernel takes 6000 to start, and then the
-  // device moves 1500 bytes in each, two partial tiles for each share.
-  constexpr int kKTile = Tile::kBM * Tile::kBN * Tile::kBK / 128 * Tile::kBlocksPerSm;
-  const int add_up = 6000 + 2 * wave * Tile::kBM * Tile::kBN * int(sizeof(float)) / 1500;
-  const auto tiles = [](std::int64_t size, int tile) { return int((size + tile - 1) / tile); };
-  return make_stream_k(tiles(p.m, Tile::kBM), tiles(p.n, Tile::kBN), tiles(p.k, Tile::kBK), wave,
-                       kzoo::ceil_div(add_up, kKTile), double(Tile::kBN) / Tile::kBM);
+  // In cycles: an SM does 128 FMAs in each. The second kernel is taken to run after 6000, and to
+  // move 1500 bytes in each from then on (on an H200 at 1.98 GHz: 3 us, 3 TB/s): two partial tiles
+  // for each share.
+  constexpr int kCyclesPerKTile = Tile::kBM * Tile::kBN * Tile::kBK / 128 * Tile::kBlocksPerSm;
+  const int fixup = 6000 + 2 * wave * Tile::kBM * Tile::kBN * int(sizeof(float)) / 1500;
+  const auto tiles_along = [](std::int64_t size, int tile) {
+    return static_cast<int>((size + tile - 1) / tile);
+  };
+  return make_stream_k(tiles_along(p.m, Tile::kBM), tiles_along(p.n, Tile::kBN),
+                       tiles_along(p.k, Tile::kBK), wave, kzoo::ceil_div(fixup, kCyclesPerKTile),
+                       double(Tile::kBN) / Tile::kBM);
 }
 
 // Why the tiles of the problem cannot be counted in an int, or nullptr.
@@ -137,20 +143,22 @@ struct partial_sums {
     return slots[first + Tile::block_thread()];
   }
 
-  // Leaves a thread's accumulators, times `one`, in a slot. `one` is 1, which the compiler must not
-  // know: four that are stored together would otherwise have to be in four neighbouring registers
-  // all along, which leaves ptxas no choice of register banks, and costs the main loop 7 %. Alpha
-  // would do as well, but has to come last: parts that overflow when scaled may have a sum that
-  // does not.
-  __device__ __forceinline__ void leave(int slot, float one,
+  // Stores a thread's accumulators, times `runtime_one`, in a slot. That is 1, but the compiler
+  // must not know it: four that are stored together would otherwise have to be in four neighbouring
+  // registers all along, which leaves ptxas no choice of register banks, and costs the main loop
+  // 7 %. Alpha would do as well, but has to come last: parts that overflow when scaled may have a
+  // sum that does not. The loop goes over all rows, with a test, so that acc is indexed by
+  // constants and stays in registers.
+  __device__ __forceinline__ void store(int slot, float runtime_one,
                                         const float (&acc)[Tile::kTM][Tile::kTN]) const {
 #pragma unroll
     for (int i = 0; i < Tile::kTM; ++i) {
       if (i / Tile::kOwnRows != Tile::own_row() / Tile::kOwnRows) continue;
 #pragma unroll
       for (int j = 0; j < Tile::kTN; j += 4) {
-        at(slot, i % Tile::kOwnRows * kPerRow + j / 4) = make_float4(
-            one * acc[i][j], one * acc[i][j + 1], one * acc[i][j + 2], one * acc[i][j + 3]);
+        at(slot, i % Tile::kOwnRows * kPerRow + j / 4) =
+            make_float4(runtime_one * acc[i][j], runtime_one * acc[i][j + 1],
+                        runtime_one * acc[i][j + 2], runtime_one * acc[i][j + 3]);
       }
     }
   }
@@ -166,7 +174,9 @@ __global__ void __launch_bounds__(Tile::kBlockThreads)
   const std::int64_t begin = std::int64_t{tile} * work.k_tiles;
   const int first = work.sk_block_of(begin), last = work.sk_block_of(begin + work.k_tiles - 1);
   if (first == last) return;  // one block computed all of the tile, and has stored it
-  // For the blocks after the first, this tile is the first of their share.
+  // The first block's share begins with this tile (and not before it: begin(first) <= begin), or
+  // has the end of another tile before it. For the blocks after it, this tile is the first of
+  // theirs.
   const int first_slot = work.slot(first, work.begin(first) >= begin);
   const auto coords = work.coords_in<Tile>(tile);
 #pragma unroll

@@ -8,7 +8,8 @@
 
 namespace common {
 
-template <class Tile, bool kAligned>
+// Layout: of A's tile, see bank_layouts.hpp.
+template <class Tile, class Layout, bool kAligned>
 class tile_loader {
   // The threads load so many rows of a tile at once, a float4 each, and then the rows after them.
   static constexpr int kARows = Tile::kThreads / (Tile::kBK / 4), kACount = Tile::kBM / kARows;
@@ -33,7 +34,7 @@ class tile_loader {
   }
 
   // Loads this thread's part of the tiles at `k0` along K into registers. Tiles are loaded in
-  // order: the aligned build walks two pointers along K.
+  // order: the aligned kernel walks two pointers along K.
   __device__ void load_global(int k0) {
     if constexpr (kAligned) {
 #pragma unroll
@@ -51,7 +52,6 @@ class tile_loader {
   }
 
   // Stores them to shared memory: A's tile transposed, element (row, k) at Layout::at(k, row).
-  template <class Layout>
   __device__ void store_shared(float* a_tile, float* b_tile) const {
 #pragma unroll
     for (int i = 0; i < kACount; ++i) {

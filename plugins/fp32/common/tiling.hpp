@@ -5,7 +5,7 @@
 //                   BN
 //                +-------+
 //                |   B   | BK           kThreadsX = BN / TN threads side by side,
-//         BK     +-------+              kThreadsY = BM / TM below each other
+//         BK     +-------+              kThreadsY = BM / TM rows of them
 //       +----+   +-------+
 //    BM | A  |   |   C   | BM
 //       +----+   +-------+
@@ -26,7 +26,7 @@ struct tiling : kzoo::tile_grid<BM, BN, BN / TN, BM / TM> {
   static_assert(BM * BK % kThreads == 0 && BK * BN % kThreads == 0,
                 "each thread must load the same number of elements");
 
-  // Whether the aligned build of a kernel may run, from float4 on: no tile hangs over an edge, and
+  // Whether the aligned kernel may run, from float4 on: no tile hangs over an edge, and
   // four neighbours from a multiple of four on are 16 aligned bytes in A, B and C.
   static bool aligned(const kzoo::gemm<float>& g) {
     return g.m % BM == 0 && g.n % BN == 0 && g.k % BK == 0 && g.rows_aligned(16);

@@ -1,6 +1,6 @@
 #pragma once
 // A level of tiles between the block's and the thread's: each warp computes WM x WN of the block's
-// tile of C, and its 32 lanes share that. In one step along K a warp then reads WM + WN values from
+// tile of C, and its 32 lanes share that. In one k step a warp then reads WM + WN values from
 // shared memory, however large the block's tile is.
 
 #include <fp32/common/fragments.hpp>
@@ -18,15 +18,24 @@ struct warp_tiling : tiling<BM, BN, BK, TM, TN> {
 };
 
 // As thread_coords, but a thread's float4s lie between those of its warp, and not of the block.
-// Lanes zigzag over their warp's tile, here where it is 4 lanes high and 8 wide:
+// Lanes zigzag over their warp's tile. Where that is 4 lanes high and 8 wide (32 x 64 with 8 x 8,
+// 64 x 64 with 16 x 8), and where it is 8 high and 4 wide (64 x 32 with 8 x 8):
 //
-//    0  2  4  6  8 10 12 14      lane_row = bit 0 of the lane, then bit 4
-//    1  3  5  7  9 11 13 15      lane_col = bits 1 to 3
-//   16 18 20 22 24 26 28 30
-//   17 19 21 23 25 27 29 31
+//    0  2  4  6  8 10 12 14                           0  2 16 18
+//    1  3  5  7  9 11 13 15                           1  3 17 19
+//   16 18 20 22 24 26 28 30                           4  6 20 22
+//   17 19 21 23 25 27 29 31                           5  7 21 23
+//                                                     8 10 24 26
+//   lane_row = bit 0 of the lane, then bit 4          9 11 25 27
+//   lane_col = bits 1 to 3                           12 14 28 30
+//                                                    13 15 29 31
 //
-// Eight neighbouring lanes, whose 16-byte reads are served together, then are 2 high and 4 wide:
-// they read two different float4s of A and four of B, each of them once.
+//                                                    lane_row = bit 0, then bits 2 and 3
+//                                                    lane_col = bit 1, then bit 4
+//
+// Eight neighbouring lanes, whose 16-byte reads are served together, are then 2 high and 4 wide, or
+// 4 high and 2 wide: they read two different float4s of one operand and four of the other, each of
+// them once.
 template <class Tile>
 struct warp_thread_coords : thread_coords<Tile> {
   int lane = this->thread % 32, warp = this->thread / 32;

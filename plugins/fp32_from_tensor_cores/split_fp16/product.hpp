@@ -24,7 +24,7 @@ using persistent::partial_sums;
 using persistent::schedule;
 using persistent::soft_barriers;
 using warp_specialized::barriers;
-using warp_specialized::position;
+using warp_specialized::pipeline_state;
 
 // A block computes 128 x BN of C, a cluster of two 256 x BN. A k tile is a chunk of all parts, in
 // panels of 128 bytes a row.
@@ -66,16 +66,16 @@ __device__ __forceinline__ void produce(const operand_maps<S>& maps,
                                         const soft_barriers<S>& soft, typename S::element* stages,
                                         barriers<S::kStages>& sync) {
   const int rank = work.m_rank(), turns = work.turns();
-  position<S::kStages> at;
+  pipeline_state<S::kStages> state;
   int done = 0;  // k tiles of whole tiles
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
-    for (int i = 0; i < c.count(); ++i, at.advance()) {
+    for (int i = 0; i < c.count(); ++i, state.advance()) {
       if (c.shared_tile < 0) soft.wait(done++, work.clusters);
-      auto* a = stages + at.stage * S::kStage;
+      auto* a = stages + state.stage * S::kStage;
       auto* b = a + S::kPanels * S::a_panel::kElements + rank * S::b_half::kElements;
-      kzoo::mbarrier& full = sync.full[at.stage];
-      sync.empty[at.stage].wait(at.parity ^ 1);
+      kzoo::mbarrier& full = sync.full[state.stage];
+      sync.empty[state.stage].wait(state.parity ^ 1);
       full.arrive_and_expect(S::kStage * sizeof(typename S::element));  // from both blocks
       const int k_tile = c.k_tile(i);
       const int a_col = k_tile * p.kRow, b_col = static_cast<int>(p.b_col(k_tile));
@@ -121,8 +121,9 @@ __device__ __forceinline__ void multiply_k_tile(const typename S::element* stage
 // the next.
 template <class S, class Release>
 __device__ __forceinline__ void consume(const typename S::element* stages,
-                                        barriers<S::kStages>& sync, position<S::kStages>& at,
-                                        int k_tiles, int interval, int warpgroup, Release release,
+                                        barriers<S::kStages>& sync,
+                                        pipeline_state<S::kStages>& state, int k_tiles,
+                                        int interval, int warpgroup, Release release,
                                         float (&sum)[S::kAccumulators]) {
 #pragma unroll
   for (float& x : sum) x = 0.0f;
@@ -132,14 +133,14 @@ __device__ __forceinline__ void consume(const typename S::element* stages,
     float acc[S::kAccumulators];
     int last = 0;
     for (const int begin = k_tile; k_tile < min(end, k_tiles); ++k_tile) {
-      sync.full[at.stage].wait(at.parity);
-      multiply_k_tile<S>(stages + at.stage * S::kStage, warpgroup * 64, k_tile == begin, acc);
+      sync.full[state.stage].wait(state.parity);
+      multiply_k_tile<S>(stages + state.stage * S::kStage, warpgroup * 64, k_tile == begin, acc);
       if (k_tile > begin) {
         kzoo::wgmma_wait<1>();
         release(last);
       }
-      last = at.stage;
-      at.advance();
+      last = state.stage;
+      state.advance();
     }
     kzoo::wgmma_wait<0>(acc);
     release(last);
@@ -190,7 +191,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
     kzoo::request_registers<registers::kConsumer>();
     clear_flags(p, S::kWarpgroups * kzoo::kWarpgroup);
     part_of_c<S::kBN>& my_part = c_parts[warpgroup];
-    position<S::kStages> at;
+    pipeline_state<S::kStages> state;
     const auto release = [&](int stage) {
       const unsigned block = threadIdx.x % kzoo::kWarpgroup;  // not kept in a register
       if (block < S::kCluster) sync.empty[stage].arrive_in(block);
@@ -202,7 +203,7 @@ __global__ void __launch_bounds__(S::kThreads, 1)
       start_loading(my_part, p, row, mine.col);
       float sum[S::kAccumulators];
 
-      consume<S>(stages, sync, at, mine.count(), how.interval, warpgroup, release, sum);
+      consume<S>(stages, sync, state, mine.count(), how.interval, warpgroup, release, sum);
       if (mine.begin > 0) {
         sums.leave(sum, warpgroup);
         continue;

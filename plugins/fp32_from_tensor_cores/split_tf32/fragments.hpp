@@ -18,11 +18,12 @@ struct tiling {
   static constexpr int kBM = BM, kBN = BN, kBK = 32, kWM = 64, kWN = 32;
   static constexpr int kStages = Stages, kBlocksPerSm = BlocksPerSm, kInterval = Interval;
   static constexpr int kWarpsN = BN / kWN, kThreads = 32 * (BM / kWM) * kWarpsN;
-  static constexpr int kStep = 8, kSteps = kBK / kStep;    // of mma.sync along K
+  static constexpr int kInstructionK = 8, kSteps = kBK / kInstructionK;  // of mma.sync along K
   static constexpr int kRows = kWM / 16, kCols = kWN / 8;  // of a warp's accumulators, 16 x 8 each
   static_assert(BM % kWM == 0 && BN % kWN == 0, "warps must cover the tile of C exactly");
   static_assert(Stages >= 2, "one stage is multiplied while another arrives");
-  static_assert(Interval % kStep == 0 && (Interval == 0 || kBK % std::max(Interval, 1) == 0),
+  static_assert(Interval % kInstructionK == 0 &&
+                    (Interval == 0 || kBK % std::max(Interval, 1) == 0),
                 "sums are promoted after whole steps, as often in each k tile");
 
   using a_tile = kzoo::swizzled_tile<float, BM, kBK>;

@@ -16,7 +16,7 @@ namespace split_tf32 {
 template <class S, int kWidth>
 __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, int row0, int col0, int row,
                                          int col, float* stages, sums<S>& all) {
-  const common::matrix<float> a{g.a, g.lda, g.m, g.k}, b{g.b, g.ldb, g.k, g.n};
+  const common::matrix_view<float> a{g.a, g.lda, g.m, g.k}, b{g.b, g.ldb, g.k, g.n};
   const int k_tiles = kzoo::ceil_div(g.k, S::kBK);
   const auto copy = [&](int k_tile, float* stage) {  // zeros past the end of K
     using common::swizzled_copy;
@@ -45,7 +45,7 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, int row0, i
 #pragma unroll
     for (int step = 0; step < S::kSteps; ++step) {
       if (step + 1 < S::kSteps) {
-        sets[(step + 1) % 2].load(stage, row, col, (step + 1) * S::kStep);
+        sets[(step + 1) % 2].load(stage, row, col, (step + 1) * S::kInstructionK);
       } else {
         kzoo::wait_group<S::kStages - 2>();
         __syncthreads();  // the next stage is complete, and all threads have read this one
@@ -53,7 +53,7 @@ __device__ __forceinline__ void multiply(const kzoo::gemm<float>& g, int row0, i
       }
       sets[step % 2].multiply(all.acc);
       if constexpr (S::kInterval > 0) {
-        if ((step + 1) * S::kStep % S::kInterval == 0) all.promote();
+        if ((step + 1) * S::kInstructionK % S::kInterval == 0) all.promote();
       }
     }
     reading = next;

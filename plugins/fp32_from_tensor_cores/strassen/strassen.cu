@@ -20,7 +20,7 @@
 
 namespace strassen {
 
-using pipeline = pipelined::tiles<128, 256, 16, 5, 1, 1>;
+using pipeline = pipelined::variant<128, 256, 16, 5, 1, 1>;
 
 class variant {
  public:

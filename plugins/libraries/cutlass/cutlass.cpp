@@ -63,7 +63,7 @@ using in_tf32 = computes_in<Variant, KZOO_COMPUTE_TF32>;
 template <class Variant>
 using in_fp8 = computes_in<Variant, KZOO_COMPUTE_FP8>;
 
-// wgmma and the copy engine are of sm_90 alone.
+// wgmma and TMA are of sm_90 alone.
 template <class Variant>
 struct on_sm_90 : Variant {
   using Variant::Variant;

@@ -7,7 +7,7 @@ namespace {
 
 using namespace cute;
 
-// CUTLASS's `float` is TF32 here: the copy engine rounds.
+// CUTLASS's `float` is TF32 here: TMA rounds.
 using tf32 = warp_specialized<float, float, cutlass::layout::ColumnMajor, Shape<_128, _256, _32>,
                               cutlass::gemm::KernelTmaWarpSpecializedCooperative,
                               cutlass::epilogue::TmaWarpSpecializedCooperative>;

@@ -2,6 +2,9 @@
 // What a block of wmma has in shared memory, and a warp in registers: stages of k tiles (BK steps
 // along K of A and B), the copies that fill them, fragments, and the way of accumulators into C.
 //
+// Here and in the steps after it: G is the kernel's kzoo::gemm, Tile its tiling, KTile a k tile of
+// one operand, E the type of its elements, Smem the layout of shared memory (smem_layout).
+//
 //   shared memory   | stage 0 | stage 1 | ...     a stage, in nn:   A  BM rows of BK | padding
 //                                                                   B  BK rows of BN | padding
 
@@ -44,19 +47,19 @@ struct padded_tile {
   }
 };
 
-template <class G, class S>
+template <class G, class Tile>
 struct smem_layout {
   using E = typename G::a_type;
-  using a_tile = padded_tile<E, S::kBM, S::kBK, !G::kATransposed>;
-  using b_tile = padded_tile<E, S::kBN, S::kBK, G::kBTransposed>;
+  using a_tile = padded_tile<E, Tile::kBM, Tile::kBK, !G::kATransposed>;
+  using b_tile = padded_tile<E, Tile::kBN, Tile::kBK, G::kBTransposed>;
   static constexpr int kFragmentK = tensor_input<E>::kFragmentK;
-  static constexpr int kSteps = S::kBK / kFragmentK;  // fragments along K in a stage
+  static constexpr int kSteps = Tile::kBK / kFragmentK;  // fragments along K in a stage
   static constexpr int kStage = a_tile::kElements + b_tile::kElements;
   // The epilogue uses the same memory: 16 rows of C for each warp, floats.
-  static constexpr int kCRow = S::kWN + 8;
+  static constexpr int kCRow = Tile::kWN + 8;
   static constexpr int kCRows = kFragment * kCRow;
-  static constexpr int kStagesBytes = S::kStages * kStage * int(sizeof(E));
-  static constexpr int kCBytes = S::kThreads / 32 * kCRows * int(sizeof(float));
+  static constexpr int kStagesBytes = Tile::kStages * kStage * int(sizeof(E));
+  static constexpr int kCBytes = Tile::kThreads / 32 * kCRows * int(sizeof(float));
   static constexpr std::size_t kBytes = kStagesBytes > kCBytes ? kStagesBytes : kCBytes;
   static_assert(kSteps >= 2 && kSteps % 2 == 0, "two sets of fragments take turns");
   static_assert(a_tile::kElements * sizeof(E) % 32 == 0 && kStage * sizeof(E) % 32 == 0,
@@ -65,31 +68,31 @@ struct smem_layout {
 
 // Loads one k tile of an operand after the other, from MN index `mn` on, with zeros past the edges:
 // 16 bytes at a time, asynchronously.
-template <class Tile, int kThreads>
+template <class KTile, int kThreads>
 class tile_loader {
-  using E = typename Tile::element;
-  using map = common::thread_map<Tile::kRows, Tile::kCols, kThreads, Tile::kVector>;
-  static_assert(map::kColSteps == 1, "threads must cover whole rows");
+  using E = typename KTile::element;
+  using map = common::thread_map<KTile::kRows, KTile::kCols, kThreads, KTile::kVector>;
+  static_assert(map::kColIterations == 1, "threads must cover whole rows");
 
  public:
-  __device__ __forceinline__ tile_loader(const common::matrix<E>& from, int mn)
+  __device__ __forceinline__ tile_loader(const common::matrix_view<E>& from, int mn)
       : tile_row_(map::row(threadIdx.x)),
         tile_col_(map::col(threadIdx.x)),
-        rows_left_(from.rows - tile_row_ - (Tile::kKMajor ? mn : 0)),
-        cols_left_(from.cols - tile_col_ - (Tile::kKMajor ? 0 : mn)),
+        rows_left_(from.rows - tile_row_ - (KTile::kKMajor ? mn : 0)),
+        cols_left_(from.cols - tile_col_ - (KTile::kKMajor ? 0 : mn)),
         row_length_(from.row_length),
         from_(from.data + (from.rows - rows_left_) * from.row_length + from.cols - cols_left_) {}
 
   // Starts the copies of the next k tile.
   __device__ __forceinline__ void load(E* tile) {
-    E* to = tile + tile_row_ * Tile::kRow + tile_col_;
+    E* to = tile + tile_row_ * KTile::kRow + tile_col_;
 #pragma unroll
-    for (int i = 0; i < Tile::kRows; i += map::kDown) {
-      kzoo::copy_async<16>(to + i * Tile::kRow, from_ + i * row_length_,
+    for (int i = 0; i < KTile::kRows; i += map::kDown) {
+      kzoo::copy_async<16>(to + i * KTile::kRow, from_ + i * row_length_,
                            i < rows_left_ && cols_left_ > 0);
     }
-    (Tile::kKMajor ? cols_left_ : rows_left_) -= Tile::kBK;
-    from_ += Tile::kKMajor ? Tile::kBK : Tile::kBK * row_length_;
+    (KTile::kKMajor ? cols_left_ : rows_left_) -= KTile::kBK;
+    from_ += KTile::kKMajor ? KTile::kBK : KTile::kBK * row_length_;
   }
 
  private:
@@ -100,72 +103,72 @@ class tile_loader {
 };
 
 // The loads of both operands: tile (row0, col0) of C.
-template <class G, class S>
+template <class G, class Tile>
 class stage_loader {
-  using L = smem_layout<G, S>;
+  using Smem = smem_layout<G, Tile>;
   using E = typename G::a_type;
 
  public:
-  __device__ __forceinline__ stage_loader(const common::matrix<E>& a, const common::matrix<E>& b,
+  __device__ __forceinline__ stage_loader(const common::a_view<G>& a, const common::b_view<G>& b,
                                           int row0, int col0)
       : a_(a, row0), b_(b, col0) {}
 
   __device__ __forceinline__ void load(E* stage) {
     a_.load(stage);
-    b_.load(stage + L::a_tile::kElements);
+    b_.load(stage + Smem::a_tile::kElements);
   }
 
  private:
-  tile_loader<typename L::a_tile, S::kThreads> a_;
-  tile_loader<typename L::b_tile, S::kThreads> b_;
+  tile_loader<typename Smem::a_tile, Tile::kThreads> a_;
+  tile_loader<typename Smem::b_tile, Tile::kThreads> b_;
 };
 
 // A warp's part of C.
-template <class G, class S>
-using accumulators = fragment_c<typename G::a_type>[S::kRows][S::kCols];
+template <class G, class Tile>
+using accumulators = fragment_c<typename G::a_type>[Tile::kRows][Tile::kCols];
 
-template <class G, class S>
-__device__ __forceinline__ void fill_zero(accumulators<G, S>& acc) {
+template <class G, class Tile>
+__device__ __forceinline__ void fill_zero(accumulators<G, Tile>& acc) {
 #pragma unroll
-  for (int i = 0; i < S::kRows; ++i) {
+  for (int i = 0; i < Tile::kRows; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kCols; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
+    for (int j = 0; j < Tile::kCols; ++j) wmma::fill_fragment(acc[i][j], 0.0f);
   }
 }
 
-// What a warp multiplies in one step: kFragmentK columns of its rows of A, and rows of its columns
-// of B.
-template <class G, class S>
+// What a warp multiplies in one k step: kFragmentK columns of its rows of A, and rows of its
+// columns of B.
+template <class G, class Tile>
 struct fragments {
-  using L = smem_layout<G, S>;
-  using E = typename L::E;
-  using a_tile = typename L::a_tile;
-  using b_tile = typename L::b_tile;
-  fragment_a<E, a_tile::kKMajor> a[S::kRows];
-  fragment_b<E, b_tile::kKMajor> b[S::kCols];
+  using Smem = smem_layout<G, Tile>;
+  using E = typename Smem::E;
+  using a_tile = typename Smem::a_tile;
+  using b_tile = typename Smem::b_tile;
+  fragment_a<E, a_tile::kKMajor> a[Tile::kRows];
+  fragment_b<E, b_tile::kKMajor> b[Tile::kCols];
 
   __device__ __forceinline__ void load(const E* stage, int warp_row, int warp_col, int k) {
 #pragma unroll
-    for (int i = 0; i < S::kRows; ++i) {
+    for (int i = 0; i < Tile::kRows; ++i) {
       kzoo::load_from_shared(a[i], stage + a_tile::offset(warp_row + i * kFragment, k),
                              a_tile::kRow);
     }
 #pragma unroll
-    for (int j = 0; j < S::kCols; ++j) {
+    for (int j = 0; j < Tile::kCols; ++j) {
       kzoo::load_from_shared(
           b[j], stage + a_tile::kElements + b_tile::offset(warp_col + j * kFragment, k),
           b_tile::kRow);
     }
   }
 
-  __device__ __forceinline__ void multiply(accumulators<G, S>& acc) {
+  __device__ __forceinline__ void multiply(accumulators<G, Tile>& acc) {
 #pragma unroll
-    for (int j = 0; j < S::kCols; ++j) round_inputs(b[j]);
+    for (int j = 0; j < Tile::kCols; ++j) round_inputs(b[j]);
 #pragma unroll
-    for (int i = 0; i < S::kRows; ++i) {
+    for (int i = 0; i < Tile::kRows; ++i) {
       round_inputs(a[i]);
 #pragma unroll
-      for (int j = 0; j < S::kCols; ++j) wmma::mma_sync(acc[i][j], a[i], b[j], acc[i][j]);
+      for (int j = 0; j < Tile::kCols; ++j) wmma::mma_sync(acc[i][j], a[i], b[j], acc[i][j]);
     }
   }
 };
@@ -175,37 +178,37 @@ struct fragments {
 
 // All threads call this when they have read the last stage. The warp's tile begins at (row0, col0)
 // of C.
-template <bool kPairs, class G, class S>
-__device__ __forceinline__ void store(const G& g, const accumulators<G, S>& acc, float* c_rows,
+template <bool kPairs, class G, class Tile>
+__device__ __forceinline__ void store(const G& g, const accumulators<G, Tile>& acc, float* c_rows,
                                       int row0, int col0) {
-  using L = smem_layout<G, S>;
+  using Smem = smem_layout<G, Tile>;
   const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < S::kRows; ++i) {
+  for (int i = 0; i < Tile::kRows; ++i) {
 #pragma unroll
-    for (int j = 0; j < S::kCols; ++j) {
-      wmma::store_matrix_sync(c_rows + j * kFragment, acc[i][j], L::kCRow, wmma::mem_row_major);
+    for (int j = 0; j < Tile::kCols; ++j) {
+      wmma::store_matrix_sync(c_rows + j * kFragment, acc[i][j], Smem::kCRow, wmma::mem_row_major);
     }
     __syncwarp();  // c_rows is complete
 #pragma unroll 4
-    for (int at = 2 * lane; at < kFragment * S::kWN; at += 2 * 32) {
-      const float* from = c_rows + at / S::kWN * L::kCRow + at % S::kWN;
-      common::store_pair<kPairs>(g, row0 + i * kFragment + at / S::kWN, col0 + at % S::kWN, from[0],
-                                 from[1]);
+    for (int at = 2 * lane; at < kFragment * Tile::kWN; at += 2 * 32) {
+      const float* from = c_rows + at / Tile::kWN * Smem::kCRow + at % Tile::kWN;
+      common::store_pair<kPairs>(g, row0 + i * kFragment + at / Tile::kWN, col0 + at % Tile::kWN,
+                                 from[0], from[1]);
     }
     __syncwarp();  // all lanes have read it
   }
 }
 
-template <class G, class S>
-__device__ __forceinline__ void store(bool pairs, const G& g, const accumulators<G, S>& acc,
+template <class G, class Tile>
+__device__ __forceinline__ void store(bool pairs, const G& g, const accumulators<G, Tile>& acc,
                                       typename G::a_type* stages, int row0, int col0) {
-  using L = smem_layout<G, S>;
-  float* c_rows = reinterpret_cast<float*>(stages) + threadIdx.x / 32 * L::kCRows;
+  using Smem = smem_layout<G, Tile>;
+  float* c_rows = reinterpret_cast<float*>(stages) + threadIdx.x / 32 * Smem::kCRows;
   if (pairs) {
-    store<true, G, S>(g, acc, c_rows, row0, col0);
+    store<true, G, Tile>(g, acc, c_rows, row0, col0);
   } else {
-    store<false, G, S>(g, acc, c_rows, row0, col0);
+    store<false, G, Tile>(g, acc, c_rows, row0, col0);
   }
 }
 

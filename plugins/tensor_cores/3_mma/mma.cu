@@ -14,45 +14,46 @@
 namespace mma {
 
 // acc = a warp's part of the block's tile of C. As in wmma, k tiles arrive kStages - 1 ahead, and
-// fragments one step ahead of their multiplication.
-template <class G, class S, class E>
-__device__ __forceinline__ void multiply(const common::matrix<E>& a, const common::matrix<E>& b,
+// fragments one k step ahead of their multiplication.
+template <class G, class Tile, class E>
+__device__ __forceinline__ void multiply(const common::a_view<G>& a, const common::b_view<G>& b,
                                          int k_tiles, int row0, int col0,
-                                         const lane_offsets<smem_layout<G, S>>& lane, E* stages,
-                                         accumulators<G, S>& acc) {
-  using L = smem_layout<G, S>;
+                                         const lane_offsets<smem_layout<G, Tile>>& lane, E* stages,
+                                         accumulators<G, Tile>& acc) {
+  using Smem = smem_layout<G, Tile>;
   const auto load = [&](int k_tile, E* stage) {
     if (k_tile < k_tiles) {
-      const int k = k_tile * L::kBK;
+      const int k = k_tile * Smem::kBK;
       // Equivalent to a copy_async<16> for each 16 bytes of the tile, to their place in the
       // swizzle.
-      common::copy_k_tile<typename L::a_operand, S::kThreads, L::kVector>(a, stage, row0, k);
-      common::copy_k_tile<typename L::b_operand, S::kThreads, L::kVector>(
-          b, stage + L::a_operand::kElements, col0, k);
+      common::copy_k_tile<typename Smem::a_operand, Tile::kThreads, Smem::kVector>(a, stage, row0,
+                                                                                   k);
+      common::copy_k_tile<typename Smem::b_operand, Tile::kThreads, Smem::kVector>(
+          b, stage + Smem::a_operand::kElements, col0, k);
     }
     kzoo::commit_group();
   };
-  for (int stage = 0; stage < S::kStages - 1; ++stage) load(stage, stages + stage * L::kStage);
+  for (int i = 0; i < Tile::kStages - 1; ++i) load(i, stages + i * Smem::kStage);
 
-  fragments<G, S> sets[2];  // (WM, 16) of A and (16, WN) of B, each
-  kzoo::wait_group<S::kStages - 2>();
+  fragments<G, Tile> sets[2];  // (WM, 16) of A and (16, WN) of B, each
+  kzoo::wait_group<Tile::kStages - 2>();
   __syncthreads();  // stage 0 is complete
   sets[0].load(stages, lane, 0);
 
   int reading = 0;  // a stage
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    const E* stage = stages + reading * L::kStage;  // (BM, BK) of A, (BK, BN) of B
-    const int next = reading + 1 == S::kStages ? 0 : reading + 1;
-    const int free = reading == 0 ? S::kStages - 1 : reading - 1;  // all threads have read it
-    load(k_tile + S::kStages - 1, stages + free * L::kStage);
+    const E* stage = stages + reading * Smem::kStage;  // (BM, BK) of A, (BK, BN) of B
+    const int next = reading + 1 == Tile::kStages ? 0 : reading + 1;
+    const int free = reading == 0 ? Tile::kStages - 1 : reading - 1;  // all threads have read it
+    load(k_tile + Tile::kStages - 1, stages + free * Smem::kStage);
 #pragma unroll
-    for (int step = 0; step < L::kSteps; ++step) {
-      if (step + 1 < L::kSteps) {
-        sets[(step + 1) % 2].load(stage, lane, (step + 1) * L::kStep);
+    for (int step = 0; step < Smem::kSteps; ++step) {
+      if (step + 1 < Smem::kSteps) {
+        sets[(step + 1) % 2].load(stage, lane, (step + 1) * Smem::kInstructionK);
       } else {
-        kzoo::wait_group<S::kStages - 2>();
+        kzoo::wait_group<Tile::kStages - 2>();
         __syncthreads();  // the next stage is complete, and all threads have read this one
-        sets[0].load(stages + next * L::kStage, lane, 0);
+        sets[0].load(stages + next * Smem::kStage, lane, 0);
       }
       sets[step % 2].multiply(acc);
     }
@@ -61,36 +62,39 @@ __device__ __forceinline__ void multiply(const common::matrix<E>& a, const commo
   kzoo::wait_group<0>();
 }
 
-template <class G, class S>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    tile_kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::a_type> b,
-                bool pairs, int tile_rows, int tile_cols) {
-  const warp_position warp = warp_position::of<S>(threadIdx.x / 32);
+template <class G, class Tile>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    mma_kernel(G g, common::a_view<G> a, common::b_view<G> b, bool pairs, int tile_rows,
+               int tile_cols) {
+  const int warp = threadIdx.x / 32;
+  const int warp_row = warp / Tile::kWarpsN * Tile::kWM,
+            warp_col = warp % Tile::kWarpsN * Tile::kWN;
   const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
-  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
+  const int row0 = tile.row * Tile::kBM, col0 = tile.col * Tile::kBN;
 
-  using L = smem_layout<G, S>;
-  accumulators<G, S> acc = {};  // (WM, WN)
-  multiply<G, S>(a, b, kzoo::ceil_div(g.k, L::kBK), row0, col0, lane_offsets<L>::of(warp),
-                 kzoo::dynamic_shared<typename G::a_type>(), acc);
-  store<G, S>(pairs, g, acc, row0 + warp.row, col0 + warp.col);
+  using Smem = smem_layout<G, Tile>;
+  accumulators<G, Tile> acc = {};  // (WM, WN)
+  multiply<G, Tile>(a, b, kzoo::ceil_div(g.k, Smem::kBK), row0, col0,
+                    lane_offsets<Smem>::of(warp_row, warp_col),
+                    kzoo::dynamic_shared<typename G::a_type>(), acc);
+  store<G, Tile>(pairs, g, acc, row0 + warp_row, col0 + warp_col);
 }
 
-using same_types = kzoo::types<__half, __nv_bfloat16, float>;
-using all_types = kzoo::types<__half, __nv_bfloat16, kzoo::to<__half, float>,
-                              kzoo::to<__nv_bfloat16, float>, float, kzoo::to<signed char, int>>;
+using same_types = kzoo::types<float, __half, __nv_bfloat16>;
+using all_types = kzoo::types<float, __half, __nv_bfloat16, kzoo::to<__half, float>,
+                              kzoo::to<__nv_bfloat16, float>, kzoo::to<signed char, int>>;
 
-template <class S>
-struct step {
-  using tiling = S;
+template <class Tile>
+struct traits {
+  using tiling = Tile;
   template <class G>
-  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes;
+  static constexpr std::size_t kBytes = smem_layout<G, Tile>::kBytes;
   template <class G>
-  static constexpr auto kernel = tile_kernel<G, S>;
+  static constexpr auto kernel = mma_kernel<G, Tile>;
 };
 
-template <class S, class Types, class Layouts = kzoo::every_layout>
-using variant = common::aligned_variant<step<S>, Types, Layouts>;
+template <class Tile, class Types, class Layouts = kzoo::every_layout>
+using variant = common::aligned_variant<traits<Tile>, Types, Layouts>;
 
 }  // namespace mma
 

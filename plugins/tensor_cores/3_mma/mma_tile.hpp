@@ -23,63 +23,55 @@ struct tiling {
 };
 
 // A stage: a k tile of A and of B, kBK steps along K, which are 128 bytes.
-template <class G, class S>
+template <class G, class Tile>
 struct smem_layout {
   using E = typename G::a_type;
   static constexpr int kBK = 128 / int(sizeof(E)), kVector = 16 / int(sizeof(E));
-  static constexpr int kStep = 2 * kVector, kSteps = kBK / kStep;  // of mma.sync along K
-  using a_operand = operand<side::a, E, S::kBM, kBK, !G::kATransposed>;
-  using b_operand = operand<side::b, E, S::kBN, kBK, G::kBTransposed>;
+  static constexpr int kInstructionK = 2 * kVector,
+                       kSteps = kBK / kInstructionK;  // of mma.sync along K
+  using a_operand = operand<side::a, E, Tile::kBM, kBK, !G::kATransposed>;
+  using b_operand = operand<side::b, E, Tile::kBN, kBK, G::kBTransposed>;
   static constexpr int kStage = a_operand::kElements + b_operand::kElements;
-  static constexpr std::size_t kBytes = std::size_t{S::kStages} * kStage * sizeof(E);
+  static constexpr std::size_t kBytes = std::size_t{Tile::kStages} * kStage * sizeof(E);
   static_assert(a_operand::kElements * sizeof(E) % 1024 == 0 && kStage * sizeof(E) % 1024 == 0,
                 "swizzled tiles start at multiples of 1024 bytes");
 };
 
-// Where in the block's tile of C a warp's begins.
-struct warp_position {
-  int row, col;
-
-  template <class S>
-  static __device__ __forceinline__ warp_position of(int warp) {
-    return {warp / S::kWarpsN * S::kWM, warp % S::kWarpsN * S::kWN};
-  }
-};
-
 // Where in a stage the calling lane finds its part of the warp's operands.
-template <class L>
+template <class Smem>
 struct lane_offsets {
   int a, b;
 
-  static __device__ __forceinline__ lane_offsets of(const warp_position& warp) {
-    return {L::a_operand::lane(warp.row), L::a_operand::kElements + L::b_operand::lane(warp.col)};
+  static __device__ __forceinline__ lane_offsets of(int warp_row, int warp_col) {
+    return {Smem::a_operand::lane(warp_row),
+            Smem::a_operand::kElements + Smem::b_operand::lane(warp_col)};
   }
 };
 
 // A warp's part of C.
-template <class G, class S>
-using accumulators = typename G::accumulator_type[S::kRows][S::kCols][4];
+template <class G, class Tile>
+using accumulators = typename G::accumulator_type[Tile::kRows][Tile::kCols][4];
 
-// One step along K: the warp's rows of A and columns of B.
-template <class G, class S>
+// One k step: the warp's rows of A and columns of B.
+template <class G, class Tile>
 struct fragments {
-  using L = smem_layout<G, S>;
-  using E = typename L::E;
-  unsigned a[S::kRows][4];
-  unsigned b[S::kCols / 2][4];
+  using Smem = smem_layout<G, Tile>;
+  using E = typename Smem::E;
+  unsigned a[Tile::kRows][4];
+  unsigned b[Tile::kCols / 2][4];
 
-  __device__ __forceinline__ void load(const E* stage, const lane_offsets<L>& lane, int k) {
+  __device__ __forceinline__ void load(const E* stage, const lane_offsets<Smem>& lane, int k) {
 #pragma unroll
-    for (int i = 0; i < S::kRows; ++i) L::a_operand::load(a[i], stage, lane.a, 16 * i, k);
+    for (int i = 0; i < Tile::kRows; ++i) Smem::a_operand::load(a[i], stage, lane.a, 16 * i, k);
 #pragma unroll
-    for (int j = 0; j < S::kCols / 2; ++j) L::b_operand::load(b[j], stage, lane.b, 16 * j, k);
+    for (int j = 0; j < Tile::kCols / 2; ++j) Smem::b_operand::load(b[j], stage, lane.b, 16 * j, k);
   }
 
-  __device__ __forceinline__ void multiply(accumulators<G, S>& acc) const {
+  __device__ __forceinline__ void multiply(accumulators<G, Tile>& acc) const {
 #pragma unroll
-    for (int i = 0; i < S::kRows; ++i) {
+    for (int i = 0; i < Tile::kRows; ++i) {
 #pragma unroll
-      for (int j = 0; j < S::kCols; ++j) {
+      for (int j = 0; j < Tile::kCols; ++j) {
         const unsigned cols[2] = {b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]};
         kzoo::mma<E>(acc[i][j], a[i], cols);
       }
@@ -91,20 +83,20 @@ struct fragments {
 // two neighbouring places of an 8-wide block. Where B's operand sorts even and odd columns apart
 // (see mn_major_operands.hpp), neighbouring columns are in the same place of two neighbouring
 // blocks.
-template <bool kPairs, class G, class S>
-__device__ __forceinline__ void store(const G& g, const accumulators<G, S>& acc, int row0,
+template <bool kPairs, class G, class Tile>
+__device__ __forceinline__ void store(const G& g, const accumulators<G, Tile>& acc, int row0,
                                       int col0) {
-  using rows = typename smem_layout<G, S>::a_operand;
-  using cols = typename smem_layout<G, S>::b_operand;
+  using rows = typename smem_layout<G, Tile>::a_operand;
+  using cols = typename smem_layout<G, Tile>::b_operand;
   constexpr bool kApart = cols::mn(8) == 1;
   const int lane = threadIdx.x % 32;
 #pragma unroll
-  for (int i = 0; i < S::kRows; ++i) {
+  for (int i = 0; i < Tile::kRows; ++i) {
 #pragma unroll
     for (int e = 0; e < 4; e += 2) {
       const int row = row0 + rows::mn(16 * i + 4 * e + lane / 4);
 #pragma unroll
-      for (int j = 0; j < S::kCols; ++j) {
+      for (int j = 0; j < Tile::kCols; ++j) {
         const int block = j / 2 * 2, odd = j % 2;  // two blocks of 8 columns
         const int col =
             col0 + cols::mn(8 * (kApart ? block : j) + lane % 4 * 2 + (kApart ? odd : 0));
@@ -119,13 +111,13 @@ __device__ __forceinline__ void store(const G& g, const accumulators<G, S>& acc,
   }
 }
 
-template <class G, class S>
-__device__ __forceinline__ void store(bool pairs, const G& g, const accumulators<G, S>& acc,
+template <class G, class Tile>
+__device__ __forceinline__ void store(bool pairs, const G& g, const accumulators<G, Tile>& acc,
                                       int row0, int col0) {
   if (pairs) {
-    store<true, G, S>(g, acc, row0, col0);
+    store<true, G, Tile>(g, acc, row0, col0);
   } else {
-    store<false, G, S>(g, acc, row0, col0);
+    store<false, G, Tile>(g, acc, row0, col0);
   }
 }
 

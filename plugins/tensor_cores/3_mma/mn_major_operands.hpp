@@ -33,8 +33,8 @@ struct operand<kSide, signed char, MN, BK, false>
     const unsigned even = swapped ? 0x2064 : 0x6420, odd = swapped ? 0x3175 : 0x7531;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      r[in::of(0, half)] = __byte_perm(pairs[2 * half], pairs[2 * half + 1], even);
-      r[in::of(1, half)] = __byte_perm(pairs[2 * half], pairs[2 * half + 1], odd);
+      r[in::index(0, half)] = __byte_perm(pairs[2 * half], pairs[2 * half + 1], even);
+      r[in::index(1, half)] = __byte_perm(pairs[2 * half], pairs[2 * half + 1], odd);
     }
   }
 };
@@ -64,7 +64,7 @@ struct operand<kSide, float, MN, BK, false> {
                                               int first, int k) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int to = tile::offset(k + in::half(i) * 4, first + in::eight(i) * 8);
+      const int to = tile::offset(k + in::k_half(i) * 4, first + in::mn_half(i) * 8);
       r[i] = *reinterpret_cast<const unsigned*>(from + lane + to);
     }
   }

@@ -1,7 +1,7 @@
 #pragma once
 // How the tile of an operand becomes fragments. To mma.sync, A and B are the same but for their
 // size: MN indices (rows of A, columns of B), each with its elements along K. 16 of them and one
-// step along K are four registers, of which a lane holds 4 bytes of MN index lane / 4 each:
+// k step are four registers, of which a lane holds 4 bytes of MN index lane / 4 each:
 //
 //     A       k: 16 bytes   16 bytes       B, 8 at a time    16 bytes   16 bytes
 //       0-7      |   r[0]    |   r[2]   |           0-7      |  r[0]  |   r[1]  |
@@ -14,13 +14,18 @@ namespace mma {
 
 enum class side { a, b };
 
-// Which eight MN indices, and which half of the step along K, register i holds; and the reverse.
+// Which eight of the 16 MN indices, and which half of the k step, register i holds; and the
+// register that holds them.
 template <side kSide>
 struct registers {
-  static constexpr __host__ __device__ int eight(int i) { return kSide == side::a ? i % 2 : i / 2; }
-  static constexpr __host__ __device__ int half(int i) { return kSide == side::a ? i / 2 : i % 2; }
-  static constexpr __host__ __device__ int of(int eight, int half) {
-    return kSide == side::a ? eight + 2 * half : 2 * eight + half;
+  static constexpr __host__ __device__ int mn_half(int i) {
+    return kSide == side::a ? i % 2 : i / 2;
+  }
+  static constexpr __host__ __device__ int k_half(int i) {
+    return kSide == side::a ? i / 2 : i % 2;
+  }
+  static constexpr __host__ __device__ int index(int mn_half, int k_half) {
+    return kSide == side::a ? mn_half + 2 * k_half : 2 * mn_half + k_half;
   }
 };
 
@@ -31,8 +36,10 @@ struct registers {
 //
 // A lane's address is lane(warp_mn), computed once, and an offset known when the kernel is
 // compiled. The swizzle of a tile is an exclusive or of the address with bits of its row, so the
-// offset of a column is added by an exclusive or, that of a row by a sum. This holds because a warp
-// begins at a multiple of 32 or 64.
+// offset of a row is added by a sum, that of a column by an exclusive or. The latter holds as long
+// as the lane's own column has none of its bits: K-major, k stays in one panel of 128 bytes, and a
+// lane begins in its first 32; MN-major, `first` is less than the 32 or 64 at whose
+// multiples a warp begins.
 //
 // K-major tiles (rows along K): ldmatrix brings 16 bytes of a row, whatever is in them. MN-major
 // tiles (rows along MN): for 16-bit elements, ldmatrix transposes.
@@ -45,7 +52,7 @@ struct operand : common::operand_tile<E, MN, BK, kKMajor> {
 
   static __device__ __forceinline__ int lane(int warp_mn) {
     const int lane = threadIdx.x % 32, matrix = lane / 8;
-    const int mn = warp_mn + in::eight(matrix) * 8, half = in::half(matrix);
+    const int mn = warp_mn + in::mn_half(matrix) * 8, half = in::k_half(matrix);
     if constexpr (kKMajor) return base::offset(mn + lane % 8, half * base::tile::kChunk);
     return base::offset(mn, half * 8 + lane % 8);
   }

@@ -9,72 +9,71 @@
 
 namespace wgmma {
 
-// acc = a warpgroup's part of the block's tile of C. Its products are asynchronous: those of one k
-// tile run while those of the next are started. So a stage is free one k tile later than in mma,
-// and the copies are kStages - 2 ahead.
+// acc = a warpgroup's part of the block's tile of C; `stages`: kStages of (BM, BK) of A and (BK,
+// BN) of B. Its products are asynchronous: those of one k tile run while those of the next are
+// started. So a stage is free one k tile later than in mma, and the copies are kStages - 2 ahead.
 //
 //   stage   0          1           2         3           (kStages = 4)
 //           running    starting    arriving  loading     start k tile 1, wait for 0, load 3
 //           loading    running     starting  arriving    start k tile 2, wait for 1, load 4
-template <class G, class S>
-__device__ __forceinline__ void multiply(const common::matrix<typename G::a_type>& a,
-                                         const common::matrix<typename G::b_type>& b, int k_tiles,
-                                         int row0, int col0, int warpgroup_row,
+template <class G, class Tile>
+__device__ __forceinline__ void multiply(const common::a_view<G>& a, const common::b_view<G>& b,
+                                         int k_tiles, int row0, int col0, int warpgroup_row,
                                          typename G::a_type* stages,
-                                         float (&acc)[S::kAccumulators]) {
-  using L = smem_layout<G, S>;
+                                         float (&acc)[Tile::kAccumulators]) {
+  using Smem = smem_layout<G, Tile>;
   const auto load = [&](int k_tile) {
     if (k_tile < k_tiles) {
-      auto* stage = stages + k_tile % S::kStages * L::kStage;
-      common::copy_k_tile<typename L::a_tile, S::kThreads, L::kVector>(a, stage, row0,
-                                                                       k_tile * S::kBK);
-      common::copy_k_tile<typename L::b_tile, S::kThreads, L::kVector>(b, L::b_of(stage), col0,
-                                                                       k_tile * S::kBK);
+      auto* stage = stages + k_tile % Tile::kStages * Smem::kStage;
+      common::copy_k_tile<typename Smem::a_tile, Tile::kThreads, Smem::kVector>(a, stage, row0,
+                                                                                k_tile * Tile::kBK);
+      common::copy_k_tile<typename Smem::b_tile, Tile::kThreads, Smem::kVector>(
+          b, Smem::b_of(stage), col0, k_tile * Tile::kBK);
     }
     kzoo::commit_group();
   };
-  for (int k_tile = 0; k_tile < S::kStages - 2; ++k_tile) load(k_tile);
+  for (int k_tile = 0; k_tile < Tile::kStages - 2; ++k_tile) load(k_tile);
 
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    kzoo::wait_group<S::kStages - 3>();
-    kzoo::fence_async_proxy();
+    kzoo::wait_group<Tile::kStages - 3>();
+    kzoo::fence_async_proxy();  // what this thread has copied is visible to wgmma
     __syncthreads();  // this stage is complete, and all warpgroups are done with the one before
                       // last
     // Equivalent to BK / 16 times wgmma.mma_async of (64, 16) of A and (16, BN) of B.
-    multiply_k_tile<G, S>(stages + k_tile % S::kStages * L::kStage, warpgroup_row, k_tile == 0,
-                          acc);
-    load(k_tile + S::kStages - 2);
-    kzoo::wgmma_wait<1>();
+    multiply_k_tile<G, Tile>(stages + k_tile % Tile::kStages * Smem::kStage, warpgroup_row,
+                             k_tile == 0, acc);
+    load(k_tile + Tile::kStages - 2);
+    kzoo::wgmma_wait<1>();  // the products of the k tile before are done
   }
-  kzoo::wgmma_wait<0>(acc);
+  kzoo::wgmma_wait<0>(acc);  // all products are done, and acc may be read
   kzoo::wait_group<0>();
 }
 
-template <class G, class S>
-__global__ void __launch_bounds__(S::kThreads, S::kBlocksPerSm)
-    wgmma_kernel(G g, common::matrix<typename G::a_type> a, common::matrix<typename G::b_type> b,
-                 bool pairs, int tile_rows, int tile_cols) {
+template <class G, class Tile>
+__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
+    wgmma_kernel(G g, common::a_view<G> a, common::b_view<G> b, bool pairs, int tile_rows,
+                 int tile_cols) {
   const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
-  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
+  const int row0 = tile.row * Tile::kBM, col0 = tile.col * Tile::kBN;
   const int warpgroup_row = threadIdx.x / kzoo::kWarpgroup * 64;
-  float acc[S::kAccumulators];  // (64, BN) of a warpgroup
-  multiply<G, S>(a, b, kzoo::ceil_div(g.k, S::kBK), row0, col0, warpgroup_row,
-                 kzoo::dynamic_shared<typename G::a_type>(), acc);
+  float acc[Tile::kAccumulators];  // (64, BN) of a warpgroup
+  multiply<G, Tile>(a, b, kzoo::ceil_div(g.k, Tile::kBK), row0, col0, warpgroup_row,
+                    kzoo::dynamic_shared<typename G::a_type>(), acc);
   store(pairs, g, row0 + warpgroup_row, col0, acc);
 }
 
-template <class S>
-struct step {
-  using tiling = S;
+template <class Tile>
+struct traits {
+  using tiling = Tile;
   template <class G>
-  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes;
+  static constexpr std::size_t kBytes = smem_layout<G, Tile>::kBytes;
   template <class G>
-  static constexpr auto kernel = wgmma_kernel<G, S>;
+  static constexpr auto kernel = wgmma_kernel<G, Tile>;
 };
 
 template <int BM, int BN, int Stages, int BlocksPerSm>
 using variant =
-    common::aligned_variant<step<tiling<BM, BN, Stages, BlocksPerSm>>, hopper_variant::types,
+    common::aligned_variant<traits<tiling<BM, BN, Stages, BlocksPerSm>>, hopper_variant::types,
                             kzoo::every_layout, common::on_hopper>;
 
 }  // namespace wgmma

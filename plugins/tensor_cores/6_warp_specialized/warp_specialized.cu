@@ -12,59 +12,63 @@ using tma::tile_maps;
 using wgmma::smem_layout;
 
 // One thread: k tiles into stages, each as soon as it is empty.
-template <class G, class S>
-__device__ __forceinline__ void produce(const tile_maps<G, S>& maps, int k_tiles, int row0,
+template <class G, class Tile>
+__device__ __forceinline__ void produce(const tile_maps<G, Tile>& maps, int k_tiles, int row0,
                                         int col0, typename G::a_type* stages,
-                                        barriers<S::kStages>& sync) {
-  position<S::kStages> at;
-  for (int k_tile = 0; k_tile < k_tiles; ++k_tile, at.advance()) {
-    sync.empty[at.stage].wait(at.parity ^ 1);  // at once, the first time round
-    tma::load_stage<G, S>(maps, stages + at.stage * smem_layout<G, S>::kStage, row0, col0,
-                          k_tile * S::kBK, sync.full[at.stage]);
+                                        barriers<Tile::kStages>& sync) {
+  pipeline_state<Tile::kStages> state;
+  for (int k_tile = 0; k_tile < k_tiles; ++k_tile, state.advance()) {
+    // At once, the first time round: a new barrier passes a wait for parity 1.
+    sync.empty[state.stage].wait(state.parity ^ 1);
+    tma::load_stage<G, Tile>(maps, stages + state.stage * smem_layout<G, Tile>::kStage, row0, col0,
+                             k_tile * Tile::kBK, sync.full[state.stage]);
   }
 }
 
-template <class G, class S>
-__global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
-    warp_specialized_kernel(const __grid_constant__ tile_maps<G, S> maps, G g, bool pairs,
+template <class G, class Tile>
+__global__ void __launch_bounds__(kBlockThreads<Tile>, Tile::kBlocksPerSm)
+    warp_specialized_kernel(const __grid_constant__ tile_maps<G, Tile> maps, G g, bool pairs,
                             int tile_rows, int tile_cols) {
-  auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto& sync =
-      *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * smem_layout<G, S>::kStage);
-  if (threadIdx.x == 0) sync.init(S::kWarpgroups);
+  auto* stages = kzoo::dynamic_shared<typename G::a_type>();  // kStages of (BM, BK) and (BK, BN)
+  auto& sync = *reinterpret_cast<barriers<Tile::kStages>*>(
+      stages + Tile::kStages * smem_layout<G, Tile>::kStage);
+  if (threadIdx.x == 0) sync.init(Tile::kWarpgroups);
   __syncthreads();
 
   const auto tile = kzoo::threadblock_swizzle(blockIdx.x, tile_rows, tile_cols, 8);
-  const int row0 = tile.row * S::kBM, col0 = tile.col * S::kBN;
-  const int k_tiles = kzoo::ceil_div(g.k, S::kBK);
+  const int row0 = tile.row * Tile::kBM, col0 = tile.col * Tile::kBN;
+  const int k_tiles = kzoo::ceil_div(g.k, Tile::kBK);
   const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
-  if (warpgroup == S::kWarpgroups) {
-    if constexpr (registers<S>::kMove) kzoo::release_registers<registers<S>::kProducer>();
-    if (threadIdx.x % kzoo::kWarpgroup == 0) produce<G, S>(maps, k_tiles, row0, col0, stages, sync);
+  if (warpgroup == Tile::kWarpgroups) {
+    kzoo::release_registers<registers<Tile>::kProducer>();
+    if (threadIdx.x % kzoo::kWarpgroup == 0)
+      produce<G, Tile>(maps, k_tiles, row0, col0, stages, sync);
   } else {
-    if constexpr (registers<S>::kMove) kzoo::request_registers<registers<S>::kConsumer>();
-    position<S::kStages> at;
-    float acc[S::kAccumulators];  // (64, BN) of a warpgroup
+    kzoo::request_registers<registers<Tile>::kConsumer>();
+    pipeline_state<Tile::kStages> state;
+    float acc[Tile::kAccumulators];  // (64, BN) of a warpgroup
     const auto release = [&](int stage) {
       if (threadIdx.x % kzoo::kWarpgroup == 0) sync.empty[stage].arrive();
     };
-    consume<G, S>(
-        stages, sync, at, k_tiles, warpgroup * 64, release, [](int) {}, acc);
+    // Equivalent to tma's loop: wait for full, multiply_k_tile, wait for the k tile before, release
+    // its stage.
+    consume<G, Tile>(stages, sync, state, k_tiles, warpgroup * 64, release, acc);
     wgmma::store(pairs, g, row0 + warpgroup * 64, col0, acc);
   }
 }
 
-template <class S>
-struct step : tma::block_per_tile<step<S>, S> {
-  static constexpr int kThreads = warp_specialized::kThreads<S>;
+template <class Tile>
+struct traits : tma::block_per_tile<traits<Tile>, Tile> {
+  static constexpr int kThreads = warp_specialized::kBlockThreads<Tile>;
   template <class G>
-  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes + sizeof(barriers<S::kStages>);
+  static constexpr std::size_t kBytes = smem_layout<G, Tile>::kBytes +
+                                        sizeof(barriers<Tile::kStages>);
   template <class G>
-  static constexpr auto kernel = warp_specialized_kernel<G, S>;
+  static constexpr auto kernel = warp_specialized_kernel<G, Tile>;
 };
 
 template <int BM, int BN, int Stages>
-using variant = tma::tile_variant<step<wgmma::tiling<BM, BN, Stages, 1>>>;
+using variant = tma::tile_variant<traits<wgmma::tiling<BM, BN, Stages, 1>>>;
 
 }  // namespace warp_specialized
 

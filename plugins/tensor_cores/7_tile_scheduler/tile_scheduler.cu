@@ -15,72 +15,75 @@ using tma::tile_maps;
 using wgmma::smem_layout;
 
 // One thread: k tiles into stages, each as soon as it is empty.
-template <class G, class S>
-__device__ __forceinline__ void produce(const tile_maps<G, S>& maps, const tiles<S>& all,
-                                        typename G::a_type* stages, barriers<S::kStages>& sync) {
-  position<S::kStages> at;
-  all.for_own([&](int row0, int col0) {
-    for (int k_tile = 0; k_tile < all.k_tiles; ++k_tile, at.advance()) {
-      sync.empty[at.stage].wait(at.parity ^ 1);  // at once, the first time round
-      tma::load_stage<G, S>(maps, stages + at.stage * smem_layout<G, S>::kStage, row0, col0,
-                            k_tile * S::kBK, sync.full[at.stage]);
+template <class G, class Tile>
+__device__ __forceinline__ void produce(const tile_maps<G, Tile>& maps,
+                                        const persistent_tiles<Tile>& tiles,
+                                        typename G::a_type* stages, barriers<Tile::kStages>& sync) {
+  pipeline_state<Tile::kStages> state;
+  // Equivalent to for (tile = blockIdx.x; tile < tiles.count(); tile += gridDim.x).
+  tiles.for_each_of_block([&](int row0, int col0) {
+    for (int k_tile = 0; k_tile < tiles.k_tiles; ++k_tile, state.advance()) {
+      // At once, the first time round: a new barrier passes a wait for parity 1.
+      sync.empty[state.stage].wait(state.parity ^ 1);
+      tma::load_stage<G, Tile>(maps, stages + state.stage * smem_layout<G, Tile>::kStage, row0,
+                               col0, k_tile * Tile::kBK, sync.full[state.stage]);
     }
   });
 }
 
-template <class G, class S>
-__global__ void __launch_bounds__(kThreads<S>, S::kBlocksPerSm)
-    tile_scheduler_kernel(const __grid_constant__ tile_maps<G, S> maps, G g, bool pairs,
-                          tiles<S> all) {
-  auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto& sync =
-      *reinterpret_cast<barriers<S::kStages>*>(stages + S::kStages * smem_layout<G, S>::kStage);
-  if (threadIdx.x == 0) sync.init(S::kWarpgroups);
+template <class G, class Tile>
+__global__ void __launch_bounds__(kBlockThreads<Tile>, Tile::kBlocksPerSm)
+    tile_scheduler_kernel(const __grid_constant__ tile_maps<G, Tile> maps, G g, bool pairs,
+                          persistent_tiles<Tile> tiles) {
+  auto* stages = kzoo::dynamic_shared<typename G::a_type>();  // kStages of (BM, BK) and (BK, BN)
+  auto& sync = *reinterpret_cast<barriers<Tile::kStages>*>(
+      stages + Tile::kStages * smem_layout<G, Tile>::kStage);
+  if (threadIdx.x == 0) sync.init(Tile::kWarpgroups);
   __syncthreads();
 
   const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
-  if (warpgroup == S::kWarpgroups) {
-    if constexpr (registers<S>::kMove) kzoo::release_registers<registers<S>::kProducer>();
-    if (threadIdx.x % kzoo::kWarpgroup == 0) produce<G, S>(maps, all, stages, sync);
+  if (warpgroup == Tile::kWarpgroups) {
+    kzoo::release_registers<registers<Tile>::kProducer>();
+    if (threadIdx.x % kzoo::kWarpgroup == 0) produce<G, Tile>(maps, tiles, stages, sync);
   } else {
-    if constexpr (registers<S>::kMove) kzoo::request_registers<registers<S>::kConsumer>();
-    position<S::kStages> at;
+    kzoo::request_registers<registers<Tile>::kConsumer>();
+    pipeline_state<Tile::kStages> state;
     const auto release = [&](int stage) {
       if (threadIdx.x % kzoo::kWarpgroup == 0) sync.empty[stage].arrive();
     };
-    all.for_own([&](int row0, int col0) {
-      float acc[S::kAccumulators];  // (64, BN) of a warpgroup
-      consume<G, S>(
-          stages, sync, at, all.k_tiles, warpgroup * 64, release, [](int) {}, acc);
+    tiles.for_each_of_block([&](int row0, int col0) {
+      float acc[Tile::kAccumulators];  // (64, BN) of a warpgroup
+      consume<G, Tile>(stages, sync, state, tiles.k_tiles, warpgroup * 64, release, acc);
       wgmma::store(pairs, g, row0 + warpgroup * 64, col0, acc);
     });
   }
 }
 
-template <class S>
-struct step {
+template <class Tile>
+struct traits {
   template <class G>
-  static constexpr std::size_t kBytes = smem_layout<G, S>::kBytes + sizeof(barriers<S::kStages>);
+  static constexpr std::size_t kBytes = smem_layout<G, Tile>::kBytes +
+                                        sizeof(barriers<Tile::kStages>);
 
   template <class G>
   static void prepare() {
-    kzoo::allow_dynamic_shared(tile_scheduler_kernel<G, S>, kBytes<G>);
+    kzoo::allow_dynamic_shared(tile_scheduler_kernel<G, Tile>, kBytes<G>);
   }
   template <class G>
   static void launch(const G& g, int multiprocessors, kzoo::stream_t stream) {
-    const auto all = tiles<S>::of(g);
-    kzoo::launch({.grid = dim3(std::min(all.count(), multiprocessors)),
-                  .block = dim3(kThreads<S>),
+    const auto tiles = persistent_tiles<Tile>::of(g);
+    kzoo::launch({.grid = dim3(std::min(tiles.count(), multiprocessors)),
+                  .block = dim3(kBlockThreads<Tile>),
                   .dynamic_shared = kBytes<G>,
-                  .max_threads = kThreads<S>,
+                  .max_threads = kBlockThreads<Tile>,
                   .stream = stream},
-                 tile_scheduler_kernel<G, S>, tile_maps<G, S>::of(g), g, common::pairs_aligned(g),
-                 all);
+                 tile_scheduler_kernel<G, Tile>, tile_maps<G, Tile>::of(g), g,
+                 common::pairs_aligned(g), tiles);
   }
 };
 
 template <int BM, int BN, int Stages>
-using variant = tma::tile_variant<step<wgmma::tiling<BM, BN, Stages, 1>>>;
+using variant = tma::tile_variant<traits<wgmma::tiling<BM, BN, Stages, 1>>>;
 
 }  // namespace tile_scheduler
 

@@ -23,9 +23,9 @@ struct from_sm80 {
 // are G, A and B as they are in memory, whether pairs of C's elements may be stored as one word,
 // and how many tiles C has in a column and in a row. fp32 matrices are multiplied as TF32. Device:
 // from_sm80, or on_hopper.
-template <class Step, class Types, class Layouts = kzoo::every_layout, class Device = from_sm80>
+template <class Traits, class Types, class Layouts = kzoo::every_layout, class Device = from_sm80>
 class aligned_variant : public Device {
-  using S = typename Step::tiling;
+  using Tile = typename Traits::tiling;
 
  public:
   using types = Types;
@@ -38,7 +38,7 @@ class aligned_variant : public Device {
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     std::size_t needed = 0;
     for_gemm_of(p, types{}, layouts{},
-                [&](auto of) { needed = Step::template kBytes<typename decltype(of)::type>; });
+                [&](auto of) { needed = Traits::template kBytes<typename decltype(of)::type>; });
     return d.kind == KZOO_CPU || needed <= d.shared_bytes_per_block
                ? nullptr
                : "its stages need more shared memory than a block of this device can have";
@@ -53,7 +53,7 @@ class aligned_variant : public Device {
       : multiprocessors_(static_cast<int>(d.multiprocessors)) {
     for_gemm_of(p, types{}, layouts{}, [](auto of) {
       using G = typename decltype(of)::type;
-      kzoo::allow_dynamic_shared(Step::template kernel<G>, Step::template kBytes<G>);
+      kzoo::allow_dynamic_shared(Traits::template kernel<G>, Traits::template kBytes<G>);
     });
   }
 
@@ -67,8 +67,8 @@ class aligned_variant : public Device {
     };
     bool copied = false;
     const G of = with_copies(g, needs, arguments.workspace, multiprocessors_, stream, copied);
-    launch_tiles<S>(Step::template kernel<G>, of, S::kThreads, Step::template kBytes<G>, stream, of,
-                    a_of(of), b_of(of), pairs_aligned(of));
+    launch_tiles<Tile>(Traits::template kernel<G>, of, Tile::kThreads, Traits::template kBytes<G>,
+                       stream, of, a_of(of), b_of(of), pairs_aligned(of));
   }
 
  private:

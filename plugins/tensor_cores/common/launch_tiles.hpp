@@ -7,12 +7,12 @@
 
 namespace common {
 
-// S: what kernels call a tiling. The kernel's last two parameters are the tiles of a column of C
+// The kernel's last two parameters are the tiles of a column of C
 // and those of a row.
-template <class S, class Gemm, class... Parameter, class... Argument>
+template <class Tile, class Gemm, class... Parameter, class... Argument>
 void launch_tiles(void (*kernel)(Parameter...), const Gemm& g, unsigned threads,
                   std::size_t dynamic_shared, kzoo::stream_t stream, const Argument&... arguments) {
-  const int tile_rows = kzoo::ceil_div(g.m, S::kBM), tile_cols = kzoo::ceil_div(g.n, S::kBN);
+  const int tile_rows = kzoo::ceil_div(g.m, Tile::kBM), tile_cols = kzoo::ceil_div(g.n, Tile::kBN);
   kzoo::launch({.grid = dim3(static_cast<unsigned>(tile_rows) * tile_cols),
                 .block = dim3(threads),
                 .dynamic_shared = dynamic_shared,

@@ -4,16 +4,16 @@
 #include <kzoo/cluster.hpp>
 #include <tensor_cores/common/tma_operands.hpp>
 
-namespace tma {
+namespace clusters {
 
-// Blocks of a cluster below each other have the same columns of B, those side by side the same
-// rows of A. Each loads its part of what is shared, and the copy engine delivers it to both.
-template <class G, class S>
+// Two blocks of a cluster, one below the other, have the same columns of B; two side by side have
+// the same rows of A. Each loads its part of what is shared, and TMA delivers it to both.
+template <class G, class Tile>
 struct parts {
-  using L = wgmma::smem_layout<G, S>;
-  using a_part = typename L::template a_tile_of<S::kBM / S::kClusterN>;
-  using b_part = typename L::template b_tile_of<S::kBN / S::kClusterM>;
-  using maps = operand_maps<a_part, b_part>;
+  using Smem = wgmma::smem_layout<G, Tile>;
+  using a_part = typename Smem::template a_tile_of<Tile::kBM / Tile::kClusterN>;
+  using b_part = typename Smem::template b_tile_of<Tile::kBN / Tile::kClusterM>;
+  using maps = tma::operand_maps<a_part, b_part>;
 };
 
 template <class Part, bool kToAll, int kBlocks>
@@ -28,4 +28,4 @@ __device__ __forceinline__ void load_part(const kzoo::tensor_map<typename Part::
   }
 }
 
-}  // namespace tma
+}  // namespace clusters

@@ -1,5 +1,5 @@
 #pragma once
-// The base of variants that are built for sm_90a: wgmma, the copy engine and clusters.
+// The base of variants that are built for sm_90a: wgmma, TMA and clusters.
 
 #include <kzoo/abi.h>
 

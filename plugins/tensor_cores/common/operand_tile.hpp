@@ -12,14 +12,18 @@ namespace common {
 
 // A and B as they are in memory.
 template <class G>
-auto a_of(const G& g) {
-  return G::kATransposed ? matrix<typename G::a_type>{g.a, g.lda, g.k, g.m}
-                         : matrix<typename G::a_type>{g.a, g.lda, g.m, g.k};
+using a_view = matrix_view<typename G::a_type>;
+template <class G>
+using b_view = matrix_view<typename G::b_type>;
+template <class G>
+a_view<G> a_of(const G& g) {
+  if constexpr (G::kATransposed) return {g.a, g.lda, g.k, g.m};
+  return {g.a, g.lda, g.m, g.k};
 }
 template <class G>
-auto b_of(const G& g) {
-  return G::kBTransposed ? matrix<typename G::b_type>{g.b, g.ldb, g.n, g.k}
-                         : matrix<typename G::b_type>{g.b, g.ldb, g.k, g.n};
+b_view<G> b_of(const G& g) {
+  if constexpr (G::kBTransposed) return {g.b, g.ldb, g.n, g.k};
+  return {g.b, g.ldb, g.k, g.n};
 }
 
 // A k tile of an operand: MN indices (rows of A or columns of B) and BK steps along K. It lies in
@@ -42,10 +46,10 @@ struct operand_tile {
 };
 
 // Starts to copy a k tile, kWidth elements at a time. All kThreads threads call it.
-template <class Tile, int kThreads, int kWidth, class E>
-__device__ __forceinline__ void copy_k_tile(const matrix<E>& from, E* to, int mn, int k) {
-  swizzled_copy<typename Tile::tile, kThreads, kWidth>(from, to, Tile::row(mn, k),
-                                                       Tile::col(mn, k));
+template <class KTile, int kThreads, int kWidth, class E>
+__device__ __forceinline__ void copy_k_tile(const matrix_view<E>& from, E* to, int mn, int k) {
+  swizzled_copy<typename KTile::tile, kThreads, kWidth>(from, to, KTile::row(mn, k),
+                                                        KTile::col(mn, k));
 }
 
 }  // namespace common

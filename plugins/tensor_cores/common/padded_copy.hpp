@@ -30,7 +30,7 @@ constexpr __host__ __device__ std::int64_t padded_row_bytes(std::int64_t cols,
 // What is copied, and where to. There are no rows where nothing is.
 template <class E>
 struct padded_copy {
-  matrix<E> from{};
+  matrix_view<E> from{};
   E* to = nullptr;
 
   // Elements from row to row of the copy.

@@ -33,19 +33,19 @@ class run_numbers {
   mutable std::uint64_t runs_ = reinterpret_cast<std::uintptr_t>(this);
 };
 
-template <class S>
+template <class Tile>
 struct partial_sums {
-  static constexpr int kVec4s = S::kAccumulators / 4;
+  static constexpr int kVec4s = Tile::kAccumulators / 4;
   static constexpr std::size_t kSlot = std::size_t{kVec4s} * kzoo::kWarpgroup * sizeof(float4);
 
   unsigned long long* flags;  // for each warpgroup of each block: one flag, one slot
   float4* slots;
   unsigned long long written;  // what a flag becomes
 
-  static std::size_t bytes(const schedule<S>& work) {
+  static std::size_t bytes(const schedule<Tile>& work) {
     return work.shares() || work.splits > 1 ? flag_bytes(work) + warpgroups(work) * kSlot : 0;
   }
-  static partial_sums in(void* workspace, const schedule<S>& work, unsigned long long written) {
+  static partial_sums in(void* workspace, const schedule<Tile>& work, unsigned long long written) {
     auto* bytes = static_cast<unsigned char*>(workspace);
     return {reinterpret_cast<unsigned long long*>(bytes),
             bytes == nullptr ? nullptr : reinterpret_cast<float4*>(bytes + flag_bytes(work)),
@@ -53,7 +53,8 @@ struct partial_sums {
   }
 
   // The calling warpgroup's sums are not the whole of its part of C.
-  __device__ __forceinline__ void leave(const float (&acc)[S::kAccumulators], int warpgroup) const {
+  __device__ __forceinline__ void leave(const float (&acc)[Tile::kAccumulators],
+                                        int warpgroup) const {
     const int number = own(static_cast<int>(blockIdx.x), warpgroup);
     write(acc, warpgroup);
     __threadfence();
@@ -62,7 +63,8 @@ struct partial_sums {
   }
 
   // The same without a flag.
-  __device__ __forceinline__ void write(const float (&acc)[S::kAccumulators], int warpgroup) const {
+  __device__ __forceinline__ void write(const float (&acc)[Tile::kAccumulators],
+                                        int warpgroup) const {
     float4* to = slot(own(static_cast<int>(blockIdx.x), warpgroup));
 #pragma unroll
     for (int v = 0; v < kVec4s; ++v) {
@@ -72,12 +74,12 @@ struct partial_sums {
   }
 
   // The others' sums of a tile are added in a fixed order: those of the next cluster first.
-  __device__ __forceinline__ void collect(const schedule<S>& work, int shared_tile, int warpgroup,
-                                          float (&acc)[S::kAccumulators]) const {
+  __device__ __forceinline__ void collect(const schedule<Tile>& work, int shared_tile,
+                                          int warpgroup, float (&acc)[Tile::kAccumulators]) const {
     const int end = (shared_tile + 1) * work.k_tiles,
-              rank = static_cast<int>(blockIdx.x) % S::kCluster;
+              rank = static_cast<int>(blockIdx.x) % Tile::kCluster;
     for (int c = work.cluster() + 1; c < work.clusters && work.begin(c) < end; ++c) {
-      const int number = own(c * S::kCluster + rank, warpgroup);
+      const int number = own(c * Tile::kCluster + rank, warpgroup);
       if (threadIdx.x % kzoo::kWarpgroup == 0) {
         while (atomicCAS(flags + number, written, 0ULL) != written) __nanosleep(100);
         __threadfence();
@@ -96,16 +98,16 @@ struct partial_sums {
   }
 
  private:
-  static std::size_t warpgroups(const schedule<S>& work) {
-    return std::size_t{static_cast<unsigned>(work.blocks())} * S::kWarpgroups;
+  static std::size_t warpgroups(const schedule<Tile>& work) {
+    return std::size_t{static_cast<unsigned>(work.blocks())} * Tile::kWarpgroups;
   }
-  static std::size_t flag_bytes(const schedule<S>& work) {
+  static std::size_t flag_bytes(const schedule<Tile>& work) {
     constexpr std::size_t kAlignment = 256;
     return (warpgroups(work) * sizeof(unsigned long long) + kAlignment - 1) / kAlignment *
            kAlignment;
   }
   static __device__ __forceinline__ int own(int block, int warpgroup) {
-    return block * S::kWarpgroups + warpgroup;
+    return block * Tile::kWarpgroups + warpgroup;
   }
   __device__ __forceinline__ float4* slot(int number) const {
     return slots + std::size_t(number) * kVec4s * kzoo::kWarpgroup + threadIdx.x % kzoo::kWarpgroup;

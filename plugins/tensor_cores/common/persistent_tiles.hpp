@@ -7,26 +7,27 @@
 
 namespace tile_scheduler {
 
-// A cluster of kClusterM blocks computes as many tiles below each other: group number
-// `blockIdx.x / kClusterM`, and then every so many groups as there are clusters.
-template <class S, int kClusterM = 1>
-struct tiles {
-  int rows, cols, k_tiles;  // rows and columns of groups
+// A cluster of kClusterM blocks computes as many tiles, one below the other: a cluster tile. Its
+// first is number blockIdx.x / kClusterM, and each next one lies as many further as there are
+// clusters.
+template <class Tile, int kClusterM = 1>
+struct persistent_tiles {
+  int rows, cols, k_tiles;  // rows and columns of cluster tiles
 
   template <class G>
-  static tiles of(const G& g) {
-    return {kzoo::ceil_div(g.m, kClusterM * S::kBM), kzoo::ceil_div(g.n, S::kBN),
-            kzoo::ceil_div(g.k, S::kBK)};
+  static persistent_tiles of(const G& g) {
+    return {kzoo::ceil_div(g.m, kClusterM * Tile::kBM), kzoo::ceil_div(g.n, Tile::kBN),
+            kzoo::ceil_div(g.k, Tile::kBK)};
   }
-  __host__ __device__ int count() const { return rows * cols; }  // groups
+  __host__ __device__ int count() const { return rows * cols; }  // cluster tiles
 
   // Calls visit(row, col), where in C the tile begins, for each tile of the calling block.
   template <class Visit>
-  __device__ __forceinline__ void for_own(Visit visit) const {
+  __device__ __forceinline__ void for_each_of_block(Visit visit) const {
     const int rank = static_cast<int>(blockIdx.x) % kClusterM;
     for (int i = blockIdx.x / kClusterM; i < count(); i += gridDim.x / kClusterM) {
-      const auto group = kzoo::threadblock_swizzle(i, rows, cols, 8);
-      visit((kClusterM * group.row + rank) * S::kBM, group.col * S::kBN);
+      const auto tile = kzoo::threadblock_swizzle(i, rows, cols, 8);
+      visit((kClusterM * tile.row + rank) * Tile::kBM, tile.col * Tile::kBN);
     }
   }
 };

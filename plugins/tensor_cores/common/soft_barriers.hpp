@@ -17,7 +17,7 @@
 
 namespace persistent {
 
-template <class S>
+template <class Tile>
 struct soft_barriers {
   static constexpr int kInterval = 32, kLag = 4;
   // What 132 SMs read in so many k tiles of 128 bytes is 60 MB, the L2 of an H200.
@@ -27,11 +27,11 @@ struct soft_barriers {
   int count;          // of barriers
 
   // All clusters have `work.each` whole tiles; a few have one more, which has no barriers.
-  static int count_of(const schedule<S>& work) {
-    const bool worth = S::kManyTiles && work.k_tiles >= kInL2;
+  static int count_of(const schedule<Tile>& work) {
+    const bool worth = Tile::kManyTiles && work.k_tiles >= kInL2;
     return worth ? work.each * work.k_tiles / kInterval : 0;
   }
-  static std::size_t bytes(const schedule<S>& work) {
+  static std::size_t bytes(const schedule<Tile>& work) {
     return static_cast<std::size_t>(count_of(work)) * sizeof(unsigned);
   }
 
@@ -39,7 +39,7 @@ struct soft_barriers {
   __device__ __forceinline__ void wait(int done, int clusters) const {
     const int barrier = done / kInterval, since = done % kInterval;
     if (barrier >= count) return;
-    if (since == 0 && blockIdx.x % S::kCluster == 0) atomicAdd(arrived + barrier, 1u);
+    if (since == 0 && blockIdx.x % Tile::kCluster == 0) atomicAdd(arrived + barrier, 1u);
     if (since != kLag) return;
     constexpr int kMostPolls = 5000;
     for (int poll = 0; poll < kMostPolls && !all_at(barrier, clusters); ++poll) __nanosleep(20);

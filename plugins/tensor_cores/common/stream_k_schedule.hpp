@@ -50,7 +50,7 @@ struct divisor {
 // What runs at the same time covers a compact part of C. Every second tile goes through K backward,
 // and every second band of tiles from right to left: what was read last is read again first, while
 // the L2 still has it.
-template <class S>
+template <class Tile>
 struct schedule {
   static constexpr int kBand = 8;  // tiles
   int rows, cols, k_tiles;         // rows and columns in tiles of a cluster
@@ -61,9 +61,9 @@ struct schedule {
 
   // `most`: clusters that the device runs at a time.
   schedule(std::int64_t m, std::int64_t n, std::int64_t k, int most, bool may_split = false)
-      : rows(tiles(m, S::kBM * S::kClusterM)),
-        cols(tiles(n, S::kBN * S::kClusterN)),
-        k_tiles(tiles(k, S::kBK)),
+      : rows(tiles(m, Tile::kBM * Tile::kClusterM)),
+        cols(tiles(n, Tile::kBN * Tile::kClusterN)),
+        k_tiles(tiles(k, Tile::kBK)),
         clusters(std::min(most, rows * cols)),
         whole(rows * cols),
         band_tiles(kBand * cols) {
@@ -74,7 +74,7 @@ struct schedule {
       return;
     }
     const int rest = whole % most;
-    if (S::kManyTiles && worth_sharing(std::int64_t{rest} * k_tiles / most)) {
+    if (Tile::kManyTiles && worth_sharing(std::int64_t{rest} * k_tiles / most)) {
       clusters = most;
       whole -= rest;
     }
@@ -83,10 +83,10 @@ struct schedule {
   }
 
   __host__ __device__ bool shares() const {
-    return S::kManyTiles && splits == 1 && whole < rows * cols;
+    return Tile::kManyTiles && splits == 1 && whole < rows * cols;
   }
   __host__ __device__ int all_tiles() const { return rows * cols; }
-  int blocks() const { return clusters * S::kCluster; }
+  int blocks() const { return clusters * Tile::kCluster; }
 
   // A cluster's share is [begin(c), begin(c + 1)) of the k tiles of all tiles that are shared.
   __device__ int begin(int c) const {
@@ -95,12 +95,12 @@ struct schedule {
   }
 
   // The calling block's cluster, and its place there.
-  __device__ int cluster() const { return static_cast<int>(blockIdx.x) / S::kCluster; }
+  __device__ int cluster() const { return static_cast<int>(blockIdx.x) / Tile::kCluster; }
   __device__ int m_rank() const {
-    return static_cast<int>(blockIdx.x) % S::kCluster % S::kClusterM;
+    return static_cast<int>(blockIdx.x) % Tile::kCluster % Tile::kClusterM;
   }
   __device__ int n_rank() const {
-    return static_cast<int>(blockIdx.x) % S::kCluster / S::kClusterM;
+    return static_cast<int>(blockIdx.x) % Tile::kCluster / Tile::kClusterM;
   }
 
   // How many assignments the calling block has, their k tiles together, and the assignment `turn`.
@@ -135,7 +135,8 @@ struct schedule {
     const int right = height == kBand ? in_band / kBand : in_band / height;
     const int row = band * kBand + in_band - right * height;
     const int col = band % 2 == 0 ? right : cols - 1 - right;
-    return {(row * S::kClusterM + m_rank) * S::kBM, (col * S::kClusterN + n_rank) * S::kBN};
+    return {(row * Tile::kClusterM + m_rank) * Tile::kBM,
+            (col * Tile::kClusterN + n_rank) * Tile::kBN};
   }
 
  private:
@@ -144,7 +145,7 @@ struct schedule {
   // some half as long again, and without multicast twice as long.
   bool worth_sharing(std::int64_t share) const {
     constexpr int kSums = 8;
-    return share >= kSums && k_tiles - share >= kSums + share / S::kCluster;
+    return share >= kSums && k_tiles - share >= kSums + share / Tile::kCluster;
   }
   // The launch that adds the parts up takes as long as some k tiles, and so do the parts' way to
   // it.

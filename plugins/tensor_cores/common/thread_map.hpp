@@ -5,7 +5,8 @@
 //            kAcross * kWidth
 //         +----+----+----+----+ - - - +
 //         | t0 | t1 | t2 | t3 |       |
-//   kDown | t4 | t5 | t6 | t7 |       |  Rows      each thread: kRowSteps x kColSteps of these
+//   kDown | t4 | t5 | t6 | t7 |       |  Rows      each thread: kRowIterations x kColIterations of
+//   these
 //         +----+----+----+----+ - - - +
 //         |         ...       |       |
 //         + - - - - - - - - - + - - - +
@@ -19,8 +20,8 @@ template <int Rows, int Cols, int kThreads, int Width,
           int Across = (Cols / Width < kThreads ? Cols / Width : kThreads)>
 struct thread_map {
   static constexpr int kWidth = Width, kAcross = Across, kDown = kThreads / Across;
-  static constexpr int kRowSteps = Rows / kDown, kColSteps = Cols / (Across * Width);
-  static constexpr int kCount = kRowSteps * kColSteps;
+  static constexpr int kRowIterations = Rows / kDown, kColIterations = Cols / (Across * Width);
+  static constexpr int kCount = kRowIterations * kColIterations;
   static_assert(kThreads % Across == 0 && Rows % kDown == 0 && Cols % (Across * Width) == 0,
                 "each thread must load the same number of elements");
 

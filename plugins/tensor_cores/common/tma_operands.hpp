@@ -1,5 +1,5 @@
 #pragma once
-// A and B as the copy engine knows them.
+// A and B as the Tensor Memory Accelerator (TMA) knows them: tensor maps, and loads of k tiles.
 
 #include <kzoo/tma.hpp>
 #include <tensor_cores/common/launch_tiles.hpp>
@@ -28,47 +28,50 @@ struct operand_maps {
   }
 
  private:
-  template <class Tile, class E>
-  static auto map_of(const common::matrix<E>& from) {
-    return kzoo::make_tensor_map<typename Tile::tile>(from.data, from.rows, from.cols,
-                                                      from.row_length);
+  template <class KTile, class E>
+  static auto map_of(const common::matrix_view<E>& from) {
+    return kzoo::make_tensor_map<typename KTile::tile>(from.data, from.rows, from.cols,
+                                                       from.row_length);
   }
 };
 
 // Maps of whole k tiles.
-template <class G, class S>
-using tile_maps = operand_maps<typename wgmma::smem_layout<G, S>::a_tile,
-                               typename wgmma::smem_layout<G, S>::b_tile>;
+template <class G, class Tile>
+using tile_maps = operand_maps<typename wgmma::smem_layout<G, Tile>::a_tile,
+                               typename wgmma::smem_layout<G, Tile>::b_tile>;
 
 // Starts to load k tiles into a stage.
-template <class G, class S>
-__device__ __forceinline__ void load_stage(const tile_maps<G, S>& maps, typename G::a_type* stage,
-                                           int row, int col, int k, kzoo::mbarrier& arrived) {
-  using L = wgmma::smem_layout<G, S>;
-  arrived.arrive_and_expect(L::kStageBytes);
-  kzoo::tma_load(maps.a, stage, L::a_tile::row(row, k), L::a_tile::col(row, k), arrived);
-  kzoo::tma_load(maps.b, L::b_of(stage), L::b_tile::row(col, k), L::b_tile::col(col, k), arrived);
+template <class G, class Tile>
+__device__ __forceinline__ void load_stage(const tile_maps<G, Tile>& maps,
+                                           typename G::a_type* stage, int row, int col, int k,
+                                           kzoo::mbarrier& arrived) {
+  using Smem = wgmma::smem_layout<G, Tile>;
+  arrived.arrive_and_expect(Smem::kStageBytes);
+  kzoo::tma_load(maps.a, stage, Smem::a_tile::row(row, k), Smem::a_tile::col(row, k), arrived);
+  kzoo::tma_load(maps.b, Smem::b_of(stage), Smem::b_tile::row(col, k), Smem::b_tile::col(col, k),
+                 arrived);
 }
 
 // What a Step of tile_variant derives from whose kernel has a block for each tile of C. Step has
 // kThreads, and for each G kBytes of shared memory and a kernel.
-template <class Step, class S>
+template <class Traits, class Tile>
 struct block_per_tile {
   template <class G>
   static void prepare() {
-    kzoo::allow_dynamic_shared(Step::template kernel<G>, Step::template kBytes<G>);
+    kzoo::allow_dynamic_shared(Traits::template kernel<G>, Traits::template kBytes<G>);
   }
   template <class G>
   static void launch(const G& g, int, kzoo::stream_t stream) {
-    common::launch_tiles<S>(Step::template kernel<G>, g, Step::kThreads, Step::template kBytes<G>,
-                            stream, tile_maps<G, S>::of(g), g, common::pairs_aligned(g));
+    common::launch_tiles<Tile>(Traits::template kernel<G>, g, Traits::kThreads,
+                               Traits::template kBytes<G>, stream, tile_maps<G, Tile>::of(g), g,
+                               common::pairs_aligned(g));
   }
 };
 
 // A variant whose tiles TMA loads. Step has prepare<G>() and launch(g, multiprocessors,
 // stream). Operands with rows that TMA cannot address are copied first, into the workspace, to rows
 // that it can.
-template <class Step>
+template <class Traits>
 class tile_variant : public wgmma::hopper_variant {
  public:
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
@@ -79,7 +82,7 @@ class tile_variant : public wgmma::hopper_variant {
   tile_variant(const kzoo_problem& p, const kzoo_device& d)
       : multiprocessors_(static_cast<int>(d.multiprocessors)) {
     common::for_gemm_of(p, types{}, layouts{},
-                        [](auto of) { Step::template prepare<typename decltype(of)::type>(); });
+                        [](auto of) { Traits::template prepare<typename decltype(of)::type>(); });
   }
 
   template <class G>
@@ -91,7 +94,7 @@ class tile_variant : public wgmma::hopper_variant {
     bool copied = false;
     const G of =
         common::with_copies(g, needs, arguments.workspace, multiprocessors_, stream, copied);
-    Step::launch(of, multiprocessors_, stream);
+    Traits::launch(of, multiprocessors_, stream);
   }
 
  private:

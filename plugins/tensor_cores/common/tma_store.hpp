@@ -1,6 +1,6 @@
 #pragma once
-// C by the copy engine: accumulators are rounded, go to shared memory in rows, a panel of 64
-// columns at a time, and leave from there while something else is computed.
+// C by TMA: accumulators are rounded, go to shared memory in rows, a panel of 64 columns at a time,
+// and leave from there while something else is computed.
 
 #include <kzoo/mma.hpp>
 #include <kzoo/tma.hpp>
@@ -8,16 +8,16 @@
 
 #include <cstring>
 
-namespace tma {
+namespace tma_store {
 
-// Panels that a warpgroup has in shared memory, used in turn. Only a C of 16-bit elements leaves by
-// TMA.
+// A panel of C, 64 rows of 128 bytes, and the panels that a warpgroup has in shared memory, used in
+// turn. Only a C of 16-bit elements leaves by TMA.
 template <class T>
-using out_tile = kzoo::swizzled_tile<T, 64, 128 / sizeof(T)>;
-template <class T, class S>
-struct out_buffers {
-  static constexpr int kCount = sizeof(T) == 2 ? S::kOutPanels : 0;
-  static constexpr int kElements = kCount * out_tile<T>::kElements;
+using c_panel = kzoo::swizzled_tile<T, 64, 128 / sizeof(T)>;
+template <class T, class Tile>
+struct c_panel_buffers {
+  static constexpr int kCount = sizeof(T) == 2 ? Tile::kCPanels : 0;
+  static constexpr int kElements = kCount * c_panel<T>::kElements;
   static constexpr std::size_t kBytes = kElements * sizeof(T);
 };
 
@@ -33,7 +33,7 @@ __device__ __forceinline__ unsigned pack(float x, float y) {
 // A warpgroup's finished part of C, 64 rows of kCols columns, rounded: half as many registers as
 // the accumulators had, which are free for the next tile.
 template <class T, int kCols>
-struct finished {
+struct rounded_accumulators {
   static constexpr int kPanels = kCols / 64, kWords = kCols / 4, kPanelWords = kWords / kPanels;
   unsigned words[kWords];
   int row, col;  // of C
@@ -48,9 +48,9 @@ struct finished {
   // Starts to store a panel, through one of kBuffers. All of the warpgroup call this; its thread 0
   // has to wait for the last stores before the block ends.
   template <int kBuffers>
-  __device__ __forceinline__ void store(int panel, const kzoo::tensor_map<out_tile<T>>& map,
+  __device__ __forceinline__ void store(int panel, const kzoo::tensor_map<c_panel<T>>& map,
                                         T* buffers, int warpgroup) const {
-    T* buffer = buffers + panel % kBuffers * out_tile<T>::kElements;
+    T* buffer = buffers + panel % kBuffers * c_panel<T>::kElements;
     const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
     // A lane points stmatrix to row lane % 16 of 16 x 16 elements, at the first or second 8
     // columns.
@@ -62,7 +62,7 @@ struct finished {
       unsigned four[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) four[i] = words[panel * kPanelWords + x / 4 + i];
-      kzoo::stmatrix(buffer + out_tile<T>::offset(to_row, x + right), four);
+      kzoo::stmatrix(buffer + c_panel<T>::offset(to_row, x + right), four);
     }
     kzoo::fence_async_proxy();
     kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the panel is complete
@@ -74,27 +74,27 @@ struct finished {
 };
 
 // Rounds and stores a warpgroup's part of the block's tile of C, which begins at (row0, col0).
-// `buffers`: the warpgroup's out_buffers.
-template <class S, class T>
-__device__ __forceinline__ void store_tile(const kzoo::tensor_map<out_tile<T>>& map, T* buffers,
+// `buffers`: the warpgroup's c_panel_buffers.
+template <class Tile, class T>
+__device__ __forceinline__ void store_tile(const kzoo::tensor_map<c_panel<T>>& map, T* buffers,
                                            int warpgroup, int row0, int col0, float alpha,
-                                           const float (&acc)[S::kAccumulators]) {
-  finished<T, S::kBN> c;
+                                           const float (&acc)[Tile::kAccumulators]) {
+  rounded_accumulators<T, Tile::kBN> c;
   c.row = row0 + warpgroup * 64;
   c.col = col0;
 #pragma unroll
   for (int panel = 0; panel < c.kPanels; ++panel) {
     c.round(panel, acc, alpha);
-    c.template store<S::kOutPanels>(panel, map, buffers, warpgroup);
+    c.template store<Tile::kCPanels>(panel, map, buffers, warpgroup);
   }
 }
 
-// C as the copy engine knows it; tma_storable(g.c, g.n, g.ldc) has to be true.
+// C as TMA knows it; tma_storable(g.c, g.n, g.ldc) has to be true.
 template <class G>
-using map_c_of = kzoo::tensor_map<out_tile<typename G::c_type>>;
+using map_c_of = kzoo::tensor_map<c_panel<typename G::c_type>>;
 template <class G>
 map_c_of<G> map_of_c(const G& g) {
-  return kzoo::make_tensor_map<out_tile<typename G::c_type>>(g.c, g.m, g.n, g.ldc);
+  return kzoo::make_tensor_map<c_panel<typename G::c_type>>(g.c, g.m, g.n, g.ldc);
 }
 
-}  // namespace tma
+}  // namespace tma_store

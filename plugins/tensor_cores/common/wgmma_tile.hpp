@@ -1,6 +1,7 @@
 #pragma once
 // What the kernels on wgmma share: a block's tile of C, its stages, and a warpgroup's part of both.
-// G is the kernel's kzoo::gemm: it says which types A, B and C have, and which are transposed.
+// G is the kernel's kzoo::gemm: it says which types A, B and C have, and which are transposed. Tile
+// is its tiling, Smem its smem_layout.
 
 #include <kzoo/plugin.hpp>
 #include <kzoo/warpgroup.hpp>
@@ -39,20 +40,20 @@ struct operand_tile : common::operand_tile<E, MN, BK, kKMajor> {
 };
 
 // A stage: a k tile of A, then one of B.
-template <class G, class S>
+template <class G, class Tile>
 struct smem_layout {
   template <int MN>
-  using a_tile_of = operand_tile<typename G::a_type, MN, S::kBK, !G::kATransposed>;
+  using a_tile_of = operand_tile<typename G::a_type, MN, Tile::kBK, !G::kATransposed>;
   template <int MN>
-  using b_tile_of = operand_tile<typename G::b_type, MN, S::kBK, G::kBTransposed>;
-  using a_tile = a_tile_of<S::kBM>;
-  using b_tile = b_tile_of<S::kBN>;
+  using b_tile_of = operand_tile<typename G::b_type, MN, Tile::kBK, G::kBTransposed>;
+  using a_tile = a_tile_of<Tile::kBM>;
+  using b_tile = b_tile_of<Tile::kBN>;
 
   static constexpr int kVector =
       16 / int(sizeof(typename G::a_type));  // elements of a 16-byte copy
   static constexpr int kStage = a_tile::kElements + b_tile::kElements;
   static constexpr int kStageBytes = kStage * int(sizeof(typename G::a_type));
-  static constexpr std::size_t kBytes = std::size_t{S::kStages} * kStageBytes;
+  static constexpr std::size_t kBytes = std::size_t{Tile::kStages} * kStageBytes;
   static_assert(sizeof(typename G::a_type) == sizeof(typename G::b_type));
 
   static __host__ __device__ auto* b_of(const typename G::a_type* stage) {
@@ -64,16 +65,17 @@ struct smem_layout {
 };
 
 // Starts acc += a warpgroup's rows of A times B, of one k tile; `first`: acc = that instead.
-template <class G, class S>
+template <class G, class Tile>
 __device__ __forceinline__ void multiply_k_tile(const typename G::a_type* stage, int row,
-                                                bool first, float (&acc)[S::kAccumulators]) {
-  using L = smem_layout<G, S>;
-  constexpr int kStep = 32 / int(sizeof(typename G::a_type));  // of an instruction, along K
-  const auto* b = L::b_of(stage);
+                                                bool first, float (&acc)[Tile::kAccumulators]) {
+  using Smem = smem_layout<G, Tile>;
+  constexpr int kInstructionK = 32 / int(sizeof(typename G::a_type));  // of an instruction, along K
+  const auto* b = Smem::b_of(stage);
   kzoo::wgmma_fence();
 #pragma unroll
-  for (int k = 0; k < S::kBK; k += kStep) {
-    kzoo::wgmma<S::kBN>(acc, L::a_tile::at(stage, row, k), L::b_tile::at(b, 0, k), k > 0 || !first);
+  for (int k = 0; k < Tile::kBK; k += kInstructionK) {
+    kzoo::wgmma<Tile::kBN>(acc, Smem::a_tile::at(stage, row, k), Smem::b_tile::at(b, 0, k),
+                           k > 0 || !first);
   }
   kzoo::wgmma_commit();
 }

@@ -24,16 +24,16 @@ struct tensor_input<float> {
   static constexpr int kFragmentK = 8;
 };
 
-// kAlongK: a row of A, or a column of B, lies along the rows of its tile.
+// kKMajor: rows of the tile lie along K (A not transposed, B transposed).
 template <class E, class Use, class... Layout>
 using fragment = wmma::fragment<Use, kFragment, kFragment, tensor_input<E>::kFragmentK,
                                 typename tensor_input<E>::type, Layout...>;
-template <class E, bool kAlongK>
+template <class E, bool kKMajor>
 using fragment_a =
-    fragment<E, wmma::matrix_a, std::conditional_t<kAlongK, wmma::row_major, wmma::col_major>>;
-template <class E, bool kAlongK>
+    fragment<E, wmma::matrix_a, std::conditional_t<kKMajor, wmma::row_major, wmma::col_major>>;
+template <class E, bool kKMajor>
 using fragment_b =
-    fragment<E, wmma::matrix_b, std::conditional_t<kAlongK, wmma::col_major, wmma::row_major>>;
+    fragment<E, wmma::matrix_b, std::conditional_t<kKMajor, wmma::col_major, wmma::row_major>>;
 template <class E>
 using fragment_c =
     wmma::fragment<wmma::accumulator, kFragment, kFragment, tensor_input<E>::kFragmentK, float>;

@@ -88,7 +88,7 @@ struct scalar {
 
 template <int TM, int TN>
 struct vec4 {
-  // There are no tiles in shared memory; 16 is what K must be a multiple of for the aligned build.
+  // There are no tiles in shared memory; 16 is what K must be a multiple of for the aligned kernel.
   using grid = common::tiling<kThreads * TM, kThreads * TN, 16, TM, TN>;
 
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {

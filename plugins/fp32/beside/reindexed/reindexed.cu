@@ -1,9 +1,8 @@
 // Thread remapping: which of 1024 threads loads which element of a 128 x 8 tile of A and an 8 x 128
 // tile of B, 1024 elements each. By their coordinates in the block, 32 x 32, only the threads with
 // a small threadIdx have anything to load: this is variant `direct`. Numbered in one line and
-// folded again into 128 x 8 and 8 x 128, each thread loads one element of each tile
-// : variant `reindexed`. The
-// rest is register_tiles.
+// folded again into 128 x 8 and 8 x 128, each thread loads one element of each tile: variant
+// `reindexed`. The rest is register_tiles.
 
 #include <fp32/common/tiling.hpp>
 
@@ -12,8 +11,8 @@ namespace {
 template <class Tile, bool kReindexed>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     reindexed_kernel(kzoo::gemm<float> g) {
-  __shared__ float a_tile[Tile::kBM][Tile::kBK];
-  __shared__ float b_tile[Tile::kBK][Tile::kBN];
+  __shared__ float a_tile[Tile::kBM][Tile::kBK];  // (BM, BK)
+  __shared__ float b_tile[Tile::kBK][Tile::kBN];  // (BK, BN)
   const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * Tile::kThreadsX + tx;
   const int row0 = blockIdx.y * Tile::kBM, col0 = blockIdx.x * Tile::kBN;
 

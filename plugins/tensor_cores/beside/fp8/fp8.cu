@@ -12,25 +12,26 @@ using types = kzoo::types<kzoo::to<__nv_fp8_e4m3, float>, kzoo::to<__nv_fp8_e4m3
                           kzoo::mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
 
 // A k tile of 128 bytes is 128 long. Sums and accumulators leave no registers for a finished tile
-// of C: it goes to shared memory at once, in OutPanels panels.
-template <int BN, int Stages, int ClusterM, bool ManyTiles, int OutPanels>
+// of C: it goes to shared memory at once, in CPanels panels.
+template <int BN, int Stages, int ClusterM, bool ManyTiles, int CPanels>
 struct tiling : persistent::clustered<128, BN, Stages, ClusterM, 1, ManyTiles, 128> {
   static constexpr bool kDeferred = false;
-  static constexpr int kOutPanels = OutPanels;
+  static constexpr int kCPanels = CPanels;
 
   template <class G, class Release, class Meanwhile>
   static __device__ __forceinline__ void consume(const typename G::a_type* stages,
-                                                 barriers<Stages>& sync, position<Stages>& at,
-                                                 int k_tiles, int warpgroup, Release release,
-                                                 Meanwhile, float (&acc)[BN / 2]) {
-    fp8::consume<G, tiling>(stages, sync, at, k_tiles, warpgroup, release, acc);
+                                                 barriers<Stages>& sync,
+                                                 pipeline_state<Stages>& state, int k_tiles,
+                                                 int warpgroup, Release release, Meanwhile,
+                                                 float (&acc)[BN / 2]) {
+    fp8::consume<G, tiling>(stages, sync, state, k_tiles, warpgroup, release, acc);
   }
 };
 
 // Tensor cores take 8-bit operands with K along their rows alone.
-template <class S>
-struct variant : persistent::variant<S, types, kzoo::layouts<kzoo::layout::nt>> {
-  using base = persistent::variant<S, types, kzoo::layouts<kzoo::layout::nt>>;
+template <class Tile>
+struct variant : persistent::variant<Tile, types, kzoo::layouts<kzoo::layout::nt>> {
+  using base = persistent::variant<Tile, types, kzoo::layouts<kzoo::layout::nt>>;
   using base::base;
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP8;
   static constexpr kzoo::granularity granularity{.row_bytes = 16};

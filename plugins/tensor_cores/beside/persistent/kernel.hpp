@@ -12,13 +12,13 @@
 
 namespace persistent {
 
-using tma::finished;
-using tma::out_buffers;
-using tma::out_tile;
+using tma_store::c_panel;
+using tma_store::c_panel_buffers;
+using tma_store::rounded_accumulators;
 
 using warp_specialized::barriers;
-using warp_specialized::kThreads;
-using warp_specialized::position;
+using warp_specialized::kBlockThreads;
+using warp_specialized::pipeline_state;
 using warp_specialized::registers;
 using wgmma::smem_layout;
 
@@ -27,58 +27,60 @@ using wgmma::smem_layout;
 enum class store_by { tma, pairs, elements, second_launch };
 
 // Shared memory: the stages, then what the epilogue has of C, then barriers.
-template <class G, class S>
+template <class G, class Tile>
 struct shared_layout {
-  using out = out_buffers<typename G::c_type, S>;
-  static constexpr std::size_t kStages = smem_layout<G, S>::kBytes,
-                               kOut = S::kWarpgroups * out::kBytes;
-  static constexpr std::size_t kBytes = kStages + kOut + sizeof(barriers<S::kStages>);
+  using panels = c_panel_buffers<typename G::c_type, Tile>;
+  static constexpr std::size_t kStages = smem_layout<G, Tile>::kBytes,
+                               kOut = Tile::kWarpgroups * panels::kBytes;
+  static constexpr std::size_t kBytes = kStages + kOut + sizeof(barriers<Tile::kStages>);
 };
 
 // The consumer loop. With TMA stores the finished tile is written panel by panel while the next one
-// is multiplied, if there are registers for both (S::kDeferred).
-template <class G, class S, bool kByTma>
-__device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename G::c_type>>& map_c,
-                                        const G& g, store_by how, const schedule<S>& work,
-                                        const partial_sums<S>& sums, int warpgroup,
+// is multiplied, if there are registers for both (Tile::kDeferred).
+template <class G, class Tile, bool kByTma>
+__device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename G::c_type>>& map_c,
+                                        const G& g, store_by how, const schedule<Tile>& work,
+                                        const partial_sums<Tile>& sums, int warpgroup,
                                         const typename G::a_type* stages,
-                                        typename G::c_type* buffers, barriers<S::kStages>& sync) {
-  using out = finished<typename G::c_type, S::kBN>;
-  constexpr int kBuffers = S::kOutPanels;
-  constexpr bool kDeferred = kByTma && S::kDeferred;
+                                        typename G::c_type* buffers,
+                                        barriers<Tile::kStages>& sync) {
+  using rounded = rounded_accumulators<typename G::c_type, Tile::kBN>;
+  constexpr int kBuffers = Tile::kCPanels;
+  constexpr bool kDeferred = kByTma && Tile::kDeferred;
   const int thread = threadIdx.x % kzoo::kWarpgroup, turns = work.turns();
   // No producer waits for the last stages to be empty, and the other block may have ended by then.
-  int to_release = work.all_k_tiles() - S::kStages;
+  int to_release = work.all_k_tiles() - Tile::kStages;
   const auto release = [&](int stage) {
     if (to_release-- <= 0) return;
-    if constexpr (S::kCluster == 1) {
+    if constexpr (Tile::kCluster == 1) {
       if (thread == 0) sync.empty[stage].arrive();
     } else {
-      if (thread < S::kCluster) sync.empty[stage].arrive_in(thread);
+      if (thread < Tile::kCluster) sync.empty[stage].arrive_in(thread);
     }
   };
-  out c;
+  rounded c;
   bool pending = false;  // c is not yet stored
   const auto store_panel = [&](int k_tile) {
     if constexpr (kDeferred) {
 #pragma unroll
-      for (int panel = 0; panel < out::kPanels; ++panel) {
+      for (int panel = 0; panel < rounded::kPanels; ++panel) {
         if (panel == k_tile && pending)
           c.template store<kBuffers>(panel, map_c, buffers, warpgroup);
       }
     }
   };
-  position<S::kStages> at;
+  pipeline_state<Tile::kStages> state;
   for (int turn = 0; turn < turns; ++turn) {
     const assignment mine = work.at(turn);
     const int row = mine.row + warpgroup * 64;
-    float acc[S::kAccumulators];
-    S::template consume<G>(stages, sync, at, mine.count(), warpgroup, release, store_panel, acc);
+    float acc[Tile::kAccumulators];
+    Tile::template consume<G>(stages, sync, state, mine.count(), warpgroup, release, store_panel,
+                              acc);
     if constexpr (kDeferred) {
-      for (int panel = mine.count(); panel < out::kPanels; ++panel) store_panel(panel);
+      for (int panel = mine.count(); panel < rounded::kPanels; ++panel) store_panel(panel);
       pending = false;
     }
-    if constexpr (S::kManyTiles) {
+    if constexpr (Tile::kManyTiles) {
       if (work.shares() && mine.begin > 0) {
         sums.leave(acc, warpgroup);
         continue;
@@ -91,7 +93,7 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename
       c.col = mine.col;
       pending = true;
 #pragma unroll
-      for (int panel = 0; panel < out::kPanels; ++panel) {
+      for (int panel = 0; panel < rounded::kPanels; ++panel) {
         c.round(panel, acc, g.alpha);
         if constexpr (!kDeferred) c.template store<kBuffers>(panel, map_c, buffers, warpgroup);
       }
@@ -103,44 +105,47 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<out_tile<typename
   }
   if constexpr (kByTma) {
 #pragma unroll
-    for (int panel = 0; panel < out::kPanels; ++panel) store_panel(panel);
+    for (int panel = 0; panel < rounded::kPanels; ++panel) store_panel(panel);
     if (thread == 0) kzoo::tma_store_wait_read<0>();
   }
 }
 
-template <class G, class S, bool kByTma>
-__global__ void __launch_bounds__(kThreads<S>, 1)
-    kernel(const __grid_constant__ typename parts<G, S>::maps maps,
-           const __grid_constant__ kzoo::tensor_map<out_tile<typename G::c_type>> map_c, G g,
-           store_by how, schedule<S> work, partial_sums<S> sums, soft_barriers<S> soft) {
+template <class G, class Tile, bool kByTma>
+__global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
+    kernel(const __grid_constant__ typename parts<G, Tile>::maps maps,
+           const __grid_constant__ kzoo::tensor_map<c_panel<typename G::c_type>> map_c, G g,
+           store_by how, schedule<Tile> work, partial_sums<Tile> sums, soft_barriers<Tile> soft) {
   constexpr int kReady = 15;  // a barrier's number
-  using out = out_buffers<typename G::c_type, S>;
+  using panels = c_panel_buffers<typename G::c_type, Tile>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   auto* buffers =
-      reinterpret_cast<typename G::c_type*>(stages + S::kStages * smem_layout<G, S>::kStage);
-  auto& sync = *reinterpret_cast<barriers<S::kStages>*>(buffers + S::kWarpgroups * out::kElements);
+      reinterpret_cast<typename G::c_type*>(stages + Tile::kStages * smem_layout<G, Tile>::kStage);
+  auto& sync =
+      *reinterpret_cast<barriers<Tile::kStages>*>(buffers + Tile::kWarpgroups * panels::kElements);
   const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
-  const bool producer = threadIdx.x == S::kThreads;
+  const bool producer = threadIdx.x == Tile::kThreads;
   if (producer) {
     maps.prefetch();
-    sync.init(S::kWarpgroups * S::kCluster);
+    sync.init(Tile::kWarpgroups * Tile::kCluster);
   }
-  if constexpr (S::kCluster > 1) kzoo::cluster_sync();
+  if constexpr (Tile::kCluster > 1) kzoo::cluster_sync();
 
-  if (warpgroup == S::kWarpgroups) {
+  if (warpgroup == Tile::kWarpgroups) {
     __syncwarp();
     // A producer of its own block's tiles alone need not wait for anything.
-    if constexpr (S::kCluster == 1) kzoo::named_barrier_arrive<kThreads<S>>(kReady);
-    if constexpr (registers<S>::kMove) kzoo::release_registers<registers<S>::kProducer>();
+    if constexpr (Tile::kCluster == 1) kzoo::named_barrier_arrive<kBlockThreads<Tile>>(kReady);
+    if constexpr (registers<Tile>::kReallocate)
+      kzoo::release_registers<registers<Tile>::kProducer>();
     if (producer) {
       kzoo::wait_for_previous();  // for padded copies, and soft barriers that are cleared
-      produce<G, S>(maps, work, soft, stages, sync);
+      produce<G, Tile>(maps, work, soft, stages, sync);
     }
   } else {
-    if constexpr (S::kCluster == 1) kzoo::named_barrier<kThreads<S>>(kReady);
-    if constexpr (registers<S>::kMove) kzoo::request_registers<registers<S>::kConsumer>();
-    consume<G, S, kByTma>(map_c, g, how, work, sums, warpgroup, stages,
-                          buffers + warpgroup * out::kElements, sync);
+    if constexpr (Tile::kCluster == 1) kzoo::named_barrier<kBlockThreads<Tile>>(kReady);
+    if constexpr (registers<Tile>::kReallocate)
+      kzoo::request_registers<registers<Tile>::kConsumer>();
+    consume<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, stages,
+                             buffers + warpgroup * panels::kElements, sync);
   }
 }
 
@@ -150,17 +155,18 @@ __global__ void __launch_bounds__(kThreads<S>, 1)
 template <int BM, int BN, int Stages, int ClusterM, int ClusterN, bool ManyTiles, int BK = 64>
 struct clustered : wgmma::tiling<BM, BN, Stages, 1, BK> {
   static constexpr bool kManyTiles = ManyTiles, kDeferred = ManyTiles;
-  static constexpr int kOutPanels = 2;
+  static constexpr int kCPanels = 2;
   static constexpr int kClusterM = ClusterM, kClusterN = ClusterN, kCluster = ClusterM * ClusterN;
   static_assert(kCluster <= 2, "what one block loads goes to all blocks of the cluster");
 
   // The main loop of a consumer.
   template <class G, class Release, class Meanwhile>
   static __device__ __forceinline__ void consume(const typename G::a_type* stages,
-                                                 barriers<Stages>& sync, position<Stages>& at,
-                                                 int k_tiles, int warpgroup, Release release,
+                                                 barriers<Stages>& sync,
+                                                 pipeline_state<Stages>& state, int k_tiles,
+                                                 int warpgroup, Release release,
                                                  Meanwhile meanwhile, float (&acc)[BN / 2]) {
-    warp_specialized::consume<G, clustered>(stages, sync, at, k_tiles, warpgroup * 64, release,
+    warp_specialized::consume<G, clustered>(stages, sync, state, k_tiles, warpgroup * 64, release,
                                             meanwhile, acc);
   }
 };

@@ -1,12 +1,12 @@
-// The ladder's last step with all else that was found to help: persistent blocks, clusters, stores by
-// TMA, a shared last wave, split K. For matrices of 16 bits, and fp32 as TF32.
+// The ladder's last step with all else that was found to help: persistent blocks, clusters, stores
+// by TMA, a shared last wave, split K. For matrices of 16 bits, and fp32 as TF32.
 
 #include "tf32.hpp"
 #include "variant.hpp"
 
 using persistent::clustered;
 
-KZOO_PLUGIN("persistent", "One block per SM, clusters with multicast, stores by the copy engine",
+KZOO_PLUGIN("persistent", "One block per SM, clusters with multicast, stores by TMA",
             kzoo::variant<persistent::variant<clustered<64, 128, 8, 1, 1, false>>>(
                 "64x128x64", "one consumer, 8 stages; for matrices with few tiles"),
             kzoo::variant<persistent::variant<clustered<128, 256, 4, 1, 1, false>>>(

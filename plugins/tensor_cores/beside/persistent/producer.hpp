@@ -10,38 +10,38 @@
 
 namespace persistent {
 
-using tma::load_part;
-using tma::parts;
+using clusters::load_part;
+using clusters::parts;
 
-template <class G, class S>
-__device__ __forceinline__ void produce(const typename parts<G, S>::maps& maps,
-                                        const schedule<S>& work, const soft_barriers<S>& soft,
+template <class G, class Tile>
+__device__ __forceinline__ void produce(const typename parts<G, Tile>::maps& maps,
+                                        const schedule<Tile>& work, const soft_barriers<Tile>& soft,
                                         typename G::a_type* stages,
-                                        warp_specialized::barriers<S::kStages>& sync) {
-  using L = wgmma::smem_layout<G, S>;
-  using a_part = typename parts<G, S>::a_part;
-  using b_part = typename parts<G, S>::b_part;
+                                        warp_specialized::barriers<Tile::kStages>& sync) {
+  using Smem = wgmma::smem_layout<G, Tile>;
+  using a_part = typename parts<G, Tile>::a_part;
+  using b_part = typename parts<G, Tile>::b_part;
   const int a_mn = work.n_rank() * a_part::kMN, b_mn = work.m_rank() * b_part::kMN;
-  auto* const a_stages = stages + L::a_tile::offset(a_mn, 0);
-  auto* const b_stages = L::b_of(stages) + L::b_tile::offset(b_mn, 0);
+  auto* const a_stages = stages + Smem::a_tile::offset(a_mn, 0);
+  auto* const b_stages = Smem::b_of(stages) + Smem::b_tile::offset(b_mn, 0);
 
-  warp_specialized::position<S::kStages> at;
+  warp_specialized::pipeline_state<Tile::kStages> state;
   const int turns = work.turns();
   int done = 0;  // k tiles of whole tiles
   for (int turn = 0; turn < turns; ++turn) {
     const assignment c = work.at(turn);
-    for (int i = 0; i < c.count(); ++i, at.advance()) {
-      const int k = c.k_tile(i) * S::kBK, stage = at.stage * L::kStage;
-      kzoo::mbarrier& full = sync.full[at.stage];
-      if constexpr (S::kManyTiles) {
+    for (int i = 0; i < c.count(); ++i, state.advance()) {
+      const int k = c.k_tile(i) * Tile::kBK, stage = state.stage * Smem::kStage;
+      kzoo::mbarrier& full = sync.full[state.stage];
+      if constexpr (Tile::kManyTiles) {
         if (c.shared_tile < 0) soft.wait(done++, work.clusters);
       }
-      sync.empty[at.stage].wait(at.parity ^ 1);
-      full.arrive_and_expect(L::kStageBytes);  // from both blocks
-      load_part<a_part, (S::kClusterN > 1), S::kCluster>(maps.a, a_stages + stage, c.row + a_mn, k,
-                                                         full);
-      load_part<b_part, (S::kClusterM > 1), S::kCluster>(maps.b, b_stages + stage, c.col + b_mn, k,
-                                                         full);
+      sync.empty[state.stage].wait(state.parity ^ 1);
+      full.arrive_and_expect(Smem::kStageBytes);  // from both blocks
+      load_part<a_part, (Tile::kClusterN > 1), Tile::kCluster>(maps.a, a_stages + stage,
+                                                               c.row + a_mn, k, full);
+      load_part<b_part, (Tile::kClusterM > 1), Tile::kCluster>(maps.b, b_stages + stage,
+                                                               c.col + b_mn, k, full);
     }
   }
 }

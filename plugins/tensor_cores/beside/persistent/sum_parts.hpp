@@ -11,24 +11,24 @@ namespace persistent {
 inline constexpr int kSumThreads = 256;
 
 // A thread adds up four accumulators, in the order of K. They lie as their warpgroup left them.
-template <class G, class S>
+template <class G, class Tile>
 __global__ void __launch_bounds__(kSumThreads)
-    sum_parts(G g, schedule<S> work, partial_sums<S> sums, bool pairs) {
+    sum_parts(G g, schedule<Tile> work, partial_sums<Tile> sums, bool pairs) {
   kzoo::wait_for_previous();
-  using P = partial_sums<S>;
+  using P = partial_sums<Tile>;
   const int unit = static_cast<int>(blockIdx.x) * kSumThreads + static_cast<int>(threadIdx.x);
   const int thread = unit % kzoo::kWarpgroup, v = unit / kzoo::kWarpgroup % P::kVec4s;
-  const int warpgroup = unit / kzoo::kWarpgroup / P::kVec4s % S::kWarpgroups;
+  const int warpgroup = unit / kzoo::kWarpgroup / P::kVec4s % Tile::kWarpgroups;
   const int block =
-      unit / kzoo::kWarpgroup / P::kVec4s / S::kWarpgroups;  // those of the first parts
-  const int tile = block / S::kCluster, rank = block % S::kCluster;
+      unit / kzoo::kWarpgroup / P::kVec4s / Tile::kWarpgroups;  // those of the first parts
+  const int tile = block / Tile::kCluster, rank = block % Tile::kCluster;
 
-  const auto c = work.origin(tile, rank % S::kClusterM, rank / S::kClusterM);
+  const auto c = work.origin(tile, rank % Tile::kClusterM, rank / Tile::kClusterM);
   const int row = c.row + warpgroup * 64 + thread / 32 * 16 + thread % 32 / 4;
   const int col = c.col + 8 * v + thread % 4 * 2;
   if (row >= g.m || col >= g.n) return;
-  const std::ptrdiff_t next = std::ptrdiff_t{work.all_tiles()} * S::kCluster * S::kWarpgroups *
-                              P::kVec4s * kzoo::kWarpgroup;
+  const std::ptrdiff_t next = std::ptrdiff_t{work.all_tiles()} * Tile::kCluster *
+                              Tile::kWarpgroups * P::kVec4s * kzoo::kWarpgroup;
   const float4* from = sums.slots + unit;
   float4 sum = __ldcg(from);
 #pragma unroll 8
@@ -49,17 +49,18 @@ __global__ void __launch_bounds__(kSumThreads)
 }
 
 // Enqueues it after the launch whose blocks leave the parts.
-template <class G, class S>
-void launch_sum_parts(const G& g, const schedule<S>& work, const partial_sums<S>& sums,
+template <class G, class Tile>
+void launch_sum_parts(const G& g, const schedule<Tile>& work, const partial_sums<Tile>& sums,
                       kzoo::stream_t stream) {
-  const int units = work.all_tiles() * S::kCluster * S::kWarpgroups * partial_sums<S>::kVec4s;
-  static_assert(partial_sums<S>::kVec4s * kzoo::kWarpgroup % kSumThreads == 0);
+  const int units =
+      work.all_tiles() * Tile::kCluster * Tile::kWarpgroups * partial_sums<Tile>::kVec4s;
+  static_assert(partial_sums<Tile>::kVec4s * kzoo::kWarpgroup % kSumThreads == 0);
   kzoo::launch({.grid = dim3(units * kzoo::kWarpgroup / kSumThreads),
                 .block = dim3(kSumThreads),
                 .max_threads = kSumThreads,
                 .stream = stream,
                 .dependent = true},
-               sum_parts<G, S>, g, work, sums, common::pairs_aligned(g));
+               sum_parts<G, Tile>, g, work, sums, common::pairs_aligned(g));
 }
 
 }  // namespace persistent

@@ -6,9 +6,9 @@
 
 namespace persistent {
 
-template <class S>
-class tf32_variant : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>> {
-  using base = variant<S, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>>;
+template <class Tile>
+class tf32_variant : public variant<Tile, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>> {
+  using base = variant<Tile, kzoo::types<float>, kzoo::layouts<kzoo::layout::nt>>;
   using along_k = kzoo::gemm<float, kzoo::layout::nt>;
   using copy = common::padded_copy<float>;
 
@@ -29,7 +29,7 @@ class tf32_variant : public variant<S, kzoo::types<float>, kzoo::layouts<kzoo::l
 
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
     const kzoo::layout l = kzoo::layout_of(p);
-    std::size_t bytes = base::sum_bytes(schedule<S>(p.m, p.n, p.k, base::clusters_of(d), true));
+    std::size_t bytes = base::sum_bytes(schedule<Tile>(p.m, p.n, p.k, base::clusters_of(d), true));
     if (kzoo::is_a_transposed(l) || common::needs_copy(p, p.lda, p.type_a))
       bytes += copy::bytes(p.m, p.k);
     if (!kzoo::is_b_transposed(l) || common::needs_copy(p, p.ldb, p.type_b))

@@ -14,8 +14,9 @@
 
 namespace persistent {
 
-// S is a `clustered`.
-template <class S, class Types = wgmma::hopper_variant::types, class Layouts = kzoo::every_layout>
+// Tile is a `clustered`.
+template <class Tile, class Types = wgmma::hopper_variant::types,
+          class Layouts = kzoo::every_layout>
 class variant : public wgmma::hopper_variant {
  public:
   using types = Types;
@@ -25,9 +26,9 @@ class variant : public wgmma::hopper_variant {
       : clusters_(clusters_of(d)), multiprocessors_(static_cast<int>(d.multiprocessors)) {
     common::for_gemm_of(p, types{}, layouts{}, [](auto of) {
       using G = typename decltype(of)::type;
-      constexpr std::size_t kBytes = shared_layout<G, S>::kBytes;
-      kzoo::allow_dynamic_shared(kernel<G, S, false>, kBytes);
-      if constexpr (kCanStore<G>) kzoo::allow_dynamic_shared(kernel<G, S, true>, kBytes);
+      constexpr std::size_t kBytes = shared_layout<G, Tile>::kBytes;
+      kzoo::allow_dynamic_shared(kernel<G, Tile, false>, kBytes);
+      if constexpr (kCanStoreByTma<G>) kzoo::allow_dynamic_shared(kernel<G, Tile, true>, kBytes);
     });
   }
 
@@ -35,7 +36,7 @@ class variant : public wgmma::hopper_variant {
     const auto needs = [&](std::int64_t row_length, std::int64_t, kzoo_type type) {
       return common::needs_copy(p, row_length, type);
     };
-    return sum_bytes(schedule<S>(p.m, p.n, p.k, clusters_of(d), true)) +
+    return sum_bytes(schedule<Tile>(p.m, p.n, p.k, clusters_of(d), true)) +
            common::copies_bytes(p, needs);
   }
 
@@ -51,46 +52,47 @@ class variant : public wgmma::hopper_variant {
   template <class G>
   void multiply(const G& g, const kzoo_arguments& arguments, bool copied) const {
     const auto stream = static_cast<kzoo::stream_t>(arguments.stream);
-    const schedule<S> work(g.m, g.n, g.k, clusters_, true);
-    const auto sums = partial_sums<S>::in(arguments.workspace, work, numbers_.next());
-    const soft_barriers<S> soft{
+    const schedule<Tile> work(g.m, g.n, g.k, clusters_, true);
+    const auto sums = partial_sums<Tile>::in(arguments.workspace, work, numbers_.next());
+    const soft_barriers<Tile> soft{
         reinterpret_cast<unsigned*>(static_cast<unsigned char*>(arguments.workspace) +
-                                    aligned(partial_sums<S>::bytes(work))),
-        soft_barriers<S>::count_of(work)};
+                                    aligned(partial_sums<Tile>::bytes(work))),
+        soft_barriers<Tile>::count_of(work)};
     if (soft.count > 0) launch_clear_barriers(soft, stream);
     const store_by how = way_to_store(g, work);
     const bool by_tma = how == store_by::tma;
-    const auto map_c = by_tma ? tma::map_of_c(g) : tma::map_c_of<G>{};
+    const auto map_c = by_tma ? tma_store::map_of_c(g) : tma_store::map_c_of<G>{};
     kzoo::launch({.grid = dim3(work.blocks()),
-                  .block = dim3(kThreads<S>),
-                  .dynamic_shared = shared_layout<G, S>::kBytes,
-                  .max_threads = kThreads<S>,
+                  .block = dim3(kBlockThreads<Tile>),
+                  .dynamic_shared = shared_layout<G, Tile>::kBytes,
+                  .max_threads = kBlockThreads<Tile>,
                   .stream = stream,
-                  .cluster = dim3(S::kCluster),
+                  .cluster = dim3(Tile::kCluster),
                   .dependent = copied || soft.count > 0},
-                 kernel_for<G>(by_tma), parts<G, S>::maps::of(g), map_c, g, how, work, sums, soft);
+                 kernel_for<G>(by_tma), parts<G, Tile>::maps::of(g), map_c, g, how, work, sums,
+                 soft);
     if (work.splits > 1) launch_sum_parts<G>(g, work, sums, stream);
   }
 
   // The workspace: sums, soft barriers, then copies.
   static constexpr std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-  static std::size_t sum_bytes(const schedule<S>& work) {
-    return aligned(partial_sums<S>::bytes(work)) + aligned(soft_barriers<S>::bytes(work));
+  static std::size_t sum_bytes(const schedule<Tile>& work) {
+    return aligned(partial_sums<Tile>::bytes(work)) + aligned(soft_barriers<Tile>::bytes(work));
   }
   template <class G>
   unsigned char* after_sums(const G& g, const kzoo_arguments& arguments) const {
     return static_cast<unsigned char*>(arguments.workspace) +
-           sum_bytes(schedule<S>(g.m, g.n, g.k, clusters_, true));
+           sum_bytes(schedule<Tile>(g.m, g.n, g.k, clusters_, true));
   }
   static int clusters_of(const kzoo_device& d) {
-    return std::max(static_cast<int>(d.multiprocessors) / S::kCluster, 1);
+    return std::max(static_cast<int>(d.multiprocessors) / Tile::kCluster, 1);
   }
 
   int multiprocessors() const { return multiprocessors_; }
 
  private:
   template <class G>
-  static constexpr bool kCanStore = sizeof(typename G::c_type) == 2;
+  static constexpr bool kCanStoreByTma = sizeof(typename G::c_type) == 2;
   // The product with operands that TMA can address, and the launch that copies them there.
   template <class G>
   G with_copies(const G& g, unsigned char* to, kzoo::stream_t stream, bool& copied) const {
@@ -105,17 +107,18 @@ class variant : public wgmma::hopper_variant {
   }
 
   template <class G>
-  static store_by way_to_store(const G& g, const schedule<S>& work) {
+  static store_by way_to_store(const G& g, const schedule<Tile>& work) {
     if (work.splits > 1) return store_by::second_launch;
-    if (kCanStore<G> && g.beta == 0.0f && kzoo::tma_storable(g.c, g.n, g.ldc)) return store_by::tma;
+    if (kCanStoreByTma<G> && g.beta == 0.0f && kzoo::tma_storable(g.c, g.n, g.ldc))
+      return store_by::tma;
     return common::pairs_aligned(g) ? store_by::pairs : store_by::elements;
   }
   template <class G>
   static auto kernel_for(bool by_tma) {
-    if constexpr (kCanStore<G>) {
-      if (by_tma) return kernel<G, S, true>;
+    if constexpr (kCanStoreByTma<G>) {
+      if (by_tma) return kernel<G, Tile, true>;
     }
-    return kernel<G, S, false>;
+    return kernel<G, Tile, false>;
   }
 
   int clusters_;  // that the device runs at a time
