@@ -126,8 +126,8 @@ class mbarrier {
   std::uint64_t state_;  // opaque
 };
 
-// After init: other threads, blocks of the cluster and the copy engine see initialised barriers,
-// once they have met the calling thread at a barrier of the block or of the cluster.
+// After init: other threads, blocks of the cluster and TMA see initialised barriers, once they have
+// met the calling thread at a barrier of the block or of the cluster.
 __device__ __forceinline__ void fence_mbarrier_init() {
 #if defined(__CUDACC__)
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

@@ -1,8 +1,8 @@
 #pragma once
-// TMA (sm_90): the copy engine moves whole tiles between matrices and shared memory, swizzled as
-// swizzled_tile.hpp has it; one thread starts it and no register holds the data. What is outside of
-// the matrix is read as zeros, and not written. The host describes a matrix with a tensor_map,
-// which is passed to the kernel by value:
+// The Tensor Memory Accelerator (TMA, sm_90) moves whole tiles between matrices and shared memory,
+// swizzled as swizzled_tile.hpp has it; one thread starts it and no register holds the data. What
+// is outside of the matrix is read as zeros, and not written. The host describes a matrix with a
+// tensor_map, which is passed to the kernel by value:
 //
 //   const auto map = kzoo::make_tensor_map<a_tile>(g.a, g.m, g.k, g.lda);      // in run()
 //   __global__ void kernel(const __grid_constant__ kzoo::tensor_map<a_tile> map)
@@ -146,7 +146,7 @@ __device__ __forceinline__ void tma_store_wait_read() {
 #endif
 }
 
-// Brings a map, a parameter of the kernel, closer to the copy engine before its first use.
+// Brings a map, a parameter of the kernel, closer to TMA before its first use.
 template <class Tile>
 __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map) {
 #if defined(__CUDACC__)

@@ -32,8 +32,7 @@ struct argument {
   std::size_t map = 0;     // a tensor map's index in the manifest
 };
 
-// A tensor map that the host makes for each call: the matrix, as the copy engine reads or writes
-// it.
+// A tensor map that the host makes for each call: the matrix, as TMA reads or writes it.
 struct tensor_map {
   std::string name;
   argument_kind matrix{};              // a, b or c
