@@ -1,6 +1,6 @@
 #include "checks/all_checks.hpp"
 
-#include "checks/product.hpp"
+#include "checks/freivalds.hpp"
 #include "checks/sanitizers.hpp"
 #include "checks/state.hpp"
 #include "checks/sweeps.hpp"

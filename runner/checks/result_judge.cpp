@@ -49,14 +49,15 @@ reference::judgement result_judge::judge_timed(const problem& p, const worker::o
 reference::judgement result_judge::compare(const worker::output_report& seen,
                                            kzoo_precision declared, int slot) {
   rows_only_ = !judged_by_->complete();
-  if (rows_only_ && seen.survey.clean()) return reference::judge(*judged_by_, declared, kept());
+  if (rows_only_ && seen.survey.clean())
+    return reference::judge(*judged_by_, declared, last_judged());
   if (rows_only_)
     client_.copy_result(slot);  // the survey found an error: copy all of C to locate it
   rows_only_ = false;
   return reference::judge(*judged_by_, declared, client_.output());
 }
 
-reference::result result_judge::kept() const {
+reference::result result_judge::last_judged() const {
   const std::span<const std::byte> seen = client_.output();
   return rows_only_ ? reference::result{{seen.begin(), seen.end()}}
                     : reference::keep(*judged_by_, seen);

@@ -47,7 +47,7 @@ class result_judge {
   reference::judgement judge_timed(const problem& p, const worker::output_report& seen,
                                    const worker::changes& found);
   // The C that was judged last: the rows for which expected results exist.
-  reference::result kept() const;
+  reference::result last_judged() const;
 
  private:
   reference::judgement compare(const worker::output_report& seen, kzoo_precision declared,

@@ -117,7 +117,7 @@ covered run_repeatedly(candidate& c) {
   const auto expected = c.judge().expected(p);
   c.prepare(p);
   const std::uint64_t first = run_right(c, "the first run").report.output.digest;
-  const reference::result kept = c.judge().kept();
+  const reference::result kept = c.judge().last_judged();
   for (int run = 2; run <= kRuns; ++run) {
     const judged_run again = c.run(0, {first});
     const std::string which = fmt::format("run {} of {}", run, kRuns);

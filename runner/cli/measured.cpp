@@ -13,7 +13,7 @@
 #include "os/sha256.hpp"
 #include "process/command.hpp"
 #include "roofline/floor.hpp"
-#include "run/head.hpp"
+#include "run/document_head.hpp"
 #include "storage/peaks_json.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "cli/setup.hpp"
 #include "os/output.hpp"
-#include "run/cells.hpp"
+#include "run/choose_cells.hpp"
 
 #include <set>
 #include <utility>

@@ -10,7 +10,7 @@
 #include "profile/profile_json.hpp"
 #include "report/profile.hpp"
 #include "report/terminal.hpp"
-#include "run/cells.hpp"
+#include "run/choose_cells.hpp"
 
 #include <fmt/format.h>
 

@@ -9,10 +9,11 @@
 #include "os/printable.hpp"
 #include "report/terminal.hpp"
 #include "run/device_memory.hpp"
+#include "run/document_head.hpp"
 #include "run/execution.hpp"
-#include "run/head.hpp"
 #include "run/observers.hpp"
 #include "run/plan.hpp"
+#include "run/resume.hpp"
 #include "shards/dispatch.hpp"
 #include "storage/read.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "results/experiment.hpp"
-#include "run/cells.hpp"
+#include "run/choose_cells.hpp"
 #include "run/plan.hpp"
 #include "run/plugin_discovery.hpp"
 

@@ -9,8 +9,8 @@
 #include "os/posix.hpp"
 #include "report/change_line.hpp"
 #include "run/device_memory.hpp"
+#include "run/document_head.hpp"
 #include "run/execution.hpp"
-#include "run/head.hpp"
 
 #include <fmt/format.h>
 

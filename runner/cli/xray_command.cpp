@@ -9,7 +9,7 @@
 #include "os/printable.hpp"
 #include "report/terminal.hpp"
 #include "report/xray.hpp"
-#include "run/cells.hpp"
+#include "run/choose_cells.hpp"
 #include "xray/analysed_build.hpp"
 #include "xray/analysis.hpp"
 #include "xray/xray_json.hpp"

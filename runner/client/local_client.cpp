@@ -1,3 +1,5 @@
+// Declared in client/plugin_client.hpp.
+
 #include "client/plugin_client.hpp"
 #include "worker/session.hpp"
 

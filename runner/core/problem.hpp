@@ -59,7 +59,8 @@ std::string_view precision_name(kzoo_precision precision);
 // Is a result for f32 matrices as accurate as one of fp32 arithmetic?
 bool is_fp32(kzoo_precision precision);
 
-// What the matrices hold. `uniform`: zero-mean in [-1, 1), rounded to the element type.
+// What a problem asks its matrices to hold, A, B and C together; core/operands.cpp turns it into a
+// data::content for each of them. `uniform`: zero-mean in [-1, 1), rounded to the element type.
 // `unequal`: the same, but column 0 of A is larger by 2^30 and meets a row of zeros in B: what a
 // format with one exponent for a row cannot represent; f32 only. The others are integers whose sums
 // are exact in fp32, in any order of summation: `integers`: in [-8, 8], exact up to K = 2^18;

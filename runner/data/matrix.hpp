@@ -21,7 +21,8 @@ namespace kzoo::data {
 // Size of the redzones before and after each matrix, in elements. No kernel may write to them.
 inline constexpr std::int64_t kRedzone = 1024;
 
-// What the elements of a matrix are.
+// What the elements of one matrix are. What a problem asks for, its A, B and C together, is a fill
+// (core/problem.hpp).
 enum class content : std::uint32_t {
   uniform,       // fractions in [-1, 1), zero-mean
   integers,      // integers in [-8, 8]

@@ -92,8 +92,8 @@ class backend {
   // A hash of the buffer (data::digest_term): the same for the same words, on every device.
   virtual std::uint64_t digest(const void* buffer, const data::matrix& x) = 0;
   // The sums of each row, with the signs of its elements restored.
-  virtual std::vector<data::row_sums> fold_rows(const void* buffer, const data::matrix& x,
-                                                std::uint64_t key) = 0;
+  virtual std::vector<data::row_sums> sum_rows(const void* buffer, const data::matrix& x,
+                                               std::uint64_t key) = 0;
   // Under AddressSanitizer, marks the redzones around a buffer as out of bounds, or as in bounds
   // again.
   virtual void mark_redzones(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;

@@ -1,3 +1,5 @@
+// Declared in devices/backend.hpp.
+
 #include "devices/backend.hpp"
 #include "devices/element_loops.hpp"
 #include "devices/guarded_memory.hpp"
@@ -184,8 +186,8 @@ class cpu_backend final : public backend {
     return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
   }
 
-  std::vector<data::row_sums> fold_rows(const void* buffer, const data::matrix& x,
-                                        std::uint64_t key) override {
+  std::vector<data::row_sums> sum_rows(const void* buffer, const data::matrix& x,
+                                       std::uint64_t key) override {
     std::vector<data::row_sums> sums(static_cast<std::size_t>(data::all_rows(x)));
     for_each_block(data::all_rows(x), [&](std::int64_t row) {
       for (std::int64_t col = 0; col < x.cols; ++col)

@@ -1,3 +1,5 @@
+// Declared in devices/backend.hpp and devices/cuda_devices.hpp.
+
 #include "devices/backend.hpp"
 #include "devices/cuda_devices.hpp"
 

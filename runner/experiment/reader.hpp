@@ -2,7 +2,7 @@
 // Reads tables key by key. A key that is looked up is a known key; finish() reports all others. A
 // new key of the experiment file therefore takes one line, where it is read.
 
-#include "experiment/document.hpp"
+#include "experiment/toml_tree.hpp"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 #include "manifest/read.hpp"
 
-#include "experiment/document.hpp"
 #include "experiment/reader.hpp"
+#include "experiment/toml_tree.hpp"
 #include "manifest/variants.hpp"
 
 #include <utility>

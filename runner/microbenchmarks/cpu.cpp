@@ -1,4 +1,5 @@
 // Microbenchmarks of the CPU: the peaks that native plugins can reach. The simulator has none.
+// Declared in microbenchmarks/microbenchmark.hpp.
 
 #include "microbenchmarks/microbenchmark.hpp"
 #include "os/parallel.hpp"

@@ -1,4 +1,5 @@
 // Finds ncu, which is part of the CUDA toolkit but not always in PATH.
+// Declared in profile/ncu.hpp.
 
 #include "process/command.hpp"
 #include "profile/ncu.hpp"

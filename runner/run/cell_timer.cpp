@@ -25,7 +25,7 @@ cell_timer::cell_timer(timed_cell& timed, const results::timing_options& how,
                        const memory_need& needed, const random_choices& random)
     : timed_(timed),
       how_(how),
-      memory_needed_(needed),
+      need_(needed),
       random_(random),
       rule_{how.rounds, how.max_relative_half_width, how.max_seconds},
       unseen_(random.unseen_seed) {
@@ -98,8 +98,8 @@ void cell_timer::while_prepared(const std::function<void()>& work) {
     fail(verdict::error, e.what());
   }
   if (passes()) {
-    const std::optional<worker::memory_report> kept = release(*client(), memory_needed_);
-    leaks_.add(kept, memory_needed_.bytes);
+    const std::optional<worker::memory_report> kept = release(*client(), need_);
+    leaks_.add(kept, need_.bytes);
     if (kept && !kept->limits.empty()) limits_ = kept->limits;
     return;
   }

@@ -89,7 +89,7 @@ class cell_timer {
 
   timed_cell& timed_;
   const results::timing_options& how_;
-  const memory_need& memory_needed_;
+  const memory_need& need_;
   random_choices random_;
   timing::stop_rule rule_;
   bool alone_ = false;  // in a process of its own: its second chance

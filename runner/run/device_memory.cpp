@@ -49,7 +49,7 @@ double bytes_on_device(const plan& p, const problem& largest) {
 
 }  // namespace
 
-memory_need memory_needed(const plan& p) {
+memory_need memory_need_of(const plan& p) {
   constexpr std::int64_t kContextBytes = std::int64_t{1} << 30;
   const problem* const largest = largest_of(p);
   if (p.device.abi.kind != KZOO_CUDA || largest == nullptr) return {};

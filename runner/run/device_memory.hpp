@@ -17,7 +17,7 @@ struct memory_need {
   results::device on;
   std::int64_t bytes = 0;  // on the CPU 0
 };
-memory_need memory_needed(const plan& p);
+memory_need memory_need_of(const plan& p);
 
 // Frees the worker's memory. A failure affects no verdict: the next prepare() starts a new worker.
 // If less is free then than is needed, it ends the worker, which may keep that memory; what stays

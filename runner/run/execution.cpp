@@ -21,10 +21,10 @@ using results::document;
 
 class execution {
  public:
-  execution(plan& p, document head, known_cells& known, observer& watch)
+  execution(plan& p, document head, resumed_cells& resumed, observer& watch)
       : plan_(p),
         document_(std::move(head)),
-        known_(known),
+        resumed_(resumed),
         watch_(watch),
         seconds_before_(document_.wall_seconds),
         complete_(document_.cells.empty() ? 0 : document_.cells.back().problem + 1) {}
@@ -68,7 +68,7 @@ class execution {
       judge_all(index);
       time_all(index);
       finish_until(planned_.size());
-      remembered_.expected_results.forget_large();
+      state_.expected_results.forget_large();
       return true;
     } catch (const interrupt::interrupted&) {
       drop_unfinished();
@@ -77,14 +77,14 @@ class execution {
   }
 
   void judge_all(std::size_t index) {
-    judging judge(plan_, index, remembered_, monitor_);
-    std::vector<cell> known = std::move(known_[index]);
-    known_.erase(index);
+    judging judge(plan_, index, state_, monitor_);
+    std::vector<cell> resumed = std::move(resumed_[index]);
+    resumed_.erase(index);
     timed_cells_.clear();
     for (loaded_plugin& plugin : plan_.plugins) {
       for (const selected_variant& variant : plugin.variants)
-        judge_one(judge, index, known, plugin, variant);
-      if (plugin.client) release(*plugin.client, memory_needed_);
+        judge_one(judge, index, resumed, plugin, variant);
+      if (plugin.client) release(*plugin.client, need_);
     }
     if (!plan_.experiment.timing.enabled) return;
     for (const planned_cell& at : planned_) {
@@ -93,13 +93,13 @@ class execution {
     }
   }
 
-  void judge_one(judging& judge, std::size_t index, std::vector<cell>& known, loaded_plugin& plugin,
-                 const selected_variant& variant) {
+  void judge_one(judging& judge, std::size_t index, std::vector<cell>& resumed,
+                 loaded_plugin& plugin, const selected_variant& variant) {
     const problem& p = plan_.experiment.problems[index];
     const std::size_t position = planned_.size();
-    const bool taken_over = position < known.size();
+    const bool taken_over = position < resumed.size();
     if (taken_over) {
-      document_.cells.push_back(std::move(known[position]));
+      document_.cells.push_back(std::move(resumed[position]));
     } else {
       interrupt::check();
       watch_.starts(p, kernel_id{plugin.record.name, variant.description.id}.name());
@@ -130,7 +130,7 @@ class execution {
         first_round = std::max(first_round, time->rounds.back() + 1);
       }
     }
-    run_rounds(plan_.experiment.timing, timed_cells_, first_round, memory_needed_,
+    run_rounds(plan_.experiment.timing, timed_cells_, first_round, need_,
                [&](int round, const cell& c) {
                  interrupt::check();
                  watch_.times(p, c.kernel.name(), round);
@@ -179,7 +179,7 @@ class execution {
   void drop_unfinished() { document_.cells.resize(first_cell_ + finished_); }
 
   void note_hang(const cell& c, const problem& p) {
-    if (c.verdict == verdict::hung) remembered_.hung.emplace(c.kernel.name(), problem_name(p));
+    if (c.verdict == verdict::hung) state_.hung.emplace(c.kernel.name(), problem_name(p));
   }
 
   void count_time() {
@@ -189,13 +189,13 @@ class execution {
 
   plan& plan_;
   document document_;
-  known_cells& known_;
+  resumed_cells& resumed_;
   observer& watch_;
-  memory_need memory_needed_ = memory_needed(plan_);
+  memory_need need_ = memory_need_of(plan_);
   double seconds_before_;
   std::size_t complete_;  // the problems before this one have all their cells
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  remembered remembered_;
+  run_state state_;
   devices::nvml monitor_{plan_.device.pci_bus_id};
   // For the current problem:
   std::vector<planned_cell> planned_;
@@ -205,29 +205,29 @@ class execution {
 };
 
 // Takes the cells out of the document from the first problem on that lacks some.
-known_cells take_unfinished(const plan& p, document& d) {
+resumed_cells take_unfinished(const plan& p, document& d) {
   std::size_t complete = 0;
   while (complete < p.experiment.problems.size() && d.cells_of(complete).size() == p.variants())
     ++complete;
   const auto rest = std::ranges::lower_bound(d.cells, complete, {}, &cell::problem);
-  known_cells known;
-  for (auto c = rest; c != d.cells.end(); ++c) known[c->problem].push_back(std::move(*c));
+  resumed_cells resumed;
+  for (auto c = rest; c != d.cells.end(); ++c) resumed[c->problem].push_back(std::move(*c));
   d.cells.erase(rest, d.cells.end());
-  return known;
+  return resumed;
 }
 
 }  // namespace
 
 document execute(plan& p, document head, observer& watch) {
-  known_cells known = take_unfinished(p, head);
-  return execute(p, std::move(head), known, watch, [&p, i = std::size_t{0}]() mutable {
+  resumed_cells resumed = take_unfinished(p, head);
+  return execute(p, std::move(head), resumed, watch, [&p, i = std::size_t{0}]() mutable {
     return i < p.experiment.problems.size() ? std::optional(i++) : std::nullopt;
   });
 }
 
-document execute(plan& p, document head, known_cells& known, observer& watch,
+document execute(plan& p, document head, resumed_cells& resumed, observer& watch,
                  const std::function<std::optional<std::size_t>()>& next) {
-  return execution(p, std::move(head), known, watch).run(next);
+  return execution(p, std::move(head), resumed, watch).run(next);
 }
 
 }  // namespace kzoo::run

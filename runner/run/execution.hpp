@@ -40,10 +40,10 @@ class observer {
 results::document execute(plan& p, results::document head, observer& watch);
 
 // The cells that a problem has already: the first ones of the plan, in its order.
-using known_cells = std::map<std::size_t, std::vector<results::cell>>;
+using resumed_cells = std::map<std::size_t, std::vector<results::cell>>;
 // The same for the problems whose indices `next` returns, until it returns none; the cells of each
 // that are known then are not run again.
-results::document execute(plan& p, results::document head, known_cells& known, observer& watch,
+results::document execute(plan& p, results::document head, resumed_cells& resumed, observer& watch,
                           const std::function<std::optional<std::size_t>()>& next);
 
 }  // namespace kzoo::run

@@ -35,8 +35,7 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
     return c;
   }
   // Timeouts are long: a variant that has hung once is not run again.
-  if (const auto before = remembered_.hung.find(c.kernel.name());
-      before != remembered_.hung.end()) {
+  if (const auto before = state_.hung.find(c.kernel.name()); before != state_.hung.end()) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
@@ -54,7 +53,7 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
 void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& variant,
                               std::size_t position, cell& c) {
   checks::candidate candidate(*plugin.client, description_of(plugin, variant),
-                              remembered_.expected_results);
+                              state_.expected_results);
   try {
     candidate.prepare(problem_);
     verify(candidate, c, position);
@@ -73,12 +72,12 @@ void judging::judge_alone(loaded_plugin& plugin, const selected_variant& variant
                           std::size_t position, const std::string& before, cell& c) {
   const cell failed = c;
   c = new_cell(plugin, variant);
-  std::erase_if(kept_, [&](const kept& k) { return k.kernel == c.kernel.name(); });
-  remembered_.findings.erase({c.kernel.name(), problem_.dtype, problem_.layout});
+  std::erase_if(results_, [&](const variant_result& k) { return k.kernel == c.kernel.name(); });
+  state_.findings.erase({c.kernel.name(), problem_.dtype, problem_.layout});
   judge_in_worker(plugin, variant, position, c);
   if (c.verdict != verdict::pass) return;
   checks::candidate candidate(*plugin.client, description_of(plugin, variant),
-                              remembered_.expected_results);
+                              state_.expected_results);
   require_repeatable(candidate, c);
   if (c.verdict != verdict::pass) return plugin.client->leave();
   c.findings.push_back(second_chance("passes in a process of its own", before, failed));
@@ -87,7 +86,7 @@ void judging::judge_alone(loaded_plugin& plugin, const selected_variant& variant
 // A kernel that fails now and then is not excused by what ran before it.
 void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
   try {
-    const reference::judgement again = candidate.repeat({kept_.back().of->digest});
+    const reference::judgement again = candidate.repeat({results_.back().of->digest});
     if (!again.right) fail(c, verdict::wrong, again.reason);
   } catch (const failure& f) {
     fail(c, f.verdict, f.what());
@@ -95,29 +94,30 @@ void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
 }
 
 void judging::compare_newest(cell& c) {
-  const std::span<const kept> earlier(kept_.begin(), kept_.end() - 1);
-  const kept& newest = kept_.back();
-  if (const auto same = std::ranges::find(earlier, newest.of, &kept::of); same != earlier.end()) {
+  const std::span<const variant_result> earlier(results_.begin(), results_.end() - 1);
+  const variant_result& newest = results_.back();
+  if (const auto same = std::ranges::find(earlier, newest.of, &variant_result::of);
+      same != earlier.end()) {
     c.same_as = same->position;
     return;
   }
-  for (const kept& k : earlier) {
-    if (&*std::ranges::find(earlier, k.of, &kept::of) != &k)
+  for (const variant_result& k : earlier) {
+    if (&*std::ranges::find(earlier, k.of, &variant_result::of) != &k)
       continue;  // not the first of its class
     c.differences.push_back(
-        {k.position, reference::compare(*remembered_.expected_results.of(problem_), k.of->result,
+        {k.position, reference::compare(*state_.expected_results.of(problem_), k.of->result,
                                         k.of->declared, newest.of->result, newest.of->declared)});
   }
 }
 
 timed_cell judging::timed_cell_for(loaded_plugin& plugin, const selected_variant& variant,
                                    cell& c) {
-  const auto mine = std::ranges::find(kept_, c.kernel.name(), &kept::kernel);
+  const auto mine = std::ranges::find(results_, c.kernel.name(), &variant_result::kernel);
   const auto& baseline = plan_.experiment.baseline;
   return {&c,
           plugin.client.get(),
           std::make_unique<checks::candidate>(*plugin.client, description_of(plugin, variant),
-                                              remembered_.expected_results),
+                                              state_.expected_results),
           plan_.device.abi.kind == KZOO_CUDA       ? timing::clock::gpu
           : plugin.record.description->simulated() ? timing::clock::simulator
                                                    : timing::clock::cpu,
@@ -140,13 +140,13 @@ checks::candidate_description judging::description_of(const loaded_plugin& plugi
 
 void judging::verify(checks::candidate& candidate, cell& c, std::size_t position) {
   std::vector<std::uint64_t> right;
-  for (const kept& k : kept_)
+  for (const variant_result& k : results_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
-  kept_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared),
+  results_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared),
                    run.report.changed.workspace_bytes});
   c.launches = run.report.launches;
-  c.accuracy = kept_.back().of->accuracy;
+  c.accuracy = results_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
   c.reason = run.judgement.reason;
   c.errors = run.judgement.errors;
@@ -158,26 +158,26 @@ std::shared_ptr<const judging::judged_result> judging::result_of(checks::candida
                                                                  kzoo_precision declared) {
   const worker::output_report& output = run.report.output;
   if (output.known) {
-    const auto same = std::ranges::find_if(kept_, [&](const kept& k) {
+    const auto same = std::ranges::find_if(results_, [&](const variant_result& k) {
       return k.of->right && k.of->declared == declared && k.of->digest == output.digest;
     });
     return same->of;
   }
   return std::make_shared<judged_result>(output.digest, declared, run.judgement.right,
-                                         run.judgement.accuracy, candidate.judge().kept());
+                                         run.judgement.accuracy, candidate.judge().last_judged());
 }
 
 void judging::run_checks(checks::candidate& candidate, cell& c) {
   const tier t = plan_.experiment.verify.tier;
-  const remembered::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
-  if (!remembered_.findings.contains(about_type)) {
+  const run_state::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
+  if (!state_.findings.contains(about_type)) {
     const double start = steady_seconds();
     auto findings = checks::run_checks(t, false, candidate);
-    if (auto slow = results::slow_checks(steady_seconds() - start, kept_.back().workspace_bytes))
+    if (auto slow = results::slow_checks(steady_seconds() - start, results_.back().workspace_bytes))
       findings.push_back(std::move(*slow));
-    remembered_.findings.emplace(about_type, std::move(findings));
+    state_.findings.emplace(about_type, std::move(findings));
   }
-  c.findings = remembered_.findings.at(about_type);
+  c.findings = state_.findings.at(about_type);
   const auto stop = [&] { return std::ranges::find_if(c.findings, results::is_bad); };
   if (stop() == c.findings.end()) {
     const auto more = checks::run_checks(t, true, candidate);

@@ -18,7 +18,7 @@
 namespace kzoo::run {
 
 // What is kept from one problem to the next.
-struct remembered {
+struct run_state {
   std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
   // Findings of the checks that run once for each kernel, element type and layout.
   using checked = std::tuple<std::string, element_types, layout>;
@@ -28,11 +28,11 @@ struct remembered {
 
 class judging {
  public:
-  judging(plan& p, std::size_t problem, remembered& r, const devices::nvml& monitor)
+  judging(plan& p, std::size_t problem, run_state& r, const devices::nvml& monitor)
       : plan_(p),
         index_(problem),
         problem_(p.experiment.problems[problem]),
-        remembered_(r),
+        state_(r),
         monitor_(monitor) {}
 
   // Returns the finished cell, without times. `position`: its own, among the problem's cells. A
@@ -53,7 +53,7 @@ class judging {
     reference::accuracy accuracy;
     reference::result result;
   };
-  struct kept {
+  struct variant_result {
     std::string kernel;
     std::size_t position;
     std::shared_ptr<const judged_result> of;
@@ -81,9 +81,9 @@ class judging {
   plan& plan_;
   std::size_t index_;
   const problem& problem_;
-  remembered& remembered_;
+  run_state& state_;
   const devices::nvml& monitor_;
-  std::vector<kept> kept_;
+  std::vector<variant_result> results_;
 };
 
 }  // namespace kzoo::run

@@ -1,7 +1,7 @@
 #include "run/validate.hpp"
 
 #include "checks/all_checks.hpp"
-#include "checks/product.hpp"
+#include "checks/single_cell.hpp"
 #include "run/device_memory.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ void validate_variant(client::plugin_client& client, const checks::candidate_des
     checks::candidate asked = candidate_at(p);
     supported = options.size ? p : fitted(asked, p);
     checks::candidate candidate = candidate_at(supported);
-    results::finding found = checks::run_check(checks::product(), candidate);
+    results::finding found = checks::run_check(checks::runs_and_repeats(), candidate);
     const bool is_taken = found.outcome != results::outcome::skipped;
     if (!first || is_taken) first = std::move(found);
     if (is_taken) break;

@@ -72,7 +72,7 @@ class reporter final : public run::observer {
 };
 
 // Asks for a problem; puts its cells that are finished already into `known`.
-std::optional<std::size_t> ask(process::channel& control, run::known_cells& known) {
+std::optional<std::size_t> ask(process::channel& control, run::resumed_cells& known) {
   control.send({{"op", "next"}});
   std::vector<json> lines;
   while (const auto message = next_message(control)) {
@@ -102,7 +102,7 @@ void run_shard(process::channel& control, const plan_factory& make_plan) {
   plan.experiment.verify.show_errors = task->at("show_errors").get<bool>();
   head.experiment = plan.experiment;  // includes the problems, which a head does not hold
   reporter watch(control);
-  run::known_cells known;
+  run::resumed_cells known;
   run::execute(plan, std::move(head), known, watch, [&] { return ask(control, known); });
 }
 

@@ -1,5 +1,6 @@
 // A whole run as JSON, in both directions. Figures that follow from others are not read but
 // recomputed.
+// Declared in storage/results_json.hpp.
 
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"

@@ -1,3 +1,5 @@
+// Declared in worker/prepared_kernel.hpp.
+
 #include "worker/prepared_kernel.hpp"
 #include "worker/stopwatch.hpp"
 

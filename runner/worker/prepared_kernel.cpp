@@ -239,7 +239,7 @@ void prepared_kernel::profile(int warmup) {
 
 void prepared_kernel::sum_rows(std::uint64_t key) {
   const std::vector<data::row_sums> sums =
-      backend_.fold_rows(matrices_.c->words(), matrices_.c->spec(), key);
+      backend_.sum_rows(matrices_.c->words(), matrices_.c->spec(), key);
   const std::size_t bytes = sums.size() * sizeof(sums[0]);
   std::memcpy(output_.view(bytes).data(), sums.data(), bytes);
 }

@@ -45,7 +45,7 @@ class prepared_kernel {
   void profile(int warmup);
   // Copies all of C, as it is, to shared memory.
   void copy_result();
-  // Writes the weighted row sums of C to shared memory: see devices::backend::fold_rows.
+  // Writes the weighted row sums of C to shared memory: see devices::backend::sum_rows.
   void sum_rows(std::uint64_t key);
   // Destroys the instance and checks for errors, so that they count against this variant.
   void destroy();

@@ -2,19 +2,19 @@
 // One plugin on one device, answering requests: the worker's side of plugin_client.hpp. Requests
 // and replies are JSON objects, so that a session in this process and one in a worker work alike.
 //
-//   {"op": "open", "file"}                                -> {"plugin": {…}}
-//   {"op": "supports", "device", "variant", "problem"}         -> {}
+//   {"op": "open", "file"}                                    -> {"plugin": {…}}
+//   {"op": "supports", "device", "variant", "problem"}        -> {}
 //   {"op": "prepare", "slot", "device", "variant", "problem"} -> {}
-//   {"op": "refill", "slot", "problem", "move"}            -> {}
-//   {"op": "run", "slot", "how": run_request}             -> run_report
-//   {"op": "sample", "slot", "how": sample_request}       -> sample_report
-//   {"op": "sustain", "slot", "how": sustain_request}     -> sustain_report
-//   {"op": "end_to_end", "slot", "output": output_request} -> end_to_end_report
-//   {"op": "profile", "slot", "warmup"}                   -> {}
-//   {"op": "copy_result", "slot"}                                -> {}
+//   {"op": "refill", "slot", "problem", "move"}               -> {}
+//   {"op": "run", "slot", "how": run_request}                 -> run_report
+//   {"op": "sample", "slot", "how": sample_request}           -> sample_report
+//   {"op": "sustain", "slot", "how": sustain_request}         -> sustain_report
+//   {"op": "end_to_end", "slot", "output": output_request}    -> end_to_end_report
+//   {"op": "profile", "slot", "warmup"}                       -> {}
+//   {"op": "copy_result", "slot"}                             -> {}
 //   {"op": "sum_rows", "slot", "key"}                         -> {}
-//   {"op": "longest_pause", "device"}                             -> pause_report
-//   {"op": "destroy", "slot"}                              -> {}
+//   {"op": "longest_pause", "device"}                         -> pause_report
+//   {"op": "destroy", "slot"}                                 -> {}
 //   {"op": "free_memory"}                                     -> memory_report
 //
 // or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. A slot

@@ -121,7 +121,7 @@ TEST_CASE("row sums of batches are those of right products", "[reference]") {
     p.alpha = 0.5;
     p.beta = 2;
     const auto sums_of = [&](const buffer& words) {
-      return devices::open_cpu()->fold_rows(words.bytes().data(), words.matrix(), kKey);
+      return devices::open_cpu()->sum_rows(words.bytes().data(), words.matrix(), kKey);
     };
     const auto rounded = [&](const buffer& words) {
       return reference::compare_rounded(p, KZOO_COMPUTE_FP32, reference::rounded_sums(p, kKey),

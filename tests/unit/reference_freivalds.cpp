@@ -15,7 +15,7 @@ constexpr std::uint64_t kKey = 99;
 std::string verdict_on(const problem& p, const buffer& words) {
   return reference::compare_exact(
       p, reference::exact_sums(p, kKey),
-      devices::open_cpu()->fold_rows(words.bytes().data(), words.matrix(), kKey));
+      devices::open_cpu()->sum_rows(words.bytes().data(), words.matrix(), kKey));
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ TEST_CASE("a correct product of real numbers has the expected sums, within round
       const auto verdict = [&](const buffer& words) {
         return reference::compare_rounded(
             p, usual_precision(type), expected,
-            devices::open_cpu()->fold_rows(words.bytes().data(), words.matrix(), kKey));
+            devices::open_cpu()->sum_rows(words.bytes().data(), words.matrix(), kKey));
       };
       const buffer right = computed(p);
       CHECK(verdict(right) == "");
@@ -100,8 +100,8 @@ TEST_CASE("row sums restore the signs of negated rows and columns", "[reference]
   const auto cpu = devices::open_cpu();
   cpu->negate(bytes.data(), words.matrix(), negated.negated);
   const auto expected = reference::exact_sums(p, kKey);
-  CHECK(reference::compare_exact(p, expected, cpu->fold_rows(bytes.data(), negated, kKey)) == "");
-  CHECK(reference::compare_exact(p, expected, cpu->fold_rows(bytes.data(), words.matrix(), kKey)) !=
+  CHECK(reference::compare_exact(p, expected, cpu->sum_rows(bytes.data(), negated, kKey)) == "");
+  CHECK(reference::compare_exact(p, expected, cpu->sum_rows(bytes.data(), words.matrix(), kKey)) !=
         "");
   CHECK(cpu->digest(bytes.data(), negated) == cpu->digest(words.bytes().data(), words.matrix()));
 }

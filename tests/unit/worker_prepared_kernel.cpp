@@ -44,9 +44,9 @@ class clocked final : public devices::backend {
     return cpu_->digest(of, x);
   }
   bool c_changes_by_itself = false;
-  std::vector<data::row_sums> fold_rows(const void* of, const data::matrix& x,
-                                        std::uint64_t key) override {
-    return cpu_->fold_rows(of, x, key);
+  std::vector<data::row_sums> sum_rows(const void* of, const data::matrix& x,
+                                       std::uint64_t key) override {
+    return cpu_->sum_rows(of, x, key);
   }
   void mark_redzones(const void*, const data::matrix&, bool) override {}
   void copy_to_host(void* to, const void* from, std::size_t bytes) override {

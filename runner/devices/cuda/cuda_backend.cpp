@@ -1,3 +1,5 @@
+// Declared in devices/backend.hpp.
+
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
 #include "devices/cuda/fill.hpp"
@@ -93,11 +95,11 @@ class cuda_backend final : public backend {
         .front();
   }
 
-  std::vector<data::row_sums> fold_rows(const void* buffer, const data::matrix& x,
-                                        std::uint64_t key) override {
+  std::vector<data::row_sums> sum_rows(const void* buffer, const data::matrix& x,
+                                       std::uint64_t key) override {
     return on_device(std::vector<data::row_sums>(static_cast<std::size_t>(data::all_rows(x))),
                      "summing rows", [&](data::row_sums* sums) {
-                       return cuda::enqueue_fold_rows(buffer, x, key, sums, stream_);
+                       return cuda::enqueue_sum_rows(buffer, x, key, sums, stream_);
                      });
   }
 

@@ -1,3 +1,5 @@
+// Declared in devices/cuda_devices.hpp.
+
 #include "devices/cuda_devices.hpp"
 
 #include "devices/cuda/check.hpp"

@@ -159,8 +159,8 @@ __global__ void watch_kernel(long long ns, long long* longest_ns) {
   *longest_ns = longest;
 }
 
-__global__ void fold_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
-                                 data::row_sums* sums) {
+__global__ void sum_rows_kernel(const void* buffer, data::matrix x, std::uint64_t key,
+                                data::row_sums* sums) {
   for (std::int64_t row = blockIdx.x; row < data::all_rows(x); row += gridDim.x) {
     data::row_sums part;
     for (std::int64_t col = threadIdx.x; col < x.cols; col += kThreads)
@@ -212,9 +212,9 @@ cudaError_t enqueue_watch(long long ns, long long* longest_ns, cudaStream_t stre
   return cudaGetLastError();
 }
 
-cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
-                              data::row_sums* sums, cudaStream_t stream) {
-  fold_rows_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, key, sums);
+cudaError_t enqueue_sum_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
+                             data::row_sums* sums, cudaStream_t stream) {
+  sum_rows_kernel<<<kBlocks, kThreads, 0, stream>>>(buffer, x, key, sums);
   return cudaGetLastError();
 }
 

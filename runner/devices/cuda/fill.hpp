@@ -30,7 +30,7 @@ cudaError_t enqueue_gate(const unsigned* open, unsigned ticket, long long most_n
 // Runs one thread for `ns`, and stores the longest time in which it did not get to read the timer.
 cudaError_t enqueue_watch(long long ns, long long* longest_ns, cudaStream_t stream);
 // Adds to sums[row], for each row.
-cudaError_t enqueue_fold_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
-                              data::row_sums* sums, cudaStream_t stream);
+cudaError_t enqueue_sum_rows(const void* buffer, const data::matrix& x, std::uint64_t key,
+                             data::row_sums* sums, cudaStream_t stream);
 
 }  // namespace kzoo::devices::cuda

@@ -1,3 +1,5 @@
+// Declared in microbenchmarks/microbenchmark.hpp.
+
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/fill.hpp"
 #include "microbenchmarks/cuda/busy_kernel.hpp"

@@ -1,6 +1,7 @@
 // Which cells of an experiment are chosen by --cell.
+
 #include "input/invalid.hpp"
-#include "run/cells.hpp"
+#include "run/choose_cells.hpp"
 
 #include "support/catch.hpp"
 #include "support/text.hpp"

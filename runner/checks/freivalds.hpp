@@ -4,10 +4,6 @@
 
 namespace kzoo::checks {
 
-// What every cell of an experiment goes through, on the current problem: runs once, then repeatedly
-// as for timing; each distinct result is judged.
-check product();
-
 // All of a C that is too large to be compared element by element, by Freivalds' algorithm: on small
 // integers, which is exact. C is summed on the device, so that only one number per row is copied.
 check freivalds();

@@ -1,6 +1,6 @@
 // The only file that includes toml++.
 
-#include "experiment/document.hpp"
+#include "experiment/toml_tree.hpp"
 
 #include "os/printable.hpp"
 

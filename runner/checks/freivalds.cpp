@@ -1,29 +1,11 @@
-#include "checks/product.hpp"
+#include "checks/freivalds.hpp"
 
-#include "checks/timed_runs.hpp"
 #include "reference/freivalds.hpp"
 
 #include <fmt/format.h>
 
 namespace kzoo::checks {
 namespace {
-
-covered run_product(candidate& c) {
-  worker::sample_request how;
-  how.warmup = 1;
-  how.samples = 5;
-  how.max_seconds = 1;
-  c.prepare(c.current_problem());
-  const judged_run first = c.run();
-  require(first.judgement, problem_name(c.current_problem()));
-  std::vector judged{first.report.output.digest};
-  timing::throttle_filter all_count(0, how.samples);
-  const judged_samples timed = sample(c, how, judged, all_count);
-  require(timed.judgement, "right when it ran once, wrong when it was timed");
-  c.destroy();
-  return {fmt::format("{}, error {:.3g} of what is allowed", problem_name(c.current_problem()),
-                      first.judgement.accuracy.worst_of_allowed)};
-}
 
 void require_no(const std::string& wrong, const problem& p) {
   if (!wrong.empty()) throw failed(problem_name(p) + ": " + wrong);
@@ -58,8 +40,6 @@ bool is_too_large(const candidate& c) {
 }
 
 }  // namespace
-
-check product() { return {.name = "product", .run = run_product}; }
 
 check freivalds() { return {"freivalds", run_freivalds, is_too_large, true, tier::quick}; }
 

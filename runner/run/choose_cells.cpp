@@ -1,4 +1,4 @@
-#include "run/cells.hpp"
+#include "run/choose_cells.hpp"
 
 #include "input/diagnostics.hpp"
 
