@@ -57,6 +57,9 @@ int check(const run_options& options) {
   print_to(stdout, "{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
            variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
            variants * problems, plan.device.id);
+  if (!options.problems.empty()) {
+    for (const problem& p : plan.experiment.problems) print_to(stdout, "  {}\n", problem_name(p));
+  }
   const std::string& description = plan.experiment.description;
   if (!description.empty()) print_to(stdout, "\n{}\n", description);
   return kOk;

@@ -46,17 +46,19 @@ struct output_options : common_options {
 // An experiment file, and what the command line overrides in it.
 struct experiment_options {
   std::string file;
-  std::string device;                // "" : as the file says
-  std::vector<std::string> plugins;  // empty: as the file says
-  std::vector<std::string> sizes;    // empty: as the file says
-  std::vector<std::string> layouts;  // empty: as the file says
-  std::vector<std::string> batches;  // empty: as the file says
-  std::string tier;                  // "" : as the file says
+  std::string device;                 // "" : as the file says
+  std::vector<std::string> plugins;   // empty: as the file says
+  std::vector<std::string> sizes;     // empty: as the file says
+  std::vector<std::string> layouts;   // empty: as the file says
+  std::vector<std::string> batches;   // empty: as the file says
+  std::vector<std::string> problems;  // by number; empty: all
+  std::string tier;                   // "" : as the file says
 };
 
 // `file` may be "" with resume only: then it is the interrupted run's.
 struct run_options : output_options, experiment_options {
   std::optional<std::string> resume;  // a journal; "": the newest
+  bool or_resume = false;             // continue `journal` if it is there
   bool trust_folders = false;         // with resume: as in rerun_options
 };
 

@@ -39,14 +39,13 @@ fs::path journal_name(const results::document& head) {
                      file_name_from(head.experiment.file.stem().string()), device);
 }
 
-interrupted_run find_interrupted(const std::string& name, const std::string& experiment) {
-  if (!name.empty()) return {name, storage::read_journal_file(name)};
+fs::path find_interrupted(const std::string& name, const std::string& experiment) {
+  if (!name.empty()) return name;
   const std::string wanted = fs::path(experiment).stem().string();
   for (const fs::path& file : newest_first()) {
     try {
-      interrupted_run found{file, storage::read_journal_file(file)};
-      const results::document& d = found.journal.results;
-      if (!d.complete() && (wanted.empty() || d.experiment.file.stem() == wanted)) return found;
+      const results::document d = storage::read_journal_file(file).results;
+      if (!d.complete() && (wanted.empty() || d.experiment.file.stem() == wanted)) return file;
     } catch (const input::invalid&) {
       // Not a journal, although it ends in .jsonl.
     }

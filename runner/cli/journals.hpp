@@ -11,13 +11,8 @@ namespace kzoo::cli {
 // "results/2026-11-20T23-41-07_ladder_cuda0", for journal::create_numbered().
 std::filesystem::path journal_name(const results::document& head);
 
-struct interrupted_run {
-  std::filesystem::path file;
-  storage::journal_content journal;
-};
-
 // The journal `name`; if "", the newest in results/ that has cells left to run, and is of
 // `experiment` unless that is "". Throws input::invalid.
-interrupted_run find_interrupted(const std::string& name, const std::string& experiment);
+std::filesystem::path find_interrupted(const std::string& name, const std::string& experiment);
 
 }  // namespace kzoo::cli

@@ -163,6 +163,7 @@ run_options with_recorded_options(const document& then, run_options options) {
   if (options.sizes.empty()) options.sizes = over.sizes;
   if (options.layouts.empty()) options.layouts = over.layouts;
   if (options.batches.empty()) options.batches = over.batches;
+  if (options.problems.empty()) options.problems = over.problems;
   if (options.tier.empty()) options.tier = over.tier.value_or("");
   if (options.build_args.empty()) options.build_args = over.build_args;
   options.in_process = options.in_process || then.invoked.in_process;
@@ -185,15 +186,16 @@ results::experiment continued_experiment(const document& then, const run_options
 }
 
 // A note in the results on what the interruption costs.
-std::string note_on_break(const document& then, const run::plan& plan) {
+std::string note_on_break(const document& then, const run::plan& plan, const std::string& host) {
   const std::size_t per_problem = plan.cells() / plan.experiment.problems.size();
   std::vector<std::string> begun;
   for (std::size_t i = 0; i < then.experiment.problems.size(); ++i) {
     if (then.cells_of(i).size() < per_problem)
       begun.push_back(problem_name(then.experiment.problems[i]));
   }
-  std::string note = fmt::format("interrupted after {} of {} cells and continued later",
-                                 then.cells.size(), then.planned);
+  std::string note =
+      fmt::format("interrupted after {} of {} cells and continued later{}", then.cells.size(),
+                  then.planned, host == then.host ? "" : " on " + host);
   if (!begun.empty()) {
     note += fmt::format("; on {}, results from before and after are not compared with each other",
                         fmt::join(begun, ", "));
@@ -201,39 +203,82 @@ std::string note_on_break(const document& then, const run::plan& plan) {
   return note;
 }
 
-int resume(const run_options& given) {
-  interrupted_run before = find_interrupted(*given.resume, given.file);
-  document& then = before.journal.results;
-  run_options options = with_recorded_options(then, given);
-  add_recorded_folders(then, before.file.string(), given.trust_folders, options);
-  if (options.file.empty() && differs(then.experiment.file, then.experiment.text)) {
-    print_to(stderr, "note: {} has changed; the run continues with the text in its journal\n",
-             printable(then.experiment.file.string()));
-  }
-  results::experiment e = continued_experiment(then, options);
-  e.verify.show_errors = options.show_errors;
-  check_trusted(code_named_by(e, given, given), before.file.string(), given.trust_folders);
+// A journal that this run alone may write, and what it held when it was opened.
+struct held_journal {
+  storage::journal file;
+  storage::journal_content content;
+
+  explicit held_journal(storage::journal opened)
+      : file(std::move(opened)), content(storage::read_journal_file(file.file())) {}
+  std::string name() const { return file.file().string(); }
+};
+
+// Runs what is left of the experiment, which is that of the journal unless something has changed.
+int go_on(results::experiment e, const run_options& options, held_journal before) {
+  document& then = before.content.results;
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
   exports files(options, plan.experiment.file);
 
   document head = run::head_of(plan);
   if (const auto changes = compare::changes_between(then, head); !changes.empty()) {
-    input::refuse(before.file.string(),
-                  fmt::format("cannot be continued, since something has changed; without --resume "
-                              "everything runs again\n  {}",
-                              fmt::join(changes, "\n  ")));
+    input::refuse(
+        before.name(),
+        fmt::format("cannot be continued, since something has changed; with another journal "
+                    "everything runs again\n  {}",
+                    fmt::join(changes, "\n  ")));
   }
   head.started = then.started;
   head.wall_seconds = then.wall_seconds;
   head.notes = then.notes;
   head.peaks = then.peaks;  // all cells of one table relate to the same peaks
   const bool broken = !then.complete();
-  if (broken) head.notes.push_back(note_on_break(then, plan));
-  run::take_over(then, plan, head, before.file.string());
-  auto journal = storage::journal::reopen(before.file, before.journal.whole_bytes);
-  if (broken) journal.resumed(run::utc_now(), head.notes.back());
-  return run_and_report(plan, std::move(head), std::move(journal), files, options);
+  if (broken) head.notes.push_back(note_on_break(then, plan, head.host));
+  run::take_over(then, plan, head, before.name());
+  before.file.cut_off(before.content.whole_bytes);
+  if (broken) before.file.resumed(run::utc_now(), head.host, head.notes.back());
+  return run_and_report(plan, std::move(head), std::move(before.file), files, options);
+}
+
+int resume(const run_options& given) {
+  const fs::path file = find_interrupted(*given.resume, given.file);
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) storage::read_journal_file(file);  // says what is wrong
+  held_journal before(storage::journal::reopen(file));
+  const document& then = before.content.results;
+  run_options options = with_recorded_options(then, given);
+  add_recorded_folders(then, before.name(), given.trust_folders, options);
+  if (options.file.empty() && differs(then.experiment.file, then.experiment.text)) {
+    print_to(stderr, "note: {} has changed; the run continues with the text in its journal\n",
+             printable(then.experiment.file.string()));
+  }
+  results::experiment e = continued_experiment(then, options);
+  e.verify.show_errors = options.show_errors;
+  check_trusted(code_named_by(e, given, given), before.name(), given.trust_folders);
+  return go_on(std::move(e), options, std::move(before));
+}
+
+// Runs the experiment, with the journal that it is given or with one of its own.
+int begin(results::experiment e, const run_options& options,
+          std::optional<storage::journal> given = {}) {
+  run::plan plan = plan_for(std::move(e), options);
+  run::check_memory(plan);
+  exports files(options, plan.experiment.file);
+  const document head = run::head_of(plan);
+  if (given) given->head(head);
+  auto journal = given ? std::move(given) : new_journal(options, head);
+  return run_and_report(plan, head, std::move(journal), files, options);
+}
+
+// --or-resume, of a batch job that may be started again while its first copy still runs.
+int begin_or_go_on(results::experiment e, const run_options& options) {
+  storage::journal journal =
+      storage::journal::create_or_reopen(options.journal, [](const std::string& words) {
+        print_to(stderr, "note: {}; waiting for its end\n", printable(words));
+      });
+  if (journal.has_head()) return go_on(std::move(e), options, held_journal(std::move(journal)));
+  journal.cut_off(0);
+  return begin(std::move(e), options, std::move(journal));
 }
 
 }  // namespace
@@ -242,11 +287,7 @@ int run(const run_options& options) {
   if (options.resume) return resume(options);
   results::experiment e = load_experiment(options, options);
   e.verify.show_errors = options.show_errors;
-  run::plan plan = plan_for(std::move(e), options);
-  run::check_memory(plan);
-  exports files(options, plan.experiment.file);
-  const document head = run::head_of(plan);
-  return run_and_report(plan, head, new_journal(options, head), files, options);
+  return options.or_resume ? begin_or_go_on(std::move(e), options) : begin(std::move(e), options);
 }
 
 int rerun(const rerun_options& given) {
@@ -270,7 +311,8 @@ int rerun(const rerun_options& given) {
 }
 
 results::experiment resumed_experiment(const run_options& given) {
-  const document then = find_interrupted(*given.resume, given.file).journal.results;
+  const document then =
+      storage::read_journal_file(find_interrupted(*given.resume, given.file)).results;
   return continued_experiment(then, with_recorded_options(then, given));
 }
 

@@ -65,6 +65,7 @@ results::overrides overrides_of(const common_options& common, const experiment_o
   over.sizes = options.sizes;
   over.layouts = options.layouts;
   over.batches = options.batches;
+  over.problems = options.problems;
   return over;
 }
 

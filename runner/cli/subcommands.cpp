@@ -72,6 +72,8 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
   add_words(app, "--sizes", o.sizes, "N or MxNxK, separated by commas");
   add_words(app, "--layouts", o.layouts, "nn, nt, tn, tt, separated by commas");
   add_words(app, "--batches", o.batches, "Numbers of products in a batch, separated by commas");
+  add_words(app, "--problems", o.problems,
+            "Only these problems of all that there would be, numbered from 0: 3,7,12-15");
   return file;
 }
 
@@ -143,6 +145,10 @@ void add_run(CLI::App& runner, call& c) {
           ->excludes("--journal")
           ->excludes("--no-journal");
   add_trust_folders(app, o.trust_folders)->needs(resume);
+  app.add_flag("--or-resume", o.or_resume,
+               "Continue --journal if it is there, once no other run writes it: for batch jobs")
+      ->needs("--journal")
+      ->excludes(resume);
   app.footer(kExitCodes);
 }
 

@@ -155,6 +155,7 @@ std::vector<std::string> changes_between(const document& then, const document& n
   compare("--sizes", joined(was.sizes), joined(is.sizes));
   compare("--layouts", joined(was.layouts), joined(is.layouts));
   compare("--batches", joined(was.batches), joined(is.batches));
+  compare("--problems", joined(was.problems), joined(is.problems));
   compare("--build-args", joined(was.build_args), joined(is.build_args));
   compare("--verify", was.tier.value_or(""), is.tier.value_or(""));
   compare("the device", fmt::format("{} ({})", joined(then.devices), then.device.name),

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace kzoo::experiment {
 namespace {
@@ -210,6 +211,24 @@ void apply(const results::overrides& over, results::experiment& e, input::diagno
   }
 }
 
+// Leaves the problems that --problems names by their numbers.
+void keep_only(const std::vector<std::string>& texts, std::vector<problem>& problems,
+               input::diagnostics& report) {
+  std::vector<bool> kept(problems.size());
+  for (const auto& [first, last] :
+       parsed("--problems", texts, parse_numbers, kNumbersForm, report)) {
+    if (last >= std::ssize(problems)) {
+      report.error({"--problems"},
+                   fmt::format("there is no problem {}: the experiment has {}, numbered from 0",
+                               last, problems.size()));
+      continue;
+    }
+    std::fill(kept.begin() + first, kept.begin() + last + 1, true);
+  }
+  std::size_t number = 0;
+  std::erase_if(problems, [&](const problem&) { return !kept[number++]; });
+}
+
 }  // namespace
 
 results::experiment load(const std::filesystem::path& path, const results::overrides& over) {
@@ -270,6 +289,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
     e.problems_where = {"--batches"};
   }
   if (!report.any()) e.problems = expand(sets, report);
+  if (!over.problems.empty()) keep_only(over.problems, e.problems, report);
   check_repeatable(e, sets, report);
   report.throw_if_any();
   return e;

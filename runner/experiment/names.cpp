@@ -67,6 +67,14 @@ std::optional<std::int64_t> parse_batch(std::string_view text) {
   return count && *count >= 1 && *count <= kMostProducts ? count : std::nullopt;
 }
 
+std::optional<number_range> parse_numbers(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const auto first = parse_number(text.substr(0, dash));
+  const auto last = dash == std::string_view::npos ? first : parse_number(text.substr(dash + 1));
+  if (!first || !last || *last < *first) return {};
+  return number_range{*first, *last};
+}
+
 std::optional<tier> find_tier(std::string_view name) {
   for (const tier t : kTiers)
     if (name == tier_name(t)) return t;

@@ -38,6 +38,14 @@ inline constexpr std::string_view kLayoutForm = "\"nn\", \"nt\", \"tn\" or \"tt\
 std::optional<std::int64_t> parse_batch(std::string_view text);
 inline constexpr std::string_view kBatchForm = "a number of products from 1 to 65536";
 
+// Numbers of problems: "3", or "12-15", the last one included.
+struct number_range {
+  std::int64_t first = 0, last = 0;
+};
+std::optional<number_range> parse_numbers(std::string_view text);
+inline constexpr std::string_view kNumbersForm =
+    "a number from 0 such as 3, or a range of them such as 12-15";
+
 std::optional<tier> find_tier(std::string_view name);
 std::string tier_fault(std::string_view text);  // the message for a name that is not valid
 

@@ -103,6 +103,8 @@ struct overrides {
   std::vector<std::string> batches{};  // "8"; empty: those of the file
   // Further options of the compiler, for plugins that are named by their source.
   std::vector<std::string> build_args{};
+  // "3" or "12-15": the only ones, by their numbers among all problems, from 0. Empty: all.
+  std::vector<std::string> problems{};
 
   bool operator==(const overrides&) const = default;
 };

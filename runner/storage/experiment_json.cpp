@@ -44,6 +44,7 @@ void map(auto& io, is<results::overrides> auto& o) {
   io("batches", o.batches);
   io("build_args", o.build_args);
   io("tier", o.tier);
+  io.later("problems", o.problems);
 }
 
 namespace {

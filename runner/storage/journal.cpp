@@ -1,6 +1,7 @@
 #include "storage/journal.hpp"
 
 #include "input/diagnostics.hpp"
+#include "os/printable.hpp"
 #include "storage/cell_json.hpp"
 #include "storage/collected_cells.hpp"
 #include "storage/field.hpp"
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <istream>
+#include <fstream>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -32,17 +33,42 @@ std::string errno_words() { return std::generic_category().message(errno); }
 
 constexpr int kNew = O_CREAT | O_EXCL;
 
-// -1 if the file is there and must not be.
-int open_locked(const fs::path& file, int flags) {
+// Who began to write the journal, or went on with it last.
+std::string writer_of(const fs::path& file) {
+  std::string words = "another run";
+  std::ifstream in(file);
+  std::size_t number = 0;
+  for (std::string line; std::getline(in, line) && !in.eof(); ++number) {
+    if (number > 0 && !line.starts_with(R"({"resumed")")) continue;
+    const json j = json::parse(line, nullptr, false);
+    if (!j.is_object() || !j.contains("host") || !j.contains("process")) continue;
+    const json since = j.value("resumed", j.value("started", json()));
+    words = printable(fmt::format("another run: process {} on {}, since {}", j["process"].dump(),
+                                  j["host"].dump(), since.dump()));
+  }
+  std::erase(words, '"');
+  return words;
+}
+
+using announce = std::function<void(const std::string& words)>;
+
+// -1 if the file is there and must not be. With `waits`, called with who writes the file, it is
+// waited for that run; without, the file is refused.
+int open_locked(const fs::path& file, int flags, const announce& waits = {}) {
   constexpr mode_t kForAllToRead = 0644;
   const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, kForAllToRead);
   if (fd < 0 && errno == EEXIST && flags == kNew) return -1;
   if (fd < 0) input::refuse(file.string(), "cannot be opened for writing: " + errno_words());
-  if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    close(fd);
-    input::refuse(file.string(), "is being written by another run");
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  const bool is_locked = errno == EWOULDBLOCK;
+  if (is_locked && waits) {
+    waits(fmt::format("{} is being written by {}", file.string(), writer_of(file)));
+    if (flock(fd, LOCK_EX) == 0) return fd;
   }
-  return fd;
+  const std::string why = is_locked && !waits ? "is being written by " + writer_of(file)
+                                              : "cannot be locked: " + errno_words();
+  close(fd);
+  input::refuse(file.string(), why);
 }
 
 void make_folder_of(const fs::path& file) {
@@ -100,23 +126,36 @@ journal journal::create_numbered(const fs::path& name) {
   }
 }
 
-journal journal::reopen(const fs::path& file, std::uint64_t whole_bytes) {
-  journal opened(file, open_locked(file, 0));
-  if (ftruncate(opened.fd_, static_cast<off_t>(whole_bytes)) != 0) {
-    input::refuse(file.string(), "cannot be continued: " + errno_words());
-  }
+journal journal::reopen(const fs::path& file) { return {file, open_locked(file, 0)}; }
+
+journal journal::create_or_reopen(const fs::path& file, const announce& waits) {
+  make_folder_of(file);
+  journal opened(file, open_locked(file, O_CREAT, waits));
+  sync_folder_of(file);
   return opened;
+}
+
+bool journal::has_head() const {
+  std::ifstream in(file_);
+  std::string line;
+  return std::getline(in, line) && !in.eof();
+}
+
+void journal::cut_off(std::uint64_t whole_bytes) {
+  if (ftruncate(fd_, static_cast<off_t>(whole_bytes)) == 0) return;
+  input::refuse(file_.string(), "cannot be continued: " + errno_words());
 }
 
 void journal::head(const results::document& d) {
   json line = head_json(d);
   line["schema"] = kJournalSchema;
+  line["process"] = getpid();
   line.erase("wall_seconds");
   write(line);
 }
 
-void journal::resumed(const std::string& when, const std::string& note) {
-  write({{"resumed", when}, {"note", note}});
+void journal::resumed(const std::string& when, const std::string& host, const std::string& note) {
+  write({{"resumed", when}, {"host", host}, {"process", getpid()}, {"note", note}});
 }
 
 void journal::add(const results::document& d, std::span<const results::cell> so_far) {

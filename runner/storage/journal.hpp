@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <iosfwd>
 #include <span>
 #include <stdexcept>
@@ -44,18 +45,26 @@ class journal {
   static journal create(const std::filesystem::path& file);
   // The same for NAME.jsonl or, as long as that exists, NAME_2.jsonl and so on.
   static journal create_numbered(const std::filesystem::path& name);
-  // Opens an existing journal to append to it. What follows `whole_bytes` is an incomplete line and
-  // is cut off.
-  static journal reopen(const std::filesystem::path& file, std::uint64_t whole_bytes);
+  // Opens an existing journal, to read it and then append to it: from now on no other run writes
+  // it. Refuses one that another run is writing, and says which.
+  static journal reopen(const std::filesystem::path& file);
+  // Creates the journal, or reopens the one that is there; waits for the end of another run that is
+  // writing it, after a call of waits() with words that say which.
+  static journal create_or_reopen(const std::filesystem::path& file,
+                                  const std::function<void(const std::string& words)>& waits);
 
   journal(journal&& other) noexcept;
   journal& operator=(journal&&) = delete;
   ~journal();
 
   const std::filesystem::path& file() const { return file_; }
+  // Whether it has a first line; one that is incomplete does not count.
+  bool has_head() const;
+  // Cuts off what follows `whole_bytes`, which is an incomplete line.
+  void cut_off(std::uint64_t whole_bytes);
   void head(const results::document& d);
-  // Records that the run was resumed. `note` becomes one of the results' notes.
-  void resumed(const std::string& when, const std::string& note);
+  // Records that the run was resumed, and where. `note` becomes one of the results' notes.
+  void resumed(const std::string& when, const std::string& host, const std::string& note);
   // Writes journal_line().
   void add(const results::document& d, std::span<const results::cell> so_far);
 

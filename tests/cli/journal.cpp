@@ -261,6 +261,7 @@ TEST_CASE("an interrupted run cannot be resumed after relevant changes", "[cli]"
   refused("--sizes: none then, 24 now", "--sizes 24");
   refused("--layouts: none then, nt now", "--layouts nt");
   refused("--batches: none then, 2 now", "--batches 2");
+  refused("--problems: none then, 1 now", "--problems 1");
   refused("--verify: none then, full now", "--verify full");
   std::ofstream(plugin, std::ios::app) << "another";
   refused("the file of the plugin mine changed");

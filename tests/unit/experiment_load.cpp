@@ -150,6 +150,27 @@ TEST_CASE("layouts are a list, which the command line replaces", "[experiment]")
         "--layouts: error: expected \"nn\", \"nt\", \"tn\" or \"tt\", found \"tx\"");
 }
 
+TEST_CASE("problems are named by their numbers among all that there would be", "[experiment]") {
+  const std::string text = "problem.sizes = [8, 16, 24, 32, 40]\n";
+  overrides over;
+  over.problems = {"3-4", "1", "3"};
+  CHECK(problem_names(load_text(text, over)) ==
+        std::vector<std::string>{"16x16x16 f32", "32x32x32 f32", "40x40x40 f32"});
+  over.sizes = {"7", "9"};
+  over.problems = {"1"};
+  CHECK(problem_names(load_text(text, over)) == std::vector<std::string>{"9x9x9 f32"});
+  over.problems = {"0-2"};
+  CHECK(fault(text, over) ==
+        "--problems: error: there is no problem 2: the experiment has 2, numbered from 0");
+  for (const char* bad : {"", "x", "-1", "1-", "2-1", "1.5"}) {
+    over.problems = {bad};
+    CHECK(fault(text, over) ==
+          "--problems: error: expected a number from 0 such as 3, or a range of them such as "
+          "12-15, found \"" +
+              std::string(bad) + "\"");
+  }
+}
+
 TEST_CASE("batches are lists, and one product has no ways to be stored", "[experiment]") {
   const char* const text =
       "[problem]\nsizes = [8]\nbatch = [1, 4]\nbatch_padding = [0, 3]\nbatch_shared = ['none', "

@@ -9,7 +9,10 @@
 #include "support/stored.hpp"
 #include "support/text.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <unistd.h>
 
 #include <filesystem>
 #include <future>
@@ -114,9 +117,16 @@ TEST_CASE("a resumed journal continues after its last complete line", "[journal]
   const std::size_t whole = text.rfind('\n', text.size() - 2) + 1;
   const auto file = folder.write("j.jsonl", text.substr(0, whole + 10));
   {
-    journal j = journal::reopen(file, whole);
-    CHECK_THROWS_WITH(journal::reopen(file, whole), ContainsSubstring("another run"));
-    j.resumed("2026-01-03T00:00:00Z", "in two parts");
+    journal j = journal::reopen(file);
+    CHECK_THROWS_WITH(journal::reopen(file), ContainsSubstring(fmt::format(
+                                                 "is being written by another run: process {} on "
+                                                 "machine, since 2026-01-02T03:04:05Z",
+                                                 getpid())));
+    j.cut_off(whole);
+    j.resumed("2026-01-03T00:00:00Z", "elsewhere", "in two parts");
+    CHECK_THROWS_WITH(
+        journal::reopen(file),
+        ContainsSubstring(fmt::format("process {} on elsewhere, since 2026-01-03", getpid())));
     const results::document d = test::made_document();
     j.add(d, d.cells_of(1));
   }
