@@ -58,6 +58,12 @@ install_packages() {
   fi
 }
 
+# What the tests of clusters start. Nothing else needs it, and it comes with two services.
+setup_slurm() {
+  install_packages slurm-wlm munge
+  [[ -z $advice ]] || fail "$advice"
+}
+
 # Fetches wheels from PyPI, pinned by a file of hashes, and unpacks them into a folder of the user's.
 install_wheels() {
   local what=$1 folder=$2 pinned=$3 scratch=$2.partial pip=()

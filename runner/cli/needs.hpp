@@ -26,6 +26,7 @@ needs needs_of(const xray_options& o);
 needs needs_of(const list_options& o);
 needs needs_of(const describe_options& o);
 needs needs_of(const watch_options& o);
+needs needs_of(const submit_options& o);
 needs needs_of(const report_options& o);
 inline needs needs_of(const auto& /*of another command*/) { return {}; }
 

@@ -321,6 +321,56 @@ void add_devices(CLI::App& runner, call& c) {
   app.add_flag("--json", o.json, "As JSON, with every sample");
 }
 
+void add_submit(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "submit",
+                      "Run an experiment on a cluster: its problems as Slurm jobs", submit, c);
+  add_plugin_folders(app, o);
+  add_experiment(app, o)->required();
+  add_tier(app, o);
+  add_show_errors(app, o.show_errors);
+  app.add_option("--shards", o.shards,
+                 "Jobs that the problems are split into, each with a node of its own; default: 8")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--journal-dir", o.folder,
+                 "A new folder that all nodes share; default: results/DATE_NAME_slurm")
+      ->type_name("DIR");
+  app.add_option("--setup", o.setup,
+                 "Lines of bash at the start of each job: module loads, or runner=(COMMAND) for a "
+                 "container")
+      ->type_name("FILE");
+  app.add_flag("--share-nodes", o.shares_nodes,
+               "Let shards share a node, each with GPUs of its own: -- --gpus=1");
+  app.add_flag("--by-device", o.by_device, "When merging: as in `runner merge`");
+  app.add_flag("--wait", o.waits, "Wait for the result, and show it as `runner merge` does");
+  app.add_flag("--dry-run", o.dry_run, "Print the batch scripts, and submit nothing");
+  app.footer(
+      "Arguments after -- are options of sbatch, for both jobs: -- --partition=gpu --gpus=1\n"
+      "Exit codes: 0 the jobs are submitted, 1 the one that merges is not, 2 bad usage or "
+      "experiment file,\nor Slurm refuses the job or is not here, 5 the folder cannot be written; "
+      "with --wait those of\n`runner merge`, 130 interrupted.");
+  app.parse_complete_callback([&c, &told = o.sbatch_arguments] { told = c.after_dashes; });
+}
+
+void add_status(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "status", "How far the jobs of `runner submit` are", status, c);
+  app.add_option("DIR", o.folder, "The folder that they share")->required();
+  app.footer(
+      "Exit codes: 0 no shard has failed, 1 some have ended without all their cells, 2 bad "
+      "usage.");
+}
+
+void add_merge(CLI::App& runner, call& c) {
+  auto [app, o] =
+      add(runner, "merge", "Join the results of `runner submit`, and show them", merge, c);
+  app.add_option("DIR", o.folder, "The folder that they share; the result is in its merged.json")
+      ->required();
+  app.add_flag("--by-device", o.by_device,
+               "A table, and a file, for each model of GPU, driver and CUDA runtime");
+  add_shown(app, o.shown);
+  app.footer(kExitCodes);
+}
+
 // What stands after `needs` is parsed as a command line: this has the help alone.
 void add_needs(CLI::App& runner) {
   CLI::App& app = *runner.add_subcommand("needs", "What a command needs built, for scripts");
@@ -354,6 +404,9 @@ void add_subcommands(CLI::App& runner, call& c) {
   add_new(runner, c);
   add_watch(runner, c);
   add_devices(runner, c);
+  add_submit(runner, c);
+  add_status(runner, c);
+  add_merge(runner, c);
   add_needs(runner);
 }
 

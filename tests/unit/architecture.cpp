@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using kzoo::test::read_text;
 
 // A file includes its own folder and those before it.
-constexpr std::array<std::string_view, 26> kFolders{
+constexpr std::array<std::string_view, 27> kFolders{
     "os",               // files, signals, clocks and threads; text for people
     "data",             // what every word of a matrix holds
     "core",             // the words of the domain: problem, verdict, tier, kernel
@@ -43,6 +43,7 @@ constexpr std::array<std::string_view, 26> kFolders{
     "run",              // an experiment from plan to results
     "shards",           // the same on several GPUs
     "compare",          // results against results
+    "cluster",          // the same on several machines, by Slurm
     "profile",          // cells under Nsight Compute
     "xray",             // single cells in the simulator, access by access
     "report",           // results as text

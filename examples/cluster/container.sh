@@ -1,0 +1,7 @@
+# For runner submit … --setup examples/cluster/container.sh: each job runs kernel-zoo's image, here by
+# Apptainer, from a copy on the shared folder:
+#   apptainer build /shared/kernel-zoo.sif docker-daemon://kernel-zoo:latest
+# `runner` is the command that both batch scripts call. --bind makes the folder of the submission, which
+# the script has in $folder, the same inside; `scontrol` is called outside.
+module load apptainer
+runner=(apptainer exec --nv --bind "$folder" /shared/kernel-zoo.sif runner)

@@ -1,0 +1,221 @@
+#include "cli/commands.hpp"
+#include "cli/setup.hpp"
+#include "cluster/script.hpp"
+#include "cluster/slurm.hpp"
+#include "cluster/split.hpp"
+#include "cluster/status.hpp"
+#include "cluster/submission.hpp"
+#include "input/diagnostics.hpp"
+#include "input/read_file.hpp"
+#include "os/files.hpp"
+#include "os/interrupt.hpp"
+#include "os/output.hpp"
+#include "os/printable.hpp"
+#include "run/document_head.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What cannot be the same on each node is refused before it fails there.
+void check_for_nodes(const results::experiment& e, const submit_options& options) {
+  if (e.device == "auto") {
+    input::refuse(
+        "--device",
+        "name it, cuda or cpu: with \"auto\" a node without a GPU would run the simulator");
+  }
+  if (!options.problems.empty())
+    input::refuse("--problems", "each shard gets its own; leave the others out of the experiment");
+  std::vector<selector> named = e.plugins;
+  if (e.baseline) named.push_back(*e.baseline);
+  for (const selector& s : named) {
+    const auto file = as_file(s.text);
+    if (!file || fs::path(file->path).is_absolute()) continue;
+    input::refuse(to_string(s.where),
+                  fmt::format("{} is looked up beside the experiment, of which the shards have a "
+                              "copy; write its whole path, or name it with --plugins",
+                              input::in_quotes(s.text)));
+  }
+  constexpr std::array<std::string_view, 9> kOwn{
+      "-a", "--array", "-o", "--output", "--open-mode", "--parsable", "--wrap", "-W", "--wait"};
+  for (const std::string& word : options.sbatch_arguments) {
+    if (std::ranges::find(kOwn, word.substr(0, word.find('='))) == kOwn.end()) continue;
+    input::refuse(word, "is an option of sbatch that `runner submit` sets itself");
+  }
+}
+
+fs::path new_folder(const submit_options& options, const results::experiment& e) {
+  if (!options.folder.empty()) return fs::absolute(options.folder).lexically_normal();
+  std::string when = run::utc_now();
+  std::erase(when, 'Z');
+  const fs::path name = fs::absolute(fmt::format("results/{}_{}_slurm", file_name_from(when),
+                                                 file_name_from(e.file.stem().string())));
+  fs::path folder = name;
+  for (int i = 2; fs::exists(folder); ++i) folder = fmt::format("{}_{}", name.string(), i);
+  return folder;
+}
+
+// The options of `runner run` that a shard gets besides its problems and its journal.
+std::vector<std::string> run_options_of(const results::experiment& e,
+                                        const submit_options& options) {
+  std::vector<std::string> words{"--device", e.device};
+  const auto add = [&](const char* flag, const std::vector<std::string>& list,
+                       const char* between) {
+    if (list.empty()) return;
+    words.push_back(fmt::format("{}={}", flag, fmt::join(list, between)));
+  };
+  const results::overrides& over = e.overridden;
+  add("--plugins", over.plugins, ",");
+  add("--sizes", over.sizes, ",");
+  add("--layouts", over.layouts, ",");
+  add("--batches", over.batches, ",");
+  add("--build-args", over.build_args, " ");
+  if (over.tier) words.insert(words.end(), {"--verify", *over.tier});
+  for (const std::string& folder : options.plugin_folders)
+    words.insert(words.end(), {"--plugin-dir", fs::absolute(folder).string()});
+  if (options.show_errors) words.emplace_back("--show-errors");
+  return words;
+}
+
+cluster::batch batch_of(const results::experiment& e, const submit_options& options) {
+  cluster::batch b;
+  b.folder = new_folder(options, e);
+  b.runner = fs::read_symlink("/proc/self/exe");
+  b.experiment = e.file.filename().string();
+  const std::string path = (b.folder / b.experiment).string();
+  if (printable(path) != path) input::refuse(path, "has characters that no batch script can hold");
+  b.options = run_options_of(e, options);
+  for (const auto& numbers : cluster::split(e.problems, options.shards))
+    b.problems.push_back(cluster::numbers_text(numbers));
+  if (!options.setup.empty()) b.setup = input::read_file(options.setup);
+  b.slurm_options = options.sbatch_arguments;
+  b.shares_nodes = options.shares_nodes;
+  b.by_device = options.by_device;
+  return b;
+}
+
+// Submits both jobs. Where Slurm refuses the second one, the first runs all the same.
+cluster::submission submit_both(const cluster::batch& b) {
+  cluster::submission s{b.folder, b.problems.size(), "", ""};
+  s.job = cluster::submit(b.folder / "shards.sh", {});
+  cluster::write(s);
+  try {
+    s.merge_job = cluster::submit(b.folder / "merge.sh",
+                                  {"--dependency=afterany:" + s.job, "--kill-on-invalid-dep=yes"});
+    cluster::write(s);
+  } catch (const input::invalid& refused) {
+    print_to(
+        stderr,
+        "{}\nwarning: the shards are submitted, and the job that merges them is not; when they "
+        "have ended: runner merge {}\n",
+        refused.what(), shell_word(b.folder.string()));
+  }
+  return s;
+}
+
+// Writes what the jobs need, and submits them; leaves nothing where Slurm takes none.
+cluster::submission submit_from(const cluster::batch& b, const std::string& experiment_text) {
+  cluster::make_shared_folder(b.folder);
+  const std::vector<fs::path> written{b.folder / b.experiment, b.folder / "shards.sh",
+                                      b.folder / "merge.sh"};
+  try {
+    write_file(written[0], experiment_text);
+    write_file(written[1], cluster::shards_script(b));
+    write_file(written[2], cluster::merge_script(b));
+    return submit_both(b);
+  } catch (...) {
+    std::error_code ignored;
+    if (fs::exists(b.folder / "submitted", ignored)) throw;
+    for (const fs::path& file : written) fs::remove(file, ignored);
+    fs::remove(b.folder, ignored);
+    throw;
+  }
+}
+
+void print_how_to_go_on(const cluster::submission& s) {
+  const std::string folder = shell_word(s.folder.string());
+  print_to(stdout, "  runner status {}\n  runner merge {}   joins what there is\n  scancel {} {}\n",
+           folder, folder, s.job, s.merge_job);
+}
+
+std::string progress_line(const std::vector<cluster::shard_status>& all) {
+  std::vector<std::string> counts;
+  std::size_t cells = 0;
+  for (const cluster::progress p : cluster::kProgress) {
+    const auto count = std::ranges::count(all, p, &cluster::shard_status::progress);
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, cluster::progress_name(p)));
+  }
+  for (const auto& s : all) cells += s.cells;
+  return fmt::format("{} shards: {}; {} cells", all.size(), fmt::join(counts, ", "), cells);
+}
+
+bool is_over(const std::vector<cluster::shard_status>& all) {
+  return std::ranges::all_of(all, [](const cluster::shard_status& s) {
+    return s.progress == cluster::progress::done || s.progress == cluster::progress::failed;
+  });
+}
+
+// Until no shard will run any more. A line for each change.
+void wait_for_end(const cluster::submission& s) {
+  constexpr int kFirstMs = 500, kLongestMs = 30000;
+  std::string shown;
+  for (int pause = kFirstMs;; pause = std::min(2 * pause, kLongestMs)) {
+    const auto all = cluster::status_of(s, cluster::ask_about(s.job));
+    if (const std::string line = progress_line(all); line != shown) {
+      print_to(stderr, "{}\n", line);
+      shown = line;
+      pause = kFirstMs;
+    }
+    if (is_over(all)) return;
+    pollfd signal{interrupt::fd(), POLLIN, 0};
+    if (poll(&signal, 1, pause) < 0 && errno != EINTR) throw_errno("poll");
+    interrupt::check();
+  }
+}
+
+}  // namespace
+
+int submit(const submit_options& options) {
+  const results::experiment e = load_experiment(options, options);
+  check_for_nodes(e, options);
+  const cluster::batch b = batch_of(e, options);
+  if (options.dry_run) {
+    print_to(stdout, "==> {0}/shards.sh <==\n{1}\n==> {0}/merge.sh <==\n{2}", b.folder.string(),
+             cluster::shards_script(b), cluster::merge_script(b));
+    return kOk;
+  }
+  if (options.waits) interrupt::catch_signals();
+  const cluster::submission s = submit_from(b, e.text);
+  print_to(stdout, "{}: {} problems in {} shards, job {}{}\n", b.experiment, e.problems.size(),
+           s.shards, s.job, s.merge_job.empty() ? "" : "; job " + s.merge_job + " merges them");
+  print_how_to_go_on(s);
+  if (!options.waits) return s.merge_job.empty() ? kSomeCellFailed : kOk;
+  try {
+    wait_for_end(s);
+  } catch (const interrupt::interrupted&) {
+    print_to(stdout, "no longer waiting; the jobs go on:\n");
+    print_how_to_go_on(s);
+    return kSignalled + interrupt::signal_number();
+  }
+  merge_options merging;
+  merging.folder = b.folder.string();
+  merging.by_device = options.by_device;
+  return merge(merging);
+}
+
+}  // namespace kzoo::cli

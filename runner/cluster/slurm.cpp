@@ -1,0 +1,144 @@
+#include "cluster/slurm.hpp"
+
+#include "input/diagnostics.hpp"
+#include "os/printable.hpp"
+#include "process/command.hpp"
+
+#include <fmt/format.h>
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <system_error>
+
+namespace kzoo::cluster {
+namespace {
+
+using process::command_result;
+
+constexpr double kTimeoutSeconds = 60;  // sbatch itself tries again for some time
+
+// None if there is no such program.
+std::optional<command_result> run(const std::vector<std::string>& argv) try {
+  return process::run_command(argv, {}, kTimeoutSeconds);
+} catch (const std::system_error& e) {
+  if (e.code() == std::errc::no_such_file_or_directory) return std::nullopt;
+  throw;
+}
+
+std::string words_of(const command_result& ran) {
+  const std::string said = printable_lines(ran.output);
+  return said.empty() ? process::how_it_failed(ran, kTimeoutSeconds) : said;
+}
+
+struct advice {
+  const char* said;  // a part of what Slurm says
+  const char* todo;
+};
+// The first that fits.
+constexpr std::array<advice, 9> kAdvice{{
+    {"artition", "`sinfo` lists the partitions; name one: -- --partition=NAME"},
+    {"array specification",
+     "fewer shards: --shards N; `scontrol show config | grep MaxArraySize` has the limit"},
+    {"limit",
+     "a quota: fewer shards (--shards N), less time (-- --time=MINUTES), or wait until jobs have "
+     "ended; `sacctmgr show qos` has the limits"},
+    {"ccount", "`sacctmgr show associations user=$USER` lists your accounts: -- --account=NAME"},
+    {"temporarily unable",
+     "the cluster has as many jobs as it takes: wait until some have ended, or use fewer shards"},
+    {"gres", "`sinfo -o '%N %G'` says what GPUs the nodes have: -- --gpus=1, --gres=gpu:TYPE:1"},
+    {"configuration is not available",
+     "no node has that much: `sinfo -o '%N %c %m %G'` says what they have"},
+    {"ontact",
+     "`scontrol ping` says whether Slurm's controller answers; submit again when it does"},
+    {"", "`man sbatch` explains its options; those after -- stand in both scripts (--dry-run)"},
+}};
+
+std::string todo_for(const std::string& said) {
+  return std::ranges::find_if(
+             kAdvice, [&](const advice& a) { return said.find(a.said) != std::string::npos; })
+      ->todo;
+}
+
+// `sbatch --parsable` prints the id, and perhaps the cluster after a semicolon, below any warnings.
+std::string job_id_in(const std::string& output) {
+  std::istringstream lines(output);
+  std::string id;
+  for (std::string line; std::getline(lines, line);) {
+    line.resize(std::min(line.find(';'), line.size()));
+    const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+    if (!line.empty() && std::ranges::all_of(line, is_digit)) id = line;
+  }
+  return id;
+}
+
+task parse_task(const std::string& line) {
+  std::istringstream in(line);
+  std::string number;
+  task t;
+  for (std::string* field : {&number, &t.state, &t.exit_code, &t.node, &t.reason})
+    std::getline(in, *field, '|');
+  t.number = static_cast<std::size_t>(std::strtoull(number.c_str(), nullptr, 10));
+  const auto status = static_cast<int>(std::strtol(t.exit_code.c_str(), nullptr, 10));
+  t.exit_code = status == 0           ? ""
+                : WIFSIGNALED(status) ? fmt::format("0:{}", WTERMSIG(status))
+                                      : fmt::format("{}:0", WEXITSTATUS(status));
+  if (t.reason == "None") t.reason.clear();
+  return t;
+}
+
+bool is_among(const std::string& state, std::initializer_list<const char*> states) {
+  return std::ranges::find(states, state) != states.end();
+}
+
+}  // namespace
+
+std::string submit(const std::filesystem::path& script, const std::vector<std::string>& options) {
+  std::vector<std::string> argv{"sbatch", "--parsable"};
+  argv.insert(argv.end(), options.begin(), options.end());
+  argv.push_back(script.string());
+  const auto ran = run(argv);
+  if (!ran) {
+    input::refuse("sbatch",
+                  "there is no such program here; submit from a machine of the cluster that has "
+                  "Slurm's commands, its login node, say (--dry-run shows the scripts anywhere)");
+  }
+  const std::string id = ran->code == 0 && !ran->hung ? job_id_in(ran->output) : "";
+  if (!id.empty()) return id;
+  const std::string said = words_of(*ran);
+  input::refuse("sbatch",
+                fmt::format("Slurm did not take the job:\n{}\n  {}", said, todo_for(said)));
+}
+
+bool is_waiting(const std::string& state) {
+  return is_among(state, {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"});
+}
+bool is_running(const std::string& state) {
+  return is_among(state, {"RUNNING", "CONFIGURING", "COMPLETING", "STAGE_OUT", "STOPPED",
+                          "SUSPENDED", "RESIZING", "SIGNALING"});
+}
+
+known_job ask_about(const std::string& job) {
+  known_job known;
+  const auto ran = run({"squeue", "--noheader", "--array", "--states=all", "--jobs=" + job,
+                        "--Format=ArrayTaskID:|,State:|,exit_code:|,NodeList:|,Reason:|"});
+  if (!ran) {
+    known.trouble = "there is no squeue here, so what follows is from the journals alone";
+  } else if (ran->code != 0 || ran->hung) {
+    const std::string said = words_of(*ran);
+    if (said.find("Invalid job id") == std::string::npos)
+      known.trouble = "Slurm cannot be asked, so what follows is from the journals alone: " + said;
+  } else {
+    std::istringstream lines(ran->output);
+    for (std::string line; std::getline(lines, line);)
+      if (!line.empty()) known.tasks.push_back(parse_task(line));
+  }
+  return known;
+}
+
+}  // namespace kzoo::cluster
