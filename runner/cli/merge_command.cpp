@@ -54,7 +54,16 @@ void print_missing(const cluster::submission& s, const std::vector<std::string>&
       shell_word(s.folder.string()), fmt::join(incomplete, ","));
 }
 
-style look_of(progress p) {
+// In merged.json, or in merged-DEVICE.json.
+void store(const document& d, const cluster::submission& s, const std::string& device) {
+  const fs::path name = s.folder / fmt::format("merged{}.json", device);
+  export_file file("--json", name.string(), s.folder / "submitted");
+  render(d, format::json, {}, [&](std::string_view text) { file.append(text); });
+  file.finish();
+  print_to(stdout, "stored in {}\n", name.string());
+}
+
+report::style look_of(progress p) {
   return p == progress::failed ? report::style::bad : report::style::plain;
 }
 
@@ -72,19 +81,14 @@ int merge(const merge_options& options) {
   const cluster::merged merged = cluster::merge(std::move(shards), options.by_device);
   int code = merged.missing.empty() ? kOk : kSomeCellFailed;
   for (const document& d : merged.by_device) {
-    const bool is_only = merged.by_device.size() == 1;
-    const fs::path name =
-        s.folder /
-        (is_only ? "merged.json"
-                 : fmt::format("merged-{}.json", file_name_from(cluster::device_words(d.device))));
-    export_file file("--json", name.string(), s.folder / "submitted");
-    render(d, format::json, options.shown, [&](std::string_view text) { file.append(text); });
-    file.finish();
     write_text(stdout, report::full_report(d, report::view_of(stdout, options.shown)));
-    print_to(stdout, "stored in {}\n", name.string());
     code = std::max(code, results::exit_code(d));
   }
   if (!merged.missing.empty()) print_missing(s, merged.missing, incomplete);
+  for (const document& d : merged.by_device) {
+    const bool is_only = merged.by_device.size() == 1;
+    store(d, s, is_only ? "" : "-" + file_name_from(cluster::device_words(d.device)));
+  }
   return code;
 }
 

@@ -106,6 +106,7 @@ TEST_CASE("a second copy of a job waits for the first, and runs nothing again", 
   SECTION("which ends") {
     CHECK(first.wait().code == 1);
     CHECK(second.wait().code == 1);
+    CHECK_THAT(read_text(journal), !ContainsSubstring("resumed"));  // nothing was left to run
   }
   SECTION("which is killed") {
     first.send(SIGKILL);

@@ -2,6 +2,7 @@
 // With a real Slurm: slurm.cpp.
 #include "support/catch.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 #include "support/verdicts.hpp"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 using namespace kzoo::test;
 using nlohmann::json;
@@ -223,6 +225,38 @@ TEST_CASE("the status of shards is told from journals where Slurm cannot be aske
              ContainsSubstring("\n  sbatch --array=1 ") && ContainsSubstring("d/shards.sh\n"));
   CHECK_THAT(merged.out, ContainsSubstring("6 of 8 cells not run"));
   CHECK_THAT(merged.out, ContainsSubstring("stored in "));
+}
+
+TEST_CASE("shards of different devices are refused, or get a table each", "[cli]") {
+  const login_node at;
+  at.has("sbatch", kTakes);
+  REQUIRE(at.run(kSubmit).code == 0);
+  for (const auto& [shard, problems] : {std::pair{0, "0,3"}, {1, "1-2"}}) {
+    REQUIRE(runner(fmt::format("d/e.toml --device cpu --problems {} --journal d/shard-{}.jsonl",
+                               problems, shard),
+                   in(at.folder()))
+                .code == 0);
+  }
+  CHECK(at.run("merge d").code == 0);
+  fs::remove(at.path("d/merged.json"));
+  const std::string name =
+      json::parse(lines_of(at.path("d/shard-1.jsonl")).front())["device"]["name"];
+  at.folder().write("d/shard-1.jsonl",
+                    replaced(read_text(at.path("d/shard-1.jsonl")), name, "Another machine"));
+  const auto refused = at.run("merge d");
+  CHECK(refused.code == 2);
+  CHECK_THAT(refused.err,
+             ContainsSubstring("shard-1.jsonl: error: was measured on Another machine") &&
+                 ContainsSubstring("--by-device makes one for each"));
+  CHECK_FALSE(fs::exists(at.path("d/merged.json")));
+  const auto each = at.run("merge d --by-device");
+  INFO(each.err);
+  CHECK(each.code == 0);
+  CHECK_THAT(each.out, ContainsSubstring("ok: 4 pass"));
+  const json other = json::parse(read_text(at.path("d/merged-Another-machine.json")));
+  CHECK(other.at("cells").size() == 4);
+  CHECK(other.at("cells")[0]["problem"]["m"] == 16);
+  CHECK_FALSE(fs::exists(at.path("d/merged.json")));
 }
 
 TEST_CASE("1000 problems in 50 shards are planned and merged in seconds", "[cli]") {
