@@ -129,6 +129,7 @@ lose() {
   node=$(tr '\0' '\n' <"/proc/$pid/environ" | sed -n 's/^SLURMD_NODENAME=//p')
   stepd=$(parent_of "$(parent_of "$pid")")
   [[ $(ps -o args= -p "$stepd") == slurmstepd* ]]
+  echo "$pid" >"$dir/lost-$pid.pid"
   kill -9 "$(<"$dir/$node.pid")" "$stepd"
   scontrol update "NodeName=$node" State=DOWN Reason=lost # what slurmctld does itself, minutes later
 }
@@ -137,6 +138,11 @@ three_idle() { (($(sinfo --noheader --Node --states=idle --partition=all --forma
 
 no_jobs() { [[ -z $(squeue --noheader) ]]; }
 
+# A process that was lost may have ended, and another one may have its number.
+is_of_this_cluster() {
+  { tr '\0' '\n' <"/proc/$1/environ" | grep -qx "SLURM_CONF=$SLURM_CONF"; } 2>/dev/null
+}
+
 stop() {
   local file attempt
   if [[ -s $dir/slurmctld.pid ]] && kill -0 "$(<"$dir/slurmctld.pid")" 2>/dev/null; then
@@ -144,6 +150,9 @@ stop() {
     scancel --me 2>/dev/null || true
     for attempt in {1..80}; do ! no_jobs || break; sleep 0.1; done
   fi
+  for file in "$dir"/lost-*.pid; do
+    [[ -s $file ]] && is_of_this_cluster "$(<"$file")" || rm -f "$file"
+  done
   for file in "$dir"/*.pid; do [[ ! -s $file ]] || kill "$(<"$file")" 2>/dev/null || true; done
   for file in "$dir"/*.pid; do
     for attempt in {1..50}; do kill -0 "$(<"$file")" 2>/dev/null || break; sleep 0.1; done
