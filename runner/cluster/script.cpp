@@ -42,6 +42,9 @@ std::string preparation(const batch& b) {
 constexpr const char* kBeginShard = R"sh(
 shard=$SLURM_ARRAY_TASK_ID
 echo "shard $shard in job $SLURM_JOB_ID on $SLURMD_NODENAME, start $((1 + SLURM_RESTART_COUNT))"
+# For `runner status`, where these scripts are submitted again.
+again="job $SLURM_ARRAY_JOB_ID"
+grep -qx "$again" "$folder/submitted" || echo "$again" >>"$folder/submitted" || true
 trap : TERM # of scancel and pre-emption: the runner ends by itself, and then this script
 code=0
 )sh";

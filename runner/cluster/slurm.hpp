@@ -25,7 +25,7 @@ struct task {
 bool is_waiting(const std::string& state);
 bool is_running(const std::string& state);
 
-// What Slurm knows of a job.
+// What Slurm knows of a job, or of several with commas between.
 struct known_job {
   std::vector<task> tasks;  // none: it has forgotten the job, minutes after its end
   std::string trouble;      // why Slurm cannot be asked; "" if it can

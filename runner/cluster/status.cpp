@@ -52,11 +52,20 @@ std::string why_failed(const submission& s, std::size_t shard, const task* t) {
   return words.empty() ? why : fmt::format("{}; {}", why, words);
 }
 
+// Of several jobs that have the shard, the one in which it is not over.
+const task* task_of(std::size_t shard, const known_job& known) {
+  const task* found = nullptr;
+  for (const task& t : known.tasks) {
+    if (t.number == shard && (found == nullptr || is_running(t.state) || is_waiting(t.state)))
+      found = &t;
+  }
+  return found;
+}
+
 shard_status status_of(const submission& s, std::size_t shard, const known_job& known) {
   shard_status status;
   count_cells(s, shard, status);
-  const auto found = std::ranges::find(known.tasks, shard, &task::number);
-  const task* t = found == known.tasks.end() ? nullptr : &*found;
+  const task* t = task_of(shard, known);
   if (t != nullptr) status.node = t->node;
   if (status.planned > 0 && status.cells >= status.planned) {
     status.progress = progress::done;

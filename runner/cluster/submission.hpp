@@ -18,7 +18,9 @@ namespace kzoo::cluster {
 struct submission {
   std::filesystem::path folder;
   std::size_t shards = 0;
-  std::string job, merge_job;  // ids; "" where Slurm has refused the second
+  // Ids. `job` has several, with commas between, where shards were submitted again; `merge_job` is
+  // "" where Slurm has refused it.
+  std::string job, merge_job;
 
   std::filesystem::path journal_of(std::size_t shard) const;
   std::filesystem::path log_of(std::size_t shard) const;

@@ -148,6 +148,8 @@ TEST_CASE("jobs that are cancelled leave what is finished, and can be submitted 
   CHECK(merged(folder).at("cells").size() == 3);
 
   slurm_cluster::ask("sbatch --array=0,1,2 " + (folder.path() / "d/shards.sh").string());
+  REQUIRE(eventually(
+      [&] { return runner("status d", in(folder)).out.find("running") != std::string::npos; }));
   REQUIRE(eventually(is_over));
   CHECK(runner("merge d", in(folder)).code == 1);  // some cells hang
   CHECK(merged(folder).at("cells").size() == 18);
