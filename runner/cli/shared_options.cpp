@@ -1,0 +1,93 @@
+#include "cli/shared_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace kzoo::cli {
+
+void add_file(CLI::App& app, const char* flag, std::string& name, const char* help) {
+  app.add_option(flag, name, help)->type_name("FILE");
+}
+
+void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help) {
+  app.add_option(flag, words, help)->type_name("LIST")->allow_extra_args(false)->delimiter(',');
+}
+
+void add_plugin_folders(CLI::App& app, common_options& o) {
+  app.add_option("--plugin-dir", o.plugin_folders,
+                 "A folder with plugins (.so), searched before the built-in ones; repeatable")
+      ->type_name("DIR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("--build-args", o.build_args,
+                 "Options of the compiler, separated by spaces, for plugins named by a source")
+      ->type_name("ARGS")
+      ->expected(1)
+      ->delimiter(' ');
+}
+
+void add_common(CLI::App& app, common_options& o) {
+  add_plugin_folders(app, o);
+  app.add_flag("--in-process", o.in_process,
+               "Load plugins into this process, for debuggers and profilers; a crash ends it");
+}
+
+CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
+  auto* file = app.add_option("FILE", o.file, "Experiment file; also looked up under configs/");
+  app.add_option("--device", o.device, "auto, cpu, cuda, cuda:N or cuda:all; default: the file's")
+      ->type_name("NAME");
+  add_words(app, "--plugins", o.plugins,
+            "Names, name:variant, globs, or files such as ./mine.cu, separated by commas");
+  add_words(app, "--sizes", o.sizes, "N or MxNxK, separated by commas");
+  add_words(app, "--layouts", o.layouts, "nn, nt, tn, tt, separated by commas");
+  add_words(app, "--batches", o.batches, "Numbers of products in a batch, separated by commas");
+  add_words(app, "--problems", o.problems,
+            "Only these problems of all that there would be, numbered from 0: 3,7,12-15");
+  return file;
+}
+
+void add_tier(CLI::App& app, experiment_options& o) {
+  app.add_option("--verify", o.tier, "How much is checked: quick, full or paranoid")
+      ->type_name("TIER");
+}
+
+void add_cells(CLI::App& app, std::vector<std::string>& cells) {
+  app.add_option("--cell", cells,
+                 "plugin:variant@MxNxK, separated by commas; default: all kernels "
+                 "of the first problem, up to 16")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->excludes("--plugins");
+}
+
+void add_show_errors(CLI::App& app, bool& show_errors) {
+  app.add_flag("--show-errors", show_errors,
+               "For each wrong result a map of C, and the first elements that differ");
+}
+
+void add_shown(CLI::App& app, report::shown_options& shown) {
+  app.add_flag("--wide", shown.wide, "Tables with all columns, however narrow the terminal is");
+  app.add_flag("--simulator-times", shown.simulator_times,
+               "How long simulations took, too; it says nothing about a GPU");
+}
+
+void add_output(CLI::App& app, output_options& o) {
+  add_file(app, "--json", o.json, "Write the results as JSON; - for stdout");
+  add_file(app, "--csv", o.csv, "Write one line per cell as CSV; - for stdout");
+  add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
+  add_file(app, "--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout");
+  auto* journal =
+      app.add_option("--journal", o.journal,
+                     "Where finished cells are stored at once; default: results/DATE_NAME.jsonl")
+          ->type_name("FILE");
+  app.add_flag("--no-journal", o.no_journal, "Do not store finished cells")->excludes(journal);
+  app.add_flag("--quiet", o.quiet, "Print only failures and the closing line");
+  add_shown(app, o.shown);
+  add_show_errors(app, o.show_errors);
+}
+
+CLI::Option* add_trust_folders(CLI::App& app, bool& trust) {
+  return app.add_flag("--trust-folders", trust,
+                      "Load plugins from the folders that the stored run names");
+}
+
+}  // namespace kzoo::cli

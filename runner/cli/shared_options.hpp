@@ -1,0 +1,31 @@
+#pragma once
+// Options that several subcommands have.
+
+#include "cli/commands.hpp"
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace kzoo::cli {
+
+// Where a command writes something else than its tables.
+void add_file(CLI::App& app, const char* flag, std::string& name, const char* help);
+void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help);
+
+void add_plugin_folders(CLI::App& app, common_options& o);
+void add_common(CLI::App& app, common_options& o);
+// Returns FILE.
+CLI::Option* add_experiment(CLI::App& app, experiment_options& o);
+void add_tier(CLI::App& app, experiment_options& o);
+void add_cells(CLI::App& app, std::vector<std::string>& cells);
+void add_show_errors(CLI::App& app, bool& show_errors);
+void add_shown(CLI::App& app, report::shown_options& shown);
+void add_output(CLI::App& app, output_options& o);
+CLI::Option* add_trust_folders(CLI::App& app, bool& trust);
+
+}  // namespace kzoo::cli
