@@ -51,11 +51,17 @@ void check_for_nodes(const results::experiment& e, const submit_options& options
                               "copy; write its whole path, or name it with --plugins",
                               input::in_quotes(s.text)));
   }
-  constexpr std::array<std::string_view, 9> kOwn{
-      "-a", "--array", "-o", "--output", "--open-mode", "--parsable", "--wrap", "-W", "--wait"};
+  constexpr std::array<std::string_view, 13> kOwn{
+      "-a",     "--array",    "-o", "--output", "-e",         "--error", "--open-mode",
+      "--wrap", "--parsable", "-W", "--wait",   "--clusters", "-M"};
   for (const std::string& word : options.sbatch_arguments) {
-    if (std::ranges::find(kOwn, word.substr(0, word.find('='))) == kOwn.end()) continue;
-    input::refuse(word, "is an option of sbatch that `runner submit` sets itself");
+    // A short one may have its value behind it: -a0-3.
+    const bool is_short = word.starts_with('-') && !word.starts_with("--");
+    const std::string name = is_short ? word.substr(0, 2) : word.substr(0, word.find('='));
+    if (std::ranges::find(kOwn, name) == kOwn.end()) continue;
+    input::refuse(word,
+                  "is an option of sbatch that `runner submit` sets itself, or cannot follow: the "
+                  "number of shards is --shards, the logs are DIR/shard-N.log");
   }
 }
 
@@ -112,11 +118,12 @@ cluster::batch batch_of(const results::experiment& e, const submit_options& opti
 // Submits both jobs. Where Slurm refuses the second one, the first runs all the same.
 cluster::submission submit_both(const cluster::batch& b) {
   cluster::submission s{b.folder, b.problems.size(), "", ""};
-  s.job = cluster::submit(b.folder / "shards.sh", {});
+  s.job = cluster::submit(b.folder / "shards.sh", cluster::shards_options(b));
   cluster::write(s);
   try {
-    s.merge_job = cluster::submit(b.folder / "merge.sh",
-                                  {"--dependency=afterany:" + s.job, "--kill-on-invalid-dep=yes"});
+    std::vector<std::string> merge = cluster::merge_options(b);
+    merge.insert(merge.end(), {"--dependency=afterany:" + s.job, "--kill-on-invalid-dep=yes"});
+    s.merge_job = cluster::submit(b.folder / "merge.sh", merge);
     cluster::write(s);
   } catch (const input::invalid& refused) {
     print_to(

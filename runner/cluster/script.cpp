@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace kzoo::cluster {
 namespace {
@@ -22,26 +23,44 @@ std::string output(const batch& b, const char* name) {
   std::string folder = b.folder.string();
   for (std::size_t at = 0; (at = folder.find('%', at)) != std::string::npos; at += 2)
     folder.insert(at, 1, '%');
-  return fmt::format("#SBATCH --open-mode=append --output={}\n", shell_word(folder + '/' + name));
+  return fmt::format("--output={}/{}", folder, name);
 }
 
-std::string slurm_options(const batch& b) {
-  if (b.slurm_options.empty()) return "";
-  return fmt::format("#SBATCH {}\n", fmt::join(quoted(b.slurm_options), " "));
+std::string job_name(const batch& b) {
+  return "--job-name=kzoo-" + file_name_from(std::filesystem::path(b.experiment).stem().string());
 }
 
-// What both jobs do first.
+std::vector<std::string> with_users(std::vector<std::string> own, const batch& b) {
+  own.insert(own.end(), b.slurm_options.begin(), b.slurm_options.end());
+  return own;
+}
+
+// Each as a line, since a user may want to change one; the user's own are one line, for some
+// options have their value in the next word.
+std::string option_lines(const std::vector<std::string>& options, const batch& b) {
+  std::string text;
+  for (std::size_t i = 0; i < options.size() - b.slurm_options.size(); ++i) {
+    const std::size_t value = std::min(options[i].find('='), options[i].size() - 1) + 1;
+    text += fmt::format("#SBATCH {}{}\n", options[i].substr(0, value),
+                        value == options[i].size() ? "" : shell_word(options[i].substr(value)));
+  }
+  if (!b.slurm_options.empty())
+    text += fmt::format("#SBATCH {}\n", fmt::join(quoted(b.slurm_options), " "));
+  return text;
+}
+
+// What both jobs do first. Files that define modules and environments may return anything.
 std::string preparation(const batch& b) {
-  std::string text = fmt::format("set -eo pipefail\nfolder={}\nrunner=({})\n",
+  std::string text = fmt::format("folder={}\nrunner=({})\nscontrol=$(command -v scontrol)\n",
                                  shell_word(b.folder.string()), shell_word(b.runner.string()));
   if (!b.setup.empty())
     text += fmt::format("\n{}{}\n", b.setup, b.setup.ends_with('\n') ? "" : "\n");
-  return text;
+  return text + "set -eo pipefail\n";
 }
 
 constexpr const char* kBeginShard = R"sh(
 shard=$SLURM_ARRAY_TASK_ID
-echo "shard $shard in job $SLURM_JOB_ID on $SLURMD_NODENAME, start $((1 + SLURM_RESTART_COUNT))"
+echo "shard $shard in job $SLURM_JOB_ID on $SLURMD_NODENAME, start $((1 + ${SLURM_RESTART_COUNT:-0}))"
 # For `runner status`, where these scripts are submitted again.
 again="job $SLURM_ARRAY_JOB_ID"
 grep -qx "$again" "$folder/submitted" || echo "$again" >>"$folder/submitted" || true
@@ -51,29 +70,34 @@ code=0
 constexpr const char* kEndShard =
     R"sh(  --problems "${problems[shard]}" --journal "$folder/shard-$shard.jsonl" --or-resume || code=$?
 # Killed by another signal, for want of memory, say: it goes on once more, up to three times.
-if ((code > 128 && code != 130 && code != 143 && SLURM_RESTART_COUNT < 3)); then
-  scontrol requeue "$SLURM_JOB_ID"
+if ((code > 128 && code != 130 && code != 143 && ${SLURM_RESTART_COUNT:-0} < 3)); then
+  # By the task's number: the id of one of them is that of the whole array.
+  "$scontrol" requeue "${SLURM_ARRAY_JOB_ID}_$shard" ||
+    echo "shard $shard could not be queued again: sbatch --array=$shard $folder/shards.sh"
 fi
 exit $code
 )sh";
 
-std::string job_name(const batch& b) {
-  return file_name_from(std::filesystem::path(b.experiment).stem().string());
-}
-
 }  // namespace
 
+std::vector<std::string> shards_options(const batch& b) {
+  std::vector<std::string> own{job_name(b), fmt::format("--array=0-{}", b.problems.size() - 1),
+                               "--requeue", "--open-mode=append", output(b, "shard-%a.log")};
+  if (!b.shares_nodes) own.emplace_back("--exclusive");
+  return with_users(std::move(own), b);
+}
+
+std::vector<std::string> merge_options(const batch& b) {
+  return with_users({job_name(b) + "-merge", "--open-mode=append", output(b, "merge.log")}, b);
+}
+
 std::string shards_script(const batch& b) {
-  const std::string script = shell_word((b.folder / "shards.sh").string());
   std::string text = fmt::format(
       "#!/bin/bash\n"
       "# {} in {} shards. A task that is started again goes on with its journal; to run what shards 1\n"
-      "# and 3 lack, say: sbatch --array=1,3 {}\n"
-      "#SBATCH --job-name=kzoo-{}\n{}{}"
-      "#SBATCH --array=0-{}\n#SBATCH --requeue\n{}\n{}",
-      b.experiment, b.problems.size(), script, job_name(b), slurm_options(b),
-      b.shares_nodes ? "" : "#SBATCH --exclusive\n", b.problems.size() - 1,
-      output(b, "shard-%a.log"), preparation(b));
+      "# and 3 lack, say: sbatch --array=1,3 {}\n{}\n{}",
+      b.experiment, b.problems.size(), shell_word((b.folder / "shards.sh").string()),
+      option_lines(shards_options(b), b), preparation(b));
   text += fmt::format("problems=( # of shard 0, 1, …\n  {}\n)\n",
                       fmt::join(quoted(b.problems), "\n  "));
   text += kBeginShard;
@@ -86,9 +110,8 @@ std::string merge_script(const batch& b) {
   return fmt::format(
       "#!/bin/bash\n"
       "# Merges the shards of {}, once they have ended: sbatch --dependency=afterany:JOB\n"
-      "#SBATCH --job-name=kzoo-{}-merge\n{}{}\n{}"
-      "exec \"${{runner[@]}}\" merge \"$folder\"{}\n",
-      b.experiment, job_name(b), slurm_options(b), output(b, "merge.log"), preparation(b),
+      "{}\n{}exec \"${{runner[@]}}\" merge \"$folder\"{}\n",
+      b.experiment, option_lines(merge_options(b), b), preparation(b),
       b.by_device ? " --by-device" : "");
 }
 

@@ -20,6 +20,12 @@ struct batch {
   bool by_device = false;                  // when merging
 };
 
+// The options of sbatch that each job has: its own, then the user's, of which the last one counts.
+// They stand in its script, for who submits it again, and go on sbatch's command line, since Slurm
+// takes the variables of the environment (SBATCH_PARTITION, …) before what a script says.
+std::vector<std::string> shards_options(const batch& b);
+std::vector<std::string> merge_options(const batch& b);
+
 // An array job with a task for each shard.
 std::string shards_script(const batch& b);
 // The job that merges them.
