@@ -17,11 +17,11 @@ namespace kzoo::cli {
 int command_line(int argc, char** argv);
 
 inline constexpr const char* kExitCodes =
-    "Exit codes: 0 every cell passed or was declined, 1 some cell is wrong, crashed, hung, failed,\n"
-    "has an impossible time or lost its device, or a library cannot be used, 2 bad usage or\n"
-    "experiment file, 3 the device asked for is not there, 4 `compare` found a cell that is slower,\n"
-    "fails or declines now, 5 the results could not be written (disk full, closed pipe),\n"
-    "130 interrupted.";
+    "Exit codes: 0 some cell passed, and the others did or were declined, 1 some cell is wrong,\n"
+    "crashed, hung, failed, has an impossible time or lost its device, a library cannot be used, or\n"
+    "every cell was declined, or every one of a source, 2 bad usage or experiment file, 3 the device\n"
+    "asked for is not there, 4 `compare` found a cell that is slower, fails or declines now, 5 the\n"
+    "results could not be written (disk full, closed pipe), 130 interrupted.";
 
 // A command line besides its options, and what comes of it.
 struct call {

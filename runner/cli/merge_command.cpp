@@ -33,7 +33,7 @@ std::vector<cluster::shard_results> read_shards(const cluster::submission& s,
   for (std::size_t i = 0; i < s.shards; ++i) {
     const fs::path journal = s.journal_of(i);
     std::error_code ignored;
-    if (!fs::exists(journal, ignored) || fs::is_empty(journal, ignored)) {
+    if (!fs::exists(journal, ignored) || !storage::has_head(journal)) {
       print_to(stderr, "shard {} has stored nothing\n", i);
       incomplete.push_back(i);
       continue;

@@ -276,7 +276,8 @@ int begin_or_go_on(results::experiment e, const run_options& options) {
       storage::journal::create_or_reopen(options.journal, [](const std::string& words) {
         print_to(stderr, "note: {}; waiting for its end\n", printable(words));
       });
-  if (journal.has_head()) return go_on(std::move(e), options, held_journal(std::move(journal)));
+  if (storage::has_head(journal.file()))
+    return go_on(std::move(e), options, held_journal(std::move(journal)));
   journal.cut_off(0);
   return begin(std::move(e), options, std::move(journal));
 }

@@ -115,28 +115,27 @@ cluster::batch batch_of(const results::experiment& e, const submit_options& opti
   return b;
 }
 
-// Submits both jobs. Where Slurm refuses the second one, the first runs all the same.
-cluster::submission submit_both(const cluster::batch& b) {
-  cluster::submission s{b.folder, b.problems.size(), "", ""};
-  s.job = cluster::submit(b.folder / "shards.sh", cluster::shards_options(b));
-  cluster::write(s);
-  try {
-    std::vector<std::string> merge = cluster::merge_options(b);
-    merge.insert(merge.end(), {"--dependency=afterany:" + s.job, "--kill-on-invalid-dep=yes"});
-    s.merge_job = cluster::submit(b.folder / "merge.sh", merge);
-    cluster::write(s);
-  } catch (const input::invalid& refused) {
-    print_to(
-        stderr,
-        "{}\nwarning: the shards are submitted, and the job that merges them is not; when they "
-        "have ended: runner merge {}\n",
-        refused.what(), shell_word(b.folder.string()));
-  }
-  return s;
+void print_how_to_go_on(const cluster::submission& s) {
+  const std::string folder = shell_word(s.folder.string());
+  print_to(stdout, "  runner status {}\n  runner merge {}   joins what there is\n  scancel {} {}\n",
+           folder, folder, s.job, s.merge_job);
 }
 
-// Writes what the jobs need, and submits them; leaves nothing where Slurm takes none.
-cluster::submission submit_from(const cluster::batch& b, const std::string& experiment_text) {
+// Where Slurm refuses it, the shards run all the same.
+void submit_merge(const cluster::batch& b, cluster::submission& s) try {
+  std::vector<std::string> options = cluster::merge_options(b);
+  options.insert(options.end(), {"--dependency=afterany:" + s.job, "--kill-on-invalid-dep=yes"});
+  s.merge_job = cluster::submit(b.folder / "merge.sh", options);
+} catch (const input::invalid& refused) {
+  print_to(stderr,
+           "{}\nwarning: the shards are submitted, and the job that merges them is not; when they "
+           "have ended: runner merge {}\n",
+           refused.what(), shell_word(b.folder.string()));
+}
+
+// Writes what the jobs need, and submits the shards; leaves nothing where Slurm does not take them.
+std::string submit_shards(const cluster::batch& b, const std::string& experiment_text) {
+  const bool was_there = fs::exists(b.folder);
   cluster::make_shared_folder(b.folder);
   const std::vector<fs::path> written{b.folder / b.experiment, b.folder / "shards.sh",
                                       b.folder / "merge.sh"};
@@ -144,20 +143,34 @@ cluster::submission submit_from(const cluster::batch& b, const std::string& expe
     write_file(written[0], experiment_text);
     write_file(written[1], cluster::shards_script(b));
     write_file(written[2], cluster::merge_script(b));
-    return submit_both(b);
+    return cluster::submit(written[1], cluster::shards_options(b));
+  } catch (const interrupt::interrupted&) {
+    print_to(stderr,
+             "note: `squeue --me` says whether Slurm has taken the shards; what they need is "
+             "in {}\n",
+             b.folder.string());
+    throw;
   } catch (...) {
     std::error_code ignored;
-    if (fs::exists(b.folder / "submitted", ignored)) throw;
     for (const fs::path& file : written) fs::remove(file, ignored);
-    fs::remove(b.folder, ignored);
+    if (!was_there) fs::remove(b.folder, ignored);
     throw;
   }
 }
 
-void print_how_to_go_on(const cluster::submission& s) {
-  const std::string folder = shell_word(s.folder.string());
-  print_to(stdout, "  runner status {}\n  runner merge {}   joins what there is\n  scancel {} {}\n",
-           folder, folder, s.job, s.merge_job);
+// Whatever happens once the shards are submitted, their job is told.
+cluster::submission submit_from(const cluster::batch& b, const std::string& experiment_text) {
+  cluster::submission s{b.folder, b.problems.size(), submit_shards(b, experiment_text), ""};
+  try {
+    cluster::write(s);
+    submit_merge(b, s);
+    cluster::write(s);
+  } catch (...) {
+    print_to(stderr, "warning: the shards are submitted as job {}:\n", s.job);
+    print_how_to_go_on(s);
+    throw;
+  }
+  return s;
 }
 
 std::string progress_line(const std::vector<cluster::shard_status>& all) {

@@ -53,9 +53,8 @@ std::string option_lines(const std::vector<std::string>& options, const batch& b
 std::string preparation(const batch& b) {
   std::string text = fmt::format("folder={}\nrunner=({})\nscontrol=$(command -v scontrol)\n",
                                  shell_word(b.folder.string()), shell_word(b.runner.string()));
-  if (!b.setup.empty())
-    text += fmt::format("\n{}{}\n", b.setup, b.setup.ends_with('\n') ? "" : "\n");
-  return text + "set -eo pipefail\n";
+  if (!b.setup.empty()) text += fmt::format("\n{}{}", b.setup, b.setup.ends_with('\n') ? "" : "\n");
+  return text + "\nset -eo pipefail\n";
 }
 
 constexpr const char* kBeginShard = R"sh(

@@ -41,10 +41,18 @@ struct advice {
   const char* todo;
 };
 // The first that fits.
-constexpr std::array<advice, 9> kAdvice{{
+constexpr std::array<advice, 16> kAdvice{{
+    {"nvalid account",
+     "`sacctmgr show associations user=$USER format=account,partition,qos` lists what you may use: "
+     "-- --account=NAME --partition=NAME"},
+    {"qos",
+     "`sacctmgr show associations user=$USER format=account,partition,qos` lists what you may use: "
+     "-- --qos=NAME"},
     {"artition", "`sinfo` lists the partitions; name one: -- --partition=NAME"},
     {"array specification",
      "fewer shards: --shards N; `scontrol show config | grep MaxArraySize` has the limit"},
+    {"Requested time limit",  // a quota's words are "users size and/or time limits"
+     "`sinfo -o '%P %l'` lists the limits: -- --time=MINUTES"},
     {"limit",
      "a quota: fewer shards (--shards N), less time (-- --time=MINUTES), or wait until jobs have "
      "ended; `sacctmgr show qos` has the limits"},
@@ -52,8 +60,15 @@ constexpr std::array<advice, 9> kAdvice{{
     {"temporarily unable",
      "the cluster has as many jobs as it takes: wait until some have ended, or use fewer shards"},
     {"gres", "`sinfo -o '%N %G'` says what GPUs the nodes have: -- --gpus=1, --gres=gpu:TYPE:1"},
+    {"onfiguration source",
+     "Slurm is installed, but this is no machine of a cluster: submit from its login node, or set "
+     "SLURM_CONF"},
     {"configuration is not available",
      "no node has that much: `sinfo -o '%N %c %m %G'` says what they have"},
+    {"feature", "`sinfo -o '%N %f'` lists the features for --constraint"},
+    {"DOS line breaks", "the --setup file has Windows line ends: sed -i 's/\\r$//' FILE"},
+    {"timed out",
+     "the controller is busy: `squeue --me` says whether the job was taken; if not, submit again"},
     {"ontact",
      "`scontrol ping` says whether Slurm's controller answers; submit again when it does"},
     {"", "`man sbatch` explains its options; those after -- stand in both scripts (--dry-run)"},

@@ -91,7 +91,9 @@ void on_fault(int number, siginfo_t* fault, void* state) {
     protect(*hit, PROT_READ | PROT_WRITE);
     return;
   }
-  if (!is_inside) tell(hit == blocks.end() ? nullptr : &*hit, at);
+  // A fault without an address, as of a misaligned vector, or a signal that somebody has sent.
+  const bool has_address = fault->si_code > 0 && fault->si_code != SI_KERNEL;
+  if (!is_inside && has_address) tell(hit == blocks.end() ? nullptr : &*hit, at);
   if ((before.sa_flags & SA_SIGINFO) != 0) return before.sa_sigaction(number, fault, state);
   sigaction(number, &before, nullptr);  // the instruction faults again
 }

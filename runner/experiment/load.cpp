@@ -289,7 +289,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
     e.problems_where = {"--batches"};
   }
   if (!report.any()) e.problems = expand(sets, report);
-  if (!over.problems.empty()) keep_only(over.problems, e.problems, report);
+  if (!over.problems.empty() && !report.any()) keep_only(over.problems, e.problems, report);
   check_repeatable(e, sets, report);
   report.throw_if_any();
   return e;

@@ -24,7 +24,8 @@ std::string output_of_binutils(const std::vector<std::string>& argv) {
   command_result ran;
   try {
     ran = run_confined(argv, {"LC_ALL=C"}, {}, kTimeoutSeconds);
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& e) {
+    if (e.code() != std::errc::no_such_file_or_directory) throw failure(verdict::error, e.what());
     throw failure(verdict::error,
                   fmt::format("there is no {} in PATH; it comes with binutils", argv.front()));
   }

@@ -99,6 +99,7 @@ bool nothing_ran(const document& d) {
 
 std::vector<std::string> unjudged_sources(const document& d) {
   std::vector<std::string> found;
+  if (!d.complete()) return found;  // it may be judged yet
   for (const plugin_record& p : d.plugins) {
     const auto is_judged = [&](const cell& c) {
       return c.kernel.plugin == p.name && !is_declined(c.verdict);

@@ -135,12 +135,6 @@ journal journal::create_or_reopen(const fs::path& file, const announce& waits) {
   return opened;
 }
 
-bool journal::has_head() const {
-  std::ifstream in(file_);
-  std::string line;
-  return std::getline(in, line) && !in.eof();
-}
-
 void journal::cut_off(std::uint64_t whole_bytes) {
   if (ftruncate(fd_, static_cast<off_t>(whole_bytes)) == 0) return;
   input::refuse(file_.string(), "cannot be continued: " + errno_words());
@@ -226,6 +220,18 @@ results::cell read_line(const nlohmann::json& line, std::size_t problem,
   return std::move(read.cell);
 }
 
+bool has_head(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  if (!in) input::refuse(file.string(), "cannot be read: " + errno_words());
+  const bool whole = std::getline(in, line) && !in.eof();
+  if (in.bad()) input::refuse(file.string(), "cannot be read: " + errno_words());
+  constexpr std::string_view kBegin = R"({"schema":"kzoo.journal/)";  // as head() writes it
+  if (!whole && line.compare(0, kBegin.size(), kBegin.substr(0, line.size())) != 0)
+    input::refuse(file.string(), "is not the journal of a run");
+  return whole;
+}
+
 bool is_journal_head(const std::string& line) {
   constexpr const char* kAnyVersion = "kzoo.journal/";
   if (line.find(kAnyVersion) == std::string::npos) return false;  // before a long line is parsed
@@ -253,6 +259,7 @@ journal_content read_journal(std::istream& in, const std::string& file) {
     add(content.results, cells, field(line, place));
     content.whole_bytes = lines.end();
   }
+  if (in.bad()) throw input::invalid(input::error_text(file, "cannot be read to its end"));
   cells.move_into(content.results);
   return content;
 }

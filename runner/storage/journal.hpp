@@ -58,8 +58,6 @@ class journal {
   ~journal();
 
   const std::filesystem::path& file() const { return file_; }
-  // Whether it has a first line; one that is incomplete does not count.
-  bool has_head() const;
   // Cuts off what follows `whole_bytes`, which is an incomplete line.
   void cut_off(std::uint64_t whole_bytes);
   void head(const results::document& d);
@@ -83,6 +81,9 @@ struct journal_content {
 
 // Whether this is the first line of a journal.
 bool is_journal_head(const std::string& line);
+// Whether a journal has its first line; one that is incomplete does not count. Throws
+// input::invalid for a file that is none, and for one that cannot be read.
+bool has_head(const std::filesystem::path& file);
 // Reads a journal line by line; throws input::invalid, and errors refer to it as `file`.
 journal_content read_journal(std::istream& in, const std::string& file);
 

@@ -80,9 +80,11 @@ TEST_CASE("--or-resume begins a journal, or goes on with what is there of it", "
   }
   check_refused(std::string(kJob) + "--problems 1", {"j.jsonl: error: cannot be continued"},
                 in(folder));
-  folder.write("j.jsonl", "a diary\n");
-  check_refused(kJob, {"j.jsonl: error: is not the journal of a run"}, in(folder));
-  CHECK(read_text(journal) == "a diary\n");
+  for (const char* other : {"a diary\n", "a diary"}) {
+    folder.write("j.jsonl", other);
+    check_refused(kJob, {"j.jsonl: error: is not the journal of a run"}, in(folder));
+    CHECK(read_text(journal) == other);
+  }
   check_refused("e.toml --or-resume", {"--journal"}, in(folder));
 }
 

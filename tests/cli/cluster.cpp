@@ -105,8 +105,11 @@ TEST_CASE("an experiment is submitted as an array job and one that merges", "[cl
              ContainsSubstring("e.toml: 3 problems in 2 shards, job 41; job 42 merges them\n"));
   const std::string d = at.path("d").string();
   CHECK(read_text(at.path("calls")) ==
-        fmt::format("--parsable {0}/shards.sh\n"
-                    "--parsable --dependency=afterany:41 --kill-on-invalid-dep=yes {0}/merge.sh\n",
+        fmt::format("--parsable --job-name=kzoo-e --array=0-1 --requeue --open-mode=append "
+                    "--output={0}/shard-%a.log --exclusive --partition=gpu {0}/shards.sh\n"
+                    "--parsable --job-name=kzoo-e-merge --open-mode=append --output={0}/merge.log "
+                    "--partition=gpu --dependency=afterany:41 --kill-on-invalid-dep=yes "
+                    "{0}/merge.sh\n",
                     d));
   const std::string script = read_text(at.path("d/shards.sh"));
   CHECK_THAT(script, ContainsSubstring("\nmodule load cuda/13\n"));
@@ -136,6 +139,7 @@ TEST_CASE("what cannot be the same on each node is refused", "[cli]") {
   refused("submit e.toml --device cpu --problems 1", "--problems: error: each shard gets its own");
   refused("submit e.toml --device cpu -- --array=0-3",
           "--array=0-3: error: is an option of sbatch that");
+  refused("submit e.toml --device cpu -- -a0-3", "-a0-3: error: is an option of sbatch that");
   refused("submit e.toml --device cpu --setup none.sh", "none.sh");
   refused("submit gone --device cpu", "gone");
   at.folder().write("mine.toml", "plugins = ['./mine.cu']\n");
@@ -158,7 +162,7 @@ TEST_CASE("what Slurm refuses is told in its own words, and with what to do", "[
   check_refusal(at, "invalid partition specified: none", "`sinfo` lists the partitions");
   check_refusal(
       at, "Batch job submission failed: Invalid account or account/partition combination specified",
-      "sinfo");
+      "sacctmgr show associations");
   check_refusal(at, "Batch job submission failed: Invalid job array specification", "MaxArraySize");
   check_refusal(
       at,

@@ -223,6 +223,23 @@ TEST_CASE("a folder that no node sees leaves no file, and the status says so", "
   }
 }
 
+// The last task's own id is that of the whole array.
+TEST_CASE("a shard that is killed starts again, and no other one", "[cli][.slurm][hostile]") {
+  cluster();
+  const scratch_folder folder;
+  folder.write("e.toml", hanging(6));
+  REQUIRE(runner(submit(), in(folder)).code == 0);
+  wait_for_first_cells(folder);
+  kill(writer_of(journal(folder, 2)), SIGKILL);
+  const auto starts_again = [&](int shard) {
+    return log_of(folder, shard).find(", start 2\n") != std::string::npos;
+  };
+  CHECK(eventually([&] { return starts_again(2); }));
+  for (const int other : {0, 1}) CHECK_FALSE(starts_again(other));
+  slurm_cluster::ask("scancel --me");
+  REQUIRE(eventually(is_over));
+}
+
 TEST_CASE("shards that are killed, pre-empted and lose their node go on elsewhere",
           "[cli][.slurm][hostile]") {  // the last test, since it leaves a node fewer
   cluster();

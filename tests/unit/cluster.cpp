@@ -92,10 +92,17 @@ TEST_CASE("a batch script holds names that a shell or Slurm would take apart", "
   CHECK_THAT(script, ContainsSubstring("#SBATCH --array=0-1\n"));
   CHECK_THAT(script, ContainsSubstring("#SBATCH --exclusive\n"));
   CHECK_THAT(script, ContainsSubstring("#SBATCH --requeue\n"));
-  CHECK_THAT(script, ContainsSubstring("#SBATCH --partition=gpu '--comment=two words'\n"));
+  // The user's stand last, and count.
+  CHECK_THAT(script, ContainsSubstring("#SBATCH --exclusive\n#SBATCH --partition=gpu "
+                                       "'--comment=two words'\n"));
   CHECK_THAT(script, ContainsSubstring("--output='/shared/50%% of it'\\''s/shard-%a.log'\n"));
   CHECK_THAT(script, ContainsSubstring("folder='/shared/50% of it'\\''s'\n"));
-  CHECK_THAT(script, ContainsSubstring("runner=('/opt/kernel zoo/runner')\n\nmodule load cuda\n"));
+  CHECK_THAT(script, ContainsSubstring("runner=('/opt/kernel zoo/runner')\n"));
+  CHECK_THAT(script, ContainsSubstring("\nmodule load cuda\n\nset -eo pipefail\n"));
+  CHECK(cluster::shards_options(b) ==
+        std::vector<std::string>{"--job-name=kzoo-my-sizes", "--array=0-1", "--requeue",
+                                 "--open-mode=append", "--output=/shared/50%% of it's/shard-%a.log",
+                                 "--exclusive", "--partition=gpu", "--comment=two words"});
   CHECK_THAT(script,
              ContainsSubstring("\"$folder\"/'my sizes.toml' --device cuda --plugins 'smem:*' "));
   const std::string merging = cluster::merge_script(b);

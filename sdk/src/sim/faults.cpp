@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <kzoo/launch_limits.hpp>
 
@@ -45,6 +46,10 @@ void set_handler() {
 // its address. The runner puts the line of source in the instruction's place.
 [[noreturn]] void end_process(thread* t, const void* instruction) {
   current = nullptr;  // a fault in what follows is none of the kernel's
+  // It may never end, where the kernel has left the heap in disorder.
+  constexpr unsigned kMostSeconds = 5;
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(kMostSeconds);
   Dl_info its{}, own{};
   dladdr(instruction, &its);
   dladdr(reinterpret_cast<const void*>(&install_fault_handler), &own);
