@@ -1,10 +1,20 @@
 """kernel-zoo as a ReFrame test: every cell is right, and the figures of merit are GFLOP/s of each kernel.
 
-    reframe -c examples/cluster/kernel_zoo.py -r -S experiment=quick -S device=cpu
-    reframe -C site.py -c examples/cluster/kernel_zoo.py -r -S experiment=ladder -S earlier=old.json
+    reframe -C site.py -c examples/cluster/kernel_zoo.py -r -S runner=$PWD/build/release/bin/runner \\
+        -S experiment=$PWD/configs/experiments/ladder.toml -S earlier=$PWD/old.json
+    reframe -c examples/cluster/kernel_zoo.py -r -S runner=$PWD/build/release/bin/runner \\
+        -S experiment=$PWD/configs/experiments/quick.toml -S device=cpu -S valid_systems='*'
 
-`runner` is looked up in PATH, or is what -S runner=… names. With an earlier result of this system, a kernel
-that is more than 5 % slower fails the test.
+The first needs, in site.py, a partition with the feature `gpu` and the environment `builtin`, whose resource
+`_rfm_gpu` hands the number of GPUs to Slurm:
+
+    'features': ['gpu'],
+    'environs': ['builtin'],
+    'resources': [{'name': '_rfm_gpu', 'options': ['--gpus-per-node={num_gpus_per_node}']}],
+
+The second runs on the cpu device of this machine, without Slurm. The test runs in a folder of ReFrame's, so
+files are named by absolute paths. With an earlier result of this system, a kernel that is more than 5 %
+slower fails the test.
 """
 
 import json
@@ -23,8 +33,11 @@ class kernel_zoo(rfm.RunOnlyRegressionTest):
     device = variable(str, value='cuda')
     plugins = variable(str, value='')  # selectors, separated by commas; '': those of the experiment
     earlier = variable(str, value='')  # what `runner … --json` or `runner merge` wrote
-    valid_systems = ['*']
-    valid_prog_environs = ['*']
+    valid_systems = ['+gpu']
+    valid_prog_environs = ['builtin']
+    num_tasks = 1
+    num_cpus_per_task = 8
+    time_limit = '1h'
     tags = {'gemm', 'kernel-zoo', 'performance'}
     exclusive_access = True  # another job on the node would change the times
     result_file = 'result.json'
@@ -52,14 +65,15 @@ class kernel_zoo(rfm.RunOnlyRegressionTest):
 
     @sanity_function
     def every_cell_is_right(self):
-        """Exit code 0: each cell passed, or its kernel declined. 1: some cell did not."""
+        """Exit code 0: each cell passed, or its kernel declined. 1: some cell did not. None: ReFrame's
+        squeue backend, which does without accounting, does not know it; then the cells decide."""
         code = self.job.exitcode
-        if code not in (0, 1):
+        if code not in (0, 1, None) or not os.path.exists(os.path.join(self.stagedir, self.result_file)):
             return sn.assert_true(False, f'exit code {code}: {self.stderr} says why')
         wrong = [f"{c['plugin']}:{c['variant']} on {c['problem']['name']}: {c['verdict']}: {c['reason']}"
                  for c in self.cells(os.path.join(self.stagedir, self.result_file))
                  if c['verdict'] not in ('pass', 'unsupported', 'unavailable')]
-        return sn.all([sn.assert_eq(wrong, []), sn.assert_eq(code, 0)])
+        return sn.all([sn.assert_eq(wrong, []), sn.assert_in(code, (0, None))])
 
     @run_before('performance')
     def name_figures_of_merit(self):
