@@ -27,7 +27,7 @@ void add_sentences(const report::answer& a, const text_sink& out) {
 // What limits the kernel, and what changed since the run before.
 void add_about(report::page& p, const named_result& r, const std::string& plugin) {
   const document& d = *r.document;
-  const std::size_t problem = report::main_problem(d, plugin);
+  const std::size_t problem = report::main_problem(d, {plugin});
   if (problem < d.experiment.problems.size()) {
     const results::cell& c = *report::best_of(d, problem, plugin);
     if (const auto limits = report::limits_of(d, c); !limits.empty()) {

@@ -21,15 +21,16 @@ bool span_an_axis(const std::set<double>& values) {
   return !values.empty() && *values.rbegin() >= 1.9 * *values.begin();
 }
 
-// "% of cublas:fp32"; "" without a baseline.
-std::string percent_axis(const document& d) {
-  if (!d.experiment.baseline) return "";
-  const std::string& name = d.experiment.baseline->text;
-  return "% of " + (name.ends_with(":*") ? name.substr(0, name.size() - 2) : name);
+// "% of cublas:fp32".
+std::string percent_axis(const document& d) { return "% of " + report::baseline_name(d); }
+// Of several results, which may have different baselines.
+std::string percent_axis(std::span<const named_result> results) {
+  std::set<std::string> axes;
+  for (const named_result& r : results)
+    if (r.document->experiment.baseline) axes.insert(percent_axis(*r.document));
+  return axes.size() == 1 ? *axes.begin() : "% of the baseline of each result";
 }
-std::string bars_axis(const document& d) {
-  return d.experiment.baseline && is_compared(d) ? percent_axis(d) : "GFLOP/s";
-}
+std::string bars_axis(const document& d) { return is_compared(d) ? percent_axis(d) : "GFLOP/s"; }
 
 // The most plugins that were timed on one problem.
 std::size_t most_timed(const document& d) {
@@ -64,7 +65,8 @@ contents contents_of(const named_result& r, plotted_cells& how) {
       found.timed = true;
       found.sweep = found.sweep || !p.sweep.empty();
     }
-    found.compared = found.compared || (!p.sweep.empty() && c.speedup && p.tone != "baseline");
+    found.compared = found.compared || (d.experiment.baseline && !p.sweep.empty() && c.speedup &&
+                                        p.tone != "baseline");
     found.gains = found.gains || p.gain.has_value();
     found.power_capped = found.power_capped || (c.conditions.power_capped() && c.conditions.watts);
     if (const double mhz = timing::median_mhz(*c.time); mhz > 0) clocks.insert(mhz);
@@ -130,7 +132,7 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
   add(has.compared, "relative", "Speed over sizes",
       "The fastest variant of each plugin at each size, the cube root of M·N·K, with the 95 % "
       "interval.",
-      results.empty() ? "" : percent_axis(*results.front().document));
+      percent_axis(results));
   add(has.sweep, "rate", "Throughput over sizes",
       "The fastest variant of each plugin at each size, the cube root of M·N·K.");
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -171,7 +171,7 @@ std::map<std::string, std::string> tones_of(const document& d) {
   std::map<std::string, std::string> tones;
   for (std::size_t i = 0; i < std::min(f.own.size(), kTones.size()); ++i)
     tones[f.own[i]] = kTones[i];
-  if (const std::size_t main = report::main_problem(d, ""); f.own.empty()) {
+  if (const std::size_t main = report::main_problem(d, {}); f.own.empty()) {
     const cell* fastest = nullptr;
     if (main < d.experiment.problems.size()) {
       for (const cell* c : report::best_of_each(d, main)) {
@@ -186,8 +186,9 @@ std::map<std::string, std::string> tones_of(const document& d) {
 }
 
 bool is_compared(const document& d) {
-  return std::ranges::all_of(d.cells,
-                             [](const cell& c) { return !is_timed(c) || c.speedup.has_value(); });
+  return d.experiment.baseline && std::ranges::all_of(d.cells, [](const cell& c) {
+           return !is_timed(c) || c.speedup.has_value();
+         });
 }
 
 plotted_cells plot(std::span<const named_result> all) {

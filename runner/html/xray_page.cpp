@@ -54,6 +54,7 @@ std::vector<flaw> flaws_of(const xray::document& d) {
   std::vector<flaw> all;
   for (const analysed& c : d.cells) {
     if (!c.found) {
+      if (is_declined(c.verdict)) continue;
       const std::string what(verdict_name(c.verdict));
       all.push_back({what, fmt::format("{}: {}: {}", where(c), what, c.reason)});
       continue;
@@ -71,17 +72,33 @@ std::vector<flaw> flaws_of(const xray::document& d) {
   return all;
 }
 
+// What is said where there are no flaws; "" where nothing was counted.
+std::string nothing_found(const xray::document& d) {
+  bool counted = false, whole = true;
+  for (const analysed& c : d.cells) {
+    counted = counted || c.found;
+    for (std::size_t i = 0; c.found && i < c.found->size(); ++i) {
+      const xray::launch& l = (*c.found)[i];
+      whole = whole && l.blocks_run >= l.blocks && l.error.empty();
+    }
+  }
+  if (!counted) return "";
+  return fmt::format("No race, no uninitialised read and no access out of bounds was found{}.",
+                     whole ? "" : " in the blocks that were run");
+}
+
 void add_answer(const xray::document& d, const std::vector<costly_line>& costly,
                 const text_sink& out) {
   const std::vector<flaw> flaws = flaws_of(d);
   std::vector<std::string> kinds;
   for (const flaw& f : flaws)
     if (std::ranges::find(kinds, f.what) == kinds.end()) kinds.push_back(f.what);
+  const std::string none = nothing_found(d);
   const std::string found =
-      flaws.empty() ? "No race, no uninitialised read and no access out of bounds was found."
-                    : fmt::format("Wrong: {}.", fmt::join(kinds, ", "));
+      flaws.empty() ? none : fmt::format("Wrong: {}.", fmt::join(kinds, ", "));
   const std::string cost =
-      costly.empty()
+      none.empty() ? "Nothing was counted."
+      : costly.empty()
           ? "No line takes a quarter more sectors or wavefronts than its bytes need."
           : fmt::format("{}, {}, costs most: {}.", process::place_text(costly.front().line->where),
                         access_name(costly.front().line->kind), advice_on(*costly.front().line));
@@ -146,7 +163,8 @@ std::map<std::string, lines_of_file> files_of(const xray::launch& l) {
              f.detail;
     };
     files[f.where.file][f.where.line].flaws.push_back(with(f.earlier));
-    if (f.earlier.line != 0 && f.earlier.line != f.where.line)
+    const bool elsewhere = f.earlier.line != f.where.line || f.earlier.file != f.where.file;
+    if (f.earlier.line != 0 && elsewhere)
       files[f.earlier.file][f.earlier.line].flaws.push_back(with(f.where));
   }
   return files;

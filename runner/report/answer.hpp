@@ -11,7 +11,7 @@ namespace kzoo::report {
 struct answer {
   bool right = false;    // nothing failed, and something passed
   std::string verdicts;  // "27 pass, 1 wrong: mine:16x16 on 64x64x64 f32"
-  // What is wrong, of the first kernels that failed.
+  // What is wrong, of the first kernels that failed; then the sources that declined every problem.
   std::vector<std::string> failures;
   std::string speed;       // the fastest kernel, or the subject's place, and by how much
   std::string conditions;  // the device, and how it was measured

@@ -16,12 +16,15 @@ bool is_better(const cell& a, const cell& b) {
   return is_timed(a) && a.time->median_ms < b.time->median_ms;
 }
 
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 // The plugins that took part, each once.
 std::vector<std::string> plugins_of(const document& d) {
   std::vector<std::string> all;
   for (const cell& c : d.cells)
-    if (!is_declined(c.verdict) && std::ranges::find(all, c.kernel.plugin) == all.end())
-      all.push_back(c.kernel.plugin);
+    if (!is_declined(c.verdict) && !holds(all, c.kernel.plugin)) all.push_back(c.kernel.plugin);
   return all;
 }
 
@@ -63,8 +66,10 @@ standing standing_of(const document& d, const cell& c) {
   return s;
 }
 
-bool focus::is_own(const std::string& plugin) const {
-  return std::ranges::find(own, plugin) != own.end();
+bool focus::is_own(const std::string& plugin) const { return holds(own, plugin); }
+
+std::vector<std::string> focus::talked_of() const {
+  return own.empty() && !subject.empty() ? std::vector{subject} : own;
 }
 
 focus focus_of(const document& d) {
@@ -75,11 +80,9 @@ focus focus_of(const document& d) {
   }
   std::vector<std::string> others = plugins_of(d);
   std::erase(others, f.baseline);
-  for (const std::string& plugin : others) {
-    const auto record = std::ranges::find(d.plugins, plugin, &results::plugin_record::name);
-    if (record != d.plugins.end() && is_authors(*record, d.invoked.plugin_folders))
-      f.own.push_back(plugin);
-  }
+  for (const results::plugin_record& r : d.plugins)
+    if (r.description && r.name != f.baseline && is_authors(r, d.invoked.plugin_folders))
+      f.own.push_back(r.name);
   if (f.own.size() == 1) {
     f.subject = f.own.front();
   } else if (others.size() == 1 && !f.baseline.empty()) {
@@ -88,14 +91,14 @@ focus focus_of(const document& d) {
   return f;
 }
 
-std::size_t main_problem(const document& d, const std::string& plugin) {
+std::size_t main_problem(const document& d, const std::vector<std::string>& plugins) {
   const std::size_t none = d.experiment.problems.size();
   std::size_t found = none;
   std::tuple<std::size_t, double> most;
   for (std::size_t i = 0; i < none; ++i) {
     std::vector<const cell*> timed = best_of_each(d, i);
     std::erase_if(timed, [&](const cell* c) {
-      return !is_timed(*c) || (!plugin.empty() && c->kernel.plugin != plugin);
+      return !is_timed(*c) || (!plugins.empty() && !holds(plugins, c->kernel.plugin));
     });
     const std::tuple here{timed.size(), d.experiment.problems[i].flops()};
     if (timed.empty() || (found != none && here <= most)) continue;
@@ -103,6 +106,12 @@ std::size_t main_problem(const document& d, const std::string& plugin) {
     found = i;
   }
   return found;
+}
+
+std::string baseline_name(const document& d) {
+  if (!d.experiment.baseline) return "";
+  const std::string& name = d.experiment.baseline->text;
+  return name.ends_with(":*") ? name.substr(0, name.size() - 2) : name;
 }
 
 }  // namespace kzoo::report

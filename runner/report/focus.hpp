@@ -27,18 +27,24 @@ struct standing {
 standing standing_of(const results::document& d, const results::cell& c);
 
 struct focus {
-  std::vector<std::string> own;  // the plugins of authors, but for the baseline
+  // The plugins of authors, but for the baseline, also those that declined every problem.
+  std::vector<std::string> own;
   // The one plugin that everything is about: the only one of an author, or the only one beside the
   // baseline; "" where there are several.
   std::string subject;
   std::string baseline;  // its plugin; "": none was timed
 
   bool is_own(const std::string& plugin) const;
+  // The plugins that sentences are about: the subject, or the authors'; none: all.
+  std::vector<std::string> talked_of() const;
 };
 focus focus_of(const results::document& d);
 
-// The problem that a sentence about speed is about: the largest on which `plugin` was timed, or,
-// where that is "", the most plugins. The number of problems if there is none.
-std::size_t main_problem(const results::document& d, const std::string& plugin);
+// The problem that a sentence about speed is about: the largest of those on which the most of
+// `plugins` were timed; without any, the most of all. The number of problems if there is none.
+std::size_t main_problem(const results::document& d, const std::vector<std::string>& plugins);
+
+// "cublas:fp32"; of all variants of a plugin its name; "" without a baseline.
+std::string baseline_name(const results::document& d);
 
 }  // namespace kzoo::report

@@ -105,7 +105,8 @@ std::string short_name(const problem& p, bool shape_alone) {
 // Plugins down, problems across; the fastest on each problem in bold.
 table matrix(const document& d, const std::vector<std::string>& plugins) {
   bool compared = false;
-  for (const cell& c : d.cells) compared = compared || (is_timed(c) && c.speedup);
+  for (const cell& c : d.cells)
+    compared = compared || (d.experiment.baseline && is_timed(c) && c.speedup);
   const std::string family = shared_family(d);
   table t;
   t.add_column((compared ? "vs " + d.experiment.baseline->text : "GFLOP/s") +
@@ -137,8 +138,10 @@ table matrix(const document& d, const std::vector<std::string>& plugins) {
 }  // namespace
 
 table focus_table(const document& d, const focus& f, const view& v) {
+  const bool own_ran = std::ranges::any_of(
+      d.cells, [&](const cell& c) { return f.is_own(c.kernel.plugin) && !is_declined(c.verdict); });
   const auto in_focus = [&](const std::string& plugin) {
-    return f.own.empty() || f.is_own(plugin) || plugin == f.baseline;
+    return !own_ran || f.is_own(plugin) || plugin == f.baseline;
   };
   const std::size_t problems = d.experiment.problems.size();
   std::vector<std::string> plugins;
@@ -153,7 +156,7 @@ table focus_table(const document& d, const focus& f, const view& v) {
   }
   if (!cells.empty())
     return focus_rows(d, cells, problems > 1, !f.own.empty() || !f.subject.empty(), v);
-  if (main_problem(d, "") == problems) return checks_table(d, in_focus);
+  if (main_problem(d, {}) == problems) return checks_table(d, in_focus);
   return matrix(d, plugins);
 }
 

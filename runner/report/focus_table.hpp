@@ -1,6 +1,6 @@
 #pragma once
 // The kernels that a reader looks for, each by its best variant: the authors' with the baseline, or
-// all where there are none.
+// all where none of theirs ran.
 
 #include "report/focus.hpp"
 #include "report/page.hpp"

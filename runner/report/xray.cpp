@@ -105,8 +105,6 @@ void add_findings(page& p, const std::string& name, const xray::launch& l) {
            fmt::format(" in {}, {}{}: {} ({} times); {}", name, place_text(f.where), earlier,
                        f.detail, f.count, f.advice));
   }
-  if (!l.error.empty())
-    p.item("failed", style::bad, fmt::format(" {}, and counts only in part: {}", name, l.error));
   for (const xray::line_counts& line : l.lines) {
     if (const std::string advice = advice_on(line); !advice.empty())
       p.item(fmt::format("{}, {}, {}: {}", name, place_text(line.where), access_name(line.kind),
@@ -120,6 +118,8 @@ void add_notes(page& p, const analysed& c) {
     const xray::launch& l = (*c.found)[i];
     const std::string name = launch_name(c, i);
     if (!p.is_html()) add_findings(p, name, l);  // a page has them before the tables
+    if (!l.error.empty())
+      p.item("failed", style::bad, fmt::format(" {}, and counts only in part: {}", name, l.error));
     if (l.blocks_run < l.blocks)
       p.item(fmt::format("{}: {} of {} blocks were run, and counts scaled to all", name,
                          l.blocks_run, l.blocks));

@@ -126,8 +126,29 @@ TEST_CASE("speed is in percent of the baseline where all is compared with one", 
   how = html::plot({&one, 1});
   CHECK(how[&d.cells[1]].bar == 25);
   CHECK(how[&d.cells[1]].from_zero);
+  const document as_it_stood = d;
+  d.experiment.baseline.reset();
+  CHECK(html::choose_charts({&one, 1}).front().axis == "GFLOP/s");
+  CHECK(html::plot({&one, 1})[&d.cells[1]].bar == *d.gflops(d.cells[1]));
+  d = as_it_stood;
   d.cells[1].speedup.reset();
   CHECK(html::choose_charts({&one, 1}).front().axis == "GFLOP/s");
+}
+
+TEST_CASE("results with different baselines share an axis that names none", "[html]") {
+  document a = plain(2);
+  a.experiment.problems[1].m = 4096;
+  document b = a;
+  const std::vector<html::named_result> both{{"a", &a}, {"b", &b}};
+  const auto axis = [&] {
+    const auto charts = html::choose_charts(both);
+    return std::ranges::find(charts, "relative", &html::chosen_chart::id)->axis;
+  };
+  CHECK(axis() == "% of base");
+  b.experiment.baseline = selector{"fast:*", {}};
+  CHECK(axis() == "% of the baseline of each result");
+  a.experiment.baseline.reset();
+  CHECK(axis() == "% of fast");
 }
 
 TEST_CASE("the authors' plugins and the baseline have colours, or the fastest", "[html]") {

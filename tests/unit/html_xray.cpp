@@ -80,4 +80,39 @@ TEST_CASE("what is wrong on a GPU stands first, and at both of its lines", "[htm
   d.cells[0].verdict = verdict::crashed;
   d.cells[0].reason = "<SIGSEGV>";
   CHECK_THAT(page_of(d), ContainsSubstring("crashed: &lt;SIGSEGV&gt;"));
+  CHECK_THAT(page_of(d), ContainsSubstring("Wrong: crashed.</span> Nothing was counted."));
+}
+
+TEST_CASE("a race between lines of one number in two files stands at both", "[html]") {
+  const scratch_folder folder;
+  const std::string file = folder.write("mine.cu", "one\n"), header = folder.write("mine.h", "1\n");
+  xray::document d = made_analysis(file);
+  d.cells[0].found->front().findings = {
+      {"race", "a barrier", "threads 0 and 33", {file, "k", 1}, {header, "k", 1}, 7}};
+  CHECK_THAT(page_of(d), ContainsSubstring("race with mine.h:1: threads"));
+  CHECK_THAT(page_of(d), ContainsSubstring("race with mine.cu:1: threads"));
+}
+
+TEST_CASE("an analysis as a page praises no more than was counted", "[html]") {
+  xray::document d = made_analysis("/gone.cu");
+  xray::analysed declined = d.cells[0];
+  declined.found.reset();
+  declined.verdict = verdict::unsupported;
+  declined.reason = "M is odd";
+  d.cells.push_back(declined);
+  CHECK_THAT(page_of(d), !ContainsSubstring("Wrong:"));
+  CHECK_THAT(page_of(d), ContainsSubstring("no access out of bounds was found."));
+  xray::launch& l = d.cells[0].found->front();
+  l.blocks = 64;
+  l.blocks_run = 8;
+  CHECK_THAT(page_of(d), ContainsSubstring("was found in the blocks that were run."));
+  l.blocks = 8;
+  l.error = "a trap";
+  CHECK_THAT(page_of(d), ContainsSubstring("was found in the blocks that were run."));
+  CHECK_THAT(page_of(d), ContainsSubstring("and counts only in part: a trap"));
+  d.cells.erase(d.cells.begin());
+  CHECK_THAT(page_of(d), ContainsSubstring("Nothing was counted."));
+  CHECK_THAT(page_of(d), !ContainsSubstring("No race"));
+  CHECK_THAT(page_of(d), !ContainsSubstring("No line takes"));
+  CHECK_THAT(page_of(d), !ContainsSubstring("class=\"good\""));
 }

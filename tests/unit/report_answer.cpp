@@ -72,7 +72,8 @@ TEST_CASE("the answer names the fastest kernel and how sure that is", "[report]"
   d.cells[2].speedup->likely = timing::interval{1.2, 1.3};
   CHECK_THAT(speed_of(d), ContainsSubstring("(95 % interval 1.20x to 1.30x)"));
   d.cells[2].speedup->likely = timing::interval{0.9, 1.3};
-  CHECK_THAT(speed_of(d), ContainsSubstring("fast:8x8_4x4, as fast as base:8x8_4x4 (95 %"));
+  CHECK_THAT(speed_of(d),
+             ContainsSubstring("fast:8x8_4x4, 1.25x as fast as base:8x8_4x4, a tie (95 %"));
   // The baseline is compared with the next one.
   d.cells[0].time = rounds_apart({1, 1.01, 0.99});
   CHECK_THAT(speed_of(d), ContainsSubstring("base:8x8_4x4, 8.00x as fast as fast:8x8_4x4"));
@@ -111,7 +112,7 @@ TEST_CASE("one new kernel is what the answer is about", "[report]") {
   CHECK(focus_of(d).subject == "mine");
   CHECK(speed_of(d).starts_with("mine:8x8_4x4 is 1.25x as fast as base:8x8_4x4 on 1024x1024"));
   CHECK_THAT(speed_of(d), ContainsSubstring("place 1 of 3. Over 2 problems it is 1.25x to 1.25x as "
-                                            "fast: faster on 2."));
+                                            "fast as base: faster on 2."));
   const std::string table = table_of(d);  // a row for each problem, none for others
   CHECK_THAT(table, ContainsSubstring("512x512x512 f32"));
   CHECK_THAT(table, !ContainsSubstring("other"));
@@ -142,4 +143,62 @@ TEST_CASE("another precision is named where speeds are compared", "[report]") {
   document d = run_of({"base", "slow", "fast"}, {512});
   d.cells[2].declared = KZOO_COMPUTE_TF32;
   CHECK_THAT(speed_of(d), ContainsSubstring("GFLOP/s, in tf32."));
+  for (results::cell& c : d.cells) c.declared = KZOO_COMPUTE_TF32;
+  CHECK_THAT(speed_of(d), !ContainsSubstring("in tf32"));
+  // Without a baseline the next one is the measure; alone, fp32 is.
+  d.experiment.baseline.reset();
+  d.cells[1].declared = KZOO_COMPUTE_FP32;
+  CHECK_THAT(speed_of(d), ContainsSubstring("GFLOP/s, in tf32."));
+  d.cells.erase(d.cells.begin(), d.cells.begin() + 2);
+  CHECK_THAT(speed_of(d), ContainsSubstring("GFLOP/s, in tf32."));
+  d.experiment.problems[0].dtype = KZOO_F16;
+  CHECK_THAT(speed_of(d), !ContainsSubstring("in tf32"));
+}
+
+TEST_CASE("a new kernel that was not timed is not said of all", "[report]") {
+  document d = run_of({"base", "mine", "other"}, {512, 1024});
+  d.plugins[1].source = "/home/mine/mine.cu";
+  for (results::cell& c : d.cells) {
+    if (c.kernel.plugin != "mine") continue;
+    c.verdict = verdict::wrong;
+    c.time.reset();
+    c.speedup.reset();
+  }
+  CHECK(speed_of(d) == "mine is right on 0 of 2 problems. It was not timed.");
+  d.cells[5].verdict = verdict::wrong;
+  d.cells[5].time.reset();
+  d.plugins[2].source = "/home/mine/other.cu";
+  // The problem is one on which a new kernel was timed, not that of the most kernels.
+  CHECK(speed_of(d).starts_with("Fastest of the new kernels on 512x512x512 f32: other"));
+  d.cells[2].time.reset();
+  CHECK(speed_of(d) == "None of the new kernels was timed.");
+  for (results::cell& c : d.cells) c.time.reset();
+  CHECK(speed_of(d) == "Nothing was timed.");
+}
+
+TEST_CASE("a source that declined every problem is what the answer is about", "[report]") {
+  document d = run_of({"base", "other", "mine"}, {512, 1024});
+  d.plugins[2].source = "/home/mine/mine.cu";
+  for (results::cell& c : d.cells) {
+    if (c.kernel.plugin != "mine") continue;
+    c.verdict = verdict::unsupported;
+    c.time.reset();
+    c.speedup.reset();
+  }
+  CHECK(focus_of(d).subject == "mine");
+  const report::answer a = answer_of(d, focus_of(d));
+  CHECK_FALSE(a.right);
+  CHECK(a.failures == std::vector<std::string>{"mine declined every problem"});
+  CHECK(a.speed == "mine was judged on no problem. It was not timed.");
+  CHECK_THAT(table_of(d), ContainsSubstring("other"));  // since there is no row of its own
+  d.planned += 1;                                       // it may not have been its turn
+  CHECK(answer_of(d, focus_of(d)).failures.empty());
+}
+
+TEST_CASE("speedups without a baseline are not shown", "[report]") {
+  document d = run_of({"base", "slow", "fast"}, {512, 1024});
+  d.experiment.baseline.reset();
+  CHECK_THAT(table_of(d), ContainsSubstring("GFLOP/s, f32"));
+  CHECK(speed_of(d).starts_with(
+      "Fastest on 1024x1024x1024 f32: fast:8x8_4x4, 1.12x as fast as slow"));
 }
