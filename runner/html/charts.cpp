@@ -89,7 +89,8 @@ void add_speeds(std::vector<chosen_chart>& all, const named_result& r, const con
       (d.experiment.baseline ? " and the speedup." : ".");
   if (has.gains) {
     all.push_back({"speed", r.label, "The ladder",
-                   note + " On the right: each step against the one before it.", bars_axis(d)});
+                   note + " On the right: each step against the one before it on its ladder.",
+                   bars_axis(d)});
   } else {
     all.push_back({"speed", r.label, "Speed", note, bars_axis(d)});
   }

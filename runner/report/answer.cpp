@@ -136,9 +136,10 @@ std::string over_problems(const document& d, const std::string& plugin) {
     high = std::max(high, c->speedup->value);
   }
   if (count < 2 || !d.experiment.baseline) return "";
-  std::string parts = fmt::format("faster on {}", faster);
-  if (ties > 0) parts += fmt::format(", a tie on {}", ties);
-  if (faster + ties < count) parts += fmt::format(", slower on {}", count - faster - ties);
+  std::string parts;
+  for (const auto& [words, on] :
+       {std::pair{"faster", faster}, {"a tie", ties}, {"slower", count - faster - ties}})
+    if (on > 0) add_item(parts, fmt::format("{} on {}", words, on));
   return fmt::format(" Over {} problems it is {}x to {}x as fast as {}: {}.", count,
                      number_text(low), number_text(high), baseline_name(d), parts);
 }
@@ -276,7 +277,10 @@ std::vector<std::string> limits_of(const document& d, const cell& c) {
                     k.power_limit_watts ? fmt::format(" of {:.0f}", *k.power_limit_watts) : ""));
   }
   if (k.celsius) add_item(state, fmt::format("{:.0f} °C", *k.celsius));
-  if (!k.clock_reasons.empty())
+  // A cap that costs next to nothing limits nothing.
+  constexpr double kNearlyAll = 0.98;
+  const double most_mhz = std::strtod(d.device.fact("max_clock_mhz").c_str(), nullptr);
+  if (!k.clock_reasons.empty() && !(mhz > 0 && mhz >= kNearlyAll * most_mhz && most_mhz > 0))
     add_item(state, fmt::format("the clock is limited by {}", fmt::join(k.clock_reasons, ", ")));
   if (!state.empty()) lines.push_back(state + ".");
   if (const results::launch* l = results::main_launch(c.launches)) {

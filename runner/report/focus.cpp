@@ -80,9 +80,12 @@ focus focus_of(const document& d) {
   }
   std::vector<std::string> others = plugins_of(d);
   std::erase(others, f.baseline);
-  for (const results::plugin_record& r : d.plugins)
-    if (r.description && r.name != f.baseline && is_authors(r, d.invoked.plugin_folders))
+  for (const results::plugin_record& r : d.plugins) {
+    const auto is_of_it = [&](const cell& c) { return c.kernel.plugin == r.name; };
+    if (r.description && r.name != f.baseline && is_authors(r, d.invoked.plugin_folders) &&
+        std::ranges::any_of(d.cells, is_of_it))
       f.own.push_back(r.name);
+  }
   if (f.own.size() == 1) {
     f.subject = f.own.front();
   } else if (others.size() == 1 && !f.baseline.empty()) {

@@ -73,8 +73,8 @@ hazard_words words_of(hazard h) {
   switch (h) {
     case hazard::shared_race:
       return {"race in shared memory",
-              "one of the two writes: put __syncthreads() between the lines, or __syncwarp() where "
-              "they are of one warp"};
+              "one of the two writes: put __syncthreads() between the two accesses, in a loop also "
+              "between one iteration and the next, or __syncwarp() where they are of one warp"};
     case hazard::global_race:
       return {"race between blocks",
               "one of the two writes: let one block do it, use atomics, or a second launch"};
