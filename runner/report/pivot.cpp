@@ -1,7 +1,6 @@
 #include "report/pivot.hpp"
 
 #include "os/number_text.hpp"
-#include "report/focus.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
@@ -180,7 +179,7 @@ std::vector<measure> measures_of(const document& d, pivot_value v, const view& s
     case pivot_value::gflops:
       return one("GFLOP/s");
     case pivot_value::speedup:
-      return one(("speedup over " + baseline_name(d)).c_str());
+      return one(("speedup over " + d.experiment.baseline.value_or(selector{}).text).c_str());
     case pivot_value::error:
       break;
   }
