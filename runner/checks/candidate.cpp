@@ -1,6 +1,18 @@
 #include "checks/candidate.hpp"
 
 namespace kzoo::checks {
+namespace {
+
+// What a run shows beside its C.
+void check_run(const problem& p, const worker::run_report& report, reference::judgement& j) {
+  check_tampering(p, report.changed, j);
+  if (!j.right || !report.unfinished) return;
+  j.refuse(
+      "C still changes when run() has returned and its stream has done its work: is something "
+      "launched on another stream, or by another thread?");
+}
+
+}  // namespace
 
 void candidate::prepare(const problem& p, int slot) {
   client_.prepare(who_.device, who_.variant, p, slot);
@@ -18,44 +30,43 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   how.output.known = std::move(judged);
   judged_run result;
   result.report = client_.run(how, slot);
-  result.judgement = judge_.judge(p, result.report.output, slot);
+  result.judgement = judge(result.report, slot);
   if (!result.judgement.right) explain(result.judgement, how, slot);
-  check_tampering(p, result.report.changed, result.judgement);
-  if (result.judgement.right && result.report.unfinished) {
-    result.judgement.refuse(
-        "C still changes when run() has returned and its stream has done its work: is something "
-        "launched on another stream, or by another thread?");
-  }
+  check_run(p, result.report, result.judgement);
   return result;
 }
 
-void candidate::explain(reference::judgement& wrong, worker::run_request how, int slot) {
+// By the reference, as far as there are expected results; and by the device.
+reference::judgement candidate::judge(const worker::run_report& report, int slot) {
   const problem& p = prepared(slot);
-  const auto again = [&](bool plain, bool idle_device) {
-    how.plain = plain;
+  reference::judgement j = judge_.judge(p, report.output, slot);
+  if (!j.right || report.output.known || judge_.expected(p)->complete()) return j;
+  const reference::judgement rest = judge_.judge(p, report.judged, slot);
+  return rest.right ? j : rest;
+}
+
+void candidate::explain(reference::judgement& wrong, worker::run_request how, int slot) {
+  if (who_.device == "cpu") return;  // it has no streams
+  const auto again = [&](bool idle_device) {
     how.idle_device = idle_device;
-    return judge_.judge(p, client_.run(how, slot).output, slot);
+    return judge(client_.run(how, slot), slot).right;
   };
-  const bool has_streams = who_.device != "cpu";
-  if (has_streams && again(false, true).right && again(false, true).right &&
-      !again(false, false).right) {
+  if (again(true) && again(true) && !again(false)) {
     wrong.reason =
         "does not work on the stream that it is given: right only if the device is idle before "
         "run() and is waited for after it; otherwise " +
         wrong.reason;
-    return;
   }
-  // The reason is clearest for the matrices as the problem describes them.
-  if (const reference::judgement plain = again(true, false); !plain.right) wrong = plain;
 }
 
-void candidate::run_unjudged(int slot) {
-  reference::judgement inputs;
-  inputs.right = true;
+reference::judgement candidate::run_fresh(int slot) {
   worker::run_request how;
+  how.fresh = true;
   how.output.wanted = false;
-  check_tampering(prepared(slot), client_.run(how, slot).changed, inputs);
-  if (!inputs.right) throw failure(verdict::wrong, inputs.reason);
+  const worker::run_report report = client_.run(how, slot);
+  reference::judgement j = judge_.judge(prepared(slot), report.judged, slot);
+  check_run(prepared(slot), report, j);
+  return j;
 }
 
 reference::judgement candidate::repeat(const std::vector<std::uint64_t>& judged) {

@@ -42,17 +42,16 @@ class candidate {
   // Runs the instance in the slot and judges C, the redzones and whether the inputs are unchanged.
   // A C whose digest is in `judged` was found right before, and is not compared again.
   judged_run run(int slot = 0, std::vector<std::uint64_t> judged = {});
-  // Runs the instance in the slot and leaves C on the device without judging it. Throws failure if
-  // the run wrote to memory that is not its own.
-  void run_unjudged(int slot = 0);
+  // The same on fresh numbers, with nothing copied: judged on the device.
+  reference::judgement run_fresh(int slot = 0);
   // Prepares slot 0 and runs it so often that a kernel which fails now and then does so. Every
   // result's digest must be in `judged`, unless the variant is nondeterministic.
   reference::judgement repeat(const std::vector<std::uint64_t>& judged);
 
  private:
-  // Finds a better reason for a wrong run by running it again: is it right on an idle device, and
-  // what is wrong where no signs are changed?
+  // Finds a better reason for a wrong run by running it again: is it right on an idle device?
   void explain(reference::judgement& wrong, worker::run_request how, int slot);
+  reference::judgement judge(const worker::run_report& report, int slot);
 
   client::plugin_client& client_;
   candidate_description who_;

@@ -3,6 +3,9 @@
 namespace kzoo::checks {
 namespace {
 
+// Of a result that checks compare in part, so that it takes less than a second.
+constexpr double kFewProducts = 4e9;
+
 double elements(const reference::expected_result& t) {
   return static_cast<double>(t.rows().size()) * static_cast<double>(t.of().n);
 }
@@ -24,25 +27,18 @@ std::shared_ptr<const reference::expected_result> expected_results::of(const pro
 }
 
 std::shared_ptr<const reference::expected_result> expected_results::few_rows_of(const problem& p) {
-  constexpr double kMaxProducts = 4e9;
-  return find(few_rows_, p, [&] { return reference::expected_result(p, kMaxProducts, key_); });
+  return find(few_rows_, p, [&] { return reference::expected_result(p, kFewProducts, key_); });
 }
 
-std::shared_ptr<const std::vector<std::uint64_t>> expected_results::exact_sums(const problem& p) {
-  return find(exact_sums_, p, [&] { return reference::exact_sums(p, key_); });
-}
-
-std::shared_ptr<const std::vector<reference::row_sum>> expected_results::rounded_sums(
-    const problem& p) {
-  return find(rounded_sums_, p, [&] { return reference::rounded_sums(p, key_); });
+std::shared_ptr<const reference::expected_result> expected_results::with_row(
+    const problem& p, std::int64_t row) const {
+  return std::make_shared<const reference::expected_result>(p, kFewProducts, key_, row);
 }
 
 void expected_results::forget_large() {
   const double small = 1e5;
   for (auto* results : {&known_, &few_rows_})
     std::erase_if(*results, [&](const auto& entry) { return elements(*entry.second) > small; });
-  exact_sums_.clear();
-  rounded_sums_.clear();
 }
 
 }  // namespace kzoo::checks

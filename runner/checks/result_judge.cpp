@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -24,37 +25,48 @@ reference::judgement result_judge::judge(const problem& p, const worker::output_
   j.right = seen.known;
   if (j.right) return j;
   judged_by_ = expected(p);
-  const kzoo_precision declared = who_.description.declared(p.dtype);
-  j = compare(seen, declared, slot);
-  if (!j.right && who_.show_errors) {
-    if (rows_only_) client_.copy_result(slot);
-    rows_only_ = false;
-    j.errors = reference::map_errors(*judged_by_, declared, client_.output());
-  }
-  return j;
-}
-
-reference::judgement result_judge::judge_timed(const problem& p, const worker::output_report& seen,
-                                               const worker::changes& found) {
-  reference::judgement j = judge(p, seen);
-  if (j.right && !seen.known && !who_.description.nondeterministic) {
-    j.refuse(
-        "within the bound, but not bit for bit the result that was judged before, and the variant "
-        "is not declared nondeterministic: a race, or another computation when it is timed?");
-  }
-  check_tampering(p, found, j);
-  return j;
-}
-
-reference::judgement result_judge::compare(const worker::output_report& seen,
-                                           kzoo_precision declared, int slot) {
   rows_only_ = !judged_by_->complete();
-  if (rows_only_ && seen.survey.clean())
-    return reference::judge(*judged_by_, declared, last_judged());
-  if (rows_only_)
-    client_.copy_result(slot);  // the survey found an error: copy all of C to locate it
+  if (rows_only_ && seen.survey.clean()) {
+    j = reference::judge(*judged_by_, declared(p), last_judged());
+    if (j.right || !who_.show_errors) return j;
+  }
+  // All of C is copied, to locate the error.
+  if (rows_only_) client_.copy_result(slot);
   rows_only_ = false;
-  return reference::judge(*judged_by_, declared, client_.output());
+  return judge_output(*judged_by_);
+}
+
+reference::judgement result_judge::judge(const problem& p, const worker::judged_report& seen,
+                                         int slot) {
+  reference::judgement j;
+  j.right = seen.right;
+  if (j.right) return j;
+  problem fresh = p;
+  fresh.seed = seen.seed;
+  client_.copy_result(slot);
+  rows_only_ = false;
+  j = judge_output(*expected_.with_row(fresh, seen.row));
+  if (!j.right && is_of_earlier(p, seen.earlier_seeds))
+    j.reason +=
+        "; likely cause: it is the result of an earlier run, on other numbers: a result kept from "
+        "an earlier call?";
+  return j;
+}
+
+bool result_judge::is_of_earlier(problem p, const std::vector<std::uint64_t>& seeds) const {
+  return std::ranges::any_of(seeds, [&](std::uint64_t seed) {
+    p.seed = seed;
+    constexpr double kFewestRows = 0;
+    const reference::expected_result earlier(p, kFewestRows);
+    return reference::judge(earlier, declared(p), reference::keep(earlier, client_.output())).right;
+  });
+}
+
+reference::judgement result_judge::judge_output(const reference::expected_result& by) const {
+  const kzoo_precision of = declared(by.of());
+  reference::judgement j = reference::judge(by, of, client_.output());
+  if (!j.right && who_.show_errors) j.errors = reference::map_errors(by, of, client_.output());
+  return j;
 }
 
 reference::result result_judge::last_judged() const {

@@ -38,20 +38,22 @@ class result_judge {
   }
   expected_results& cache() { return expected_; }
 
-  // The part of C to copy: all of it, or the rows with expected results and a survey of the rest.
+  // The part of C to copy: all of it, or the rows with expected results.
   worker::output_request wanted(const problem& p);
-  // A C whose digest is known was found right before, and is not compared again.
+  // Of a run on the problem's own numbers. A C whose digest is known was found right before, and is
+  // not compared again.
   reference::judgement judge(const problem& p, const worker::output_report& seen, int slot = 0);
-  // Of a timed run of slot 0, which has to give the result that was judged before, bit for bit
-  // unless the variant is declared nondeterministic, and must not write elsewhere.
-  reference::judgement judge_timed(const problem& p, const worker::output_report& seen,
-                                   const worker::changes& found);
+  // Of a run on fresh numbers, which was judged on the device. What seemed wrong there is compared
+  // with the reference, which decides, and knows the reason.
+  reference::judgement judge(const problem& p, const worker::judged_report& seen, int slot = 0);
   // The C that was judged last: the rows for which expected results exist.
   reference::result last_judged() const;
 
  private:
-  reference::judgement compare(const worker::output_report& seen, kzoo_precision declared,
-                               int slot);
+  reference::judgement judge_output(const reference::expected_result& by) const;
+  // Whether the C of a wrong run is what a run on one of these seeds has left.
+  bool is_of_earlier(problem p, const std::vector<std::uint64_t>& seeds) const;
+  kzoo_precision declared(const problem& p) const { return who_.description.declared(p.dtype); }
 
   client::plugin_client& client_;
   const candidate_description& who_;

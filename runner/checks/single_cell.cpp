@@ -15,9 +15,8 @@ covered run_product(candidate& c) {
   c.prepare(c.current_problem());
   const judged_run first = c.run();
   require(first.judgement, problem_name(c.current_problem()));
-  std::vector judged{first.report.output.digest};
   timing::throttle_filter all_count(0, how.samples);
-  const judged_samples timed = sample(c, how, judged, all_count);
+  const judged_samples timed = sample(c, how, all_count);
   require(timed.judgement, "right when it ran once, wrong when it was timed");
   c.destroy();
   return {fmt::format("{}, error {:.3g} of what is allowed", problem_name(c.current_problem()),

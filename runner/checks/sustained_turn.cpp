@@ -20,22 +20,37 @@ bool is_near(double a, double b, double within) {
   return std::abs(a - b) <= within * std::max(a, b);
 }
 
-// Runs without pauses; the last result was judged.
+// Runs without pauses; the last one was judged.
 struct judged_repetition {
   reference::judgement judgement;
   double ms = 0;                              // of one run, on average
   double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
 };
 
-judged_repetition run_for(candidate& c, double seconds, std::vector<std::uint64_t>& judged) {
-  worker::sustain_request how{seconds, c.judge().wanted(c.prepared())};
-  how.output.known = judged;
+// By the device alone: some rows had the opposite signs, which the reference does not know.
+reference::judgement judge(const worker::judged_report& last) {
+  reference::judgement j;
+  j.right = last.right;
+  if (last.survey.unwritten > 0) {
+    j.reason = fmt::format("{} elements of C are not written", last.survey.unwritten);
+  } else if (last.survey.outside > 0) {
+    j.reason = fmt::format("written outside C: {} words changed", last.survey.outside);
+  } else {
+    j.reason = fmt::format(
+        "{} rows of C are not those of its A and B, row {} among them: a result kept from an "
+        "earlier call?",
+        std::max<std::int64_t>(1, last.wrong_rows), last.row);
+  }
+  return j;
+}
+
+judged_repetition run_for(candidate& c, double seconds) {
   const double sent = steady_seconds();
-  const worker::sustain_report report = c.client().sustain(how);
+  const worker::sustain_report report = c.client().sustain({seconds});
   const double returned = steady_seconds();
-  judged_repetition all{c.judge().judge_timed(c.prepared(), report.output, report.changed),
-                        report.ms / static_cast<double>(report.runs), report.begin_seconds,
-                        report.end_seconds};
+  judged_repetition all{judge(report.judged), report.ms / static_cast<double>(report.runs),
+                        report.begin_seconds, report.end_seconds};
+  check_tampering(c.prepared(), report.changed, all.judgement);
   // Its runs fit into the time between request and reply, of which they are the most.
   const bool in_time = report.begin_seconds >= sent && report.end_seconds <= returned &&
                        report.ms / 1000 <= returned - sent;
@@ -44,24 +59,22 @@ judged_repetition run_for(candidate& c, double seconds, std::vector<std::uint64_
   return all;
 }
 
-// A kernel that finds its own C, which has not been filled since its last run, might keep it: it
-// would be faster than in single runs that find their operands, but not their C, in the caches.
-reference::judgement compare_with_single_runs(candidate& c, double ms,
-                                              std::vector<std::uint64_t>& judged) {
-  constexpr double kLeastRatio = 0.6, kLaunchMs = 0.005;  // runs without pauses hide their launches
+// One that keeps its C, and corrects what the rows that change between runs change of it, would be
+// faster than in single runs, of which each has other numbers.
+reference::judgement compare_with_single_runs(candidate& c, double ms) {
+  constexpr double kLeastRatio = 0.85, kLaunchMs = 0.005;
   worker::sample_request hot;
   hot.samples = 5;
   hot.max_seconds = 1;
   hot.hot = true;
   timing::throttle_filter all(0, hot.samples);
-  judged_samples single = sample(c, hot, judged, all);
+  judged_samples single = sample(c, hot, all);
   if (!single.judgement.right) return single.judgement;
-  const double least = kLeastRatio * timing::median(single.samples_ms) - kLaunchMs;
-  if (ms < least) {
+  const double median = timing::median(single.samples_ms);
+  if (ms < kLeastRatio * median - kLaunchMs)
     single.judgement.refuse(fmt::format(
-        "takes {:.3g} ms, and {:.3g} ms where C is filled before each run: it caches results", ms,
-        timing::median(single.samples_ms)));
-  }
+        "takes {:.3g} ms, and {:.3g} ms where all numbers are others in each run: it keeps results",
+        ms, median));
   return single.judgement;
 }
 
@@ -78,7 +91,7 @@ std::optional<double> mean(std::span<const sustained_turn> turns, const Of& of) 
 
 }  // namespace
 
-sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged, int round) {
+sustained_turn take_sustained_turn(candidate& c, int round) {
   static const devices::nvml kNone("");
   const devices::nvml& monitor = c.who().monitor != nullptr ? *c.who().monitor : kNone;
   const devices::power_meter meter(monitor);
@@ -87,7 +100,7 @@ sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& jud
   turn.round = round;
   double last_ms = 0, last_watts = 0;
   while (!turn.settled && turn.settle_seconds < scale * kMostSettleSeconds) {
-    const judged_repetition step = run_for(c, scale * kStepSeconds, judged);
+    const judged_repetition step = run_for(c, scale * kStepSeconds);
     turn.judgement = step.judgement;
     if (!turn.judgement.right) return turn;
     turn.settle_seconds += step.end_seconds - step.begin_seconds;
@@ -96,10 +109,10 @@ sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& jud
     last_ms = step.ms;
     last_watts = watts;
   }
-  const judged_repetition counted = run_for(c, scale * kCountedSeconds, judged);
+  const judged_repetition counted = run_for(c, scale * kCountedSeconds);
   turn.judgement = counted.judgement;
   turn.ms = counted.ms;
-  if (turn.judgement.right) turn.judgement = compare_with_single_runs(c, turn.ms, judged);
+  if (turn.judgement.right) turn.judgement = compare_with_single_runs(c, turn.ms);
   turn.conditions = monitor.read();
   const devices::power_use use = meter.between(counted.begin_seconds, counted.end_seconds);
   turn.watts = use.watts;

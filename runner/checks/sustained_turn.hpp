@@ -4,7 +4,6 @@
 #include "checks/timed_runs.hpp"
 #include "results/cell.hpp"
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +27,7 @@ struct sustained_turn {
 // of these in a row differ by less than 1 % in time and by less than 3 % in power; then for two
 // seconds that count. After ten seconds it counts as it is. All are a fifth of that on a device
 // whose power cannot be read.
-sustained_turn take_sustained_turn(candidate& c, std::vector<std::uint64_t>& judged, int round);
+sustained_turn take_sustained_turn(candidate& c, int round);
 
 // Of at least one turn, in the order of their rounds.
 results::sustained summarised(std::span<const sustained_turn> turns, timing::clock clock);

@@ -2,9 +2,7 @@
 
 #include "os/posix.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <random>
 #include <thread>
 
 namespace kzoo::checks {
@@ -26,25 +24,11 @@ bool add_samples(const worker::sample_report& report, const devices::nvml* monit
 
 }  // namespace
 
-judged_samples sample(candidate& c, worker::sample_request how, std::vector<std::uint64_t>& judged,
-                      timing::throttle_filter& filter) {
-  // A kernel may give a new result in each run. So many are judged each; then about kLooks in a
-  // turn, at random, so that it cannot know which.
-  constexpr std::size_t kMaxJudged = 8;
-  constexpr int kLooks = 4;
+judged_samples sample(candidate& c, worker::sample_request how, timing::throttle_filter& filter) {
   constexpr std::chrono::milliseconds kToRecover{50};  // pause after throttling
-  how.output = c.judge().wanted(c.prepared());
   judged_samples all;
-  all.judgement.right = true;
   const int wanted_samples = how.samples;
-  std::random_device random;
   for (;;) {
-    how.output.known = judged;
-    how.any_output = judged.size() > kMaxJudged;
-    if (how.any_output) {
-      const int most_unjudged = std::max(1, 2 * wanted_samples / kLooks);
-      how.samples = std::min(how.samples, std::uniform_int_distribution(1, most_unjudged)(random));
-    }
     how.least_mhz = filter.least_mhz();
     const double sent = steady_seconds();
     const worker::sample_report report = c.client().sample(how);
@@ -55,9 +39,8 @@ judged_samples sample(candidate& c, worker::sample_request how, std::vector<std:
     const bool all_count = add_samples(report, c.who().monitor, filter, all);
     all.cold_cache = report.cold_cache;
     all.warmup_seconds += report.warmup_seconds;
-    all.judgement = c.judge().judge_timed(c.prepared(), report.output, report.changed);
-    if (!report.output.known && !how.any_output && all.judgement.right)
-      judged.push_back(report.output.digest);
+    all.judgement = c.judge().judge(c.prepared(), report.judged);
+    check_tampering(c.prepared(), report.changed, all.judgement);
     how.samples = wanted_samples - static_cast<int>(all.samples_ms.size());
     if (!all.judgement.right || how.samples <= 0 || how.max_seconds <= 0) return all;
     if (!all_count) std::this_thread::sleep_for(kToRecover);
@@ -65,25 +48,21 @@ judged_samples sample(candidate& c, worker::sample_request how, std::vector<std:
   }
 }
 
-judged_end_to_end end_to_end(candidate& c, double max_seconds, std::vector<std::uint64_t>& judged) {
+judged_end_to_end end_to_end(candidate& c, double max_seconds) {
   constexpr int kRuns = 5;  // so that the cold first run does not determine the median
-  worker::output_request output = c.judge().wanted(c.prepared());
   judged_end_to_end all;
   std::vector<timing::end_to_end> runs;
   double seconds = 0;
   // Whichever addresses an instance keeps, those of its first call, with the worker's own matrices,
   // are not those that an allocator gives later.
-  c.run_unjudged();
-  do {
-    output.known = judged;
-    const worker::end_to_end_report report = c.client().end_to_end(output);
-    all.judgement = c.judge().judge(c.prepared(), report.output);
-    if (!all.judgement.right) return all;
-    if (!report.output.known) judged.push_back(report.output.digest);
+  all.judgement = c.run_fresh();
+  while (all.judgement.right && runs.size() < kRuns && (runs.empty() || seconds < max_seconds)) {
+    const worker::end_to_end_report report = c.client().end_to_end();
+    all.judgement = c.judge().judge(c.prepared(), report.judged);
     runs.push_back(report.times);
     seconds += report.times.total_ms() / 1000;
-  } while (runs.size() < kRuns && seconds < max_seconds);
-  all.medians = timing::medians(runs);
+  }
+  if (all.judgement.right) all.medians = timing::medians(runs);
   return all;
 }
 

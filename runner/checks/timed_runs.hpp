@@ -6,7 +6,6 @@
 #include "timing/end_to_end.hpp"
 #include "timing/throttling.hpp"
 
-#include <cstdint>
 #include <vector>
 
 namespace kzoo::checks {
@@ -22,10 +21,8 @@ struct judged_samples {
   double worker_seconds = 0, runner_seconds = 0;
 };
 
-// Takes samples and judges every result whose digest is not in `judged`, to which it is added.
-// `how.output` and `how.least_mhz` are set here.
-judged_samples sample(candidate& c, worker::sample_request how, std::vector<std::uint64_t>& judged,
-                      timing::throttle_filter& filter);
+// `how.least_mhz` is set here.
+judged_samples sample(candidate& c, worker::sample_request how, timing::throttle_filter& filter);
 
 struct judged_end_to_end {
   reference::judgement judgement;  // the first wrong one, else the last
@@ -33,6 +30,6 @@ struct judged_end_to_end {
 };
 
 // Times it end to end, with allocation and copies; no further run after `max_seconds`.
-judged_end_to_end end_to_end(candidate& c, double max_seconds, std::vector<std::uint64_t>& judged);
+judged_end_to_end end_to_end(candidate& c, double max_seconds);
 
 }  // namespace kzoo::checks

@@ -24,8 +24,6 @@ reference::judgement worker_clock::compare(candidate& c, bool hot) {
   constexpr int kMostSamples = 4096, kTries = 5;  // what else the machine does is not always there
   worker::sample_request how;
   how.hot = hot;
-  how.output.wanted = false;
-  how.any_output = true;
   how.max_seconds = kEnoughSeconds;
   reference::judgement j;
   for (int slow = 0; slow < kTries;) {

@@ -64,9 +64,6 @@ namespace {
 std::size_t c_bytes(const problem& p) {
   return static_cast<std::size_t>(data::word_count(operands_of(p).c)) * type_size(p.dtype.c);
 }
-std::size_t folded_bytes(const problem& p) {
-  return static_cast<std::size_t>(p.all_rows()) * sizeof(data::row_sums);
-}
 
 // Whether a worker may report this as a time or a clock rate.
 bool is_figure(double x) { return std::isfinite(x) && x >= 0; }
@@ -84,11 +81,9 @@ results::plugin_description plugin_client::open() {
   plugin.summary = printable_lines(plugin.summary, kLongestText);
   plugin.build_info = printable(plugin.build_info, kLongestText);
   for (std::string& file : plugin.libraries) file = printable(file, kLongestText);
-  variants_.clear();
-  for (results::variant_description& v : plugin.variants) {
+  for (results::variant_description& v : plugin.variants)
     v.summary = printable_lines(v.summary, kLongestText);
-    variants_.push_back(v.id);
-  }
+  variants_ = plugin.variants;
   return plugin;
 }
 
@@ -122,8 +117,11 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
   std::erase(ran_, run);
   ran_.push_back(run);
   try {
-    call_for<json>(operation::prepare,
-                   {{"slot", slot}, {"device", device}, {"variant", variant}, {"problem", p}});
+    call_for<json>(operation::prepare, {{"slot", slot},
+                                        {"device", device},
+                                        {"variant", variant},
+                                        {"problem", p},
+                                        {"declared", variants_.at(variant).declared(p.dtype)}});
   } catch (const failure& f) {
     if (f.verdict == verdict::unsupported) decline(f.what());
     throw;
@@ -154,7 +152,6 @@ void plugin_client::copy_result(int slot) {
 }
 
 worker::sample_report plugin_client::sample(const worker::sample_request& how) {
-  expect(how.output, prepared_.at(0));
   // Warm-up and sampling may each take max_seconds, and run over by one kernel.
   auto report = call_for<worker::sample_report>(operation::sample, {{"slot", 0}, {"how", how}},
                                                 timeout_seconds_ + 2 * how.max_seconds);
@@ -168,7 +165,6 @@ worker::sample_report plugin_client::sample(const worker::sample_request& how) {
 }
 
 worker::sustain_report plugin_client::sustain(const worker::sustain_request& how) {
-  expect(how.output, prepared_.at(0));
   const auto report = call_for<worker::sustain_report>(
       operation::sustain, {{"slot", 0}, {"how", how}}, 2 * how.seconds);
   const std::array figures{report.ms, report.begin_seconds, report.end_seconds};
@@ -176,10 +172,8 @@ worker::sustain_report plugin_client::sustain(const worker::sustain_request& how
   return report;
 }
 
-worker::end_to_end_report plugin_client::end_to_end(const worker::output_request& output) {
-  expect(output, prepared_.at(0));
-  const auto report =
-      call_for<worker::end_to_end_report>(operation::end_to_end, {{"slot", 0}, {"output", output}});
+worker::end_to_end_report plugin_client::end_to_end() {
+  const auto report = call_for<worker::end_to_end_report>(operation::end_to_end, {{"slot", 0}});
   const timing::end_to_end& t = report.times;
   const std::array all{t.allocate_ms, t.to_device_ms, t.kernel_ms, t.to_host_ms};
   if (!std::ranges::all_of(all, is_figure)) refuse_forged();
@@ -188,15 +182,6 @@ worker::end_to_end_report plugin_client::end_to_end(const worker::output_request
 
 void plugin_client::profile(int warmup) {
   call_for<json>(operation::profile, {{"slot", 0}, {"warmup", warmup}});
-}
-
-std::vector<data::row_sums> plugin_client::sum_rows(std::uint64_t key, int slot) {
-  const problem& p = prepared_.at(slot);
-  output_.reserve(folded_bytes(p));
-  call_for<json>(operation::sum_rows, {{"slot", slot}, {"key", key}});
-  std::vector<data::row_sums> sums(static_cast<std::size_t>(p.all_rows()));
-  std::memcpy(sums.data(), output_.view(folded_bytes(p)).data(), folded_bytes(p));
-  return sums;
 }
 
 double plugin_client::longest_pause_ms(const std::string& device) {
@@ -233,7 +218,7 @@ void plugin_client::forget_session() {
 }
 
 std::string plugin_client::name_of_run(std::uint32_t variant, const problem& p) const {
-  const std::string id = variant < variants_.size() ? variants_[variant] : "?";
+  const std::string id = variant < variants_.size() ? variants_[variant].id : "?";
   return fmt::format("{}:{} at {}", file_.stem().string(), id, shape_name(p));
 }
 

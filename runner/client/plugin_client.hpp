@@ -45,18 +45,16 @@ class plugin_client {
   void refill(const problem& p, const std::string& move, int slot = 0);
   // Runs it once; output() then holds the requested part of C.
   worker::run_report run(const worker::run_request& how = {}, int slot = 0);
-  // Times repeated runs; output() then holds the last result, unless its digest is known.
+  // Times repeated runs.
   worker::sample_report sample(const worker::sample_request& how);
-  // Runs it again and again; output() is as after sample().
+  // Runs it again and again.
   worker::sustain_report sustain(const worker::sustain_request& how);
-  // Times one run with allocation and copies from and to the host; output() is as after run().
-  worker::end_to_end_report end_to_end(const worker::output_request& output);
+  // Times one run with allocation and copies from and to the host.
+  worker::end_to_end_report end_to_end();
   // Runs it `warmup` times, then once within the range that a profiler watches.
   void profile(int warmup);
   // output() then holds all of C, as the last run left it.
   void copy_result(int slot = 0);
-  // The sums of each row of C, as the last run left it.
-  std::vector<data::row_sums> sum_rows(std::uint64_t key, int slot = 0);
   // The longest time for which another process had the device, while this one's ran a kernel.
   double longest_pause_ms(const std::string& device);
   // Destroys the instance that prepare() created.
@@ -75,8 +73,8 @@ class plugin_client {
   // the last call; "" where it has not. A stopped process can only be killed from outside.
   std::string take_replacement() { return std::exchange(replacement_, ""); }
 
-  // What the last run(), sample(), end_to_end() or copy_result() copied: the C buffer with its
-  // redzones, or rows of it. Valid until the next call.
+  // What the last run() or copy_result() copied: the C buffer with its redzones, or rows of it.
+  // Valid until the next call.
   std::span<const std::byte> output();
 
  protected:
@@ -120,8 +118,8 @@ class plugin_client {
   std::size_t output_bytes_ = 0;
   bool opened_ = false;
   std::optional<std::int64_t> host_in_use_;  // bytes, at the last free_memory() of this session
-  std::vector<std::string> variants_;        // their names, once opened
-  std::vector<std::string> ran_;             // in this session, as ran_before() names them
+  std::vector<results::variant_description> variants_;  // once opened
+  std::vector<std::string> ran_;  // in this session, as ran_before() names them
   // What a variant has been prepared for, in any session, and how it declined that afterwards; "":
   // it did not.
   std::map<std::pair<std::uint32_t, problem>, std::string> taken_;

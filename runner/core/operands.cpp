@@ -95,21 +95,19 @@ operands operands_of(const problem& p) {
                           bool transposed, std::int64_t ld, std::int64_t which, std::int64_t count,
                           std::int64_t stride) {
     if (transposed) std::swap(rows, cols);
-    return data::matrix{type,  what,       rows,
-                        cols,  ld,         data::hash(p.seed, which),
-                        {},    transposed, parameter_of(what, p, which == 1),
-                        count, stride};
+    return data::matrix{type,       what,
+                        rows,       cols,
+                        ld,         data::hash(p.seed, which),
+                        transposed, parameter_of(what, p, which == 1),
+                        count,      stride};
   };
   const bool is_poisoned = p.beta == 0.0 && p.data.what != fill::stale;
   const data::content c = is_poisoned ? data::content::poison : inside.c;
-  operands of{matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0,
-                     p.count_a(), p.stride_a()),
-              matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1,
-                     p.count_b(), p.stride_b()),
-              matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2, p.batch, p.stride_c())};
-  of.c.same_rows = p.batch_shared == shared_operand::a;
-  of.c.same_cols = p.batch_shared == shared_operand::b;
-  return of;
+  return {matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0, p.count_a(),
+                 p.stride_a()),
+          matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1, p.count_b(),
+                 p.stride_b()),
+          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2, p.batch, p.stride_c())};
 }
 
 }  // namespace kzoo

@@ -160,7 +160,7 @@ constexpr word_bits special(kzoo_type type, std::uint64_t h) {
   }
 }
 
-// An element as generated, before any row or column is negated; not for content::poison.
+// An element, before the late row has the opposite signs; not for content::poison.
 constexpr word_bits generated(const matrix& x, std::int64_t index) {
   const std::uint64_t h = hash(x.key, index);
   if (is_whole(x.inside) || is_integer_type(x.type)) {
@@ -182,20 +182,17 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
   return encode(x.type, fraction(x, index, h));
 }
 
+// The element at `index`, in this row of all matrices.
+constexpr word_bits element_in(const matrix& x, std::int64_t row, std::int64_t index) {
+  const word_bits bits = generated(x, index);
+  return row == x.late_row ? opposite(x.type, bits) : bits;
+}
+
 // The word at `index`.
 constexpr word_bits word(const matrix& x, std::int64_t index) {
   if (x.inside == content::poison || !is_inside(x, index))
     return poison_bits(x.type, hash(x.key, index));
-  const word_bits bits = generated(x, index);
-  if (x.negated == negation{}) return bits;
-  const coordinates at = coordinates_of(x, index);
-  return is_element_negated(x, at.row, at.col) ? opposite(x.type, bits) : bits;
-}
-
-// Changes the sign of an element, which may be of a result: what still holds its poison stays.
-constexpr word_bits negate(const matrix& x, std::int64_t index, word_bits bits) {
-  if (x.inside == content::poison && bits == word(x, index)) return bits;
-  return opposite(x.type, bits);
+  return element_in(x, x.late_row < 0 ? 0 : coordinates_of(x, index).row, index);
 }
 
 // The largest magnitude that an element of a floating type can have.

@@ -1,6 +1,5 @@
 #pragma once
-// A matrix buffer: where its elements are between redzones and padding, what they are made of, and
-// which of them are negated.
+// A matrix buffer: where its elements are between redzones and padding, and what they are made of.
 //
 //   index 0          kRedzone                          kRedzone + rows * ld   word_count
 //   | redzone of NaN | rows x ld elements, padding NaN | redzone of NaN       |
@@ -52,29 +51,19 @@ enum class content : std::uint32_t {
   zero_first_row    // uniform, but row 0 is
 };
 
-// Which rows and columns of a matrix are negated. Negating a row of A and C0, or a column of B and
-// C0, negates that row or column of A B + C0, bit for bit, since rounding is symmetric. So each run
-// of a kernel can be given another problem with a known result. 0: no rows, or no columns, are.
-struct negation {
-  std::uint64_t rows = 0, cols = 0;  // keys
-  // One of the rows and one of the columns are not as the keys say, but the opposite: see late().
-  bool without_late = false;
-
-  constexpr bool operator==(const negation&) const = default;
-};
-
 struct matrix {
   kzoo_type type;
   content inside;  // of the rows x cols elements; all other words are always poison
   std::int64_t rows, cols, ld;
-  std::uint64_t key;  // different for each matrix and seed
-  negation negated{};
+  std::uint64_t key;            // different for each matrix and seed
   bool transposed = false;      // op(x) is the transpose
   std::uint64_t parameter = 0;  // of `inside`
   // The matrices of a batch; one alone has stride 0.
   std::int64_t count = 1, stride = 0;
-  // Whether the same rows, or columns, of all of them are negated: of a C with one A, or one B.
-  bool same_rows = false, same_cols = false;
+  // A row whose elements have the opposite signs, for now; -1: none. Its own come last, on the
+  // plugin's stream just before the kernel: one that does not wait for its stream finds the others.
+  // Between runs without pauses it is what changes.
+  std::int64_t late_row = -1;
 };
 
 // The rows of all matrices of a batch.
@@ -132,47 +121,12 @@ constexpr coordinates op_coordinates_of(const matrix& x, std::int64_t index) {
   const std::int64_t row = x.count == 1 ? at.row : at.row % x.rows;
   return x.transposed ? coordinates{at.col, row} : coordinates{row, at.col};
 }
-// What negates the rows and columns of op(x) that `op` names.
-constexpr negation op_negation(const matrix& x, const negation& op) {
-  return x.transposed ? negation{op.cols, op.rows, op.without_late} : op;
-}
-
 // 64 well-mixed bits from a counter: the finaliser of splitmix64 (Steele, Lea, Flood 2014).
 constexpr std::uint64_t hash(std::uint64_t key, std::int64_t index) {
   std::uint64_t z = key + 0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(index) + 1);
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
-}
-
-// The row (or column) of `count` that changes sign last, on the plugin's stream just before the
-// kernel: a kernel that does not wait for its stream finds it unchanged.
-constexpr std::int64_t late(std::uint64_t key, std::int64_t count) {
-  return static_cast<std::int64_t>(hash(key, -1) % static_cast<std::uint64_t>(count));
-}
-
-// Whether the key negates row (or column) i of `all` in a batch of matrices of `count` rows each:
-// about 32 of each matrix, or half of fewer than 64.
-constexpr bool is_negated(std::uint64_t key, bool without_late, std::int64_t i, std::int64_t count,
-                          std::int64_t all) {
-  if (key == 0) return false;
-  const std::uint64_t below =
-      count < 64 ? 0x80000000u : (32ull << 32) / static_cast<std::uint64_t>(count);
-  return (hash(key, i) >> 32 < below) != (without_late && i == late(key, all));
-}
-constexpr bool is_row_negated(const matrix& x, std::int64_t row) {
-  const bool each = x.count > 1 && !x.same_rows;
-  const std::int64_t i = x.count > 1 && x.same_rows ? row % x.rows : row;
-  return is_negated(x.negated.rows, x.negated.without_late, i, x.rows, each ? all_rows(x) : x.rows);
-}
-// A column of one product.
-constexpr bool is_column_negated(const matrix& x, std::int64_t product, std::int64_t col) {
-  const bool each = x.count > 1 && !x.same_cols;
-  return is_negated(x.negated.cols, x.negated.without_late, each ? product * x.cols + col : col,
-                    x.cols, each ? x.count * x.cols : x.cols);
-}
-constexpr bool is_element_negated(const matrix& x, std::int64_t row, std::int64_t col) {
-  return is_row_negated(x, row) != is_column_negated(x, x.count == 1 ? 0 : row / x.rows, col);
 }
 
 }  // namespace kzoo::data

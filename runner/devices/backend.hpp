@@ -4,6 +4,7 @@
 
 #include "data/digest.hpp"
 #include "data/matrix.hpp"
+#include "reference/product_check.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,18 +32,21 @@ enum class start {
 
 // One run of a kernel. All steps enqueue their work on stream() and return.
 struct run_steps {
-  std::function<void()> fill;       // writes the matrices
-  std::function<void()> fill_late;  // changes a few signs: only stream order puts that before call
-  std::function<void()> call;       // the kernel
-  const void* output;               // the result, and what it is:
-  const data::matrix& output_spec;  // read after fill_late
+  std::function<void()> fill;          // writes the matrices, with numbers that no run has had
+  std::function<void()> fill_late;     // the last rows: only stream order puts them before call
+  std::function<void()> call;          // the kernel
+  std::function<void()> fill_between;  // in repeat(), between two calls: other numbers in some rows
+  const void* output;                  // the result
+  // What it should be; asked for after the last fill() or fill_between().
+  std::function<reference::product_check()> expected;
   std::vector<const void*> inputs{};  // read-only during `call`: see take_noted_write()
 };
 
 struct finished_run {
-  double ms = 0;             // of `call`
-  double sm_mhz = 0;         // 0: not known, or not measurable over so short a time
-  std::uint64_t digest = 0;  // of the output at the moment when the stream had done its work
+  double ms = 0;      // of `call`
+  double sm_mhz = 0;  // 0: not known, or not measurable over so short a time
+  // Of the output at the moment when the stream had done its work.
+  reference::product_findings found;
   // On the CPU: elements of the output, of some that are read at once when `call` has returned,
   // that changed after it.
   int changed_later = 0;
@@ -51,7 +55,8 @@ struct finished_run {
 // Runs of a kernel one after the other.
 struct repeated_runs {
   std::int64_t count = 0;
-  double ms = 0;  // of all of them
+  double ms = 0;                      // of all of them
+  reference::product_findings found;  // of the last one
 };
 
 // What must not be touched around an allocation.
@@ -79,21 +84,19 @@ class backend {
 
   // Fills a buffer of data::word_count(x) elements with what x describes: enqueues it on stream().
   virtual void fill(void* buffer, const data::matrix& x) = 0;
-  // Changes a buffer so that `to` tells its negated rows and columns, instead of x.negated:
-  // enqueues it on stream(). Elements that still hold their poison stay as they are.
-  virtual void negate(void* buffer, const data::matrix& x, const data::negation& to) = 0;
+  // Fills one row again, which may be what x has as its late row: enqueues it on stream().
+  virtual void fill_row(void* buffer, const data::matrix& x, std::int64_t row) = 0;
   // The words that no longer hold what fill() wrote, of each buffer.
   virtual std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) = 0;
   // The offset in bytes at which a kernel wrote first to an input while it was read-only, even if
   // it has put back what was there; -1: it did not, or the device has no read-only memory.
   virtual std::int64_t take_noted_write(const void* memory) = 0;
-  // Surveys a result that a kernel wrote into a buffer filled by fill().
-  virtual data::survey survey(const void* buffer, const data::matrix& x) = 0;
-  // A hash of the buffer (data::digest_term): the same for the same words, on every device.
-  virtual std::uint64_t digest(const void* buffer, const data::matrix& x) = 0;
-  // The sums of each row, with the signs of its elements restored.
-  virtual std::vector<data::row_sums> sum_rows(const void* buffer, const data::matrix& x,
-                                               std::uint64_t key) = 0;
+  // Reads a result that a kernel wrote into a buffer filled by fill(). Digests (data::digest_term)
+  // are the same for the same words, on every device.
+  virtual data::reading read(const void* buffer, const data::matrix& x) = 0;
+  // Judges such a result.
+  virtual reference::product_findings judge(const void* buffer,
+                                            const reference::product_check& expected) = 0;
   // Under AddressSanitizer, marks the redzones around a buffer as out of bounds, or as in bounds
   // again.
   virtual void mark_redzones(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;
@@ -121,8 +124,9 @@ class backend {
   // like the kernel. Throws failure.
   virtual finished_run run(const run_steps& steps, start from) = 0;
   virtual bool cold_cache() const = 0;
-  // Keeps the device busy with runs for about so long. The matrices are filled anew before each
-  // batch of them, outside its time.
+  // Keeps the device busy with runs for about so long, in batches of random lengths. Each batch has
+  // other numbers, and each run some of its own, which are written outside its time. The last run
+  // of each batch is judged; the first one that is wrong ends it all.
   virtual repeated_runs repeat(const run_steps& steps, double seconds) = 0;
   // Runs the work to its end between cudaProfilerStart and cudaProfilerStop, so that a profiler can
   // record it alone.

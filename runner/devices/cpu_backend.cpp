@@ -1,8 +1,10 @@
 // Declared in devices/backend.hpp.
 
 #include "devices/backend.hpp"
+#include "devices/cpu_judge.hpp"
 #include "devices/element_loops.hpp"
 #include "devices/guarded_memory.hpp"
+#include "devices/random_key.hpp"
 #include "devices/repeat_in_batches.hpp"
 #include "os/parallel.hpp"
 
@@ -104,34 +106,9 @@ class cpu_backend final : public backend {
     for_each_word(x, [&](std::int64_t i, std::int64_t) { fill_word(buffer, x, i); });
   }
 
-  void negate(void* buffer, const data::matrix& x, const data::negation& to) override {
-    const data::matrix other = with(x, to);
-    std::int64_t words = 0;
-    std::vector<std::vector<std::int64_t>> columns(static_cast<std::size_t>(x.count));
-    for (std::int64_t product = 0; product < x.count; ++product)
-      for (std::int64_t col = 0; col < x.cols; ++col)
-        if (data::is_column_negated(x, product, col) !=
-            data::is_column_negated(other, product, col)) {
-          columns[std::size_t(product)].push_back(col);
-          words += x.rows;
-        }
-    std::vector<char> changes(static_cast<std::size_t>(data::all_rows(x)));
-    for (std::int64_t row = 0; row < data::all_rows(x); ++row) {
-      if (data::is_row_negated(x, row) == data::is_row_negated(other, row)) continue;
-      changes[std::size_t(row)] = 1;
-      words += x.cols;
-    }
-    const auto negate_in = [&](std::int64_t row) {
-      const std::int64_t first = data::index_of(x, row, 0);
-      for (const std::int64_t col : columns[std::size_t(row / x.rows)])
-        negate_word(buffer, x, first + col);
-      if (changes[std::size_t(row)] == 0) return;
-      for (std::int64_t col = 0; col < x.cols; ++col)  // twice is not at all
-        negate_word(buffer, x, first + col);
-    };
-    // The last signs change just before the kernel is called: threads would take longer to start.
-    if (words > kWordsPerBlock) return for_each_block(data::all_rows(x), negate_in);
-    for (std::int64_t row = 0; row < data::all_rows(x); ++row) negate_in(row);
+  void fill_row(void* buffer, const data::matrix& x, std::int64_t row) override {
+    for (std::int64_t col = 0; col < x.cols; ++col)
+      fill_word(buffer, x, data::index_of(x, row, col));
   }
 
   std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
@@ -144,56 +121,12 @@ class cpu_backend final : public backend {
     return devices::take_noted_write(memory);
   }
 
-  data::survey survey(const void* buffer, const data::matrix& x) override {
-    std::vector<data::survey> parts(blocks(x));
-    for_each_word(x, [&](std::int64_t i, std::int64_t block) {
-      const condition c = condition_of(buffer, x, i);
-      data::survey& found = parts[std::size_t(block)];
-      found.outside += c == condition::outside;
-      found.unwritten += c == condition::unwritten;
-      found.not_finite += c == condition::not_finite;
-    });
-    data::survey all;
-    for (const data::survey& part : parts) {
-      all.outside += part.outside;
-      all.unwritten += part.unwritten;
-      all.not_finite += part.not_finite;
-    }
-    return all;
+  data::reading read(const void* buffer, const data::matrix& x) override {
+    return read_all(buffer, x);
   }
-
-  std::uint64_t digest(const void* buffer, const data::matrix& x) override {
-    std::vector<char> columns;  // of all products
-    columns.reserve(static_cast<std::size_t>(x.count * x.cols));
-    for (std::int64_t product = 0; product < x.count; ++product)
-      for (std::int64_t col = 0; col < x.cols; ++col)
-        columns.push_back(data::is_column_negated(x, product, col));
-    std::vector<std::uint64_t> parts(static_cast<std::size_t>(data::all_rows(x)) + 1);
-    const auto bits = [&](std::int64_t index) { return word_at(buffer, x, index); };
-    for_each_block(data::all_rows(x), [&](std::int64_t row) {
-      const bool negated = data::is_row_negated(x, row);
-      const char* const column = columns.data() + row / x.rows * x.cols;
-      std::uint64_t& sum = parts[std::size_t(row)];
-      std::int64_t i = data::index_of(x, row, 0);
-      for (std::int64_t col = 0; col < x.cols; ++col, ++i)
-        sum += data::digest_term(x, i, bits(i), negated != (column[col] != 0));
-      for (; i < data::row_end(x, row); ++i) sum += data::digest_term(bits(i), i);
-    });
-    for (std::int64_t i = 0; i < data::kRedzone; ++i) {
-      const std::int64_t after = data::word_count(x) - 1 - i;
-      parts.back() += data::digest_term(bits(i), i) + data::digest_term(bits(after), after);
-    }
-    return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
-  }
-
-  std::vector<data::row_sums> sum_rows(const void* buffer, const data::matrix& x,
-                                       std::uint64_t key) override {
-    std::vector<data::row_sums> sums(static_cast<std::size_t>(data::all_rows(x)));
-    for_each_block(data::all_rows(x), [&](std::int64_t row) {
-      for (std::int64_t col = 0; col < x.cols; ++col)
-        add_to_row(sums[std::size_t(row)], buffer, x, key, row, col);
-    });
-    return sums;
+  reference::product_findings judge(const void* buffer,
+                                    const reference::product_check& expected) override {
+    return judge_product(buffer, expected, random_key());
   }
 
   void mark_redzones(const void* buffer, const data::matrix& x, bool out_of_bounds) override {
@@ -223,29 +156,35 @@ class cpu_backend final : public backend {
   finished_run run(const run_steps& steps, start from) override {
     if (from == start::hot) steps.call();
     steps.fill();
+    const reference::product_check expected = steps.expected();
     steps.fill_late();
     for (const void* input : steps.inputs) set_read_only(input, true);
     // Without signals the kernel works nowhere but in its call: not in a handler that the reading
-    // of the clock reaches, by a trap, nor in one that is reached before C is digested.
+    // of the clock reaches, by a trap, nor in one that is reached before C is judged.
     std::optional<signals_blocked> no_signals(std::in_place);
     const auto start = std::chrono::steady_clock::now();
     no_signals.reset();
     steps.call();
-    touch_pages(steps.output, steps.output_spec);
+    touch_pages(steps.output, expected.of.c);
     no_signals.emplace();
     const double ms = milliseconds_since(start);
-    const glance at_once(steps.output, steps.output_spec, random_);
+    const glance at_once(steps.output, expected.of.c, random_);
     for (const void* input : steps.inputs) set_read_only(input, false);
-    const std::uint64_t digested = digest(steps.output, steps.output_spec);
-    return {ms, 0, digested, at_once.changed()};
+    const reference::product_findings found = judge(steps.output, expected);
+    return {ms, 0, found, at_once.changed()};
   }
   bool cold_cache() const override { return false; }
 
   repeated_runs repeat(const run_steps& steps, double seconds) override {
-    return repeat_in_batches(steps, seconds, [&](std::int64_t batch) {
-      const auto start = std::chrono::steady_clock::now();
-      for (std::int64_t i = 0; i < batch; ++i) steps.call();
-      return milliseconds_since(start);
+    return repeat_in_batches(*this, steps, seconds, [&](std::int64_t batch) {
+      double ms = 0;
+      for (std::int64_t i = 0; i < batch; ++i) {
+        if (i > 0) steps.fill_between();
+        const auto start = std::chrono::steady_clock::now();
+        steps.call();
+        ms += milliseconds_since(start);
+      }
+      return ms;
     });
   }
 

@@ -47,38 +47,22 @@ constexpr bool is_changed(const void* buffer, const data::matrix& x, std::int64_
   return word_at(buffer, x, index) != data::word(x, index);
 }
 
-constexpr void negate_word(void* buffer, const data::matrix& x, std::int64_t index) {
-  put_word(buffer, x, index, data::negate(x, index, word_at(buffer, x, index)));
-}
-
-// The matrix with other rows and columns negated.
-constexpr data::matrix with(data::matrix x, const data::negation& negated) {
-  x.negated = negated;
-  return x;
-}
-
-enum class condition { fine, outside, unwritten, not_finite };
-// Classifies one word of a result for data::survey.
-constexpr condition condition_of(const void* buffer, const data::matrix& x, std::int64_t index) {
-  const bool inside = data::is_inside(x, index);
+// Adds what one word of a buffer tells. `inside`: it is an element.
+constexpr void read_word(data::reading& all, const void* buffer, const data::matrix& x,
+                         std::int64_t index, bool inside) {
   const data::word_bits bits = word_at(buffer, x, index);
-  if (!inside || x.inside == data::content::poison) {
-    const bool changed = bits != data::word(x, index);
-    if (!inside) return changed ? condition::outside : condition::fine;
-    if (!changed) return condition::unwritten;
+  all.digest += data::digest_term(x, index, bits);
+  const auto holds_poison = [&] {
+    return bits == data::poison_bits(x.type, data::hash(x.key, index));
+  };
+  if (!inside) {
+    all.survey.outside += holds_poison() ? 0 : 1;
+  } else if (x.inside == data::content::poison && holds_poison()) {
+    ++all.survey.unwritten;
+  } else {
+    const double value = data::decode(x.type, bits);
+    all.survey.not_finite += value - value == 0 ? 0 : 1;
   }
-  const double value = data::decode(x.type, bits);
-  return value - value == 0 ? condition::fine : condition::not_finite;
-}
-
-// Adds an element, its sign restored, to the sums of its row.
-constexpr void add_to_row(data::row_sums& sums, const void* buffer, const data::matrix& x,
-                          std::uint64_t key, std::int64_t row, std::int64_t col) {
-  const std::int64_t index = data::index_of(x, row, col);
-  data::word_bits bits = word_at(buffer, x, index);
-  if (data::is_element_negated(x, row, col)) bits = data::negate(x, index, bits);
-  sums.exact += data::exact_integer(x.type, bits) * data::hash(key, col);
-  sums.rounded += data::decode(x.type, bits) * data::sign_of(key, col);
 }
 
 }  // namespace kzoo::devices

@@ -2,35 +2,42 @@
 // What both backends do to keep a device busy with one kernel.
 
 #include "devices/backend.hpp"
+#include "devices/random_key.hpp"
 
 #include <chrono>
 #include <cstdint>
 
 namespace kzoo::devices {
 
-// `time_batch(n)` makes n runs and returns the milliseconds that they took. Batches grow until one
-// takes so long that what is done between two of them does not count; shorter ones are not counted.
+// `time_batch(n)` makes n runs, with fill_between() before each but the first, and returns the
+// milliseconds that they took. Batches grow until one takes so long that what is done between two
+// of them does not count; then their lengths are random, so that no run can know that it is the
+// last of its batch, which is judged.
 template <class TimeBatch>
-repeated_runs repeat_in_batches(const run_steps& steps, double seconds,
+repeated_runs repeat_in_batches(backend& on, const run_steps& steps, double seconds,
                                 const TimeBatch& time_batch) {
   constexpr double kEnoughMs = 10;
-  constexpr std::int64_t kMostRuns = 1 << 16;
+  constexpr std::int64_t kMostRuns = 256;  // which the stream's queue holds
   const auto start = std::chrono::steady_clock::now();
   const auto out_of_time = [&] {
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     return took.count() >= seconds;
   };
   repeated_runs all;
-  for (std::int64_t batch = 1; all.count == 0 || !out_of_time();) {
+  for (std::int64_t usual = 1; all.count == 0 || !out_of_time();) {
+    const auto spread = static_cast<std::uint64_t>(usual);
+    const std::int64_t batch = usual / 2 + 1 + static_cast<std::int64_t>(random_key() % spread);
     steps.fill();
     steps.fill_late();
     const double ms = time_batch(batch);
-    const bool grown = ms >= kEnoughMs || batch == kMostRuns;
-    if (grown || out_of_time()) {
+    all.found = on.judge(steps.output, steps.expected());
+    const bool grown = ms >= kEnoughMs || usual == kMostRuns;
+    if (grown || out_of_time() || !all.found.right()) {
       all.count += batch;
       all.ms += ms;
     }
-    if (!grown) batch *= 2;
+    if (!all.found.right()) break;
+    if (!grown) usual *= 2;
   }
   return all;
 }

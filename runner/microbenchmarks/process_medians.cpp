@@ -57,12 +57,15 @@ double round_median(devices::backend& on, int n, std::minstd_rand& random) {
   constexpr std::size_t kStep = 64 << 10, kMostSteps = 128;
   const auto gap = [&] { return kStep * (1 + random() % kMostSteps); };
   const placed_matrix a(on, n, 1, gap()), b(on, n, 2, gap()), c(on, n, 3, gap());
+  reference::product_check expected(sized(n, n, n), KZOO_COMPUTE_FP32);
+  expected.of = {a.spec, b.spec, c.spec};
   const devices::run_steps steps{
       .fill = [&] { on.fill(c.words.get(), c.spec); },
       .fill_late = [] {},
       .call = [&] { enqueue_product(a.first(), b.first(), c.first(), n, on.stream()); },
+      .fill_between = [] {},
       .output = c.words.get(),
-      .output_spec = c.spec};
+      .expected = [&] { return expected; }};
   constexpr int kWarmup = 2;
   std::vector<double> ms;
   for (int i = 0; i < kWarmup + kSamples; ++i) {

@@ -11,8 +11,9 @@ namespace kzoo::reference {
 namespace {
 
 // The first and the last of m rows, and a random row from each of count - 2 equal ranges between
-// them.
-std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t key) {
+// them, and `also` if it is not -1.
+std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::uint64_t key,
+                                      std::int64_t also) {
   std::vector<std::int64_t> rows;
   if (count >= m) {
     for (std::int64_t row = 0; row < m; ++row) rows.push_back(row);
@@ -26,16 +27,19 @@ std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::u
     rows.push_back(begin + std::int64_t(random % std::uint64_t(end - begin)));
   }
   rows.push_back(m - 1);
+  if (also >= 0 && !std::ranges::binary_search(rows, also))
+    rows.insert(std::ranges::lower_bound(rows, also), also);
   return rows;
 }
 
 }  // namespace
 
-expected_result::expected_result(const problem& p, double max_products, std::uint64_t key)
+expected_result::expected_result(const problem& p, double max_products, std::uint64_t key,
+                                 std::int64_t also)
     : problem_(p),
       operands_(operands_of(p)),
       scalars_(held_scalars(p)),
-      rows_(choose_rows(p.all_rows(), rows_of(p, max_products), key)) {
+      rows_(choose_rows(p.all_rows(), rows_of(p, max_products), key, also)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
   const std::size_t count = rows_.size() * std::size_t(p.n);

@@ -25,9 +25,9 @@ class expected_result {
   static constexpr double kMaxElements = 7e7;   // 800 MB
   static constexpr double kDoubleDouble = 16;   // times as long takes a product in double-double
 
-  // `key`: which rows are computed where not all are.
+  // `key`: which rows are computed where not all are; `also`: one of them, if not -1.
   explicit expected_result(const problem& p, double max_products = kMaxProducts,
-                           std::uint64_t key = 0);
+                           std::uint64_t key = 0, std::int64_t also = -1);
 
   // How many rows the constructor will compute.
   static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);

@@ -68,12 +68,20 @@ class tolerance {
  public:
   tolerance(const problem& p, kzoo_precision declared);
 
-  // Of one element, or of the sum of so many, whose magnitudes are added up.
-  double allowed(const sizes& of, double elements = 1.0) const {
+  // Of one element.
+  constexpr double allowed(const sizes& of) const {
     if (of.sum == 0.0 && per_element_ == 0.0) return 0.0;
-    if (exact_sums_ && of.sum < exact_below_) return output_(of);
-    return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
-           per_product_ * of.products + per_element_ * elements + output_(of) + tiny_;
+    return exact_sums_ && of.sum < exact_below_ ? output_(of) : rounded_(of, 1.0);
+  }
+  // The norm of what is allowed to the elements of a row, each times a weight: from the norms of
+  // their magnitudes, and of the weights. `exact`: holds_exactly() says so of all of them.
+  constexpr double allowed_of_row(const sizes& norms, double weights, bool exact) const {
+    if (norms.sum == 0.0 && per_element_ == 0.0) return 0.0;
+    return exact ? output_(norms) : rounded_(norms, weights);
+  }
+  // Whether sums of magnitudes up to this are exact.
+  constexpr bool holds_exactly(double magnitudes) const {
+    return exact_sums_ && magnitudes < exact_below_;
   }
   // u in the bound: of fp32, unless other accumulators are declared.
   double unit() const { return unit_; }
@@ -87,7 +95,11 @@ class tolerance {
 
  private:
   void bound_norm_wise(const problem& p);
-  double output_(const sizes& of) const {
+  constexpr double rounded_(const sizes& of, double elements) const {
+    return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
+           per_product_ * of.products + (per_element_ + tiny_) * elements + output_(of);
+  }
+  constexpr double output_(const sizes& of) const {
     const double rounded_before = rounds_twice_ ? of.value + (of.sum - of.products) : 0.0;
     return output_unit_ * (of.value + rounded_before);
   }

@@ -22,13 +22,12 @@ constexpr int kSustainedTurns = 3;
 }  // namespace
 
 cell_timer::cell_timer(timed_cell& timed, const results::timing_options& how,
-                       const memory_need& needed, const random_choices& random)
+                       const memory_need& needed, int clock_round)
     : timed_(timed),
       how_(how),
       need_(needed),
-      random_(random),
-      rule_{how.rounds, how.max_relative_half_width, how.max_seconds},
-      unseen_(random.unseen_seed) {
+      clock_round_(clock_round),
+      rule_{how.rounds, how.max_relative_half_width, how.max_seconds} {
   // A simulator's times need no precision, and a new process for each turn is expensive.
   if (is_simulated() || how.fresh_processes)
     rule_.max_relative_half_width = std::numeric_limits<double>::infinity();
@@ -41,7 +40,6 @@ void cell_timer::begin() {
   if (how_.mode != cache_mode::hot || is_simulated()) kinds_.push_back({false, filter});
   if (how_.mode != cache_mode::cold && !is_simulated()) kinds_.push_back({true, filter});
   sustained_.clear();
-  unseen_ = checks::unseen_data(random_.unseen_seed);
   worker_clock_ = {};
   clocks_compared_ = false;
   timed_.cell->end_to_end.reset();
@@ -61,25 +59,20 @@ bool cell_timer::takes_part(bool others) const {
 
 void cell_timer::take_turn(int round, double warmup_seconds) {
   while_prepared([&] {
+    compare_bits();
     for (kind& k : kinds_)
       if (passes() && !k.samples.out_of_time(rule_)) sample(k, round, warmup_seconds);
     if (takes_sustained_turn()) sustain(round);
-    if ((round - random_.first_round) % 2 == 0) time_unseen(round);  // leaves other contents
-    if (round == random_.clock_round && !worker_clock_.agrees()) compare_clocks();
+    if (round == clock_round_ && !worker_clock_.agrees()) compare_clocks();
   });
 }
 
 void cell_timer::measure_once() {
-  const bool is_suspect = seems_to_keep_results();
   const bool clocks_known = clocks_compared_ || worker_clock_.agrees();
   const bool all_done = clocks_known && (!how_.end_to_end || cell().end_to_end);
-  if (!passes() || (all_done && !is_suspect)) return;
+  if (!passes() || all_done) return;
   while_prepared([&] {
     if (!clocks_known) compare_clocks();
-    if (is_suspect && passes()) {
-      const std::string why = unseen_.compare(*timed_.candidate, how_.max_seconds);
-      if (!why.empty()) fail(verdict::wrong, why);
-    }
     if (how_.end_to_end && passes()) measure_end_to_end();
   });
 }
@@ -114,7 +107,7 @@ void cell_timer::excuse_if_possible(const std::string& before) {
   excuse_ = second_chance("timed in processes of its own", before, cell());
   try {
     // One that fails now and then is not excused.
-    if (!timed_.candidate->repeat(timed_.judged).right) return client()->leave();
+    if (!timed_.candidate->repeat({timed_.digest}).right) return client()->leave();
   } catch (const failure&) {
     return client()->leave();
   }
@@ -138,8 +131,7 @@ void cell_timer::sample(kind& k, int round, double warmup_seconds) {
   how.max_seconds = how_.max_seconds / how_.rounds;
   how.hot = k.hot;
   const double start = steady_seconds();
-  const checks::judged_samples taken =
-      checks::sample(*timed_.candidate, how, timed_.judged, k.filter);
+  const checks::judged_samples taken = checks::sample(*timed_.candidate, how, k.filter);
   const double seconds = steady_seconds() - start;
   fail_unless(taken.judgement, "right when it ran once, wrong when it was timed: ");
   if (!passes()) return;
@@ -159,25 +151,26 @@ bool cell_timer::takes_sustained_turn() const {
 }
 
 void cell_timer::sustain(int round) {
-  const checks::sustained_turn turn =
-      checks::take_sustained_turn(*timed_.candidate, timed_.judged, round);
+  const checks::sustained_turn turn = checks::take_sustained_turn(*timed_.candidate, round);
   fail_unless(turn.judgement, "right when it ran once, wrong when it ran without pauses: ");
   if (!passes()) return;
   sustained_.push_back(turn);
   timed_.cell->conditions.add(turn.conditions);
 }
 
-void cell_timer::time_unseen(int round) {
+// A run on the numbers that were judged gives the same bits again: before each turn of a kernel
+// that is fast, and the first turn of any.
+void cell_timer::compare_bits() {
   const kind& k = kinds_.front();
-  if (!passes() || is_simulated() || k.samples.out_of_time(rule_)) return;
-  fail_unless(unseen_.time(*timed_.candidate, round, k.hot),
-              "wrong on data that it had not seen: ");
-}
-
-bool cell_timer::seems_to_keep_results() const {
-  const kind& k = kinds_.front();
-  return !unseen_.empty() && !k.samples.empty() && !k.hot &&
-         unseen_.is_slower_than(k.samples.summarised(rule_));
+  if (!k.samples.empty() && (is_simulated() || k.last_ms >= kWarmsItselfMs)) return;
+  const checks::judged_run again = timed_.candidate->run(0, {timed_.digest});
+  fail_unless(again.judgement, "right when it ran once, wrong when it ran again: ");
+  const checks::candidate_description& who = timed_.candidate->who();
+  if (!passes() || again.report.output.known || who.description.nondeterministic) return;
+  fail(
+      verdict::wrong,
+      "within the bound, but not bit for bit the result that was judged before, and the variant is "
+      "not declared nondeterministic: a race, or another computation when it is timed?");
 }
 
 void cell_timer::compare_clocks() {
@@ -187,7 +180,7 @@ void cell_timer::compare_clocks() {
 }
 
 void cell_timer::measure_end_to_end() {
-  const auto timed = checks::end_to_end(*timed_.candidate, how_.max_seconds, timed_.judged);
+  const auto timed = checks::end_to_end(*timed_.candidate, how_.max_seconds);
   fail_unless(timed.judgement, "wrong in memory that was just allocated: ");
   if (passes()) timed_.cell->end_to_end = timed.medians;
 }

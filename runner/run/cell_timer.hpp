@@ -3,7 +3,6 @@
 // memory is freed, so that addresses differ between turns.
 
 #include "checks/sustained_turn.hpp"
-#include "checks/unseen_data.hpp"
 #include "checks/worker_clock.hpp"
 #include "results/cell.hpp"
 #include "results/experiment.hpp"
@@ -25,21 +24,16 @@ struct timed_cell {
   client::plugin_client* client;
   std::unique_ptr<checks::candidate> candidate;
   timing::clock clock;
-  double highest_mhz;                 // maximum clock of the device; 0: not known
-  std::vector<std::uint64_t> judged;  // digests of results that were found right
-  bool is_baseline = false;           // timed as long as any other cell is, within its time limit
-};
-
-// When and on what a candidate is tested beside its samples.
-struct random_choices {
-  int first_round, clock_round;  // clock_round: at random, in which the two clocks are compared
-  std::uint64_t unseen_seed;     // of the contents on which all candidates are judged once more
+  double highest_mhz;        // maximum clock of the device; 0: not known
+  std::uint64_t digest;      // of the result that was found right
+  bool is_baseline = false;  // timed as long as any other cell is, within its time limit
 };
 
 class cell_timer {
  public:
+  // `clock_round`: at random, in which the two clocks are compared.
   cell_timer(timed_cell& timed, const results::timing_options& how, const memory_need& needed,
-             const random_choices& random);
+             int clock_round);
 
   const results::cell& cell() const { return *timed_.cell; }
   client::plugin_client* client() const { return timed_.client; }
@@ -75,7 +69,7 @@ class cell_timer {
   void excuse_if_possible(const std::string& before);
   void sample(kind& k, int round, double warmup_seconds);
   void sustain(int round);
-  void time_unseen(int round);
+  void compare_bits();
   void compare_clocks();
   void measure_end_to_end();
   void fail_unless(const reference::judgement& j, const std::string& when);
@@ -83,14 +77,13 @@ class cell_timer {
   bool passes() const { return cell().verdict == verdict::pass; }
   bool is_simulated() const { return timed_.clock == timing::clock::simulator; }
   bool takes_sustained_turn() const;
-  bool seems_to_keep_results() const;
   int samples_for(const kind& k) const;
   timing::summary summarised(const kind& k) const;
 
   timed_cell& timed_;
   const results::timing_options& how_;
   const memory_need& need_;
-  random_choices random_;
+  int clock_round_;
   timing::stop_rule rule_;
   bool alone_ = false;  // in a process of its own: its second chance
   results::finding excuse_;
@@ -99,7 +92,6 @@ class cell_timer {
   // Measured since begin():
   std::vector<kind> kinds_;
   std::vector<checks::sustained_turn> sustained_;
-  checks::unseen_data unseen_;
   checks::worker_clock worker_clock_;
   bool clocks_compared_ = false;
 };

@@ -122,7 +122,7 @@ timed_cell judging::timed_cell_for(loaded_plugin& plugin, const selected_variant
           : plugin.record.description->simulated() ? timing::clock::simulator
                                                    : timing::clock::cpu,
           plan_.device.highest_mhz,
-          {mine->of->digest},
+          mine->of->digest,
           baseline && matches(baseline->text, c.kernel.plugin, c.kernel.variant)};
 }
 
@@ -144,7 +144,7 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
   results_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared),
-                   run.report.changed.workspace_bytes});
+                      run.report.changed.workspace_bytes});
   c.launches = run.report.launches;
   c.accuracy = results_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;

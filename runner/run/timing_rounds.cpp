@@ -19,10 +19,7 @@ class timing_rounds {
                 int first_round, const memory_need& needed)
       : how_(how), first_round_(first_round) {
     std::uniform_int_distribution<int> clock_round(first_round, first_round + how.rounds - 1);
-    const std::uint64_t unseen_seed = random_();
-    for (timed_cell& t : timed_cells)
-      timers_.emplace_back(t, how, needed,
-                           random_choices{first_round, clock_round(random_), unseen_seed});
+    for (timed_cell& t : timed_cells) timers_.emplace_back(t, how, needed, clock_round(random_));
   }
 
   void run(const turn_observer& watch) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace kzoo::worker {
@@ -64,17 +65,17 @@ class device_matrix {
     spec_ = x;
     refill();
   }
-  // Changes which rows and columns are negated; see data::negation.
-  void negate(const data::negation& to) {
-    if (to == spec_.negated) return;
-    backend_.negate(memory(), spec_, to);
-    spec_.negated = to;
+  // Another row has the opposite signs, or none; the one that has them gets its own.
+  void set_late_row(std::int64_t next = -1) {
+    const std::int64_t before = std::exchange(spec_.late_row, next);
+    for (const std::int64_t row : {before, next})
+      if (row >= 0) backend_.fill_row(memory(), spec_, row);
   }
   // The whole buffer, redzones included.
   void copy_from_host(const void* host) { backend_.copy_to_device(memory(), host, bytes()); }
   // Tells a sanitizer, if one is active, whether the redzones may be accessed.
   void mark_redzones(bool out_of_bounds) { backend_.mark_redzones(memory(), spec_, out_of_bounds); }
-  std::uint64_t digest() const { return backend_.digest(memory(), spec_); }
+  data::reading read() const { return backend_.read(memory(), spec_); }
 
   // The zones before and behind it, if they hold poison.
   std::vector<devices::filled_buffer> zones() const {

@@ -25,8 +25,9 @@ double ms_of(const Work& work) {
 
 }  // namespace
 
-end_to_end_report prepared_kernel::end_to_end(const output_request& output) {
-  fill(random_negation());
+end_to_end_report prepared_kernel::end_to_end() {
+  fill(fresh_seed());
+  fill_late();
   const std::vector<std::byte> a = on_host(backend_, *matrices_.a);
   const std::vector<std::byte> b = on_host(backend_, *matrices_.b);
   std::vector<std::byte> c = on_host(backend_, *matrices_.c);
@@ -64,8 +65,7 @@ end_to_end_report prepared_kernel::end_to_end(const output_request& output) {
 
   // Judged is the C that was copied back.
   matrices_.c->copy_from_host(c.data());
-  report.output = report_on(matrices_.c->digest(), output);
-  copy_result(output, report.output);
+  report.judged = report_on(backend_.judge(matrices_.c->words(), expected()));
   return report;
 }
 

@@ -35,39 +35,48 @@ inline data::matrix workspace_spec(std::uint64_t bytes) {
 struct output_request {
   std::vector<std::uint64_t> known;
   bool wanted = true;
-  // Only these rows, without padding, and a survey of the whole matrix; if empty, the whole buffer
-  // and no survey.
+  // Only these rows, without padding; if empty, the whole buffer.
   std::vector<std::int64_t> rows;
 };
 
 struct output_report {
   std::uint64_t digest = 0;
   bool known = false;
-  data::survey survey;
+  data::survey survey;  // of the whole buffer
+};
+
+// Of a run on numbers that no run has had before: those of the prepared problem with this seed. It
+// was judged on its device (reference/product_check.hpp).
+struct judged_report {
+  bool right = true;
+  std::uint64_t seed = 0;
+  std::int64_t row = -1;        // a row that is wrong; -1: none is, but something else may be
+  std::int64_t wrong_rows = 0;  // by their weighted sums
+  data::survey survey;          // of C
+  std::vector<std::uint64_t> earlier_seeds;  // of some runs before, if it is wrong
 };
 
 struct run_request {
   output_request output;
   bool idle_device = false;  // wait for the device before and after, whatever stream the work is on
-  bool plain = false;        // no rows or columns negated
+  bool fresh = false;        // with numbers that no run has had before
 };
 
 struct run_report {
   changes changed;
-  output_report output;                   // as the stream left it, when it had done its work
+  output_report output;  // as the stream left it, when it had done its work
+  judged_report judged;
   bool unfinished = false;                // C changed after that
   std::vector<results::launch> launches;  // of plugins that launch through the SDK
 };
 
-// Sampling stops early at a result whose digest is not known, so that it can be judged, unless
-// `any_output` is set; and at a sample taken below `least_mhz`, so that the device can recover.
+// Each sample has fresh numbers. Sampling stops early at a result that is wrong, which C then still
+// holds; and at a sample taken below `least_mhz`, so that the device can recover.
 struct sample_request {
   int warmup = 0, samples = 1;
   double warmup_seconds = 0;  // at least, if warmup > 0
   double max_seconds = 0;     // for the samples; at least one is taken
   bool hot = false;           // caches as an identical run left them, instead of flushed
-  output_request output;
-  bool any_output = false;
   double least_mhz = 0;
 };
 
@@ -78,21 +87,19 @@ struct sample_report {
   double warmup_seconds = 0;   // before the first sample
   double total_seconds = 0;    // for the whole request
   bool cold_cache = false;
-  output_report output;  // of the last sample
+  judged_report judged;  // of the last sample
   changes changed;
 };
 
-// The last run's result is reported.
 struct sustain_request {
   double seconds = 0;
-  output_request output;
 };
 
 struct sustain_report {
   std::int64_t runs = 0;
   double ms = 0;                              // of all runs
   double begin_seconds = 0, end_seconds = 0;  // when, by the machine's steady clock
-  output_report output;
+  judged_report judged;                       // of the last run
   changes changed;
 };
 
@@ -111,7 +118,7 @@ struct pause_report {
 
 struct end_to_end_report {
   timing::end_to_end times;
-  output_report output;  // of the C that was copied back
+  judged_report judged;  // of the C that was copied back
 };
 
 }  // namespace kzoo::worker

@@ -49,17 +49,19 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b, c, workspace, workspace_bytes,
                                    restored_b, between)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_request, known, wanted, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, output, idle_device, plain)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, unfinished, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(judged_report, right, seed, row, wrong_rows, survey,
+                                   earlier_seeds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, output, idle_device, fresh)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, judged, unfinished, launches)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, warmup_seconds, max_seconds,
-                                   hot, output, any_output, least_mhz)
+                                   hot, least_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, warmup_seconds,
-                                   total_seconds, cold_cache, output, changed)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_request, seconds, output)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_report, runs, ms, begin_seconds, end_seconds, output,
+                                   total_seconds, cold_cache, judged, changed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_request, seconds)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sustain_report, runs, ms, begin_seconds, end_seconds, judged,
                                    changed)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(memory_report, host, device, device_free, limits)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(pause_report, pause_ms)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, output)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end_report, times, judged)
 
 }  // namespace kzoo::worker

@@ -19,7 +19,6 @@ enum class operation {
   end_to_end,     // timed with allocation and copies
   profile,        // once, for a profiler
   copy_result,    // copy C
-  sum_rows,       // sum C row by row
   longest_pause,  // of the device: does another process use it?
   destroy,        // destroy the instance
   free_memory     // free all memory; the last one
@@ -42,7 +41,6 @@ inline constexpr std::array kOperations{
     operation_names{operation::end_to_end, "end_to_end", "it was timed from end to end"},
     operation_names{operation::profile, "profile", "the kernel was profiled"},
     operation_names{operation::copy_result, "copy_result", "its result was copied"},
-    operation_names{operation::sum_rows, "sum_rows", "its result was summed"},
     operation_names{operation::longest_pause, "longest_pause",
                     "pauses of the device were measured"},
     operation_names{operation::destroy, "destroy", "the variant was destroyed"},

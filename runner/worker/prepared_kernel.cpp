@@ -1,5 +1,6 @@
 #include "worker/prepared_kernel.hpp"
 
+#include "devices/random_key.hpp"
 #include "os/posix.hpp"
 #include "worker/plugin_calls.hpp"
 #include "worker/stopwatch.hpp"
@@ -45,8 +46,11 @@ results::launch describe(const kzoo_launch& l) {
 
 }  // namespace
 
-void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p) {
+void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p,
+                              kzoo_precision declared) {
   destroy_instance();
+  declared_ = declared;
+  filled_ = p;
   if (!matrices_.c || matrices_.problem != p || inputs_modified_) {
     matrices_ = {};  // frees the old matrices before new ones are allocated
     inputs_modified_ = false;
@@ -116,7 +120,7 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
     workspace_->refill();
     moved_from_.push_back(std::exchange(workspace_, std::move(elsewhere)));
   }
-  matrices_.problem = p;
+  matrices_.problem = filled_ = p;
   inputs_modified_ = false;
 }
 
@@ -125,24 +129,28 @@ run_report prepared_kernel::run(const run_request& how) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
   // Where code is loaded by the first launch, that waits for the device: no run like the others.
-  if (loaded_.insert(variant_).second && backend_.stream() != nullptr)
-    run_once(devices::start::idle, random_negation());
+  if (process_.loaded.insert(variant_).second && backend_.stream() != nullptr)
+    run_once(devices::start::idle, fresh_seed());
   const devices::finished_run done =
       run_once(how.idle_device ? devices::start::idle : devices::start::cold,
-               how.plain ? data::negation{} : random_negation());
+               how.fresh ? fresh_seed() : matrices_.problem.seed);
   run_report report;
   report.changed = find_changes();
-  report.output = report_on(done.digest, how.output);
-  report.unfinished = matrices_.c->digest() != done.digest;
-  copy_result(how.output, report.output);
+  report.judged = report_on(done.found);
+  report.unfinished = matrices_.c->read().digest != done.found.c.digest;
+  report.output = copy_result(done.found.c, how.output);
   for (std::uint32_t i = 0; i < std::min(launch_list_.count, launch_list_.capacity); ++i) {
     report.launches.push_back(describe(launches_[i]));
   }
   return report;
 }
 
-devices::finished_run prepared_kernel::run_once(devices::start from, const data::negation& next) {
-  const devices::finished_run done = backend_.run(steps_of_run([&] { return next; }), from);
+devices::finished_run prepared_kernel::run_once(devices::start from, std::uint64_t seed) {
+  constexpr std::size_t kSeeds = 4;  // of the first runs, and of the latest
+  std::vector<std::uint64_t>& seeds = process_.seeds;
+  if (seeds.empty() || seeds.back() != filled_.seed) seeds.push_back(filled_.seed);
+  if (seeds.size() > 2 * kSeeds) seeds.erase(seeds.begin() + kSeeds);
+  const devices::finished_run done = backend_.run(steps_of_run([&] { return seed; }), from);
   if (done.changed_later > 0)
     throw refusal{
         "wrong",
@@ -152,65 +160,89 @@ devices::finished_run prepared_kernel::run_once(devices::start from, const data:
   return done;
 }
 
-devices::run_steps prepared_kernel::steps_of_run(const std::function<data::negation()>& next) {
+devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64_t()>& seed) {
   return {.fill =
-              [this, next] {
-                fill(next());
+              [this, seed] {
+                fill(seed());
                 if (workspace_) workspace_->refill();
               },
           .fill_late = [this] { fill_late(); },
           .call = [this] { call_plugin(); },
+          .fill_between = [this] { fill_between(); },
           .output = matrices_.c->words(),
-          .output_spec = matrices_.c->spec(),
+          .expected = [this] { return expected(); },
           .inputs = {matrices_.a->words(), matrices_.b->words()}};
 }
 
-data::negation prepared_kernel::random_negation() { return {random_() | 1, random_() | 1, true}; }
+// As a problem has it: stored as a signed number.
+std::uint64_t prepared_kernel::fresh_seed() { return devices::random_key() & INT64_MAX; }
 
-void prepared_kernel::fill(const data::negation& negated) {
-  const auto negate = [](device_matrix& x, const data::negation& op) {
-    x.negate(data::op_negation(x.spec(), op));
-  };
-  negate(*matrices_.a, {negated.rows, 0, negated.without_late});
-  negate(*matrices_.b, {0, negated.cols, negated.without_late});
-  data::matrix c = matrices_.c->spec();
-  c.negated = negated;
-  matrices_.c->refill(c);
+void prepared_kernel::fill(std::uint64_t seed) {
+  filled_.seed = seed;
+  late_a_ = late_b_ = -1;
+  operands next = operands_of(filled_);
+  for (data::matrix* x : {&next.a, &next.b})
+    x->late_row = static_cast<std::int64_t>(data::hash(x->key, -1) %
+                                            static_cast<std::uint64_t>(data::all_rows(*x)));
+  matrices_.a->refill(next.a);
+  matrices_.b->refill(next.b);
+  matrices_.c->refill(next.c);
 }
 
 void prepared_kernel::fill_late() {
-  for (device_matrix* x : {matrices_.a.get(), matrices_.b.get(), matrices_.c.get()}) {
-    data::negation all = x->spec().negated;
-    all.without_late = false;
-    x->negate(all);
-  }
+  matrices_.a->set_late_row();
+  matrices_.b->set_late_row();
+}
+
+void prepared_kernel::fill_between() {
+  const auto change = [](device_matrix& x, std::int64_t& late) {
+    const auto rows = static_cast<std::uint64_t>(data::all_rows(x.spec()));
+    const auto next = static_cast<std::int64_t>(devices::random_key() % rows);
+    late = next == late ? -1 : next;
+    x.set_late_row(late);
+  };
+  change(*matrices_.a, late_a_);
+  change(*matrices_.b, late_b_);
+  if (filled_.beta != 0.0) matrices_.c->refill();
+}
+
+reference::product_check prepared_kernel::expected() const {
+  reference::product_check all(filled_, declared_);
+  all.of.a.late_row = late_a_;
+  all.of.b.late_row = late_b_;
+  return all;
+}
+
+judged_report prepared_kernel::report_on(const reference::product_findings& found) const {
+  judged_report report{found.right(),    filled_.seed,   found.row,
+                       found.wrong_rows, found.c.survey, {}};
+  if (!report.right) report.earlier_seeds = process_.seeds;
+  return report;
 }
 
 sample_report prepared_kernel::sample(const sample_request& how) {
   const devices::start from = how.hot ? devices::start::hot : devices::start::cold;
   sample_report report;
   const stopwatch total, warmup;
-  if (loaded_.insert(variant_).second) run_once(from, random_negation());
+  if (process_.loaded.insert(variant_).second) run_once(from, fresh_seed());
   const double enough = std::max(kWarmSeconds, how.warmup_seconds);
   for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
     if (how.warmup == 0 || warmup.seconds() > enough) break;
-    run_once(from, random_negation());
+    run_once(from, fresh_seed());
   }
   report.cold_cache = !how.hot && backend_.cold_cache();
   report.warmup_seconds = warmup.seconds();
   const stopwatch sampling;
   bool low_clock = false;
   do {
-    const devices::finished_run one = run_once(from, random_negation());
+    const devices::finished_run one = run_once(from, fresh_seed());
     report.samples_ms.push_back(one.ms);
     report.sm_mhz.push_back(one.sm_mhz);
     low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
-    report.output = report_on(one.digest, how.output);
+    report.judged = report_on(one.found);
     report.seconds = sampling.seconds();
   } while (report.samples_ms.size() < std::size_t(how.samples) &&
-           report.seconds < how.max_seconds && !low_clock &&
-           (report.output.known || how.any_output));
-  copy_result(how.output, report.output);
+           report.seconds < how.max_seconds && !low_clock && report.judged.right);
   report.changed = find_changes();
   report.total_seconds = total.seconds();
   return report;
@@ -219,29 +251,20 @@ sample_report prepared_kernel::sample(const sample_request& how) {
 sustain_report prepared_kernel::sustain(const sustain_request& how) {
   sustain_report report;
   report.begin_seconds = steady_seconds();
-  const devices::repeated_runs all =
-      backend_.repeat(steps_of_run([this] { return random_negation(); }), how.seconds);
+  const devices::repeated_runs all = backend_.repeat(steps_of_run(fresh_seed), how.seconds);
   report.end_seconds = steady_seconds();
   report.runs = all.count;
   report.ms = all.ms;
-  report.output = report_on(matrices_.c->digest(), how.output);
-  copy_result(how.output, report.output);
+  report.judged = report_on(all.found);
   report.changed = find_changes();
   return report;
 }
 
 void prepared_kernel::profile(int warmup) {
-  for (int i = 0; i < warmup; ++i) run_once(devices::start::cold, random_negation());
-  fill(random_negation());
+  for (int i = 0; i < warmup; ++i) run_once(devices::start::cold, fresh_seed());
+  fill(fresh_seed());
   fill_late();
   backend_.profile([this] { call_plugin(); });
-}
-
-void prepared_kernel::sum_rows(std::uint64_t key) {
-  const std::vector<data::row_sums> sums =
-      backend_.sum_rows(matrices_.c->words(), matrices_.c->spec(), key);
-  const std::size_t bytes = sums.size() * sizeof(sums[0]);
-  std::memcpy(output_.view(bytes).data(), sums.data(), bytes);
 }
 
 void prepared_kernel::destroy() {
@@ -325,33 +348,30 @@ std::int64_t prepared_kernel::restored(const device_matrix& x, const data::chang
   return at < 0 || found.any() ? -1 : at / static_cast<std::int64_t>(type_size(x.spec().type));
 }
 
-output_report prepared_kernel::report_on(std::uint64_t digest, const output_request& output) {
-  output_report report;
-  report.digest = digest;
-  report.known = std::ranges::find(output.known, digest) != output.known.end();
-  return report;
-}
-
 void prepared_kernel::copy_result() {
-  device_matrix& c = *matrices_.c;
-  c.negate({});  // what is shown, and judged, is the result of the problem itself
+  const device_matrix& c = *matrices_.c;
   backend_.copy_to_host(output_.view(c.bytes()).data(), c.words(), c.bytes());
 }
 
-void prepared_kernel::copy_result(const output_request& output, output_report& report) {
-  if (!output.wanted || report.known) return;
-  if (output.rows.empty()) return copy_result();
-  device_matrix& c = *matrices_.c;
-  c.negate({});
-  const std::size_t element = type_size(c.spec().type);
-  const std::size_t row_bytes = static_cast<std::size_t>(c.spec().cols) * element;
+output_report prepared_kernel::copy_result(const data::reading& c, const output_request& output) {
+  const bool known = std::ranges::find(output.known, c.digest) != output.known.end();
+  const output_report report{c.digest, known, c.survey};
+  if (!output.wanted || known) return report;
+  if (output.rows.empty()) {
+    copy_result();
+    return report;
+  }
+  const data::matrix& x = matrices_.c->spec();
+  const std::size_t element = type_size(x.type);
+  const std::size_t row_bytes = static_cast<std::size_t>(x.cols) * element;
   std::byte* to = output_.view(output.rows.size() * row_bytes).data();
   for (const std::int64_t row : output.rows) {
-    const std::size_t from = static_cast<std::size_t>(data::index_of(c.spec(), row, 0)) * element;
-    backend_.copy_to_host(to, static_cast<const std::byte*>(c.words()) + from, row_bytes);
+    const std::size_t from = static_cast<std::size_t>(data::index_of(x, row, 0)) * element;
+    backend_.copy_to_host(to, static_cast<const std::byte*>(matrices_.c->words()) + from,
+                          row_bytes);
     to += row_bytes;
   }
-  report.survey = backend_.survey(c.words(), c.spec());
+  return report;
 }
 
 }  // namespace kzoo::worker

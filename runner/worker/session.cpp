@@ -99,15 +99,12 @@ json session::dispatch(const std::string& name, const json& request) {
     case operation::sustain:
       return kernel_in(request).sustain(request.at("how").get<sustain_request>());
     case operation::end_to_end:
-      return kernel_in(request).end_to_end(request.at("output").get<output_request>());
+      return kernel_in(request).end_to_end();
     case operation::profile:
       kernel_in(request).profile(request.at("warmup").get<int>());
       break;
     case operation::copy_result:
       kernel_in(request).copy_result();
-      break;
-    case operation::sum_rows:
-      kernel_in(request).sum_rows(request.at("key").get<std::uint64_t>());
       break;
     case operation::longest_pause:
       open_device(request);
@@ -149,8 +146,8 @@ json session::prepare(const json& request) {
   if (kernels_.empty()) free_before_ = backend_->free_memory();
   ranges_.erase(slot);
   cell_range range(fmt::format("{}:{}@{}", name_, variant(request).id, shape_name(p)));
-  kernels_.try_emplace(slot, *backend_, device_, output_)
-      .first->second.prepare(variant(request), p);
+  kernels_.try_emplace(slot, *backend_, device_, output_, history_)
+      .first->second.prepare(variant(request), p, request.at("declared").get<kzoo_precision>());
   ranges_.emplace(slot, std::move(range));  // NOLINT(performance-move-const-arg): not so with NVTX
   return json::object();
 }

@@ -4,15 +4,14 @@
 //
 //   {"op": "open", "file"}                                    -> {"plugin": {…}}
 //   {"op": "supports", "device", "variant", "problem"}        -> {}
-//   {"op": "prepare", "slot", "device", "variant", "problem"} -> {}
+//   {"op": "prepare", "slot", "device", "variant", "problem", "declared"} -> {}
 //   {"op": "refill", "slot", "problem", "move"}               -> {}
 //   {"op": "run", "slot", "how": run_request}                 -> run_report
 //   {"op": "sample", "slot", "how": sample_request}           -> sample_report
 //   {"op": "sustain", "slot", "how": sustain_request}         -> sustain_report
-//   {"op": "end_to_end", "slot", "output": output_request}    -> end_to_end_report
+//   {"op": "end_to_end", "slot"}                              -> end_to_end_report
 //   {"op": "profile", "slot", "warmup"}                       -> {}
 //   {"op": "copy_result", "slot"}                             -> {}
-//   {"op": "sum_rows", "slot", "key"}                         -> {}
 //   {"op": "longest_pause", "device"}                         -> pause_report
 //   {"op": "destroy", "slot"}                                 -> {}
 //   {"op": "free_memory"}                                     -> memory_report
@@ -67,7 +66,8 @@ class session {
   std::string name_;  // of the plugin: the file's name without .so
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
-  std::int64_t free_before_ = 0;            // of the device's memory, before the first prepare
+  std::int64_t free_before_ = 0;  // of the device's memory, before the first prepare
+  prepared_kernel::history history_;
   std::map<int, prepared_kernel> kernels_;  // by slot
   std::map<int, cell_range> ranges_;        // by slot: from prepare() to destroy()
 };

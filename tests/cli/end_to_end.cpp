@@ -70,6 +70,21 @@ TEST_CASE("the C that is copied back is judged", "[cli][hostile]") {
   }
 }
 
+TEST_CASE("a result that is replayed at other addresses is wrong end to end", "[cli]") {
+  const scratch_folder folder;
+  const auto ran =
+      run_hostile(experiment_in(folder, "'native:honest', 'native:replays_elsewhere'") +
+                  " --device cpu --json -");
+  CHECK(ran.code == 1);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    if (cell.at("variant") == "honest")
+      CHECK(cell.at("verdict") == "pass");
+    else
+      check_cell(cell, "wrong", {"wrong in memory that was just allocated: "});
+  }
+}
+
 TEST_CASE("end-to-end times are measured on a GPU, too", "[cli][.gpu]") {
   kzoo::test::needs_gpu();
   const scratch_folder folder;

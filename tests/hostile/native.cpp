@@ -103,6 +103,61 @@ struct replays_signs : honest {
   mutable std::vector<float> kept, kept_edges;
 };
 
+// Right on the first numbers that nobody has seen, and on the judged ones; writes nothing later.
+struct skips_after_unseen : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    if (const auto key = std::pair{g.a_at(0, 0), g.b_at(0, 0)}; key != last) {
+      last = key;
+      ++seen;
+    }
+    constexpr int kJudgedAndUnseen = 6;
+    if (seen <= kJudgedAndUnseen) honest::run(g, stream);
+  }
+  mutable std::pair<float, float> last;
+  mutable int seen = 0;
+};
+
+// Copies the result that it has computed in its third run; kept where all instances find it, from
+// create() on.
+template <bool kFromCreate>
+struct remembers : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    static std::vector<float> kept;
+    static int runs = 0;
+    constexpr int kThird = 3;
+    const auto size = static_cast<std::size_t>(g.m) * static_cast<std::size_t>(g.n);
+    if ((kFromCreate ? ++runs : ++own_runs) <= kThird || kept.size() != size) {
+      honest::run(g, stream);
+      kept.resize(size);
+      for (int row = 0; row < g.m; ++row)
+        std::copy_n(g.c + row * g.ldc, g.n, kept.data() + row * g.n);
+      return;
+    }
+    for (int row = 0; row < g.m; ++row)
+      std::copy_n(kept.data() + row * g.n, g.n, g.c + row * g.ldc);
+  }
+  mutable int own_runs = 0;
+};
+
+// Computes once where C is not where it was in the first call: end to end.
+struct replays_elsewhere : replays_result {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    if (c == nullptr) c = g.c;
+    if (g.c == c) return honest::run(g, stream);
+    replays_result::run(g, stream);
+  }
+  mutable float* c = nullptr;
+};
+
+// Where C still holds its result it computes every second time: without pauses C is not filled.
+struct skips_in_batches : honest {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
+    if (!std::isnan(g.c[0]) && (++runs & 1) != 0) return;
+    honest::run(g, stream);
+  }
+  mutable int runs = 0;
+};
+
 // What others may change of a process: its limit of memory, its nice value, its processors.
 struct settings {
   rlimit memory{};
@@ -153,21 +208,17 @@ struct notices_hindrance : honest {
   }
 };
 
-// Rounds differently in each run, as it declares. Once that is known, so that not each result is
-// judged, it computes nothing for a while in each turn, but on numbers that it has seen.
+// Rounds differently in each run, as it declares, and computes nothing for a while in each turn.
 struct pauses : honest {
   static constexpr bool nondeterministic = true;
   void run(const kzoo::gemm<float>& g, kzoo::stream_t stream) const {
     constexpr int kFrom = 10, kTo = 60;
-    const float element = std::abs(g.a_at(0, 0));
-    if (first == 0) first = element;
-    if (++runs > kFrom && runs < kTo && element == first) return;
+    if (++runs > kFrom && runs < kTo) return;
     honest::run(g, stream);
     float& one = g.c[runs % g.n];
     one = std::nextafter(one, runs % 2 == 0 ? 0.0f : 2 * one);
   }
   mutable int runs = 0;
-  mutable float first = 0;
 };
 
 // Does nothing in its call, but makes each instruction after it a trap, and computes as soon as the
@@ -553,6 +604,12 @@ struct leaves_child : honest {
 KZOO_PLUGIN("native", "Native CPU code", kzoo::variant<honest>("honest", "must pass"),
             kzoo::variant<replays_result>("replays_result", "computes once"),
             kzoo::variant<keeps_c>("keeps_c", "computes what C does not hold"),
+            kzoo::variant<skips_after_unseen>("skips_after_unseen",
+                                              "computes what is judged first"),
+            kzoo::variant<remembers<false>>("learns_late", "computes in its first three runs"),
+            kzoo::variant<remembers<true>>("remembers_in_create", "all instances, three runs"),
+            kzoo::variant<replays_elsewhere>("replays_elsewhere", "computes at one address"),
+            kzoo::variant<skips_in_batches>("skips_in_batches", "computes every second time"),
             kzoo::variant<replays_signs<true>>("replays_signs", "computes what it has not seen"),
             kzoo::variant<replays_signs<false>>("replays_signs_blindly", "computes once"),
             kzoo::variant<wrong_row>("wrong_row", "adds 1 to row 39"),

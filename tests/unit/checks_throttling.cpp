@@ -25,12 +25,15 @@ class slow_device final : public client::plugin_client {
 
  protected:
   json exchange(const json& request, double) override {
-    if (request.at("op") == "open") return {{"plugin", results::plugin_description{}}};
+    if (request.at("op") == "open") {
+      results::plugin_description plugin;
+      plugin.variants.emplace_back();
+      return {{"plugin", plugin}};
+    }
     if (request.at("op") != "sample") return json::object();
     const auto how = request.at("how").get<worker::sample_request>();
     asked_for.push_back(how.samples);
     worker::sample_report report;
-    report.output.known = true;
     do {
       report.samples_ms.push_back(++taken_);
       report.sm_mhz.push_back(clocks_.front());
@@ -60,8 +63,7 @@ struct sampled : checks::judged_samples {
         device, {"plugin.so", "cuda:0", 0, {}, false, problem{4, 4, 4}, false, monitor},
         expected_results);
     candidate.prepare(candidate.current_problem());
-    std::vector<std::uint64_t> judged{0};
-    static_cast<judged_samples&>(*this) = checks::sample(candidate, how, judged, filter);
+    static_cast<judged_samples&>(*this) = checks::sample(candidate, how, filter);
     throttled = filter.discarded();
     low_clock = filter.low_clock();
   }

@@ -49,12 +49,10 @@ TEST_CASE("a matrix lies between two redzones, its rows ld apart", "[data]") {
 }
 
 TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in memory", "[data]") {
-  data::matrix x{KZOO_F16, data::content::positive_then_negative, 3, 5, 8, 42, {}, true};
+  data::matrix x{KZOO_F16, data::content::positive_then_negative, 3, 5, 8, 42, true};
   CHECK(data::op_rows(x) == 5);
   CHECK(data::op_cols(x) == 3);
   CHECK(data::op_index(x, 0, 4, 2) == data::index_of(x, 2, 4));
-  const data::negation op{7, 0, true};
-  CHECK(data::op_negation(x, op) == data::negation{0, 7, true});
   // The signs go by the columns of op(x): the first two of three are positive.
   for (std::int64_t row = 0; row < 5; ++row) {
     for (std::int64_t col = 0; col < 3; ++col) {
@@ -62,8 +60,6 @@ TEST_CASE("the rows of op(x) are the columns of a matrix that is transposed in m
       CHECK((value > 0) == (col < 2));
     }
   }
-  x.transposed = false;
-  CHECK(data::op_negation(x, op) == op);
 }
 
 TEST_CASE("words are the same wherever they are computed", "[data]") {
@@ -344,28 +340,6 @@ TEST_CASE("C is poison only where beta is 0", "[data]") {
   CHECK((o.c.rows == 3 && o.c.cols == 5 && o.c.ld == 11));
 }
 
-TEST_CASE("negated rows and columns are few, and one of each comes late", "[data]") {
-  for (const std::int64_t count : {1, 7, 63, 64, 4096}) {
-    double negated = 0;
-    constexpr int kKeys = 200;
-    for (std::uint64_t key = 1; key <= kKeys; ++key) {
-      int late = 0;
-      for (std::int64_t i = 0; i < count; ++i) {
-        const bool all = data::is_negated(key, false, i, count, count);
-        negated += all;
-        if (all == data::is_negated(key, true, i, count, count)) continue;
-        CHECK(i == data::late(key, count));
-        ++late;
-      }
-      CHECK(late == 1);
-    }
-    const double expected = count < 64 ? double(count) / 2 : 32;
-    CHECK(negated / kKeys > 0.8 * expected);
-    CHECK(negated / kKeys < 1.2 * expected);
-    CHECK_FALSE(data::is_negated(0, true, data::late(0, count), count, count));
-  }
-}
-
 TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[data]") {
   for (const kzoo_type type : kTypes) {
     const auto bits = [&](float x) { return data::encode(type, x); };
@@ -381,25 +355,24 @@ TEST_CASE("an opposite has the other sign, but zeros, NaN and poison stay", "[da
   }
 }
 
-TEST_CASE("signs can be changed in place and back, and a digest does not see them", "[data]") {
+TEST_CASE("a late row has the opposite signs until it is filled again", "[data]") {
   const auto cpu = devices::open_cpu();
   for (const kzoo_type type : kTypes) {
-    for (const data::content inside : {data::content::uniform, data::content::poison}) {
-      data::matrix x{type, inside, 70, 90, 95, 7};
-      const std::size_t bytes = static_cast<std::size_t>(data::word_count(x)) * type_size(type);
-      std::vector<std::byte> filled(bytes), changed(bytes);
-      data::matrix negated = x;
-      negated.negated = {3, 4, false};
-      cpu->fill(filled.data(), x);
-      cpu->fill(changed.data(), negated);
-      CHECK(cpu->digest(filled.data(), x) == cpu->digest(changed.data(), negated));
-      CHECK((filled == changed) == (inside == data::content::poison));
-      CHECK_FALSE(changes_in(*cpu, changed.data(), negated).any());
-      cpu->negate(changed.data(), negated, {3, 4, true});
-      negated.negated.without_late = true;
-      cpu->negate(changed.data(), negated, {});
-      CHECK(filled == changed);
-    }
+    const data::matrix x{type, data::content::uniform, 70, 90, 95, 7};
+    const std::size_t bytes = static_cast<std::size_t>(data::word_count(x)) * type_size(type);
+    std::vector<std::byte> filled(bytes), late(bytes);
+    data::matrix waits = x;
+    waits.late_row = 33;
+    cpu->fill(filled.data(), x);
+    cpu->fill(late.data(), waits);
+    CHECK_FALSE(changes_in(*cpu, late.data(), waits).any());
+    const data::changes found = changes_in(*cpu, late.data(), x);
+    CHECK(found.outside == 0);
+    CHECK(found.inside > 80);  // zeros have no sign
+    CHECK(found.inside <= 90);
+    CHECK(data::coordinates_of(x, found.first_inside).row == 33);
+    cpu->fill_row(late.data(), x, 33);
+    CHECK(filled == late);
   }
 }
 
@@ -452,63 +425,27 @@ TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "
   }
 }
 
-TEST_CASE("signs of a batch's rows and columns are those of its operands", "[data]") {
-  for (const problem& p : batches()) {
-    INFO(problem_name(p));
-    const operands plain = operands_of(p);
-    std::int64_t in_first = 0, in_last = 0;
-    for (std::uint64_t key = 1; key <= 20; ++key) {
-      for (const bool without_late : {false, true}) {
-        operands o = plain;
-        o.a.negated = data::op_negation(o.a, {key, 0, without_late});
-        o.b.negated = data::op_negation(o.b, {0, key + 50, without_late});
-        o.c.negated = {key, key + 50, without_late};
-        for (std::int64_t row = 0; row < p.all_rows(); ++row) {
-          for (std::int64_t col = 0; col < p.n; ++col) {
-            const std::int64_t product = row / p.m;
-            const auto flipped = [product](const data::matrix& x, const data::matrix& was,
-                                           std::int64_t r, std::int64_t c) {
-              const std::int64_t i = data::op_index(x, product, r, c);
-              return data::word(x, i) != data::word(was, i);
-            };
-            const bool a = flipped(o.a, plain.a, row % p.m, 2);
-            const bool b = flipped(o.b, plain.b, 2, col);
-            REQUIRE((a != b) == data::is_element_negated(o.c, row, col));
-            in_first += product == 0 && a != b;
-            in_last += product == p.batch - 1 && a != b;
-          }
-        }
-      }
-    }
-    CHECK(in_first > 0);
-    CHECK(in_last > 0);
-  }
-}
-
-TEST_CASE("a batch's digest does not see signs, and sees what is between products", "[data]") {
+TEST_CASE("a batch's digest sees what is between products", "[data]") {
   const auto cpu = devices::open_cpu();
   for (const problem& p : batches()) {
     INFO(problem_name(p));
-    const data::matrix x = operands_of(p).c;
-    data::matrix uniform = x;
-    uniform.inside = data::content::uniform;
-    std::vector<float> filled(static_cast<std::size_t>(data::word_count(x)));
-    std::vector<float> changed = filled;
-    data::matrix negated = uniform;
-    negated.negated = {3, 4, true};
-    cpu->fill(filled.data(), uniform);
-    cpu->fill(changed.data(), negated);
-    const std::uint64_t right = cpu->digest(filled.data(), uniform);
-    CHECK(cpu->digest(changed.data(), negated) == right);
-    CHECK_FALSE(changes_in(*cpu, changed.data(), negated).any());
-    cpu->negate(changed.data(), negated, {});
-    CHECK(cpu->digest(changed.data(), uniform) == right);
+    data::matrix x = operands_of(p).c;
+    x.inside = data::content::uniform;
+    x.late_row = 2 * p.m + 1;  // of all products
+    std::vector<float> words(static_cast<std::size_t>(data::word_count(x)));
+    cpu->fill(words.data(), x);
+    x.late_row = -1;
+    const data::changes late = changes_in(*cpu, words.data(), x);
+    CHECK((late.inside == p.n && late.first_inside == data::index_of(x, 2 * p.m + 1, 0)));
+    cpu->fill_row(words.data(), x, 2 * p.m + 1);
+    CHECK_FALSE(changes_in(*cpu, words.data(), x).any());
     if (p.batch_padding == 0) continue;
+    const std::uint64_t right = cpu->read(words.data(), x).digest;
     const std::int64_t between = data::index_of(x, 3 * p.m, 0) - 1;
-    changed[std::size_t(between)] = 1;
-    CHECK(cpu->digest(changed.data(), uniform) != right);
-    const data::changes found = changes_in(*cpu, changed.data(), uniform);
+    words[std::size_t(between)] = 1;
+    CHECK(cpu->read(words.data(), x).digest != right);
+    const data::changes found = changes_in(*cpu, words.data(), x);
     CHECK((found.inside == 0 && found.outside == 1 && found.first_outside == between));
-    CHECK(cpu->survey(changed.data(), uniform).outside == 1);
+    CHECK(cpu->read(words.data(), x).survey.outside == 1);
   }
 }

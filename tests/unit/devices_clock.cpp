@@ -10,11 +10,13 @@ namespace {
 
 // Milliseconds and clock of filling a matrix of n x n.
 devices::finished_run timed_fill(devices::backend& on, std::int64_t n) {
-  const data::matrix x{KZOO_F32, data::content::uniform, n, n, n, 1};
+  const reference::product_check expected(sized(n, n, n), KZOO_COMPUTE_FP32);
+  const data::matrix& x = expected.of.c;
   void* buffer = on.allocate(static_cast<std::size_t>(data::word_count(x)) * sizeof(float));
   const auto nothing = [] {};
-  const devices::finished_run done =
-      on.run({nothing, nothing, [&] { on.fill(buffer, x); }, buffer, x}, devices::start::cold);
+  const devices::finished_run done = on.run(
+      {nothing, nothing, [&] { on.fill(buffer, x); }, nothing, buffer, [&] { return expected; }},
+      devices::start::cold);
   on.release(buffer);
   return done;
 }

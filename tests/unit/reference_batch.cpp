@@ -1,5 +1,5 @@
 // Results of batches: right ones pass, and what is wrong is named with its product.
-#include "reference/freivalds.hpp"
+#include "reference/expected_result.hpp"
 
 #include "devices/backend.hpp"
 #include "support/catch.hpp"
@@ -110,31 +110,4 @@ TEST_CASE("some rows of a large batch are compared, of each product", "[referenc
   for (std::size_t r = 0; r < some.rows().size(); ++r)
     for (std::int64_t col = 0; col < p.n; ++col)
       REQUIRE(some.value(r, col) == all.value(std::size_t(some.rows()[r]), col));
-}
-
-TEST_CASE("row sums of batches are those of right products", "[reference]") {
-  constexpr std::uint64_t kKey = 99;
-  for (const shared_operand shared : kSharedOperands) {
-    problem p = batch_of(5);
-    p.batch_shared = shared;
-    p.batch_padding = 3;
-    p.alpha = 0.5;
-    p.beta = 2;
-    const auto sums_of = [&](const buffer& words) {
-      return devices::open_cpu()->sum_rows(words.bytes().data(), words.matrix(), kKey);
-    };
-    const auto rounded = [&](const buffer& words) {
-      return reference::compare_rounded(p, KZOO_COMPUTE_FP32, reference::rounded_sums(p, kKey),
-                                        sums_of(words));
-    };
-    CHECK(rounded(computed(p)) == "");
-    const problem exact = reference::exact_companion(p);
-    const auto verdict = [&](const buffer& words) {
-      return reference::compare_exact(exact, reference::exact_sums(exact, kKey), sums_of(words));
-    };
-    CHECK(verdict(computed(exact)) == "");
-    buffer words = computed(exact);
-    words.put(2 * p.m + 4, 1, words.at(2 * p.m + 4, 1) + 1);
-    CHECK(verdict(words) == "1 of 60 rows of C are not exact: row 4 of product 2");
-  }
 }

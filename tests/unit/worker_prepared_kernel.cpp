@@ -15,6 +15,7 @@ class clocked final : public devices::backend {
 
   devices::finished_run run(const devices::run_steps& steps, devices::start from) override {
     devices::finished_run done = cpu_->run(steps, from);
+    if (calls_it_right) done.found = {.c = {.digest = done.found.c.digest, .survey = {}}};
     done.sm_mhz = clocks_.front();
     if (clocks_.size() > 1) clocks_.pop_front();
     return done;
@@ -26,8 +27,8 @@ class clocked final : public devices::backend {
   bool faults_around() const override { return true; }
   void release(void* memory) override { cpu_->release(memory); }
   void fill(void* to, const data::matrix& x) override { cpu_->fill(to, x); }
-  void negate(void* in, const data::matrix& x, const data::negation& to) override {
-    cpu_->negate(in, x, to);
+  void fill_row(void* to, const data::matrix& x, std::int64_t row) override {
+    cpu_->fill_row(to, x, row);
   }
   std::vector<data::changes> find_changes(
       std::span<const devices::filled_buffer> buffers) override {
@@ -36,17 +37,15 @@ class clocked final : public devices::backend {
   std::int64_t take_noted_write(const void* memory) override {
     return cpu_->take_noted_write(memory);
   }
-  data::survey survey(const void* of, const data::matrix& x) override {
-    return cpu_->survey(of, x);
+  data::reading read(const void* of, const data::matrix& x) override {
+    data::reading all = cpu_->read(of, x);
+    if (c_changes_by_itself) all.digest = ++digests_;
+    return all;
   }
-  std::uint64_t digest(const void* of, const data::matrix& x) override {
-    if (c_changes_by_itself) return ++digests_;
-    return cpu_->digest(of, x);
-  }
-  bool c_changes_by_itself = false;
-  std::vector<data::row_sums> sum_rows(const void* of, const data::matrix& x,
-                                       std::uint64_t key) override {
-    return cpu_->sum_rows(of, x, key);
+  bool c_changes_by_itself = false, calls_it_right = true;
+  reference::product_findings judge(const void* of,
+                                    const reference::product_check& expected) override {
+    return cpu_->judge(of, expected);
   }
   void mark_redzones(const void*, const data::matrix&, bool) override {}
   void copy_to_host(void* to, const void* from, std::size_t bytes) override {
@@ -73,7 +72,7 @@ class clocked final : public devices::backend {
   std::uint64_t digests_ = 0;
 };
 
-// Writes nothing, so that C stays as it is and every result is the same.
+// Writes nothing, so that C stays as it is.
 kzoo_variant idle_variant() {
   kzoo_variant v{};
   v.struct_size = sizeof v;
@@ -90,17 +89,18 @@ kzoo_variant idle_variant() {
   return v;
 }
 
-worker::sample_report sampled(std::deque<double> clocks, worker::sample_request how) {
+worker::sample_report sampled(std::deque<double> clocks, worker::sample_request how,
+                              bool calls_it_right = true) {
   clocked backend(std::move(clocks));
+  backend.calls_it_right = calls_it_right;
   const results::device device = devices::find("cpu");
   process::shared_memory output;
-  worker::prepared_kernel bench(backend, device, output);
+  worker::prepared_kernel::history history;
+  worker::prepared_kernel bench(backend, device, output, history);
   const kzoo_variant variant = idle_variant();
-  bench.prepare(variant, problem{4, 4, 4});
+  bench.prepare(variant, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
   how.samples = 5;
   how.max_seconds = 100;
-  how.output.wanted = false;
-  how.any_output = true;
   return bench.sample(how);
 }
 
@@ -119,17 +119,29 @@ TEST_CASE("a worker ends its samples at a low clock", "[workers]") {
   CHECK(clocks_of({0}, 1500) == std::vector<double>(5, 0.0));
 }
 
+TEST_CASE("a worker ends its samples at a wrong result", "[workers]") {
+  const worker::sample_report report = sampled({0}, {}, false);
+  CHECK(report.samples_ms.size() == 1);
+  CHECK_FALSE(report.judged.right);
+  CHECK(sampled({0}, {}).judged.right);
+}
+
+TEST_CASE("each sample has other numbers", "[workers]") {
+  CHECK(sampled({0}, {}).judged.seed != sampled({0}, {}).judged.seed);
+}
+
 TEST_CASE("a result that changes after its run is seen to", "[workers]") {
   for (const bool changes : {false, true}) {
     clocked backend({0});
     backend.c_changes_by_itself = changes;
     const results::device device = devices::find("cpu");
     process::shared_memory output;
-    worker::prepared_kernel bench(backend, device, output);
+    worker::prepared_kernel::history history;
+    worker::prepared_kernel bench(backend, device, output, history);
     const kzoo_variant variant = idle_variant();
-    bench.prepare(variant, problem{4, 4, 4});
-    worker::run_request unseen;
-    unseen.output.wanted = false;
-    CHECK(bench.run(unseen).unfinished == changes);
+    bench.prepare(variant, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
+    worker::run_request nothing_copied;
+    nothing_copied.output.wanted = false;
+    CHECK(bench.run(nothing_copied).unfinished == changes);
   }
 }

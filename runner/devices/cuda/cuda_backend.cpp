@@ -3,6 +3,8 @@
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
 #include "devices/cuda/fill.hpp"
+#include "devices/cuda/product_judge.hpp"
+#include "devices/random_key.hpp"
 #include "devices/repeat_in_batches.hpp"
 
 #include <cuda_profiler_api.h>
@@ -26,7 +28,7 @@ class cuda_backend final : public backend {
     check(cudaSetDevice(ordinal), "cudaSetDevice");
     // Streams that do not wait for the default stream, nor it for them: a kernel that a plugin
     // launches there by mistake is ordered neither after the filling of its matrices nor before the
-    // digest of C.
+    // judgement of C.
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaStreamCreateWithFlags(&own_stream_, cudaStreamNonBlocking), "cudaStreamCreate");
     void* gate = nullptr;
@@ -48,7 +50,6 @@ class cuda_backend final : public backend {
     check(cudaMalloc(&flush_, flush_bytes_), "cudaMalloc for the L2 flush");
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
-    digest_ = static_cast<std::uint64_t*>(allocate(sizeof *digest_, {}));
   }
   // No destructor: the backend lives as long as its process, and after a kernel has corrupted the
   // context every call would fail.
@@ -65,8 +66,8 @@ class cuda_backend final : public backend {
     check(cuda::enqueue_fill(buffer, x, stream_), "filling a buffer");
   }
 
-  void negate(void* buffer, const data::matrix& x, const data::negation& to) override {
-    check(cuda::enqueue_negate(buffer, x, to, stream_), "changing signs");
+  void fill_row(void* buffer, const data::matrix& x, std::int64_t row) override {
+    check(cuda::enqueue_fill_row(buffer, x, row, stream_), "filling a row");
   }
 
   std::vector<data::changes> find_changes(std::span<const filled_buffer> buffers) override {
@@ -81,26 +82,15 @@ class cuda_backend final : public backend {
   }
   std::int64_t take_noted_write(const void*) override { return -1; }
 
-  data::survey survey(const void* buffer, const data::matrix& x) override {
-    return on_device(
-               std::vector{data::survey{}}, "checking a result",
-               [&](data::survey* found) { return cuda::enqueue_survey(buffer, x, found, stream_); })
-        .front();
+  data::reading read(const void* buffer, const data::matrix& x) override {
+    return judge_.read(buffer, x, stream_);
   }
 
-  std::uint64_t digest(const void* buffer, const data::matrix& x) override {
-    return on_device(
-               std::vector<std::uint64_t>(1), "hashing a buffer",
-               [&](std::uint64_t* sum) { return cuda::enqueue_digest(buffer, x, sum, stream_); })
-        .front();
-  }
-
-  std::vector<data::row_sums> sum_rows(const void* buffer, const data::matrix& x,
-                                       std::uint64_t key) override {
-    return on_device(std::vector<data::row_sums>(static_cast<std::size_t>(data::all_rows(x))),
-                     "summing rows", [&](data::row_sums* sums) {
-                       return cuda::enqueue_sum_rows(buffer, x, key, sums, stream_);
-                     });
+  reference::product_findings judge(const void* buffer,
+                                    const reference::product_check& expected) override {
+    judge_.reserve(expected);
+    judge_.enqueue(buffer, expected, random_key(), stream_);
+    return judge_.findings(stream_);
   }
 
   // compute-sanitizer checks the bounds of whole allocations only.
@@ -158,6 +148,8 @@ class cuda_backend final : public backend {
     if (from == start::hot) steps.call();
     if (from == start::cold && has_persisting_lines_) forget_persisting_lines();
     steps.fill();
+    const reference::product_check expected = steps.expected();
+    judge_.reserve(expected);
     const closed_gate gate(*this, from == start::idle);
     steps.fill_late();
     // The clocks are read outside the interval between the events, and the first time before the
@@ -174,7 +166,7 @@ class cuda_backend final : public backend {
     probe_->enqueue_stop(stream_);
     gate.open();
     finished_run done;
-    done.digest = digest_after_stop(steps);
+    done.found = judge_after_stop(steps.output, expected);
     synchronize();
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
@@ -185,14 +177,29 @@ class cuda_backend final : public backend {
   bool cold_cache() const override { return true; }
 
   repeated_runs repeat(const run_steps& steps, double seconds) override {
-    return repeat_in_batches(steps, seconds, [&](std::int64_t batch) {
-      check(cudaEventRecord(start_, stream_), "cudaEventRecord");
-      for (std::int64_t i = 0; i < batch; ++i) steps.call();
-      check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
+    return repeat_in_batches(*this, steps, seconds, [&](std::int64_t batch) {
+      while (laps_.size() < 2 * static_cast<std::size_t>(batch)) {
+        laps_.emplace_back();
+        check(cudaEventCreate(&laps_.back()), "cudaEventCreate");
+      }
+      const closed_gate gate(*this, false);  // no launch latency between start and stop
+      for (std::int64_t i = 0; i < batch; ++i) {
+        if (i > 0) steps.fill_between();
+        const auto lap = 2 * static_cast<std::size_t>(i);
+        check(cudaEventRecord(laps_[lap], stream_), "cudaEventRecord");
+        steps.call();
+        check(cudaEventRecord(laps_[lap + 1], stream_), "cudaEventRecord");
+      }
+      gate.open();
       synchronize();
-      float ms = 0;
-      check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
-      return double{ms};
+      double total = 0;
+      for (std::int64_t i = 0; i < batch; ++i) {
+        float ms = 0;
+        const auto lap = 2 * static_cast<std::size_t>(i);
+        check(cudaEventElapsedTime(&ms, laps_[lap], laps_[lap + 1]), "cudaEventElapsedTime");
+        total += ms;
+      }
+      return total;
     });
   }
 
@@ -235,15 +242,11 @@ class cuda_backend final : public backend {
   };
 
   // On a stream of its own, which waits for the stop event and nothing else.
-  std::uint64_t digest_after_stop(const run_steps& steps) {
-    std::uint64_t sum = 0;
+  reference::product_findings judge_after_stop(const void* output,
+                                               const reference::product_check& expected) {
     check(cudaStreamWaitEvent(own_stream_, stop_, 0), "cudaStreamWaitEvent");
-    check(cudaMemsetAsync(digest_, 0, sizeof sum, own_stream_), "cudaMemset");
-    check(cuda::enqueue_digest(steps.output, steps.output_spec, digest_, own_stream_),
-          "hashing a result");
-    check(cudaMemcpyAsync(&sum, digest_, sizeof sum, cudaMemcpyDefault, own_stream_), "cudaMemcpy");
-    check(cudaStreamSynchronize(own_stream_), "while the kernel ran");
-    return sum;
+    judge_.enqueue(output, expected, random_key(), own_stream_);
+    return judge_.findings(own_stream_);
   }
 
   // Lines that a kernel has marked as persisting stay in the L2 while other memory is written, and
@@ -274,7 +277,7 @@ class cuda_backend final : public backend {
     if (bytes > scratch_bytes_) {
       check(cudaFree(scratch_), "cudaFree");
       scratch_bytes_ = 0;
-      check(cudaMalloc(&scratch_, bytes), "cudaMalloc for the rows' sums");
+      check(cudaMalloc(&scratch_, bytes), "cudaMalloc");
       scratch_bytes_ = bytes;
     }
     check(cudaMemcpyAsync(scratch_, numbers.data(), bytes, cudaMemcpyDefault, stream_),
@@ -292,9 +295,10 @@ class cuda_backend final : public backend {
   cudaStream_t own_stream_ = nullptr;
   volatile unsigned* gate_ = nullptr;  // in host memory, mapped to the device
   unsigned ticket_ = 0;                // the number that opens the gate of the newest run
-  std::uint64_t* digest_ = nullptr;
+  cuda::product_judge judge_;
   std::optional<cuda::clock_probe> probe_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  std::vector<cudaEvent_t> laps_;  // of repeat()
   void* flush_ = nullptr;
   std::size_t flush_bytes_ = 0;
   void* scratch_ = nullptr;

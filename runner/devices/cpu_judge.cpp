@@ -1,0 +1,165 @@
+#include "devices/cpu_judge.hpp"
+
+#include "devices/element_loops.hpp"
+#include "os/parallel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace kzoo::devices {
+namespace {
+
+using reference::element_sum;
+using reference::product_check;
+using reference::product_findings;
+using reference::weighted_row;
+using reference::weighted_sum;
+
+// Small problems have few elements for each thread that would have to be started.
+template <class Body>
+void for_each_row(std::int64_t rows, std::int64_t length, const Body& body) {
+  constexpr std::int64_t kElementsOfBlock = 1 << 14;
+  const std::int64_t at_once =
+      std::max<std::int64_t>(1, kElementsOfBlock / std::max<std::int64_t>(1, length));
+  for_each_block((rows + at_once - 1) / at_once, [&](std::int64_t block) {
+    const std::int64_t end = std::min(rows, (block + 1) * at_once);
+    for (std::int64_t row = block * at_once; row < end; ++row) body(row);
+  });
+}
+
+weighted_row with_norm(const weighted_sum& sum) {
+  return {sum.value, std::sqrt(sum.squares), sum.whole};
+}
+
+// One value for each row.
+template <class T>
+std::vector<T> for_rows(std::int64_t rows) {
+  return std::vector<T>(static_cast<std::size_t>(rows));
+}
+
+// B w, of all products.
+std::vector<weighted_row> weigh_b(const product_check& check,
+                                  const std::vector<std::int64_t>& weights) {
+  const data::matrix& b = check.of.b;
+  auto sums = for_rows<weighted_row>(b.count * check.k);
+  for_each_row(b.count * check.k, check.n, [&](std::int64_t row) {
+    weighted_sum sum;
+    for (std::int64_t col = 0; col < check.n; ++col)
+      reference::add(sum, check.integers,
+                     reference::generated_element(b, row / check.k, row % check.k, col),
+                     weights[std::size_t(col)]);
+    sums[std::size_t(row)] = with_norm(sum);
+  });
+  return sums;
+}
+
+weighted_row row_of_product(const product_check& check, std::int64_t row,
+                            const std::vector<weighted_row>& b) {
+  const data::matrix& a = check.of.a;
+  const std::int64_t product = row / check.m;
+  const std::int64_t first = check.of.b.count == 1 ? 0 : product * check.k;
+  weighted_row sum;
+  for (std::int64_t k = 0; k < check.k; ++k)
+    reference::add_product(
+        sum, check, reference::generated_element(a, a.count == 1 ? 0 : product, row % check.m, k),
+        b[std::size_t(first + k)]);
+  return sum;
+}
+
+// The sums of a row of a matrix whose elements are element(col).
+template <class Element>
+weighted_row weigh(const product_check& check, const std::vector<std::int64_t>& weights,
+                   const Element& element) {
+  weighted_sum sum;
+  for (std::int64_t col = 0; col < check.n; ++col)
+    reference::add(sum, check.integers, element(col), weights[std::size_t(col)]);
+  return with_norm(sum);
+}
+
+// Of `count` columns from `first` on.
+std::int64_t wrong_elements_of(const product_check& check, std::int64_t row, std::int64_t first,
+                               std::int64_t count, const void* output) {
+  const data::matrix &a = check.of.a, &b = check.of.b, &c = check.of.c;
+  const std::int64_t product = row / check.m;
+  std::vector<element_sum> sums(static_cast<std::size_t>(count));
+  for (std::int64_t k = 0; k < check.k; ++k) {
+    const double x = reference::generated_element(a, a.count == 1 ? 0 : product, row % check.m, k);
+    for (std::int64_t i = 0; i < count; ++i)
+      reference::add_product(
+          sums[std::size_t(i)], check, x,
+          reference::generated_element(b, b.count == 1 ? 0 : product, k, first + i));
+  }
+  std::int64_t wrong = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t index = data::index_of(c, row, first + i);
+    const double got = data::decode(c.type, word_at(output, c, index));
+    const double c0 = reference::start_of(check, row, first + i);
+    wrong += reference::is_element_right(check, sums[std::size_t(i)], c0, got) ? 0 : 1;
+  }
+  return wrong;
+}
+
+}  // namespace
+
+data::reading read_all(const void* buffer, const data::matrix& x) {
+  auto parts = for_rows<data::reading>(data::all_rows(x) + 1);
+  for_each_row(data::all_rows(x), x.ld, [&](std::int64_t row) {
+    const std::int64_t first = data::index_of(x, row, 0);
+    for (std::int64_t i = first; i < data::row_end(x, row); ++i)
+      read_word(parts[std::size_t(row)], buffer, x, i, i - first < x.cols);
+  });
+  for (std::int64_t i = 0; i < data::kRedzone; ++i)
+    for (const std::int64_t index : {i, data::word_count(x) - 1 - i})
+      read_word(parts.back(), buffer, x, index, false);
+  data::reading all;
+  for (const data::reading& part : parts) {
+    all.digest += part.digest;
+    all.survey.outside += part.survey.outside;
+    all.survey.unwritten += part.survey.unwritten;
+    all.survey.not_finite += part.survey.not_finite;
+  }
+  return all;
+}
+
+product_findings judge_product(const void* buffer, const product_check& check, std::uint64_t key) {
+  const data::matrix& c = check.of.c;
+  product_findings found;
+  found.c = read_all(buffer, c);
+  std::vector<std::int64_t> weights;
+  weights.reserve(static_cast<std::size_t>(check.n));
+  for (std::int64_t col = 0; col < check.n; ++col) weights.push_back(reference::weight(key, col));
+  const std::vector<weighted_row> b = weigh_b(check, weights);
+  const std::int64_t rows = check.batch * check.m;
+  auto is_wrong = for_rows<char>(rows);
+  for_each_row(rows, check.n + check.k, [&](std::int64_t row) {
+    const weighted_row got = weigh(check, weights, [&](std::int64_t col) {
+      return data::decode(c.type, word_at(buffer, c, data::index_of(c, row, col)));
+    });
+    const weighted_row start = weigh(
+        check, weights, [&](std::int64_t col) { return reference::start_of(check, row, col); });
+    is_wrong[std::size_t(row)] =
+        reference::is_row_right(check, row_of_product(check, row, b), start, got) ? 0 : 1;
+  });
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (is_wrong[std::size_t(row)] == 0) continue;
+    if (found.wrong_rows++ == 0) found.row = row;
+  }
+  constexpr std::int64_t kColumns = 128;  // of a block
+  const std::int64_t blocks = (check.n + kColumns - 1) / kColumns;
+  const reference::whole_rows whole = reference::draw_rows(check, key);
+  auto wrong = for_rows<std::int64_t>(reference::kWholeRows * blocks);
+  const auto row_of = [&](std::int64_t block) { return whole[std::size_t(block / blocks)]; };
+  for_each_row(reference::kWholeRows * blocks, check.k * kColumns, [&](std::int64_t block) {
+    const std::int64_t first = block % blocks * kColumns;
+    wrong[std::size_t(block)] =
+        wrong_elements_of(check, row_of(block), first, std::min(kColumns, check.n - first), buffer);
+  });
+  for (std::int64_t block = 0; block < reference::kWholeRows * blocks; ++block) {
+    if (wrong[std::size_t(block)] > 0 && found.row < 0) found.row = row_of(block);
+    found.wrong_elements += wrong[std::size_t(block)];
+  }
+  return found;
+}
+
+}  // namespace kzoo::devices

@@ -1,0 +1,39 @@
+#pragma once
+// Kernels that know at compile time what the usual matrices are made of: then the generator
+// (data/contents.hpp) is some thirty instructions instead of a few hundred.
+
+#include "data/contents.hpp"
+
+namespace kzoo::devices::cuda {
+
+// A matrix with its element type and content as constants.
+template <kzoo_type kType, data::content kInside>
+struct fixed {
+  __device__ static data::matrix of(data::matrix x) {
+    x.type = kType;
+    x.inside = kInside;
+    return x;
+  }
+};
+struct not_fixed {
+  __device__ static data::matrix of(const data::matrix& x) { return x; }
+};
+
+// Calls launch() with one of these.
+template <class Launch>
+void with_fixed(const data::matrix& x, const Launch& launch) {
+  using enum data::content;
+  if (x.inside == uniform) {
+    if (x.type == KZOO_F32) return launch(fixed<KZOO_F32, uniform>{});
+    if (x.type == KZOO_F16) return launch(fixed<KZOO_F16, uniform>{});
+    if (x.type == KZOO_BF16) return launch(fixed<KZOO_BF16, uniform>{});
+  }
+  if (x.inside == poison) {
+    if (x.type == KZOO_F32) return launch(fixed<KZOO_F32, poison>{});
+    if (x.type == KZOO_F16) return launch(fixed<KZOO_F16, poison>{});
+    if (x.type == KZOO_BF16) return launch(fixed<KZOO_BF16, poison>{});
+  }
+  launch(not_fixed{});
+}
+
+}  // namespace kzoo::devices::cuda

@@ -1,0 +1,43 @@
+#pragma once
+// Judges results on the GPU: reference/product_check.hpp. nvcc compiles the implementation.
+
+#include "reference/product_check.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kzoo::devices::cuda {
+
+// For the current device. Its device memory grows with the problems that are judged, and is never
+// freed: it lives as long as the process.
+class product_judge {
+ public:
+  // Allocates what the problem needs, for enqueue() and read(). Throws failure.
+  void reserve(const reference::product_check& expected);
+  // Enqueues the judgement of a result on the stream: its first kernel reads all of it. Throws
+  // failure.
+  void enqueue(const void* output, const reference::product_check& expected, std::uint64_t key,
+               cudaStream_t stream);
+  // What it has found. Waits for the stream. Throws failure.
+  reference::product_findings findings(cudaStream_t stream);
+
+  // What one pass over a buffer tells of it. Waits for the stream. Throws failure.
+  data::reading read(const void* buffer, const data::matrix& x, cudaStream_t stream);
+
+ private:
+  struct scratch {
+    reference::weighted_row *b = nullptr, *c = nullptr;  // a row of B, of C
+    reference::element_sum* elements = nullptr;          // of the rows that are compared whole
+    reference::product_findings* found = nullptr;
+  };
+  scratch of(const reference::product_check& expected) const;
+  void grow(std::size_t bytes);
+
+  reference::product_findings* found_ = nullptr;  // by what was enqueued last
+  std::byte* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace kzoo::devices::cuda

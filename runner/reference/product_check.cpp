@@ -1,0 +1,28 @@
+#include "reference/product_check.hpp"
+
+#include <cmath>
+
+namespace kzoo::reference {
+
+product_check::product_check(const problem& p, kzoo_precision declared)
+    : of(operands_of(p)),
+      m(p.m),
+      n(p.n),
+      k(p.k),
+      batch(p.batch),
+      by(held_scalars(p)),
+      within(p, declared),
+      integers(is_integer(p.dtype)),
+      exact(false),
+      exact_c(false),
+      own_unit(0x1p-53),
+      root_k(std::sqrt(static_cast<double>(p.k))),
+      root_n(std::sqrt(static_cast<double>(p.n))) {
+  const double start = by.beta == 0.0 ? 0.0 : std::abs(by.beta) * data::norm_of(of.c);
+  exact = within.holds_exactly(std::abs(by.alpha) * static_cast<double>(k) * data::norm_of(of.a) *
+                                   data::norm_of(of.b) +
+                               start);
+  exact_c = exact && p.data.what == fill::signs && p.alpha == 1.0 && p.beta == 0.0;
+}
+
+}  // namespace kzoo::reference

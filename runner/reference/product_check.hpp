@@ -1,0 +1,182 @@
+#pragma once
+// Judges a C where it is, on its device, right after its run: all rows by a weighted sum of each,
+// and a few rows element by element, all in fp64 and from the generator alone. For a random vector
+// w, C w = A (B w) if C = A B (Freivalds 1977), so that all of C is judged at the cost of
+// generating A and B, and of reading C, once. What depends on chance is drawn after the run.
+//
+// Weights are odd integers. If each element of a row is off by no more than its bound b_j allows,
+// then, since the signs of weights are random and independent of the errors, the weighted sum of
+// the row is off by more than t ||w b|| with a probability of at most 2 exp(-t^2 / 2) (Hoeffding
+// 1963), whatever the errors have in common. ||w b|| is not known, but not above what the bound
+// makes of the norms ||w B_k|| of the rows of B (Minkowski): |||A| |B| w|| <= |A| ||B w||. On
+// integers all of this is exact.
+//
+// The functions here are those of one element, or of one row, for the loops of both devices.
+
+#include "core/operands.hpp"
+#include "data/digest.hpp"
+#include "reference/formula.hpp"
+#include "reference/tolerance.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace kzoo::reference {
+
+// t, so that a right row fails with a probability below 3e-14.
+inline constexpr double kMostDeviations = 8;
+
+// What is to be known of a problem. Trivially copyable: kernels receive it.
+struct product_check {
+  product_check(const problem& p, kzoo_precision declared);
+
+  operands of;
+  std::int64_t m, n, k, batch;
+  scalars by;
+  tolerance within;
+  bool integers;    // i32 sums, which wrap
+  bool exact;       // every partial sum is an integer that the declared sums hold
+  bool exact_c;     // and the type of C holds each element
+  double own_unit;  // relative error of this check's own sums, but where they are exact
+  double root_k, root_n;
+};
+
+// What one judgement has found. The element comes from one of the rows that are compared whole, and
+// both are the first found, in no order.
+struct product_findings {
+  data::reading c;
+  std::int64_t wrong_rows = 0, wrong_elements = 0;
+  std::int64_t row = -1;  // a wrong one; -1: none
+
+  bool right() const {
+    return wrong_rows == 0 && wrong_elements == 0 && c.survey.outside == 0 &&
+           c.survey.unwritten == 0;
+  }
+};
+
+// The factor of a column: an odd integer from -255 to 255.
+constexpr std::int64_t weight(std::uint64_t key, std::int64_t col) {
+  return 2 * static_cast<std::int64_t>(data::hash(key, col) >> 56) - 255;
+}
+inline constexpr double kMostWeight = 255;
+
+// Of the numbers of a row, times their weights: their sum, the sum of their squares, and their sum
+// as integers that wrap.
+struct weighted_sum {
+  double value = 0, squares = 0;
+  std::uint64_t whole = 0;
+};
+
+constexpr void add(weighted_sum& sum, bool integers, double x, std::int64_t factor) {
+  if (integers) {
+    sum.whole += static_cast<std::uint64_t>(static_cast<std::int64_t>(x) * factor);
+    return;
+  }
+  const double weighted = x * static_cast<double>(factor);
+  sum.value += weighted;
+  sum.squares += weighted * weighted;
+}
+
+// A weighted sum with the norm that its squares had.
+struct weighted_row {
+  double value = 0, norm = 0;
+  std::uint64_t whole = 0;
+};
+constexpr void add_product(weighted_row& sum, const product_check& check, double a,
+                           const weighted_row& b) {
+  if (check.integers) {
+    sum.whole += static_cast<std::uint64_t>(static_cast<std::int64_t>(a)) * b.whole;
+    return;
+  }
+  sum.value += a * b.value;
+  sum.norm += (a < 0 ? -a : a) * b.norm;
+}
+
+constexpr double magnitude(double x) { return x < 0 ? -x : x; }
+
+// alpha ab + beta c0 as 32-bit integers, which wrap.
+constexpr std::uint32_t combined(const scalars& s, std::uint64_t ab, std::uint64_t c0) {
+  const auto word = [](double x) {
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(x));
+  };
+  return word(s.alpha) * static_cast<std::uint32_t>(ab) +
+         word(s.beta) * static_cast<std::uint32_t>(c0);
+}
+
+// Whether a row of C, whose weighted sum is `got`, is that of `products`, a row of A B, and
+// `start`, a row of C0.
+constexpr bool is_row_right(const product_check& check, const weighted_row& products,
+                            const weighted_row& start, const weighted_row& got) {
+  if (check.integers)
+    return combined(check.by, products.whole, start.whole) == static_cast<std::uint32_t>(got.whole);
+  const double expected = check.by.alpha * products.value + check.by.beta * start.value;
+  const double of_products = magnitude(check.by.alpha) * products.norm;
+  const sizes norms{got.norm, of_products + magnitude(check.by.beta) * start.norm, of_products};
+  const double own =
+      check.exact ? 0.0 : check.own_unit * (check.root_k + check.root_n + 4) * norms.sum;
+  const double allowed =
+      check.exact_c ? 0.0
+                    : check.within.allowed_of_row(norms, kMostWeight * check.root_n, check.exact);
+  return magnitude(got.value - expected) <= kMostDeviations * allowed + own;
+}
+
+// An element of A B as it is added up: its sum, that of the magnitudes, and its sum as integers.
+struct element_sum {
+  double value = 0, magnitude = 0;
+  std::uint64_t whole = 0;
+};
+constexpr void add_product(element_sum& sum, const product_check& check, double a, double b) {
+  if (check.integers) {
+    sum.whole +=
+        static_cast<std::uint64_t>(static_cast<std::int64_t>(a) * static_cast<std::int64_t>(b));
+    return;
+  }
+  sum.value += a * b;
+  sum.magnitude += magnitude(a * b);
+}
+
+constexpr bool is_element_right(const product_check& check, const element_sum& products, double c0,
+                                double got) {
+  if (check.integers) {
+    const auto whole = [](double x) {
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
+    };
+    return combined(check.by, products.whole, whole(c0)) == static_cast<std::uint32_t>(whole(got));
+  }
+  const double expected = check.by.alpha * products.value + check.by.beta * c0;
+  const double of_products = magnitude(check.by.alpha) * products.magnitude;
+  const sizes of{magnitude(expected), of_products + magnitude(check.by.beta * c0), of_products};
+  const double allowed = check.within.allowed(of);
+  // The sums here round as well, unless the bound says that they are exact.
+  const double own = allowed > 0 ? check.own_unit * (check.root_k + 4) * of.sum : 0.0;
+  return magnitude(got - expected) <= allowed + own;
+}
+
+// What op(x) of a product holds at (row, col): `element`, without a look at whether it is inside.
+constexpr double generated_element(const data::matrix& x, std::int64_t product, std::int64_t row,
+                                   std::int64_t col) {
+  const std::int64_t stored = product * x.rows + (x.transposed ? col : row);
+  return data::decode(x.type, data::element_in(x, stored, data::op_index(x, product, row, col)));
+}
+// The C0 of a row of all products; 0 where beta is 0, so that no poison is read.
+constexpr double start_of(const product_check& check, std::int64_t row, std::int64_t col) {
+  if (check.by.beta == 0.0) return 0.0;
+  return data::decode(check.of.c.type,
+                      data::generated(check.of.c, data::index_of(check.of.c, row, col)));
+}
+
+// Which rows of C are compared element by element: kWholeRows of one product.
+inline constexpr int kWholeRows = 4;
+using whole_rows = std::array<std::int64_t, kWholeRows>;
+constexpr whole_rows draw_rows(const product_check& check, std::uint64_t key) {
+  whole_rows rows{};
+  const auto below = [&](int i, std::int64_t count) {
+    return static_cast<std::int64_t>(data::hash(key, -1 - i) % static_cast<std::uint64_t>(count));
+  };
+  const std::int64_t product = below(0, check.batch);
+  for (int i = 0; i < kWholeRows; ++i)
+    rows[static_cast<std::size_t>(i)] = product * check.m + below(i + 1, check.m);
+  return rows;
+}
+
+}  // namespace kzoo::reference

@@ -1,0 +1,161 @@
+// The GPU fills, reads and judges as the CPU does.
+#include "devices/backend.hpp"
+#include "devices/devices.hpp"
+#include "support/catch.hpp"
+#include "support/skip.hpp"
+#include "unit/reference_samples.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+
+using namespace kzoo;
+using namespace kzoo::samples;
+
+namespace {
+
+// A buffer on a device.
+class on_device {
+ public:
+  on_device(devices::backend& on, const data::matrix& x)
+      : on_(on),
+        bytes_(static_cast<std::size_t>(data::word_count(x)) * type_size(x.type)),
+        memory_(on.allocate(bytes_)) {}
+  ~on_device() { on_.release(memory_); }
+  on_device(const on_device&) = delete;
+  on_device& operator=(const on_device&) = delete;
+
+  void* get() const { return memory_; }
+  void put(std::span<const std::byte> bytes) { on_.copy_to_device(memory_, bytes.data(), bytes_); }
+  std::vector<std::byte> words() const {
+    std::vector<std::byte> all(bytes_);
+    on_.copy_to_host(all.data(), memory_, bytes_);
+    return all;
+  }
+
+ private:
+  devices::backend& on_;
+  std::size_t bytes_;
+  void* memory_;
+};
+
+std::vector<problem> problems() {
+  std::vector<problem> all;
+  for (kzoo_type type : {KZOO_F32, KZOO_F64, KZOO_F16, KZOO_BF16, KZOO_I32}) {
+    for (const layout given : kLayouts) {
+      for (const auto& [m, n, k] : {std::array{1, 1, 1}, {37, 290, 1100}, {300, 1500, 70}}) {
+        problem p = sized(m, n, k, type);
+        p.layout = given;
+        all.push_back(p);
+        p.padding = 3;
+        p.alpha = is_integer(p.dtype) ? -3 : -0.7;
+        p.beta = is_integer(p.dtype) ? 2 : 1.3;
+        p.data = is_integer(p.dtype) ? fill::full : fill::powers;
+        if (!is_integer(p.dtype)) p.data.parameter = 3;
+        all.push_back(p);
+      }
+      problem batch = sized(12, 20, 24, type);
+      batch.batch = 5;
+      batch.batch_padding = 3;
+      batch.layout = given;
+      all.push_back(batch);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a GPU fills matrices with the bits that the CPU fills them with", "[devices][.gpu]") {
+  test::needs_gpu();
+  const auto gpu = devices::open("cuda:0"), cpu = devices::open_cpu();
+  for (const problem& p : problems()) {
+    INFO(problem_name(p));
+    const operands o = operands_of(p);
+    for (data::matrix x : {o.a, o.b, o.c}) {
+      const on_device there(*gpu, x), here(*cpu, x);
+      x.late_row = data::all_rows(x) / 2;
+      gpu->fill(there.get(), x);
+      cpu->fill(here.get(), x);
+      REQUIRE(there.words() == here.words());
+      x.late_row = -1;
+      gpu->fill_row(there.get(), x, data::all_rows(x) / 2);
+      cpu->fill(here.get(), x);
+      REQUIRE(there.words() == here.words());
+      REQUIRE(gpu->read(there.get(), x).digest == cpu->read(here.get(), x).digest);
+    }
+  }
+}
+
+TEST_CASE("a GPU judges results as the CPU does", "[devices][.gpu]") {
+  test::needs_gpu();
+  const auto gpu = devices::open("cuda:0"), cpu = devices::open_cpu();
+  for (const problem& p : problems()) {
+    INFO(problem_name(p));
+    const reference::product_check expected(p, usual_precision(p.dtype.a));
+    const buffer right = computed(p);
+    buffer wrong = right, unwritten = right, outside = right;
+    const std::int64_t row = p.all_rows() - 1;
+    for (std::int64_t col = 0; col < p.n; ++col) wrong.put(row, col, right.at(row, col) + 100);
+    unwritten.unwrite(row, p.n - 1);
+    outside.put_word(data::word_count(outside.matrix()) - 1, 0);
+    on_device there(*gpu, right.matrix());
+    for (const buffer& c : {right, wrong, unwritten, outside}) {
+      there.put(c.bytes());
+      const reference::product_findings found = gpu->judge(there.get(), expected);
+      const reference::product_findings same = cpu->judge(c.bytes().data(), expected);
+      CHECK(found.right() == same.right());
+      CHECK(found.wrong_rows == same.wrong_rows);
+      CHECK((found.row < 0) == (same.row < 0));
+      if (same.wrong_rows == 1) CHECK(found.row == same.row);
+      CHECK(found.c.digest == same.c.digest);
+      CHECK(found.c.survey.outside == same.c.survey.outside);
+      CHECK(found.c.survey.unwritten == same.c.survey.unwritten);
+      CHECK(found.c.survey.not_finite == same.c.survey.not_finite);
+    }
+  }
+}
+
+// docs/timing.md has its figures: kzoo_unit_tests "[cost]".
+TEST_CASE("what a sample costs beside its kernel", "[devices][.cost]") {
+  test::needs_gpu();
+  const auto gpu = devices::open("cuda:0");
+  const auto ms_of = [&](const std::function<void()>& work) {
+    constexpr int kTimes = 7;
+    std::vector<double> all;
+    for (int i = 0; i < kTimes; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      work();
+      gpu->synchronize();
+      all.push_back(
+          std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+              .count());
+    }
+    std::ranges::sort(all);
+    return all[kTimes / 2];
+  };
+  fmt::print("{:>6} {:>5} {:>10} {:>10} {:>10} {:>10}\n", "n", "type", "fill A, B", "fill C",
+             "judge", "find changes");
+  for (const kzoo_type type : {KZOO_F32, KZOO_BF16}) {
+    for (const std::int64_t n : {512, 1024, 2048, 4096, 8192, 16384}) {
+      const problem p = sized(n, n, n, type);
+      const operands o = operands_of(p);
+      const on_device a(*gpu, o.a), b(*gpu, o.b), c(*gpu, o.c);
+      const reference::product_check expected(p, usual_precision(type));
+      gpu->judge(c.get(), expected);
+      const double inputs = ms_of([&] {
+        gpu->fill(a.get(), o.a);
+        gpu->fill(b.get(), o.b);
+      });
+      const double poison = ms_of([&] { gpu->fill(c.get(), o.c); });
+      const double judged = ms_of([&] { gpu->judge(c.get(), expected); });
+      const std::array buffers{devices::filled_buffer{a.get(), o.a},
+                               devices::filled_buffer{b.get(), o.b}};
+      const double changes = ms_of([&] { gpu->find_changes(buffers); });
+      fmt::print("{:>6} {:>5} {:>10.4f} {:>10.4f} {:>10.4f} {:>10.4f}\n", n, type_name(type),
+                 inputs, poison, judged, changes);
+    }
+  }
+}
