@@ -136,8 +136,7 @@ void add_labels(const std::vector<drawn_cell>& cells, const labelled_plot& plot,
 double roof_of(const document& d) {
   double highest = 0;
   for (const cell& c : d.cells)
-    if (d.peaks && is_timed(c))
-      highest = std::max(highest, d.peaks->peak(c.declared).value_or(0) / 1e9);
+    if (is_timed(c)) highest = std::max(highest, d.peak_of(c).value_or(0) / 1e9);
   return std::log(highest);
 }
 

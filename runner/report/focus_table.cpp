@@ -42,7 +42,7 @@ void add_speed(std::vector<table::field>& row, const document& d, const cell& c,
 
 // What limits it.
 void add_limits(std::vector<table::field>& row, const document& d, const cell& c, bool launch) {
-  const auto floor = d.floor_of(c);
+  const auto floor = d.peak_of(c) ? d.floor_of(c) : std::nullopt;
   const double mhz = is_timed(c) ? timing::median_mhz(*c.time) : 0;
   const results::conditions& k = c.conditions;
   row.push_back({floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,

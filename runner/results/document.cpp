@@ -28,9 +28,12 @@ std::optional<double> document::gflops(const cell& c) const {
 
 std::optional<double> document::share_of_peak(const cell& c) const {
   const auto speed = gflops(c);
-  const auto floor = floor_of(c);
-  const auto peak = floor ? peaks->peak(c.declared) : std::nullopt;
+  const auto peak = floor_of(c) ? peak_of(c) : std::nullopt;
   return speed && peak ? std::optional(*speed * 1e9 / *peak) : std::nullopt;
+}
+
+std::optional<double> document::peak_of(const cell& c) const {
+  return peaks ? roofline::peak_of(*peaks, problem_of(c), c.declared) : std::nullopt;
 }
 
 std::optional<roofline::floor> document::floor_of(const cell& c) const {

@@ -191,6 +191,13 @@ TEST_CASE("of one plugin's lines that end in one place one has a label", "[html]
   CHECK(labels == 2);  // persistent and cublas, each in f16 and in bf16
 }
 
+TEST_CASE("a roofline has a roof", "[html]") {
+  document d = stored("h200-sizes.json");
+  CHECK_THAT(charts_of(d), ContainsSubstring("roofline"));
+  for (results::cell& c : d.cells) c.declared = KZOO_COMPUTE_FP8;  // which is not measured
+  CHECK_THAT(charts_of(d), !ContainsSubstring("roofline"));
+}
+
 TEST_CASE("roofs reach as far as what is drawn below them", "[html]") {
   const document d = stored("h200-sizes.json");
   const html::named_result one{"r", &d};
