@@ -28,7 +28,8 @@ TEST_CASE("a new plugin compiles and is right") {
   const workplace w;
   const auto made = w.run("new first");
   CHECK(made.code == 0);
-  CHECK(contains(made.out, shell_word(runner_program()) + " quick --plugins first/first.cu,naive"));
+  CHECK(contains(made.out,
+                 shell_word(runner_program()) + " run quick --plugins first/first.cu,naive"));
   CHECK(contains(w.text("first/first.cu"), "KZOO_PLUGIN(\"first\""));
   const auto ran = w.run("quick --device cpu --sizes 17 --no-journal --plugins first/first.cu");
   INFO(ran.err);
