@@ -284,6 +284,13 @@ TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboa
     return page.evaluate(table + ".tBodies[0].rows[0].cells[0].textContent");
   };
   CHECK(first() == "naive:32x32");
+  // The answer's table is laid out at once, others when they come near.
+  const auto visibility = [&](const std::string& section) {
+    return page.evaluate("getComputedStyle(document.querySelector('" + section +
+                         " .scroll')).contentVisibility");
+  };
+  CHECK(visibility("section:not([id])") == "visible");
+  CHECK(visibility("#result-1") == "auto");
   // A name that is longer than its column goes on in the next line.
   CHECK(page.evaluate("[...document.querySelectorAll('th[scope=row]')].every((name) =>"
                       " name.scrollWidth <= name.clientWidth && "
