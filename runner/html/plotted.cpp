@@ -35,7 +35,7 @@ void add_gains(const named_result& r, const std::vector<const cell*>& fastest, p
     const auto step = r.steps.find(c->kernel.plugin);
     if (step == r.steps.end() || f.is_own(c->kernel.plugin)) continue;
     if (before != nullptr && r.steps.at(before->kernel.plugin) == step->second)
-      all[c].gain = before->time->median_ms / c->time->median_ms;
+      all[c].gain = r.document->ratio_of(*before, *c);
     before = c;
   }
 }

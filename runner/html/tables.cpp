@@ -49,10 +49,11 @@ void for_each_cell(
     for (const cell& c : r.document->cells) f(r, c, number++);
 }
 
-// "44.8x as fast", "3.1 % faster", "2.0 % slower".
-std::string gain_text(double gain) {
-  if (gain >= 2) return number_text(gain) + "x as fast";
-  const double percent = 100 * (gain - 1);
+// "44.8x as fast", "3.1 % faster", "2.0 % slower", "tie".
+std::string gain_text(const timing::ratio& gain) {
+  if (gain.tie()) return "tie";
+  if (gain.value >= 2) return number_text(gain.value) + "x as fast";
+  const double percent = 100 * (gain.value - 1);
   return fmt::format("{:.1f} % {}", std::abs(percent), percent < 0 ? "slower" : "faster");
 }
 
