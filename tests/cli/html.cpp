@@ -244,6 +244,8 @@ TEST_CASE("a browser draws every chart of a result, and complains about nothing"
     CHECK(marks(chart, ".mark-line.role-mark path") == 9);
     CHECK(marks(chart, ".mark-symbol.role-mark path") == 9 * 6);
     CHECK(marks(chart, ".mark-text.role-mark text") == 9);  // a label at each line
+    CHECK(marks(chart, ".mark-line.role-mark path[stroke=\"var(--rest)\"]") == 7);
+    CHECK(marks(chart, ".mark-text.role-mark text[fill=\"var(--soft)\"]") == 7);  // legible
   }
   CHECK(marks("roofline", ".mark-symbol.role-mark path") == 9 * 6);
   CHECK(marks("roofline", ".mark-line.role-mark path") == 1);
