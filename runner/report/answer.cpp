@@ -266,8 +266,8 @@ std::vector<std::string> limits_of(const document& d, const cell& c) {
             ? fmt::format("{:.0f} % of what the roofline allows: the least time is {}.", percent,
                           least)
             : fmt::format(
-                  "The peak of {} is not measured. Memory traffic alone takes at least {:.0f} % "
-                  "of its time: {}.",
+                  "No measured peak bounds its {} arithmetic. Memory traffic alone takes at least "
+                  "{:.0f} % of its time: {}.",
                   precision_name(c.declared), percent, least));
   }
   const results::conditions& k = c.conditions;

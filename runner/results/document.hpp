@@ -44,7 +44,7 @@ struct document {
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
   // For a timed cell, if the device's peaks are known and it is not simulated: its speed over the
-  // peak in its declared precision, that peak if it was measured, and its roofline floor.
+  // peak in its declared precision, that peak if there is one, and its roofline floor.
   std::optional<double> share_of_peak(const cell& c) const;
   std::optional<double> peak_of(const cell& c) const;
   std::optional<roofline::floor> floor_of(const cell& c) const;
