@@ -61,6 +61,19 @@ const cell* document::baseline_of(const cell& c, const std::string& selector) co
   return baseline_among(cells_of(c.problem), c, selector);
 }
 
+kzoo_precision document::expected_precision(const cell& c) const {
+  if (const cell* timed = baseline_of(c)) return timed->declared;
+  if (experiment.baseline) {
+    for (const cell& other : cells_of(c.problem)) {
+      const kernel_id& kernel = other.kernel;
+      if (other.declared != 0 && !is_declined(other.verdict) &&
+          matches(experiment.baseline->text, kernel.plugin, kernel.variant))
+        return other.declared;
+    }
+  }
+  return usual_precision(problem_of(c).dtype.a);
+}
+
 timing::process_spread document::spread_of(timing::clock clock) const {
   // With fresh processes the rounds show it.
   const bool known = peaks && peaks->spread && clock != timing::clock::simulator &&

@@ -55,6 +55,9 @@ struct document {
   // selector names. Same problem, same kind of clock, both timed; null: there is none.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
+  // The declared precision that readers expect of the cell: the baseline's on its problem, or else
+  // what a kernel for such matrices declares if it says nothing.
+  kzoo_precision expected_precision(const cell& c) const;
   // The time of `a` over that of `b`, both of this run. Its interval includes what differs between
   // their processes, if that was measured and `b` is not `a` itself.
   timing::ratio ratio_of(const cell& a, const cell& b) const;
