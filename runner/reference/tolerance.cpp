@@ -78,12 +78,13 @@ void tolerance::bound_norm_wise(const problem& p) {
   const operands o = operands_of(p);
   const auto k = static_cast<double>(p.k);
   const scalars s = held_scalars(p);
-  const double products = std::abs(s.alpha) * k * data::norm_of(o.a) * data::norm_of(o.b);
+  const double product = std::abs(s.alpha) * data::norm_of(o.a) * data::norm_of(o.b);
   const double start = s.beta == 0.0 ? 0.0 : std::abs(s.beta) * data::norm_of(o.c);
-  per_element_ = unit_ * ((kLevelGrowth * std::sqrt(k) + kLevelSlack) * (products + start) +
+  per_element_ = unit_ * ((kLevelGrowth * std::sqrt(k) + kLevelSlack) * (k * product + start) +
                           kWalk * std::sqrt(k) * start);
   per_magnitude_ = per_start_ = 0.0;
-  exact_sums_ = exact_sums_ && kLevelPeak * (products + start) < exact_below_;
+  const auto terms = static_cast<double>(most_terms(p));
+  exact_sums_ = exact_sums_ && kLevelPeak * (terms * product + start) < exact_below_;
 }
 
 }  // namespace kzoo::reference

@@ -117,6 +117,8 @@ TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
 TEST_CASE("tier full probes at the experiment's own K", "[cli][hostile]") {
   check_each({{"native:long_k_in_tf32", "wrong", {"near its size: 6x5x20000 f32 fill=probe_b"}}},
              "cpu", "sizes = ['6x5x20000']", kFull);
+  check_each({{"precision:long_k_normwise", "wrong", {"near its size: 6x5x8192 f32 fill=probe: "}}},
+             "cpu", "sizes = ['6x5x8192']", kFull);
   const scratch_folder folder;
   const auto file = folder.write("long.toml",
                                  "plugins = ['native:long_in_floats']\n[problem]\n"

@@ -25,6 +25,18 @@ struct tf32_normwise : tf32_inputs {
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
 };
 
+// The same where K is long: there the bound alone does not tell.
+struct long_k_normwise : per_element<long_k_normwise> {
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
+  static __device__ void element(const gemm& g, int row, int col) {
+    constexpr int kLong = 8192;
+    if (g.k >= kLong) return tf32_inputs::element(g, row, col);
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
+    g.store(row, col, sum);
+  }
+};
+
 // Accumulates in fp16.
 struct fp16_sums : per_element<fp16_sums> {
   static __device__ void element(const gemm& g, int row, int col) {
@@ -243,6 +255,7 @@ struct drops_scale {
 KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<tf32_inputs>("tf32_inputs", "declares fp32"),
             kzoo::variant<tf32_normwise>("tf32_normwise", "declares fp32_normwise"),
+            kzoo::variant<long_k_normwise>("long_k_normwise", "declares fp32_normwise"),
             kzoo::variant<fp16_sums>("fp16_sums", "declares fp32"),
             kzoo::variant<split<products::hi_hi>>("split_one", "declares fp32_split"),
             kzoo::variant<split<products::with_lo_a>>("split_without_lo_b", "declares fp32_split"),
