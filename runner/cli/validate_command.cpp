@@ -1,3 +1,4 @@
+#include "cli/access_analysis.hpp"
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
 #include "cli/setup.hpp"
@@ -101,6 +102,7 @@ int validate(const validate_options& options) {
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");
   how.show_errors = options.show_errors;
+  how.find_access_analysis = access_analyses(options.build_args);
   if (!options.size.empty()) {
     how.size = experiment::parse_shape(options.size);
     if (!how.size) refuse_flag("--size", experiment::kShapeForm, options.size);

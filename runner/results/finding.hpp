@@ -41,6 +41,9 @@ inline constexpr std::string_view kWorkerEnded = "worker ended";
 // And of one that keeps people waiting for its checks.
 inline constexpr std::string_view kSlowChecks = "slow checks";
 
+// And of one that says what is wrong with the memory accesses of a wrong kernel, if anything is.
+inline constexpr std::string_view kAccesses = "memory accesses";
+
 // Whether checks that took so long did so for the sake of a large workspace, as a remark.
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes);
 

@@ -65,8 +65,9 @@ class execution {
     finished_ = 0;
     first_cell_ = document_.cells.size();
     try {
-      judge_all(index);
-      time_all(index);
+      judging judge(plan_, index, state_, monitor_);
+      judge_all(judge, index);
+      time_all(judge, index);
       finish_until(planned_.size());
       state_.expected_results.forget_large();
       return true;
@@ -76,8 +77,7 @@ class execution {
     }
   }
 
-  void judge_all(std::size_t index) {
-    judging judge(plan_, index, state_, monitor_);
+  void judge_all(judging& judge, std::size_t index) {
     std::vector<cell> resumed = std::move(resumed_[index]);
     resumed_.erase(index);
     timed_cells_.clear();
@@ -122,7 +122,7 @@ class execution {
     return document_.cells[first_cell_ + static_cast<std::size_t>(&at - planned_.data())];
   }
 
-  void time_all(std::size_t index) {
+  void time_all(judging& judge, std::size_t index) {
     const problem& p = plan_.experiment.problems[index];
     int first_round = 0;  // follows the rounds in which an interrupted run timed some cells
     for (const planned_cell& at : planned_) {
@@ -138,6 +138,10 @@ class execution {
     for (const timed_cell& t : timed_cells_) {
       note_hang(*t.cell, p);
       refuse_impossible(*t.cell);
+    }
+    for (const planned_cell& at : planned_) {
+      if (std::ranges::find(timed_cells_, &cell_of(at), &timed_cell::cell) != timed_cells_.end())
+        judge.explain(cell_of(at), *at.plugin, *at.variant);
     }
     document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
@@ -195,7 +199,7 @@ class execution {
   double seconds_before_;
   std::size_t complete_;  // the problems before this one have all their cells
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  run_state state_;
+  run_state state_{plan_};
   devices::nvml monitor_{plan_.device.pci_bus_id};
   // For the current problem:
   std::vector<planned_cell> planned_;

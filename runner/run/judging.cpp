@@ -47,7 +47,13 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
         results::kWorkerEnded,
         "its process ended while it waited for this problem (" + how + "), and was started again"));
   }
+  explain(c, plugin, variant);
   return c;
+}
+
+void judging::explain(cell& c, loaded_plugin& plugin, const selected_variant& variant) {
+  if (c.verdict == verdict::wrong)
+    state_.accesses.explain(c, plugin, description_of(plugin, variant));
 }
 
 void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& variant,
@@ -144,7 +150,7 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
   results_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared),
-                   run.report.changed.workspace_bytes});
+                      run.report.changed.workspace_bytes});
   c.launches = run.report.launches;
   c.accuracy = results_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
