@@ -80,6 +80,7 @@ std::vector<table::field> row(const document& d, const cell& c, const agreed* ot
   if (others != nullptr) fields.insert(fields.end(), {error, agreement_field(*others)});
   fields.insert(fields.end(), times.begin(), times.end());
   if (others == nullptr) fields.push_back(error);
+  fields.push_back({results::batch_invariance(c.findings)});
   const results::launch* product = results::main_launch(c.launches);
   fields.push_back({product ? std::to_string(product->registers) : "", style::dim});
   fields.push_back({product ? shared_text(*product) : "", style::dim});
@@ -109,6 +110,7 @@ void add_columns(table& t, const document& d, bool simulated, bool narrow) {
   t.add_column("energy", kRight, 3);
   t.add_column("GFLOP/s\nper W", kRight, 3);
   if (!simulated) t.add_column(kErrorTitle, kRight, 3);
+  t.add_column("batch\ninvariant", kLeft, 4);
   t.add_column("regs", kRight, 6);
   t.add_column("shared", kRight, 7);
   t.add_column("occupancy", kRight, 8);

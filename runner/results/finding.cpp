@@ -14,6 +14,12 @@ std::string_view outcome_name(outcome o) {
   return kNames[static_cast<std::size_t>(o)];
 }
 
+std::string batch_invariance(const std::vector<finding>& findings) {
+  const auto found = std::ranges::find(findings, kBatchInvariance, &finding::check);
+  if (found == findings.end() || found->outcome != outcome::pass) return "";
+  return found->detail.substr(0, found->detail.find(':'));
+}
+
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes) {
   constexpr double kLongSeconds = 20;
   constexpr std::uint64_t kLargeWorkspace = 64 << 20;

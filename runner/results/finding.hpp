@@ -44,6 +44,11 @@ inline constexpr std::string_view kSlowChecks = "slow checks";
 // And of one that says what is wrong with the memory accesses of a wrong kernel, if anything is.
 inline constexpr std::string_view kAccesses = "memory accesses";
 
+// The check that says whether the bits of a row depend on M, and no more.
+inline constexpr std::string_view kBatchInvariance = "batch invariance";
+// "yes", "no", "up to M = 64", "unknown"; "" where it was not made.
+std::string batch_invariance(const std::vector<finding>& findings);
+
 // Whether checks that took so long did so for the sake of a large workspace, as a remark.
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes);
 

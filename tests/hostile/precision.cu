@@ -150,6 +150,15 @@ struct drifts {
   mutable int runs = 0;
 };
 
+// Sums in another order from so many rows on, as a library does that chooses its kernel by M.
+template <int kRows>
+struct order_by_rows {
+  using types = kzoo::types<float>;
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    launch(drift_kernel, g, stream, g.m < kRows ? 0 : g.k / 2);
+  }
+};
+
 // What is wrong is in term(x, y), the product of two elements.
 template <class Trick>
 __global__ void typed_kernel(kzoo::gemm<typename Trick::type> g) {
@@ -277,5 +286,7 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<typed<e4m3_as_e5m2>>("e4m3_as_e5m2", "reads the other fp8 format"),
             kzoo::variant<typed<e4m3_rounded>>("e4m3_rounded", "drops a bit of each element"),
             kzoo::variant<drops_scale>("drops_scale", "right where the scale of B is 1"),
+            kzoo::variant<order_by_rows<2>>("vector_in_order", "one row is summed otherwise"),
+            kzoo::variant<order_by_rows<33>>("few_in_order", "32 rows are summed otherwise"),
             kzoo::variant<drifts<false>>("drifts", "must be found"),
             kzoo::variant<drifts<true>>("drifts_as_declared", "must pass"));
