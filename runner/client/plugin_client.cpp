@@ -118,6 +118,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
     throw failure(verdict::error, before->second);
   if (const auto why = objection(device, variant, p)) decline(*why);
   prepared_[slot] = p;
+  prepared_variant_ = variant;
   const std::string run = name_of_run(variant, p);
   std::erase(ran_, run);
   ran_.push_back(run);
@@ -224,6 +225,13 @@ void plugin_client::leave() {
 
 void plugin_client::note_replacement(const std::string& how_it_ended) {
   replacement_ = how_it_ended;
+}
+
+std::string plugin_client::take_interference(std::uint32_t variant) {
+  using by_whom = std::optional<std::uint32_t>;
+  for (const by_whom by : {by_whom(variant), by_whom()})
+    if (const auto found = interference_.extract(by)) return found.mapped();
+  return "";
 }
 
 void plugin_client::forget_session() {

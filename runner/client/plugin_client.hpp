@@ -75,6 +75,10 @@ class plugin_client {
   // the last call; "" where it has not. A stopped process can only be killed from outside.
   std::string take_replacement() { return std::exchange(replacement_, ""); }
 
+  // What this variant has changed of the runner's own process, since the last call: "limits,
+  // processors"; "" for nothing. What the library did when it was loaded is said of any variant.
+  std::string take_interference(std::uint32_t variant);
+
   // What the last run(), sample(), end_to_end() or copy_result() copied: the C buffer with its
   // redzones, or rows of it. Valid until the next call.
   std::span<const std::byte> output();
@@ -93,6 +97,9 @@ class plugin_client {
 
   // For take_replacement(): the session's process has ended between its turns.
   void note_replacement(const std::string& how_it_ended);
+
+  // For take_interference(): of the variant that was prepared last.
+  void note_interference(const std::string& changed) { interference_[prepared_variant_] = changed; }
 
   process::shared_memory& output_memory() { return output_; }
   const std::filesystem::path& file() const { return file_; }
@@ -115,6 +122,8 @@ class plugin_client {
   std::filesystem::path file_;
   double timeout_seconds_;
   std::string replacement_;
+  std::optional<std::uint32_t> prepared_variant_;  // the last one
+  std::map<std::optional<std::uint32_t>, std::string> interference_;
   process::shared_memory output_;
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;

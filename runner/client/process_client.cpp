@@ -4,6 +4,7 @@
 #include "process/child.hpp"
 #include "process/command.hpp"
 #include "process/resident.hpp"
+#include "process/settings.hpp"
 #include "process/source_frames.hpp"
 #include "worker/operations.hpp"
 #include "worker/worker.hpp"
@@ -32,10 +33,19 @@ constexpr double kWatchSeconds = 0.25;
 class process_client final : public plugin_client {
  public:
   process_client(std::filesystem::path file, double timeout_seconds)
-      : plugin_client(std::move(file), timeout_seconds) {}
+      : plugin_client(std::move(file), timeout_seconds) {
+    process::restore_own_settings();  // takes them, before any plugin is loaded
+  }
+  ~process_client() override {
+    if (last_ == this) last_ = nullptr;
+  }
+  process_client(const process_client&) = delete;
+  process_client& operator=(const process_client&) = delete;
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
+    restore_settings();
+    last_ = this;
     if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd());
     const auto op = worker::find_operation(request.at("op").get<std::string>());
     const std::string_view doing = worker::names_of(op.value()).doing;
@@ -62,6 +72,7 @@ class process_client final : public plugin_client {
         try {
           if (auto reply = worker_->control().receive(closed)) {
             worker_->hold();
+            restore_settings();
             return std::move(*reply);
           }
         } catch (const nlohmann::json::exception&) {
@@ -100,6 +111,14 @@ class process_client final : public plugin_client {
     worker_->watch_memory();
   }
 
+  // Sets back what was changed of this process by the plugin that had the last turn, before that
+  // harms others.
+  static void restore_settings() {
+    const process::settings::restored found = process::restore_own_settings();
+    if (found.changed.empty() || last_ == nullptr) return;
+    last_->note_interference(found.changed + (found.all ? "" : ", for good"));
+  }
+
   [[noreturn]] void give_up(verdict v, const std::string& why) {
     worker_.reset();
     throw failure(v, why + log_.last_line());
@@ -117,6 +136,7 @@ class process_client final : public plugin_client {
                                                 process::with_line(log_.last_line(), file())));
   }
 
+  static inline process_client* last_ = nullptr;
   process::output_log log_;
   std::optional<process::child> worker_;
   double memory_limit_ = double(worker::worker_memory_limit());

@@ -45,7 +45,7 @@ class child {
   void hold();
   void resume();
   // Sets back what others have changed of it since hold(). Returns whether it could.
-  bool set_back() const { return !held_with_ || held_with_->restore(); }
+  bool set_back() const { return !held_with_ || held_with_->restore().all; }
   // Whether a signal has stopped it, so that no message will come.
   bool is_stopped() const;
   // Records what it holds of memory that would outlive it.

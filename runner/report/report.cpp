@@ -128,6 +128,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
                                         {results::kMemory, "leak"},
                                         {results::kLimits, "limits"},
                                         {results::kWorkerEnded, "worker"},
+                                        {results::kRunner, "hinders"},
                                         {results::kSlowChecks, "slow"}}) {
         if (f.check == check)
           p.item(word, style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));

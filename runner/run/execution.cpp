@@ -105,6 +105,8 @@ class execution {
       watch_.starts(p, kernel_id{plugin.record.name, variant.description.id}.name());
       document_.cells.push_back(judge.judge(plugin, variant, position));
     }
+    if (!taken_over && plugin.client)
+      tell_interference(*plugin.client, variant.index, document_.cells.back());
     planned_.push_back({&plugin, &variant, taken_over});
     note_hang(document_.cells.back(), p);
     // Cells that are not timed are finished now, up to the first one that waits to be timed.
@@ -138,6 +140,7 @@ class execution {
     for (const timed_cell& t : timed_cells_) {
       note_hang(*t.cell, p);
       refuse_impossible(*t.cell);
+      tell_interference(*t.client, t.candidate->who().variant, *t.cell);
     }
     document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
@@ -162,6 +165,17 @@ class execution {
       c.end_to_end.reset();
       return;
     }
+  }
+
+  static void tell_interference(client::plugin_client& of, std::uint32_t variant, cell& c) {
+    const std::string changed = of.take_interference(variant);
+    if (changed.empty() || std::ranges::find(c.findings, results::kRunner,
+                                             &results::finding::check) != c.findings.end())
+      return;
+    c.findings.push_back(results::remark(
+        results::kRunner,
+        "changes settings of the runner's own process, which are set back after each turn: " +
+            changed));
   }
 
   void finish_until(std::size_t end) {

@@ -36,3 +36,25 @@ TEST_CASE("calls that halt a thread, or hinder others, are refused", "[cli][host
   CHECK(ran.code == 1);
   CHECK_THAT(ran.out, ContainsSubstring("system_calls:tries_refused_calls: it: nothing"));
 }
+
+TEST_CASE("what a kernel changes of the runner's own process is set back and said",
+          "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto ran = run_plugins(folder, "'system_calls:hinders_runner', 'native:honest'", "24, 25",
+                               "rounds = 3", "cpu");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == "pass");
+    const bool guilty = cell.at("plugin") == "system_calls";
+    REQUIRE(cell.at("checks").size() == (guilty ? 1 : 0));
+    if (!guilty) continue;
+    CHECK(cell.at("checks").at(0).at("check") == "runner");
+    // What is left of its calls: the others are refused.
+    CHECK_THAT(cell.at("checks").at(0).at("detail").get<std::string>(),
+               ContainsSubstring("set back after each turn: processors"));
+  }
+  CHECK_THAT(ran.err, ContainsSubstring("hinders system_calls:hinders_runner: changes settings of "
+                                        "the runner's own process"));
+}
