@@ -159,6 +159,15 @@ TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
   }
 }
 
+TEST_CASE("a variant whose tiles are larger than any problem is not checked", "[cli][hostile]") {
+  const auto ran = run_hostile("validate sizes:fits_nowhere --device cpu");
+  INFO(ran.out);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out,
+             ContainsSubstring("PARTLY CHECKED: 0 pass, 1 skipped") &&
+                 ContainsSubstring("not checked: product, of sizes:fits_nowhere: declined"));
+}
+
 TEST_CASE("what could not be checked is said in the end, and not called ok", "[cli][hostile]") {
   const scratch_folder folder;
   const auto ran = run_hostile("validate sizes:one_shape --device cpu");
