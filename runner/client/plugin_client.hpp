@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -79,6 +80,10 @@ class plugin_client {
   // processors"; "" for nothing. What the library did when it was loaded is said of any variant.
   std::string take_interference(std::uint32_t variant);
 
+  // The libraries for matrix products that the plugin has loaded, at any time, and that its name
+  // does not contain: "cublas".
+  std::vector<std::string> unnamed_libraries() const;
+
   // What the last run(), sample(), end_to_end() or copy_result() copied: the C buffer with its
   // redzones, or rows of it. Valid until the next call.
   std::span<const std::byte> output();
@@ -122,6 +127,7 @@ class plugin_client {
   std::filesystem::path file_;
   double timeout_seconds_;
   std::string replacement_;
+  std::set<std::string> libraries_;                // for matrix products, that it has loaded
   std::optional<std::uint32_t> prepared_variant_;  // the last one
   std::map<std::optional<std::uint32_t>, std::string> interference_;
   process::shared_memory output_;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace kzoo::report {
@@ -106,6 +107,26 @@ void add_reason(page& p, verdict v, std::string_view before,
   p.item(words, style_of(v), fmt::format(" {}{}{}", before, names_of(kernels, room), after));
 }
 
+// What is to be told of kernels that are right, once of each.
+void add_remarks(page& p, std::span<const cell> cells) {
+  std::set<std::string> told;
+  for (const cell& c : cells) {
+    for (const results::finding& f : c.findings) {
+      for (const auto& [check, word] : {std::pair{results::kOwnWorker, "suspect"},
+                                        {results::kMemory, "leak"},
+                                        {results::kLimits, "limits"},
+                                        {results::kWorkerEnded, "worker"},
+                                        {results::kRunner, "hinders"},
+                                        {results::kLibrary, "library"},
+                                        {results::kSlowChecks, "slow"}}) {
+        if (f.check != check) continue;
+        const std::string text = fmt::format(" {}: {}", c.kernel.name(), f.detail);
+        if (told.insert(word + text).second) p.item(word, style::bad, text);
+      }
+    }
+  }
+}
+
 void add_section(page& p, const document& d, std::size_t problem, const section& what,
                  const std::vector<reason>& why) {
   if (what.times.rows() == 0 && what.throttled_cells.empty() && what.end_to_end.rows() == 0 &&
@@ -121,20 +142,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
     add_reason(p, r.verdict, "", r.kernels, ": " + r.text, is_declined(r.verdict));
     if (r.errors) p.verbatim(reference::lines_of(*r.errors), true);
   }
-  for (const cell& c : d.cells) {
-    if (c.problem != problem) continue;
-    for (const results::finding& f : c.findings) {
-      for (const auto& [check, word] : {std::pair{results::kOwnWorker, "suspect"},
-                                        {results::kMemory, "leak"},
-                                        {results::kLimits, "limits"},
-                                        {results::kWorkerEnded, "worker"},
-                                        {results::kRunner, "hinders"},
-                                        {results::kSlowChecks, "slow"}}) {
-        if (f.check == check)
-          p.item(word, style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
-      }
-    }
-  }
+  if (!d.experiment.pivot_table) add_remarks(p, d.cells_of(problem));
   for (const throttling& t : what.throttled_cells) {
     p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
   }
@@ -231,6 +239,7 @@ void add_overview(page& p, const document& d) {
       p.end_section();
     }
     add_declined(p, d);
+    add_remarks(p, d.cells);
   }
   if (const auto pivot = pivot_of(d)) add_pivot(p, d, *pivot);
   add_agreement(p, d);

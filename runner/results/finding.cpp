@@ -25,6 +25,12 @@ std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes
                   seconds, double(workspace_bytes) / 1e6));
 }
 
+finding calls_libraries(const std::vector<std::string>& names) {
+  return remark(kLibrary, fmt::format("calls {}, by what its plugin has loaded; its name does not "
+                                      "say so",
+                                      fmt::join(names, ", ")));
+}
+
 void coverage::add(const std::string& kernel, const std::vector<finding>& findings) {
   for (const finding& f : findings) {
     if (f.not_checked.empty()) continue;

@@ -38,6 +38,9 @@ inline constexpr std::string_view kMemory = "memory";
 inline constexpr std::string_view kLimits = "limits";
 // And of one whose process was killed from outside between two problems.
 inline constexpr std::string_view kWorkerEnded = "worker ended";
+// And of one that has another library at hand, which its name does not say.
+inline constexpr std::string_view kLibrary = "library";
+finding calls_libraries(const std::vector<std::string>& names);
 // And of one that changes how the runner itself may work.
 inline constexpr std::string_view kRunner = "runner";
 // And of one that keeps people waiting for its checks.

@@ -105,8 +105,7 @@ class execution {
       watch_.starts(p, kernel_id{plugin.record.name, variant.description.id}.name());
       document_.cells.push_back(judge.judge(plugin, variant, position));
     }
-    if (!taken_over && plugin.client)
-      tell_interference(*plugin.client, variant.index, document_.cells.back());
+    if (!taken_over && plugin.client) tell(*plugin.client, variant.index, document_.cells.back());
     planned_.push_back({&plugin, &variant, taken_over});
     note_hang(document_.cells.back(), p);
     // Cells that are not timed are finished now, up to the first one that waits to be timed.
@@ -140,7 +139,7 @@ class execution {
     for (const timed_cell& t : timed_cells_) {
       note_hang(*t.cell, p);
       refuse_impossible(*t.cell);
-      tell_interference(*t.client, t.candidate->who().variant, *t.cell);
+      tell(*t.client, t.candidate->who().variant, *t.cell);
     }
     document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
@@ -167,15 +166,19 @@ class execution {
     }
   }
 
-  static void tell_interference(client::plugin_client& of, std::uint32_t variant, cell& c) {
-    const std::string changed = of.take_interference(variant);
-    if (changed.empty() || std::ranges::find(c.findings, results::kRunner,
-                                             &results::finding::check) != c.findings.end())
-      return;
-    c.findings.push_back(results::remark(
-        results::kRunner,
-        "changes settings of the runner's own process, which are set back after each turn: " +
-            changed));
+  // What the client has learnt of the variant's plugin, and the cell does not say yet.
+  static void tell(client::plugin_client& of, std::uint32_t variant, cell& c) {
+    const auto add = [&](const results::finding& f) {
+      if (std::ranges::find(c.findings, f.check, &results::finding::check) == c.findings.end())
+        c.findings.push_back(f);
+    };
+    if (const std::string changed = of.take_interference(variant); !changed.empty())
+      add(results::remark(
+          results::kRunner,
+          "changes settings of the runner's own process, which are set back after each turn: " +
+              changed));
+    if (const auto names = of.unnamed_libraries(); !names.empty())
+      add(results::calls_libraries(names));
   }
 
   void finish_until(std::size_t end) {

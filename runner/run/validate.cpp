@@ -78,6 +78,8 @@ void validate_variant(client::plugin_client& client, const checks::candidate_des
     });
     add(hung ? checks::skipped_after_hang(c) : checks::run_check(c, candidate));
   }
+  if (const auto names = client.unnamed_libraries(); !names.empty())
+    add(results::calls_libraries(names));
 }
 
 }  // namespace

@@ -17,9 +17,10 @@
 //   {"op": "destroy", "slot"}                                 -> {}
 //   {"op": "free_memory"}                                     -> memory_report
 //
-// or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. A slot
-// holds one prepared kernel: instances that are alive at the same time are in different slots.
-// messages.hpp has the reports.
+// or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. Where the
+// plugin has loaded libraries that multiply matrices, their names are added as "libraries": […].
+// A slot holds one prepared kernel: instances that are alive at the same time are in different
+// slots. messages.hpp has the reports.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
@@ -34,6 +35,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace kzoo::worker {
@@ -48,6 +50,7 @@ class session {
   nlohmann::json handle(const nlohmann::json& request);
 
  private:
+  nlohmann::json reply_to(const nlohmann::json& request);
   nlohmann::json dispatch(const std::string& name, const nlohmann::json& request);
   nlohmann::json open(const nlohmann::json& request);
   nlohmann::json supports(const nlohmann::json& request);
@@ -63,6 +66,7 @@ class session {
 
   process::shared_memory& output_;
   const loaded_code* own_code_;
+  std::set<std::string> libraries_before_;  // product_libraries(), before the plugin's
   std::optional<library> library_;
   std::string name_;  // of the plugin: the file's name without .so
   results::device device_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -20,6 +21,34 @@ TEST_CASE("a worker writes no core, and what it prints is kept up to a limit", "
   INFO(ran.err);
   CHECK(ran.code == 0);
   for (const auto& cell : ran.json().at("cells")) CHECK(cell.at("verdict") == "pass");
+}
+
+TEST_CASE("a library that computes for a plugin is named, unless the plugin's name has it",
+          "[cli][hostile]") {
+  const scratch_folder folder;
+  std::filesystem::copy_file(hostile_folder() + "/cpu/links_library.so",
+                             folder.path() / "our_cublas.so");
+  const std::string says = ":plain: calls cublas";
+  const auto ran =
+      run_plugins(folder, "'links_library', 'loads_library', './our_cublas.so', 'native:honest'",
+                  "24", "rounds = 3", "cpu");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == "pass");
+    const auto plugin = cell.at("plugin").get<std::string>();
+    const bool is_told = plugin == "links_library" || plugin == "loads_library";
+    REQUIRE(cell.at("checks").size() == (is_told ? 1 : 0));
+    if (is_told) CHECK(cell.at("checks").at(0).at("check") == "library");
+  }
+  CHECK_THAT(ran.err, ContainsSubstring("library links_library" + says) &&
+                          ContainsSubstring("library loads_library" + says));
+  // In a table of several problems, and by validate, too.
+  const auto several = run_hostile("quick --device cpu --sizes 8 --plugins loads_library");
+  CHECK_THAT(several.out, ContainsSubstring("library loads_library" + says));
+  CHECK_THAT(run_hostile("validate links_library --device cpu").out,
+             ContainsSubstring("library") && ContainsSubstring("calls cublas"));
 }
 
 // Each in turn with the others beside it, so often that a verdict that depends on chance is seen.
