@@ -55,6 +55,7 @@ target target_of_library(const validate_options& options, const file_selector& n
   if (d && t.device.abi.kind != d->device) {
     input::refuse(name.path, fmt::format("it is built for {}, not for {}", kind, t.device.id));
   }
+  if (c.client) c.client->see_only(t.device);
   t.plugins.push_back(std::move(c));
   return t;
 }

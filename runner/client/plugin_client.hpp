@@ -5,6 +5,7 @@
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "process/shared_memory.hpp"
+#include "results/device.hpp"
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"
 #include "worker/operations.hpp"
@@ -31,6 +32,8 @@ class plugin_client {
  public:
   virtual ~plugin_client() = default;
 
+  // No other device is asked for from now on, and no other GPU is to be seen by the plugin.
+  virtual void see_only(const results::device&) {}
   // Loads the library.
   results::plugin_description open();
   // Why the variant declines the problem on the device; nothing where it accepts.

@@ -1,6 +1,7 @@
 // Declared in client/plugin_client.hpp.
 
 #include "client/plugin_client.hpp"
+#include "client/visible_gpu.hpp"
 #include "process/child.hpp"
 #include "process/command.hpp"
 #include "process/resident.hpp"
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace kzoo::client {
@@ -42,17 +44,24 @@ class process_client final : public plugin_client {
   process_client(const process_client&) = delete;
   process_client& operator=(const process_client&) = delete;
 
+  void see_only(const results::device& d) override {
+    const std::string setting = hiding_all_but(d);
+    if (setting != hides_others_) leave();  // a process keeps the GPUs that it has seen
+    hides_others_ = setting;
+  }
+
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
     restore_settings();
     last_ = this;
-    if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd());
+    if (!worker_)
+      worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd(), hides_others_);
     const auto op = worker::find_operation(request.at("op").get<std::string>());
     const std::string_view doing = worker::names_of(op.value()).doing;
     // A worker runs only while it has a request: between its turns nothing that its plugin left
     // running disturbs the others.
     worker_->resume();
-    if (!worker_->control().send(request)) give_up_crashed(doing);
+    if (!worker_->control().send(as_seen_there(request))) give_up_crashed(doing);
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
     for (;;) {
@@ -94,6 +103,13 @@ class process_client final : public plugin_client {
   }
 
  private:
+  // The only GPU that it sees is the first.
+  nlohmann::json as_seen_there(nlohmann::json request) const {
+    if (!hides_others_.empty() && request.contains("device"))
+      request.update({{"device", "cuda:0"}, {"alone", true}});
+    return request;
+  }
+
   // Fails for a worker that will not answer, or holds too much memory.
   void watch(std::string_view doing) {
     if (worker_->is_stopped()) {
@@ -137,6 +153,7 @@ class process_client final : public plugin_client {
   }
 
   static inline process_client* last_ = nullptr;
+  std::string hides_others_;  // the setting by which its process sees one GPU; "": nothing to hide
   process::output_log log_;
   std::optional<process::child> worker_;
   double memory_limit_ = double(worker::worker_memory_limit());

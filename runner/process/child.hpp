@@ -10,6 +10,7 @@
 #include "process/settings.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <sys/types.h>
@@ -25,8 +26,9 @@ class child {
  public:
   // The child has its end of control() at kControlFd and, if given, `shared_memory_fd` at
   // kSharedMemoryFd. What it prints goes to `log`. Its TMPDIR is a folder of its own,
-  // unless a profiler works in it.
-  child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd = {});
+  // unless a profiler works in it. `setting` is "NAME=value" of its environment; "": none.
+  child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd = {},
+        const std::string& setting = "");
   ~child();
   child(const child&) = delete;
   child& operator=(const child&) = delete;

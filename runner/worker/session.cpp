@@ -186,6 +186,9 @@ void session::check_own_code() const {
 
 void session::open_device(const json& request) {
   if (backend_) return;
+  constexpr std::size_t kCpuAndOne = 2;
+  if (request.value("alone", false) && devices::list().size() > kCpuAndOne)
+    throw refusal{"error", "made GPUs visible to its process that were hidden from it"};
   device_ = devices::find(request.at("device").get<std::string>());
   backend_ = devices::open(device_.id);
 }

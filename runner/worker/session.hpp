@@ -3,7 +3,7 @@
 // and replies are JSON objects, so that a session in this process and one in a worker work alike.
 //
 //   {"op": "open", "file"}                                    -> {"plugin": {…}}
-//   {"op": "supports", "device", "variant", "problem"}        -> {}
+//   {"op": "supports", "device", "variant", "problem"}        -> {}; "alone": it is the only GPU
 //   {"op": "prepare", "slot", "device", "variant", "problem"} -> {}
 //   {"op": "refill", "slot", "problem", "move"}               -> {}
 //   {"op": "run", "slot", "how": run_request}                 -> run_report

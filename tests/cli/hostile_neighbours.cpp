@@ -1,4 +1,5 @@
 // What a plugin may do to the others, to the device and to the machine.
+#include "devices/devices.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 
 using namespace kzoo::test;
 
@@ -96,6 +98,28 @@ TEST_CASE("one that keeps the GPU busy between its turns is to blame, not its ri
       CHECK_THAT(cell.at("reason").get<std::string>(),
                  ContainsSubstring("keeps the GPU busy after its turn"));
   }
+}
+
+TEST_CASE("of several GPUs a worker sees its own alone", "[cli][hostile][.gpu]") {
+  needs_gpu();
+  const std::size_t gpus = kzoo::devices::list().size() - 1;
+  if (gpus < 2) skip("there is one GPU");
+  const std::string run = "quick --sizes 64 --json - --plugins cuda_runtime:sees_one_gpu --device ";
+  for (const auto& [device, setting] :
+       {std::pair{"cuda:0", ""}, {"cuda:1", ""}, {"cuda:1", "CUDA_VISIBLE_DEVICES=1,0"}}) {
+    const auto ran = run_hostile(run + device, setting);
+    INFO(device << " " << setting << "\n" << ran.err);
+    CHECK(ran.code == 0);
+    for (const auto& cell : ran.json().at("cells")) {
+      CHECK(cell.at("verdict") == "pass");
+      CHECK(cell.at("device") == device);
+    }
+  }
+  const auto unhidden = run_hostile(run + "cuda:0", "KZOO_UNHIDE_GPUS=1");
+  INFO(unhidden.err);
+  CHECK(unhidden.code == 1);
+  for (const auto& cell : unhidden.json().at("cells"))
+    check_cell(cell, "error", {"made GPUs visible to its process that were hidden from it"});
 }
 
 TEST_CASE("one that takes all memory of a GPU leaves enough to its rivals",
