@@ -1,5 +1,6 @@
 #include "checks/all_checks.hpp"
 
+#include "checks/batch_invariance.hpp"
 #include "checks/freivalds.hpp"
 #include "checks/sanitizers.hpp"
 #include "checks/state.hpp"
@@ -10,7 +11,8 @@ namespace kzoo::checks {
 const std::vector<check>& all_checks() {
   static const std::vector<check> kAll = [] {
     std::vector<check> all{freivalds()};
-    for (const std::vector<check>& more : {sweeps(), checks_of_state(), sanitizers()})
+    for (const std::vector<check>& more :
+         {sweeps(), std::vector{batch_invariance()}, checks_of_state(), sanitizers()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();

@@ -1,5 +1,9 @@
 #include "checks/fitted_problem.hpp"
 
+#include "devices/devices.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -15,14 +19,43 @@ std::int64_t narrowest(const element_types& t) {
 
 problem rounded_up(problem p, const results::granularity& g) {
   const std::int64_t row = std::max<std::int64_t>(1, g.row_bytes / narrowest(p.dtype));
+  const auto multiple_of = [](std::int64_t size, std::int64_t and_of) {
+    constexpr std::int64_t kTooLong = kLargestDimension + 1;
+    return std::lcm(std::min(size, kTooLong), std::min(and_of, kTooLong));
+  };
   const bool a_has_rows_of_m = is_a_transposed(p.layout);
   const bool some_rows_of_k = !a_has_rows_of_m || is_b_transposed(p.layout);
-  p.m = up_to_multiple(p.m, std::lcm(g.m, a_has_rows_of_m ? row : 1));
-  p.n = up_to_multiple(p.n, std::lcm(g.n, row));  // rows of C
-  p.k = up_to_multiple(p.k, std::lcm(g.k, some_rows_of_k ? row : 1));
+  p.m = up_to_multiple(p.m, multiple_of(g.m, a_has_rows_of_m ? row : 1));
+  p.n = up_to_multiple(p.n, multiple_of(g.n, row));  // rows of C
+  p.k = up_to_multiple(p.k, multiple_of(g.k, some_rows_of_k ? row : 1));
   p.padding = up_to_multiple(p.padding, row);
   p.batch_padding = up_to_multiple(p.batch_padding, row);
   return p;
+}
+
+double multiply_adds(const problem& p) {
+  return double(p.batch) * double(p.m) * double(p.n) * double(p.k);
+}
+double matrices_bytes(const problem& p) {
+  const double m = double(p.m), n = double(p.n), k = double(p.k);
+  return double(p.batch) *
+         (m * k * double(type_size(p.dtype.a)) + k * n * double(type_size(p.dtype.b)) +
+          m * n * double(type_size(p.dtype.c)));
+}
+
+// Why a check cannot have the problem; "": it can. It may take some times as long as the cell's own
+// one, or as one that is small, and half of the memory, since some checks hold two copies.
+std::string why_too_large(const candidate& c, const problem& p) {
+  const problem& own = c.current_problem();
+  const double small = c.who().simulated ? 0x1p31 : 0x1p33;  // that is 2048³
+  constexpr double kTimesAsLong = 8, kSurelyFits = 0x1p28;
+  const double bytes = matrices_bytes(p);
+  if (std::max({p.m, p.n, p.k}) > 2 * kLargestDimension) return "is too large";
+  if (bytes > std::max(kSurelyFits, matrices_bytes(own)) &&
+      2 * bytes > double(devices::free_memory(devices::find(c.who().device))))
+    return fmt::format("does not fit into memory ({:.1f} GB)", bytes / 1e9);
+  const bool is_long = multiply_adds(p) > std::max(small, kTimesAsLong * multiply_adds(own));
+  return is_long ? "takes too long" : "";
 }
 
 }  // namespace
@@ -33,6 +66,9 @@ fitted_problem fit(candidate& c, const problem& p) {
     return c.client().objection(c.who().device, c.who().variant, asked);
   };
   const problem first = rounded_up(p, c.who().description.granularity);
+  if (const std::string why = why_too_large(c, first); !why.empty())
+    return {std::nullopt, fmt::format("{} is {} in whole tiles, which {}", shape_name(p),
+                                      shape_name(first), why)};
   const auto objection = objection_to(first);
   if (!objection) return {first, ""};
   for (std::int64_t step = 2; step <= kLargestStep; step *= 2) {

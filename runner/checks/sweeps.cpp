@@ -321,10 +321,9 @@ std::vector<problem> near_size(const candidate& c) {
 covered run_precision_probe(candidate& c) {
   const element_types& types = c.current_problem().dtype;
   // Up to this K all sums are exact; those of 32-bit integers wrap.
-  const std::int64_t exact_k = types.a == KZOO_I8                           ? 16384
-                               : c.declared() == KZOO_COMPUTE_FP16_SUMS     ? 16
-                               : c.declared() == KZOO_COMPUTE_FP32_NORMWISE ? 512
-                                                                            : 4096;
+  const std::int64_t exact_k = types.a == KZOO_I8                       ? 16384
+                               : c.declared() == KZOO_COMPUTE_FP16_SUMS ? 16
+                                                                        : 4096;
   // So that sums of 12-bit integers do not wrap, and those of bytes exceed what fp32 holds.
   const std::int64_t most_k = types.a == KZOO_I32 ? 40 : exact_k;
   std::vector<problem> list;

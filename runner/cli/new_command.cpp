@@ -164,12 +164,15 @@ int make_new(const new_options& options) {
   }
   write(folder, files);
   const std::string path = (folder / source).string();
+  const std::string program = shell_word(program_invocation_name);
+  const std::string run =
+      fmt::format("{} run quick --plugins {}", program, shell_word(path + ",naive"));
+  const std::string watch = fmt::format("{} watch {}", program, shell_word(path));
   print_to(stdout,
-           "{3}: a kernel that is right, to be made fast\n"
-           "  {0} quick --plugins {1}    runs it beside another\n"
-           "  {0} watch {2}                  runs it whenever you save it\n",
-           shell_word(program_invocation_name), shell_word(path + ",naive"), shell_word(path),
-           path);
+           "{}: a kernel that is right, to be made fast\n"
+           "  {}    runs it beside another\n"
+           "  {:{}}    runs it whenever you save it\n",
+           path, run, watch, run.size());
   return kOk;
 }
 

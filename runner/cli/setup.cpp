@@ -1,5 +1,6 @@
 #include "cli/setup.hpp"
 
+#include "cli/access_analysis.hpp"
 #include "cli/measured.hpp"
 #include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"
@@ -92,7 +93,11 @@ static std::set<roofline::resource> resources_of(const run::plan& p) {
 run::plan plan_on(results::experiment e, results::device device, const common_options& options) {
   const double timeout = e.verify.timeout_seconds;
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
-  return run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout));
+  run::find_access_analysis analyses = access_analyses(e.overridden.build_args);
+  run::plan plan =
+      run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout));
+  plan.find_access_analysis = std::move(analyses);
+  return plan;
 }
 
 run::plan plan_for(results::experiment e, const common_options& options) {

@@ -1,3 +1,4 @@
+#include "cli/access_analysis.hpp"
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
 #include "cli/setup.hpp"
@@ -55,6 +56,7 @@ target target_of_library(const validate_options& options, const file_selector& n
   if (d && t.device.abi.kind != d->device) {
     input::refuse(name.path, fmt::format("it is built for {}, not for {}", kind, t.device.id));
   }
+  if (c.client) c.client->see_only(t.device);
   t.plugins.push_back(std::move(c));
   return t;
 }
@@ -101,6 +103,7 @@ int validate(const validate_options& options) {
   run::validation_options how;
   how.tier = experiment::parse_tier(options.tier, "--tier");
   how.show_errors = options.show_errors;
+  how.find_access_analysis = access_analyses(options.build_args);
   if (!options.size.empty()) {
     how.size = experiment::parse_shape(options.size);
     if (!how.size) refuse_flag("--size", experiment::kShapeForm, options.size);

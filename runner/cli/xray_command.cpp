@@ -78,6 +78,12 @@ int exit_code(const xray::document& d) {
   return ok ? kOk : kSomeCellFailed;
 }
 
+// Whether the judge has done so already.
+bool was_analysed(const std::vector<results::finding>& findings) {
+  return std::ranges::find(findings, results::kAccesses, &results::finding::check) !=
+         findings.end();
+}
+
 std::string hint_for(const results::plugin_record& plugin, const std::string& variant,
                      const std::string& experiment) {
   if (!plugin.description || plugin.description->native) return "";
@@ -117,7 +123,9 @@ std::string xray_hint(const results::document& d) {
   for (const results::cell& c : d.cells) {
     const auto plugin =
         std::ranges::find(d.plugins, c.kernel.plugin, &results::plugin_record::name);
-    if (c.verdict != verdict::wrong || d.device.id != "cpu" || plugin == d.plugins.end()) continue;
+    if (c.verdict != verdict::wrong || was_analysed(c.findings) || d.device.id != "cpu" ||
+        plugin == d.plugins.end())
+      continue;
     if (const std::string hint =
             hint_for(*plugin, fmt::format("{}@{}", c.kernel.variant, shape_name(d.problem_of(c))),
                      d.experiment.file.string());
@@ -134,7 +142,7 @@ std::string xray_hint(const results::validation& v) {
     const auto plugin =
         std::ranges::find(v.plugins, one.kernel.substr(0, colon), &results::plugin_record::name);
     if (v.device.id == "cpu" && plugin != v.plugins.end() &&
-        std::ranges::any_of(one.findings, fails))
+        std::ranges::any_of(one.findings, fails) && !was_analysed(one.findings))
       return hint_for(*plugin, one.kernel.substr(colon + 1), "quick");
   }
   return "";

@@ -30,6 +30,8 @@ json plugin_client::call(operation op, json request, double more_seconds) {
   } catch (const std::system_error& e) {
     give_up(verdict::error, fmt::format("the worker could not be reached: {}", e.what()));
   }
+  for (const auto& name : reply.value("libraries", std::vector<std::string>()))
+    libraries_.insert(printable(name, kLongestText));
   if (!reply.contains("status")) return reply;
   const auto reason = printable(reply.value("reason", ""), kLongestText);
   const auto status = reply.value("status", "");
@@ -113,6 +115,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
     throw failure(verdict::error, before->second);
   if (const auto why = objection(device, variant, p)) decline(*why);
   prepared_[slot] = p;
+  prepared_variant_ = variant;
   const std::string run = name_of_run(variant, p);
   std::erase(ran_, run);
   ran_.push_back(run);
@@ -209,6 +212,21 @@ void plugin_client::leave() {
 
 void plugin_client::note_replacement(const std::string& how_it_ended) {
   replacement_ = how_it_ended;
+}
+
+std::vector<std::string> plugin_client::unnamed_libraries() const {
+  const std::string own = file_.stem().string();
+  std::vector<std::string> unnamed;
+  for (const std::string& name : libraries_)
+    if (own.find(name) == std::string::npos) unnamed.push_back(name);
+  return unnamed;
+}
+
+std::string plugin_client::take_interference(std::uint32_t variant) {
+  using by_whom = std::optional<std::uint32_t>;
+  for (const by_whom by : {by_whom(variant), by_whom()})
+    if (const auto found = interference_.extract(by)) return found.mapped();
+  return "";
 }
 
 void plugin_client::forget_session() {

@@ -5,6 +5,7 @@
 #include "core/problem.hpp"
 #include "core/verdict.hpp"
 #include "process/shared_memory.hpp"
+#include "results/device.hpp"
 #include "results/plugin.hpp"
 #include "worker/messages.hpp"
 #include "worker/operations.hpp"
@@ -16,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,6 +32,8 @@ class plugin_client {
  public:
   virtual ~plugin_client() = default;
 
+  // No other device is asked for from now on, and no other GPU is to be seen by the plugin.
+  virtual void see_only(const results::device&) {}
   // Loads the library.
   results::plugin_description open();
   // Why the variant declines the problem on the device; nothing where it accepts.
@@ -73,6 +77,14 @@ class plugin_client {
   // the last call; "" where it has not. A stopped process can only be killed from outside.
   std::string take_replacement() { return std::exchange(replacement_, ""); }
 
+  // What this variant has changed of the runner's own process, since the last call: "limits,
+  // processors"; "" for nothing. What the library did when it was loaded is said of any variant.
+  std::string take_interference(std::uint32_t variant);
+
+  // The libraries for matrix products that the plugin has loaded, at any time, and that its name
+  // does not contain: "cublas".
+  std::vector<std::string> unnamed_libraries() const;
+
   // What the last run() or copy_result() copied: the C buffer with its redzones, or rows of it.
   // Valid until the next call.
   std::span<const std::byte> output();
@@ -91,6 +103,9 @@ class plugin_client {
 
   // For take_replacement(): the session's process has ended between its turns.
   void note_replacement(const std::string& how_it_ended);
+
+  // For take_interference(): of the variant that was prepared last.
+  void note_interference(const std::string& changed) { interference_[prepared_variant_] = changed; }
 
   process::shared_memory& output_memory() { return output_; }
   const std::filesystem::path& file() const { return file_; }
@@ -113,6 +128,9 @@ class plugin_client {
   std::filesystem::path file_;
   double timeout_seconds_;
   std::string replacement_;
+  std::set<std::string> libraries_;                // for matrix products, that it has loaded
+  std::optional<std::uint32_t> prepared_variant_;  // the last one
+  std::map<std::optional<std::uint32_t>, std::string> interference_;
   process::shared_memory output_;
   std::map<int, problem> prepared_;  // by slot
   std::size_t output_bytes_ = 0;

@@ -1,9 +1,11 @@
 // Declared in client/plugin_client.hpp.
 
 #include "client/plugin_client.hpp"
+#include "client/visible_gpu.hpp"
 #include "process/child.hpp"
 #include "process/command.hpp"
 #include "process/resident.hpp"
+#include "process/settings.hpp"
 #include "process/source_frames.hpp"
 #include "worker/operations.hpp"
 #include "worker/worker.hpp"
@@ -16,6 +18,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace kzoo::client {
@@ -32,17 +35,33 @@ constexpr double kWatchSeconds = 0.25;
 class process_client final : public plugin_client {
  public:
   process_client(std::filesystem::path file, double timeout_seconds)
-      : plugin_client(std::move(file), timeout_seconds) {}
+      : plugin_client(std::move(file), timeout_seconds) {
+    process::restore_own_settings();  // takes them, before any plugin is loaded
+  }
+  ~process_client() override {
+    if (last_ == this) last_ = nullptr;
+  }
+  process_client(const process_client&) = delete;
+  process_client& operator=(const process_client&) = delete;
+
+  void see_only(const results::device& d) override {
+    const std::string setting = hiding_all_but(d);
+    if (setting != hides_others_) leave();  // a process keeps the GPUs that it has seen
+    hides_others_ = setting;
+  }
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
-    if (!worker_) worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd());
+    restore_settings();
+    last_ = this;
+    if (!worker_)
+      worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd(), hides_others_);
     const auto op = worker::find_operation(request.at("op").get<std::string>());
     const std::string_view doing = worker::names_of(op.value()).doing;
     // A worker runs only while it has a request: between its turns nothing that its plugin left
     // running disturbs the others.
     worker_->resume();
-    if (!worker_->control().send(request)) give_up_crashed(doing);
+    if (!worker_->control().send(as_seen_there(request))) give_up_crashed(doing);
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
     for (;;) {
@@ -62,6 +81,7 @@ class process_client final : public plugin_client {
         try {
           if (auto reply = worker_->control().receive(closed)) {
             worker_->hold();
+            restore_settings();
             return std::move(*reply);
           }
         } catch (const nlohmann::json::exception&) {
@@ -83,6 +103,13 @@ class process_client final : public plugin_client {
   }
 
  private:
+  // The only GPU that it sees is the first.
+  nlohmann::json as_seen_there(nlohmann::json request) const {
+    if (!hides_others_.empty() && request.contains("device"))
+      request.update({{"device", "cuda:0"}, {"alone", true}});
+    return request;
+  }
+
   // Fails for a worker that will not answer, or holds too much memory.
   void watch(std::string_view doing) {
     if (worker_->is_stopped()) {
@@ -98,6 +125,14 @@ class process_client final : public plugin_client {
                           held / 1e9, limit / 1e9, doing));
     }
     worker_->watch_memory();
+  }
+
+  // Sets back what was changed of this process by the plugin that had the last turn, before that
+  // harms others.
+  static void restore_settings() {
+    const process::settings::restored found = process::restore_own_settings();
+    if (found.changed.empty() || last_ == nullptr) return;
+    last_->note_interference(found.changed + (found.all ? "" : ", for good"));
   }
 
   [[noreturn]] void give_up(verdict v, const std::string& why) {
@@ -117,6 +152,8 @@ class process_client final : public plugin_client {
                                                 process::with_line(log_.last_line(), file())));
   }
 
+  static inline process_client* last_ = nullptr;
+  std::string hides_others_;  // the setting by which its process sees one GPU; "": nothing to hide
   process::output_log log_;
   std::optional<process::child> worker_;
   double memory_limit_ = double(worker::worker_memory_limit());

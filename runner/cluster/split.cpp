@@ -6,8 +6,8 @@
 namespace kzoo::cluster {
 
 double estimated_work(const problem& p) {
-  // As if each problem had so many operations more: judging and the rounds of timing take a while
-  // however small it is.
+  // Added to the operations of each problem: judging and the rounds of timing take a while however
+  // small it is.
   constexpr double kEach = 2.0 * 512 * 512 * 512;
   return kEach + p.flops();
 }

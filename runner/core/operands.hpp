@@ -4,6 +4,8 @@
 #include "core/problem.hpp"
 #include "data/matrix.hpp"
 
+#include <cstdint>
+
 namespace kzoo {
 
 struct operands {
@@ -13,5 +15,9 @@ struct operands {
 // With beta = 0 all of C is poison: an element that still holds it was not written, and reading one
 // turns the result into NaN.
 operands operands_of(const problem& p);
+
+// How many products of an element of C can be other than 0: K, or fewer where A or B is sparse at
+// any K, so that its integers are exact at any.
+std::int64_t most_terms(const problem& p);
 
 }  // namespace kzoo

@@ -70,7 +70,7 @@ contents contents_of(const named_result& r, plotted_cells& how) {
     found.gains = found.gains || p.gain.has_value();
     found.power_capped = found.power_capped || (c.conditions.power_capped() && c.conditions.watts);
     if (const double mhz = timing::median_mhz(*c.time); mhz > 0) clocks.insert(mhz);
-    if (d.peaks) found.intensities.insert(roofline::intensity_of(*d.peaks, d.problem_of(c)));
+    if (d.peak_of(c)) found.intensities.insert(roofline::intensity_of(*d.peaks, d.problem_of(c)));
   }
   constexpr double kSteady = 1.02;
   found.clocks_differ = !clocks.empty() && *clocks.rbegin() > kSteady * *clocks.begin();

@@ -35,7 +35,7 @@ void add_gains(const named_result& r, const std::vector<const cell*>& fastest, p
     const auto step = r.steps.find(c->kernel.plugin);
     if (step == r.steps.end() || f.is_own(c->kernel.plugin)) continue;
     if (before != nullptr && r.steps.at(before->kernel.plugin) == step->second)
-      all[c].gain = before->time->median_ms / c->time->median_ms;
+      all[c].gain = r.document->ratio_of(*before, *c);
     before = c;
   }
 }
@@ -136,8 +136,7 @@ void add_labels(const std::vector<drawn_cell>& cells, const labelled_plot& plot,
 double roof_of(const document& d) {
   double highest = 0;
   for (const cell& c : d.cells)
-    if (d.peaks && is_timed(c))
-      highest = std::max(highest, d.peaks->peak(c.declared).value_or(0) / 1e9);
+    if (is_timed(c)) highest = std::max(highest, d.peak_of(c).value_or(0) / 1e9);
   return std::log(highest);
 }
 

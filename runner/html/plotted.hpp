@@ -2,6 +2,7 @@
 // What only charts need of a cell: where it is drawn, in which colour, and where its label stands.
 
 #include "html/named_result.hpp"
+#include "timing/bootstrap.hpp"
 
 #include <cmath>
 #include <map>
@@ -16,9 +17,9 @@ namespace kzoo::html {
 inline constexpr double kLinesHeight = 340, kRooflineHeight = 320;
 
 struct plotted {
-  bool fastest = false;        // of its plugin's variants on the problem
-  std::optional<double> gain;  // of a step of a ladder over the step before it
-  std::string tone = "other";  // or as tones_of() says
+  bool fastest = false;               // of its plugin's variants on the problem
+  std::optional<timing::ratio> gain;  // of a step of a ladder over the step before it
+  std::string tone = "other";         // or as tones_of() says
   std::string sweep;  // what its problem has beside its size, where it is timed at several sizes
   double bar = NAN;   // percent of the baseline's speed if all of the result have one, else GFLOP/s
   double low = NAN, high = NAN;  // of the bar's 95 % interval

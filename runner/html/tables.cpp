@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -48,10 +49,11 @@ void for_each_cell(
     for (const cell& c : r.document->cells) f(r, c, number++);
 }
 
-// "44.8x as fast", "3.1 % faster", "2.0 % slower".
-std::string gain_text(double gain) {
-  if (gain >= 2) return number_text(gain) + "x as fast";
-  const double percent = 100 * (gain - 1);
+// "44.8x as fast", "3.1 % faster", "2.0 % slower", "tie".
+std::string gain_text(const timing::ratio& gain) {
+  if (gain.tie()) return "tie";
+  if (gain.value >= 2) return number_text(gain.value) + "x as fast";
+  const double percent = 100 * (gain.value - 1);
   return fmt::format("{:.1f} % {}", std::abs(percent), percent < 0 ? "slower" : "faster");
 }
 
@@ -81,7 +83,7 @@ void add_plotted(csv_line& l, const document& d, const cell& c, const plotted& h
   l.number("rate_label", how.rate_label);
   l.number("relative_label", how.relative_label);
   l.number("roofline_label", how.roofline_label);
-  l.number("intensity", d.peaks && timed ? roofline::intensity_of(*d.peaks, p) : NAN);
+  l.number("intensity", timed && d.peak_of(c) ? roofline::intensity_of(*d.peaks, p) : NAN);
   l.add("error_text", report::accuracy_text(d, c));
   const double allowed = c.accuracy ? 100 * c.accuracy->worst_of_allowed : 0;
   l.number("percent_of_allowed", allowed > 0 ? allowed : NAN);
@@ -102,14 +104,12 @@ void add_plotted(csv_line& l, const document& d, const cell& c, const plotted& h
 
 // The roofs of a result over the intensities that are plotted. Where one bends is drawn if that is
 // near. The name stands at the right end; roofs close to each other share one.
-void add_roofs(csv_table& t, const named_result& r, const std::set<kzoo_precision>& precisions,
+void add_roofs(csv_table& t, const named_result& r, const std::map<kzoo_precision, double>& peaks,
                double left, double right) {
   constexpr double kMargin = 1.3, kNear = 4, kClose = 1.25;
-  const roofline::peaks& peaks = *r.document->peaks;
-  const double memory = *roofline::memory_rate(peaks);
+  const double memory = *roofline::memory_rate(*r.document->peaks);
   std::vector<std::pair<double, kzoo_precision>> roofs;
-  for (const kzoo_precision p : precisions)
-    if (const auto peak = peaks.peak(p)) roofs.emplace_back(*peak, p);
+  for (const auto& [precision, peak] : peaks) roofs.emplace_back(peak, precision);
   std::ranges::sort(roofs);
   std::string names;
   for (std::size_t i = 0; i < roofs.size(); ++i) {
@@ -219,16 +219,17 @@ std::string roofs_table(std::span<const named_result> all) {
   for (const named_result& r : all) {
     const document& d = *r.document;
     if (!d.peaks || !roofline::memory_rate(*d.peaks)) continue;
-    std::set<kzoo_precision> precisions;
+    std::map<kzoo_precision, double> peaks;
     double left = INFINITY, right = 0;
     for (const cell& c : d.cells) {
-      if (!is_timed(c)) continue;
-      precisions.insert(c.declared);
+      const auto peak = is_timed(c) ? d.peak_of(c) : std::nullopt;
+      if (!peak) continue;
+      peaks[c.declared] = *peak;
       const double x = roofline::intensity_of(*d.peaks, d.problem_of(c));
       left = std::min(left, x);
       right = std::max(right, x);
     }
-    add_roofs(t, r, precisions, left, right);
+    add_roofs(t, r, peaks, left, right);
   }
   return t.take();
 }

@@ -55,7 +55,8 @@ bool has_profiler() {
 
 }  // namespace
 
-child::child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd) {
+child::child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd,
+             const std::string& setting) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw_errno("socketpair");
@@ -69,6 +70,7 @@ child::child(std::string_view command, const output_log& log, std::optional<int>
       {its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
   if (shared_memory_fd) given.push_back({*shared_memory_fd, kSharedMemoryFd});
   std::vector<std::string> settings;
+  if (!setting.empty()) settings.push_back(setting);
   if (!has_profiler()) settings.push_back("TMPDIR=" + temporary_.emplace().path().string());
   pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given, settings);
   pidfd_ = descriptor(pidfd_open(pid_, 0));

@@ -10,6 +10,7 @@
 #include "process/settings.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <sys/types.h>
@@ -25,8 +26,9 @@ class child {
  public:
   // The child has its end of control() at kControlFd and, if given, `shared_memory_fd` at
   // kSharedMemoryFd. What it prints goes to `log`. Its TMPDIR is a folder of its own,
-  // unless a profiler works in it.
-  child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd = {});
+  // unless a profiler works in it. `setting` is "NAME=value" of its environment; "": none.
+  child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd = {},
+        const std::string& setting = "");
   ~child();
   child(const child&) = delete;
   child& operator=(const child&) = delete;
@@ -45,7 +47,7 @@ class child {
   void hold();
   void resume();
   // Sets back what others have changed of it since hold(). Returns whether it could.
-  bool set_back() const { return !held_with_ || held_with_->restore(); }
+  bool set_back() const { return !held_with_ || held_with_->restore().all; }
   // Whether a signal has stopped it, so that no message will come.
   bool is_stopped() const;
   // Records what it holds of memory that would outlive it.

@@ -1,6 +1,7 @@
 #include "process/confinement.hpp"
 
 #include "os/posix.hpp"
+#include "process/refused_calls.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -74,9 +75,7 @@ void allow(int rules, const fs::path& place, std::uint64_t rights) {
   syscall(landlock::kAddRule, rules, landlock::kBeneath, &rule, 0);
 }
 
-}  // namespace
-
-void confine(const std::vector<fs::path>& writable) {
+void restrict_files(const std::vector<fs::path>& writable) {
   const long version = syscall(landlock::kCreate, nullptr, std::size_t{0}, landlock::kAskVersion);
   if (version < 1) return;
   const landlock::ruleset wanted{landlock::writes(version), 0,
@@ -87,9 +86,16 @@ void confine(const std::vector<fs::path>& writable) {
   if (rules.fd() < 0) return;
   for (const auto& places : {writable, folders_of_cuda(), {"/dev", "/proc"}})
     for (const fs::path& place : places) allow(rules.fd(), place, wanted.handled_fs);
-  // A condition of the next call: programs started from here gain no rights by setuid.
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   syscall(landlock::kRestrict, rules.fd(), 0);
+}
+
+}  // namespace
+
+void confine(const std::vector<fs::path>& writable) {
+  // A condition of both: programs started from here gain no rights by setuid.
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  restrict_files(writable);
+  refuse_calls();
 }
 
 }  // namespace kzoo::process

@@ -1,5 +1,5 @@
 #pragma once
-// The child processes of this one: those that spawn() started, and strays that plugins left behind.
+// The child processes of this one: those that spawn() started, and orphans that plugins left.
 
 #include <optional>
 #include <vector>

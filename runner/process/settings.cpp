@@ -1,10 +1,15 @@
 #include "process/settings.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 namespace kzoo::process {
@@ -35,30 +40,42 @@ settings settings::of(pid_t pid) {
   return now;
 }
 
-bool settings::restore() const {
-  bool all = true;
-  const auto set_back = [&](bool differs, const auto& call) {
-    if (differs && call() != 0) all = false;
+settings::restored settings::restore() const {
+  restored result;
+  std::vector<std::string_view> changed;
+  const auto set_back = [&](std::string_view what, bool differs, const auto& call) {
+    if (!differs) return;
+    if (std::ranges::find(changed, what) == changed.end()) changed.emplace_back(what);
+    if (call() != 0) result.all = false;
   };
   for (int i = 0; i < RLIMIT_NLIMITS; ++i) {
     const auto resource = static_cast<__rlimit_resource>(i);
     const rlimit& was = limits_[std::size_t(i)];
     rlimit now = was;
     prlimit(pid_, resource, nullptr, &now);  // unchanged if it has ended
-    set_back(now.rlim_cur != was.rlim_cur || now.rlim_max != was.rlim_max,
+    set_back("limits", now.rlim_cur != was.rlim_cur || now.rlim_max != was.rlim_max,
              [&] { return prlimit(pid_, resource, &was, nullptr); });
   }
   for (const thread& was : threads_) {
     const thread now = of_thread(was.id);
     if (now.policy < 0) continue;  // it has ended
-    set_back(!CPU_EQUAL(&now.processors, &was.processors),
+    set_back("processors", !CPU_EQUAL(&now.processors, &was.processors),
              [&] { return sched_setaffinity(was.id, sizeof was.processors, &was.processors); });
-    set_back(now.policy != was.policy || now.priority.sched_priority != was.priority.sched_priority,
+    set_back("scheduling",
+             now.policy != was.policy || now.priority.sched_priority != was.priority.sched_priority,
              [&] { return sched_setscheduler(was.id, was.policy, &was.priority); });
-    set_back(now.niceness != was.niceness,
+    set_back("niceness", now.niceness != was.niceness,
              [&] { return setpriority(PRIO_PROCESS, static_cast<id_t>(was.id), was.niceness); });
   }
-  return all;
+  result.changed = fmt::format("{}", fmt::join(changed, ", "));
+  return result;
+}
+
+settings::restored restore_own_settings() {
+  static settings known = settings::of(getpid());
+  settings::restored result = known.restore();
+  if (!result.all) known = settings::of(getpid());  // whoever comes next has not done it
+  return result;
 }
 
 }  // namespace kzoo::process

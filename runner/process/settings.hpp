@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <string>
 #include <vector>
 
 namespace kzoo::process {
@@ -16,9 +17,12 @@ class settings {
   // Those of the process now. Empty if it has ended.
   static settings of(pid_t pid);
 
-  // Sets back what is no longer as it was, in the threads that there were. Returns whether it
-  // could: a hard limit is raised, and a nice value lowered, by privileged users alone.
-  bool restore() const;
+  struct restored {
+    std::string changed;  // "limits, processors"; "" if all was as before
+    bool all = true;  // a hard limit is raised, and a nice value lowered, by the privileged alone
+  };
+  // Sets back what is no longer as it was, in the threads that there were.
+  restored restore() const;
 
  private:
   struct thread {
@@ -34,5 +38,9 @@ class settings {
   std::array<rlimit, RLIMIT_NLIMITS> limits_{};
   std::vector<thread> threads_;
 };
+
+// Sets back what others have changed of this process, and of the threads that it had at the first
+// call, since the last call.
+settings::restored restore_own_settings();
 
 }  // namespace kzoo::process

@@ -174,8 +174,8 @@ class cause_search {
     return "";
   }
 
-  // A or B, or both, of another product of the batch: of the same one everywhere, or of one that is
-  // always so many further on, where products before the first are counted from the last.
+  // A or B, or both, of another product of the batch: of the same one everywhere, or of the one
+  // a fixed number further on, where products before the first are counted from the last.
   std::string other_product() const {
     constexpr std::int64_t kMostTried = 64;
     const std::int64_t count = problem_.batch;

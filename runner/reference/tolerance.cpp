@@ -1,6 +1,7 @@
 #include "reference/tolerance.hpp"
 
 #include "core/operands.hpp"
+#include "core/precision.hpp"
 #include "data/contents.hpp"
 #include "reference/formula.hpp"
 
@@ -10,44 +11,11 @@
 namespace kzoo::reference {
 namespace {
 
-// The precision of an input format: the stored bits of its significand, and the largest relative
-// error of converting a value to it.
-struct input_format {
-  int stored_bits;
-  double unit;
-};
-input_format declared_inputs(kzoo_precision declared) {
-  switch (declared) {
-    case KZOO_COMPUTE_TF32:  // tensor cores truncate, with twice the error of rounding
-      return {10, 0x1p-10};
-    case KZOO_COMPUTE_FP16:
-    case KZOO_COMPUTE_FP16_SUMS:
-      return {10, 0x1p-11};
-    case KZOO_COMPUTE_BF16:
-      return {7, 0x1p-8};
-    case KZOO_COMPUTE_FP8:
-      return {3, 0x1p-4};
-    case KZOO_COMPUTE_FP64:
-      return {52, 0x1p-53};
-    default:
-      return {23, kUnit};
-  }
-}
-int stored_bits(kzoo_type type) {
-  switch (type) {
-    case KZOO_F64:
-      return 52;
-    case KZOO_F16:
-      return 10;
-    case KZOO_BF16:
-      return 7;
-    case KZOO_E4M3:
-      return 3;
-    case KZOO_E5M2:
-      return 2;
-    default:
-      return 23;
-  }
+// The largest relative error of converting an input to the declared precision.
+double input_unit(kzoo_precision declared) {
+  // Tensor cores cut bits off to get TF32, with twice the error of rounding.
+  return std::ldexp(
+      1.0, declared == KZOO_COMPUTE_TF32 ? -input_bits(declared) : -input_bits(declared) - 1);
 }
 
 // The largest relative error of an addition, and below which magnitude integers are added exactly.
@@ -88,10 +56,9 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);
   per_start_ = unit_ * kWalk * root_k;
   // f16 elements lose no bits as TF32, nor bf16 elements as f16.
-  const input_format inputs = declared_inputs(declared);
   const bool narrowed =
-      inputs.stored_bits < std::max(stored_bits(p.dtype.a), stored_bits(p.dtype.b));
-  if (narrowed) per_product_ = 2.0 * inputs.unit * std::min(1.0, kWalk / root_k);
+      input_bits(declared) < std::max(stored_bits(p.dtype.a), stored_bits(p.dtype.b));
+  if (narrowed) per_product_ = 2.0 * input_unit(declared) * std::min(1.0, kWalk / root_k);
   if (declared == KZOO_COMPUTE_FP8)
     per_product_ += kFp8Unit * std::min(kFp8Most, kFp8Walk / root_k);
   // Products and sums below the smallest normal number lose up to half the smallest subnormal each.
@@ -111,12 +78,13 @@ void tolerance::bound_norm_wise(const problem& p) {
   const operands o = operands_of(p);
   const auto k = static_cast<double>(p.k);
   const scalars s = held_scalars(p);
-  const double products = std::abs(s.alpha) * k * data::norm_of(o.a) * data::norm_of(o.b);
+  const double product = std::abs(s.alpha) * data::norm_of(o.a) * data::norm_of(o.b);
   const double start = s.beta == 0.0 ? 0.0 : std::abs(s.beta) * data::norm_of(o.c);
-  per_element_ = unit_ * ((kLevelGrowth * std::sqrt(k) + kLevelSlack) * (products + start) +
+  per_element_ = unit_ * ((kLevelGrowth * std::sqrt(k) + kLevelSlack) * (k * product + start) +
                           kWalk * std::sqrt(k) * start);
   per_magnitude_ = per_start_ = 0.0;
-  exact_sums_ = exact_sums_ && kLevelPeak * (products + start) < exact_below_;
+  const auto terms = static_cast<double>(most_terms(p));
+  exact_sums_ = exact_sums_ && kLevelPeak * (terms * product + start) < exact_below_;
 }
 
 }  // namespace kzoo::reference

@@ -43,7 +43,8 @@ inline constexpr double kFp8Walk = 32.0;
 //                                                                    + |beta| ||C0||
 //             + u * kWalk * sqrt(K) * |beta| ||C0||
 // with the largest magnitude that a matrix can hold as its norm: data::norm_of(). The bound is the
-// same for all elements, also where S = 0. Integers are exact while kLevelPeak * N < 2^24.
+// same for all elements, also where S = 0. Integers are exact while kLevelPeak * N < 2^24; there
+// only products that are not 0 count, fewer than K where A or B is sparse.
 inline constexpr double kLevelGrowth = 3.0;
 inline constexpr double kLevelSlack = 25.0;
 inline constexpr double kLevelPeak = 6.0;

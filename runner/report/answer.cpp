@@ -259,9 +259,14 @@ answer answer_of(const document& d, const focus& f) {
 std::vector<std::string> limits_of(const document& d, const cell& c) {
   std::vector<std::string> lines;
   if (const auto floor = d.floor_of(c)) {
-    lines.push_back(fmt::format("{:.0f} % of what the roofline allows: the least time is {}, {}.",
-                                100 * floor->ms / c.time->median_ms, time_text(floor->ms),
-                                text_of(*floor)));
+    const std::string share = fmt::format("{:.0f} % of ", 100 * floor->ms / c.time->median_ms);
+    const std::string least = fmt::format("{}, {}.", time_text(floor->ms), text_of(*floor));
+    lines.push_back(
+        d.peak_of(c)
+            ? share + "what the roofline allows: the least time is " + least
+            : fmt::format("No measured peak bounds its {} arithmetic. Memory traffic alone "
+                          "takes at least {}its time: {}",
+                          precision_name(c.declared), share, least));
   }
   const results::conditions& k = c.conditions;
   const double mhz = c.time ? timing::median_mhz(*c.time) : 0;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::report {
@@ -20,7 +21,9 @@ using results::document;
 // What is known of one kernel.
 struct checked_kernel {
   std::string name, plugin;
-  std::map<verdict, std::size_t> verdicts;
+  // With " (bf16)" where it passed in a lower precision.
+  std::map<std::pair<verdict, std::string>, std::size_t> verdicts;
+  bool passed = true;
   const cell* least_accurate = nullptr;
   agreed others;
 };
@@ -44,9 +47,10 @@ std::vector<checked_kernel> all_of(const document& d) {
       const cell& c = cells[i];
       if (is_declined(c.verdict)) continue;
       const auto [at, is_new] = known.emplace(c.kernel.name(), all.size());
-      if (is_new) all.push_back({at->first, c.kernel.plugin, {}, nullptr, {}});
+      if (is_new) all.push_back({at->first, c.kernel.plugin, {}, true, nullptr, {}});
       checked_kernel& k = all[at->second];
-      ++k.verdicts[c.verdict];
+      ++k.verdicts[{c.verdict, lower_mark(d, c)}];
+      k.passed = k.passed && c.verdict == verdict::pass;
       k.others.add(others[i]);
       if (is_worse(d, c, k.least_accurate)) k.least_accurate = &c;
     }
@@ -56,10 +60,9 @@ std::vector<checked_kernel> all_of(const document& d) {
 
 table::field verdicts_field(const checked_kernel& k) {
   std::string text;
-  for (const auto& [v, count] : k.verdicts)
-    add_item(text, fmt::format("{} {}", count, verdict_name(v)));
-  const bool passed = k.verdicts.size() == 1 && k.verdicts.contains(verdict::pass);
-  return {text, passed ? style::good : style::bad};
+  for (const auto& [what, count] : k.verdicts)
+    add_item(text, fmt::format("{} {}{}", count, verdict_name(what.first), what.second));
+  return {text, k.passed ? style::good : style::bad};
 }
 
 }  // namespace

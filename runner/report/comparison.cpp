@@ -1,6 +1,7 @@
 #include "report/comparison.hpp"
 
 #include "os/number_text.hpp"
+#include "report/problem_table.hpp"
 
 #include <fmt/format.h>
 
@@ -61,17 +62,18 @@ table pair_table() {
   return t;
 }
 
-std::vector<table::field> row(const compare::pair& p) {
+std::vector<table::field> row(const comparison& c, const compare::pair& p) {
   std::string much, interval;
   if (p.time) much = percent(p.time->value);
   if (p.time && p.time->likely)
     interval = percent(p.time->likely->low) + " to " + percent(p.time->likely->high);
+  const std::string lower = p.after != nullptr ? lower_than(c.after, *p.after, p.before) : "";
   return {{(p.before != nullptr ? p.before : p.after)->kernel.name()},
           {time_or_verdict(p.before)},
           {time_or_verdict(p.after)},
           {much},
           {interval, style::dim},
-          {std::string(change_name(p.change)), style_of_change(p.change)}};
+          {std::string(change_name(p.change)) + lower, style_of_change(p.change)}};
 }
 
 }  // namespace
@@ -89,7 +91,7 @@ table change_table(const comparison& c, const std::string& plugin) {
     if (in_both(p)) kernels.insert(p.after->kernel);
   for (const compare::pair& p : c.pairs) {
     if (!in_both(p)) continue;
-    std::vector<table::field> fields = row(p);
+    std::vector<table::field> fields = row(c, p);
     if (kernels.size() == 1) fields[0].text.clear();
     fields.insert(fields.begin(), {problem_name(c.problem_of(p))});
     t.add_row(std::move(fields));
@@ -113,7 +115,8 @@ std::string comparison_text(const comparison& c, medium m) {
     const problem& here = c.problem_of(c.pairs[i]);
     table t = pair_table();
     const std::size_t first = i;
-    for (; i < c.pairs.size() && c.problem_of(c.pairs[i]) == here; ++i) t.add_row(row(c.pairs[i]));
+    for (; i < c.pairs.size() && c.problem_of(c.pairs[i]) == here; ++i)
+      t.add_row(row(c, c.pairs[i]));
     p.line(problem_name(here), style::bold);
     p.add(t);
     for (std::size_t j = first; j < i; ++j) {
@@ -164,7 +167,8 @@ std::string ranking_text(const document& d, const std::string& baseline,
       t.add_row({{fmt::format("{}", t.rows() + 1)},
                  {each.cell->kernel.name()},
                  {time_text(each.cell->time->median_ms)},
-                 {number_text(each.speed.value) + "x"},
+                 {number_text(each.speed.value) + "x" +
+                  lower_than(d, *each.cell, d.baseline_of(*each.cell, baseline))},
                  {each.is_baseline ? "" : interval, style::dim},
                  {word, style::dim}});
     }

@@ -112,6 +112,7 @@ csv_line line_of(const document& d, const cell& c) {
   l.number("max_abs_error", c.accuracy ? c.accuracy->max_abs_error : NAN);
   l.number("error_over_sqrt_k", c.accuracy ? c.accuracy->rho_over_sqrt_k : NAN);
   l.number("worst_of_allowed", c.accuracy ? c.accuracy->worst_of_allowed : NAN);
+  l.add("batch_invariant", results::batch_invariance(c.findings));
   l.number("sustained_ms", c.sustained ? c.sustained->time.median_ms : NAN);
   l.number("sustained_watts", c.sustained ? c.sustained->watts.value_or(NAN) : NAN);
   l.number("joules", c.sustained ? c.sustained->joules().value_or(NAN) : NAN);

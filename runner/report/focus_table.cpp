@@ -20,8 +20,8 @@ namespace {
 using results::cell;
 using results::document;
 
-table::field verdict_of(const cell& c) {
-  return {std::string(verdict_name(c.verdict)), style_of(c.verdict)};
+table::field verdict_of(const document& d, const cell& c) {
+  return {verdict_text(d, c), style_of(c.verdict)};
 }
 
 // Speed, with what it is compared with.
@@ -42,7 +42,7 @@ void add_speed(std::vector<table::field>& row, const document& d, const cell& c,
 
 // What limits it.
 void add_limits(std::vector<table::field>& row, const document& d, const cell& c, bool launch) {
-  const auto floor = d.floor_of(c);
+  const auto floor = d.peak_of(c) ? d.floor_of(c) : std::nullopt;
   const double mhz = is_timed(c) ? timing::median_mhz(*c.time) : 0;
   const results::conditions& k = c.conditions;
   row.push_back({floor ? fmt::format("{:.0f}% of {}", 100 * floor->ms / c.time->median_ms,
@@ -68,7 +68,7 @@ table focus_rows(const document& d, const std::vector<const cell*>& cells, bool 
   for (const cell* c : cells) names.insert(c->kernel.name());
   const bool tells_variant = by_problem && names.size() > 1;
   const bool all_pass = std::ranges::all_of(
-      cells, [&](const cell* c) { return c->verdict == verdict::pass && is_timed(*c); });
+      cells, [&](const cell* c) { return verdict_text(d, *c) == "pass" && is_timed(*c); });
   const std::string baseline =
       d.experiment.baseline ? "vs " + d.experiment.baseline->text : std::string();
   table t;
@@ -78,7 +78,7 @@ table focus_rows(const document& d, const std::vector<const cell*>& cells, bool 
   t.add_column("variant", table::align::left);
   for (const cell* c : cells) {
     std::vector<table::field> row{{by_problem ? problem_name(d.problem_of(*c)) : c->kernel.name()},
-                                  all_pass ? table::field{} : verdict_of(*c)};
+                                  all_pass ? table::field{} : verdict_of(d, *c)};
     add_speed(row, d, *c, v);
     add_limits(row, d, *c, launch);
     row.push_back({tells_variant ? c->kernel.variant : "", style::dim});
@@ -124,10 +124,11 @@ table matrix(const document& d, const std::vector<std::string>& plugins) {
       if (at == plugins.end()) continue;
       table::field& field = rows[static_cast<std::size_t>(at - plugins.begin())].back();
       if (!is_timed(*c)) {
-        field = verdict_of(*c);
+        field = verdict_of(d, *c);
         continue;
       }
-      field.text = compared ? speedup_text(d, *c) : number_text(d.gflops(*c).value_or(0));
+      field.text = compared ? speedup_text(d, *c)
+                            : number_text(d.gflops(*c).value_or(0)) + lower_mark(d, *c);
       if (standing_of(d, *c).place == 1) field.style = style::bold;
     }
   }

@@ -144,22 +144,23 @@ pivot_value shown(const document& d, pivot_value wanted) {
   return wanted == pivot_value::speedup && !compared ? pivot_value::gflops : wanted;
 }
 
-table::field verdict_field(const cell& c) {
+table::field verdict_field(const document& d, const cell& c) {
   const bool fine = c.verdict == verdict::pass || c.verdict == verdict::unsupported;
-  return {std::string(verdict_name(c.verdict)), fine ? style::dim : style::bad};
+  return {verdict_text(d, c), fine ? style::dim : style::bad};
 }
 
 table::field measured(const document& d, const cell& c, pivot_value v, const view& shown) {
-  if (!c.time || !shows_time(c, shown)) return verdict_field(c);
-  const std::string text =
-      v == pivot_value::speedup ? speedup_text(d, c) : value_text(d, c, c.time->median_ms, v);
+  if (!c.time || !shows_time(c, shown)) return verdict_field(d, c);
+  const std::string text = v == pivot_value::speedup
+                               ? speedup_text(d, c)
+                               : value_text(d, c, c.time->median_ms, v) + lower_mark(d, c);
   const bool simulated = !text.empty() && c.time->clock == timing::clock::simulator;
   return {text + (simulated ? "*" : "")};
 }
 
 // An error, which is shown of a wrong result too.
-table::field error_field(const cell& c, const std::string& text) {
-  if (!c.accuracy || c.accuracy->rows_checked == 0) return verdict_field(c);
+table::field error_field(const document& d, const cell& c, const std::string& text) {
+  if (!c.accuracy || c.accuracy->rows_checked == 0) return verdict_field(d, c);
   return {text, c.verdict == verdict::pass ? style::plain : style::bad};
 }
 
@@ -185,9 +186,9 @@ std::vector<measure> measures_of(const document& d, pivot_value v, const view& s
   }
   const auto of = [](const cell& c) { return c.accuracy.value_or(reference::accuracy{}); };
   return {{"largest error / (u S)",
-           [of](const cell& c) { return error_field(c, number_text(of(c).max_rho)); }},
-          {"relative Frobenius error", [of](const cell& c) {
-             return error_field(c, fmt::format("{:.1e}", of(c).relative_frobenius));
+           [of, &d](const cell& c) { return error_field(d, c, number_text(of(c).max_rho)); }},
+          {"relative Frobenius error", [of, &d](const cell& c) {
+             return error_field(d, c, fmt::format("{:.1e}", of(c).relative_frobenius));
            }}};
 }
 

@@ -1,5 +1,6 @@
 #include "report/problem_table.hpp"
 
+#include "core/precision.hpp"
 #include "os/number_text.hpp"
 #include "report/agreement.hpp"
 
@@ -73,13 +74,13 @@ double speed_of(const document& d, const cell& c) {
 
 std::vector<table::field> row(const document& d, const cell& c, const agreed* others,
                               const view& v) {
-  std::vector<table::field> fields{{c.kernel.name()},
-                                   {std::string(verdict_name(c.verdict)), style_of(c.verdict)}};
+  std::vector<table::field> fields{{c.kernel.name()}, {verdict_text(d, c), style_of(c.verdict)}};
   const std::vector<table::field> times = time_fields(d, c, v);
   const table::field error{accuracy_text(d, c)};
   if (others != nullptr) fields.insert(fields.end(), {error, agreement_field(*others)});
   fields.insert(fields.end(), times.begin(), times.end());
   if (others == nullptr) fields.push_back(error);
+  fields.push_back({results::batch_invariance(c.findings)});
   const results::launch* product = results::main_launch(c.launches);
   fields.push_back({product ? std::to_string(product->registers) : "", style::dim});
   fields.push_back({product ? shared_text(*product) : "", style::dim});
@@ -109,6 +110,7 @@ void add_columns(table& t, const document& d, bool simulated, bool narrow) {
   t.add_column("energy", kRight, 3);
   t.add_column("GFLOP/s\nper W", kRight, 3);
   if (!simulated) t.add_column(kErrorTitle, kRight, 3);
+  t.add_column("batch\ninvariant", kLeft, 4);
   t.add_column("regs", kRight, 6);
   t.add_column("shared", kRight, 7);
   t.add_column("occupancy", kRight, 8);
@@ -123,6 +125,11 @@ std::string throttling_text(const cell& c) {
   return text + fmt::format(" ({})", fmt::join(c.conditions.clock_reasons, ", "));
 }
 
+bool passed_in_lower(const document& d, const cell& c) {
+  return c.verdict == verdict::pass &&
+         is_less_precise(c.declared, d.expected_precision(c), d.problem_of(c).dtype);
+}
+
 }  // namespace
 
 style style_of(verdict v) {
@@ -134,10 +141,29 @@ std::string shared_text(const results::launch& l) {
   return bytes == 0 ? "0" : number_text(bytes / 1024) + " KiB";
 }
 
+std::string verdict_text(const document& d, const cell& c) {
+  const std::string_view words = verdict_name(c.verdict);
+  return passed_in_lower(d, c) ? fmt::format("{}, {}", words, precision_name(c.declared))
+                               : std::string(words);
+}
+
+std::string lower_mark(const document& d, const cell& c) {
+  return passed_in_lower(d, c) ? fmt::format(" ({})", precision_name(c.declared)) : "";
+}
+
+std::string lower_than(const document& d, const cell& c, const cell* baseline) {
+  const bool lower =
+      baseline != nullptr && is_less_precise(c.declared, baseline->declared, d.problem_of(c).dtype);
+  return lower ? fmt::format(" ({} vs {})", precision_name(c.declared),
+                             precision_name(baseline->declared))
+               : "";
+}
+
 std::string speedup_text(const document& d, const cell& c) {
   if (!c.speedup) return "";
-  return number_text(c.speedup->value) + "x" +
-         (c.speedup->tie() && d.baseline_of(c) != &c ? " tie" : "");
+  const cell* baseline = d.baseline_of(c);
+  return number_text(c.speedup->value) + "x" + (c.speedup->tie() && baseline != &c ? " tie" : "") +
+         lower_than(d, c, baseline);
 }
 
 std::string accuracy_text(const document& d, const cell& c) {

@@ -76,4 +76,8 @@ void told_failures::remove_from(std::vector<reason>& reasons) {
   std::erase_if(reasons, [](const reason& r) { return r.kernels.empty(); });
 }
 
+bool told_failures::is_new(const results::cell& c, const results::finding& f) {
+  return found_.emplace(f.check, f.detail, c.kernel.name()).second;
+}
+
 }  // namespace kzoo::report

@@ -43,9 +43,12 @@ class told_failures {
   // Leaves out kernels that failed for the same reason on a problem before. One with a map of its
   // errors stays.
   void remove_from(std::vector<reason>& reasons);
+  // Whether a finding on a kernel was not told on a problem before.
+  bool is_new(const results::cell& c, const results::finding& f);
 
  private:
   std::set<std::tuple<kzoo::verdict, std::string, std::string>> told_;  // reason, kernel
+  std::set<std::tuple<std::string, std::string, std::string>> found_;   // check, its words, kernel
 };
 
 }  // namespace kzoo::report

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace kzoo::report {
@@ -88,9 +89,16 @@ std::string where(const document& d, std::size_t problem) {
   return d.devices.size() < 2 || cells.empty() ? "" : " on " + cells.front().device;
 }
 
+// What is to be told of a kernel, though it may have passed.
+struct remark {
+  std::string_view word;
+  std::string text;
+};
+
 // The contents of one problem's section, in order.
 struct section {
   table times;
+  std::vector<remark> remarks;
   std::vector<throttling> throttled_cells;
   table end_to_end;
 };
@@ -106,10 +114,29 @@ void add_reason(page& p, verdict v, std::string_view before,
   p.item(words, style_of(v), fmt::format(" {}{}{}", before, names_of(kernels, room), after));
 }
 
+std::vector<remark> remarks(const document& d, std::size_t problem, told_failures& told) {
+  std::vector<remark> all;
+  for (const cell& c : d.cells_of(problem)) {
+    for (const results::finding& f : c.findings) {
+      for (const auto& [check, word] : {std::pair{results::kOwnWorker, "suspect"},
+                                        {results::kMemory, "leak"},
+                                        {results::kLimits, "limits"},
+                                        {results::kWorkerEnded, "worker"},
+                                        {results::kRunner, "hinders"},
+                                        {results::kLibrary, "library"},
+                                        {results::kSlowChecks, "slow"}}) {
+        if (f.check == check && told.is_new(c, f))
+          all.push_back({word, fmt::format(" {}: {}", c.kernel.name(), f.detail)});
+      }
+    }
+  }
+  return all;
+}
+
 void add_section(page& p, const document& d, std::size_t problem, const section& what,
                  const std::vector<reason>& why) {
-  if (what.times.rows() == 0 && what.throttled_cells.empty() && what.end_to_end.rows() == 0 &&
-      why.empty()) {
+  if (what.times.rows() == 0 && what.remarks.empty() && what.throttled_cells.empty() &&
+      what.end_to_end.rows() == 0 && why.empty()) {
     return;
   }
   p.line(problem_name(d.experiment.problems[problem]) + where(d, problem), style::bold);
@@ -121,19 +148,7 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
     add_reason(p, r.verdict, "", r.kernels, ": " + r.text, is_declined(r.verdict));
     if (r.errors) p.verbatim(reference::lines_of(*r.errors), true);
   }
-  for (const cell& c : d.cells) {
-    if (c.problem != problem) continue;
-    for (const results::finding& f : c.findings) {
-      for (const auto& [check, word] : {std::pair{results::kOwnWorker, "suspect"},
-                                        {results::kMemory, "leak"},
-                                        {results::kLimits, "limits"},
-                                        {results::kWorkerEnded, "worker"},
-                                        {results::kSlowChecks, "slow"}}) {
-        if (f.check == check)
-          p.item(word, style::bad, fmt::format(" {}: {}", c.kernel.name(), f.detail));
-      }
-    }
-  }
+  for (const remark& r : what.remarks) p.item(r.word, style::bad, r.text);
   for (const throttling& t : what.throttled_cells) {
     p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
   }
@@ -207,7 +222,7 @@ void add_failures(page& p, const document& d, std::size_t problem, told_failures
   std::vector<reason> failures = reasons(d, problem);
   std::erase_if(failures, [](const reason& r) { return !is_failure(r.verdict); });
   told.remove_from(failures);
-  add_section(p, d, problem, {}, failures);
+  add_section(p, d, problem, {{}, remarks(d, problem, told), {}, {}}, failures);
 }
 
 void add_problem(page& p, const document& d, std::size_t problem, told_failures& told) {
@@ -216,8 +231,8 @@ void add_problem(page& p, const document& d, std::size_t problem, told_failures&
   told.remove_from(why);
   if (pivot) std::erase_if(why, [](const reason& r) { return is_declined(r.verdict); });
   add_section(p, d, problem,
-              {pivot ? table() : problem_table(d, problem, p.view()), throttled(d, problem),
-               end_to_end_table(d, problem, p.view())},
+              {pivot ? table() : problem_table(d, problem, p.view()), remarks(d, problem, told),
+               throttled(d, problem), end_to_end_table(d, problem, p.view())},
               why);
 }
 

@@ -21,8 +21,10 @@ style style_of_outcome(results::outcome o) {
 }
 
 // Padded before it is coloured, since colour codes have no width.
-std::string word(results::outcome o, bool colour) {
-  return styled(fmt::format("{:<8}", results::outcome_name(o)), style_of_outcome(o), colour);
+std::string word(const results::finding& f, bool colour) {
+  const bool is_note = f.check == results::kBatchInvariance && f.outcome == results::outcome::pass;
+  return styled(fmt::format("{:<8}", is_note ? "note" : results::outcome_name(f.outcome)),
+                is_note ? style::plain : style_of_outcome(f.outcome), colour);
 }
 
 // A finding's words without the problem that they may begin with: "1x1x1 f32: the kernel …".
@@ -74,7 +76,7 @@ std::string validation_text::sentence(const results::finding& f) {
 }
 
 void validation_text::found(const results::finding& f) {
-  print_to(out_, "  {} {:<16} {}\n", word(f.outcome, colour_), plain(f.check), plain(sentence(f)));
+  print_to(out_, "  {} {:<16} {}\n", word(f, colour_), plain(f.check), plain(sentence(f)));
   if (f.errors) {
     for (const std::string& line : reference::lines_of(*f.errors))
       print_to(out_, "      {}\n", line);

@@ -28,9 +28,12 @@ std::optional<double> document::gflops(const cell& c) const {
 
 std::optional<double> document::share_of_peak(const cell& c) const {
   const auto speed = gflops(c);
-  const auto floor = floor_of(c);
-  const auto peak = floor ? peaks->peak(c.declared) : std::nullopt;
+  const auto peak = floor_of(c) ? peak_of(c) : std::nullopt;
   return speed && peak ? std::optional(*speed * 1e9 / *peak) : std::nullopt;
+}
+
+std::optional<double> document::peak_of(const cell& c) const {
+  return peaks ? roofline::peak_of(*peaks, problem_of(c), c.declared) : std::nullopt;
 }
 
 std::optional<roofline::floor> document::floor_of(const cell& c) const {
@@ -59,6 +62,19 @@ const cell* document::baseline_of(const cell& c) const {
 
 const cell* document::baseline_of(const cell& c, const std::string& selector) const {
   return baseline_among(cells_of(c.problem), c, selector);
+}
+
+kzoo_precision document::expected_precision(const cell& c) const {
+  if (const cell* timed = baseline_of(c)) return timed->declared;
+  if (experiment.baseline) {
+    for (const cell& other : cells_of(c.problem)) {
+      const kernel_id& kernel = other.kernel;
+      if (other.declared != 0 && !is_declined(other.verdict) &&
+          matches(experiment.baseline->text, kernel.plugin, kernel.variant))
+        return other.declared;
+    }
+  }
+  return usual_precision(problem_of(c).dtype.a);
 }
 
 timing::process_spread document::spread_of(timing::clock clock) const {

@@ -44,8 +44,9 @@ struct document {
   // GFLOP/s of a cell that was timed.
   std::optional<double> gflops(const cell& c) const;
   // For a timed cell, if the device's peaks are known and it is not simulated: its speed over the
-  // peak in its declared precision, and its roofline floor.
+  // peak in its declared precision, that peak if there is one, and its roofline floor.
   std::optional<double> share_of_peak(const cell& c) const;
+  std::optional<double> peak_of(const cell& c) const;
   std::optional<roofline::floor> floor_of(const cell& c) const;
   // Of one of its times, cold or hot.
   std::optional<roofline::floor> floor_of(const cell& c, const timing::summary& time) const;
@@ -55,6 +56,9 @@ struct document {
   // selector names. Same problem, same kind of clock, both timed; null: there is none.
   const cell* baseline_of(const cell& c) const;
   const cell* baseline_of(const cell& c, const std::string& selector) const;
+  // The declared precision that readers expect of the cell: the baseline's on its problem, or else
+  // what a kernel for such matrices declares if it says nothing.
+  kzoo_precision expected_precision(const cell& c) const;
   // The time of `a` over that of `b`, both of this run. Its interval includes what differs between
   // their processes, if that was measured and `b` is not `a` itself.
   timing::ratio ratio_of(const cell& a, const cell& b) const;

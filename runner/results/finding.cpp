@@ -14,6 +14,12 @@ std::string_view outcome_name(outcome o) {
   return kNames[static_cast<std::size_t>(o)];
 }
 
+std::string batch_invariance(const std::vector<finding>& findings) {
+  const auto found = std::ranges::find(findings, kBatchInvariance, &finding::check);
+  if (found == findings.end() || found->outcome != outcome::pass) return "";
+  return found->detail.substr(0, found->detail.find(':'));
+}
+
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes) {
   constexpr double kLongSeconds = 20;
   constexpr std::uint64_t kLargeWorkspace = 64 << 20;
@@ -23,6 +29,12 @@ std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes
       fmt::format("its checks took {:.0f} s: a workspace of {:.0f} MB is filled before each "
                   "of their runs, and looked at afterwards",
                   seconds, double(workspace_bytes) / 1e6));
+}
+
+finding calls_libraries(const std::vector<std::string>& names) {
+  return remark(kLibrary, fmt::format("calls {}, by what its plugin has loaded; its name does not "
+                                      "say so",
+                                      fmt::join(names, ", ")));
 }
 
 void coverage::add(const std::string& kernel, const std::vector<finding>& findings) {

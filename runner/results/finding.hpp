@@ -38,8 +38,21 @@ inline constexpr std::string_view kMemory = "memory";
 inline constexpr std::string_view kLimits = "limits";
 // And of one whose process was killed from outside between two problems.
 inline constexpr std::string_view kWorkerEnded = "worker ended";
+// And of one that has another library at hand, which its name does not say.
+inline constexpr std::string_view kLibrary = "library";
+finding calls_libraries(const std::vector<std::string>& names);
+// And of one that changes how the runner itself may work.
+inline constexpr std::string_view kRunner = "runner";
 // And of one that keeps people waiting for its checks.
 inline constexpr std::string_view kSlowChecks = "slow checks";
+
+// And of one that says what is wrong with the memory accesses of a wrong kernel, if anything is.
+inline constexpr std::string_view kAccesses = "memory accesses";
+
+// The check that says whether the bits of a row depend on M, and no more.
+inline constexpr std::string_view kBatchInvariance = "batch invariance";
+// "yes", "no", "up to M = 64", "unknown"; "" where it was not made.
+std::string batch_invariance(const std::vector<finding>& findings);
 
 // Whether checks that took so long did so for the sake of a large workspace, as a remark.
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes);

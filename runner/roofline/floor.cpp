@@ -36,6 +36,11 @@ double compulsory_bytes(const peaks& measured, const problem& p) {
   return of_a + of_b + (p.beta != 0 ? of_c : 0) + written;
 }
 
+// Tensor cores multiply bytes faster than anything that is measured.
+std::optional<resource> arithmetic_of(const problem& p, kzoo_precision declared) {
+  return p.dtype.a == KZOO_I8 ? std::nullopt : resource_of(declared);
+}
+
 // The higher of the two: on some devices reads alone are faster than a copy, on others a copy is.
 const measured_peak* memory_of(const peaks& measured) {
   const measured_peak *read = measured.find(resource::read), *copy = measured.find(resource::copy);
@@ -49,8 +54,7 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
                               bool cold_cache) {
   if (p.alpha == 0) return std::nullopt;
   std::optional<floor> highest;
-  // Tensor cores multiply bytes faster than anything that is measured.
-  const auto computes = p.dtype.a == KZOO_I8 ? std::nullopt : resource_of(declared);
+  const auto computes = arithmetic_of(p, declared);
   if (const measured_peak* peak = computes ? measured.find(*computes) : nullptr) {
     highest = floor_at(*peak, products_of(declared) * p.flops());
   }
@@ -59,6 +63,10 @@ std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_prec
     highest = highest ? std::max(*highest, traffic, is_later) : traffic;
   }
   return highest;
+}
+
+std::optional<double> peak_of(const peaks& measured, const problem& p, kzoo_precision declared) {
+  return arithmetic_of(p, declared) ? measured.peak(declared) : std::nullopt;
 }
 
 double intensity_of(const peaks& measured, const problem& p) {

@@ -24,6 +24,10 @@ struct floor {
 std::optional<floor> floor_of(const peaks& measured, const problem& p, kzoo_precision declared,
                               bool cold_cache);
 
+// The peak of the arithmetic that counts there, in operations per second of the problem; nothing:
+// none that bounds it is measured, and the floor is that of the memory traffic alone.
+std::optional<double> peak_of(const peaks& measured, const problem& p, kzoo_precision declared);
+
 // Operations per byte of that compulsory traffic, with a cold cache: the problem's place on the
 // roofline.
 double intensity_of(const peaks& measured, const problem& p);

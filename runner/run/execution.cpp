@@ -65,8 +65,9 @@ class execution {
     finished_ = 0;
     first_cell_ = document_.cells.size();
     try {
-      judge_all(index);
-      time_all(index);
+      judging judge(plan_, index, state_, monitor_);
+      judge_all(judge, index);
+      time_all(judge, index);
       finish_until(planned_.size());
       state_.expected_results.forget_large();
       return true;
@@ -76,8 +77,7 @@ class execution {
     }
   }
 
-  void judge_all(std::size_t index) {
-    judging judge(plan_, index, state_, monitor_);
+  void judge_all(judging& judge, std::size_t index) {
     std::vector<cell> resumed = std::move(resumed_[index]);
     resumed_.erase(index);
     timed_cells_.clear();
@@ -105,6 +105,7 @@ class execution {
       watch_.starts(p, kernel_id{plugin.record.name, variant.description.id}.name());
       document_.cells.push_back(judge.judge(plugin, variant, position));
     }
+    if (!taken_over && plugin.client) tell(*plugin.client, variant.index, document_.cells.back());
     planned_.push_back({&plugin, &variant, taken_over});
     note_hang(document_.cells.back(), p);
     // Cells that are not timed are finished now, up to the first one that waits to be timed.
@@ -122,7 +123,7 @@ class execution {
     return document_.cells[first_cell_ + static_cast<std::size_t>(&at - planned_.data())];
   }
 
-  void time_all(std::size_t index) {
+  void time_all(judging& judge, std::size_t index) {
     const problem& p = plan_.experiment.problems[index];
     int first_round = 0;  // follows the rounds in which an interrupted run timed some cells
     for (const planned_cell& at : planned_) {
@@ -138,6 +139,11 @@ class execution {
     for (const timed_cell& t : timed_cells_) {
       note_hang(*t.cell, p);
       refuse_impossible(*t.cell);
+      tell(*t.client, t.candidate->who().variant, *t.cell);
+    }
+    for (const planned_cell& at : planned_) {
+      if (std::ranges::find(timed_cells_, &cell_of(at), &timed_cell::cell) != timed_cells_.end())
+        judge.explain(cell_of(at), *at.plugin, *at.variant);
     }
     document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
@@ -162,6 +168,21 @@ class execution {
       c.end_to_end.reset();
       return;
     }
+  }
+
+  // What the client has learnt of the variant's plugin, and the cell does not say yet.
+  static void tell(client::plugin_client& of, std::uint32_t variant, cell& c) {
+    const auto add = [&](const results::finding& f) {
+      if (std::ranges::find(c.findings, f.check, &results::finding::check) == c.findings.end())
+        c.findings.push_back(f);
+    };
+    if (const std::string changed = of.take_interference(variant); !changed.empty())
+      add(results::remark(
+          results::kRunner,
+          "changes settings of the runner's own process, which are set back after each turn: " +
+              changed));
+    if (const auto names = of.unnamed_libraries(); !names.empty())
+      add(results::calls_libraries(names));
   }
 
   void finish_until(std::size_t end) {
@@ -195,7 +216,7 @@ class execution {
   double seconds_before_;
   std::size_t complete_;  // the problems before this one have all their cells
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  run_state state_;
+  run_state state_{plan_};
   devices::nvml monitor_{plan_.device.pci_bus_id};
   // For the current problem:
   std::vector<planned_cell> planned_;

@@ -47,7 +47,13 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
         results::kWorkerEnded,
         "its process ended while it waited for this problem (" + how + "), and was started again"));
   }
+  explain(c, plugin, variant);
   return c;
+}
+
+void judging::explain(cell& c, loaded_plugin& plugin, const selected_variant& variant) {
+  if (c.verdict == verdict::wrong)
+    state_.accesses.explain(c, plugin, description_of(plugin, variant));
 }
 
 void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& variant,

@@ -4,6 +4,7 @@
 #include "checks/all_checks.hpp"
 #include "devices/nvml.hpp"
 #include "results/document.hpp"
+#include "run/access_search.hpp"
 #include "run/cell_timer.hpp"
 #include "run/plan.hpp"
 
@@ -24,6 +25,9 @@ struct run_state {
   using checked = std::tuple<std::string, element_types, layout>;
   std::map<checked, std::vector<results::finding>> findings;
   checks::expected_results expected_results;
+  access_search accesses;
+
+  explicit run_state(const plan& p) : accesses(p.find_access_analysis, expected_results) {}
 };
 
 class judging {
@@ -39,6 +43,8 @@ class judging {
   // kernel that fails where another one has run before in its worker gets a second chance in a new
   // one.
   results::cell judge(loaded_plugin& plugin, const selected_variant& variant, std::size_t position);
+  // Adds to a wrong cell what is wrong with its memory accesses, of a simulated kernel.
+  void explain(results::cell& c, loaded_plugin& plugin, const selected_variant& variant);
   // What timing needs for a cell that passed.
   timed_cell timed_cell_for(loaded_plugin& plugin, const selected_variant& variant,
                             results::cell& c);

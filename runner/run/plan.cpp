@@ -53,15 +53,16 @@ std::vector<std::string> pick_names(const results::experiment& e,
   return picked;
 }
 
-// Loads the file. Returns false if it is a build for another device than `kind`; without a `kind`
-// any device will do. Any other reason why it cannot be used is recorded in `plugin`.
-bool open(loaded_plugin& plugin, const std::filesystem::path& file,
-          std::optional<kzoo_device_kind> kind, const client_factory& make_client) {
+// Loads the file. Returns false if it is a build for another kind of device than `device`; without
+// one any will do. Any other reason why it cannot be used is recorded in `plugin`.
+bool open(loaded_plugin& plugin, const std::filesystem::path& file, const results::device* device,
+          const client_factory& make_client) {
   std::string hash = sha256_of(file);  // of what is loaded, whatever it does to its file then
   auto client = make_client(file);
+  if (device != nullptr) client->see_only(*device);
   try {
     results::plugin_description d = client->open();
-    if (kind && d.device != *kind) return false;
+    if (device != nullptr && d.device != device->abi.kind) return false;
     plugin.client = std::move(client);
     plugin.record.description = std::move(d);
   } catch (const failure& s) {
@@ -80,7 +81,7 @@ loaded_plugin enter(const std::string& name, const results::device& device,
   const kzoo_device_kind kind = device.abi.kind;
   const std::vector<run::plugin_file> files = plugins.find(name, kind);
   for (auto file = files.begin(); file != files.end(); ++file) {
-    if (!open(plugin, file->file, kind, make_client)) continue;
+    if (!open(plugin, file->file, &device, make_client)) continue;
     plugin.record.source = file->source;
     std::ranges::transform(file + 1, files.end(), std::back_inserter(plugin.shadowed),
                            &run::plugin_file::file);
@@ -188,7 +189,7 @@ std::size_t plan::variants() const {
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client) {
   loaded_plugin plugin;
   plugin.record.name = file.stem().string();
-  if (open(plugin, file, {}, make_client)) add_variants(plugin, [](auto) { return true; });
+  if (open(plugin, file, nullptr, make_client)) add_variants(plugin, [](auto) { return true; });
   return plugin;
 }
 

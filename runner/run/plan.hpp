@@ -31,13 +31,21 @@ struct loaded_plugin {
   std::vector<selected_variant> variants;
 };
 
+// Analyses the memory accesses of a variant on one problem: what is wrong with them, or that
+// nothing is. Throws where it cannot.
+using access_analysis = std::function<results::finding(std::uint32_t variant, const problem&)>;
+// That of a simulated plugin; empty where no build records its accesses. Throws where one is to be
+// compiled, and does not.
+using find_access_analysis = std::function<access_analysis(const results::plugin_record&)>;
+
 struct plan {
   results::experiment experiment;
-  results::device device;                // the variants are selected for
-  std::vector<loaded_plugin> plugins;    // in the order of the plugin list
-  results::invocation invoked;           // for the record
-  std::optional<roofline::peaks> peaks;  // of the device, if they were measured
-  std::vector<results::device> devices;  // all that it runs on; of one model
+  results::device device;                            // the variants are selected for
+  std::vector<loaded_plugin> plugins;                // in the order of the plugin list
+  results::invocation invoked;                       // for the record
+  std::optional<roofline::peaks> peaks;              // of the device, if they were measured
+  std::vector<results::device> devices;              // all that it runs on; of one model
+  run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
 
   std::size_t variants() const;  // of all plugins
   std::size_t cells() const { return variants() * experiment.problems.size(); }

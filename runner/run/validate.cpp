@@ -2,6 +2,7 @@
 
 #include "checks/all_checks.hpp"
 #include "checks/single_cell.hpp"
+#include "run/access_search.hpp"
 #include "run/device_memory.hpp"
 
 #include <algorithm>
@@ -43,14 +44,14 @@ problem fitted(checks::candidate& c, const problem& p) try {
   return p;
 }
 
-void validate_variant(client::plugin_client& client, const checks::candidate_description& who,
+void validate_variant(loaded_plugin& plugin, const checks::candidate_description& who,
                       const results::device& device, const validation_options& options,
-                      checks::expected_results& expected_results, const validation_observer& watch,
-                      results::validated_variant& out) {
+                      checks::expected_results& expected_results, access_search& accesses,
+                      const validation_observer& watch, results::validated_variant& out) {
   const auto candidate_at = [&](const problem& p) {
     checks::candidate_description at = who;
     at.problem = p;
-    return checks::candidate(client, at, expected_results);
+    return checks::candidate(*plugin.client, at, expected_results);
   };
   const auto add = [&](const results::finding& f) {
     out.findings.push_back(f);
@@ -78,6 +79,13 @@ void validate_variant(client::plugin_client& client, const checks::candidate_des
     });
     add(hung ? checks::skipped_after_hang(c) : checks::run_check(c, candidate));
   }
+  const bool is_wrong = std::ranges::any_of(
+      out.findings, [](const results::finding& f) { return f.outcome == results::outcome::fail; });
+  checks::candidate_description at = who;
+  at.problem = supported;
+  if (const auto found = is_wrong ? accesses.of(plugin, at) : std::nullopt) add(*found);
+  if (const auto names = plugin.client->unnamed_libraries(); !names.empty())
+    add(results::calls_libraries(names));
 }
 
 }  // namespace
@@ -87,6 +95,7 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
   const auto start = std::chrono::steady_clock::now();
   results::validation v{device, options.tier, {}, {}, 0};
   checks::expected_results expected_results;
+  access_search accesses(options.find_access_analysis, expected_results);
   for (loaded_plugin& plugin : plugins) {
     v.plugins.push_back(plugin.record);
     if (!plugin.client) continue;
@@ -108,7 +117,7 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
                               "",
                               {}});
         watch.starts(v.variants.back());
-        validate_variant(*plugin.client, who, device, options, expected_results, watch,
+        validate_variant(plugin, who, device, options, expected_results, accesses, watch,
                          v.variants.back());
       }
     }

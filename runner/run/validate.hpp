@@ -21,6 +21,7 @@ struct validation_options {
   std::optional<element_types> dtype;               // empty: all
   std::optional<kzoo::layout> layout;               // of the problem
   std::int64_t batch = 1;
+  run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
 };
 
 // Called as each step happens.

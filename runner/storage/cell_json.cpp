@@ -266,6 +266,8 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
     io("sustained", c.sustained);
   }
   io("checks", c.findings);
+  const std::string invariant = results::batch_invariance(c.findings);
+  if (io.has("batch_invariant", !invariant.empty())) io.derived("batch_invariant", invariant);
   io("errors", c.errors);
   io("launches", c.launches);
   io.derived("gflops", context.gflops);

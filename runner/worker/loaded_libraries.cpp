@@ -2,6 +2,10 @@
 
 #include <link.h>
 
+#include <array>
+#include <filesystem>
+#include <string_view>
+
 namespace kzoo::worker {
 
 std::set<std::string> loaded_libraries() {
@@ -13,6 +17,19 @@ std::set<std::string> loaded_libraries() {
   };
   dl_iterate_phdr(add, &files);
   return files;
+}
+
+std::set<std::string> product_libraries() {
+  constexpr std::array<std::string_view, 13> kNames{
+      "blas",    "blis", "cblas", "cublas", "cudnn",    "cusparse", "cutensor",
+      "cutlass", "dnnl", "mkl",   "nvblas", "openblas", "torch"};
+  std::set<std::string> found;
+  for (const std::string& path : loaded_libraries()) {
+    const std::string file = std::filesystem::path(path).filename();
+    for (const std::string_view name : kNames)
+      if (file.starts_with("lib" + std::string(name))) found.emplace(name);
+  }
+  return found;
 }
 
 }  // namespace kzoo::worker

@@ -52,7 +52,7 @@ std::int64_t heap_in_use() {
 }  // namespace
 
 session::session(process::shared_memory& output, const loaded_code* own_code)
-    : output_(output), own_code_(own_code) {}
+    : output_(output), own_code_(own_code), libraries_before_(product_libraries()) {}
 
 session::~session() {
   try {
@@ -63,6 +63,15 @@ session::~session() {
 }
 
 json session::handle(const json& request) {
+  json reply = reply_to(request);
+  std::vector<std::string> libraries;
+  std::ranges::set_difference(product_libraries(), libraries_before_,
+                              std::back_inserter(libraries));
+  if (!libraries.empty()) reply["libraries"] = libraries;
+  return reply;
+}
+
+json session::reply_to(const json& request) {
   const auto status = [](const char* name, const std::string& reason) {
     return json{{"status", name}, {"reason", reason}};
   };
@@ -174,6 +183,9 @@ void session::check_own_code() const {
 
 void session::open_device(const json& request) {
   if (backend_) return;
+  constexpr std::size_t kCpuAndOne = 2;
+  if (request.value("alone", false) && devices::list().size() > kCpuAndOne)
+    throw refusal{"error", "made GPUs visible to its process that were hidden from it"};
   device_ = devices::find(request.at("device").get<std::string>());
   backend_ = devices::open(device_.id);
 }

@@ -3,7 +3,7 @@
 // and replies are JSON objects, so that a session in this process and one in a worker work alike.
 //
 //   {"op": "open", "file"}                                    -> {"plugin": {…}}
-//   {"op": "supports", "device", "variant", "problem"}        -> {}
+//   {"op": "supports", "device", "variant", "problem"}        -> {}; "alone": it is the only GPU
 //   {"op": "prepare", "slot", "device", "variant", "problem", "declared"} -> {}
 //   {"op": "refill", "slot", "problem", "move"}               -> {}
 //   {"op": "run", "slot", "how": run_request}                 -> run_report
@@ -16,9 +16,10 @@
 //   {"op": "destroy", "slot"}                                 -> {}
 //   {"op": "free_memory"}                                     -> memory_report
 //
-// or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. A slot
-// holds one prepared kernel: instances that are alive at the same time are in different slots.
-// messages.hpp has the reports.
+// or a status: {"status": "unsupported" | "unavailable" | "wrong" | "error", "reason"}. Where the
+// plugin has loaded libraries that multiply matrices, their names are added as "libraries": […].
+// A slot holds one prepared kernel: instances that are alive at the same time are in different
+// slots. messages.hpp has the reports.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
@@ -33,6 +34,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace kzoo::worker {
@@ -47,6 +49,7 @@ class session {
   nlohmann::json handle(const nlohmann::json& request);
 
  private:
+  nlohmann::json reply_to(const nlohmann::json& request);
   nlohmann::json dispatch(const std::string& name, const nlohmann::json& request);
   nlohmann::json open(const nlohmann::json& request);
   nlohmann::json supports(const nlohmann::json& request);
@@ -62,6 +65,7 @@ class session {
 
   process::shared_memory& output_;
   const loaded_code* own_code_;
+  std::set<std::string> libraries_before_;  // product_libraries(), before the plugin's
   std::optional<library> library_;
   std::string name_;  // of the plugin: the file's name without .so
   results::device device_;

@@ -51,12 +51,24 @@ std::string reason_in(const std::string& output) {
   return last;
 }
 
+fs::path folder_of_builds(const fs::path& file) {
+  return fs::absolute(file).parent_path().parent_path() / "cpu-xray";
+}
+
 }  // namespace
+
+fs::path existing_build(const fs::path& file) {
+  const fs::path library = folder_of_builds(file) / file.filename();
+  std::error_code ignored;
+  const bool is_current = fs::exists(library, ignored) && fs::last_write_time(library, ignored) >=
+                                                              fs::last_write_time(file, ignored);
+  return is_current ? library : fs::path();
+}
 
 fs::path analysed_build(const fs::path& file) {
   constexpr double kTimeoutSeconds = 600;
   const std::string name = file.stem().string();
-  const fs::path folder = fs::absolute(file).parent_path().parent_path() / "cpu-xray";
+  const fs::path folder = folder_of_builds(file);
   const recipe r = read_recipe(folder / (name + ".build"), name);
   const process::build_lock lock(r.folder);
   const process::command_result built = process::run_command(

@@ -10,4 +10,7 @@ namespace kzoo::xray {
 // error, with what to do.
 std::filesystem::path analysed_build(const std::filesystem::path& file);
 
+// The one that is there already; empty if there is none, or only one of an older plugin.
+std::filesystem::path existing_build(const std::filesystem::path& file);
+
 }  // namespace kzoo::xray

@@ -63,7 +63,7 @@ class collector {
 
   // Accesses to these are global ones; all others, but for shared memory, are not counted.
   void add_global(const global_buffer& buffer) { global_.add(buffer); }
-  // Of each launch only so many blocks are run, spread over the grid, and counts are scaled to all.
+  // Of each launch only some blocks are run, spread over the grid, and counts are scaled to all.
   void sample(const sampling& s) { sampling_ = s; }
   // These are no __shared__ variables, though they are among them: bytes from the first of them.
   void ignore(std::vector<kzoo_xray_range> ranges) { ignored_ = std::move(ranges); }

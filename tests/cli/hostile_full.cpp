@@ -116,6 +116,8 @@ TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
 TEST_CASE("tier full probes at the experiment's own K", "[cli][hostile]") {
   check_each({{"native:long_k_in_tf32", "wrong", {"near its size: 6x5x20000 f32 fill=probe_b"}}},
              "cpu", "sizes = ['6x5x20000']", kFull);
+  check_each({{"precision:long_k_normwise", "wrong", {"near its size: 6x5x8192 f32 fill=probe: "}}},
+             "cpu", "sizes = ['6x5x8192']", kFull);
   const scratch_folder folder;
   const auto file = folder.write("long.toml",
                                  "plugins = ['native:long_in_floats']\n[problem]\n"
@@ -144,7 +146,7 @@ TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
   const auto ran = run_hostile("validate 'sizes:*tiles' --device cpu --json -");
   INFO(ran.err);
   CHECK(ran.code == 0);
-  CHECK_THAT(ran.err, ContainsSubstring("PARTLY CHECKED: 30 pass"));
+  CHECK_THAT(ran.err, ContainsSubstring("PARTLY CHECKED: 32 pass"));
   CHECK_THAT(ran.err, ContainsSubstring("not checked: alpha and beta, of sizes:tiles: ") &&
                           ContainsSubstring("with padded rows, which it declines: rows must not"));
   for (const auto& variant : ran.json().at("variants")) {
@@ -156,6 +158,15 @@ TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {
              made.at("check") == "near its size"));
     }
   }
+}
+
+TEST_CASE("a variant whose tiles are larger than any problem is not checked", "[cli][hostile]") {
+  const auto ran = run_hostile("validate sizes:fits_nowhere --device cpu");
+  INFO(ran.out);
+  CHECK(ran.code == 0);
+  CHECK_THAT(ran.out,
+             ContainsSubstring("PARTLY CHECKED: 0 pass, 1 skipped") &&
+                 ContainsSubstring("not checked: product, of sizes:fits_nowhere: declined"));
 }
 
 TEST_CASE("what could not be checked is said in the end, and not called ok", "[cli][hostile]") {

@@ -1,4 +1,5 @@
 // What a plugin may do to the others, to the device and to the machine.
+#include "devices/devices.hpp"
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
@@ -8,8 +9,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <map>
 #include <string>
+#include <utility>
 
 using namespace kzoo::test;
 
@@ -20,6 +23,34 @@ TEST_CASE("a worker writes no core, and what it prints is kept up to a limit", "
   INFO(ran.err);
   CHECK(ran.code == 0);
   for (const auto& cell : ran.json().at("cells")) CHECK(cell.at("verdict") == "pass");
+}
+
+TEST_CASE("a library that computes for a plugin is named, unless the plugin's name has it",
+          "[cli][hostile]") {
+  const scratch_folder folder;
+  std::filesystem::copy_file(hostile_folder() + "/cpu/links_library.so",
+                             folder.path() / "our_cublas.so");
+  const std::string says = ":plain: calls cublas";
+  const auto ran =
+      run_plugins(folder, "'links_library', 'loads_library', './our_cublas.so', 'native:honest'",
+                  "24", "rounds = 3", "cpu");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.dump(1));
+    CHECK(cell.at("verdict") == "pass");
+    const auto plugin = cell.at("plugin").get<std::string>();
+    const bool is_told = plugin == "links_library" || plugin == "loads_library";
+    REQUIRE(cell.at("checks").size() == (is_told ? 1 : 0));
+    if (is_told) CHECK(cell.at("checks").at(0).at("check") == "library");
+  }
+  CHECK_THAT(ran.err, ContainsSubstring("library links_library" + says) &&
+                          ContainsSubstring("library loads_library" + says));
+  // In a table of several problems, and by validate, too.
+  const auto several = run_hostile("quick --device cpu --sizes 8 --plugins loads_library");
+  CHECK_THAT(several.out, ContainsSubstring("library loads_library" + says));
+  CHECK_THAT(run_hostile("validate links_library --device cpu").out,
+             ContainsSubstring("library") && ContainsSubstring("calls cublas"));
 }
 
 // Each in turn with the others beside it, so often that a verdict that depends on chance is seen.
@@ -67,6 +98,28 @@ TEST_CASE("one that keeps the GPU busy between its turns is to blame, not its ri
       CHECK_THAT(cell.at("reason").get<std::string>(),
                  ContainsSubstring("keeps the GPU busy after its turn"));
   }
+}
+
+TEST_CASE("of several GPUs a worker sees its own alone", "[cli][hostile][.gpu]") {
+  needs_gpu();
+  const std::size_t gpus = kzoo::devices::list().size() - 1;
+  if (gpus < 2) skip("there is one GPU");
+  const std::string run = "quick --sizes 64 --json - --plugins cuda_runtime:sees_one_gpu --device ";
+  for (const auto& [device, setting] :
+       {std::pair{"cuda:0", ""}, {"cuda:1", ""}, {"cuda:1", "CUDA_VISIBLE_DEVICES=1,0"}}) {
+    const auto ran = run_hostile(run + device, setting);
+    INFO(device << " " << setting << "\n" << ran.err);
+    CHECK(ran.code == 0);
+    for (const auto& cell : ran.json().at("cells")) {
+      CHECK(cell.at("verdict") == "pass");
+      CHECK(cell.at("device") == device);
+    }
+  }
+  const auto unhidden = run_hostile(run + "cuda:0", "KZOO_UNHIDE_GPUS=1");
+  INFO(unhidden.err);
+  CHECK(unhidden.code == 1);
+  for (const auto& cell : unhidden.json().at("cells"))
+    check_cell(cell, "error", {"made GPUs visible to its process that were hidden from it"});
 }
 
 TEST_CASE("one that takes all memory of a GPU leaves enough to its rivals",

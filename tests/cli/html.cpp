@@ -244,6 +244,8 @@ TEST_CASE("a browser draws every chart of a result, and complains about nothing"
     CHECK(marks(chart, ".mark-line.role-mark path") == 9);
     CHECK(marks(chart, ".mark-symbol.role-mark path") == 9 * 6);
     CHECK(marks(chart, ".mark-text.role-mark text") == 9);  // a label at each line
+    CHECK(marks(chart, ".mark-line.role-mark path[stroke=\"var(--rest)\"]") == 7);
+    CHECK(marks(chart, ".mark-text.role-mark text[fill=\"var(--soft)\"]") == 7);  // legible
   }
   CHECK(marks("roofline", ".mark-symbol.role-mark path") == 9 * 6);
   CHECK(marks("roofline", ".mark-line.role-mark path") == 1);
@@ -284,6 +286,13 @@ TEST_CASE("the tables of a page are sorted, filtered and reached with the keyboa
     return page.evaluate(table + ".tBodies[0].rows[0].cells[0].textContent");
   };
   CHECK(first() == "naive:32x32");
+  // The answer's table is laid out at once, others when they come near.
+  const auto visibility = [&](const std::string& section) {
+    return page.evaluate("getComputedStyle(document.querySelector('" + section +
+                         " .scroll')).contentVisibility");
+  };
+  CHECK(visibility("section:not([id])") == "visible");
+  CHECK(visibility("#result-1") == "auto");
   // A name that is longer than its column goes on in the next line.
   CHECK(page.evaluate("[...document.querySelectorAll('th[scope=row]')].every((name) =>"
                       " name.scrollWidth <= name.clientWidth && "

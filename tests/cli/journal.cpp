@@ -407,7 +407,7 @@ TEST_CASE("a resumed run keeps its tier", "[cli]") {
   CHECK(results.at("experiment").at("overrides").at("tier") == "full");
   CHECK(results.at("experiment").at("verify").at("tier") == "full");
   REQUIRE(results.at("cells").size() == 2);
-  for (const json& cell : results.at("cells")) CHECK(cell.at("checks").size() == 14);
+  for (const json& cell : results.at("cells")) CHECK(cell.at("checks").size() == 15);
 }
 
 TEST_CASE("rerun repeats stored results, without the experiment's file", "[cli]") {

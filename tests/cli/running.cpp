@@ -224,7 +224,11 @@ TEST_CASE("--quiet reports failures, but not declined cells", "[cli]") {
 
 TEST_CASE("where a simulated kernel is wrong, the command that looks for races is named",
           "[cli][hostile]") {
-  const std::string where = " --device cpu --plugin-dir " + shell_word(hostile_folder());
+  const scratch_folder folder;  // without an analysed build
+  std::filesystem::create_directory(folder.path() / "cpu");
+  for (const char* name : {"wrong_results", "native"})
+    std::filesystem::copy(hostile_plugin("cpu", name), folder.path() / "cpu");
+  const std::string where = " --device cpu --plugin-dir " + folder.path().string();
   const auto said = [&](const std::string& command) { return runner(command + where).out; };
   CHECK_THAT(said("quick --sizes 5 --plugins wrong_results:constant_output"),
              ContainsSubstring("races and uninitialised reads") &&

@@ -49,7 +49,9 @@ TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") 
         "new addresses", "interleaving", "repeats"}) {
     CHECK_THAT(f32, ContainsSubstring(std::string("pass     ") + check));
   }
-  CHECK_THAT(f32, ContainsSubstring("ok: 15 pass"));
+  CHECK_THAT(f32, ContainsSubstring("note     batch invariance yes: "));
+  CHECK_THAT(i32, !ContainsSubstring("batch invariance"));
+  CHECK_THAT(f32, ContainsSubstring("ok: 16 pass"));
   CHECK_THAT(i32, ContainsSubstring("ok: 14 pass"));
 }
 
@@ -127,7 +129,7 @@ TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
   const auto results = full.json();
   CHECK(results.at("experiment").at("verify").at("tier") == "full");
   for (const auto& cell : results.at("cells")) {
-    CHECK(cell.at("checks").size() == 14);
+    CHECK(cell.at("checks").size() == 15);
     CHECK_FALSE(cell.at("time").is_null());
   }
   const auto quick = runner(file + " --device cpu --verify quick --json -").json();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <string>
 #include <thread>
 
 namespace {
@@ -161,6 +162,19 @@ struct slowed : honest {
   }
 };
 
+// Fails where another GPU could help it.
+struct sees_one_gpu : honest {
+  sees_one_gpu(const kzoo_problem&, const kzoo_device&) {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count != 1)
+      throw kzoo::error(KZOO_ERROR, "it sees " + std::to_string(count) + " GPUs");
+  }
+};
+
+// Makes others visible when it is loaded, before CUDA looks, where a variable says so.
+[[maybe_unused]] const bool unhides =
+    std::getenv("KZOO_UNHIDE_GPUS") != nullptr && unsetenv("CUDA_VISIBLE_DEVICES") == 0;
+
 }  // namespace
 
 KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
@@ -172,6 +186,7 @@ KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
             kzoo::variant<persists_by_loads>("persists_by_loads", "A and B stay in the L2"),
             kzoo::variant<plain_loads>("plain_loads", "must pass, and be as fast"),
             kzoo::variant<slowed>("slowed", "by a part that is named outside"),
+            kzoo::variant<sees_one_gpu>("sees_one_gpu", "must pass"),
             kzoo::variant<leaks>("leaks", "32 MB each time"),
             kzoo::variant<takes_all_memory>("takes_all_memory", "of the device"),
             kzoo::variant<default_stream>("default_stream", "launches on the default stream"));

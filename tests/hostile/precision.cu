@@ -25,6 +25,18 @@ struct tf32_normwise : tf32_inputs {
   static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
 };
 
+// The same where K is long: there the bound alone does not tell.
+struct long_k_normwise : per_element<long_k_normwise> {
+  static constexpr kzoo_precision precision = KZOO_COMPUTE_FP32_NORMWISE;
+  static __device__ void element(const gemm& g, int row, int col) {
+    constexpr int kLong = 8192;
+    if (g.k >= kLong) return tf32_inputs::element(g, row, col);
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
+    g.store(row, col, sum);
+  }
+};
+
 // Accumulates in fp16.
 struct fp16_sums : per_element<fp16_sums> {
   static __device__ void element(const gemm& g, int row, int col) {
@@ -138,6 +150,15 @@ struct drifts {
   mutable int runs = 0;
 };
 
+// Sums in another order from so many rows on, as a library does that chooses its kernel by M.
+template <int kRows>
+struct order_by_rows {
+  using types = kzoo::types<float>;
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    launch(drift_kernel, g, stream, g.m < kRows ? 0 : g.k / 2);
+  }
+};
+
 // What is wrong is in term(x, y), the product of two elements.
 template <class Trick>
 __global__ void typed_kernel(kzoo::gemm<typename Trick::type> g) {
@@ -243,6 +264,7 @@ struct drops_scale {
 KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<tf32_inputs>("tf32_inputs", "declares fp32"),
             kzoo::variant<tf32_normwise>("tf32_normwise", "declares fp32_normwise"),
+            kzoo::variant<long_k_normwise>("long_k_normwise", "declares fp32_normwise"),
             kzoo::variant<fp16_sums>("fp16_sums", "declares fp32"),
             kzoo::variant<split<products::hi_hi>>("split_one", "declares fp32_split"),
             kzoo::variant<split<products::with_lo_a>>("split_without_lo_b", "declares fp32_split"),
@@ -264,5 +286,7 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
             kzoo::variant<typed<e4m3_as_e5m2>>("e4m3_as_e5m2", "reads the other fp8 format"),
             kzoo::variant<typed<e4m3_rounded>>("e4m3_rounded", "drops a bit of each element"),
             kzoo::variant<drops_scale>("drops_scale", "right where the scale of B is 1"),
+            kzoo::variant<order_by_rows<2>>("vector_in_order", "one row is summed otherwise"),
+            kzoo::variant<order_by_rows<33>>("few_in_order", "32 rows are summed otherwise"),
             kzoo::variant<drifts<false>>("drifts", "must be found"),
             kzoo::variant<drifts<true>>("drifts_as_declared", "must pass"));

@@ -74,6 +74,11 @@ struct declines_later : honest {
   static inline int runs = 0;
 };
 
+// Whole tiles, of which not one fits into memory.
+struct fits_nowhere : honest {
+  static constexpr kzoo::granularity granularity{.m = 1 << 19, .n = 1 << 19};
+};
+
 }  // namespace
 
 KZOO_PLUGIN("sizes", "Takes some sizes only, or changes its mind about which",
@@ -82,5 +87,6 @@ KZOO_PLUGIN("sizes", "Takes some sizes only, or changes its mind about which",
             kzoo::variant<tiles_without_beta>("tiles_without_beta", "ignores beta"),
             kzoo::variant<aligned_rows>("aligned_rows", "right for even numbers of rows"),
             kzoo::variant<one_shape>("one_shape", "right, on the one shape that it takes"),
+            kzoo::variant<fits_nowhere>("fits_nowhere", "right, on no problem that there is"),
             kzoo::variant<declines_in_create>("declines_in_create", "accepts, then declines"),
             kzoo::variant<declines_later>("declines_later", "declines what it has computed"));

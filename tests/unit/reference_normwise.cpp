@@ -116,12 +116,33 @@ TEST_CASE("integers are exact norm-wise too, as long as what comes between is", 
     words.put(3, 4, words.at(3, 4) + 1);
     CHECK_FALSE(judged_as(KZOO_COMPUTE_FP32_NORMWISE, p, words).right);
   }
-  // 6 K 4095 is more than 2^24 here, so a rounding is allowed.
-  problem p = sized(4, 4, 700);
-  p.data = fill::probe;
+  // 6 K 8 8 is more than 2^24 here, so a rounding is allowed.
+  problem p = sized(4, 4, 50000);
+  p.data = fill::integers;
   buffer words = computed(p);
   words.put(3, 3, words.at(3, 3) + 1);
   CHECK(judged_as(KZOO_COMPUTE_FP32_NORMWISE, p, words).right);
+}
+
+TEST_CASE("of inputs cut to 11 bits the probe is exact norm-wise at any K", "[reference]") {
+  recipe tf32;
+  tf32.input = truncate_to_tf32;
+  for (const std::int64_t k : {40, 512, 700, 1023, 8192, 20000}) {
+    for (const fill what : {fill::probe, fill::probe_b}) {
+      problem p = sized(8, 8, k);
+      p.data = what;
+      INFO(problem_name(p));
+      CHECK(judged_as(KZOO_COMPUTE_FP32_NORMWISE, p, computed(p)).right);
+      CHECK_FALSE(judged_as(KZOO_COMPUTE_FP32_NORMWISE, p, computed(p, tf32)).right);
+      const operands o = operands_of(p);
+      for (std::int64_t i = 0; i < 8; ++i) {
+        std::int64_t terms = 0;
+        for (std::int64_t j = 0; j < k; ++j)
+          terms += value_at(o.a, 0, i, j) * value_at(o.b, 0, j, i) != 0 ? 1 : 0;
+        CHECK(terms <= most_terms(p));
+      }
+    }
+  }
 }
 
 TEST_CASE("TF32 is not right norm-wise up to K = 2048", "[reference]") {

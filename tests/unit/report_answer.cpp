@@ -10,6 +10,7 @@ using namespace kzoo;
 using namespace kzoo::test;
 using report::answer_of;
 using report::focus_of;
+using report::limits_of;
 using results::document;
 
 namespace {
@@ -123,6 +124,23 @@ TEST_CASE("one new kernel is what the answer is about", "[report]") {
   d.plugins[1].source = "/home/mine/other.cu";
   CHECK(focus_of(d).subject.empty());
   CHECK(speed_of(d).starts_with("Fastest of the new kernels on 1024x1024x1024 f32: mine"));
+}
+
+TEST_CASE("a kernel is not held to a roofline of memory alone", "[report]") {
+  document d = run_of({"base", "mine"}, {512});
+  d.device.facts.clear();
+  d.peaks.emplace();
+  d.peaks->all = {{roofline::resource::fp32, "made", {1e12, 0}, 0, {}},
+                  {roofline::resource::read, "made", {1e9, 0}, 0, {}}};
+  results::cell& mine = d.cells[1];
+  CHECK_THAT(limits_of(d, mine).front(), ContainsSubstring("% of what the roofline allows: "));
+  CHECK_THAT(table_of(d), ContainsSubstring("of roofline"));
+  d.cells[0].declared = mine.declared = KZOO_COMPUTE_FP8;
+  CHECK_THAT(
+      limits_of(d, mine).front(),
+      ContainsSubstring("No measured peak bounds its fp8 arithmetic. Memory traffic alone "
+                        "takes at least 35 % of its time: 3.15 ms, 3.15 MB at the measured"));
+  CHECK_THAT(table_of(d), !ContainsSubstring("of roofline"));
 }
 
 TEST_CASE("no kernel is called fast by the simulator", "[report]") {

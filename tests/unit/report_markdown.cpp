@@ -9,6 +9,7 @@
 #include "support/made_results.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
+#include "support/text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -124,6 +125,23 @@ TEST_CASE("a failure that a kernel has on several problems is told once, and cou
   const std::string other = report::full_report(d, report::medium::text);
   CHECK(count(other, "  crashed worse:8x8_4x4: SIGSEGV") == 1);
   CHECK(count(other, "  crashed in 3 cells: ") == 1);
+}
+
+TEST_CASE("a remark on a kernel that passed is told once, with a pivot too", "[report]") {
+  results::document d = test::made_document();
+  d.cells = {test::made_cell("base", 0, 1), test::made_cell("base", 1, 1)};
+  for (results::cell& c : d.cells) {  // nothing else stands below a problem where there is a pivot
+    c.end_to_end.reset();
+    c.conditions = {};
+    c.findings = {results::remark(results::kSlowChecks, "its checks took 99 s")};
+  }
+  const auto said = [&] {
+    return test::count_of(report::full_report(d, report::medium::text),
+                          "  slow base:8x8_4x4: its checks took 99 s\n");
+  };
+  CHECK(said() == 1);
+  d.experiment.pivot_table.emplace();
+  CHECK(said() == 1);
 }
 
 TEST_CASE("a report in Markdown has what the text has, block by block", "[report]") {

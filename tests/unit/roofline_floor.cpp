@@ -55,6 +55,19 @@ TEST_CASE("a batch needs as much of everything as its products, but a shared ope
   CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (0.4e6 + 400 + 39e6) / 100e9));
 }
 
+TEST_CASE("only arithmetic that was measured has a peak", "[roofline]") {
+  roofline::peaks measured = made_peaks();
+  measured.all.push_back(made(resource::int32, 3e12));
+  problem p = sized(1000, 1000, 1000);
+  CHECK(roofline::peak_of(measured, p, KZOO_COMPUTE_TF32) == 8e12);
+  CHECK(roofline::peak_of(measured, p, KZOO_COMPUTE_INT32) == 3e12);
+  CHECK_FALSE(roofline::peak_of(measured, p, KZOO_COMPUTE_FP8));
+  p.dtype = KZOO_I8;  // tensor cores may multiply these
+  CHECK_FALSE(roofline::peak_of(measured, p, KZOO_COMPUTE_INT32));
+  // The memory bounds them all the same.
+  CHECK(roofline::floor_of(measured, p, KZOO_COMPUTE_INT32, true)->resource == resource::read);
+}
+
 TEST_CASE("memory traffic limits only with cold caches", "[roofline]") {
   const problem thin = sized(1000, 1000, 1);  // 2 MFLOP; A and B are 8 kB, C is 3 MB over the L2
   CHECK(floor_ms(thin, KZOO_COMPUTE_FP32, false) == Approx(0.002));

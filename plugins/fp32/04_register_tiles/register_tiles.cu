@@ -52,6 +52,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 
 template <int BM, int BN, int BK, int TM, int TN>
 struct variant {
+  // Two blocks per SM for the largest thread tile; else the compiler decides (README).
   using Tile = common::tiling<BM, BN, BK, TM, TN, TM * TN == 64 ? 2 : 0>;
   using grid = Tile;  // it is a kzoo::tile_grid: BM x BN of C for each block
   static constexpr auto kernel = register_tiles_kernel<Tile>;

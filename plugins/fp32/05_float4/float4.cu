@@ -25,8 +25,9 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   const float *a_from = &g.a_at(row0 + a_row, a_k), *b_from = &g.b_at(b_k, col0 + b_col);
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
-    // Aligned: pointers that walk along K; equivalent to a4 = *(const float4*)a_from. Predicated:
-    // indices, to test them; equivalent to a4 = {g.a_or_zero(row0 + a_row, k0 + a_k), ...}.
+    // Aligned: by pointers that walk along K, without index arithmetic; equivalent to
+    // a4 = *(const float4*)a_from. Predicated: by indices, which can be tested; equivalent to
+    // a4 = {g.a_or_zero(row0 + a_row, k0 + a_k), ... (row0 + a_row, k0 + a_k + 3)}.
     const float4 a4 =
         kAligned ? common::load_vec4(a_from) : common::load_a<false>(g, row0 + a_row, k0 + a_k);
     const float4 b4 =

@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   using Layout = common::swizzled<Tile>;
   constexpr int kSteps = kOrder == order::inner ? 4 : 1;         // along K, in registers at once
   __shared__ __align__(16) float a_tile[Layout::kSize];          // (BK, BM) at Layout::at(k, row)
-  __shared__ __align__(16) float b_tile[Tile::kBK * Tile::kBN];  // (BK, BN)
+  __shared__ __align__(16) float b_tile[Tile::kBK * Tile::kBN];  // (BK, BN), row after row
   const int tx = threadIdx.x, ty = threadIdx.y, thread = ty * Tile::kThreadsX + tx;
   const int row0 = blockIdx.y * Tile::kBM, col0 = blockIdx.x * Tile::kBN;
   common::tile_loader<Tile, Layout, kAligned> loader(g, thread, row0, col0);

@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   loader.store_shared(a_tile[0], b_tile[0]);
   __syncthreads();  // the first tiles are complete
   for (int k0 = 0; k0 < g.k;) {
-    // Two tiles per iteration make `stage` a constant. An odd number of tiles ends in the middle.
+    // Two tiles per iteration, unrolled, make `stage` a constant. With an odd number of tiles the
+    // loop ends in the middle of one.
 #pragma unroll
     for (int stage = 0; stage < 2; ++stage) {
       const int next_k0 = k0 + Tile::kBK;

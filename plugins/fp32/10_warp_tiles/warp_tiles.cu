@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   using Layout = common::padded<Tile>;  // its addresses take fewer registers than a swizzle's
   __shared__ __align__(16) float a_tile[2][Layout::kSize];          // stages of (BK, BM)
   __shared__ __align__(16) float b_tile[2][Tile::kBK * Tile::kBN];  // stages of (BK, BN)
-  const common::warp_thread_coords<Tile> coords;
+  const common::warp_thread_coords<Tile> coords;  // new: row(i) and col(j) are in the warp's tile
 
   common::tile_loader<Tile, Layout, kAligned> loader(g, coords.thread, coords.row0, coords.col0);
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
@@ -23,7 +23,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   loader.store_shared(a_tile[0], b_tile[0]);
   __syncthreads();  // the first tiles are complete
   for (int k0 = 0; k0 < g.k;) {
-    // Two tiles per iteration make `stage` a constant. An odd number of tiles ends in the middle.
+    // Two tiles per iteration, unrolled, make `stage` a constant. With an odd number of tiles the
+    // loop ends in the middle of one.
 #pragma unroll
     for (int stage = 0; stage < 2; ++stage) {
       const int next_k0 = k0 + Tile::kBK;

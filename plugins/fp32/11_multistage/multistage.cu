@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   const common::warp_thread_coords<Tile> coords;
   const int k_tiles = kzoo::ceil_div(g.k, Tile::kBK);
 
-  // The block's copies of a k tile, in the order in which they are issued.
+  // This thread's copies of a k tile, from k tile 0 on.
   common::async_copies<Tile, kAligned> copies(g, coords.thread, coords.row0, coords.col0, 0);
 #pragma unroll 1
   for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) {
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
 #pragma unroll 1
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    kzoo::wait_group<Tile::kStages - 2>();  // all groups but so many have arrived
+    kzoo::wait_group<Tile::kStages - 2>();  // all groups but the youngest kStages - 2 have arrived
     __syncthreads();  // this k tile is complete, and all threads have read the one before it
     const float* const a_tile = stages + k_tile % Tile::kStages * Tile::kStage;  // (BK, BM)
     const float* const b_tile = a_tile + Layout::kSize;                          // (BK, BN)

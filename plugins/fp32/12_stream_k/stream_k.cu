@@ -20,6 +20,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     const auto [tile, first, k_tiles] = work.tile_work_at(at, block);
     const auto coords = work.coords_in<Tile>(tile);  // as warp_tiles has them, in this tile
 
+    // From the part's first k tile on, no longer from k tile 0.
     common::async_copies<Tile, kAligned> copies(g, coords.thread, coords.row0, coords.col0, first);
 #pragma unroll 1
     for (int k_tile = 0; k_tile < Tile::kStages - 1; ++k_tile) {
@@ -31,7 +32,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
 #pragma unroll 1
     for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-      kzoo::wait_group<Tile::kStages - 2>();  // all groups but so many have arrived
+      kzoo::wait_group<Tile::kStages - 2>();  // all but the youngest kStages - 2 have arrived
       __syncthreads();  // this k tile is complete, and all threads have read the one before it
       const float* const a_tile = stages + k_tile % Tile::kStages * Tile::kStage;  // (BK, BM)
       const float* const b_tile = a_tile + Layout::kSize;                          // (BK, BN)

@@ -1,11 +1,11 @@
-// fp32 as fast as CUDA cores can: pipelined.hpp has the kernel.
+// The fp32 ladder's last step. The kernel is in pipelined.hpp, as strassen multiplies with it, too.
 
 #include "pipelined.hpp"
 
 using pipelined::variant;
 
 KZOO_PLUGIN(
-    "pipelined", "Copies spread over the steps of a k tile, stream-K, and sliced-K",
+    "pipelined", "stream_k with fragments read across the barrier, and sliced-K",
     (kzoo::variant<variant<128, 256, 16, 5, 1, 1>>("128x256x16_s5",
                                                    "5 stages, large tiles, for large problems")),
     (kzoo::variant<variant<128, 64, 32, 4, 4, 1>>("128x64x32_s4_k4",

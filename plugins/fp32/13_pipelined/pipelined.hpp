@@ -1,8 +1,10 @@
 #pragma once
 // stream_k with sliced-K for small problems (sliced_k.hpp), and with a main loop that crosses the
 // barrier between two k tiles: the last k step of one reads the first fragments of the next, so
-// that the barrier is not followed by a wait for shared memory. strassen multiplies with this
-// kernel, too.
+// that the barrier is not followed by a wait for shared memory.
+//
+//   stream_k   barrier, read 0 | read 1, multiply 0 | ... | multiply 15
+//   here                       | read 1, multiply 0 | ... | barrier, read next 0, multiply 15
 
 #include <fp32/common/async_copies.hpp>
 #include <fp32/common/stream_k.hpp>
@@ -35,13 +37,13 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
 
     float *reading = stages, *filling = last_stage;
     float a[2][Tile::kTM], b[2][Tile::kTN];
-    const auto read = [&](int k) {
+    const auto read = [&](int k) {  // k step k of the slice; in a stage they are rows of both tiles
       common::read_fragments<Tile, Layout>(reading + slice_k * Layout::kStride,
                                            reading + Layout::kSize + slice_k * Tile::kBN, coords, k,
                                            a[k % 2], b[k % 2]);
     };
     const auto wait_for_next_stage = [] {
-      kzoo::wait_group<Tile::kStages - 2>();  // all groups but so many have arrived
+      kzoo::wait_group<Tile::kStages - 2>();  // all but the youngest kStages - 2 have arrived
       __syncthreads();  // this k tile is complete, and all threads have read the one before it
     };
     wait_for_next_stage();
@@ -56,7 +58,7 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
         if (k + 1 < Tile::kSliceK) {
           read(k + 1);
           copies.copy_in_step(k, Tile::kSliceK, filling, more);
-        } else {  // the last k step reads the first fragments of the next stage
+        } else {  // reads the first fragments of the next stage; after the last k tile, in vain
           kzoo::commit_group();
           copies.advance(k_tile + Tile::kStages < k_tiles);
           filling = reading;

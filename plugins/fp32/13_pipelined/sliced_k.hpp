@@ -36,6 +36,10 @@ struct sliced : Staged {
 // Each slice has accumulated its own part of K. The slices add these up through shared memory, and
 // each keeps the sums of its own rows. All threads must call this; `runtime_one`: as in
 // common::partial_sums::store.
+//
+//   owner of the rows     0           1           2           3         kSlices = 4
+//   slices that write     1  2  3     0  2  3     0  1  3     0  1  2
+//   their number, source  0  1  2     0  1  2     0  1  2     0  1  2
 template <class Tile>
 __device__ __forceinline__ void reduce_slices(float* shared, float runtime_one,
                                               float (&acc)[Tile::kTM][Tile::kTN]) {

@@ -6,7 +6,11 @@
 //
 // Edges of C are not tested: rows of A and columns of B past an edge are read from the last one
 // inside, and what they contribute is never stored. Where K is no multiple of BK, the first k tile
-// begins before K does and is filled up with zeros, so that all others are full.
+// begins before K does and is filled up with zeros. All others are full, so that no copy in the
+// main loop has to be tested against the end of K.
+//
+//   k tile     0          1          2              K = 21, BK = 8: missing_ = 3
+//   k        |...0 1 2 3 4|5 .. 12 |13 .. 20|       . : zeros
 
 #include <fp32/common/bank_layouts.hpp>
 #include <fp32/common/warp_tiling.hpp>
@@ -16,7 +20,7 @@
 
 namespace common {
 
-// A warp tiling with so many stages. A stage: A's k tile, transposed and padded, then B's.
+// A warp tiling with Stages stages. A stage: A's k tile, transposed and padded, then B's.
 template <class WarpTiling, int Stages, int BlocksPerSm = 1>
 struct staged : WarpTiling {
   using Layout = padded<WarpTiling>;
@@ -27,8 +31,8 @@ struct staged : WarpTiling {
   static __device__ int block_thread() {
     return static_cast<int>(threadIdx.y) * WarpTiling::kThreadsX + static_cast<int>(threadIdx.x);
   }
-  // The rows of its thread tile that a thread stores: here all. With sliced-K (sliced_k.hpp) the
-  // threads of a slice store some of them, and a block has more threads.
+  // The rows of its thread tile that a thread stores: here all. Only pipelined's sliced-K changes
+  // these (sliced_k.hpp): there a thread stores some of them, and a block has more threads.
   static constexpr int kOwnRows = WarpTiling::kTM;
   static constexpr __device__ int own_row() { return 0; }
   static constexpr int kStage = Layout::kSize + WarpTiling::kBK * WarpTiling::kBN;  // floats
@@ -53,7 +57,8 @@ struct staged : WarpTiling {
 // 8 k, which the padding puts 4 banks apart, times 4 neighbouring rows.
 template <class Tile>
 class a_copies {
-  static constexpr int kAcross = 8, kRows = Tile::kBlockThreads / kAcross;  // copied at once
+  // One copy by all threads covers kAcross k of kRows rows.
+  static constexpr int kAcross = 8, kRows = Tile::kBlockThreads / kAcross;
   static constexpr int kRowIterations = Tile::kBM / kRows;
   static_assert(Tile::kBM % kRows == 0 && Tile::kBK % kAcross == 0);
 
@@ -158,8 +163,9 @@ class async_copies {
     }
   }
 
-  // All copies of the next k tile. `more`: there is one; if not, the aligned kernel copies the last
-  // again, since a test at each copy costs 2 % (pipelined's README).
+  // All copies of the next k tile. `more`: there is one. If there is none, the predicated kernel
+  // writes zeros, and the aligned one copies the last k tile again, which nobody reads: a test at
+  // each copy costs 2 % (pipelined's README).
   __device__ __forceinline__ void copy_all(float* stage, bool more) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
@@ -167,7 +173,8 @@ class async_copies {
     }
   }
 
-  // The same, spread over `steps` k steps, all but the last: the copies of k step k.
+  // The same, spread over the first steps - 1 of `steps` k steps: this issues the copies of k step
+  // `k`. Not for k tile 0, which may begin before K does.
   __device__ __forceinline__ void copy_in_step(int k, int steps, float* stage, bool more) const {
     // Spread evenly, but at least two in each: one costs 1 to 3 % (pipelined's README).
     const int evenly = (kCount + steps - 2) / (steps - 1), per_step = evenly > 2 ? evenly : 2;
@@ -177,7 +184,7 @@ class async_copies {
     }
   }
 
-  // On to the next k tile, or not.
+  // On to the next k tile. `on`: there is one; if not, the copies stay where they are.
   __device__ __forceinline__ void advance(bool on) {
     a_.advance(on);
     b_.advance(on);
@@ -185,7 +192,7 @@ class async_copies {
   }
 
  private:
-  // Where in the k tile copy i goes, along K.
+  // The k that copy i copies (the first of them), counted from the beginning of the k tile.
   __device__ __forceinline__ int k_of(int i) const {
     return i < a_type::kCount ? a_.k_of(i) : b_.k_of(i - a_type::kCount);
   }
@@ -198,7 +205,7 @@ class async_copies {
 
 // The epilogue, for a tile that may hang over edges of C in the aligned kernel, too: N is a
 // multiple of four there, so that all four accumulators of a float4 are inside, or none. Stores
-// `rows` rows of the thread tile, from row `first` on.
+// `rows` rows of the thread tile, from row `first` on, a multiple of `rows`.
 template <bool kAligned, class Coords, int TM, int TN>
 __device__ __forceinline__ void store_tile_inside(const kzoo::gemm<float>& g, const Coords& coords,
                                                   const float (&acc)[TM][TN], int first = 0,

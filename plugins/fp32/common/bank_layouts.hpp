@@ -8,8 +8,8 @@
 
 namespace common {
 
-// Row after row. The float4s of a row, at k and k + 4, are stored by neighbouring threads in the
-// same instruction, to the same bank: two wavefronts.
+// One k after the other, BM rows each. The two float4s of a row of A, at k and k + 4, are stored by
+// neighbouring threads in the same instruction, to the same bank: two wavefronts.
 template <class Tile>
 struct plain {
   static constexpr int kSize = Tile::kBK * Tile::kBM;  // floats
@@ -29,8 +29,8 @@ struct padded {
 //   k = 0 .. 3    rows  0  1  2 ... 15 16 17 ... 31 32 ...
 //   k = 4 .. 7    rows 16 17 18 ... 31  0  1 ... 15 48 ...
 //
-// A warp stores BK / 4 float4s of each of 32 / (BK / 4) = 128 / BK rows. The rows of the next four
-// k are moved by as many, so that the BK / 4 groups of rows go to different banks.
+// A warp stores float4s of 128 / BK rows, BK / 4 of each row, one for every four k. With each four
+// k the rows are moved by 128 / BK more, so that those BK / 4 go to different banks.
 template <class Tile>
 struct swizzled {
   static constexpr int kSize = Tile::kBK * Tile::kBM;

@@ -16,9 +16,10 @@ struct thread_coords {
   int row0 = static_cast<int>(blockIdx.y) * Tile::kBM;
   int col0 = static_cast<int>(blockIdx.x) * Tile::kBN;
 
-  // Row and column, in the block's tile, of accumulator (i, j). i / 4 is the number of the thread's
-  // float4. The float4s with one number, of all kThreadsY threads of a column, are 4 * kThreadsY
-  // neighbouring rows.
+  // Row and column, in the block's tile, of accumulator (i, j). Row i is element i % 4 of the
+  // thread's float4 number i / 4. The float4s number 0 of all kThreadsY threads of a column are the
+  // first 4 * kThreadsY rows, their float4s number 1 the next, and so on; columns likewise
+  // (bank_conflict_free.cu has a picture).
   __device__ int row(int i) const { return i / 4 * (4 * Tile::kThreadsY) + ty * 4 + i % 4; }
   __device__ int col(int j) const { return j / 4 * (4 * Tile::kThreadsX) + tx * 4 + j % 4; }
 };

@@ -10,6 +10,7 @@
 //
 //   tile    0 | 1 | 2 |      3      |      4      |      3 blocks at a time: a wave of 3 tiles,
 //   block   0 | 1 | 2 |   3    |    4   |    5    |      then 2 stream-K tiles in 3 shares
+//   slot              |   0    | 2  | 3 |    4    |      of the workspace: two for each share
 
 #include <fp32/common/warp_tiling.hpp>
 #include <kzoo/threadblock_swizzle.hpp>
@@ -25,7 +26,7 @@ namespace common {
 struct stream_k {
   int rows, cols;  // tiles of C
   int k_tiles;     // of each tile of C
-  int dp_tiles;    // data-parallel: the first so many blocks compute one tile each
+  int dp_tiles;    // data-parallel: the first dp_tiles blocks compute one tile each
   int sk_blocks;   // stream-K: the blocks after them share what is left; 0: nothing is left
   int band;        // see kzoo::threadblock_swizzle
 
@@ -39,11 +40,12 @@ struct stream_k {
     return std::int64_t{dp_tiles} * k_tiles + (block - dp_tiles) * sk_k_tiles() / sk_blocks;
   }
 
-  // What a block does without interruption, from k tile `at` of all on: `count` k tiles of one tile
-  // of C, from its k tile `first` on. (What is left of the block's share, or of the tile.)
+  // A part of one tile of C: `count` of its k tiles, from its k tile `first` on.
   struct tile_work {
     int tile, first, count;
   };
+  // The part that begins at k tile `at`, counted through all tiles of C. It ends where the block's
+  // share ends, or the tile.
   __host__ __device__ tile_work tile_work_at(std::int64_t at, int block) const {
     const std::int64_t left = begin(block + 1) - at;
     const int tile = static_cast<int>(at / k_tiles), first = static_cast<int>(at % k_tiles);
@@ -59,7 +61,7 @@ struct stream_k {
   }
 
   // The workspace slot for a stream-K block's part of a tile. A share is not longer than k_tiles,
-  // so it touches two tiles of C at most; `first`: this is the first of them.
+  // so it touches two tiles of C at most; `first_tile`: this is the first of them.
   __host__ __device__ int slot(int block, bool first_tile) const {
     return 2 * (block - dp_tiles) + (first_tile ? 0 : 1);
   }
@@ -106,9 +108,9 @@ stream_k make_stream_k(const kzoo_problem& p, const kzoo_device& d) {
   const int wave =
       Tile::kBlocksPerSm *
       std::max(1, static_cast<int>(d.kind == KZOO_CPU ? d.threads : d.multiprocessors));
-  // In cycles: an SM does 128 FMAs in each. The second kernel is taken to run after 6000, and to
-  // move 1500 bytes in each from then on (on an H200 at 1.98 GHz: 3 us, 3 TB/s): two partial tiles
-  // for each share.
+  // An estimate in cycles. An SM does 128 FMAs a cycle. The second kernel takes 6000 cycles to
+  // start (3 us on an H200 at 1.98 GHz), and then reads two partial tiles for each share at 1500
+  // bytes a cycle (3 TB/s).
   constexpr int kCyclesPerKTile = Tile::kBM * Tile::kBN * Tile::kBK / 128 * Tile::kBlocksPerSm;
   const int fixup = 6000 + 2 * wave * Tile::kBM * Tile::kBN * int(sizeof(float)) / 1500;
   const auto tiles_along = [](std::int64_t size, int tile) {
@@ -164,8 +166,8 @@ struct partial_sums {
   }
 };
 
-// The second kernel: blockIdx.x is one stream-K tile, blockIdx.y are kVec4sAtATime of each thread's
-// float4s.
+// The second kernel adds up partial sums and stores them into C. A block has one stream-K tile
+// (blockIdx.x), and of that kVec4sAtATime of each thread's float4s (blockIdx.y).
 inline constexpr int kVec4sAtATime = 2;
 template <class Tile, bool kAligned>
 __global__ void __launch_bounds__(Tile::kBlockThreads)
@@ -196,7 +198,7 @@ __global__ void __launch_bounds__(Tile::kBlockThreads)
   }
 }
 
-// Enqueues it, where there are any.
+// Enqueues the second kernel, where there are stream-K tiles.
 template <class Tile>
 void launch_add_partial_sums(const kzoo::gemm<float>& g, const stream_k& work,
                              const partial_sums<Tile>& sums, kzoo::stream_t stream) {

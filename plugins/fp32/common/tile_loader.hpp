@@ -11,7 +11,8 @@ namespace common {
 // Layout: of A's tile, see bank_layouts.hpp.
 template <class Tile, class Layout, bool kAligned>
 class tile_loader {
-  // The threads load so many rows of a tile at once, a float4 each, and then the rows after them.
+  // The threads load kARows rows of A's tile at once, a float4 each, and do so kACount times; for B
+  // likewise.
   static constexpr int kARows = Tile::kThreads / (Tile::kBK / 4), kACount = Tile::kBM / kARows;
   static constexpr int kBRows = Tile::kThreads / (Tile::kBN / 4), kBCount = Tile::kBK / kBRows;
   static_assert(kARows * kACount == Tile::kBM && kBRows * kBCount == Tile::kBK,
@@ -70,7 +71,7 @@ class tile_loader {
  private:
   const kzoo::gemm<float>& g_;
   int a_row_, a_k_, b_k_, b_col_;  // this thread's first float4 of each tile
-  int row_, col_;                  // and the row of A and the column of B that they are from
+  int row_, col_;                  // the row of A and the column of B that these are from
   const float *a_from_ = nullptr, *b_from_ = nullptr;
   float4 a_[kACount], b_[kBCount];
 };

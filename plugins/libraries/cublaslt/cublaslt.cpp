@@ -3,6 +3,7 @@
 
 #include <kzoo/plugin.hpp>
 
+#include <libraries/cublaslt/choice.hpp>
 #include <libraries/cublaslt/cublaslt.hpp>
 
 #include <algorithm>
@@ -172,21 +173,23 @@ std::size_t fastest_of(common::lt_product& product, const kzoo_problem& p) {
   return fastest;
 }
 
-// Runs all candidates when it is created for a problem for the first time in a process, and keeps
-// the fastest. Not each time: a GPU at its power limit is slower for a while after such a trial.
+// Runs all candidates when it is created for a large problem for the first time in a process, and
+// keeps the fastest. Not each time: a GPU at its power limit is slower for a while after such a
+// trial.
 class best : public lt {
  public:
   // Another process may choose another, which rounds differently.
   static constexpr bool nondeterministic = true;
 
   best(const kzoo_problem& p, const kzoo_device& d) : lt(p, d) {
+    if (!common::is_worth_measuring(p)) return;
     using bytes = std::array<std::byte, sizeof(kzoo_problem)>;
     static std::map<bytes, std::size_t> chosen;
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
-    auto choice = chosen.find(std::bit_cast<bytes>(p));
-    if (choice == chosen.end())
-      choice = chosen.emplace(std::bit_cast<bytes>(p), fastest_of(product_, p)).first;
+    const auto key = std::bit_cast<bytes>(common::without_scalars(p));
+    auto choice = chosen.find(key);
+    if (choice == chosen.end()) choice = chosen.emplace(key, fastest_of(product_, p)).first;
     product_.choose(choice->second);
   }
 };

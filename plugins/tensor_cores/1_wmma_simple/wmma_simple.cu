@@ -12,6 +12,7 @@ constexpr int kPadding = 8;  // elements after each row, against bank conflicts
 constexpr int kWarpsN = kTile / kFragment,
               kThreads = 32 * kWarpsN * kWarpsN;  // a warp for each fragment
 
+// G is a kzoo::gemm<E>, and E float, __half or __nv_bfloat16.
 template <class G>
 __global__ void __launch_bounds__(kThreads) wmma_simple_kernel(G g) {
   using E = typename G::element;
@@ -22,8 +23,8 @@ __global__ void __launch_bounds__(kThreads) wmma_simple_kernel(G g) {
   const int warp_row = warp / kWarpsN * kFragment, warp_col = warp % kWarpsN * kFragment;
   const int row0 = blockIdx.y * kTile, col0 = blockIdx.x * kTile;
 
-  fragment_a<E, true> a;   // (16, 16) of A, for TF32 (16, 8)
-  fragment_b<E, false> b;  // (16, 16) of B, for TF32 (8, 16)
+  fragment_a<E, true> a;   // (16, 16) of A, for TF32 (16, 8); true: its rows lie along K
+  fragment_b<E, false> b;  // (16, 16) of B, for TF32 (8, 16); false: its rows lie along N
   fragment_c<E> acc;       // (16, 16) of C
   wmma::fill_fragment(acc, 0.0f);
   for (int k0 = 0; k0 < g.k; k0 += kBK) {
@@ -53,6 +54,7 @@ __global__ void __launch_bounds__(kThreads) wmma_simple_kernel(G g) {
 
 struct variant {
   using types = kzoo::types<float, __half, __nv_bfloat16>;
+  // What is declared, and so the error bound: fp32 matrices are multiplied as TF32.
   template <class T>
   static constexpr kzoo_precision precision_of =
       std::is_same_v<T, float> ? KZOO_COMPUTE_TF32 : kzoo::element_traits<T>::precision;

@@ -58,6 +58,8 @@ __device__ __forceinline__ void multiply(const common::a_view<G>& a, const commo
   __syncthreads();  // the stages are free
 }
 
+// a, b: A and B as they lie in memory, transposed or not. pairs: two neighbours of C may be stored
+// as one word.
 template <class G, class Tile>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     wmma_kernel(G g, common::a_view<G> a, common::b_view<G> b, bool pairs, int tile_rows,

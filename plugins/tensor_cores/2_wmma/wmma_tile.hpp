@@ -1,9 +1,10 @@
 #pragma once
 // What a block of wmma has in shared memory, and a warp in registers: stages of k tiles (BK steps
-// along K of A and B), the copies that fill them, fragments, and the way of accumulators into C.
+// along K of A and B), the copies that fill them, fragments, and the epilogue.
 //
 // Here and in the steps after it: G is the kernel's kzoo::gemm, Tile its tiling, KTile a k tile of
-// one operand, E the type of its elements, Smem the layout of shared memory (smem_layout).
+// one operand, E the type of its elements, Smem the layout of shared memory (smem_layout). An MN
+// index is a row of A or a column of B.
 //
 //   shared memory   | stage 0 | stage 1 | ...     a stage, in nn:   A  BM rows of BK | padding
 //                                                                   B  BK rows of BN | padding
@@ -31,9 +32,10 @@ struct tiling {
   static_assert(Stages >= 2, "one stage is multiplied while another arrives");
 };
 
-// A k tile of an operand: MN indices (rows of A or columns of B) and BK steps along K, as they lie
-// in the matrix: K-major where rows lie along K. Rows are padded, which spreads those of a fragment
-// over the banks: 8 rows of 16 bytes each, or 4 of 32, fall into different ones.
+// A k tile of an operand, MN indices by BK steps along K, as they lie in the matrix: K-major where
+// its rows lie along K, MN-major where they lie along M or N. Rows are padded, by 16 bytes (by 32
+// where MN-major and fp32), so that the rows of a fragment, 8 of 16 bytes or 4 of 32, fall into
+// different banks.
 template <class E, int MN, int BK, bool KMajor>
 struct padded_tile {
   using element = E;
@@ -41,6 +43,7 @@ struct padded_tile {
   static constexpr int kBK = BK;
   static constexpr int kRows = kKMajor ? MN : BK, kCols = kKMajor ? BK : MN;
   static constexpr int kVector = 16 / int(sizeof(E));  // elements of a 16-byte copy
+  // kRow: elements from row to row.
   static constexpr int kRow = kCols + (kKMajor ? kVector : 8), kElements = kRows * kRow;
   static constexpr __host__ __device__ int offset(int mn, int k) {
     return kKMajor ? mn * kRow + k : k * kRow + mn;
@@ -66,8 +69,8 @@ struct smem_layout {
                 "fragments start at multiples of 32 bytes");
 };
 
-// Loads one k tile of an operand after the other, from MN index `mn` on, with zeros past the edges:
-// 16 bytes at a time, asynchronously.
+// Loads one k tile of an operand after the other, from MN index `mn` on: asynchronously, 16 bytes
+// at a time, with zeros past the edges.
 template <class KTile, int kThreads>
 class tile_loader {
   using E = typename KTile::element;
@@ -102,7 +105,7 @@ class tile_loader {
   const E* from_;  // where it is in the next k tile
 };
 
-// The loads of both operands: tile (row0, col0) of C.
+// The loads of both operands, for the tile of C that begins at (row0, col0).
 template <class G, class Tile>
 class stage_loader {
   using Smem = smem_layout<G, Tile>;
@@ -136,8 +139,7 @@ __device__ __forceinline__ void fill_zero(accumulators<G, Tile>& acc) {
   }
 }
 
-// What a warp multiplies in one k step: kFragmentK columns of its rows of A, and rows of its
-// columns of B.
+// What a warp multiplies in one k step: (WM, kFragmentK) of A and (kFragmentK, WN) of B.
 template <class G, class Tile>
 struct fragments {
   using Smem = smem_layout<G, Tile>;

@@ -1,5 +1,5 @@
 #pragma once
-// What a warp multiplies, and where it comes from.
+// What a block of mma has in shared memory, what a warp multiplies, and the epilogue.
 
 #include <kzoo/plugin.hpp>
 #include <tensor_cores/common/store_pairs.hpp>
@@ -79,10 +79,14 @@ struct fragments {
   }
 };
 
-// A warp's accumulators into C, from (row0, col0) on, in pairs of neighbouring columns. A lane has
-// two neighbouring places of an 8-wide block. Where B's operand sorts even and odd columns apart
-// (see mn_major_operands.hpp), neighbouring columns are in the same place of two neighbouring
-// blocks.
+// A warp's accumulators into C, from (row0, col0) on, in pairs of neighbouring columns. Of a block
+// of 16 x 8 a lane has, in rows lane / 4 (e = 0) and lane / 4 + 8 (e = 2), places 2 t and 2 t + 1,
+// with t = lane % 4. These are neighbouring columns, unless B's operand sorts even and odd columns
+// apart (mn_major_operands.hpp): then neighbours are in the same place of two neighbouring blocks.
+//
+//     place            block 0: 0 1 .. 7      block 1: 0 1 .. 7
+//     column                    0 1 .. 7               8 9 .. 15
+//     column, apart             0 2 .. 14              1 3 .. 15
 template <bool kPairs, class G, class Tile>
 __device__ __forceinline__ void store(const G& g, const accumulators<G, Tile>& acc, int row0,
                                       int col0) {

@@ -12,8 +12,15 @@ namespace mma {
 //     place in the fragment   0  1  2 ... 7   8  9 10 ... 15
 //     MN index                0  2  4 ... 14  1  3  5 ... 15
 //
-// Lane t of four needs steps 4 t to 4 t + 3, so that the rows of a matrix are not neighbours in the
-// tile; those of lanes 2 and 3 come in another order, which puts all eight into different banks.
+// Lane t of four (lane % 4) needs steps 4 t to 4 t + 3, and gets rows 2 t and 2 t + 1 of each
+// matrix. So a matrix is made of these rows of the tile (a row is a step along K):
+//
+//     t              0     1     2      3
+//     matrix 0     0  1  4  5  10 11  14 15       matrices 2 and 3: the same 16 steps further
+//     matrix 1     2  3  6  7   8  9  12 13
+//
+// With t = 2 and 3 the wrong way round, the eight rows of a matrix are eight different ones modulo
+// 8, which the swizzle puts into different banks. `swapped` puts their steps in order again.
 template <side kSide, int MN, int BK>
 struct operand<kSide, signed char, MN, BK, false>
     : common::operand_tile<signed char, MN, BK, false> {
@@ -30,6 +37,7 @@ struct operand<kSide, signed char, MN, BK, false>
     unsigned pairs[4];
     kzoo::ldmatrix_transposed(pairs, from + (lane ^ first) + k * base::tile::kPanelCols);
     const bool swapped = threadIdx.x % 4 >= 2;
+    // The bytes of the even MN index, and of the odd one, in the order of K.
     const unsigned even = swapped ? 0x2064 : 0x6420, odd = swapped ? 0x3175 : 0x7531;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {

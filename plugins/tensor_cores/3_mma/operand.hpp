@@ -1,11 +1,13 @@
 #pragma once
-// How the tile of an operand becomes fragments. To mma.sync, A and B are the same but for their
-// size: MN indices (rows of A, columns of B), each with its elements along K. 16 of them and one
-// k step are four registers, of which a lane holds 4 bytes of MN index lane / 4 each:
+// How the tile of an operand becomes fragments. mma.sync sees A and B alike: MN indices (rows of A,
+// columns of B), each with its elements along K. A fragment here is 16 MN indices by one k step, 32
+// bytes along K, in four registers of each lane. A register is 8 MN indices by 16 bytes, of which a
+// lane has 4 bytes: MN index lane / 4, from byte 4 (lane % 4) on. mma.sync takes the 16 of A at
+// once, and B 8 at a time:
 //
-//     A       k: 16 bytes   16 bytes       B, 8 at a time    16 bytes   16 bytes
-//       0-7      |   r[0]    |   r[2]   |           0-7      |  r[0]  |   r[1]  |
-//       8-15     |   r[1]    |   r[3]   |           8-15     |  r[2]  |   r[3]  |
+//     A      k: 16 bytes   16 bytes          B      k: 16 bytes   16 bytes
+//     0-7       |  r[0]   |  r[2]   |        0-7       |  r[0]   |  r[1]   |
+//     8-15      |  r[1]   |  r[3]   |        8-15      |  r[2]   |  r[3]   |
 
 #include <kzoo/mma.hpp>
 #include <tensor_cores/common/operand_tile.hpp>
@@ -30,19 +32,24 @@ struct registers {
 };
 
 // An operand loads fragments of 16 MN indices from its tile: those from `first` on, which counts
-// from the warp's first one and is a multiple of 16. mn(i) is the MN index in place i: the order
-// does not matter to the tensor cores, only to the epilogue, and one operand in
+// from the warp's first one and is a multiple of 16. mn(i) is the MN index in place i of these: the
+// order does not matter to the tensor cores, only to the epilogue, and one operand in
 // mn_major_operands.hpp permutes it.
-//
-// A lane's address is lane(warp_mn), computed once, and an offset known when the kernel is
-// compiled. The swizzle of a tile is an exclusive or of the address with bits of its row, so the
-// offset of a row is added by a sum, that of a column by an exclusive or. The latter holds as long
-// as the lane's own column has none of its bits: K-major, k stays in one panel of 128 bytes, and a
-// lane begins in its first 32; MN-major, `first` is less than the 32 or 64 at whose
-// multiples a warp begins.
 //
 // K-major tiles (rows along K): ldmatrix brings 16 bytes of a row, whatever is in them. MN-major
 // tiles (rows along MN): for 16-bit elements, ldmatrix transposes.
+//
+// A lane's address is lane(warp_mn), computed once, and an offset known when the kernel is
+// compiled. In a panel of a swizzled tile, an element is at
+//
+//     row * kPanelCols + (column ^ row % 8 * kChunk)
+//
+// A multiple of 8 rows further, row % 8 is the same: that many kPanelCols are added. x columns
+// further, x is one more term of the exclusive or, if column + x is column ^ x, that is, if the two
+// have no bit in common. They have none. K-major: a lane's column is in the first 32 bytes of 128,
+// and k is a multiple of that, in the same panel. MN-major: a lane's column is the warp's first
+// one, a multiple of the 32 or 64 that it has, or 8 more; and `first` is a multiple of 16 below
+// that.
 template <side kSide, class E, int MN, int BK, bool kKMajor>
 struct operand : common::operand_tile<E, MN, BK, kKMajor> {
   static_assert(kKMajor || sizeof(E) == 2);

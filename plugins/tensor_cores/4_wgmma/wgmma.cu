@@ -35,10 +35,10 @@ __device__ __forceinline__ void multiply(const common::a_view<G>& a, const commo
   for (int k_tile = 0; k_tile < Tile::kStages - 2; ++k_tile) load(k_tile);
 
   for (int k_tile = 0; k_tile < k_tiles; ++k_tile) {
-    kzoo::wait_group<Tile::kStages - 3>();
-    kzoo::fence_async_proxy();  // what this thread has copied is visible to wgmma
-    __syncthreads();  // this stage is complete, and all warpgroups are done with the one before
-                      // last
+    kzoo::wait_group<Tile::kStages - 3>();  // this thread's copies to this stage have arrived
+    kzoo::fence_async_proxy();              // and are visible to wgmma
+    // This stage is complete, and all warpgroups are done with the one before last.
+    __syncthreads();
     // Equivalent to BK / 16 times wgmma.mma_async of (64, 16) of A and (16, BN) of B.
     multiply_k_tile<G, Tile>(stages + k_tile % Tile::kStages * Smem::kStage, warpgroup_row,
                              k_tile == 0, acc);

@@ -1,7 +1,7 @@
-// C leaves by TMA. Accumulators are rounded to C's type, go to shared memory in rows
-// (stmatrix), a panel of 64 columns at a time, and from there to C by TMA, while the next tile is
-// multiplied. That is where C has 16-bit elements, and beta is 0; else a thread stores its
-// accumulators itself, as before.
+// C leaves by TMA. Accumulators are rounded to C's type, go to shared memory in rows (stmatrix), a
+// panel of 64 columns at a time, and from there to C by TMA, while the next tile is multiplied. So
+// it is where C has 16-bit elements and rows that TMA can address, and beta is 0; else a thread
+// stores its accumulators itself, as before.
 
 #include <tensor_cores/common/persistent_tiles.hpp>
 #include <tensor_cores/common/producer_consumer.hpp>

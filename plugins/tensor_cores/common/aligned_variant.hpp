@@ -1,6 +1,6 @@
 #pragma once
-// What kernels on tensor cores have around them that copy 16 bytes of a row at a time: operands
-// whose rows do not start and end at multiples of that are copied into the workspace first.
+// The launches of kernels on tensor cores that copy 16 bytes of a row at a time: operands whose
+// rows do not start and end at multiples of that are copied into the workspace first.
 
 #include <kzoo/plugin.hpp>
 #include <tensor_cores/common/for_gemm.hpp>
@@ -19,10 +19,10 @@ struct from_sm80 {
   static const char* supports(const kzoo_device&) { return nullptr; }
 };
 
-// Step has a `tiling`, and for each G kBytes of shared memory and a kernel. The kernel's parameters
-// are G, A and B as they are in memory, whether pairs of C's elements may be stored as one word,
-// and how many tiles C has in a column and in a row. fp32 matrices are multiplied as TF32. Device:
-// from_sm80, or on_hopper.
+// Traits has a `tiling`, and for each G kBytes of shared memory and a kernel. The kernel's
+// parameters are G, A and B as they are in memory, whether pairs of C's elements may be stored as
+// one word, and how many tiles C has in a column and in a row. fp32 matrices are multiplied as
+// TF32. Device: from_sm80, or on_hopper.
 template <class Traits, class Types, class Layouts = kzoo::every_layout, class Device = from_sm80>
 class aligned_variant : public Device {
   using Tile = typename Traits::tiling;

@@ -7,8 +7,7 @@
 
 namespace common {
 
-// The kernel's last two parameters are the tiles of a column of C
-// and those of a row.
+// The kernel's last two parameters: how many tiles C has in a column and in a row.
 template <class Tile, class Gemm, class... Parameter, class... Argument>
 void launch_tiles(void (*kernel)(Parameter...), const Gemm& g, unsigned threads,
                   std::size_t dynamic_shared, kzoo::stream_t stream, const Argument&... arguments) {

@@ -16,6 +16,7 @@ struct parts {
   using maps = tma::operand_maps<a_part, b_part>;
 };
 
+// Starts to load a part of a k tile, for the calling block or for all kBlocks of its cluster.
 template <class Part, bool kToAll, int kBlocks>
 __device__ __forceinline__ void load_part(const kzoo::tensor_map<typename Part::tile>& map,
                                           typename Part::element* to, int mn, int k,

@@ -16,18 +16,18 @@
 
 namespace common {
 
-// Do rows start at other places?
+// Whether rows start elsewhere than at multiples of 16 bytes.
 inline bool needs_copy(const kzoo_problem& p, std::int64_t row_length, kzoo_type type) {
   return p.alignment % 16 != 0 || row_length * kzoo::type_bytes(type) % 16 != 0;
 }
 
-// From row to row of a copy: lines of 128 bytes.
+// From row to row of a copy, a multiple of 128 bytes.
 constexpr __host__ __device__ std::int64_t padded_row_bytes(std::int64_t cols,
                                                             std::int64_t element_bytes) {
   return (cols * element_bytes + 127) / 128 * 128;
 }
 
-// What is copied, and where to. There are no rows where nothing is.
+// What is copied, and where to. Without rows nothing is copied.
 template <class E>
 struct padded_copy {
   matrix_view<E> from{};
@@ -48,7 +48,7 @@ struct padded_copy {
 // A warp copies kSpan words of a row at a time, which may start anywhere.
 inline constexpr int kCopyThreads = 256, kWordsPerLane = 8, kSpan = 32 * kWordsPerLane;
 
-// Word `i` of a row of so many columns, with zeros after the last one.
+// Word `i` of a row of `cols` columns, with zeros after the last one.
 template <class Bits>
 __device__ __forceinline__ unsigned word_of(const Bits* row, int i, int cols) {
   constexpr int kInWord = 4 / int(sizeof(Bits));
@@ -61,7 +61,7 @@ __device__ __forceinline__ unsigned word_of(const Bits* row, int i, int cols) {
   return word;
 }
 
-// The last 16 bytes of a row that have elements are filled up with zeros.
+// Copies rows. The last 16 bytes with elements of a row are filled up with zeros.
 template <class E>
 __device__ __forceinline__ void copy_rows(const padded_copy<E>& copy, int warp, int warps) {
   using bits = std::conditional_t<sizeof(E) == 1, unsigned char,
@@ -122,8 +122,8 @@ std::size_t copies_bytes(const kzoo_problem& p, const Needs& needs) {
          bytes(kzoo::is_b_transposed(l), p.k, p.n, p.ldb, p.type_b);
 }
 
-// The same product, with copies at `to` of those operands of which needs(matrix) is true, and the
-// launch that makes them. `copied`: there are any.
+// The same product with other operands: those of which needs(matrix) is true are copied to `to`, by
+// a launch that this enqueues. `copied` becomes true if there are any.
 template <class G, class Needs>
 G with_copies(const G& g, const Needs& needs, void* to, int multiprocessors, kzoo::stream_t stream,
               bool& copied) {

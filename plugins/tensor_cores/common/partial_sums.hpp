@@ -52,7 +52,8 @@ struct partial_sums {
             written};
   }
 
-  // The calling warpgroup's sums are not the whole of its part of C.
+  // Leaves the calling warpgroup's sums, of a tile that another cluster stores, in its slot, and
+  // then sets its flag.
   __device__ __forceinline__ void leave(const float (&acc)[Tile::kAccumulators],
                                         int warpgroup) const {
     const int number = own(static_cast<int>(blockIdx.x), warpgroup);
@@ -73,7 +74,8 @@ struct partial_sums {
     }
   }
 
-  // The others' sums of a tile are added in a fixed order: those of the next cluster first.
+  // Waits for the other clusters' sums of a tile and adds them to acc, in a fixed order: those of
+  // the next cluster first.
   __device__ __forceinline__ void collect(const schedule<Tile>& work, int shared_tile,
                                           int warpgroup, float (&acc)[Tile::kAccumulators]) const {
     const int end = (shared_tile + 1) * work.k_tiles,

@@ -7,9 +7,9 @@
 
 namespace tile_scheduler {
 
-// A cluster of kClusterM blocks computes as many tiles, one below the other: a cluster tile. Its
-// first is number blockIdx.x / kClusterM, and each next one lies as many further as there are
-// clusters.
+// With kClusterM = 1, a block's tiles are number blockIdx.x, and from there on every gridDim.x-th.
+// In clusters (from the step clusters on) the kClusterM blocks of one compute that many tiles, one
+// below the other: a cluster tile, and it is cluster tiles that are numbered.
 template <class Tile, int kClusterM = 1>
 struct persistent_tiles {
   int rows, cols, k_tiles;  // rows and columns of cluster tiles

@@ -52,7 +52,7 @@ struct pipeline_state {
 
 // A consumer: acc = the product of `k_tiles` stages from `state` on. release(stage) says that this
 // warpgroup has read a stage: one k tile late, when the next products have started.
-// meanwhile(k_tile) is what else it has to do while products run.
+// meanwhile(k_tile) is what else it has to do while products run (only persistent has something).
 template <class G, class Tile, class Release, class Meanwhile>
 __device__ __forceinline__ void consume(const typename G::a_type* stages,
                                         barriers<Tile::kStages>& sync,

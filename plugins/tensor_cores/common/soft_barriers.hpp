@@ -20,7 +20,8 @@ namespace persistent {
 template <class Tile>
 struct soft_barriers {
   static constexpr int kInterval = 32, kLag = 4;
-  // What 132 SMs read in so many k tiles of 128 bytes is 60 MB, the L2 of an H200.
+  // In this many k tiles, of 128 bytes along K, the tiles that run together on 132 SMs need 60 MB
+  // of A and B, which is the L2 of an H200.
   static constexpr int kInL2 = 120;
 
   unsigned* arrived;  // for each barrier, how many clusters have

@@ -5,9 +5,8 @@
 //            kAcross * kWidth
 //         +----+----+----+----+ - - - +
 //         | t0 | t1 | t2 | t3 |       |
-//   kDown | t4 | t5 | t6 | t7 |       |  Rows      each thread: kRowIterations x kColIterations of
-//   these
-//         +----+----+----+----+ - - - +
+//   kDown | t4 | t5 | t6 | t7 |       |  Rows      each thread: kRowIterations x
+//         +----+----+----+----+ - - - +            kColIterations of these
 //         |         ...       |       |
 //         + - - - - - - - - - + - - - +
 //                    Cols

@@ -11,7 +11,8 @@
 
 namespace tma {
 
-// A parameter of the kernel. ATile and BTile are what one call of load copies: wgmma::operand_tile.
+// A parameter of the kernel. ATile and BTile, of type wgmma::operand_tile, are what one TMA load
+// copies.
 template <class ATile, class BTile>
 struct operand_maps {
   kzoo::tensor_map<typename ATile::tile> a;
@@ -40,7 +41,7 @@ template <class G, class Tile>
 using tile_maps = operand_maps<typename wgmma::smem_layout<G, Tile>::a_tile,
                                typename wgmma::smem_layout<G, Tile>::b_tile>;
 
-// Starts to load k tiles into a stage.
+// Starts to load the k tiles of A and B into a stage. One thread calls this.
 template <class G, class Tile>
 __device__ __forceinline__ void load_stage(const tile_maps<G, Tile>& maps,
                                            typename G::a_type* stage, int row, int col, int k,
@@ -52,8 +53,8 @@ __device__ __forceinline__ void load_stage(const tile_maps<G, Tile>& maps,
                  arrived);
 }
 
-// What a Step of tile_variant derives from whose kernel has a block for each tile of C. Step has
-// kThreads, and for each G kBytes of shared memory and a kernel.
+// A base for the Traits of tile_variant, where the kernel has one block for each tile of C. Traits
+// has kThreads, and for each G kBytes of shared memory and a kernel.
 template <class Traits, class Tile>
 struct block_per_tile {
   template <class G>
@@ -68,9 +69,9 @@ struct block_per_tile {
   }
 };
 
-// A variant whose tiles TMA loads. Step has prepare<G>() and launch(g, multiprocessors,
-// stream). Operands with rows that TMA cannot address are copied first, into the workspace, to rows
-// that it can.
+// A variant whose tiles TMA loads. Traits has prepare<G>() and launch(g, multiprocessors, stream).
+// Operands with rows that TMA cannot address are copied first, into the workspace, to rows that it
+// can.
 template <class Traits>
 class tile_variant : public wgmma::hopper_variant {
  public:

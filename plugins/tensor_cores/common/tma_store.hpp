@@ -52,11 +52,15 @@ struct rounded_accumulators {
                                         T* buffers, int warpgroup) const {
     T* buffer = buffers + panel % kBuffers * c_panel<T>::kElements;
     const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
-    // A lane points stmatrix to row lane % 16 of 16 x 16 elements, at the first or second 8
-    // columns.
+    // Of 16 rows x 16 columns a lane has four words, one of each 8 x 8 matrix:
+    //
+    //     columns     0-7        8-15        rows of   lanes that point to them
+    //     rows 0-7    matrix 0   matrix 2    0, 2      0-7, 16-23
+    //     rows 8-15   matrix 1   matrix 3    1, 3      8-15, 24-31
     const int to_row = thread / 32 * 16 + lane % 16, right = lane / 16 * 8;
     if (thread == 0) kzoo::tma_store_wait_read<kBuffers - 1>();
-    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the buffer may be overwritten
+    // The buffer may be overwritten. (Barrier 0 is that of __syncthreads().)
+    kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);
 #pragma unroll
     for (int x = 0; x < 64; x += 16) {
       unsigned four[4];

@@ -80,7 +80,12 @@ __device__ __forceinline__ void multiply_k_tile(const typename G::a_type* stage,
   kzoo::wgmma_commit();
 }
 
-// A warpgroup's accumulators into C, from (row0, col0) on.
+// A warpgroup's accumulators into C, from (row0, col0) on. Warp w of it has rows 16 w to 16 w + 15;
+// of a block of 8 columns there, a lane has two pairs, with r = lane / 4 and t = lane % 4:
+//
+//                        column 8 j + 2 t   8 j + 2 t + 1
+//     row 16 w + r         acc[4 j]          acc[4 j + 1]
+//     row 16 w + r + 8     acc[4 j + 2]      acc[4 j + 3]
 template <bool kPairs, class G, int kCount>
 __device__ __forceinline__ void store(const G& g, int row0, int col0, const float (&acc)[kCount]) {
   const int thread = threadIdx.x % kzoo::kWarpgroup;

@@ -1,5 +1,5 @@
 #pragma once
-// WMMA fragments for each element type: 16 x 16 results, and so many steps along K at a time.
+// WMMA fragments for each element type: 16 x 16 of C, and kFragmentK steps along K at a time.
 
 #include <kzoo/plugin.hpp>
 #include <kzoo/wmma.hpp>

@@ -22,8 +22,8 @@ using warp_specialized::pipeline_state;
 using warp_specialized::registers;
 using wgmma::smem_layout;
 
-// Its own accumulators by a warpgroup's threads, in pairs or element by element; or not yet, where
-// K is split.
+// How C is stored: by TMA; by the threads that have the accumulators, in pairs or element by
+// element; or by a second launch, where K is split.
 enum class store_by { tma, pairs, elements, second_launch };
 
 // Shared memory: the stages, then what the epilogue has of C, then barriers.
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
     kernel(const __grid_constant__ typename parts<G, Tile>::maps maps,
            const __grid_constant__ kzoo::tensor_map<c_panel<typename G::c_type>> map_c, G g,
            store_by how, schedule<Tile> work, partial_sums<Tile> sums, soft_barriers<Tile> soft) {
-  constexpr int kReady = 15;  // a barrier's number
+  constexpr int kReady = 15;  // number of the named barrier for "the mbarriers are initialised"
   using panels = c_panel_buffers<typename G::c_type, Tile>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   auto* buffers =

@@ -18,7 +18,7 @@ class tf32_variant : public variant<Tile, kzoo::types<float>, kzoo::layouts<kzoo
 
   tf32_variant(const kzoo_problem& p, const kzoo_device& d) : base(with_k_along_rows(p), d) {}
 
-  // The grid of a transposing launch has a row of blocks for each of so many rows.
+  // A transposing launch has a row of blocks for every kSide along K; gridDim.y is 65535 at most.
   static const char* supports(const kzoo_device& d) { return base::supports(d); }
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     constexpr std::int64_t kMost = std::int64_t{65535} * common::kSide;

@@ -1,0 +1,104 @@
+#include "checks/batch_invariance.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace kzoo::checks {
+namespace {
+
+// Where A is transposed, what its rows hold depends on M. Integers are exact.
+bool is_asked(const candidate& c) {
+  const problem& p = c.current_problem();
+  return !is_integer(p.dtype) && !is_a_transposed(p.layout);
+}
+
+// Problems that differ in M alone, so that their first rows of A hold the same, and so does B: one
+// request of a model that is served, and up to very many.
+std::vector<problem> batch_sizes(candidate& c) {
+  const bool is_gpu = c.who().device != "cpu";
+  const std::int64_t most = is_gpu ? 1024 : 256;
+  problem p = c.current_problem();
+  p = sized(most, is_gpu ? 4096 : 64, is_gpu ? 4096 : 512, p.dtype);
+  p.layout = c.current_problem().layout;
+  const auto largest = fit(c, p).taken;
+  if (!largest) return {};
+  std::vector<problem> list;
+  for (const std::int64_t m : {1, 2, 8, 16, 17, 32, 64, 100, 128, 256, 512, 1024}) {
+    problem smaller = *largest;
+    smaller.m = m;
+    const auto taken = m > most ? std::nullopt : fit(c, smaller).taken;
+    if (!taken || std::pair(taken->n, taken->k) != std::pair(largest->n, largest->k)) continue;
+    if (list.empty() || taken->m > list.back().m) list.push_back(*taken);
+  }
+  return list;
+}
+
+using row_bits = std::vector<std::byte>;
+
+// The rows of C, of the matrices as the problem describes them.
+std::vector<row_bits> rows_of(candidate& c, const problem& p,
+                              const std::vector<std::int64_t>& rows) {
+  worker::run_request how;
+  how.output.rows = rows;
+  c.prepare(p);
+  c.client().run(how);
+  const std::span<const std::byte> all = c.client().output();
+  const std::size_t bytes = static_cast<std::size_t>(p.n) * type_size(p.dtype.c);
+  std::vector<row_bits> found;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = all.subspan(i * bytes, bytes);
+    found.emplace_back(row.begin(), row.end());
+  }
+  c.destroy();
+  return found;
+}
+
+covered run_batch_invariance(candidate& c) {
+  if (c.who().description.nondeterministic)
+    return {"no: it is declared nondeterministic, so two runs need not agree"};
+  const std::vector<problem> problems = batch_sizes(c);
+  if (problems.size() < 2)
+    return {"unknown: it takes fewer than two of the sizes, which differ in M alone"};
+  struct known_row {
+    std::int64_t m;  // of the problem that had it first
+    row_bits bits;
+  };
+  std::map<std::int64_t, known_row> known;
+  std::vector<std::int64_t> rows, equal;
+  for (const problem& p : problems) {
+    // The first one, and the last one of each smaller problem, where tiles end.
+    for (const std::int64_t row : {std::int64_t{0}, p.m - 1})
+      if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+    const std::vector<row_bits> found = rows_of(c, p, rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto [at, is_new] = known.try_emplace(rows[i], known_row{p.m, found[i]});
+      if (at->second.bits == found[i]) continue;
+      return {fmt::format("{}: row {} at M = {} differs from row {} at M = {}; N = {}, K = {}",
+                          equal.size() < 2 ? "no" : fmt::format("up to M = {}", equal.back()),
+                          rows[i], at->second.m, rows[i], p.m, p.n, p.k)};
+    }
+    equal.push_back(p.m);
+  }
+  return {fmt::format("yes: rows have the same bits at M = {}; N = {}, K = {}",
+                      fmt::join(equal, ", "), problems.front().n, problems.front().k)};
+}
+
+}  // namespace
+
+check batch_invariance() {
+  return {.name = results::kBatchInvariance.data(),
+          .run = run_batch_invariance,
+          .applies_to = is_asked};
+}
+
+}  // namespace kzoo::checks

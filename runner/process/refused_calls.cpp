@@ -1,0 +1,141 @@
+#include "process/refused_calls.hpp"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kzoo::process {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t kFormat = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kFormat = AUDIT_ARCH_AARCH64;
+#else
+constexpr std::uint32_t kFormat = 0;
+#endif
+constexpr std::uint32_t kOtherNumbers = 0x40000000;  // x32's system calls, on x86-64
+// Those that headers of older distributions lack: the same on every architecture.
+constexpr std::uint32_t kSetSyscallUserDispatch = 59;  // of prctl()
+constexpr std::uint32_t kNewUserfaultfd = 0xaa00;      // of ioctl(), on /dev/userfaultfd
+constexpr std::uint32_t kIoprioWhoProcess = 1;
+
+// A condition on an argument. Of all but pointers the kernel itself reads the lower half alone.
+struct condition {
+  enum { is, is_not, is_given } test;
+  std::uint32_t argument;
+  std::uint32_t value = 0;
+};
+
+struct refusal {
+  long call;
+  std::vector<condition> if_all;
+};
+
+std::vector<refusal> refusals() {
+  using enum decltype(condition::test);
+  return {{SYS_seccomp, {}},
+          {SYS_prctl, {{is, 0, PR_SET_SECCOMP}}},
+          {SYS_prctl, {{is, 0, kSetSyscallUserDispatch}}},
+          {SYS_ptrace, {}},
+          {SYS_userfaultfd, {}},
+          {SYS_ioctl, {{is, 1, kNewUserfaultfd}}},
+          {SYS_prlimit64, {{is_not, 0, 0}, {is_given, 2}}},
+          {SYS_setpriority, {{is_not, 0, PRIO_PROCESS}}},
+          {SYS_setpriority, {{is_not, 1, 0}}},
+          {SYS_ioprio_set, {{is_not, 0, kIoprioWhoProcess}}},
+          {SYS_ioprio_set, {{is_not, 1, 0}}},
+          {SYS_sched_setscheduler, {{is_not, 0, 0}}},
+          {SYS_sched_setparam, {{is_not, 0, 0}}},
+          {SYS_sched_setattr, {{is_not, 0, 0}}}};
+}
+
+constexpr std::uint32_t argument(std::uint32_t index) {
+  return offsetof(seccomp_data, args) + index * std::uint32_t{sizeof(std::uint64_t)};
+}
+
+// A program of the kernel's BPF machine, whose jumps go forward, by a number of instructions.
+class program {
+ public:
+  void load(std::uint32_t offset) { add(BPF_LD | BPF_W | BPF_ABS, offset); }
+  void answer(std::uint32_t what) { add(BPF_RET | BPF_K, what); }
+  void jump(std::uint16_t test, std::uint32_t value, std::uint8_t if_so, std::uint8_t if_not) {
+    steps_.push_back({static_cast<std::uint16_t>(BPF_JMP | test | BPF_K), if_so, if_not, value});
+  }
+
+  void refuse(const refusal& r) {
+    program inner;
+    for (const condition& c : r.if_all) inner.require(c);
+    inner.answer(SECCOMP_RET_ERRNO | EPERM);
+    inner.leave_where_unmet();
+    load(offsetof(seccomp_data, nr));
+    jump(BPF_JEQ, static_cast<std::uint32_t>(r.call), 0,
+         static_cast<std::uint8_t>(inner.steps_.size()));
+    steps_.insert(steps_.end(), inner.steps_.begin(), inner.steps_.end());
+  }
+
+  void install() {
+    const sock_fprog all{static_cast<unsigned short>(steps_.size()), steps_.data()};
+    // Without the flag, older kernels make all code of the process slower, against Spectre.
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &all);
+  }
+
+ private:
+  static constexpr std::uint8_t kOut = 0xff;  // until leave_where_unmet()
+
+  void add(std::uint16_t code, std::uint32_t value) { steps_.push_back({code, 0, 0, value}); }
+
+  void require(const condition& c) {
+    constexpr std::uint32_t kUpper = sizeof(std::uint32_t);
+    load(argument(c.argument));
+    switch (c.test) {
+      case condition::is:
+        return jump(BPF_JEQ, c.value, 0, kOut);
+      case condition::is_not:
+        return jump(BPF_JEQ, c.value, kOut, 0);
+      case condition::is_given:
+        jump(BPF_JEQ, 0, 0, 2);  // the lower half is enough
+        load(argument(c.argument) + kUpper);
+        return jump(BPF_JEQ, 0, kOut, 0);
+    }
+  }
+
+  void leave_where_unmet() {
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      const auto past_end = static_cast<std::uint8_t>(steps_.size() - 1 - i);
+      for (std::uint8_t* to : {&steps_[i].jt, &steps_[i].jf})
+        if (*to == kOut) *to = past_end;
+    }
+  }
+
+  std::vector<sock_filter> steps_;
+};
+
+}  // namespace
+
+void refuse_calls() {
+  if (kFormat == 0) return;
+  program filter;
+  filter.load(offsetof(seccomp_data, arch));
+  filter.jump(BPF_JEQ, kFormat, 1, 0);
+  filter.answer(SECCOMP_RET_ERRNO | ENOSYS);
+  if (kFormat == AUDIT_ARCH_X86_64) {
+    filter.load(offsetof(seccomp_data, nr));
+    filter.jump(BPF_JGE, kOtherNumbers, 0, 1);
+    filter.answer(SECCOMP_RET_ERRNO | ENOSYS);
+  }
+  for (const refusal& r : refusals()) filter.refuse(r);
+  filter.answer(SECCOMP_RET_ALLOW);
+  filter.install();
+}
+
+}  // namespace kzoo::process

@@ -1,0 +1,62 @@
+// Whether the bits of a row depend on M: said at tier full, and no failure.
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/text.hpp"
+#include "support/verdicts.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <map>
+#include <string>
+
+using namespace kzoo::test;
+
+TEST_CASE("tier full says up to which M the bits of a row stay", "[cli][hostile]") {
+  const scratch_folder folder;
+  const std::string csv = (folder.path() / "out.csv").string();
+  const auto file =
+      folder.write("rows.toml",
+                   "plugins = ['smem:16x16', 'precision:vector_in_order',"
+                   "'precision:few_in_order', 'precision:drifts_as_declared']\n"
+                   "[problem]\nsizes = [16]\n[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
+  const auto ran = run_hostile(file + " --device cpu --json - --csv " + csv);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);  // none is a failure
+  const std::map<std::string, std::array<std::string, 2>> expected{
+      {"16x16", {"yes", "yes: rows have the same bits at M = 1, 2, 8, 16, 17, 32, 64, 100, 128"}},
+      {"vector_in_order", {"no", "no: row 0 at M = 1 differs from row 0 at M = 2; N = 64"}},
+      {"few_in_order",
+       {"up to M = 32", "up to M = 32: row 0 at M = 1 differs from row 0 at M = 64; N = 64"}},
+      {"drifts_as_declared", {"no", "no: it is declared nondeterministic"}}};
+  CHECK(ran.json().at("cells").size() == expected.size());
+  for (const auto& cell : ran.json().at("cells")) {
+    INFO(cell.at("variant"));
+    const auto& [word, sentence] = expected.at(cell.at("variant"));
+    CHECK(cell.at("verdict") == "pass");
+    CHECK(cell.at("batch_invariant") == word);
+    CHECK(contains(cell.at("checks").dump(), sentence));
+  }
+  CHECK(contains(read_text(csv), ",batch_invariant,"));
+  CHECK(contains(read_text(csv), ",up to M = 32,"));
+  const auto table = run_hostile(file + " --device cpu --no-journal");
+  CHECK(contains(table.out, "invariant"));
+  CHECK(contains(table.out, "up to M = 32"));
+  CHECK(contains(table.out, "ok: 4 pass"));
+}
+
+TEST_CASE("validate has a line for the bits of a row", "[cli][hostile]") {
+  const auto ran = run_hostile("validate precision:few_in_order --device cpu");
+  CHECK(ran.code == 0);
+  CHECK(contains(ran.out, "note     batch invariance up to M = 32: row 0 at M = 1 differs"));
+}
+
+TEST_CASE("where rows of A depend on M, or sums are exact, nothing is said of a row's bits",
+          "[cli]") {
+  for (const char* what : {"--dtype i32", "--dtype f32 --layout tn"}) {
+    const auto ran = runner(std::string("validate every_type:naive --device cpu ") + what);
+    CHECK(ran.code == 0);
+    CHECK_FALSE(contains(ran.out, "batch invariance"));
+  }
+}
