@@ -83,10 +83,10 @@ TEST_CASE("an SVG file has every series of its chart, in its own colours", "[cli
   // Each line is labelled at its end.
   for (const char* plugin : {"register_tiles", "float4", "pipelined", "cublas"})
     CHECK_THAT(rate, ContainsSubstring(">" + std::string(plugin) + "</text>"));
-  CHECK(count_of(rate, "class=\"mark-line role-mark") == 9);
-  CHECK(count_of(marks(rate, "mark-symbol"), "<path") == 9 * 6);
+  CHECK(count_of(rate, "class=\"mark-line role-mark") == 11);
+  CHECK(count_of(marks(rate, "mark-symbol"), "<path") == 11 * 6);
   const std::string ladder = read_text(to / "speed-light.svg");
-  CHECK(count_of(marks(ladder, "mark-rect"), "<path") == 9);
+  CHECK(count_of(marks(ladder, "mark-rect"), "<path") == 11);
   CHECK_THAT(ladder, ContainsSubstring(">pipelined:128x256x16_s5</text>"));
   const std::string dark = read_text(to / "speed-dark.svg");
   CHECK(dark != ladder);
