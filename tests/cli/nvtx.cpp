@@ -30,6 +30,7 @@ TEST_CASE("a worker marks its cells and requests with NVTX ranges", "[cli][.nvtx
         "push prepare\nstart {0} naive:8x8@8x8x8\npop\npush {1}\npop\npush destroy\nend {0}\npop\n",
         number, work);
   };
-  CHECK_THAT(ranges, ContainsSubstring(turn("1", "run")) && ContainsSubstring(turn("2", "sample")));
+  CHECK_THAT(ranges, ContainsSubstring(turn("1", "run")) &&
+                         ContainsSubstring(turn("2", "run\npop\npush sample")));
   CHECK_THAT(ranges, ContainsSubstring("start 1 smem:8x8@8x8x8\n"));  // in a worker of its own
 }
