@@ -157,8 +157,9 @@ class cpu_backend final : public backend {
     if (from == start::hot) steps.call();
     steps.fill();
     const reference::product_check expected = steps.expected();
-    // Without signals the kernel works nowhere but in its call: not in a handler that the last rows,
-    // or the reading of the clock, reach by a trap, nor in one that is reached before C is judged.
+    // Without signals the kernel works nowhere but in its call: not in a handler that the last
+    // rows, or the reading of the clock, reach by a trap, nor in one that is reached before C is
+    // judged.
     std::optional<signals_blocked> no_signals(std::in_place);
     steps.fill_late();
     for (const void* input : steps.inputs) set_read_only(input, true);

@@ -56,8 +56,8 @@ TEST_CASE("products with other numbers, or of rows that are elsewhere, are wrong
     problem other = p;
     other.seed += 1;
     CHECK_FALSE(judged_on_cpu(other, right).right());
-    // A row that is left at zero, or is another row's. In a 16-bit C the latter may pass: the sum of
-    // its errors is about 16 times what rounding allows to it, times a normal variate.
+    // A row that is left at zero, or is another row's. In a 16-bit C the latter may pass: the sum
+    // of its errors is about 16 times what rounding allows to it, times a normal variate.
     buffer zeros = right, copied = right;
     for (std::int64_t col = 0; col < p.n; ++col) {
       zeros.put(17, col, 0);

@@ -8,8 +8,8 @@
 
 namespace common {
 
-// At the peak of an H200 a smaller product takes a microsecond, less than its launch; and checks ask
-// for many of them, each of another shape.
+// At the peak of an H200 a smaller product takes a microsecond, less than its launch; and checks
+// ask for many of them, each of another shape.
 inline bool is_worth_measuring(const kzoo_problem& p) {
   constexpr double kFewestMultiplications = 1 << 25;  // about 320³
   const auto products = static_cast<double>(std::max<std::int64_t>(1, p.batch));
