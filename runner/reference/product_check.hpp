@@ -8,8 +8,8 @@
 // then, since the signs of weights are random and independent of the errors, the weighted sum of
 // the row is off by more than t ||w b|| with a probability of at most 2 exp(-t^2 / 2) (Hoeffding
 // 1963), whatever the errors have in common. ||w b|| is not known, but not above what the bound
-// makes of the norms ||w B_k|| of the rows of B (Minkowski): |||A| |B| w|| <= |A| ||B w||. On
-// integers all of this is exact.
+// makes of the weighted norms of the rows of B: a row of |A||B| has at most the norm that |A| makes
+// of them (Minkowski). On integers all of this is exact.
 //
 // The functions here are those of one element, or of one row, for the loops of both devices.
 
@@ -41,12 +41,11 @@ struct product_check {
   double root_k, root_n;
 };
 
-// What one judgement has found. The element comes from one of the rows that are compared whole, and
-// both are the first found, in no order.
+// What one judgement has found. Wrong elements are those of the rows that are compared whole.
 struct product_findings {
   data::reading c;
   std::int64_t wrong_rows = 0, wrong_elements = 0;
-  std::int64_t row = -1;  // a wrong one; -1: none
+  std::int64_t row = -1;  // any of the wrong ones; -1: none
 
   bool right() const {
     return wrong_rows == 0 && wrong_elements == 0 && c.survey.outside == 0 &&
@@ -77,6 +76,8 @@ constexpr void add(weighted_sum& sum, bool integers, double x, std::int64_t fact
   sum.squares += weighted * weighted;
 }
 
+constexpr double magnitude(double x) { return x < 0 ? -x : x; }
+
 // A weighted sum with the norm that its squares had.
 struct weighted_row {
   double value = 0, norm = 0;
@@ -89,10 +90,8 @@ constexpr void add_product(weighted_row& sum, const product_check& check, double
     return;
   }
   sum.value += a * b.value;
-  sum.norm += (a < 0 ? -a : a) * b.norm;
+  sum.norm += magnitude(a) * b.norm;
 }
-
-constexpr double magnitude(double x) { return x < 0 ? -x : x; }
 
 // alpha ab + beta c0 as 32-bit integers, which wrap.
 constexpr std::uint32_t combined(const scalars& s, std::uint64_t ab, std::uint64_t c0) {
