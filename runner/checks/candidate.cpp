@@ -1,5 +1,7 @@
 #include "checks/candidate.hpp"
 
+#include <algorithm>
+
 namespace kzoo::checks {
 namespace {
 
@@ -30,6 +32,7 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   how.output.known = std::move(judged);
   judged_run result;
   result.report = client_.run(how, slot);
+  workspace_bytes_ = std::max(workspace_bytes_, result.report.changed.workspace_bytes);
   result.judgement = judge(result.report, slot);
   if (!result.judgement.right) explain(result.judgement, how, slot);
   check_run(p, result.report, result.judgement);

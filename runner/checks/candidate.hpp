@@ -36,6 +36,8 @@ class candidate {
   void prepare(const problem& p, int slot = 0);
   // New contents and addresses for the same instance: see plugin_client::refill().
   void refill(const problem& p, const std::string& move, int slot = 0);
+  // The largest that a run has had.
+  std::uint64_t workspace_bytes() const { return workspace_bytes_; }
   const problem& prepared(int slot = 0) const { return prepared_.at(slot); }
   void destroy(int slot = 0) { client_.destroy(slot); }
 
@@ -57,6 +59,7 @@ class candidate {
   candidate_description who_;
   result_judge judge_;
   std::map<int, problem> prepared_;  // by slot
+  std::uint64_t workspace_bytes_ = 0;
 };
 
 }  // namespace kzoo::checks

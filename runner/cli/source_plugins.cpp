@@ -48,12 +48,20 @@ fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   return kept.store(begun.path(), key, file, {manifest.string()});
 }
 
+// Without "." in it. A ".." stays: the folder before it may be a link.
+fs::path absolute_of(const fs::path& path) {
+  fs::path whole;
+  for (const fs::path& part : fs::absolute(path))
+    if (part != ".") whole /= part;
+  return whole;
+}
+
 // The plugins in what a selector names: one, or those of a project.
 std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s,
                                          const std::vector<std::string>& build_args,
                                          kzoo_device_kind kind) {
   const std::string device = devices::kind_name(kind);
-  if (path.extension() == ".so") return {{path.stem().string(), fs::absolute(path), 0}};
+  if (path.extension() == ".so") return {{path.stem().string(), absolute_of(path), 0}};
   const compile::cache kept;
   if (!fs::is_directory(path)) {
     if (!is_identifier(path.stem().string())) {
@@ -69,7 +77,7 @@ std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s
                             path.string()));
     }
     fs::path library = compile_for(device, path, build_args, kept).library;
-    return {{path.stem().string(), std::move(library), kind, fs::absolute(path)}};
+    return {{path.stem().string(), std::move(library), kind, absolute_of(path)}};
   }
   if (!fs::exists(path / "CMakeLists.txt")) {
     refuse(s, fmt::format("{} has no CMakeLists.txt; name a source in it, or a folder with plugins "

@@ -84,14 +84,20 @@ bool was_analysed(const std::vector<results::finding>& findings) {
          findings.end();
 }
 
-std::string hint_for(const results::plugin_record& plugin, const std::string& variant,
+// A problem of a GPU's run can be too large to simulate; `on_cpu` is what the cell's name ends in
+// on the cpu device.
+std::string hint_for(const results::device& device, const results::plugin_record& plugin,
+                     const std::string& variant, const std::string& on_cpu,
                      const std::string& experiment) {
   if (!plugin.description || plugin.description->native) return "";
+  const bool simulated = device.id == "cpu";
   const std::string name = plugin.source.empty() ? plugin.name : plugin.source.string();
   return fmt::format(
-      "races and uninitialised reads, if there are any: {} xray {} --cell {} --lines\n",
-      shell_word(program_invocation_name), shell_word(experiment),
-      shell_word(fmt::format("{}:{}", name, variant)));
+      "races and uninitialised reads, if there are any{}: {} xray {} --cell {}{} --lines\n",
+      simulated ? "" : " in the simulator", shell_word(program_invocation_name),
+      shell_word(experiment),
+      shell_word(fmt::format("{}:{}{}", name, variant, simulated ? on_cpu : "")),
+      simulated ? "" : " --sizes 256");
 }
 
 }  // namespace
@@ -123,11 +129,10 @@ std::string xray_hint(const results::document& d) {
   for (const results::cell& c : d.cells) {
     const auto plugin =
         std::ranges::find(d.plugins, c.kernel.plugin, &results::plugin_record::name);
-    if (c.verdict != verdict::wrong || was_analysed(c.findings) || d.device.id != "cpu" ||
-        plugin == d.plugins.end())
+    if (c.verdict != verdict::wrong || was_analysed(c.findings) || plugin == d.plugins.end())
       continue;
     if (const std::string hint =
-            hint_for(*plugin, fmt::format("{}@{}", c.kernel.variant, shape_name(d.problem_of(c))),
+            hint_for(d.device, *plugin, c.kernel.variant, "@" + shape_name(d.problem_of(c)),
                      d.experiment.file.string());
         !hint.empty())
       return hint;
@@ -141,9 +146,9 @@ std::string xray_hint(const results::validation& v) {
     const auto colon = one.kernel.find(':');
     const auto plugin =
         std::ranges::find(v.plugins, one.kernel.substr(0, colon), &results::plugin_record::name);
-    if (v.device.id == "cpu" && plugin != v.plugins.end() &&
-        std::ranges::any_of(one.findings, fails) && !was_analysed(one.findings))
-      return hint_for(*plugin, one.kernel.substr(colon + 1), "quick");
+    if (plugin != v.plugins.end() && std::ranges::any_of(one.findings, fails) &&
+        !was_analysed(one.findings))
+      return hint_for(v.device, *plugin, one.kernel.substr(colon + 1), "", "quick");
   }
   return "";
 }

@@ -28,13 +28,17 @@ table::field field_of(const agreed& a, const std::string& disagree, const char* 
   return {fmt::format("{:.0f}{}", std::ceil(100 * a.of_allowed), unit), style::good};
 }
 
+// Those of kernels that no verdict has told about already.
 void add_disagreements(page& p, const document& d) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     const auto cells = d.cells_of(i);
     results::for_each_pair(cells, [&](const compared_pair& pair) {
       const reference::comparison& by = pair.difference;
-      if (by.agree || ++count > kMaxListed) return;
+      const auto is_wrong = [&](std::size_t which) {
+        return cells[which].verdict == verdict::wrong;
+      };
+      if (by.agree || is_wrong(pair.a) || is_wrong(pair.b) || ++count > kMaxListed) return;
       const problem& of = d.experiment.problems[i];
       p.item("disagree", style::bad,
              fmt::format(" {} and {} differ by {:.3g} at {} of {}", cells[pair.a].kernel.name(),

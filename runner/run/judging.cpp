@@ -149,8 +149,7 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
   for (const variant_result& k : results_)
     if (k.of->right && k.of->declared == c.declared) right.push_back(k.of->digest);
   const checks::judged_run run = candidate.run(0, right);
-  results_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared),
-                      run.report.changed.workspace_bytes});
+  results_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared)});
   c.launches = run.report.launches;
   c.accuracy = results_.back().of->accuracy;
   c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
@@ -179,7 +178,7 @@ void judging::run_checks(checks::candidate& candidate, cell& c) {
   if (!state_.findings.contains(about_type)) {
     const double start = steady_seconds();
     auto findings = checks::run_checks(t, false, candidate);
-    if (auto slow = results::slow_checks(steady_seconds() - start, results_.back().workspace_bytes))
+    if (auto slow = results::slow_checks(steady_seconds() - start, candidate.workspace_bytes()))
       findings.push_back(std::move(*slow));
     state_.findings.emplace(about_type, std::move(findings));
   }

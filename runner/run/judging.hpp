@@ -63,7 +63,6 @@ class judging {
     std::string kernel;
     std::size_t position;
     std::shared_ptr<const judged_result> of;
-    std::uint64_t workspace_bytes;
   };
 
   results::cell new_cell(const loaded_plugin& plugin, const selected_variant& variant) const;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -71,6 +70,8 @@ void validate_variant(loaded_plugin& plugin, const checks::candidate_description
   add(*first);
   if (first->outcome == results::outcome::skipped) return;
   out.problem = problem_name(supported);
+  const double start = steady_seconds();
+  std::uint64_t workspace_bytes = 0;
   for (const checks::check& c : checks::all_checks()) {
     checks::candidate candidate = candidate_at(supported);
     if (c.from > options.tier || !c.applies_to(candidate)) continue;
@@ -78,7 +79,9 @@ void validate_variant(loaded_plugin& plugin, const checks::candidate_description
       return f.outcome == results::outcome::hung;
     });
     add(hung ? checks::skipped_after_hang(c) : checks::run_check(c, candidate));
+    workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes());
   }
+  if (const auto slow = results::slow_checks(steady_seconds() - start, workspace_bytes)) add(*slow);
   const bool is_wrong = std::ranges::any_of(
       out.findings, [](const results::finding& f) { return f.outcome == results::outcome::fail; });
   checks::candidate_description at = who;
@@ -92,7 +95,7 @@ void validate_variant(loaded_plugin& plugin, const checks::candidate_description
 
 results::validation validate(std::vector<loaded_plugin>& plugins, const results::device& device,
                              const validation_options& options, const validation_observer& watch) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   results::validation v{device, options.tier, {}, {}, 0};
   checks::expected_results expected_results;
   access_search accesses(options.find_access_analysis, expected_results);
@@ -123,7 +126,7 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
     }
     release(*plugin.client);
   }
-  v.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  v.wall_seconds = steady_seconds() - start;
   return v;
 }
 

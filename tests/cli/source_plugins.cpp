@@ -223,6 +223,9 @@ TEST_CASE("a file is a plugin in every command that names plugins") {
   CHECK(
       contains(runner("check quick --device cpu --plugins " + file).out, "1 variant of 1 plugin"));
   CHECK(contains(runner("describe " + file).out, "My first kernel"));
+  const std::string by_way = (a.folder.path() / "." / "mine.cu").string();
+  const auto stored = runner(kRun + "--json - --plugins " + by_way).json();
+  CHECK(stored.at("plugins").at(0).at("source") == file);
   const auto validated = runner("validate --device cpu --tier quick " + file + ":16x16");
   CHECK(validated.code == 0);
   CHECK(contains(validated.out, "ok: 1 pass"));

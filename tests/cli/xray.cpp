@@ -1,5 +1,7 @@
 // `runner xray`: counts against those of Nsight Compute on an H200, and what it refuses.
+#include "cli/commands.hpp"
 #include "support/catch.hpp"
+#include "support/made_results.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
 #include "support/skip.hpp"
@@ -15,6 +17,7 @@
 #include <string>
 #include <vector>
 
+using namespace kzoo;
 using namespace kzoo::test;
 using nlohmann::json;
 
@@ -302,6 +305,16 @@ TEST_CASE("docs/xray.md: the table against Nsight Compute", "[cli]") {
     ++rows;
   }
   CHECK(rows == 7);
+}
+
+TEST_CASE("what is wrong on a GPU can be looked at in the simulator, at a size that it can do",
+          "[cli]") {
+  results::document d = made_document();
+  d.plugins[1].description->native = false;
+  CHECK_THAT(cli::xray_hint(d), ContainsSubstring(" in the simulator: ") &&
+                                    ContainsSubstring(" --cell fast:8x8_4x4 --sizes 256 --lines"));
+  d.cells[4].verdict = verdict::pass;
+  CHECK(cli::xray_hint(d) == "");
 }
 
 TEST_CASE("only one export of xray goes to stdout", "[cli]") {
