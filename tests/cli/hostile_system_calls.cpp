@@ -25,7 +25,7 @@ TEST_CASE("a worker that cannot be halted in a call or a fault takes its time", 
   for (const std::size_t i : {1, 2}) {
     INFO(cells.at(i).dump(1));
     CHECK(cells.at(i).at("verdict") == "pass");
-    CHECK(ms(i) > 0.7 * ms(0));  // with its trick it is faster by a factor of 10
+    CHECK(ms(i) > 0.3 * ms(0));  // with its trick it is faster by a factor of 10
   }
 }
 
