@@ -34,6 +34,8 @@ class plugin_client {
 
   // No other device is asked for from now on, and no other GPU is to be seen by the plugin.
   virtual void see_only(const results::device&) {}
+  // Begins what can be done before the library is loaded, and does not wait for it.
+  virtual void start() {}
   // Loads the library.
   results::plugin_description open();
   // Why the variant declines the problem on the device; nothing where it accepts.

@@ -45,17 +45,22 @@ class process_client final : public plugin_client {
   process_client& operator=(const process_client&) = delete;
 
   void see_only(const results::device& d) override {
-    const std::string setting = hiding_all_but(d);
-    if (setting != hides_others_) leave();  // a process keeps the GPUs that it has seen
-    hides_others_ = setting;
+    if (d.id != device_.id) leave();  // a process keeps the GPUs that it has seen
+    device_ = d;
+    hides_others_ = hiding_all_but(d);
+  }
+  void start() override {
+    if (worker_) return;
+    std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
+    if (!device_.id.empty()) arguments.push_back(hides_others_.empty() ? device_.id : kOnlyGpu);
+    worker_.emplace(std::move(arguments), log_, output_memory().fd(), hides_others_);
   }
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
     restore_settings();
     last_ = this;
-    if (!worker_)
-      worker_.emplace(worker::kWorkerCommand, log_, output_memory().fd(), hides_others_);
+    start();
     const auto op = worker::find_operation(request.at("op").get<std::string>());
     const std::string_view doing = worker::names_of(op.value()).doing;
     // A worker runs only while it has a request: between its turns nothing that its plugin left
@@ -103,10 +108,8 @@ class process_client final : public plugin_client {
   }
 
  private:
-  // The only GPU that it sees is the first.
   nlohmann::json as_seen_there(nlohmann::json request) const {
-    if (!hides_others_.empty() && request.contains("device"))
-      request.update({{"device", "cuda:0"}, {"alone", true}});
+    if (!hides_others_.empty() && request.contains("device")) request["device"] = kOnlyGpu;
     return request;
   }
 
@@ -152,7 +155,10 @@ class process_client final : public plugin_client {
                                                 process::with_line(log_.last_line(), file())));
   }
 
+  // What the only GPU that a process sees is called there.
+  static constexpr const char* kOnlyGpu = "cuda:0";
   static inline process_client* last_ = nullptr;
+  results::device device_;
   std::string hides_others_;  // the setting by which its process sees one GPU; "": nothing to hide
   process::output_log log_;
   std::optional<process::child> worker_;

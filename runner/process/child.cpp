@@ -55,8 +55,8 @@ bool has_profiler() {
 
 }  // namespace
 
-child::child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd,
-             const std::string& setting) {
+child::child(std::vector<std::string> arguments, const output_log& log,
+             std::optional<int> shared_memory_fd, const std::string& setting) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw_errno("socketpair");
@@ -72,7 +72,8 @@ child::child(std::string_view command, const output_log& log, std::optional<int>
   std::vector<std::string> settings;
   if (!setting.empty()) settings.push_back(setting);
   if (!has_profiler()) settings.push_back("TMPDIR=" + temporary_.emplace().path().string());
-  pid_ = spawn("/proc/self/exe", {"runner", std::string(command)}, given, settings);
+  arguments.insert(arguments.begin(), "runner");
+  pid_ = spawn("/proc/self/exe", arguments, given, settings);
   pidfd_ = descriptor(pidfd_open(pid_, 0));
   if (pidfd_.fd() >= 0) return;
   const int error = errno;

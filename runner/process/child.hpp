@@ -11,7 +11,7 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -24,11 +24,11 @@ inline constexpr int kSharedMemoryFd = 4;
 // The destructor kills the process and everything that it has started.
 class child {
  public:
-  // The child has its end of control() at kControlFd and, if given, `shared_memory_fd` at
+  // `arguments` begin with the hidden one. The child has its end of control() at kControlFd and, if given, `shared_memory_fd` at
   // kSharedMemoryFd. What it prints goes to `log`. Its TMPDIR is a folder of its own,
   // unless a profiler works in it. `setting` is "NAME=value" of its environment; "": none.
-  child(std::string_view command, const output_log& log, std::optional<int> shared_memory_fd = {},
-        const std::string& setting = "");
+  child(std::vector<std::string> arguments, const output_log& log,
+        std::optional<int> shared_memory_fd = {}, const std::string& setting = "");
   ~child();
   child(const child&) = delete;
   child& operator=(const child&) = delete;

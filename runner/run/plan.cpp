@@ -53,13 +53,22 @@ std::vector<std::string> pick_names(const results::experiment& e,
   return picked;
 }
 
+// A file of a plugin, whose library is not loaded yet.
+using unopened = std::unique_ptr<client::plugin_client>;
+
+unopened start(const std::filesystem::path& file, const results::device& device,
+               const client_factory& make_client) {
+  unopened client = make_client(file);
+  client->see_only(device);
+  client->start();
+  return client;
+}
+
 // Loads the file. Returns false if it is a build for another kind of device than `device`; without
 // one any will do. Any other reason why it cannot be used is recorded in `plugin`.
 bool open(loaded_plugin& plugin, const std::filesystem::path& file, const results::device* device,
-          const client_factory& make_client) {
+          unopened client) {
   std::string hash = sha256_of(file);  // of what is loaded, whatever it does to its file then
-  auto client = make_client(file);
-  if (device != nullptr) client->see_only(*device);
   try {
     results::plugin_description d = client->open();
     if (device != nullptr && d.device != device->abi.kind) return false;
@@ -74,14 +83,17 @@ bool open(loaded_plugin& plugin, const std::filesystem::path& file, const result
   return true;
 }
 
+// `first` has been started with the first of its files; null: it has not.
 loaded_plugin enter(const std::string& name, const results::device& device,
-                    const run::plugin_discovery& plugins, const client_factory& make_client) {
+                    const run::plugin_discovery& plugins, const client_factory& make_client,
+                    unopened first) {
   loaded_plugin plugin;
   plugin.record.name = name;
   const kzoo_device_kind kind = device.abi.kind;
   const std::vector<run::plugin_file> files = plugins.find(name, kind);
   for (auto file = files.begin(); file != files.end(); ++file) {
-    if (!open(plugin, file->file, &device, make_client)) continue;
+    unopened client = first ? std::move(first) : start(file->file, device, make_client);
+    if (!open(plugin, file->file, &device, std::move(client))) continue;
     plugin.record.source = file->source;
     std::ranges::transform(file + 1, files.end(), std::back_inserter(plugin.shadowed),
                            &run::plugin_file::file);
@@ -153,9 +165,10 @@ void check_baseline(const plan& p, const run::plugin_discovery& plugins,
     if (!named(name) || baseline->text.find(':') == std::string::npos) continue;
     const auto selected = std::ranges::find(
         p.plugins, name, [](const loaded_plugin& plugin) { return plugin.record.name; });
-    const auto described = selected != p.plugins.end()
-                               ? selected->record.description
-                               : enter(name, p.device, plugins, make_client).record.description;
+    const auto described =
+        selected != p.plugins.end()
+            ? selected->record.description
+            : enter(name, p.device, plugins, make_client, nullptr).record.description;
     if (!described) return;  // it cannot be asked here
     for (const auto& v : described->variants) {
       if (matches(baseline->text, name, v.id)) return;
@@ -189,7 +202,8 @@ std::size_t plan::variants() const {
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client) {
   loaded_plugin plugin;
   plugin.record.name = file.stem().string();
-  if (open(plugin, file, nullptr, make_client)) add_variants(plugin, [](auto) { return true; });
+  if (open(plugin, file, nullptr, make_client(file)))
+    add_variants(plugin, [](auto) { return true; });
   return plugin;
 }
 
@@ -199,8 +213,14 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   p.devices = {p.device};
   const std::vector<std::string> names = pick_names(p.experiment, plugins);
   check_descriptors(names.size());
+  // All at once, since a GPU takes a while to open.
+  std::vector<unopened> started;
   for (const std::string& name : names) {
-    loaded_plugin plugin = enter(name, p.device, plugins, make_client);
+    const std::vector<run::plugin_file> files = plugins.find(name, p.device.abi.kind);
+    started.push_back(files.empty() ? nullptr : start(files.front().file, p.device, make_client));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    loaded_plugin plugin = enter(names[i], p.device, plugins, make_client, std::move(started[i]));
     pick_variants(plugin, p.experiment);
     if (!plugin.variants.empty()) p.plugins.push_back(std::move(plugin));
   }

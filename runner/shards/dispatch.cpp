@@ -33,7 +33,7 @@ using results::document;
 struct shard {
   std::string device;
   process::output_log log{};
-  process::child process{kShardCommand, log};
+  process::child process{{std::string(kShardCommand)}, log};
   std::optional<std::size_t> problem{};  // that it is running
 };
 

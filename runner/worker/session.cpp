@@ -116,8 +116,7 @@ json session::dispatch(const std::string& name, const json& request) {
       kernel_in(request).copy_result();
       break;
     case operation::longest_pause:
-      open_device(request);
-      return pause_report{backend_->longest_pause_ms()};
+      return pause_report{device_of(request).longest_pause_ms()};
     case operation::destroy:
       ranges_.erase(request.at("slot").get<int>());
       kernel_in(request).destroy();
@@ -142,20 +141,20 @@ json session::open(const json& request) {
 }
 
 json session::supports(const json& request) {
-  open_device(request);
+  device_of(request);
   const auto p = request.at("problem").get<problem>();
   ask_support(variant(request), to_abi(p), device_.abi);
   return json::object();
 }
 
 json session::prepare(const json& request) {
-  open_device(request);
+  devices::backend& device = device_of(request);
   const int slot = request.at("slot").get<int>();
   const auto p = request.at("problem").get<problem>();
-  if (kernels_.empty()) free_before_ = backend_->free_memory();
+  if (kernels_.empty()) free_before_ = device.free_memory();
   ranges_.erase(slot);
   cell_range range(fmt::format("{}:{}@{}", name_, variant(request).id, shape_name(p)));
-  kernels_.try_emplace(slot, *backend_, device_, output_, history_)
+  kernels_.try_emplace(slot, device, device_, output_, history_)
       .first->second.prepare(variant(request), p, request.at("declared").get<kzoo_precision>());
   ranges_.emplace(slot, std::move(range));  // NOLINT(performance-move-const-arg): not so with NVTX
   return json::object();
@@ -181,13 +180,17 @@ void session::check_own_code() const {
                                      changed)};
 }
 
-void session::open_device(const json& request) {
-  if (backend_) return;
-  constexpr std::size_t kCpuAndOne = 2;
-  if (request.value("alone", false) && devices::list().size() > kCpuAndOne)
-    throw refusal{"error", "made GPUs visible to its process that were hidden from it"};
-  device_ = devices::find(request.at("device").get<std::string>());
+void session::open_device(const std::string& name) try {
+  device_ = devices::find(name);
   backend_ = devices::open(device_.id);
+} catch (const std::exception&) {
+  no_device_ = std::current_exception();
+}
+
+devices::backend& session::device_of(const json& request) {
+  if (!backend_ && !no_device_) open_device(request.at("device").get<std::string>());
+  if (no_device_) std::rethrow_exception(no_device_);
+  return *backend_;
 }
 
 const kzoo_variant& session::variant(const json& request) const {

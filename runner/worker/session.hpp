@@ -3,7 +3,7 @@
 // and replies are JSON objects, so that a session in this process and one in a worker work alike.
 //
 //   {"op": "open", "file"}                                    -> {"plugin": {…}}
-//   {"op": "supports", "device", "variant", "problem"}        -> {}; "alone": it is the only GPU
+//   {"op": "supports", "device", "variant", "problem"}        -> {}
 //   {"op": "prepare", "slot", "device", "variant", "problem", "declared"} -> {}
 //   {"op": "refill", "slot", "problem", "move"}               -> {}
 //   {"op": "run", "slot", "how": run_request}                 -> run_report
@@ -31,6 +31,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,9 @@ class session {
   explicit session(process::shared_memory& output, const loaded_code* own_code = nullptr);
   ~session();
 
+  // Requests that name a device do this, too. Where it fails, all of them fail with its reason.
+  void open_device(const std::string& name);
+
   // Does not throw when a plugin or a device fails: the reply is then a status.
   nlohmann::json handle(const nlohmann::json& request);
 
@@ -58,7 +62,7 @@ class session {
   // Throws a refusal if the plugin changed code that is not its own.
   void check_own_code() const;
 
-  void open_device(const nlohmann::json& request);
+  devices::backend& device_of(const nlohmann::json& request);
   const kzoo_variant& variant(const nlohmann::json& request) const;
   // What was prepared in the request's slot.
   prepared_kernel& kernel_in(const nlohmann::json& request);
@@ -70,6 +74,7 @@ class session {
   std::string name_;  // of the plugin: the file's name without .so
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
+  std::exception_ptr no_device_;  // why it could not be opened
   std::int64_t free_before_ = 0;  // of the device's memory, before the first prepare
   prepared_kernel::history history_;
   std::map<int, prepared_kernel> kernels_;  // by slot

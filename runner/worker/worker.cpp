@@ -49,7 +49,7 @@ std::uint64_t worker_memory_limit() {
   return bytes;
 }
 
-int worker_main() {
+int worker_main(std::string_view device) {
   // A worker never outlives the supervisor, even if that is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   set_limits();
@@ -59,6 +59,9 @@ int worker_main() {
   process::shared_memory output(process::kSharedMemoryFd);
   const loaded_code own_code;
   session plugin(output, &own_code);
+  // Before there is any code of a plugin, so that all workers may do so at the same time, and none
+  // sees GPUs that are hidden from it.
+  if (!device.empty()) plugin.open_device(std::string(device));
   for (;;) {
     bool closed = false;
     const auto request = control.receive(closed);

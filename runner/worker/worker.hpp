@@ -17,7 +17,7 @@ std::uint64_t worker_memory_limit();
 // Called in a process that runs a plugin: no core dumps, and limits on printing and host memory.
 void set_limits();
 
-// Answers requests until the supervisor closes the channel.
-int worker_main();
+// Opens the device, if one is named, then answers requests until the supervisor closes the channel.
+int worker_main(std::string_view device);
 
 }  // namespace kzoo::worker

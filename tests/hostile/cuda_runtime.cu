@@ -171,7 +171,7 @@ struct sees_one_gpu : honest {
   }
 };
 
-// Makes others visible when it is loaded, before CUDA looks, where a variable says so.
+// Tries to make others visible when it is loaded, where a variable says so.
 [[maybe_unused]] const bool unhides =
     std::getenv("KZOO_UNHIDE_GPUS") != nullptr && unsetenv("CUDA_VISIBLE_DEVICES") == 0;
 
