@@ -119,6 +119,14 @@ struct describe_options : common_options {
   std::string plugin;
 };
 
+struct compile_options {
+  std::vector<std::string> files;          // sources, and manifests of compiled kernels
+  std::vector<std::string> architectures;  // empty: as the source says, else as this runner's build
+  std::vector<std::string> build_args;     // of the compiler
+  std::string out = ".";
+  std::string device = "cuda";
+};
+
 struct new_options {
   std::string name;
   std::string from;  // a plugin of the zoo; "": the template
@@ -171,6 +179,7 @@ std::string xray_hint(const results::validation& v);
 int validate(const validate_options& options);
 int list(const list_options& options);
 int describe(const describe_options& options);
+int compile_files(const compile_options& options);
 int make_new(const new_options& options);
 int watch(const watch_options& options);
 int devices(const devices_options& options);

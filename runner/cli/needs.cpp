@@ -58,6 +58,12 @@ needs needs_of(const list_options& o) {
 
 needs needs_of(const describe_options& o) { return {{"auto"}, selected({o.plugin})}; }
 
+needs needs_of(const compile_options& o) {
+  needs found{{o.device}, {}};
+  for (const std::string& file : o.files) found.plugins.push_back({"./" + file, {}});
+  return found;
+}
+
 needs needs_of(const watch_options& o) {
   watch_options with_source = o;
   with_source.plugins.push_back(o.source);

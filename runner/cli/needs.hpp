@@ -25,6 +25,7 @@ needs needs_of(const profile_options& o);
 needs needs_of(const xray_options& o);
 needs needs_of(const list_options& o);
 needs needs_of(const describe_options& o);
+needs needs_of(const compile_options& o);
 needs needs_of(const watch_options& o);
 needs needs_of(const submit_options& o);
 needs needs_of(const report_options& o);

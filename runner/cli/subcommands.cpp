@@ -199,6 +199,27 @@ void add_describe(CLI::App& runner, call& c) {
       ->required();
 }
 
+void add_compile(CLI::App& runner, call& c) {
+  auto [app, o] =
+      add(runner, "compile", "Compile plugins for a GPU, on a machine that need have none",
+          compile_files, c);
+  app.add_option("FILE", o.files,
+                 "Sources: plugins, or kernels with a description of their launch; manifests of "
+                 "compiled kernels")
+      ->required();
+  add_words(app, "--arch", o.architectures,
+            "90a, 80-real, 90-virtual: as CMAKE_CUDA_ARCHITECTURES, separated by commas; default: "
+            "what the source says");
+  app.add_option("-o,--out", o.out, "Where the libraries go, FILE.cu as FILE.so; default: here")
+      ->type_name("DIR");
+  app.add_option("--device", o.device, "cuda or cpu; default: cuda")->type_name("NAME");
+  add_build_args(app, o.build_args);
+  app.footer(
+      "Prints the path of each library, which `runner run --plugins FILE.so` takes.\n"
+      "Exit codes: 0 all are compiled, 2 bad usage, or one does not compile, 5 not written, 130 "
+      "interrupted.");
+}
+
 void add_new(CLI::App& runner, call& c) {
   auto [app, o] =
       add(runner, "new", "Make a folder with a plugin's source to begin with", make_new, c);
@@ -311,6 +332,7 @@ void add_subcommands(CLI::App& runner, call& c) {
   add_xray(runner, c);
   add_list(runner, c);
   add_describe(runner, c);
+  add_compile(runner, c);
   add_new(runner, c);
   add_watch(runner, c);
   add_devices(runner, c);

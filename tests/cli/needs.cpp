@@ -63,6 +63,8 @@ TEST_CASE("what a command needs is in its arguments and in its experiment", "[cl
            {"report some.json --md", ""},
            {"compare old.json new.json", ""},
            {"new mine", ""},
+           {"compile own.cu other.cu --arch 90a -o built", "device cuda\n"},
+           {"compile kernels.toml", "device cuda\nlauncher\n"},
        }) {
     INFO(command);
     CHECK(a.needs(command) == wanted);
