@@ -15,6 +15,7 @@
 #include <map>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 namespace kzoo::cli {
 namespace {
@@ -42,36 +43,47 @@ kzoo_device_kind kind_asked(const compile_options& o) {
   return o.device == "cuda" ? KZOO_CUDA : KZOO_CPU;
 }
 
-// Where each file's library goes. A plugin's name is that of its library.
-std::map<fs::path, std::string> libraries_of(const compile_options& o) {
-  std::map<fs::path, std::string> sources;
+fs::path library_of(const compile_options& o, const std::string& file) {
+  return fs::path(o.out) / fs::path(file).stem().concat(".so");
+}
+
+// A plugin's name is that of its library.
+void refuse_same_names(const compile_options& o) {
+  std::map<fs::path, std::string> known;
   for (const std::string& file : o.files) {
-    const fs::path library = fs::path(o.out) / fs::path(file).stem().concat(".so");
-    if (const auto [known, is_new] = sources.try_emplace(library, file); !is_new) {
+    const fs::path library = library_of(o, file);
+    if (const auto [first, is_new] = known.try_emplace(library, file); !is_new) {
       input::refuse("", fmt::format("{} and {} would both become {}; rename one of them",
-                                    known->second, file, library.string()));
+                                    first->second, file, library.string()));
     }
   }
-  return sources;
 }
 
 }  // namespace
 
-int compile_files(const compile_options& options) {
-  const kzoo_device_kind kind = kind_asked(options);
-  const auto libraries = libraries_of(options);
+void prepare_to_compile(const compile_options& options) {
+  kind_asked(options);
+  refuse_same_names(options);
   std::error_code fault;
   fs::create_directories(options.out, fault);
   if (!fs::is_directory(options.out)) {
     throw not_written(
         fmt::format("the folder {} cannot be made: {}", options.out, fault.message()));
   }
+}
+
+fs::path compiled_to_folder(const compile_options& options, const std::string& file) {
+  const fs::path library = library_of(options, file);
+  replace_file(library, content_of(compiled_library(file, kind_asked(options),
+                                                    {options.build_args, options.architectures})));
+  return library;
+}
+
+int compile_files(const compile_options& options) {
+  prepare_to_compile(options);
   interrupt::catch_signals();
-  for (const auto& [library, file] : libraries) {
-    replace_file(library, content_of(compiled_library(
-                              file, kind, {options.build_args, options.architectures})));
-    print_to(stdout, "{}\n", library.string());
-  }
+  for (const std::string& file : options.files)
+    print_to(stdout, "{}\n", compiled_to_folder(options, file).string());
   return kOk;
 }
 

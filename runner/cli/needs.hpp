@@ -23,6 +23,7 @@ needs needs_of(const rerun_options& o);
 needs needs_of(const validate_options& o);
 needs needs_of(const profile_options& o);
 needs needs_of(const xray_options& o);
+needs needs_of(const judge_options& o);
 needs needs_of(const list_options& o);
 needs needs_of(const describe_options& o);
 needs needs_of(const compile_options& o);
