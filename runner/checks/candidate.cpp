@@ -9,9 +9,9 @@ namespace {
 void check_run(const problem& p, const worker::run_report& report, reference::judgement& j) {
   check_tampering(p, report.changed, j);
   if (!j.right || !report.unfinished) return;
-  j.refuse(
-      "C still changes when run() has returned and its stream has done its work: is something "
-      "launched on another stream, or by another thread?");
+  j.refuse(step::kUnfinished,
+           "C still changes when run() has returned and its stream has done its work: is something "
+           "launched on another stream, or by another thread?");
 }
 
 }  // namespace
@@ -55,10 +55,11 @@ void candidate::explain(reference::judgement& wrong, worker::run_request how, in
     return judge(client_.run(how, slot), slot).right;
   };
   if (again(true) && again(true) && !again(false)) {
-    wrong.reason =
+    wrong.refuse(
+        step::kStream,
         "does not work on the stream that it is given: right only if the device is idle before "
         "run() and is waited for after it; otherwise " +
-        wrong.reason;
+            wrong.reason);
   }
 }
 

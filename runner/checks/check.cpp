@@ -20,7 +20,9 @@ results::finding run_check(const check& which, candidate& c) {
     return {which.name, results::outcome::pass, all.detail, {}, all.not_checked};
   } catch (const failed& f) {
     c.client().leave();  // threads it left running must not disturb the next check
-    return {which.name, results::outcome::fail, f.what(), f.errors};
+    results::finding bad{which.name, results::outcome::fail, f.what(), f.errors};
+    if (f.step != step::kResult) bad.step = f.step;
+    return bad;
   } catch (const skipped& f) {
     return left_out(f.what());
   } catch (const failure& f) {
@@ -31,8 +33,11 @@ results::finding run_check(const check& which, candidate& c) {
         return found(results::outcome::hung, f.what());
       case verdict::unsupported:
         return left_out(std::string("declined: ") + f.what());
-      default:
-        return found(results::outcome::fail, f.what());
+      default: {
+        results::finding bad = found(results::outcome::fail, f.what());
+        bad.step = f.step;
+        return bad;
+      }
     }
   }
 }
@@ -43,7 +48,7 @@ results::finding skipped_after_hang(const check& which) {
 }
 
 void require(const reference::judgement& j, const std::string& doing) {
-  if (!j.right) throw failed(doing + ": " + j.reason, j.errors);
+  if (!j.right) throw failed(doing + ": " + j.reason, j.errors, j.step);
 }
 
 covered sweep(candidate& c, const std::vector<problem>& problems) {

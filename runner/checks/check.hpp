@@ -15,9 +15,11 @@ namespace kzoo::checks {
 // The candidate fails the check; what() says where and by how much.
 class failed : public std::runtime_error {
  public:
-  explicit failed(const std::string& reason, std::optional<reference::error_map> where = {})
-      : std::runtime_error(reason), errors(std::move(where)) {}
+  explicit failed(const std::string& reason, std::optional<reference::error_map> where = {},
+                  std::string_view what = step::kResult)
+      : std::runtime_error(reason), errors(std::move(where)), step(what) {}
   std::optional<reference::error_map> errors;
+  std::string_view step;
 };
 // What a check that passed has covered.
 struct covered {

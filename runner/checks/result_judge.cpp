@@ -46,10 +46,11 @@ reference::judgement result_judge::judge(const problem& p, const worker::judged_
   client_.copy_result(slot);
   rows_only_ = false;
   j = judge_output(*expected_.with_row(fresh, seen.row));
-  if (!j.right && is_of_earlier(p, seen.earlier_seeds))
-    j.reason +=
-        "; likely cause: it is the result of an earlier run, on other numbers: a result kept from "
-        "an earlier call?";
+  if (!j.right && is_of_earlier(p, seen.earlier_seeds)) {
+    j.refuse(step::kKept, j.reason +
+                              "; likely cause: it is the result of an earlier run, on other "
+                              "numbers: a result kept from an earlier call?");
+  }
   return j;
 }
 
@@ -91,7 +92,7 @@ void check_tampering(const problem& p, const worker::changes& found, reference::
                          found.between == 1 ? "" : "s");
   if (reason.empty()) return;
   // Reported before a wrong C, which may be a consequence.
-  j.refuse(j.right ? reason : reason + "; and of C " + j.reason);
+  j.refuse(step::kMemory, j.right ? reason : reason + "; and of C " + j.reason);
 }
 
 }  // namespace kzoo::checks

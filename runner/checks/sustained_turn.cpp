@@ -55,7 +55,8 @@ judged_repetition run_for(candidate& c, double seconds) {
   const bool in_time = report.begin_seconds >= sent && report.end_seconds <= returned &&
                        report.ms / 1000 <= returned - sent;
   if (all.judgement.right && !in_time)
-    all.judgement.refuse("the worker's clock is wrong: did the plugin tamper with it?");
+    all.judgement.refuse(step::kClock,
+                         "the worker's clock is wrong: did the plugin tamper with it?");
   return all;
 }
 
@@ -73,9 +74,11 @@ reference::judgement compare_with_single_runs(candidate& c, double ms) {
   if (!single.judgement.right) return single.judgement;
   const double fastest = std::ranges::min(single.samples_ms);
   if (ms < kLeastRatio * fastest - (c.who().device == "cpu" ? kWakeMs : kLaunchMs))
-    single.judgement.refuse(fmt::format(
-        "takes {:.3g} ms, and {:.3g} ms where all numbers are others in each run: it keeps results",
-        ms, fastest));
+    single.judgement.refuse(
+        step::kKept,
+        fmt::format(
+            "takes {:.3g} ms, and {:.3g} ms where all numbers are others in each run: it keeps results",
+            ms, fastest));
   return single.judgement;
 }
 

@@ -26,6 +26,7 @@ reference::judgement worker_clock::compare(candidate& c, bool hot) {
   how.hot = hot;
   how.max_seconds = kEnoughSeconds;
   reference::judgement j;
+  j.step = step::kClock;
   for (int slow = 0; slow < kTries;) {
     const double sent = steady_seconds();
     const double workers = c.client().sample(how).total_seconds;

@@ -111,6 +111,25 @@ struct validate_options : common_options {
   bool show_errors = false;
 };
 
+struct compile_options {
+  std::vector<std::string> files;          // sources, and manifests of compiled kernels
+  std::vector<std::string> architectures;  // empty: as the source says, else as this runner's build
+  std::vector<std::string> build_args;     // of the compiler
+  std::string out = ".";
+  std::string device = "cuda";
+};
+
+struct judge_options : common_options {
+  std::vector<std::string> files;
+  std::string problems = "quick";  // an experiment; its plugins do not matter
+  std::string device;              // "" : as it says
+  std::string tier = "full";
+  std::string baseline;  // "" : as it says
+  bool json = false;     // a line for each file
+  bool compile_only = false;
+  compile_options compiled;  // with compile_only: where to, and for what; no more than that
+};
+
 struct list_options : common_options {
   std::vector<std::string> plugins;  // empty: all
 };
@@ -161,6 +180,9 @@ int rerun(const rerun_options& given);
 // What they run: the interrupted experiment of --resume, and that of the stored results.
 results::experiment resumed_experiment(const run_options& given);
 results::experiment repeated_experiment(const rerun_options& given);
+// What `judge` runs on each file, without that; and what it compiles with --compile-only.
+results::experiment experiment_of(const judge_options& options);
+compile_options compile_request(const judge_options& options);
 int check(const run_options& options);
 int profile(const profile_options& options);
 int xray(const xray_options& options);
@@ -169,8 +191,13 @@ int xray(const xray_options& options);
 std::string xray_hint(const results::document& d);
 std::string xray_hint(const results::validation& v);
 int validate(const validate_options& options);
+int judge(const judge_options& options);
 int list(const list_options& options);
 int describe(const describe_options& options);
+int compile_files(const compile_options& options);
+// Refuses options that are wrong, and makes the folder; then one of the files, as a library in it.
+void prepare_to_compile(const compile_options& options);
+std::filesystem::path compiled_to_folder(const compile_options& options, const std::string& file);
 int make_new(const new_options& options);
 int watch(const watch_options& options);
 int devices(const devices_options& options);

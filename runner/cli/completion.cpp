@@ -83,6 +83,8 @@ void offer_values(word_list& found, const std::string& option, const std::string
   } else if (option == "RESULT" || option == "resume") {
     offer_files(found, typed, {".json", ".jsonl"});
     if (typed.find('/') == std::string::npos) offer_files(found, "results/", {".json", ".jsonl"});
+  } else if (option == "out") {
+    offer_files(found, typed, {});
   } else if (option == "SOURCE") {
     offer_files(found, typed, {".cu", ".cpp"});
   } else if (option == "device") {

@@ -52,11 +52,24 @@ needs needs_of(const validate_options& o) {
 needs needs_of(const profile_options& o) { return of_cells(o, "cuda"); }
 needs needs_of(const xray_options& o) { return of_cells(o, "cpu"); }
 
+needs needs_of(const judge_options& o) {
+  if (o.compile_only) return needs_of(compile_request(o));
+  results::experiment e = experiment_of(o);
+  for (const std::string& file : o.files) e.plugins.push_back({file, {}});
+  return of_experiment(std::move(e));
+}
+
 needs needs_of(const list_options& o) {
   return {{"auto"}, selected(o.plugins.empty() ? std::vector<std::string>{kAnyPlugin} : o.plugins)};
 }
 
 needs needs_of(const describe_options& o) { return {{"auto"}, selected({o.plugin})}; }
+
+needs needs_of(const compile_options& o) {
+  needs found{{o.device}, {}};
+  for (const std::string& file : o.files) found.plugins.push_back({"./" + file, {}});
+  return found;
+}
 
 needs needs_of(const watch_options& o) {
   watch_options with_source = o;

@@ -12,17 +12,21 @@ void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words,
   app.add_option(flag, words, help)->type_name("LIST")->allow_extra_args(false)->delimiter(',');
 }
 
+void add_build_args(CLI::App& app, std::vector<std::string>& build_args) {
+  app.add_option("--build-args", build_args,
+                 "Options of the compiler, separated by spaces, for plugins named by a source")
+      ->type_name("ARGS")
+      ->expected(1)
+      ->delimiter(' ');
+}
+
 void add_plugin_folders(CLI::App& app, common_options& o) {
   app.add_option("--plugin-dir", o.plugin_folders,
                  "A folder with plugins (.so), searched before the built-in ones; repeatable")
       ->type_name("DIR")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--build-args", o.build_args,
-                 "Options of the compiler, separated by spaces, for plugins named by a source")
-      ->type_name("ARGS")
-      ->expected(1)
-      ->delimiter(' ');
+  add_build_args(app, o.build_args);
 }
 
 void add_common(CLI::App& app, common_options& o) {

@@ -17,6 +17,7 @@ namespace kzoo::cli {
 void add_file(CLI::App& app, const char* flag, std::string& name, const char* help);
 void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help);
 
+void add_build_args(CLI::App& app, std::vector<std::string>& build_args);
 void add_plugin_folders(CLI::App& app, common_options& o);
 void add_common(CLI::App& app, common_options& o);
 // Returns FILE.

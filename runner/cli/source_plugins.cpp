@@ -30,10 +30,9 @@ constexpr std::array kCompiledKernels{".cubin", ".fatbin", ".ptx"};
 }
 
 compile::compiled compile_for(const std::string& device, const fs::path& source,
-                              const std::vector<std::string>& build_args,
-                              const compile::cache& kept) {
+                              const compile::build_request& asked, const compile::cache& kept) {
   const compile::recipe how = compile::read_recipe(recipe_folder(), device);
-  compile::compiled made = compile::source_plugin(source, how, build_args, kept);
+  compile::compiled made = compile::source_plugin(source, how, asked, kept);
   if (made.is_new) print_to(stderr, "{}compiled {} for {}\n", made.output, source.string(), device);
   return made;
 }
@@ -56,29 +55,37 @@ fs::path absolute_of(const fs::path& path) {
   return whole;
 }
 
+// The plugin in a file that is no library. `where`: who names it.
+run::plugin_file plugin_in(const fs::path& path, const std::string& where,
+                           const compile::build_request& asked, kzoo_device_kind kind,
+                           const compile::cache& kept) {
+  const std::string name = path.stem().string();
+  if (!is_identifier(name)) {
+    input::refuse(where,
+                  fmt::format("the plugin would be called '{}'; letters, digits, '_', '.' and '-' "
+                              "make a name, so rename the file",
+                              name));
+  }
+  if (path.extension() == ".toml") return {name, packed(fs::canonical(path), kept), KZOO_CUDA};
+  if (std::ranges::count(kCompiledKernels, path.extension()) > 0) {
+    input::refuse(where,
+                  fmt::format("{} says nothing of how its kernels are launched; name a manifest "
+                              "that does: docs/compiled-kernels.md",
+                              path.string()));
+  }
+  fs::path library = compile_for(devices::kind_name(kind), path, asked, kept).library;
+  return {name, std::move(library), kind, absolute_of(path)};
+}
+
 // The plugins in what a selector names: one, or those of a project.
 std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s,
                                          const std::vector<std::string>& build_args,
                                          kzoo_device_kind kind) {
-  const std::string device = devices::kind_name(kind);
   if (path.extension() == ".so") return {{path.stem().string(), absolute_of(path), 0}};
   const compile::cache kept;
-  if (!fs::is_directory(path)) {
-    if (!is_identifier(path.stem().string())) {
-      refuse(s, fmt::format("the plugin would be called '{}'; letters, digits, '_', '.' and '-' "
-                            "make a name, so rename the file",
-                            path.stem().string()));
-    }
-    if (path.extension() == ".toml")
-      return {{path.stem().string(), packed(fs::canonical(path), kept), KZOO_CUDA}};
-    if (std::ranges::count(kCompiledKernels, path.extension()) > 0) {
-      refuse(s, fmt::format("{} says nothing of how its kernels are launched; name a manifest that "
-                            "does: docs/compiled-kernels.md",
-                            path.string()));
-    }
-    fs::path library = compile_for(device, path, build_args, kept).library;
-    return {{path.stem().string(), std::move(library), kind, absolute_of(path)}};
-  }
+  if (!fs::is_directory(path))
+    return {plugin_in(path, to_string(s.where), {build_args, {}}, kind, kept)};
+  const std::string device = devices::kind_name(kind);
   if (!fs::exists(path / "CMakeLists.txt")) {
     refuse(s, fmt::format("{} has no CMakeLists.txt; name a source in it, or a folder with plugins "
                           "by --plugin-dir",
@@ -148,7 +155,23 @@ void add_files(std::vector<selector>& selectors, const fs::path& experiment_file
 }
 
 fs::path analysed_source(const fs::path& source, const std::vector<std::string>& build_args) {
-  return compile_for("cpu-xray", source, build_args, compile::cache()).library;
+  return compile_for("cpu-xray", source, {build_args, {}}, compile::cache()).library;
+}
+
+fs::path compiled_library(const fs::path& file, kzoo_device_kind kind,
+                          const compile::build_request& asked) {
+  const std::string name = file.string();
+  std::error_code fault;
+  if (!fs::exists(file, fault)) input::refuse("", fmt::format("there is no file {}", name));
+  if (fs::is_directory(file)) {
+    input::refuse(name,
+                  "is a folder; name a source in it, or build its project with CMake "
+                  "(docs/plugins.md#outside-this-tree)");
+  }
+  if (file.extension() == ".so") input::refuse(name, "is compiled already");
+  if (file.extension() == ".toml" && kind != KZOO_CUDA)
+    input::refuse(name, "compiled kernels run on a GPU alone: leave --device out");
+  return plugin_in(file, name, asked, kind, compile::cache()).file;
 }
 
 }  // namespace kzoo::cli

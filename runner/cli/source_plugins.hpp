@@ -1,6 +1,7 @@
 #pragma once
 // Plugins that are named by a file: "./mine.cu", a library, or a folder with a CMakeLists.txt.
 
+#include "compile/source_plugin.hpp"
 #include "results/experiment.hpp"
 #include "run/plugin_discovery.hpp"
 
@@ -20,5 +21,10 @@ void add_files(std::vector<selector>& selectors, const std::filesystem::path& ex
 // The analysed build of a plugin that was compiled from this source.
 std::filesystem::path analysed_source(const std::filesystem::path& source,
                                       const std::vector<std::string>& build_args);
+
+// The library that a source is compiled to for the device, or a manifest and its kernels are packed
+// into. No device is asked. Throws input::invalid, and compile::does_not_compile.
+std::filesystem::path compiled_library(const std::filesystem::path& file, kzoo_device_kind kind,
+                                       const compile::build_request& asked);
 
 }  // namespace kzoo::cli

@@ -149,6 +149,33 @@ void add_validate(CLI::App& runner, call& c) {
       "5 the findings could not be written, 130 interrupted.");
 }
 
+void add_judge(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "judge", "Judge and time files with kernels, for programs", judge, c);
+  add_common(app, o);
+  app.add_option(
+         "FILE", o.files,
+         "Each by itself: ./mine.cu, mine.so, kernel.toml, or one variant of it, mine.cu:16x16")
+      ->required();
+  app.add_option("--problems", o.problems,
+                 "An experiment, for its problems, baseline and timing; default: quick")
+      ->type_name("EXPERIMENT");
+  app.add_option("--baseline", o.baseline, "What speedups are over; default: the experiment's")
+      ->type_name("NAME");
+  app.add_option("--device", o.device, "auto, cpu, cuda or cuda:N; default: the experiment's")
+      ->type_name("NAME");
+  app.add_option("--verify", o.tier, "How much is checked: quick, full or paranoid; default: full")
+      ->type_name("TIER");
+  app.add_flag("--json", o.json, "On stdout a JSON document for each file, in a line of its own");
+  app.add_flag("--compile-only", o.compile_only,
+               "Compile, and run nothing: for a machine without a GPU, as `runner compile` does");
+  app.add_option("-o,--out", o.compiled.out, "With --compile-only, where the libraries go")
+      ->type_name("DIR");
+  add_words(app, "--arch", o.compiled.architectures, "With --compile-only: 90a, 80-real, ...");
+  app.footer(
+      "A file that does not compile is judged, too. Exit codes: 0 all files PASSED, 1 some did not, "
+      "2 bad\nusage or experiment, 3 no such device, 5 not written, 130 interrupted.");
+}
+
 void add_profile(CLI::App& runner, call& c) {
   auto [app, o] =
       add(runner, "profile", "Profile cells of an experiment with Nsight Compute", profile, c);
@@ -197,6 +224,27 @@ void add_describe(CLI::App& runner, call& c) {
   add_common(app, o);
   app.add_option("PLUGIN", o.plugin, "Its name, as `runner list` gives it, or its file")
       ->required();
+}
+
+void add_compile(CLI::App& runner, call& c) {
+  auto [app, o] =
+      add(runner, "compile", "Compile plugins for a GPU, on a machine that need have none",
+          compile_files, c);
+  app.add_option("FILE", o.files,
+                 "Sources: plugins, or kernels with a description of their launch; manifests of "
+                 "compiled kernels")
+      ->required();
+  add_words(app, "--arch", o.architectures,
+            "90a, 80-real, 90-virtual: as CMAKE_CUDA_ARCHITECTURES, separated by commas; default: "
+            "what the source says");
+  app.add_option("-o,--out", o.out, "Where the libraries go, FILE.cu as FILE.so; default: here")
+      ->type_name("DIR");
+  app.add_option("--device", o.device, "cuda or cpu; default: cuda")->type_name("NAME");
+  add_build_args(app, o.build_args);
+  app.footer(
+      "Prints the path of each library, which `runner run --plugins FILE.so` takes.\n"
+      "Exit codes: 0 all are compiled, 2 bad usage, or one does not compile, 5 not written, 130 "
+      "interrupted.");
 }
 
 void add_new(CLI::App& runner, call& c) {
@@ -307,10 +355,12 @@ void add_subcommands(CLI::App& runner, call& c) {
   add_compare(runner, c);
   add_check(runner, c);
   add_validate(runner, c);
+  add_judge(runner, c);
   add_profile(runner, c);
   add_xray(runner, c);
   add_list(runner, c);
   add_describe(runner, c);
+  add_compile(runner, c);
   add_new(runner, c);
   add_watch(runner, c);
   add_devices(runner, c);

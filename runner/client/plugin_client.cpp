@@ -1,6 +1,7 @@
 #include "client/plugin_client.hpp"
 
 #include "core/operands.hpp"
+#include "core/step.hpp"
 #include "os/printable.hpp"
 #include "worker/messages_json.hpp"
 
@@ -35,16 +36,17 @@ json plugin_client::call(operation op, json request, double more_seconds) {
   if (!reply.contains("status")) return reply;
   const auto reason = printable(reply.value("reason", ""), kLongestText);
   const auto status = reply.value("status", "");
+  const std::string_view step = step::from_name(reply.value("step", ""));
   if (status == "unsupported") throw failure(verdict::unsupported, reason);
   if (status == "unavailable") throw failure(verdict::unavailable, reason);
-  if (status == "wrong") throw failure(verdict::wrong, reason);
-  give_up(verdict::error, reason);
+  if (status == "wrong") throw failure(verdict::wrong, reason, step);
+  give_up(verdict::error, reason, step);
 }
 
-void plugin_client::give_up(verdict v, const std::string& reason) {
+void plugin_client::give_up(verdict v, const std::string& reason, std::string_view step) {
   // So that the next cell does not inherit, for example, a broken CUDA context.
   leave();
-  throw failure(v, reason);
+  throw failure(v, reason, step);
 }
 
 // Converts the reply. A worker always sends a valid one, but a plugin can write to its channel.
@@ -58,7 +60,7 @@ T plugin_client::call_for(operation op, json request, double more_seconds) {
 }
 
 void plugin_client::refuse_forged() {
-  give_up(verdict::crashed, "the plugin wrote into the worker's own channel");
+  give_up(verdict::crashed, "the plugin wrote into the worker's own channel", step::kChannel);
 }
 
 namespace {

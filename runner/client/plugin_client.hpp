@@ -83,8 +83,9 @@ class plugin_client {
   // processors"; "" for nothing. What the library did when it was loaded is said of any variant.
   std::string take_interference(std::uint32_t variant);
 
-  // The libraries for matrix products that the plugin has loaded, at any time, and that its name
-  // does not contain: "cublas".
+  // The libraries for matrix products that the plugin has loaded, at any time: "cublas"; and those
+  // that its name does not contain.
+  std::vector<std::string> libraries() const { return {libraries_.begin(), libraries_.end()}; }
   std::vector<std::string> unnamed_libraries() const;
 
   // What the last run() or copy_result() copied: the C buffer with its redzones, or rows of it.
@@ -118,7 +119,7 @@ class plugin_client {
   void forget_session();
   std::string name_of_run(std::uint32_t variant, const problem& p) const;
   // Ends the worker and throws failure.
-  [[noreturn]] void give_up(verdict v, const std::string& reason);
+  [[noreturn]] void give_up(verdict v, const std::string& reason, std::string_view step = "");
   // The reply is not one that a worker sends: the plugin has written to the channel.
   [[noreturn]] void refuse_forged();
   template <class T>

@@ -136,16 +136,6 @@ class line_parser {
   input::diagnostics& report_;
 };
 
-// "90", "90a", "90a-real", "80-virtual", "native", "all", "all-major".
-bool is_architecture(std::string_view text) {
-  if (text == "native" || text == "all" || text == "all-major") return true;
-  for (const std::string_view suffix : {"-real", "-virtual"})
-    if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
-  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
-  return text.size() >= 2 && text.size() <= 3 &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::optional<std::string> word(const experiment::value& v) {
   if (const auto* number = v.get<std::int64_t>()) return std::to_string(*number);
   return experiment::text(v);
@@ -154,7 +144,7 @@ std::optional<std::string> word(const experiment::value& v) {
 std::optional<std::string> architecture(const experiment::value& v) {
   const auto text = word(v);
   if (!text || is_architecture(*text)) return text;
-  v.expected("an architecture as CMake writes it: 90a, 80-virtual, native");
+  v.expected(kArchitectureForm);
   return std::nullopt;
 }
 
@@ -168,6 +158,15 @@ std::optional<std::string> library(const experiment::value& v) {
 }
 
 }  // namespace
+
+bool is_architecture(std::string_view text) {
+  if (text == "native" || text == "all" || text == "all-major") return true;
+  for (const std::string_view suffix : {"-real", "-virtual"})
+    if (text.ends_with(suffix)) text.remove_suffix(suffix.size());
+  if (text.ends_with('a') || text.ends_with('f')) text.remove_suffix(1);
+  return text.size() >= 2 && text.size() <= 3 &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
 
 experiment::node_table annotations(std::string_view source, input::diagnostics& report) {
   experiment::node_table table;

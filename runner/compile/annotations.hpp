@@ -18,6 +18,12 @@ namespace kzoo::compile {
 // `report`.
 experiment::node_table annotations(std::string_view source, input::diagnostics& report);
 
+// Whether CMake and nvcc know it: "90", "90a", "90a-real", "80-virtual", "native", "all",
+// "all-major".
+bool is_architecture(std::string_view text);
+inline constexpr const char* kArchitectureForm =
+    "an architecture as CMake writes it: 90a, 80-virtual, native";
+
 // What they say about how it is built.
 struct build_settings {
   std::vector<std::string> architectures;  // arch=90a: as CMAKE_CUDA_ARCHITECTURES

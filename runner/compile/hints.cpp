@@ -24,9 +24,9 @@ constexpr std::array kNotSimulated{
               "asynchronous copies that both devices have are in <kzoo/async_copy.hpp>"},
     construct{"<cuda/barrier>", "an mbarrier that both devices have is in <kzoo/mbarrier.hpp>"},
     construct{"asm",
-              "inline PTX cannot be simulated: build this one for the GPU alone (--device "
-              "cuda; DEVICES cuda in kzoo_add_plugin), or use the SDK's functions "
-              "(<kzoo/mma.hpp>, <kzoo/async_copy.hpp>), which are simulated"},
+              "inline PTX cannot be simulated: run it on a GPU (--device cuda), or compile it for "
+              "one here (runner compile FILE -o DIR; DEVICES cuda in kzoo_add_plugin), or use the "
+              "SDK's functions (<kzoo/mma.hpp>, <kzoo/async_copy.hpp>), which are simulated"},
 };
 
 bool is_word_character(char c) {

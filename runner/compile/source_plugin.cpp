@@ -65,10 +65,11 @@ struct commands {
 };
 
 commands commands_for(const fs::path& source, const recipe& how, const build_settings& settings,
-                      const words& extra) {
+                      const build_request& asked) {
   const bool is_cuda = how.device == "cuda";
-  const words architectures =
-      settings.architectures.empty() ? split(how.architectures, ';') : settings.architectures;
+  const words architectures = !asked.architectures.empty()     ? asked.architectures
+                              : settings.architectures.empty() ? split(how.architectures, ';')
+                                                               : settings.architectures;
   std::string info = how.build_info;
   if (const auto at = info.find("{architectures}"); at != std::string::npos) {
     info.replace(at, std::string_view("{architectures}").size(),
@@ -84,7 +85,7 @@ commands commands_for(const fs::path& source, const recipe& how, const build_set
   if (!is_cuda && !settings.native) append(compile, {"-I", how.simulated_include});
   append(compile, {"-I", how.include, "-I", source.parent_path().string()});
   append(compile, settings.options);
-  append(compile, extra);
+  append(compile, asked.options);
   if (!is_cuda) append(compile, {"-x", "c++"});
   compile.emplace_back("-c");
 
@@ -233,7 +234,7 @@ unit read_unit(const fs::path& source, const std::string& name, const std::strin
 
 }  // namespace
 
-compiled source_plugin(const fs::path& file, const recipe& how, const words& extra,
+compiled source_plugin(const fs::path& file, const recipe& how, const build_request& asked,
                        const cache& kept) {
   const fs::path source = fs::absolute(file).lexically_normal();
   const std::string library = source.stem().string() + ".so";
@@ -252,7 +253,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const words& ext
     if (text.find('\0') != std::string::npos)
       input::refuse(file.string(), "is no source: it has bytes of 0, as only other files have");
     const unit u = read_unit(source, file.string(), text);
-    const commands c = commands_for(source, how, u.settings, extra);
+    const commands c = commands_for(source, how, u.settings, asked);
     const std::string key = key_of(c, how, text + u.generated);
     if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
 

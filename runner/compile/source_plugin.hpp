@@ -23,10 +23,15 @@ struct compiled {
   std::string output;   // the compiler's warnings, if it is new
 };
 
-// `extra`: more options of the compiler, after those of the recipe and of the source. Throws
-// does_not_compile, input::invalid for what the source says in its `// kzoo:` lines, and
+// What a command line says about how sources are built.
+struct build_request {
+  std::vector<std::string> options;        // of the compiler, after those of recipe and source
+  std::vector<std::string> architectures;  // instead of those of recipe and source; empty: those
+};
+
+// Throws does_not_compile, input::invalid for what the source says in its `// kzoo:` lines, and
 // interrupt::interrupted.
 compiled source_plugin(const std::filesystem::path& source, const recipe& how,
-                       const std::vector<std::string>& extra, const cache& kept);
+                       const build_request& asked, const cache& kept);
 
 }  // namespace kzoo::compile

@@ -39,8 +39,10 @@ constexpr bool is_failure(verdict v) { return v != verdict::pass && !is_declined
 // Why a cell has no result to judge: the plugin declined, failed, crashed or hung.
 class failure : public std::runtime_error {
  public:
-  failure(kzoo::verdict v, const std::string& reason) : std::runtime_error(reason), verdict(v) {}
+  failure(kzoo::verdict v, const std::string& reason, std::string_view what = "")
+      : std::runtime_error(reason), verdict(v), step(what) {}
   kzoo::verdict verdict;
+  std::string_view step;  // of core/step.hpp, or ""
 };
 
 }  // namespace kzoo

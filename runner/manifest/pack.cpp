@@ -1,15 +1,17 @@
 #include "manifest/pack.hpp"
 
+#include "core/kernel_name.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
+#include "manifest/kernel_file.hpp"
 #include "manifest/read.hpp"
 
 #include <kzoo/manifest/packed_kernel.hpp>
 
-#include <elf.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 
 namespace kzoo::manifest {
@@ -19,42 +21,39 @@ constexpr input::file_kind kManifestFile{"a manifest", ".toml", 1};
 constexpr input::file_kind kKernelFile{"a file of compiled kernels", ".cubin", 256};
 constexpr input::file_kind kLauncherFile{"the library that launches compiled kernels", ".so", 64};
 
-template <class T>
-T at(std::string_view bytes, std::size_t offset) {
-  T result{};
-  if (offset <= bytes.size() && bytes.size() - offset >= sizeof result)
-    std::memcpy(&result, bytes.data() + offset, sizeof result);
-  return result;
-}
-
-// Why the file holds no kernels that CUDA could load, as far as its first bytes and its length
-// tell; "" if it may. The driver checks the rest.
-std::string flaw_in(std::string_view bytes) {
-  const char* const cut_short = "is cut short";
-  if (bytes.starts_with(ELFMAG)) {
-    const auto header = at<Elf64_Ehdr>(bytes, 0);
-    constexpr Elf64_Half kCuda = 190;  // EM_CUDA
-    if (bytes.size() < sizeof header) return cut_short;
-    if (header.e_machine != kCuda) return "is an ELF file of another machine than a GPU";
-    const auto end = header.e_shoff + std::uint64_t{header.e_shnum} * header.e_shentsize;
-    return end < header.e_shoff || end > bytes.size() ? cut_short : "";
-  }
-  constexpr std::uint32_t kFatbin = 0xba55ed50;
-  if (at<std::uint32_t>(bytes, 0) == kFatbin) {
-    const std::uint64_t header = at<std::uint16_t>(bytes, 6), data = at<std::uint64_t>(bytes, 8);
-    return data > bytes.size() || header > bytes.size() - data ? cut_short : "";
-  }
-  if (bytes.find('\0') == std::string_view::npos &&
-      bytes.substr(0, 4096).find(".version") != std::string_view::npos)
-    return "";
-  return "is neither a cubin nor a fatbin nor PTX";
-}
-
 void append(std::string& library, std::uint64_t kernel_bytes, std::string_view manifest) {
   footer end{kernel_bytes, manifest.size(), {}};
   std::ranges::copy(kFooterMagic, end.magic);
   library.append(manifest);
   library.append(reinterpret_cast<const char*>(&end), sizeof end);
+}
+
+std::string shown(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names)
+    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", short_kernel_name(demangled(name)));
+  return list;
+}
+
+// As the machine code calls the kernel that a manifest names; the file is `file`.
+std::string mangled_entry(const std::string& entry, const std::vector<std::string>& names,
+                          const std::string& file) {
+  if (names.empty()) {
+    if (entry.find_first_of("<:( ") == std::string::npos) return entry;
+    input::refuse(file,
+                  fmt::format("the names in a fatbin are compressed: give '{}' as the machine "
+                              "code calls it (cuobjdump -elf prints that), or name a cubin",
+                              entry));
+  }
+  const std::vector<std::string> called = kernels_called(entry, names);
+  if (called.empty())
+    input::refuse(file, fmt::format("has no kernel '{}'; those in it: {}", entry, shown(names)));
+  if (called.size() > 1) {
+    input::refuse(file, fmt::format("has several kernels '{}'; give one as the machine code calls "
+                                    "it: {}",
+                                    entry, fmt::join(called, ", ")));
+  }
+  return called.front();
 }
 
 }  // namespace
@@ -65,6 +64,9 @@ std::string pack(const std::filesystem::path& manifest, const std::filesystem::p
   const std::string kernel = input::read_file(file, kKernelFile);
   if (const std::string flaw = flaw_in(kernel); !flaw.empty())
     input::refuse(file.string(), "the file " + flaw);
+  const std::vector<std::string> names = kernel_names(kernel);
+  for (kernel_variant& v : read_manifest.variants)
+    v.entry = mangled_entry(v.entry, names, file.string());
   read_manifest.kernel = file.filename().string();
   if (!std::filesystem::exists(launcher)) {
     input::refuse(

@@ -79,12 +79,11 @@ class variant_reader {
   // A name in C++, in which nothing can end the line that it is put into; or one in machine code.
   std::optional<std::string> entry(const value& v) const {
     const auto name = experiment::text(v);
-    const char* const others = is_source_ ? ":<>, ()" : "$%";
+    const char* const others = is_source_ ? ":<>, ()" : ":<>, ()*&$%";
     if (!name || (is_identifier(*name, others) && name->find_first_of(".-") == std::string::npos))
       return name;
-    v.expected(is_source_
-                   ? "the name of a __global__ function, such as sgemm or sgemm<64, 64>"
-                   : "the name of a kernel in the file, mangled where it is not extern \"C\"");
+    v.expected(is_source_ ? "the name of a __global__ function, such as sgemm or sgemm<64, 64>"
+                          : "the name of a kernel in the file, such as sgemm or sgemm<64, 64>");
     return std::nullopt;
   }
 

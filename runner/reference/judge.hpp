@@ -1,6 +1,7 @@
 #pragma once
 // Judges a result against the expected one.
 
+#include "core/step.hpp"
 #include "reference/comparison.hpp"
 
 #include <cstddef>
@@ -43,12 +44,14 @@ struct error_map {
 
 struct judgement {
   bool right = false;
-  std::string reason;  // a sentence when not right
+  std::string reason;                     // a sentence when not right
+  std::string_view step = step::kResult;  // what finds that
   reference::accuracy accuracy;
   std::optional<error_map> errors;  // only where requested
 
-  void refuse(std::string why) {
+  void refuse(std::string_view what, std::string why) {
     right = false;
+    step = what;
     reason = std::move(why);
   }
 };

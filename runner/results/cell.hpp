@@ -53,6 +53,7 @@ struct cell {
   kzoo_precision declared{};  // 0 likewise
   kzoo::verdict verdict = kzoo::verdict::error;
   std::string reason;
+  std::string check;  // what found that it fails: of core/step.hpp, or of a tier's; "": nothing has
   std::optional<reference::accuracy> accuracy;
   std::optional<reference::error_map> errors;    // of a wrong result, if requested
   std::optional<timing::summary> time;           // only of a cell that passed
@@ -62,6 +63,7 @@ struct cell {
   results::conditions conditions;                // of the device while it was timed
   std::vector<finding> findings;                 // of the additional checks of its tier
   std::vector<launch> launches;                  // of one run; empty for libraries like cuBLAS
+  std::vector<std::string> libraries;            // for matrix products, that its plugin has loaded
   // The baseline's time over this one's: above 1, the cell is faster. Only where both were timed.
   std::optional<timing::ratio> speedup;
 

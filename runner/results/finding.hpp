@@ -23,6 +23,7 @@ struct finding {
   std::string detail;  // what was checked, or what is wrong and where, or why it was skipped
   std::optional<reference::error_map> errors;
   std::string not_checked{};  // what part of the check could not be made, and why; "": nothing
+  std::string_view step{};    // of core/step.hpp, where that says more than the check; not stored
 };
 
 // A finding that is no failure, but to be told.

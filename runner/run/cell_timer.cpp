@@ -1,4 +1,5 @@
 #include "run/cell_timer.hpp"
+#include "core/step.hpp"
 
 #include "os/posix.hpp"
 #include "run/second_chance.hpp"
@@ -86,7 +87,7 @@ void cell_timer::while_prepared(const std::function<void()>& work) {
     work();
     timed_.candidate->destroy();
   } catch (const failure& f) {
-    fail(f.verdict, f.what());
+    fail(f.verdict, f.what(), f.step);
   } catch (const std::exception& e) {
     fail(verdict::error, e.what());
   }
@@ -113,6 +114,7 @@ void cell_timer::excuse_if_possible(const std::string& before) {
   }
   timed_.cell->verdict = verdict::pass;
   timed_.cell->reason.clear();
+  timed_.cell->check.clear();
   timed_.cell->errors.reset();
   begin();
 }
@@ -133,7 +135,7 @@ void cell_timer::sample(kind& k, int round, double warmup_seconds) {
   const double start = steady_seconds();
   const checks::judged_samples taken = checks::sample(*timed_.candidate, how, k.filter);
   const double seconds = steady_seconds() - start;
-  fail_unless(taken.judgement, "right when it ran once, wrong when it was timed: ");
+  fail_unless(taken.judgement, step::kTimed, "right when it ran once, wrong when it was timed: ");
   if (!passes()) return;
   // Warm-up of an idle device or a new process does not count against the time limit.
   const bool was_idle = how_.fresh_processes || warmup_seconds > 0;
@@ -152,7 +154,8 @@ bool cell_timer::takes_sustained_turn() const {
 
 void cell_timer::sustain(int round) {
   const checks::sustained_turn turn = checks::take_sustained_turn(*timed_.candidate, round);
-  fail_unless(turn.judgement, "right when it ran once, wrong when it ran without pauses: ");
+  fail_unless(turn.judgement, step::kTimed,
+              "right when it ran once, wrong when it ran without pauses: ");
   if (!passes()) return;
   sustained_.push_back(turn);
   timed_.cell->conditions.add(turn.conditions);
@@ -164,24 +167,25 @@ void cell_timer::compare_bits() {
   const kind& k = kinds_.front();
   if (!k.samples.empty() && (is_simulated() || k.last_ms >= kWarmsItselfMs)) return;
   const checks::judged_run again = timed_.candidate->run(0, {timed_.digest});
-  fail_unless(again.judgement, "right when it ran once, wrong when it ran again: ");
+  fail_unless(again.judgement, step::kTimed, "right when it ran once, wrong when it ran again: ");
   const checks::candidate_description& who = timed_.candidate->who();
   if (!passes() || again.report.output.known || who.description.nondeterministic) return;
   fail(
       verdict::wrong,
       "within the bound, but not bit for bit the result that was judged before, and the variant is "
-      "not declared nondeterministic: a race, or another computation when it is timed?");
+      "not declared nondeterministic: a race, or another computation when it is timed?",
+      step::kRepeats);
 }
 
 void cell_timer::compare_clocks() {
   clocks_compared_ = true;
   if (passes() && !is_simulated())
-    fail_unless(worker_clock_.compare(*timed_.candidate, kinds_.back().hot), "");
+    fail_unless(worker_clock_.compare(*timed_.candidate, kinds_.back().hot), step::kClock, "");
 }
 
 void cell_timer::measure_end_to_end() {
   const auto timed = checks::end_to_end(*timed_.candidate, how_.max_seconds);
-  fail_unless(timed.judgement, "wrong in memory that was just allocated: ");
+  fail_unless(timed.judgement, step::kFresh, "wrong in memory that was just allocated: ");
   if (passes()) timed_.cell->end_to_end = timed.medians;
 }
 
@@ -201,7 +205,7 @@ void cell_timer::finish() {
   if (!passes()) return;
   results::cell& c = *timed_.cell;
   if (const auto leak = leaks_.found()) {
-    if (leak->is_large) return fail(verdict::wrong, leak->words);
+    if (leak->is_large) return fail(verdict::wrong, leak->words, step::kLeak);
     c.findings.push_back(results::remark(results::kMemory, leak->words));
   }
   if (!limits_.empty())
@@ -224,15 +228,18 @@ timing::summary cell_timer::summarised(const kind& k) const {
   return s;
 }
 
-void cell_timer::fail(verdict v, const std::string& reason) {
+void cell_timer::fail(verdict v, const std::string& reason, std::string_view step) {
   timed_.cell->verdict = v;
   timed_.cell->reason = reason;
+  timed_.cell->check = step;
 }
 
-void cell_timer::fail_unless(const reference::judgement& j, const std::string& when) {
+// `step`: what it is to be wrong then, where nothing more is known.
+void cell_timer::fail_unless(const reference::judgement& j, std::string_view step,
+                             const std::string& when) {
   if (j.right) return;
   timed_.cell->errors = j.errors;
-  fail(verdict::wrong, when + j.reason);
+  fail(verdict::wrong, when + j.reason, j.step == step::kResult ? step : j.step);
 }
 
 }  // namespace kzoo::run

@@ -49,7 +49,8 @@ class cell_timer {
   bool sees_neighbour() const;
   // Discards what it has measured, in a process that another kernel may have changed.
   void start_again();
-  void fail(verdict v, const std::string& reason);
+  // `step`: of core/step.hpp.
+  void fail(verdict v, const std::string& reason, std::string_view step = "");
   // Sets the times, after the last turn.
   void finish();
 
@@ -72,7 +73,7 @@ class cell_timer {
   void compare_bits();
   void compare_clocks();
   void measure_end_to_end();
-  void fail_unless(const reference::judgement& j, const std::string& when);
+  void fail_unless(const reference::judgement& j, std::string_view step, const std::string& when);
 
   bool passes() const { return cell().verdict == verdict::pass; }
   bool is_simulated() const { return timed_.clock == timing::clock::simulator; }

@@ -1,4 +1,5 @@
 #include "run/execution.hpp"
+#include "core/step.hpp"
 
 #include "devices/nvml.hpp"
 #include "os/interrupt.hpp"
@@ -162,6 +163,7 @@ class execution {
       if (!floor || !roofline::is_below(ms, *floor)) continue;
       c.verdict = verdict::impossible_time;
       c.reason = roofline::why_impossible(ms, *floor, c.declared);
+      c.check = step::kFloor;
       c.time.reset();
       c.hot_time.reset();
       c.sustained.reset();
@@ -183,6 +185,7 @@ class execution {
               changed));
     if (const auto names = of.unnamed_libraries(); !names.empty())
       add(results::calls_libraries(names));
+    c.libraries = of.libraries();
   }
 
   void finish_until(std::size_t end) {

@@ -12,9 +12,10 @@ namespace {
 
 using results::cell;
 
-void fail(cell& c, verdict v, const std::string& reason) {
+void fail(cell& c, verdict v, const std::string& reason, std::string_view check = "") {
   c.verdict = v;
   c.reason = reason;
+  c.check = check;
 }
 
 }  // namespace
@@ -66,7 +67,7 @@ void judging::judge_in_worker(loaded_plugin& plugin, const selected_variant& var
     candidate.destroy();
     if (c.verdict == verdict::pass) run_checks(candidate, c);
   } catch (const failure& f) {
-    fail(c, f.verdict, f.what());
+    fail(c, f.verdict, f.what(), f.step);
   } catch (const std::exception& e) {
     fail(c, verdict::error, e.what());
   }
@@ -93,9 +94,9 @@ void judging::judge_alone(loaded_plugin& plugin, const selected_variant& variant
 void judging::require_repeatable(checks::candidate& candidate, cell& c) const {
   try {
     const reference::judgement again = candidate.repeat({results_.back().of->digest});
-    if (!again.right) fail(c, verdict::wrong, again.reason);
+    if (!again.right) fail(c, verdict::wrong, again.reason, again.step);
   } catch (const failure& f) {
-    fail(c, f.verdict, f.what());
+    fail(c, f.verdict, f.what(), f.step);
   }
 }
 
@@ -152,8 +153,8 @@ void judging::verify(checks::candidate& candidate, cell& c, std::size_t position
   results_.push_back({c.kernel.name(), position, result_of(candidate, run, c.declared)});
   c.launches = run.report.launches;
   c.accuracy = results_.back().of->accuracy;
-  c.verdict = run.judgement.right ? verdict::pass : verdict::wrong;
-  c.reason = run.judgement.reason;
+  c.verdict = verdict::pass;
+  if (const auto& j = run.judgement; !j.right) fail(c, verdict::wrong, j.reason, j.step);
   c.errors = run.judgement.errors;
   compare_newest(c);
 }
@@ -173,6 +174,10 @@ std::shared_ptr<const judging::judged_result> judging::result_of(checks::candida
 }
 
 void judging::run_checks(checks::candidate& candidate, cell& c) {
+  if (const auto& baseline = plan_.experiment.baseline;
+      plan_.trusts_baseline && baseline &&
+      matches(baseline->text, c.kernel.plugin, c.kernel.variant))
+    return;
   const tier t = plan_.experiment.verify.tier;
   const run_state::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
   if (!state_.findings.contains(about_type)) {
@@ -193,7 +198,8 @@ void judging::run_checks(checks::candidate& candidate, cell& c) {
          bad->outcome == results::outcome::crashed ? verdict::crashed
          : bad->outcome == results::outcome::hung  ? verdict::hung
                                                    : verdict::wrong,
-         bad->check + ": " + bad->detail);
+         bad->check + ": " + bad->detail,
+         bad->step.empty() ? std::string_view(bad->check) : bad->step);
     c.errors = bad->errors;
   }
 }

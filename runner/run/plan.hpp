@@ -46,6 +46,7 @@ struct plan {
   std::optional<roofline::peaks> peaks;              // of the device, if they were measured
   std::vector<results::device> devices;              // all that it runs on; of one model
   run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
+  bool trusts_baseline = false;  // it is judged in each run, without the checks of a higher tier
 
   std::size_t variants() const;  // of all plugins
   std::size_t cells() const { return variants() * experiment.problems.size(); }

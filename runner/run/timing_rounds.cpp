@@ -1,4 +1,5 @@
 #include "run/timing_rounds.hpp"
+#include "core/step.hpp"
 
 #include "run/neighbours.hpp"
 
@@ -84,7 +85,8 @@ class timing_rounds {
     for (cell_timer& each : timers_) {
       if (each.client() == guilty->process) each.client()->leave();
       if (guilty->kernels.contains(&each))
-        each.fail(verdict::wrong, "keeps the GPU busy after its turn, when others are timed");
+        each.fail(verdict::wrong, "keeps the GPU busy after its turn, when others are timed",
+                  step::kNeighbours);
     }
     for (cell_timer& each : timers_) each.start_again();
   }

@@ -252,6 +252,7 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
   io.later("precision", c.declared, kPrecision);
   io("verdict", c.verdict, word(kVerdicts, verdict_name));
   io("reason", c.reason);
+  if (io.has("check", !c.check.empty())) io("check", c.check);
   io("accuracy", c.accuracy);
   const auto time = [&](const char* key, auto& t) {
     if (io.has(key, t.has_value())) {
@@ -270,6 +271,7 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
   if (io.has("batch_invariant", !invariant.empty())) io.derived("batch_invariant", invariant);
   io("errors", c.errors);
   io("launches", c.launches);
+  if (io.has("libraries", !c.libraries.empty())) io("libraries", c.libraries);
   io.derived("gflops", context.gflops);
   io.derived("share_of_peak", context.share_of_peak);
   io.derived("floor", context.floor);
@@ -319,5 +321,6 @@ void place_among(stored_cell& c, const std::vector<const kernel_id*>& earlier, c
 }
 
 json to_json(const std::vector<results::finding>& findings) { return to_value(findings); }
+json to_json(const problem& p) { return to_value(p); }
 
 }  // namespace kzoo::storage

@@ -1,12 +1,12 @@
-// A whole run as JSON, in both directions. Figures that follow from others are not read but
-// recomputed.
-// Declared in storage/results_json.hpp.
+// A whole run as JSON, in both directions, and what only programs read. Figures that follow from
+// others are not read but recomputed. Declared in storage/results_json.hpp and judgement_json.hpp.
 
 #include "core/version.hpp"
 #include "input/diagnostics.hpp"
 #include "storage/archive.hpp"
 #include "storage/collected_cells.hpp"
 #include "storage/experiment_json.hpp"
+#include "storage/judgement_json.hpp"
 #include "storage/parse.hpp"
 #include "storage/peaks_json.hpp"
 #include "storage/results_json.hpp"
@@ -163,6 +163,70 @@ std::string to_text(const results::validation& v) {
                {"tier", tier_name(v.tier)},      {"plugins", std::move(plugins)},
                {"variants", std::move(variants)}};
   return dumped(j, 2) + '\n';
+}
+
+// What programs are told of a file.
+namespace {
+
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+json or_null(std::string_view text) { return text.empty() ? json() : json(text); }
+
+void add(json& to, const results::outcome_words& words) {
+  to["status"] = or_null(words.status);
+  to["verdict"] = or_null(words.verdict);
+  to["check"] = or_null(words.check);
+  to["reason"] = words.reason;
+}
+
+json problem_json(const results::judged_problem& p) {
+  json j{{"problem", storage::to_json(p.problem)}, {"kernel", p.kernel}};
+  add(j, p.came_of_it);
+  j["time_ms"] = p.time ? json(p.time->median_ms) : json();
+  j["clock"] = p.time ? json(timing::clock_name(p.time->clock)) : json();
+  j["cache"] = p.time ? json(timing::caches_name(p.time->caches)) : json();
+  j["gflops"] = or_null(p.gflops);
+  j["speedup"] = p.speedup ? json(p.speedup->value) : json();
+  const auto likely = p.speedup ? p.speedup->likely : std::nullopt;
+  j["speedup_interval"] = likely ? json{likely->low, likely->high} : json();
+  return j;
+}
+
+json head(const results::file_judgement& f) {
+  json j{{"schema", kJudgementSchema}, {"runner", {{"version", kVersion}}}, {"file", f.file}};
+  add(j, f.came_of_it);
+  return j;
+}
+
+std::string one_line(const json& j) { return dumped(j, -1); }
+
+}  // namespace
+
+std::string to_line(const results::file_judgement& f, const judgement_setting& how) {
+  json j = head(f);
+  j["tier"] = how.tier;
+  j["device"] = {{"id", how.device.id}, {"name", how.device.name}};
+  j["baseline"] = or_null(how.baseline);
+  j["speedup"] = or_null(f.speedup);
+  j["calls"] = f.libraries;
+  j["not_checked"] = f.not_checked;
+  j["problems"] = json::array();
+  for (const results::judged_problem& p : f.problems) j["problems"].push_back(problem_json(p));
+  j["library"] = or_null(f.library);
+  j["sha256"] = or_null(f.sha256);
+  j["command"] = how.command;
+  j["wall_seconds"] = how.wall_seconds;
+  return one_line(j);
+}
+
+std::string to_line(const results::file_judgement& f) {
+  json j = head(f);
+  j["library"] = or_null(f.library);
+  j["sha256"] = or_null(f.sha256);
+  return one_line(j);
 }
 
 }  // namespace kzoo::storage

@@ -40,6 +40,7 @@ results::document read_head(nlohmann::ordered_json head, const std::string& plac
 nlohmann::ordered_json to_json(const results::device& d);
 nlohmann::ordered_json to_json(const results::plugin_record& p);
 nlohmann::ordered_json to_json(const std::vector<results::finding>& findings);
+nlohmann::ordered_json to_json(const problem& p);
 
 // The results of `runner validate`, schema kzoo.validation/1: the text of a file.
 std::string to_text(const results::validation& v);

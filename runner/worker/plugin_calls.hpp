@@ -4,6 +4,7 @@
 #include <kzoo/abi.h>
 
 #include <string>
+#include <string_view>
 
 namespace kzoo::worker {
 
@@ -11,6 +12,7 @@ namespace kzoo::worker {
 struct refusal {
   const char* status;
   std::string reason;
+  std::string_view step{};  // of core/step.hpp
 };
 
 // Each throws a refusal unless the plugin answers KZOO_OK.

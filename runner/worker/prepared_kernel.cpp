@@ -1,4 +1,5 @@
 #include "worker/prepared_kernel.hpp"
+#include "core/step.hpp"
 
 #include "devices/random_key.hpp"
 #include "os/posix.hpp"
@@ -156,7 +157,8 @@ devices::finished_run prepared_kernel::run_once(devices::start from, std::uint64
         "wrong",
         fmt::format("C still changes when run() has returned: {} of the "
                     "elements that were read at once changed later; does a thread go on computing?",
-                    done.changed_later)};
+                    done.changed_later),
+        step::kUnfinished};
   return done;
 }
 

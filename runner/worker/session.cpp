@@ -1,4 +1,5 @@
 #include "worker/session.hpp"
+#include "core/step.hpp"
 
 #include "worker/loaded_libraries.hpp"
 #include "worker/messages_json.hpp"
@@ -72,13 +73,13 @@ json session::handle(const json& request) {
 }
 
 json session::reply_to(const json& request) {
-  const auto status = [](const char* name, const std::string& reason) {
-    return json{{"status", name}, {"reason", reason}};
+  const auto status = [](const char* name, const std::string& reason, std::string_view step = "") {
+    return json{{"status", name}, {"reason", reason}, {"step", step}};
   };
   try {
     return dispatch(request.at("op").get<std::string>(), request);
   } catch (const refusal& r) {
-    return status(r.status, r.reason);
+    return status(r.status, r.reason, r.step);
   } catch (const unusable& e) {
     return status("unavailable", e.what());
   } catch (const std::exception& e) {
@@ -175,9 +176,11 @@ json session::free_memory() {
 void session::check_own_code() const {
   const std::string changed = own_code_ == nullptr ? "" : own_code_->changed();
   if (changed.empty()) return;
-  throw refusal{"error", fmt::format("changed the code of {} in its process: neither its times nor "
-                                     "its results can be trusted",
-                                     changed)};
+  throw refusal{"error",
+                fmt::format("changed the code of {} in its process: neither its times nor "
+                            "its results can be trusted",
+                            changed),
+                step::kCode};
 }
 
 void session::open_device(const std::string& name) try {

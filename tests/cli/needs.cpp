@@ -63,6 +63,12 @@ TEST_CASE("what a command needs is in its arguments and in its experiment", "[cl
            {"report some.json --md", ""},
            {"compare old.json new.json", ""},
            {"new mine", ""},
+           {"compile own.cu other.cu --arch 90a -o built", "device cuda\n"},
+           {"judge own.cu --problems steps.toml", "device cuda\nplugin cublas\n"},
+           {"judge own.cu --problems steps.toml --device cpu --baseline naive:8x8",
+            "device cpu\nplugin naive\n"},
+           {"judge own.cu --compile-only", "device cuda\n"},
+           {"compile kernels.toml", "device cuda\nlauncher\n"},
        }) {
     INFO(command);
     CHECK(a.needs(command) == wanted);

@@ -216,6 +216,12 @@ what='xray, which is about the simulator'
 zoo "$nvcc" CAPABILITY=9.0 xray quick --cell naive:8x8
 expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cpu_naive'
 expect output "$out" '*runner xray quick --cell naive:8x8'
+what='compile, on a machine without a GPU'
+zoo "$nvcc" compile own.cu --arch 90a -o built
+expect calls "$calls" '*build --target runner'
+expect output "$out" '*runner compile own.cu --arch 90a -o built'
+zoo "$nvcc" compile kernels.toml
+expect calls "$calls" $'*build --target runner\nbuild --target kzoo_launcher_compiled_kernel'
 what='commands that load no plugin'
 zoo "$nvcc" CAPABILITY=9.0 report some.json
 expect calls "$calls" '*build --target runner'

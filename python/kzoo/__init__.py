@@ -1,0 +1,28 @@
+"""Checks and times CUDA matrix-multiplication kernels, by the program kernel-zoo.
+
+>>> verdict = kzoo.judge("mine.cu", problems="quick", device="cpu")
+>>> verdict.status, verdict.reason
+>>> kzoo.run("quick", plugins=["mine.cu", "naive:32x32"], sizes=[64]).table()
+
+Nothing is judged or computed here: each call runs the program and reads its JSON.
+"""
+
+from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut
+from ._result import Comparison, Result, compare, run
+from ._verdict import ProblemVerdict, Verdict, judge, judge_all
+
+__all__ = [
+    "BadInput",
+    "Comparison",
+    "Error",
+    "NoSuchDevice",
+    "NotWritten",
+    "ProblemVerdict",
+    "Result",
+    "TimedOut",
+    "Verdict",
+    "compare",
+    "judge",
+    "judge_all",
+    "run",
+]

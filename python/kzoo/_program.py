@@ -1,0 +1,136 @@
+"""Finds and runs the program."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+
+class Error(RuntimeError):
+    """The program could not do what it was asked; its own words say why."""
+
+
+class BadInput(Error):
+    """Bad usage, a bad experiment, or a source that does not compile."""
+
+
+class NoSuchDevice(Error):
+    """The device that was asked for is not there."""
+
+
+class NotWritten(Error):
+    """Results, or what a compiler makes, could not be written."""
+
+
+class TimedOut(Error):
+    """It took longer than the caller gave it, and was ended."""
+
+
+_ERRORS: dict[int, type[Error]] = {2: BadInput, 3: NoSuchDevice, 5: NotWritten}
+_SECONDS_TO_END = 10.0  # for the program, to end its workers
+
+
+def find() -> str:
+    """The program: that of KZOO_RUNNER, of the source tree that this module is in, or of PATH."""
+    if named := os.environ.get("KZOO_RUNNER"):
+        return named
+    built = Path(__file__).resolve().parents[2] / "build" / "release" / "bin" / "runner"
+    for candidate in (str(built) if built.exists() else None, shutil.which("runner")):
+        if candidate is not None:
+            return candidate
+    raise Error(
+        "the program of kernel-zoo is not here: build it with ./zoo build, "
+        "or name it in the environment variable KZOO_RUNNER"
+    )
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command has printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    def error(self) -> Error:
+        """The exception for a command that has no result."""
+        words = self.err.strip().removeprefix("error: ")
+        kind = _ERRORS.get(self.code, Error)
+        return kind(words or f"the program ended with exit code {self.code}")
+
+
+def shows_progress() -> bool:
+    """Whether somebody watches: a terminal or a notebook."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+class _Reader(threading.Thread):
+    """Collects what a pipe brings, and passes it on."""
+
+    def __init__(self, pipe: IO[str], pass_on: bool) -> None:
+        super().__init__(daemon=True)
+        self._pipe = pipe
+        self._pass_on = pass_on
+        self.text = ""
+        self.start()
+
+    def run(self) -> None:
+        for line in self._pipe:
+            self.text += line
+            if self._pass_on:
+                sys.stderr.write(line)
+                sys.stderr.flush()
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Interrupts the program, which ends its workers; kills what does not end."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(_SECONDS_TO_END)
+    except (subprocess.TimeoutExpired, KeyboardInterrupt):
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def call(
+    arguments: Sequence[str],
+    *,
+    progress: bool = False,
+    timeout: float | None = None,
+    folder: Path | None = None,
+) -> Ran:
+    """Runs a command of the program. When this is left, however that happens, it has ended."""
+    # In a session of its own, so that Ctrl-C reaches it once, from here.
+    process = subprocess.Popen(
+        [find(), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        cwd=folder,
+        start_new_session=True,
+    )
+    assert process.stdout is not None and process.stderr is not None
+    out, err = _Reader(process.stdout, False), _Reader(process.stderr, progress)
+    try:
+        code = process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        raise TimedOut(f"it took longer than {timeout:g} seconds, and was ended") from None
+    finally:
+        if process.poll() is None:
+            _end(process)
+        for reader in (out, err):
+            reader.join()
+        process.stdout.close()
+        process.stderr.close()
+    return Ran(code, out.text, err.text)

@@ -1,0 +1,174 @@
+"""Results of experiments: `runner run`, `report` and `compare`."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _program
+from ._sources import Kernel, Size, Sources, size_word
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Result:
+    """The results of a run, as docs/results.md describes them."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.document: dict[str, Any] = json.loads(text)
+
+    @classmethod
+    def load(cls, file: str | Path) -> Result:
+        """From a journal, or what --json or save() wrote."""
+        return cls(_report(str(Path(file).absolute()), "--json"))
+
+    def save(self, file: str | Path) -> None:
+        Path(file).write_text(self._text, encoding="utf-8")
+
+    @property
+    def cells(self) -> list[dict[str, Any]]:
+        """One for each kernel on each problem."""
+        cells: list[dict[str, Any]] = self.document["cells"]
+        return cells
+
+    @property
+    def passed(self) -> bool:
+        """Whether no kernel failed, and some passed."""
+        verdicts = {cell["verdict"] for cell in self.cells}
+        return "pass" in verdicts and verdicts <= {"pass", "unsupported", "unavailable"}
+
+    def best(self) -> dict[str, dict[str, Any]]:
+        """The fastest kernel that passes, by problem."""
+        fastest: dict[str, dict[str, Any]] = {}
+        for cell in self.cells:
+            if cell["verdict"] != "pass" or cell["time"] is None:
+                continue
+            known = fastest.setdefault(cell["problem"]["name"], cell)
+            if cell["time"]["median_ms"] < known["time"]["median_ms"]:
+                fastest[cell["problem"]["name"]] = cell
+        return fastest
+
+    def table(self, *, markdown: bool = False) -> str:
+        """The program's tables."""
+        return self._reported("--md") if markdown else self._reported()
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each cell. Needs pandas."""
+        import pandas
+
+        return pandas.read_csv(io.StringIO(self._reported("--csv")))
+
+    def to_html(self) -> str:
+        """The program's page: what the run comes to, charts, tables."""
+        return self._reported("--html", "-")
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
+
+    def __repr__(self) -> str:
+        title = self.document["experiment"]["title"]
+        return f"<kzoo.Result of {title!r}: {len(self.cells)} cells on {self.document['device']['id']}>"
+
+    def _reported(self, *words: str) -> str:
+        with Sources() as sources:
+            return _report(sources.file(self._text, "result.json"), *words)
+
+
+def _report(file: str, *words: str) -> str:
+    ran = _program.call(["report", file, *words])
+    if ran.code != 0:
+        raise ran.error()
+    return ran.out
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two results beside each other, or the kernels of one."""
+
+    regression: bool
+    """Whether something that passed is slower, fails or declines."""
+    text: str
+
+    def table(self) -> str:
+        return self.text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def run(
+    experiment: str | Path,
+    *,
+    plugins: Iterable[Kernel] = (),
+    sizes: Iterable[Size] = (),
+    device: str | None = None,
+    tier: str | None = None,
+    layouts: Iterable[str] = (),
+    batches: Iterable[int] = (),
+    build_args: Sequence[str] = (),
+    timeout: float | None = None,
+    progress: bool | None = None,
+) -> Result:
+    """Runs an experiment: its name, its file, or its text.
+
+    What is given replaces what the experiment says. A plugin is a name, a path, or CUDA source as
+    text. Kernels that fail are part of the result.
+    """
+    with Sources() as sources:
+        written = sources.path / "result.json"
+        words = ["run", sources.experiment(experiment), "--json", str(written), "--no-journal"]
+        for flag, values in (
+            ("--plugins", sources.plugins(plugins)),
+            ("--sizes", [size_word(size) for size in sizes]),
+            ("--layouts", list(layouts)),
+            ("--batches", [str(count) for count in batches]),
+        ):
+            if values:
+                words += [flag, ",".join(values)]
+        if device is not None:
+            words += ["--device", device]
+        if tier is not None:
+            words += ["--verify", tier]
+        if build_args:
+            words.append(f"--build-args={' '.join(build_args)}")
+        show = _program.shows_progress() if progress is None else progress
+        ran = _program.call(words, progress=show, timeout=timeout)
+        if ran.code not in (0, 1) or not written.exists():
+            raise ran.error()
+        return Result(written.read_text(encoding="utf-8"))
+
+
+def compare(
+    old: Result | str | Path,
+    new: Result | str | Path | None = None,
+    *,
+    threshold: str = "3%",
+    baseline: str | None = None,
+    markdown: bool = False,
+) -> Comparison:
+    """What became slower from one result to the other, or the kernels of one against a baseline."""
+    with Sources() as sources:
+        words = ["compare"]
+        for given in (old, new):
+            if isinstance(given, Result):
+                words.append(sources.file(given._text, "result.json"))
+            elif given is not None:
+                words.append(str(Path(given).absolute()))
+        words += ["--threshold", threshold]
+        if baseline is not None:
+            words += ["--baseline", baseline]
+        if markdown:
+            words.append("--md")
+        ran = _program.call(words)
+    regression = 4
+    if ran.code not in (0, regression):
+        raise ran.error()
+    return Comparison(ran.code == regression, ran.out)

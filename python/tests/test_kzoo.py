@@ -1,0 +1,214 @@
+"""The module over the program that is built: KZOO_RUNNER names it."""
+
+import contextlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import kzoo  # noqa: E402
+
+MINE = (ROOT / "sdk" / "template" / "mine.cu").read_text()
+EXPERIMENT = """title = "Für später"
+plugins = ["serial:ikj"]
+baseline = "serial:ikj"
+[problem]
+sizes = [16]
+[timing]
+rounds = 5
+min_samples = 5
+max_seconds = 0.1
+"""
+
+
+_kept = tempfile.TemporaryDirectory(prefix="a b é ")
+os.environ["XDG_CACHE_HOME"] = _kept.name
+unittest.addModuleCleanup(_kept.cleanup)
+
+
+def stored(name: str, text: str) -> Path:
+    """A file of always the same name, which is compiled once."""
+    file = Path(_kept.name) / name
+    file.write_text(text)
+    return file
+
+
+WRONG = MINE.replace("float sum = 0;", "float sum = 1;")
+BROKEN = MINE.replace("float sum = 0;", "flaot sum = 0;")
+
+
+class Judging(unittest.TestCase):
+    def test_a_text_is_judged(self) -> None:
+        verdict = kzoo.judge(MINE, problems=EXPERIMENT, tier="quick", device="cpu")
+        self.assertTrue(verdict.passed, verdict)
+        self.assertEqual((verdict.status, verdict.verdict, verdict.tier), ("PASSED", "pass", "quick"))
+        self.assertEqual(verdict.problems[0].kernel, "kernel:16x16")
+        self.assertEqual(verdict.problems[0].problem["m"], 16)
+        self.assertIsNone(verdict.speedup)  # of a simulator
+        self.assertEqual(verdict.document["schema"], "kzoo.judgement/1")
+
+    def test_verdicts_are_in_the_order_of_the_kernels(self) -> None:
+        kernels = [BROKEN, stored("wrong.cu", WRONG), str(stored("mine.cu", MINE))]
+        all_of_them = kzoo.judge_all(kernels, problems=EXPERIMENT, tier="quick", device="cpu")
+        self.assertEqual(
+            [v.status for v in all_of_them], ["COMPILE_ERROR", "INCORRECT_NUMERICAL", "PASSED"]
+        )
+        self.assertIn("flaot", all_of_them[0].reason)
+        self.assertEqual(all_of_them[1].check, "result")
+        self.assertTrue(str(all_of_them[1]).startswith("INCORRECT_NUMERICAL: "))
+
+    def test_no_kernels_have_no_verdicts(self) -> None:
+        self.assertEqual(kzoo.judge_all([]), [])
+
+
+class Running(unittest.TestCase):
+    def test_a_result_has_cells_tables_and_a_page(self) -> None:
+        result = kzoo.run(EXPERIMENT, plugins=["serial", "naive:8x8"], sizes=[8, (9, 10, 11)], device="cpu")
+        self.assertTrue(result.passed)
+        self.assertEqual({c["problem"]["name"] for c in result.cells}, {"8x8x8 f32", "9x10x11 f32"})
+        best = result.best()
+        self.assertEqual(set(best), {"8x8x8 f32", "9x10x11 f32"})
+        for name, cell in best.items():
+            times = [
+                c["time"]["median_ms"]
+                for c in result.cells
+                if c["problem"]["name"] == name and c["time"] is not None
+            ]
+            self.assertEqual(cell["time"]["median_ms"], min(times))
+        self.assertIn("naive:8x8", result.table())
+        self.assertIn("| naive:8x8", result.table(markdown=True))
+        self.assertIn("Für später", repr(result))
+        self.assertIn("<iframe srcdoc=", result._repr_html_())
+        self.assertIn("&lt;html", result._repr_html_())
+
+    def test_results_are_stored_and_compared(self) -> None:
+        result = kzoo.run(EXPERIMENT, device="cpu")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "r.json"
+            result.save(file)
+            again = kzoo.Result.load(file)
+            self.assertEqual(again.cells, result.cells)
+            same = kzoo.compare(file, again)
+        self.assertFalse(same.regression)
+        self.assertIn("serial:ikj", same.table())
+        self.assertIn("serial:ikj", kzoo.compare(result, baseline="serial:ikj").table())
+
+    def test_a_kernel_that_fails_is_part_of_the_result(self) -> None:
+        result = kzoo.run(EXPERIMENT, plugins=[stored("wrong.cu", WRONG)], device="cpu")
+        self.assertFalse(result.passed)
+        self.assertEqual(result.cells[0]["verdict"], "wrong")
+        self.assertEqual(result.best(), {})
+
+    def test_pandas_has_a_row_for_each_cell(self) -> None:
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        frame = kzoo.run(EXPERIMENT, sizes=[8, 9], device="cpu").to_pandas()
+        self.assertEqual(len(frame), 2)
+        self.assertEqual(set(frame["verdict"]), {"pass"})
+
+    def test_what_the_program_says_is_passed_on_to_who_watches(self) -> None:
+        with contextlib.redirect_stderr(io.StringIO()) as shown:
+            kzoo.run(EXPERIMENT, device="cpu", progress=True)
+        self.assertIn("16x16x16", shown.getvalue())
+
+
+class Errors(unittest.TestCase):
+    def fails(self, kind: type[kzoo.Error], words: str, **given: object) -> None:
+        with self.assertRaises(kind) as caught:
+            kzoo.run(**{"experiment": EXPERIMENT, "device": "cpu", **given})  # type: ignore[arg-type]
+        self.assertIn(words, str(caught.exception))
+        self.assertFalse(str(caught.exception).startswith("error: "))
+
+    def test_the_program_says_what_is_wrong(self) -> None:
+        self.fails(kzoo.BadInput, "ladder", experiment="laddr")
+        self.fails(kzoo.BadInput, "names no plugin", plugins=["nosuch"])
+        self.fails(kzoo.BadInput, "does not compile for cpu", plugins=[BROKEN])
+        with mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES=""):
+            self.fails(kzoo.NoSuchDevice, "There is no CUDA device", device="cuda")
+
+    def test_a_comma_is_no_part_of_a_plugin(self) -> None:
+        with self.assertRaises(ValueError):
+            kzoo.run(EXPERIMENT, plugins=["naive,serial"], device="cpu")
+
+    def test_a_program_that_is_not_there(self) -> None:
+        with mock.patch.dict(os.environ, KZOO_RUNNER="/nonexistent/runner"):
+            with self.assertRaises(FileNotFoundError):
+                kzoo.run(EXPERIMENT)
+
+    def test_time_runs_out(self) -> None:
+        start = time.monotonic()
+        with self.assertRaises(kzoo.TimedOut):
+            kzoo.run(EXPERIMENT, plugins=["naive:8x8"], sizes=[4096], device="cpu", timeout=1)
+        self.assertLess(time.monotonic() - start, 30)
+
+
+LONG_RUN = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import kzoo
+kzoo.run(sys.argv[2], plugins=["naive:8x8"], sizes=[4096], device="cpu")
+"""
+
+
+def descendants(pid: int) -> set[int]:
+    """Processes that this one has started, or that have those as parents."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+class Interrupting(unittest.TestCase):
+    def test_ctrl_c_leaves_nothing_behind(self) -> None:
+        python = subprocess.Popen(
+            [sys.executable, "-c", LONG_RUN, str(ROOT / "python"), EXPERIMENT],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(600):  # until the kernel's worker is there
+            started = descendants(python.pid)
+            if len(started) >= 2:
+                break
+            time.sleep(0.05)
+        self.assertGreaterEqual(len(started), 2)
+        python.send_signal(signal.SIGINT)
+        _, said = python.communicate(timeout=60)
+        self.assertIn("KeyboardInterrupt", said)
+        for _ in range(200):
+            left = [pid for pid in started if Path(f"/proc/{pid}").exists()]
+            if not left:
+                break
+            time.sleep(0.05)
+        self.assertEqual(left, [])
+
+
+class Types(unittest.TestCase):
+    def test_they_are_right(self) -> None:
+        try:
+            import mypy  # noqa: F401
+        except ImportError:
+            self.skipTest("mypy is not installed")
+        with tempfile.TemporaryDirectory() as cache:
+            command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache]
+            command += ["--ignore-missing-imports", str(ROOT / "python" / "kzoo")]
+            checked = subprocess.run(command, capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,189 @@
+// `runner judge`: files with kernels, each judged and timed by itself, for programs.
+
+#include "cli/commands.hpp"
+#include "cli/setup.hpp"
+#include "cli/source_plugins.hpp"
+#include "core/tier.hpp"
+#include "devices/devices.hpp"
+#include "input/diagnostics.hpp"
+#include "os/files.hpp"
+#include "os/interrupt.hpp"
+#include "os/output.hpp"
+#include "os/posix.hpp"
+#include "os/printable.hpp"
+#include "os/sha256.hpp"
+#include "results/status.hpp"
+#include "run/device_memory.hpp"
+#include "run/document_head.hpp"
+#include "run/execution.hpp"
+#include "storage/judgement_json.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+namespace kzoo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using results::file_judgement;
+
+constexpr std::string_view kFromCompiler = "compile", kFromSource = "source";
+
+// What a caller got wrong is no verdict on a kernel.
+fs::path existing(const std::string& name) {
+  const auto file = as_file(name);
+  if (!file)
+    input::refuse("FILE", fmt::format("expected a file, such as ./mine.cu, found {}",
+                                      input::in_quotes(name)));
+  std::error_code fault;
+  if (!fs::exists(file->path, fault))
+    input::refuse("", fmt::format("there is no file {}", file->path));
+  return file->path;
+}
+
+std::string summary(const file_judgement& j) {
+  const results::outcome_words& w = j.came_of_it;
+  if (w.status.empty()) return fmt::format("{}: compiled, {}", printable(j.file), j.library);
+  std::string text = fmt::format("{}: {}", printable(j.file), w.status);
+  if (!w.verdict.empty() && w.status != results::status::kPassed)
+    text += fmt::format(" ({})", w.verdict);
+  if (j.speedup) text += fmt::format(", {:.3g}x", *j.speedup);
+  if (!j.libraries.empty()) text += fmt::format(", calls {}", fmt::join(j.libraries, ", "));
+  return w.reason.empty() ? text : text + ": " + w.reason;
+}
+
+class judge_of_files {
+ public:
+  explicit judge_of_files(const judge_options& o) : options_(o), experiment_(experiment_of(o)) {
+    for (const std::string& file : o.files) existing(file);
+    const auto devices = devices::find_all(experiment_.device);
+    if (devices.size() > 1)
+      input::refuse("--device", "a file is judged on one GPU; name it: --device cuda:N");
+    how_.device = devices.front();
+    how_.tier = tier_name(experiment_.verify.tier);
+    if (!experiment_.baseline) return;
+    how_.baseline = experiment_.baseline->text;
+    results::experiment alone = experiment_;  // refuses a baseline that is none
+    alone.plugins = {*alone.baseline};
+    plan_on(std::move(alone), devices.front(), options_);
+  }
+
+  file_judgement judge(const std::string& name) {
+    const double start = steady_seconds();
+    file_judgement j = judged(name);
+    j.file = name;
+    how_.command = command_for(name);
+    how_.wall_seconds = steady_seconds() - start;
+    return j;
+  }
+
+  const storage::judgement_setting& how() const { return how_; }
+
+ private:
+  file_judgement judged(const std::string& name) {
+    results::experiment e = experiment_;
+    e.plugins = {{name, {"FILE", 0, 0}}};
+    if (e.baseline) e.plugins.push_back(*e.baseline);
+    run::plan plan;
+    try {
+      plan = plan_for(std::move(e), options_);
+    } catch (const compile::does_not_compile& fault) {
+      return results::no_plugin(kFromCompiler, fault.what());
+    } catch (const input::invalid& fault) {
+      return results::no_plugin(kFromSource, fault.what());
+    }
+    run::check_memory(plan);
+    plan.trusts_baseline = true;
+    how_.device = plan.device;
+    run::observer silent;
+    const results::document d = run::execute(plan, run::head_of(plan), silent);
+    interrupt::check();
+    return results::judgement_of(d, existing(name).stem().string());
+  }
+
+  std::string command_for(const std::string& name) const {
+    std::string plugins = shell_word(name);
+    if (!how_.baseline.empty()) plugins += ',' + shell_word(how_.baseline);
+    std::string command = fmt::format("runner run {} --plugins {} --verify {}",
+                                      shell_word(options_.problems), plugins, how_.tier);
+    if (!options_.device.empty()) command += " --device " + shell_word(options_.device);
+    if (!options_.build_args.empty()) {
+      command +=
+          " --build-args=" + shell_word(fmt::format("{}", fmt::join(options_.build_args, " ")));
+    }
+    return command;
+  }
+
+  const judge_options& options_;
+  results::experiment experiment_;
+  storage::judgement_setting how_;
+};
+
+file_judgement compiled(const std::string& name, const judge_options& o) {
+  file_judgement j;
+  try {
+    j.library = compiled_to_folder(compile_request(o), name).string();
+    j.sha256 = sha256_of(j.library);
+  } catch (const compile::does_not_compile& fault) {
+    j = results::no_plugin(kFromCompiler, fault.what());
+  } catch (const input::invalid& fault) {
+    j = results::no_plugin(kFromSource, fault.what());
+  }
+  j.file = name;
+  return j;
+}
+
+void print(const judge_options& o, const std::string& line, const file_judgement& j) {
+  if (!o.json) return print_to(stdout, "{}\n", summary(j));
+  const bool written = write_data(stdout, line + '\n') && std::fflush(stdout) == 0;
+  if (!written) throw not_written("stdout cannot be written");
+}
+
+}  // namespace
+
+results::experiment experiment_of(const judge_options& o) {
+  experiment_options how;
+  how.file = o.problems;
+  how.device = o.device;
+  how.tier = o.tier;
+  results::experiment e = load_experiment(o, how);
+  if (!o.baseline.empty()) e.baseline = {o.baseline, {"--baseline", 0, 0}};
+  e.plugins.clear();
+  return e;
+}
+
+compile_options compile_request(const judge_options& o) {
+  compile_options how = o.compiled;
+  how.files = o.files;
+  how.build_args = o.build_args;
+  if (!o.device.empty()) how.device = o.device;
+  return how;
+}
+
+int judge(const judge_options& options) {
+  bool all_pass = true;
+  interrupt::catch_signals();
+  if (options.compile_only) {
+    prepare_to_compile(compile_request(options));
+    for (const std::string& file : options.files) existing(file);
+    for (const std::string& file : options.files) {
+      const file_judgement j = compiled(file, options);
+      print(options, storage::to_line(j), j);
+      all_pass = all_pass && j.came_of_it.status.empty();
+    }
+    return all_pass ? kOk : kSomeCellFailed;
+  }
+  judge_of_files judging(options);
+  for (const std::string& file : options.files) {
+    const file_judgement j = judging.judge(file);
+    print(options, storage::to_line(j, judging.how()), j);
+    all_pass = all_pass && j.came_of_it.status == results::status::kPassed;
+  }
+  return all_pass ? kOk : kSomeCellFailed;
+}
+
+}  // namespace kzoo::cli

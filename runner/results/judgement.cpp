@@ -1,0 +1,80 @@
+#include "results/judgement.hpp"
+
+#include "results/status.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace kzoo::results {
+namespace {
+
+outcome_words words_of(const cell& c) {
+  return {status::of(c.verdict, c.check), std::string(verdict_name(c.verdict)), c.check, c.reason};
+}
+
+// One that fails counts before one that is right, and that before one that declines; among those
+// that are right the fastest.
+bool counts_before(const cell& a, const cell& b) {
+  const auto rank = [](const cell& c) {
+    return is_failure(c.verdict) ? 0 : c.verdict == verdict::pass ? 1 : 2;
+  };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  return rank(a) == 1 && a.time && b.time && a.time->median_ms < b.time->median_ms;
+}
+
+judged_problem judged(const document& d, const cell& c) {
+  return {d.problem_of(c), c.kernel.name(), words_of(c), c.time, d.gflops(c), c.speedup};
+}
+
+std::optional<double> mean_speedup(const std::vector<judged_problem>& all) {
+  double logs = 0;
+  for (const judged_problem& p : all) {
+    if (!p.speedup || p.speedup->value <= 0 || p.time->clock == timing::clock::simulator)
+      return std::nullopt;
+    logs += std::log(p.speedup->value);
+  }
+  return all.empty() ? std::nullopt
+                     : std::optional(std::exp(logs / static_cast<double>(all.size())));
+}
+
+}  // namespace
+
+file_judgement judgement_of(const document& d, const std::string& plugin) {
+  file_judgement j;
+  const auto record = std::ranges::find(d.plugins, plugin, &plugin_record::name);
+  if (record != d.plugins.end()) {
+    j.library = record->file.string();
+    j.sha256 = record->sha256;
+  }
+  std::set<std::string> libraries;
+  coverage covered;
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    const cell* counts = nullptr;
+    for (const cell& c : d.cells_of(i)) {
+      if (c.kernel.plugin != plugin) continue;
+      libraries.insert(c.libraries.begin(), c.libraries.end());
+      covered.add(c.kernel.name(), c.findings);
+      if (counts == nullptr || counts_before(c, *counts)) counts = &c;
+    }
+    if (counts != nullptr) j.problems.push_back(judged(d, *counts));
+  }
+  const auto fails = std::ranges::find_if(
+      j.problems, [](const judged_problem& p) { return p.came_of_it.status != status::kPassed; });
+  if (fails != j.problems.end())
+    j.came_of_it = fails->came_of_it;
+  else if (!j.problems.empty())
+    j.came_of_it = j.problems.front().came_of_it;
+  j.speedup = mean_speedup(j.problems);
+  j.libraries.assign(libraries.begin(), libraries.end());
+  for (const gap& g : covered.gaps()) j.not_checked.push_back(to_string(g));
+  return j;
+}
+
+file_judgement no_plugin(std::string_view check, const std::string& reason) {
+  file_judgement j;
+  j.came_of_it = {status::kCompileError, "", std::string(check), reason};
+  return j;
+}
+
+}  // namespace kzoo::results

@@ -1,0 +1,18 @@
+#pragma once
+// What came of a kernel, in the words of SOL-ExecBench (EvaluationStatus), for programs that know
+// those.
+
+#include "core/verdict.hpp"
+
+#include <string_view>
+
+namespace kzoo::results::status {
+
+inline constexpr std::string_view kPassed = "PASSED", kIncorrect = "INCORRECT_NUMERICAL",
+                                  kRuntimeError = "RUNTIME_ERROR", kCompileError = "COMPILE_ERROR",
+                                  kTimeout = "TIMEOUT", kRewardHack = "REWARD_HACK";
+
+// The word for a verdict; `check` is what found it, as results::cell has it.
+std::string_view of(verdict v, std::string_view check);
+
+}  // namespace kzoo::results::status

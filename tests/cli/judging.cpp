@@ -1,0 +1,195 @@
+// `runner judge`: a verdict for programs on each file, in a line of JSON.
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/text.hpp"
+#include "support/verdicts.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace kzoo::test;
+using json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kTiming =
+    "[timing]\nwarmup = 1\nrounds = 5\nmin_samples = 10\nmax_seconds = 0.2\n"
+    "[verify]\ntimeout_seconds = 5\n";
+
+// A folder with an experiment, gemm.toml, a plugin, and one that does not compile.
+struct submissions {
+  scratch_folder folder;
+  environment cache{"XDG_CACHE_HOME", shared_cache()};
+
+  // What one test compiles the next one finds.
+  static std::string shared_cache() {
+    static const scratch_folder kept;
+    return kept.path().string();
+  }
+
+  submissions() {
+    folder.write("gemm.toml",
+                 std::string("baseline = 'serial:ikj'\nplugins = ['naive']\n[problem]\n"
+                             "sizes = [64]\n") +
+                     kTiming);
+    const std::string mine = read_text(source_folder() / "sdk" / "template" / "mine.cu");
+    folder.write("mine.cu", mine);
+    folder.write("bad.cu", replaced(mine, "float sum = 0;", "flaot sum = 0;"));
+    folder.write("bare.cu", "__global__ void f(float*) {}\n");
+  }
+
+  run_result judge(const std::string& words) const {
+    return runner("judge --device cpu --problems gemm.toml " + words, in(folder));
+  }
+};
+
+std::vector<json> documents(const run_result& ran) {
+  std::vector<json> all;
+  std::istringstream lines(ran.out);
+  for (std::string line; std::getline(lines, line);) all.push_back(json::parse(line));
+  return all;
+}
+
+std::string hostile(const std::string& kernel) {
+  const auto colon = kernel.find(':');
+  const std::string variant = colon == std::string::npos ? "" : kernel.substr(colon);
+  return shell_word(hostile_plugin("cpu", kernel.substr(0, colon)).string() + variant);
+}
+
+// A kernel of tests/hostile, and what is said of it.
+struct expected_words {
+  const char *kernel, *status, *verdict, *check;
+};
+const std::vector<expected_words> kWords{
+    {"native:honest", "PASSED", "pass", ""},
+    {"wrong_results:constant_output", "INCORRECT_NUMERICAL", "wrong", "result"},
+    {"precision:tf32_inputs", "INCORRECT_NUMERICAL", "wrong", "result"},
+    {"memory:writes_input", "INCORRECT_NUMERICAL", "wrong", "memory writes"},
+    {"state:computes_once", "REWARD_HACK", "wrong", "timed runs"},
+    {"native:replays_result", "REWARD_HACK", "wrong", "kept result"},
+    {"native:slows_clock", "REWARD_HACK", "wrong", "clock"},
+    {"native:patches_clock", "REWARD_HACK", "error", "loaded code"},
+    {"process:forges_reply", "REWARD_HACK", "crashed", "channel"},
+    {"native:leaks_much", "RUNTIME_ERROR", "wrong", "leak"},
+    {"process:aborts", "RUNTIME_ERROR", "crashed", ""},
+    {"process:throws", "RUNTIME_ERROR", "error", ""},
+    {"process:stops_itself", "TIMEOUT", "hung", ""},
+    {"sizes:declines_in_create", "RUNTIME_ERROR", "unsupported", ""},
+    {"no_symbol", "RUNTIME_ERROR", "unavailable", ""},
+    {"loads_library:plain", "PASSED", "pass", ""},
+};
+
+std::string text_of(const json& j) { return j.is_null() ? "" : j.get<std::string>(); }
+
+}  // namespace
+
+TEST_CASE("a program learns what a kernel did, in SOL-ExecBench's words", "[cli][hostile]") {
+  const submissions s;
+  std::string files;
+  for (const expected_words& e : kWords) files += hostile(e.kernel) + ' ';
+  const auto ran = s.judge("--verify quick --json " + files);
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto found = documents(ran);
+  REQUIRE(found.size() == kWords.size());
+  for (std::size_t i = 0; i < kWords.size(); ++i) {
+    const json& d = found[i];
+    INFO(d.dump(1));
+    CHECK(d.at("schema") == "kzoo.judgement/1");
+    CHECK(contains(d.at("file"), std::string(kWords[i].kernel).substr(0, 5)));
+    CHECK(d.at("status") == kWords[i].status);
+    CHECK(d.at("verdict") == kWords[i].verdict);
+    CHECK(text_of(d.at("check")) == kWords[i].check);
+    CHECK(d.at("reason").get<std::string>().empty() == (d.at("status") == "PASSED"));
+    CHECK(d.at("problems").at(0).at("status") == kWords[i].status);
+    CHECK(d.at("problems").at(0).at("time_ms").is_number() == (d.at("status") == "PASSED"));
+  }
+  const json& honest = found.front();
+  CHECK(honest.at("baseline") == "serial:ikj");
+  CHECK(honest.at("speedup").get<double>() > 0);
+  CHECK(honest.at("problems").at(0).at("speedup_interval").size() == 2);
+  CHECK(honest.at("problems").at(0).at("problem").at("seed") == 1);
+  CHECK(honest.at("calls").empty());
+  CHECK(found.back().at("calls") == json::array({"cublas"}));
+  CHECK(honest.at("sha256").get<std::string>().size() == 64);
+}
+
+TEST_CASE("what finds a full check wrong is named, and the command that finds it again",
+          "[cli][hostile]") {
+  const submissions s;
+  const auto ran = s.judge("--json --baseline naive:8x8 " + hostile("wrong_results:ignores_alpha"));
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto found = documents(ran).at(0);
+  CHECK(found.at("tier") == "full");
+  CHECK(found.at("status") == "INCORRECT_NUMERICAL");
+  CHECK(found.at("check") == "alpha and beta");
+  const auto same = runner(replaced(found.at("command"), "runner run", "check"), in(s.folder));
+  INFO(same.err);
+  CHECK(same.code == 0);
+  CHECK(contains(same.out, "2 variants of 2 plugins"));
+  CHECK(contains(found.at("command"), "--verify full --device cpu"));
+}
+
+TEST_CASE("a source that is no plugin is a verdict, and the next file is judged", "[cli]") {
+  const submissions s;
+  const auto ran = s.judge("--verify quick --json bad.cu bare.cu mine.cu");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto found = documents(ran);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].at("status") == "COMPILE_ERROR");
+  CHECK(found[0].at("check") == "compile");
+  CHECK(contains(found[0].at("reason"), "bad.cu:9:3: error: "));
+  CHECK(found[0].at("problems").empty());
+  CHECK(found[1].at("status") == "COMPILE_ERROR");
+  CHECK(found[1].at("check") == "source");
+  CHECK(contains(found[1].at("reason"), "say how the kernel is launched"));
+  CHECK(found[2].at("status") == "PASSED");
+  CHECK(found[2].at("problems").at(0).at("clock") == "simulator");
+  CHECK(found[2].at("speedup").is_null());  // a simulator's times say nothing of a GPU
+  CHECK(s.judge("--verify quick mine.cu").out == "mine.cu: PASSED\n");
+}
+
+TEST_CASE("judging ends after compiling, on request", "[cli]") {
+  const submissions s;
+  const auto ran = s.judge("--compile-only -o built --json mine.cu bad.cu");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto found = documents(ran);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].at("status").is_null());
+  CHECK(found[0].at("library") == "built/mine.so");
+  CHECK(found[1].at("status") == "COMPILE_ERROR");
+  CHECK(found[1].at("library").is_null());
+  const auto later = documents(s.judge("--verify quick --json built/mine.so")).at(0);
+  CHECK(later.at("status") == "PASSED");
+  CHECK(later.at("sha256") == found[0].at("sha256"));
+}
+
+TEST_CASE("what a caller gets wrong is no verdict", "[cli]") {
+  const submissions s;
+  const auto refused = [&](const std::string& words, const char* why) {
+    const auto ran = s.judge(words);
+    INFO(ran.err);
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK(contains(ran.err, why));
+  };
+  refused("--json mine.cu none.cu", "there is no file none.cu");
+  refused("--json naive", "expected a file, such as ./mine.cu, found \"naive\"");
+  refused("--json mine.cu --baseline nosuch:one", "'nosuch:one' names no plugin");
+  refused("--json mine.cu --verify most", "full");
+  refused("--json mine.cu --compile-only --arch 90a", "--device cpu is none");
+  CHECK(runner("judge --device cuda " + shell_word(s.folder.path() / "mine.cu"),
+               "CUDA_VISIBLE_DEVICES=")
+            .code == 3);
+}
