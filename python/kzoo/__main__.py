@@ -1,4 +1,4 @@
-"""The command kernel-zoo: `serve` is the module's, all else the program's."""
+"""`python3 -m kzoo serve` is the module's, all else the program's: `python3 -m kzoo run quick`."""
 
 import os
 import sys

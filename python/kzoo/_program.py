@@ -39,13 +39,12 @@ _SECONDS_TO_END = 10.0  # for the program, to end its workers
 
 
 def find() -> str:
-    """The program: that of KZOO_RUNNER, of this package, of the tree that it is in, or of PATH."""
+    """The program: that of KZOO_RUNNER, of the tree that this module is in, or of PATH."""
     if named := os.environ.get("KZOO_RUNNER"):
         return named
-    here = Path(__file__).resolve().parent
-    for built in (here / "_program", here.parents[1] / "build" / "release"):
-        if (program := built / "bin" / "runner").exists():
-            return str(program)
+    built = Path(__file__).resolve().parents[2] / "build" / "release" / "bin" / "runner"
+    if built.exists():
+        return str(built)
     if (found := shutil.which("runner")) is not None:
         return found
     raise Error(

@@ -1,4 +1,4 @@
-"""`kernel-zoo serve`: the judge over HTTP, one submission after the other.
+"""`python3 -m kzoo serve`: the judge over HTTP, one submission after the other.
 
     POST /judgements        {"source": "CUDA source", "name": "mine"}   -> 202 {"id": 7, ...}
     GET  /judgements/7      ?wait=SECONDS until it is done              -> 200 {"id": 7, "state", ...}
@@ -228,7 +228,7 @@ def _judge(submission: Submission, options: argparse.Namespace) -> None:
 
 def _options(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="kernel-zoo serve", description="The judge over HTTP; docs/judging.md describes it."
+        prog="python3 -m kzoo serve", description="The judge over HTTP; docs/judging.md describes it."
     )
     parser.add_argument("--host", default="127.0.0.1", help="where it listens; default: this machine")
     parser.add_argument("--port", type=int, default=8035, help="0: any; default: 8035")
