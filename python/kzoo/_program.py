@@ -39,13 +39,14 @@ _SECONDS_TO_END = 10.0  # for the program, to end its workers
 
 
 def find() -> str:
-    """The program: that of KZOO_RUNNER, of the source tree that this module is in, or of PATH."""
+    """The program: that of KZOO_RUNNER, of the tree that this module is in, or of PATH."""
     if named := os.environ.get("KZOO_RUNNER"):
         return named
     built = Path(__file__).resolve().parents[2] / "build" / "release" / "bin" / "runner"
-    for candidate in (str(built) if built.exists() else None, shutil.which("runner")):
-        if candidate is not None:
-            return candidate
+    if built.exists():
+        return str(built)
+    if (found := shutil.which("runner")) is not None:
+        return found
     raise Error(
         "the program of kernel-zoo is not here: build it with ./zoo build, "
         "or name it in the environment variable KZOO_RUNNER"

@@ -24,21 +24,21 @@ constexpr const char* kTiming =
     "[timing]\nwarmup = 1\nrounds = 5\nmin_samples = 10\nmax_seconds = 0.2\n"
     "[verify]\ntimeout_seconds = 5\n";
 
-// A folder with an experiment, gemm.toml, a plugin, and one that does not compile.
+// A folder with an experiment, gemm.toml, a plugin, and one that does not compile. All tests share
+// it, so that the plugin is compiled once.
 struct submissions {
-  scratch_folder folder;
-  environment cache{"XDG_CACHE_HOME", shared_cache()};
+  const scratch_folder& folder = shared();
+  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
 
-  // What one test compiles the next one finds.
-  static std::string shared_cache() {
+  static const scratch_folder& shared() {
     static const scratch_folder kept;
-    return kept.path().string();
+    return kept;
   }
 
   submissions() {
     folder.write("gemm.toml",
                  std::string("baseline = 'serial:ikj'\nplugins = ['naive']\n[problem]\n"
-                             "sizes = [64]\n") +
+                             "sizes = [16]\n") +
                      kTiming);
     const std::string mine = read_text(source_folder() / "sdk" / "template" / "mine.cu");
     folder.write("mine.cu", mine);
@@ -137,6 +137,15 @@ TEST_CASE("what finds a full check wrong is named, and the command that finds it
   CHECK(same.code == 0);
   CHECK(contains(same.out, "2 variants of 2 plugins"));
   CHECK(contains(found.at("command"), "--verify full --device cpu"));
+}
+
+TEST_CASE("the checks of a tier are not made for the baseline", "[cli][hostile]") {
+  const submissions s;
+  const auto ran = s.judge("--json --baseline wrong_results:ignores_alpha --plugin-dir " +
+                           shell_word(hostile_folder()) + ' ' + hostile("memory:honest"));
+  INFO(ran.err);
+  CHECK(ran.code == 0);  // although it is wrong for another alpha
+  CHECK(documents(ran).at(0).at("problems").at(0).at("speedup").is_number());
 }
 
 TEST_CASE("a source that is no plugin is a verdict, and the next file is judged", "[cli]") {

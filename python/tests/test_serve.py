@@ -1,0 +1,176 @@
+"""The service: many clients at once, some of which misbehave. KZOO_RUNNER names the program."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN = "a token of this test"
+MOST_BYTES = 100_000
+# Refused before it is compiled, so that many of them take little time.
+BARE = "__global__ void f() {}\n"
+MINE = (ROOT / "sdk" / "template" / "mine.cu").read_text()
+EXPERIMENT = """plugins = ["serial"]
+[problem]
+sizes = [16]
+[timing]
+rounds = 2
+min_samples = 2
+max_seconds = 0.1
+"""
+
+
+class Service(unittest.TestCase):
+    def setUp(self) -> None:
+        kept = tempfile.TemporaryDirectory(prefix="a b é ")
+        self.addCleanup(kept.cleanup)
+        self.folder = Path(kept.name)
+        (self.folder / "token").write_text(TOKEN + "\n")
+        (self.folder / "gemm.toml").write_text(EXPERIMENT)
+
+    def start(self, *options: str) -> None:
+        command = [sys.executable, "-m", "kzoo", "serve", "--port", "0", "--token-file", "token"]
+        command += ["--problems", "gemm.toml", "--verify", "quick", "--device", "cpu"]
+        command += ["--most-bytes", str(MOST_BYTES), "--results", "results.jsonl", *options]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "python"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+        }
+        self.server = subprocess.Popen(
+            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, text=True
+        )
+        assert self.server.stdout is not None
+        self.addCleanup(self.stop)
+        self.port = int(self.server.stdout.readline().rpartition(":")[2])
+
+    def stop(self) -> int:
+        if self.server.poll() is None:
+            self.server.send_signal(signal.SIGTERM)
+        code = self.server.wait(60)
+        assert self.server.stdout is not None
+        self.server.stdout.close()
+        return code
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, token: str = TOKEN
+    ) -> tuple[int, dict[str, Any]]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        try:
+            connection.request(method, path, body, {"Authorization": f"Bearer {token}"})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+    def submit(self, name: str, source: str = BARE) -> tuple[int, dict[str, Any]]:
+        return self.ask("POST", "/judgements", json.dumps({"source": source, "name": name}).encode())
+
+    def result(self, number: int) -> dict[str, Any]:
+        while True:
+            status, found = self.ask("GET", f"/judgements/{number}?wait=30")
+            self.assertEqual(status, 200)
+            if found["state"] in ("done", "failed"):
+                return found
+
+
+class Clients(Service):
+    def test_eight_at_once_of_which_three_misbehave(self) -> None:
+        self.start()
+        taken: dict[int, str] = {}
+        faults: list[object] = []
+
+        def behaves(client: int) -> None:
+            try:
+                for turn in range(4):
+                    name = f"kernel_{client}_{turn}"
+                    status, answer = self.submit(name)
+                    assert status == 202, answer
+                    taken[answer["id"]] = name
+            except BaseException as fault:
+                faults.append(fault)
+
+        def sends_too_much() -> None:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=60) as client:
+                client.sendall(
+                    f"POST /judgements HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+                    "Content-Length: 1000000000\r\n\r\n".encode()
+                )
+                try:
+                    answer = client.recv(100)
+                    for _ in range(1000):
+                        client.sendall(b"x" * 1_000_000)
+                    faults.append("a gigabyte was read")
+                except OSError:
+                    if b" 413 " not in answer:
+                        faults.append(answer)
+
+        def sends_garbage() -> None:
+            for body in (b"\xff\x00 garbage", b"[" * 50_000, b'{"source": 1}', b'{"source": "x", "name": "../x"}'):
+                status, _ = self.ask("POST", "/judgements", body)
+                if status != 400:
+                    faults.append((body, status))
+            with socket.create_connection(("127.0.0.1", self.port), timeout=60) as client:
+                client.sendall(b"\x16\x03\x01 no HTTP\r\n\r\n")
+                client.recv(1000)
+
+        # One hangs in the middle of its submission, until the end of the test.
+        hanging = socket.create_connection(("127.0.0.1", self.port))
+        hanging.sendall(
+            f"POST /judgements HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+            "Content-Length: 50\r\n\r\n{".encode()
+        )
+        clients = [threading.Thread(target=behaves, args=(client,)) for client in range(5)]
+        clients += [threading.Thread(target=act) for act in (sends_too_much, sends_garbage)]
+        for client in clients:
+            client.start()
+        for client in clients:
+            client.join()
+        self.assertEqual(faults, [])
+        self.assertEqual(sorted(taken), list(range(1, 21)))
+
+        for number, name in taken.items():
+            found = self.result(number)
+            self.assertEqual(found["name"], name)
+            self.assertEqual(found["judgement"]["status"], "COMPILE_ERROR")
+            self.assertIn(f"{name}.cu", found["judgement"]["reason"])
+        hanging.close()
+        status, last = self.submit("mine", MINE)
+        self.assertEqual((status, last["id"]), (202, 21))
+        judged = self.result(21)["judgement"]
+        self.assertEqual(judged["status"], "PASSED", judged["reason"])
+        self.assertEqual(judged["problems"][0]["kernel"], "mine:16x16")
+
+        self.assertEqual(self.stop(), 130)
+        lines = (self.folder / "results.jsonl").read_text().splitlines()
+        self.assertEqual([json.loads(line)["id"] for line in lines], list(range(1, 22)))
+
+    def test_limits_and_tokens(self) -> None:
+        self.start("--most-waiting", "1", "--seconds", "0.2")
+        self.assertEqual(self.ask("GET", "/health")[0], 200)
+        self.assertEqual(self.ask("POST", "/judgements", b"{}", "another")[0], 401)
+        self.assertEqual(self.ask("GET", "/judgements/1", token="")[0], 401)
+        self.assertEqual(self.ask("GET", "/judgements/1")[0], 404)
+        self.assertEqual(self.ask("GET", "/nothing")[0], 404)
+        self.assertEqual(self.submit("large", "x" * MOST_BYTES)[0], 413)
+        answers = [self.submit(f"kernel_{index}", MINE) for index in range(12)]
+        taken = [answer["id"] for status, answer in answers if status == 202]
+        self.assertEqual({status for status, _ in answers}, {202, 429})
+        self.assertEqual(taken, list(range(1, len(taken) + 1)))
+        for number in taken:
+            found = self.result(number)
+            self.assertEqual(found["state"], "failed")
+            self.assertIn("longer than 0.2 seconds", found["error"])
+
+
+if __name__ == "__main__":
+    unittest.main()
