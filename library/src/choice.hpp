@@ -1,0 +1,70 @@
+#pragma once
+// Which kernel computes a problem.
+
+#include "plugins.hpp"
+
+#include <kzoo/abi.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kzoo::library {
+
+// What a name stands for. Without a kernel it is of a plugin that the caller declines.
+struct candidate {
+  std::string name;
+  std::optional<kernel> what;
+};
+
+class chooser {
+ public:
+  virtual ~chooser() = default;
+  // Throws kzoo::error where no kernel takes the problem, and says why.
+  virtual kernel choose(const kzoo_problem& p, const kzoo_device& d) const = 0;
+};
+
+// What candidates are made of, and which are refused.
+class kernel_names {
+ public:
+  kernel_names(const plugin_finder& plugins, std::string_view declined)
+      : plugins_(plugins), declined_(split(declined, ',')) {}
+
+  // "plugin:variant", or "plugin" for all of its variants. Throws kzoo::error where there is none.
+  std::vector<candidate> resolve(const std::string& name) const;
+  // Names separated by commas.
+  std::vector<candidate> resolve_list(std::string_view names) const;
+  // What is used where nothing is named: those there are of a list, in order.
+  std::vector<candidate> defaults(kzoo_device_kind kind) const;
+
+ private:
+  const plugin_finder& plugins_;
+  std::vector<std::string> declined_;
+};
+
+// The precision of the kernel for the problem's types is one that the caller allows.
+bool may_compute(const kzoo_variant& v, const kzoo_problem& p, kzoo_precision allowed);
+// Why it does not compute the problem; "" if it does.
+std::string objection(const kernel& k, const kzoo_problem& p, const kzoo_device& d,
+                      kzoo_precision allowed);
+// Throws KZOO_UNSUPPORTED for a kernel of a declined plugin.
+kernel accept(const candidate& chosen);
+
+// The first of a list that takes the problem.
+class first_of : public chooser {
+ public:
+  // `named`: by the caller. Of the others, those whose results may differ from run to run are left
+  // out, as cuBLAS by default leaves out its own.
+  first_of(std::vector<candidate> candidates, kzoo_precision allowed, bool named)
+      : candidates_(std::move(candidates)), allowed_(allowed), named_(named) {}
+  kernel choose(const kzoo_problem& p, const kzoo_device& d) const override;
+
+ private:
+  std::vector<candidate> candidates_;
+  kzoo_precision allowed_;
+  bool named_;
+};
+
+}  // namespace kzoo::library
