@@ -49,6 +49,9 @@ install(EXPORT kernel-zoo NAMESPACE kzoo:: FILE kernel-zoo-targets.cmake
 install(TARGETS kzoo EXPORT kernel-zoo-library LIBRARY)
 install(EXPORT kernel-zoo-library NAMESPACE kzoo:: FILE kernel-zoo-library-targets.cmake
         DESTINATION ${package_folder})
+if(TARGET kzoo_blas)
+  install(TARGETS kzoo_blas LIBRARY)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/library/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # The same package in the build folder, for projects that the runner of this build builds.

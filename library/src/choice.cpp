@@ -74,20 +74,16 @@ std::vector<candidate> kernel_names::defaults(kzoo_device_kind kind) const {
   return all;
 }
 
-bool may_compute(const kzoo_variant& v, const kzoo_problem& p, kzoo_precision allowed) {
-  const kzoo_signature* s = signature_for(v, p);
-  if (s == nullptr) return false;
-  return s->compute == usual_precision(p.type_a) ||
-         (s->compute == KZOO_COMPUTE_FP32_SPLIT && allowed == KZOO_COMPUTE_FP32_SPLIT);
-}
-
 std::string objection(const kernel& k, const kzoo_problem& p, const kzoo_device& d,
-                      kzoo_precision allowed) {
-  if (!may_compute(*k.variant, p, allowed)) {
-    if (signature_for(*k.variant, p) == nullptr) {
-      return "it does not compute " + type_names(p.type_a, p.type_b, p.type_c);
-    }
+                      const allowance& allowed) {
+  const kzoo_signature* s = signature_for(*k.variant, p);
+  if (s == nullptr) return "it does not compute " + type_names(p.type_a, p.type_b, p.type_c);
+  const bool is_split = s->compute == KZOO_COMPUTE_FP32_SPLIT;
+  if (is_split ? allowed.precision != s->compute : s->compute != usual_precision(p.type_a)) {
     return "it computes in a precision that options.precision does not allow";
+  }
+  if (k.variant->nondeterministic != 0 && !allowed.nondeterministic) {
+    return "it may round differently from run to run, which options.nondeterministic does not allow";
   }
   std::array<char, 1024> words{};
   kzoo_text reason{words.data(), words.size()};
@@ -98,7 +94,7 @@ std::string objection(const kernel& k, const kzoo_problem& p, const kzoo_device&
 
 kernel accept(const candidate& chosen) {
   if (chosen.what) return *chosen.what;
-  throw error(KZOO_UNSUPPORTED, chosen.name + " is chosen, of a plugin in options.declined");
+  throw error(KZOO_DECLINED, chosen.name + " is chosen, of a plugin in options.declined");
 }
 
 kernel first_of::choose(const kzoo_problem& p, const kzoo_device& d) const {
@@ -108,9 +104,7 @@ kernel first_of::choose(const kzoo_problem& p, const kzoo_device& d) const {
     if (!c.what) return accept(c);
     const kernel& k = *c.what;
     has_types = has_types || signature_for(*k.variant, p) != nullptr;
-    std::string words = !named_ && k.variant->nondeterministic != 0
-                            ? "its results may differ from run to run"
-                            : objection(k, p, d, allowed_);
+    const std::string words = objection(k, p, d, allowed_);
     if (words.empty()) return k;
     why += "; " + c.name + ": " + words;
   }

@@ -44,27 +44,28 @@ class kernel_names {
   std::vector<std::string> declined_;
 };
 
-// The precision of the kernel for the problem's types is one that the caller allows.
-bool may_compute(const kzoo_variant& v, const kzoo_problem& p, kzoo_precision allowed);
+// What the caller allows kernels.
+struct allowance {
+  kzoo_precision precision = KZOO_COMPUTE_FP32;
+  bool nondeterministic = false;
+};
+
 // Why it does not compute the problem; "" if it does.
 std::string objection(const kernel& k, const kzoo_problem& p, const kzoo_device& d,
-                      kzoo_precision allowed);
-// Throws KZOO_UNSUPPORTED for a kernel of a declined plugin.
+                      const allowance& allowed);
+// Throws KZOO_DECLINED for a kernel of a declined plugin.
 kernel accept(const candidate& chosen);
 
 // The first of a list that takes the problem.
 class first_of : public chooser {
  public:
-  // `named`: by the caller. Of the others, those whose results may differ from run to run are left
-  // out, as cuBLAS by default leaves out its own.
-  first_of(std::vector<candidate> candidates, kzoo_precision allowed, bool named)
-      : candidates_(std::move(candidates)), allowed_(allowed), named_(named) {}
+  first_of(std::vector<candidate> candidates, const allowance& allowed)
+      : candidates_(std::move(candidates)), allowed_(allowed) {}
   kernel choose(const kzoo_problem& p, const kzoo_device& d) const override;
 
  private:
   std::vector<candidate> candidates_;
-  kzoo_precision allowed_;
-  bool named_;
+  allowance allowed_;
 };
 
 }  // namespace kzoo::library

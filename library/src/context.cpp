@@ -28,12 +28,12 @@ kzoo_precision precision_of(const kzoo_options& options) {
 std::string_view text(const char* s) { return s == nullptr ? "" : s; }
 
 std::unique_ptr<chooser> chooser_for(const kzoo_options& options, const device& d) {
-  const kzoo_precision allowed = precision_of(options);
+  const allowance allowed{precision_of(options), options.nondeterministic != 0};
   const plugin_finder plugins(text(options.plugins), d.abi().kind);
   const kernel_names names(plugins, text(options.declined));
   const bool named = !text(options.kernels).empty();
   std::unique_ptr<chooser> choice = std::make_unique<first_of>(
-      named ? names.resolve_list(options.kernels) : names.defaults(d.abi().kind), allowed, named);
+      named ? names.resolve_list(options.kernels) : names.defaults(d.abi().kind), allowed);
   if (text(options.tuned).empty()) return choice;
   return std::make_unique<tuned_choice>(read_tuned_table(options.tuned, d.abi(), d.name()), names,
                                         allowed, std::move(choice));

@@ -8,7 +8,7 @@
 namespace kzoo::library {
 namespace {
 
-void check(cudaError_t status, const char* what, kzoo_status code = KZOO_ERROR) {
+void check(cudaError_t status, const char* what, kzoo_status code = KZOO_UNAVAILABLE) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // reported here; must not appear as the failure of a later call
   throw error(code, std::string(what) + ": " + cudaGetErrorString(status));
@@ -23,7 +23,7 @@ class event : public marker {
   event(const event&) = delete;
   event& operator=(const event&) = delete;
   void record(void* stream) override {
-    check(cudaEventRecord(event_, stream_of(stream)), "cudaEventRecord");
+    check(cudaEventRecord(event_, stream_of(stream)), "cudaEventRecord", KZOO_ERROR);
   }
   bool reached() override {
     const cudaError_t status = cudaEventQuery(event_);

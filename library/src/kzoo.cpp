@@ -1,17 +1,16 @@
-// The C functions: arguments are checked and turned into the problem of the kernels' ABI, and
-// exceptions into codes.
+// The C functions: exceptions become codes.
 
+#include "arguments.hpp"
 #include "context.hpp"
 
 #include <kzoo/kzoo.h>
 #include <kzoo/error.hpp>
-#include <kzoo/type_names.hpp>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -63,114 +62,8 @@ Struct read_struct(const Struct* given, const char* name) {
   return all;
 }
 
-void require_size(bool condition, const std::string& rule) {
-  if (!condition) throw error(KZOO_INVALID_SIZE, rule);
-}
-
-void require_pointer(const void* pointer, const char* name) {
-  if (pointer == nullptr) throw error(KZOO_NULL_POINTER, std::string(name) + " is NULL");
-}
-
-bool is_transposed(kzoo_operation op, const char* name) {
-  if (op > KZOO_OP_C) {
-    throw error(KZOO_INVALID_ARGUMENT,
-                std::string(name) + " is " + std::to_string(op) + ", which is no kzoo_operation");
-  }
-  return op != KZOO_OP_N;
-}
-
-// One matrix as the caller has it: its rows and columns in memory, before op.
-struct matrix {
-  const char *name, *ld_name;
-  const void* data;
-  kzoo_type type;
-  std::int64_t rows, cols, ld, stride;
-  bool transposed;
-
-  void check(bool row_major) const {
-    constexpr std::int64_t kMost = std::int64_t{1} << 40;
-    require_size(rows <= kMost && cols <= kMost && ld <= kMost,
-                 "sizes above 2^40 are not supported");
-    const std::int64_t least = std::max<std::int64_t>(1, row_major ? cols : rows);
-    require_size(ld >= least, std::string(ld_name) + " is " + std::to_string(ld) +
-                                  ", and must be at least " + std::to_string(least));
-    if (type < KZOO_F32 || type > KZOO_E5M2) {
-      throw error(KZOO_UNSUPPORTED_TYPE, std::string("the type of ") + name + " is " +
-                                             std::to_string(type) + ", which is no kzoo_type");
-    }
-  }
-  // In a batch products lie one after the other, or, where `may_share`, have the matrix in common.
-  void check_stride(bool row_major, bool may_share) const {
-    const std::int64_t lines = row_major ? rows : cols;
-    const std::int64_t least = lines > 0 ? (lines - 1) * ld + (row_major ? cols : rows) : 0;
-    require_size(stride >= least || (may_share && stride == 0),
-                 std::string("the stride of ") + name + " is " + std::to_string(stride) +
-                     ", and must be at least " + std::to_string(least) +
-                     (may_share ? ", or 0" : ""));
-  }
-  // A row-major matrix is its transpose to a caller with column-major ones.
-  kzoo_layout layout() const { return transposed ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR; }
-};
-
-std::uint64_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
-
-constexpr std::uint64_t kWorkspace = 256;  // bytes that a workspace is aligned to
-
-// Kernels ask whether vectors are aligned; few different answers, so that few instances are made.
-std::uint64_t common_alignment(const void* a, const void* b, const void* c) {
-  constexpr std::uint64_t kVector = 16;
-  const std::uint64_t alignment =
-      std::uint64_t{1} << std::countr_zero(address(a) | address(b) | address(c) | kWorkspace);
-  return alignment >= kWorkspace ? kWorkspace : std::min(alignment, kVector);
-}
-
-double scalar(const void* value, kzoo_type type_c) {
-  if (type_c == KZOO_F64) return *static_cast<const double*>(value);
-  if (type_c == KZOO_I32) return *static_cast<const std::int32_t*>(value);
-  return *static_cast<const float*>(value);
-}
-
-struct scalars {
-  const void *alpha, *beta;
-};
-
-// C^T = op(B)^T op(A)^T: a column-major product is the row-major one of the transposes, which in
-// memory are the matrices themselves.
-product as_row_major(matrix a, matrix b, matrix c, void* out, std::int64_t k, scalars factors,
-                     const kzoo_call& how) {
-  if (how.row_major == 0) std::swap(a, b);
-  const bool swapped = how.row_major == 0;
-  product p{};
-  p.problem = {.struct_size = sizeof(kzoo_problem),
-               .m = swapped ? c.cols : c.rows,
-               .n = swapped ? c.rows : c.cols,
-               .k = k,
-               .lda = a.ld,
-               .ldb = b.ld,
-               .ldc = c.ld,
-               .type_a = a.type,
-               .type_b = b.type,
-               .type_c = c.type,
-               .layout_a = a.layout(),
-               .layout_b = b.layout(),
-               .layout_c = KZOO_ROW_MAJOR,
-               .alpha = scalar(factors.alpha, c.type),
-               .beta = scalar(factors.beta, c.type),
-               .alignment = common_alignment(a.data, b.data, out),
-               .scale_a = 0,
-               .scale_b = 0,
-               .batch = how.batch > 1 ? how.batch : 0,
-               .stride_a = how.batch > 1 ? a.stride : 0,
-               .stride_b = how.batch > 1 ? b.stride : 0,
-               .stride_c = how.batch > 1 ? c.stride : 0};
-  p.a = a.data;
-  p.b = b.data;
-  p.c = out;
-  p.stream = how.stream;
-  p.workspace = how.workspace;
-  p.workspace_bytes = how.workspace_bytes;
-  p.workspace_needed = how.workspace_needed;
-  return p;
+void require_handle(const void* handle) {
+  if (handle == nullptr) throw error(KZOO_NULL_POINTER, "handle is NULL");
 }
 
 }  // namespace
@@ -179,7 +72,7 @@ extern "C" {
 
 kzoo_status kzoo_create(kzoo_handle* handle, const kzoo_options* options) {
   return guarded([&]() -> outcome {
-    require_pointer(handle, "handle");
+    require_handle(handle);
     *handle = nullptr;
     *handle = new kzoo_context(read_struct(options, "options"));
     return {};
@@ -199,41 +92,20 @@ kzoo_status kzoo_gemm_ex(kzoo_handle handle, kzoo_operation transa, kzoo_operati
                          kzoo_type type_b, std::int64_t ldb, const void* beta, void* c,
                          kzoo_type type_c, std::int64_t ldc, const kzoo_call* call) {
   return guarded([&]() -> outcome {
-    require_pointer(handle, "handle");
+    require_handle(handle);
     const kzoo_call how = read_struct(call, "call");
-    const bool row_major = how.row_major != 0;
-    require_size(m >= 0 && n >= 0 && k >= 0,
-                 "m, n and k must not be negative: " + std::to_string(m) + ", " +
-                     std::to_string(n) + ", " + std::to_string(k));
-    require_size(how.batch >= 0, "the batch must not be negative");
-    const bool at = is_transposed(transa, "transa"), bt = is_transposed(transb, "transb");
-    const matrix of_a{"A", "lda", a, type_a, at ? k : m, at ? m : k, lda, how.stride_a, at};
-    const matrix of_b{"B", "ldb", b, type_b, bt ? n : k, bt ? k : n, ldb, how.stride_b, bt};
-    const matrix of_c{"C", "ldc", c, type_c, m, n, ldc, how.stride_c, false};
-    for (const matrix& x : {of_a, of_b, of_c}) x.check(row_major);
-    if (how.batch > 1) {
-      of_a.check_stride(row_major, true);
-      of_b.check_stride(row_major, true);
-      of_c.check_stride(row_major, false);
-    }
-    if (address(how.workspace) % kWorkspace != 0) {
-      throw error(KZOO_INVALID_ARGUMENT, "the workspace is not aligned to 256 bytes");
-    }
-    if (how.device_scalars != 0) {
-      throw error(KZOO_DEVICE_SCALARS, "alpha and beta must be in host memory");
-    }
-    require_pointer(alpha, "alpha");
-    require_pointer(beta, "beta");
-    if (how.workspace_needed != nullptr) *how.workspace_needed = 0;
-    if (m == 0 || n == 0) return {};
-    for (const matrix& x : {of_a, of_b, of_c}) {
-      if (k > 0 || x.name == of_c.name) require_pointer(x.data, x.name);
-    }
-    if (k == 0) {
-      if (scalar(beta, type_c) == 1) return {};
-      throw error(KZOO_UNSUPPORTED, "k is 0, and no kernel multiplies C by beta alone");
-    }
-    return handle->run(as_row_major(of_a, of_b, of_c, c, k, {alpha, beta}, how));
+    const std::optional<product> p =
+        kzoo::library::to_product({.a = {"A", "lda", a, type_a, lda, how.stride_a, transa},
+                                   .b = {"B", "ldb", b, type_b, ldb, how.stride_b, transb},
+                                   .c = {"C", "ldc", c, type_c, ldc, how.stride_c, KZOO_OP_N},
+                                   .out = c,
+                                   .m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .alpha = alpha,
+                                   .beta = beta},
+                                  how);
+    return p ? handle->run(*p) : outcome{};
   });
 }
 
@@ -304,7 +176,8 @@ const char* kzoo_status_name(kzoo_status status) {
                               named{KZOO_DEVICE_SCALARS, "KZOO_DEVICE_SCALARS"},
                               named{KZOO_WORKSPACE_TOO_SMALL, "KZOO_WORKSPACE_TOO_SMALL"},
                               named{KZOO_OUT_OF_MEMORY, "KZOO_OUT_OF_MEMORY"},
-                              named{KZOO_INVALID_TABLE, "KZOO_INVALID_TABLE"}};
+                              named{KZOO_INVALID_TABLE, "KZOO_INVALID_TABLE"},
+                              named{KZOO_DECLINED, "KZOO_DECLINED"}};
   const auto* known = std::find_if(kNames.begin(), kNames.end(),
                                    [&](const named& n) { return n.status == status; });
   return known == kNames.end() ? "unknown status" : known->name;

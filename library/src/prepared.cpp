@@ -27,11 +27,13 @@ prepared::prepared(const kernel& chosen, const kzoo_problem& p, const kzoo_devic
   const kzoo_variant& v = *chosen.variant;
   workspace_bytes_ = v.workspace_bytes(&v, &p, &d);
   if (workspace_bytes_ == UINT64_MAX) {
-    throw error(KZOO_ERROR, chosen.name() + " cannot say how much workspace it needs");
+    throw error(KZOO_UNAVAILABLE, chosen.name() + " cannot say how much workspace it needs");
   }
   reason r;
   const std::lock_guard lock(chosen.of->serial);
-  r.require_ok(v.create(&v, &p, &d, &instance_, &r.text), chosen, "cannot be prepared");
+  // KZOO_ERROR is left to calls that may have written to C.
+  const bool created = v.create(&v, &p, &d, &instance_, &r.text) == KZOO_OK;
+  r.require_ok(created ? KZOO_OK : KZOO_UNAVAILABLE, chosen, "cannot be prepared");
 }
 
 prepared::~prepared() {

@@ -70,19 +70,21 @@ void stream_work::retire(void* stream) {
 void* stream_work::workspace_for(const product& p, const prepared& ready, bool capturing) {
   const std::uint64_t bytes = ready.workspace_bytes();
   if (bytes == 0) return nullptr;
-  const std::string needed =
-      ready.chosen().name() + " needs a workspace of " + std::to_string(bytes) + " bytes, ";
+  const auto refuse = [&](const std::string& why) {
+    throw error(KZOO_WORKSPACE_TOO_SMALL, ready.chosen().name() + " needs a workspace of " +
+                                              std::to_string(bytes) + " bytes, " + why);
+  };
   if (p.workspace != nullptr) {
-    if (p.workspace_bytes >= bytes) return p.workspace;
-    throw error(KZOO_WORKSPACE_TOO_SMALL,
-                needed + "the caller's has " + std::to_string(p.workspace_bytes));
+    if (p.workspace_bytes < bytes) {
+      refuse("the caller's has " + std::to_string(p.workspace_bytes));
+    }
+    return p.workspace;
   }
   if (workspace_bytes_ < bytes) {
     if (capturing) {
-      throw error(KZOO_WORKSPACE_TOO_SMALL,
-                  needed +
-                      "and the pool cannot grow in a graph capture: make the call once on this "
-                      "stream before the capture, or pass a workspace");
+      refuse(
+          "and the pool cannot grow in a graph capture: make the call once on this stream "
+          "before the capture, or pass a workspace");
     }
     void* const larger = device_.allocate(bytes, p.stream);
     if (workspace_ != nullptr && workspace_in_graph_) {

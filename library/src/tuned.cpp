@@ -79,7 +79,7 @@ std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, con
 }
 
 tuned_choice::tuned_choice(std::vector<tuned_entry> table, const kernel_names& names,
-                           kzoo_precision allowed, std::unique_ptr<chooser> otherwise)
+                           const allowance& allowed, std::unique_ptr<chooser> otherwise)
     : allowed_(allowed), otherwise_(std::move(otherwise)) {
   for (tuned_entry& e : table) {
     try {

@@ -38,7 +38,7 @@ std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, con
 // with the same types and layout, by the logarithms of its sizes; then what another chooser says.
 class tuned_choice : public chooser {
  public:
-  tuned_choice(std::vector<tuned_entry> table, const kernel_names& names, kzoo_precision allowed,
+  tuned_choice(std::vector<tuned_entry> table, const kernel_names& names, const allowance& allowed,
                std::unique_ptr<chooser> otherwise);
   kernel choose(const kzoo_problem& p, const kzoo_device& d) const override;
 
@@ -48,7 +48,7 @@ class tuned_choice : public chooser {
     candidate best;
   };
   std::vector<entry> entries_;
-  kzoo_precision allowed_;
+  allowance allowed_;
   std::unique_ptr<chooser> otherwise_;
 };
 

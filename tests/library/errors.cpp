@@ -84,7 +84,7 @@ TEST_CASE("each wrong argument has its code and a sentence that names it") {
        "stride of C is 0, and must be at least 12"},
       {[](auto& x) { x.how.batch = 2, x.how.stride_c = 12, x.how.stride_a = 7; }, KZOO_INVALID_SIZE,
        "stride of A is 7, and must be at least 15, or 0"},
-      {[](auto& x) { x.transb = 3; }, KZOO_INVALID_ARGUMENT, "transb is 3"},
+      {[](auto& x) { x.transb = 3; }, KZOO_INVALID_ARGUMENT, "the operation of B is 3"},
       {[](auto& x) { x.how.struct_size = 8; }, KZOO_INVALID_ARGUMENT, "struct_size is 8"},
       {[](auto& x) { x.type_a = 0; }, KZOO_UNSUPPORTED_TYPE, "type of A is 0"},
       {[](auto& x) { x.type_c = 99; }, KZOO_UNSUPPORTED_TYPE, "type of C is 99"},

@@ -98,8 +98,7 @@ class only_one : public chooser {
   kernel choose(const kzoo_problem& p, const kzoo_device& d) const override {
     ++asked_;
     const kernel k{&of_, &kVariant};
-    if (!objection(k, p, d, KZOO_COMPUTE_FP32).empty())
-      throw kzoo::error(KZOO_UNSUPPORTED, "not with 13");
+    if (!objection(k, p, d, {}).empty()) throw kzoo::error(KZOO_UNSUPPORTED, "not with 13");
     return k;
   }
 

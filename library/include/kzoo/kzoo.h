@@ -31,15 +31,17 @@ extern "C" {
 /* What functions return beside the codes of abi.h. Of those, KZOO_UNSUPPORTED says that no kernel
  * takes the problem, KZOO_UNAVAILABLE that a device or a plugin is missing. C is unchanged after
  * every code but KZOO_OK, KZOO_ERROR and KZOO_LAUNCH_FAILED. kzoo_last_error has a sentence. */
-#define KZOO_NULL_POINTER 16u        /* a handle, matrix, alpha or beta is NULL */
-#define KZOO_INVALID_SIZE 17u        /* a size, leading dimension, stride or batch */
-#define KZOO_INVALID_ARGUMENT 18u    /* an operation, an option, a struct_size */
-#define KZOO_UNSUPPORTED_TYPE 19u    /* unknown, or no kernel computes these types */
-#define KZOO_DEVICE_SCALARS 20u      /* alpha and beta in device memory are not supported */
-#define KZOO_WORKSPACE_TOO_SMALL 21u /* the caller's; or the pool's, which a capture cannot grow \
-                                      */
+#define KZOO_NULL_POINTER 16u     /* a handle, matrix, alpha or beta is NULL */
+#define KZOO_INVALID_SIZE 17u     /* a size, leading dimension, stride or batch */
+#define KZOO_INVALID_ARGUMENT 18u /* an operation, an option, a struct_size */
+#define KZOO_UNSUPPORTED_TYPE 19u /* unknown, or no kernel computes these types */
+#define KZOO_DEVICE_SCALARS 20u   /* alpha and beta in device memory are not supported */
+#define KZOO_WORKSPACE_TOO_SMALL                                  \
+  21u /* the caller's; or the pool's, which a capture cannot grow \
+       */
 #define KZOO_OUT_OF_MEMORY 22u
 #define KZOO_INVALID_TABLE 23u /* a tuned table: not readable, or made on another device */
+#define KZOO_DECLINED 24u      /* the kernel that is chosen is of a plugin in options.declined */
 
 /* With the values of cublasOperation_t. Matrices are real, so C is T. */
 typedef uint32_t kzoo_operation;
@@ -66,8 +68,10 @@ typedef struct kzoo_options {
   /* A kzoo.tuned/1 file, which chooses before `kernels` does. */
   const char* tuned;
   /* Plugins, separated by commas, that are never loaded: a problem for which one of them is chosen
-   * is KZOO_UNSUPPORTED. */
+   * is KZOO_DECLINED. */
   const char* declined;
+  /* 1: also kernels that may round differently from run to run. */
+  uint32_t nondeterministic, reserved;
   /* How many problems are kept ready for each stream. Default: 256. */
   uint64_t cached_problems;
 } kzoo_options;

@@ -16,6 +16,7 @@ struct handle_options {
   kzoo_device_kind device = KZOO_CUDA;
   kzoo_precision precision = KZOO_COMPUTE_FP32;
   std::string plugins{}, kernels{}, tuned{}, declined{};
+  bool nondeterministic = false;
   std::uint64_t cached_problems = 0;
 };
 
@@ -23,9 +24,16 @@ class handle {
  public:
   explicit handle(const handle_options& options = {}) {
     const auto text = [](const std::string& s) { return s.empty() ? nullptr : s.c_str(); };
-    const kzoo_options all{sizeof(kzoo_options),   options.device,         options.precision,
-                           text(options.plugins),  text(options.kernels),  text(options.tuned),
-                           text(options.declined), options.cached_problems};
+    kzoo_options all{};
+    all.struct_size = sizeof all;
+    all.device = options.device;
+    all.precision = options.precision;
+    all.plugins = text(options.plugins);
+    all.kernels = text(options.kernels);
+    all.tuned = text(options.tuned);
+    all.declined = text(options.declined);
+    all.nondeterministic = options.nondeterministic ? 1 : 0;
+    all.cached_problems = options.cached_problems;
     kzoo_handle created = nullptr;
     check(kzoo_create(&created, &all));
     handle_.reset(created);
