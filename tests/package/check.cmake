@@ -57,7 +57,7 @@ endforeach()
 # A program that calls the installed kernels; one with a plugin of its own has both.
 set(library ${CMAKE_CURRENT_LIST_DIR}/../../examples/library)
 must(${CMAKE_COMMAND} -G Ninja -S ${library} -B ${WORK}/program -D CMAKE_BUILD_TYPE=Release
-     -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON)
+     -D CMAKE_PREFIX_PATH=${WORK}/prefix)
 must(${CMAKE_COMMAND} --build ${WORK}/program)
 must(${WORK}/program/sgemm cpu)
 if(NOT out MATCHES "(openblas|serial|dispatch):[a-z0-9_]+: C.1..2. is [0-9]+, and")
