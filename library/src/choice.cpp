@@ -83,7 +83,7 @@ std::string objection(const kernel& k, const kzoo_problem& p, const kzoo_device&
     return "it computes in a precision that options.precision does not allow";
   }
   if (k.variant->nondeterministic != 0 && !allowed.nondeterministic) {
-    return "it may round differently from run to run, which options.nondeterministic does not allow";
+    return "it may round differently from run to run, and options.nondeterministic is 0";
   }
   std::array<char, 1024> words{};
   kzoo_text reason{words.data(), words.size()};

@@ -68,6 +68,15 @@ TEST_CASE(
   CHECK_THAT(kernel_for(kzoo::handle(options), 64, 64, 64), ContainsSubstring("split_tf32:"));
 }
 
+TEST_CASE("a kernel that rounds differently from run to run is called if that is allowed") {
+  kzoo::handle_options options{
+      .device = KZOO_CPU, .plugins = kzoo::test::hostile_folder(), .kernels = "native:pauses"};
+  CHECK_THROWS_WITH(kernel_for(kzoo::handle(options), 3, 4, 5),
+                    ContainsSubstring("options.nondeterministic is 0"));
+  options.nondeterministic = true;
+  CHECK(kernel_for(kzoo::handle(options), 3, 4, 5) == "native:pauses");
+}
+
 TEST_CASE("a problem is declined for which a plugin is chosen that is not to be called") {
   kzoo::handle_options options = on_cpu("naive,unheard_of:fp32");
   options.declined = "other,unheard_of";

@@ -212,6 +212,7 @@ TEST_CASE("an unmodified program with cuBLAS, with and without libkzoo_blas", "[
   };
   run("");
   // `pipelined` for what it takes, so that a part is passed on.
-  run("LD_PRELOAD=libkzoo_blas.so KZOO_BLAS_VERBOSE=1 KZOO_BLAS_KERNELS=pipelined LD_LIBRARY_PATH=" +
+  run("KZOO_BLAS_VERBOSE=1 KZOO_BLAS_KERNELS=pipelined LD_PRELOAD=libkzoo_blas.so "
+      "LD_LIBRARY_PATH=" +
       kzoo::test::shell_word(kzoo::test::library_folder()) + ":$LD_LIBRARY_PATH");
 }

@@ -197,6 +197,19 @@ TEST_CASE("what a graph has captured is kept") {
   CHECK(seen.created == created);
 }
 
+TEST_CASE("a capture evicts nothing, since no event in it tells when work has ended") {
+  fixture on(1);
+  on.run(10);
+  seen.capturing = true;
+  on.run(5);
+  CHECK(seen.recorded == 0);
+  seen.capturing = false;
+  on.run(6);
+  CHECK(seen.recorded == 1);
+  on.run(7);
+  CHECK(seen.destroyed == 1);  // 10; 5 is in the graph
+}
+
 TEST_CASE("streams that come and go leave nothing behind") {
   fixture on(4);
   constexpr std::size_t kMany = 10 * kzoo_context::kStreams;
