@@ -1,5 +1,6 @@
 # PREFIX/bin/runner, PREFIX/lib/kernel-zoo/plugins, PREFIX/share/kernel-zoo/configs, and the SDK with
-# its CMake package and its template, so that plugins can be written without this tree.
+# its CMake package and its template, so that plugins can be written without this tree; libkzoo, so
+# that programs can call them.
 
 include(CMakePackageConfigHelpers)
 
@@ -44,6 +45,15 @@ install(TARGETS kzoo_sdk kzoo_sim kzoo_xray kzoo_manifest kzoo_cuda_headers EXPO
 install(EXPORT kernel-zoo NAMESPACE kzoo:: FILE kernel-zoo-targets.cmake
         DESTINATION ${package_folder})
 
+# libkzoo by itself, for a project without plugins of its own.
+install(TARGETS kzoo EXPORT kernel-zoo-library LIBRARY)
+install(EXPORT kernel-zoo-library NAMESPACE kzoo:: FILE kernel-zoo-library-targets.cmake
+        DESTINATION ${package_folder})
+if(TARGET kzoo_blas)
+  install(TARGETS kzoo_blas LIBRARY)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/library/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
 # The same package in the build folder, for projects that the runner of this build builds.
 set(package ${PROJECT_BINARY_DIR}/package)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernel-zoo-config.cmake.in
@@ -54,9 +64,11 @@ write_basic_package_version_file(${package}/kernel-zoo-config-version.cmake
 foreach(file IN ITEMS kernel-zoo-cuda.cmake kernel-zoo-plugin.cmake plugin.exports)
   configure_file(${PROJECT_SOURCE_DIR}/sdk/cmake/${file} ${package}/${file} COPYONLY)
 endforeach()
-export(EXPORT kernel-zoo NAMESPACE kzoo:: FILE ${package}/kernel-zoo-targets.cmake)
+foreach(set IN ITEMS kernel-zoo kernel-zoo-library)
+  export(EXPORT ${set} NAMESPACE kzoo:: FILE ${package}/${set}-targets.cmake)
+endforeach()
 install(DIRECTORY ${package}/ DESTINATION ${package_folder}
-        PATTERN kernel-zoo-targets* EXCLUDE)
+        PATTERN kernel-zoo*-targets* EXCLUDE)
 
 # How the runner compiles plugins from their sources, where this is installed.
 kzoo_write_recipes(${PROJECT_BINARY_DIR}/installed-recipes "{prefix}/${CMAKE_INSTALL_INCLUDEDIR}"

@@ -8,7 +8,8 @@
 cmake_minimum_required(VERSION 3.25...3.31)
 
 function(find_in_tree name folder out)
-  foreach(candidate IN ITEMS ${folder}/${name} runner/${name} sdk/include/${name})
+  foreach(candidate IN ITEMS ${folder}/${name} runner/${name} sdk/include/${name}
+                            library/include/${name})
     if(EXISTS ${ROOT}/${candidate} AND NOT IS_DIRECTORY ${ROOT}/${candidate})
       set(${out} ${candidate} PARENT_SCOPE)
       return()

@@ -14,6 +14,10 @@ fs::path hostile_plugin(const std::string& device, const std::string& name) {
 fs::path plugin_folder(const std::string& device) {
   return fs::path(KZOO_BINARY_DIR) / "plugins" / device;
 }
+fs::path library_folder() { return fs::path(KZOO_BINARY_DIR) / "library"; }
+fs::path library_stand_in(const std::string& file) {
+  return fs::path(KZOO_BINARY_DIR) / "library_tests" / file;
+}
 std::string fake_nvml() { return KZOO_FAKE_NVML; }
 std::string nvtx_recorder() { return KZOO_NVTX_RECORDER; }
 

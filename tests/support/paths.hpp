@@ -16,6 +16,10 @@ std::string hostile_folder();
 std::filesystem::path hostile_plugin(const std::string& device, const std::string& name);
 // The folder of the project's own plugins for the device, "cpu" or "cuda".
 std::filesystem::path plugin_folder(const std::string& device);
+// Where libkzoo.so and libkzoo_blas.so are.
+std::filesystem::path library_folder();
+// A file of the folder of stand-ins for the tests of libkzoo.
+std::filesystem::path library_stand_in(const std::string& file);
 // A replacement for the driver's NVML library.
 std::string fake_nvml();
 // A library that records NVTX ranges; "" in a build without CUDA.

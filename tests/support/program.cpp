@@ -81,10 +81,15 @@ const nlohmann::json& run_result::json() const& {
 nlohmann::json run_result::json() && { return nlohmann::json::parse(out); }
 
 run_result runner(const std::string& arguments, const std::string& setting) {
+  return run_program(runner_program(), arguments, setting);
+}
+
+run_result run_program(const fs::path& program, const std::string& arguments,
+                       const std::string& setting) {
   const scratch_folder folder;
   const fs::path out = folder.path() / "out", err = folder.path() / "err";
   const std::string command = "cd " + shell_word(folder.path()) + " && " + setting + ' ' +
-                              shell_word(runner_program()) + ' ' + arguments + " >" +
+                              shell_word(program) + ' ' + arguments + " >" +
                               shell_word(out) + " 2>" + shell_word(err) + " </dev/null";
   const int status = std::system(command.c_str());
   return {exit_code(status), read_text(out), read_text(err)};

@@ -27,6 +27,10 @@ struct run_result {
 // a cd it runs in a temporary folder.
 run_result runner(const std::string& arguments, const std::string& setting = "");
 
+// The same with another program.
+run_result run_program(const std::filesystem::path& program, const std::string& arguments,
+                       const std::string& setting = "");
+
 using kzoo::shell_word;  // for a path in such arguments
 
 std::string read_text(const std::filesystem::path& file);

@@ -1,0 +1,19 @@
+#pragma once
+// Handles of libkzoo for a preloaded library, as environment variables say.
+
+#include <kzoo/kzoo.h>
+
+#include <string>
+
+namespace kzoo::preload {
+
+struct opened {
+  kzoo_handle handle = nullptr;  // of the current device; nullptr: there is none
+  std::string why_not;
+};
+
+opened open_zoo();
+bool on_cpu();
+bool is_verbose();
+
+}  // namespace kzoo::preload

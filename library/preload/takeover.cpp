@@ -1,0 +1,209 @@
+#include "takeover.hpp"
+
+#include "real_cublas.hpp"
+#include "report.hpp"
+#include "settings.hpp"
+
+#include <kzoo/kzoo.h>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace kzoo::preload {
+namespace {
+
+struct workspace {
+  void* memory = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Of the process. Never destroyed: calls may come from other libraries' destructors.
+struct state {
+  std::mutex mutex;
+  std::map<const void*, opened> handles;  // by CUDA context
+  std::map<cublasHandle_t, workspace> workspaces;
+  report calls;
+};
+state& process() {
+  static auto& all = *new state;
+  return all;
+}
+
+// A plugin may call cuBLAS itself, which must not come back here.
+thread_local bool is_inside = false;
+struct inside {
+  inside() { is_inside = true; }
+  ~inside() { is_inside = false; }
+  inside(const inside&) = delete;
+  inside& operator=(const inside&) = delete;
+};
+
+void say(const std::string& text) { std::fputs(("kzoo_blas: " + text + "\n").c_str(), stderr); }
+
+__attribute__((destructor)) void report_at_exit() {
+  if (is_verbose()) std::fputs(process().calls.text().c_str(), stderr);
+}
+
+// Handles of libkzoo hold instances and memory of one context, and a device may have several.
+const void* current_context() {
+  if (on_cpu()) return nullptr;
+  using get_current = int (*)(void**);
+  static const auto get = [] {
+    void* function = nullptr;
+    constexpr unsigned kSince = 4000;
+    cudaDriverEntryPointQueryResult found{};
+    cudaGetDriverEntryPointByVersion("cuCtxGetCurrent", &function, kSince, cudaEnableDefault,
+                                     &found);
+    return reinterpret_cast<get_current>(function);
+  }();
+  void* context = nullptr;
+  if (get != nullptr) get(&context);
+  return context;
+}
+
+kzoo_handle current_zoo() {
+  const void* context = current_context();
+  state& all = process();
+  const std::lock_guard lock(all.mutex);
+  const auto [known, is_new] = all.handles.try_emplace(context);
+  if (is_new) {
+    known->second = open_zoo();
+    const std::string& why = known->second.why_not;
+    if (!why.empty()) say("everything is passed on to cuBLAS: " + why);
+  }
+  return known->second.handle;
+}
+
+// What the handle's own functions say of it.
+template <class T>
+T property(const char* getter, cublasHandle_t handle, T otherwise) {
+  const auto get = real<cublasStatus_t (*)(cublasHandle_t, T*)>(getter);
+  T value = otherwise;
+  if (get == nullptr || get(handle, &value) != CUBLAS_STATUS_SUCCESS) return otherwise;
+  return value;
+}
+
+// Why cuBLAS is to compute the product, whatever kernels there are; nullptr if there is no reason.
+const char* objection_to(const blas_call& c) {
+  if (is_inside) return "a kernel's own calls";
+  if (c.handle == nullptr || c.alpha == nullptr || c.beta == nullptr) return "null pointers";
+  if (c.type_a != CUDA_R_32F || c.type_b != CUDA_R_32F || c.type_c != CUDA_R_32F)
+    return "elements other than fp32";
+  if (c.compute != CUBLAS_COMPUTE_32F) return "a compute type other than CUBLAS_COMPUTE_32F";
+  const auto is_known = [](cublasOperation_t op) {
+    return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
+  };
+  if (!is_known(c.transa) || !is_known(c.transb)) return "unknown operations";
+  if (c.m <= 0 || c.n <= 0 || c.k <= 0 || c.batch <= 0) return "sizes that are not above 0";
+  // Of the modes that cuBLAS has, the default one computes in fp32 without further demands.
+  constexpr auto kNotReduced =
+      static_cast<unsigned>(CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+  const auto mode =
+      static_cast<unsigned>(property("cublasGetMathMode", c.handle, CUBLAS_PEDANTIC_MATH));
+  if ((mode & ~kNotReduced) != CUBLAS_DEFAULT_MATH) return "a math mode other than the default";
+  if (property("cublasGetPointerMode_v2", c.handle, CUBLAS_POINTER_MODE_DEVICE) !=
+      CUBLAS_POINTER_MODE_HOST)
+    return "alpha and beta in device memory";
+  // cuBLAS does not read A and B then.
+  if (*static_cast<const float*>(c.alpha) == 0) return "an alpha of 0";
+  return nullptr;
+}
+
+workspace workspace_of(cublasHandle_t handle) {
+  state& all = process();
+  const std::lock_guard lock(all.mutex);
+  const auto known = all.workspaces.find(handle);
+  return known == all.workspaces.end() ? workspace{} : known->second;
+}
+
+kzoo_status compute(kzoo_handle zoo, const blas_call& c, void* stream) {
+  kzoo_call how{};
+  how.struct_size = sizeof how;
+  how.stream = stream;
+  how.batch = c.batch;
+  how.stride_a = c.stride_a;
+  how.stride_b = c.stride_b;
+  how.stride_c = c.stride_c;
+  const auto call = [&] {
+    return kzoo_gemm_ex(zoo, static_cast<kzoo_operation>(c.transa),
+                        static_cast<kzoo_operation>(c.transb), c.m, c.n, c.k, c.alpha, c.a,
+                        KZOO_F32, c.lda, c.b, KZOO_F32, c.ldb, c.beta, c.c, KZOO_F32, c.ldc, &how);
+  };
+  const workspace own = workspace_of(c.handle);
+  how.workspace = own.memory;
+  how.workspace_bytes = own.bytes;
+  const kzoo_status status = call();
+  if (status != KZOO_WORKSPACE_TOO_SMALL || own.memory == nullptr) return status;
+  how.workspace = nullptr;
+  return call();
+}
+
+std::string reason(kzoo_status status) {
+  switch (status) {
+    case KZOO_UNSUPPORTED:
+      return "problems that no kernel takes";
+    case KZOO_DECLINED:
+      return "problems for which cuBLAS is chosen";
+    case KZOO_WORKSPACE_TOO_SMALL:
+      return "no workspace in a graph capture";
+    case KZOO_INVALID_SIZE:
+      return "leading dimensions or strides that libkzoo does not take";
+    case KZOO_NULL_POINTER:
+      return "null pointers";
+    case KZOO_UNAVAILABLE:
+      return "a kernel that cannot be prepared";
+    default:
+      return kzoo_status_name(status);
+  }
+}
+
+}  // namespace
+
+std::optional<cublasStatus_t> take(const blas_call& call) {
+  report& calls = process().calls;
+  const auto pass_on = [&](const std::string& why) {
+    if (is_verbose()) calls.passed_on(why);
+    return std::nullopt;
+  };
+  if (const char* why = objection_to(call)) return pass_on(why);
+  const inside scope;
+  const kzoo_handle zoo = current_zoo();
+  if (zoo == nullptr) return pass_on("no kernels to choose from");
+  cudaStream_t stream = nullptr;
+  const auto get_stream = real<decltype(&cublasGetStream_v2)>("cublasGetStream_v2");
+  if (get_stream == nullptr || get_stream(call.handle, &stream) != CUBLAS_STATUS_SUCCESS)
+    return pass_on("a handle without a stream");
+  const kzoo_status status = compute(zoo, call, stream);
+  if (status == KZOO_OK) {
+    if (is_verbose()) calls.took(kzoo_last_kernel());
+    return CUBLAS_STATUS_SUCCESS;
+  }
+  if (status == KZOO_ERROR || status == KZOO_LAUNCH_FAILED) {
+    // C may have been written to, so that cuBLAS would add to what is not the program's.
+    say(kzoo_last_error());
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  }
+  return pass_on(reason(status));
+}
+
+void set_workspace(cublasHandle_t handle, void* memory, std::size_t bytes) {
+  constexpr std::uintptr_t kAlignment = 256;
+  if (memory == nullptr || reinterpret_cast<std::uintptr_t>(memory) % kAlignment != 0)
+    return forget_workspace(handle);
+  state& all = process();
+  const std::lock_guard lock(all.mutex);
+  all.workspaces[handle] = {memory, bytes};
+}
+
+void forget_workspace(cublasHandle_t handle) {
+  state& all = process();
+  const std::lock_guard lock(all.mutex);
+  all.workspaces.erase(handle);
+}
+
+}  // namespace kzoo::preload

@@ -1,0 +1,21 @@
+#pragma once
+// Which products libkzoo computes in place of cuBLAS.
+
+#include "blas_call.hpp"
+
+#include <cublas_v2.h>
+
+#include <cstddef>
+#include <optional>
+
+namespace kzoo::preload {
+
+// What cuBLAS is to return, if libkzoo has taken the call; nothing if cuBLAS is to compute it. That
+// is so wherever libkzoo might do something else than the program asks for.
+std::optional<cublasStatus_t> take(const blas_call& call);
+
+// What the program does with a handle's workspace, which libkzoo then uses too.
+void set_workspace(cublasHandle_t handle, void* workspace, std::size_t bytes);
+void forget_workspace(cublasHandle_t handle);
+
+}  // namespace kzoo::preload

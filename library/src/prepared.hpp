@@ -1,0 +1,76 @@
+#pragma once
+// Problems that are ready to run: the kernel that was chosen for each, and its instance.
+
+#include "choice.hpp"
+#include "device.hpp"
+
+#include <kzoo/abi.h>
+
+#include <array>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace kzoo::library {
+
+// A kernel and its instance for one problem; or why there is none, so that a problem that no kernel
+// takes is not looked up again and again.
+class prepared {
+ public:
+  // Throws kzoo::error where the kernel cannot be created.
+  prepared(const kernel& chosen, const kzoo_problem& p, const kzoo_device& d);
+  prepared(kzoo_status status, std::string why) : status_(status), why_(std::move(why)) {}
+  ~prepared();
+  prepared(const prepared&) = delete;
+  prepared& operator=(const prepared&) = delete;
+
+  // KZOO_OK where there is a kernel.
+  kzoo_status status() const { return status_; }
+  const std::string& why() const { return why_; }
+  const kernel& chosen() const { return chosen_; }
+  std::uint64_t workspace_bytes() const { return workspace_bytes_; }
+
+  // Throws kzoo::error.
+  void run(const kzoo_arguments& arguments) const;
+
+  bool in_graph = false;  // a CUDA graph may run it at any time
+
+ private:
+  kzoo_status status_ = KZOO_OK;
+  std::string why_;
+  kernel chosen_;
+  void* instance_ = nullptr;
+  std::uint64_t workspace_bytes_ = 0;
+};
+
+// Those that were used last. An instance belongs to one problem with its alpha, beta and leading
+// dimensions, and is used on one stream alone.
+class prepared_problems {
+ public:
+  explicit prepared_problems(std::size_t most) : most_(most) {}
+
+  prepared* find(const kzoo_problem& p);
+  prepared& add(const kzoo_problem& p, std::unique_ptr<prepared> made);
+  // Those beyond the number that is kept, of which none is in a graph. The caller destroys them
+  // once the stream has done what is enqueued now.
+  std::vector<std::unique_ptr<prepared>> take_surplus();
+
+ private:
+  using key = std::array<std::uint64_t, sizeof(kzoo_problem) / sizeof(std::uint64_t)>;
+  struct hash {
+    std::size_t operator()(const key& words) const;
+  };
+  struct entry {
+    key problem;
+    std::unique_ptr<prepared> made;
+  };
+
+  std::size_t most_;
+  std::list<entry> by_use_;  // the last one first
+  std::unordered_map<key, std::list<entry>::iterator, hash> by_problem_;
+};
+
+}  // namespace kzoo::library

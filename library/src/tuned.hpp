@@ -1,0 +1,55 @@
+#pragma once
+// A tuned table: the fastest kernel for each of some problems, as measured on one kind of device.
+//
+//   { "schema": "kzoo.tuned/1",
+//     "device": { "kind": "cuda", "name": "NVIDIA H200", "compute_capability": "9.0" },
+//     "best": [
+//       { "problem": { "m": 4096, "n": 4096, "k": 4096, "dtype": "f32", "layout": "nn", "batch": 1
+//       },
+//         "kernel": "pipelined:128x256x16_s5" } ] }
+//
+// Problems are those of the runner: C is row-major. dtype, layout and batch have the defaults that
+// are shown; for the cpu, name and compute_capability are not needed. Other keys are for people.
+
+#include "choice.hpp"
+
+#include <kzoo/abi.h>
+
+#include <filesystem>
+#include <string>
+
+namespace kzoo::library {
+
+struct tuned_problem {
+  double m, n, k, batch;
+  std::string dtype, layout;
+};
+
+struct tuned_entry {
+  tuned_problem problem;
+  std::string kernel;
+};
+
+// Throws kzoo::error unless it is a table for this device.
+std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, const kzoo_device& d,
+                                          const std::string& device_name);
+
+// The kernel of the problem in the table; where that is not there or declines, of the nearest one
+// with the same types and layout, by the logarithms of its sizes; then what another chooser says.
+class tuned_choice : public chooser {
+ public:
+  tuned_choice(std::vector<tuned_entry> table, const kernel_names& names, const allowance& allowed,
+               std::unique_ptr<chooser> otherwise);
+  kernel choose(const kzoo_problem& p, const kzoo_device& d) const override;
+
+ private:
+  struct entry {
+    tuned_problem problem;
+    candidate best;
+  };
+  std::vector<entry> entries_;
+  allowance allowed_;
+  std::unique_ptr<chooser> otherwise_;
+};
+
+}  // namespace kzoo::library
