@@ -1,6 +1,8 @@
 #pragma once
 // Chooses between the kernels: by layout, alignment and how few rows or columns there are.
 
+#include <fp32/beside/common/simulated.hpp>
+
 #include "dots.hpp"
 #include "strips.hpp"
 
@@ -8,17 +10,9 @@ namespace skinny {
 
 enum class few { rows, columns };
 
-// On the cpu one division of the work is enough: the kernels are the same.
-template <int BlocksPerSm>
-struct of_cpu {};
-template <>
-struct of_cpu<2> {
-  static constexpr const char* not_simulated = "its kernels are those of s4_b8";
-};
-
 // BlocksPerSm: into how many blocks for each SM the work is divided.
 template <few kFew, int Stages, int BlocksPerSm>
-class variant : public of_cpu<BlocksPerSm> {
+class variant : public common::simulated<(BlocksPerSm > 2)> {
  public:
   using layouts = kzoo::every_layout;
   static constexpr bool batches = true;  // one product after the other

@@ -1,0 +1,48 @@
+#pragma once
+// split_k's kernel after the copies: tiles of any size, the last wave shared as in stream_k.
+
+#include <fp32/beside/common/simulated.hpp>
+#include <fp32/beside/split_k/split_k.hpp>
+
+#include "packing.hpp"
+
+namespace repacked {
+
+template <class Tile, bool kSimulated>
+class variant : public common::simulated<kSimulated> {
+ public:
+  using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;  // one product after the other
+  static constexpr unsigned compute_capability = 80;
+
+  static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
+    if (std::max(p.m, p.k) > std::int64_t{65535} * kSide)
+      return "a copy needs more blocks along gridDim.y than the 65535 that CUDA allows";
+    const char* const reason = common::too_many_tiles<Tile>(p);
+    return reason != nullptr ? reason : Tile::too_much_shared_memory(d);
+  }
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    return packing(p, true).bytes() +
+           split_k::product<Tile>::workspace_bytes(common::make_stream_k<Tile>(p, d));
+  }
+  variant(const kzoo_problem& p, const kzoo_device& d)
+      : packing_(p, true), work_(common::make_stream_k<Tile>(p, d)) {
+    split_k::product<Tile>::prepare();
+  }
+  template <kzoo::layout kLayout>
+  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
+    const auto stream = static_cast<kzoo::stream_t>(args.stream);
+    const kzoo::gemm<float> operands = packing_.pack(g, args.workspace, stream);
+    kzoo::gemm<float> c = operands;
+    c.n = g.n;
+    product_.run(operands, c, work_, static_cast<unsigned char*>(args.workspace) + packing_.bytes(),
+                 stream);
+  }
+
+ private:
+  packing packing_;
+  common::stream_k work_;
+  split_k::product<Tile> product_;
+};
+
+}  // namespace repacked
