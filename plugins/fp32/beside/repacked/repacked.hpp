@@ -8,26 +8,21 @@
 
 namespace repacked {
 
-template <class Tile, bool kSimulated>
-class variant : public common::simulated<kSimulated> {
+// The copies and the kernel, with a schedule that is decided elsewhere.
+template <class Tile>
+class product {
  public:
-  using layouts = kzoo::every_layout;
-  static constexpr bool batches = true;  // one product after the other
-  static constexpr unsigned compute_capability = 80;
-
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     if (std::max(p.m, p.k) > std::int64_t{65535} * kSide)
       return "a copy needs more blocks along gridDim.y than the 65535 that CUDA allows";
     const char* const reason = common::too_many_tiles<Tile>(p);
     return reason != nullptr ? reason : Tile::too_much_shared_memory(d);
   }
-  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
-    return packing(p, true).bytes() +
-           split_k::product<Tile>::workspace_bytes(common::make_stream_k<Tile>(p, d));
-  }
-  variant(const kzoo_problem& p, const kzoo_device& d)
-      : packing_(p, true), work_(common::make_stream_k<Tile>(p, d)) {
+  product(const packing& copies, const common::stream_k& work) : packing_(copies), work_(work) {
     split_k::product<Tile>::prepare();
+  }
+  static std::size_t workspace_bytes(const packing& copies, const common::stream_k& work) {
+    return copies.bytes() + split_k::product<Tile>::workspace_bytes(work);
   }
   template <kzoo::layout kLayout>
   void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
@@ -43,6 +38,20 @@ class variant : public common::simulated<kSimulated> {
   packing packing_;
   common::stream_k work_;
   split_k::product<Tile> product_;
+};
+
+template <class Tile, bool kSimulated>
+class variant : public common::simulated<kSimulated>, public product<Tile> {
+ public:
+  using layouts = kzoo::every_layout;
+  static constexpr bool batches = true;  // one product after the other
+  static constexpr unsigned compute_capability = 80;
+
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    return product<Tile>::workspace_bytes(packing(p, true), common::make_stream_k<Tile>(p, d));
+  }
+  variant(const kzoo_problem& p, const kzoo_device& d)
+      : product<Tile>(packing(p, true), common::make_stream_k<Tile>(p, d)) {}
 };
 
 }  // namespace repacked

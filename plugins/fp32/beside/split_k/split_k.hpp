@@ -19,8 +19,10 @@ struct tiling
     : pipelined::sliced<
           common::staged<common::warp_tiling<BM, BN, BK, WM, WN, TM, TN>, Stages, BlocksPerSm>,
           Slices> {
-  static_assert(Slices == 1 || sizeof(float) * Slices * BM * BN <= tiling::kSharedBytes,
-                "the sums of all slices are in the memory of the stages");
+  using base = typename tiling::sliced;
+  // Of the stages, or afterwards the sums of all slices.
+  static constexpr std::size_t kSharedBytes =
+      std::max(base::kSharedBytes, Slices == 1 ? 0 : sizeof(float) * Slices * BM * BN);
 };
 
 __device__ __forceinline__ float4 add(float4 x, float4 y) {
