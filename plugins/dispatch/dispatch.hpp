@@ -50,6 +50,42 @@ class split {
   guarded product_;
 };
 
+// Whole tiles, and what skinny computes beside them. The launches take turns with the workspace.
+template <class Tile>
+class tiled {
+ public:
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d, const choice& c) {
+    const kzoo_problem whole = c.beyond.whole_tiles(p);
+    std::size_t bytes = repacked::product<Tile>::workspace_bytes(
+        repacked::packing(whole, c.packed), schedule(whole, d, c.tile, c.splits));
+    if (c.beyond.rows > 0)
+      bytes = std::max(bytes, rows_kernel::workspace_bytes(c.beyond.bottom(p), d));
+    if (c.beyond.cols > 0)
+      bytes = std::max(bytes, columns_kernel::workspace_bytes(c.beyond.right(p), d));
+    return bytes;
+  }
+  tiled(const kzoo_problem& p, const kzoo_device& d, const choice& c)
+      : beyond_(c.beyond),
+        tiles_(repacked::packing(beyond_.whole_tiles(p), c.packed),
+               schedule(beyond_.whole_tiles(p), d, c.tile, c.splits)) {
+    if (beyond_.rows > 0) bottom_.emplace(beyond_.bottom(p), d);
+    if (beyond_.cols > 0) right_.emplace(beyond_.right(p), d);
+  }
+  template <kzoo::layout kLayout>
+  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
+    const int m = g.m - beyond_.rows, n = g.n - beyond_.cols;
+    tiles_.run(part_of(g, 0, m, 0, n), args);
+    if (bottom_) bottom_->run(part_of(g, m, beyond_.rows, 0, g.n), args);
+    if (right_) right_->run(part_of(g, 0, m, n, beyond_.cols), args);
+  }
+
+ private:
+  edges beyond_;
+  repacked::product<Tile> tiles_;
+  std::optional<rows_kernel> bottom_;
+  std::optional<columns_kernel> right_;
+};
+
 // The chosen kernel for a problem.
 template <bool kMaySplit>
 class chosen {
@@ -65,8 +101,7 @@ class chosen {
     switch (c.which) {
       case kernel::tiles:
         return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
-          return repacked::product<Tile>::workspace_bytes(repacked::packing(p, c.packed),
-                                                          schedule(p, d, c.tile, c.splits));
+          return tiled<Tile>::workspace_bytes(p, d, c);
         });
       case kernel::few_rows:
         return rows_kernel::workspace_bytes(p, d);
@@ -86,8 +121,7 @@ class chosen {
     switch (c.which) {
       case kernel::tiles:
         with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
-          kernel_.template emplace<repacked::product<Tile>>(repacked::packing(p, c.packed),
-                                                            schedule(p, d, c.tile, c.splits));
+          kernel_.template emplace<tiled<Tile>>(p, d, c);
         });
         break;
       case kernel::few_rows:
@@ -119,9 +153,8 @@ class chosen {
   struct kernels;
   template <class... Tile>
   struct kernels<std::tuple<Tile...>> {
-    using fp32 = std::variant<general, rows_kernel, columns_kernel, repacked::product<Tile>...>;
-    using with_split =
-        std::variant<general, rows_kernel, columns_kernel, repacked::product<Tile>..., split>;
+    using fp32 = std::variant<general, rows_kernel, columns_kernel, tiled<Tile>...>;
+    using with_split = std::variant<general, rows_kernel, columns_kernel, tiled<Tile>..., split>;
   };
 
   std::conditional_t<kMaySplit, typename kernels<tile_types>::with_split,

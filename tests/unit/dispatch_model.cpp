@@ -119,6 +119,7 @@ TEST_CASE("ragged and transposed matrices are copied, or read 4 bytes at a time"
   const choice ragged = chosen_for(4095, 4097, 4099);
   CHECK(ragged.which == kernel::tiles);
   CHECK(ragged.us > chosen_for(4096, 4096, 4096).us);
+  CHECK(ragged.beyond.cols == 1);  // which would be a column of tiles
   // Beside it, the same without copies was a candidate.
   const kzoo_problem p = problem(4095, 4097, 4099);
   const model all(p, kH200, kHopper, false);
@@ -129,6 +130,39 @@ TEST_CASE("ragged and transposed matrices are copied, or read 4 bytes at a time"
   }
   CHECK(chosen_for(problem(4096, 4096, 4096, kzoo::layout::tt)).us >
         chosen_for(4096, 4096, 4096).us);
+}
+
+TEST_CASE("rows and columns apart and whole tiles are all of C", "[dispatch]") {
+  using tile = split_k::tiling<128, 64, 32, 64, 64, 16, 8, 4, 4, 1>;
+  const auto count = [](std::int64_t m, std::int64_t n) {
+    const kzoo_problem p = problem(m, n, 10);
+    const std::vector<edges> all = edges_of<tile>(p);
+    for (const edges& e : all) {
+      const kzoo_problem whole = e.whole_tiles(p), bottom = e.bottom(p), right = e.right(p);
+      CHECK(whole.m * whole.n + bottom.m * bottom.n + right.m * right.n == m * n);
+      CHECK((e.rows == 0 || whole.m % tile::kBM == 0));
+      CHECK((e.cols == 0 || whole.n % tile::kBN == 0));
+    }
+    return all.size();
+  };
+  CHECK(count(128, 64) == 1);
+  CHECK(count(129, 64) == 2);
+  CHECK(count(128, 65) == 2);
+  CHECK(count(144, 80) == 4);
+  CHECK(count(145, 81) == 1);
+  CHECK(count(1, 1) == 1);
+
+  float a[12]{}, b[20]{}, c[15]{};  // 3 x 4, 4 x 5, 3 x 5
+  const kzoo::gemm<float> nn{3, 5, 4, 4, 5, 5, a, b, c, 1, 0};
+  const auto part = part_of(nn, 1, 2, 3, 2);
+  CHECK(part.m == 2);
+  CHECK(part.n == 2);
+  CHECK(&part.a_at(0, 0) == &nn.a_at(1, 0));
+  CHECK(&part.b_at(0, 0) == &nn.b_at(0, 3));
+  CHECK(part.c == c + 1 * 5 + 3);
+  const kzoo::gemm<float, kzoo::layout::tt> tt{3, 5, 4, 3, 4, 5, a, b, c, 1, 0};
+  CHECK(&part_of(tt, 1, 2, 3, 2).a_at(0, 2) == &tt.a_at(1, 2));
+  CHECK(&part_of(tt, 1, 2, 3, 2).b_at(2, 0) == &tt.b_at(2, 3));
 }
 
 TEST_CASE("split_fp16 is chosen where it may be, and where it pays", "[dispatch]") {
@@ -163,7 +197,7 @@ TEST_CASE("what is chosen takes the problem", "[dispatch]") {
     CHECK(std::string(reason == nullptr ? "" : reason).empty());
     CHECK(std::isfinite(c.us));
     if (c.which == kernel::tiles) {
-      const common::stream_k work = schedule(p, kH200, c.tile, c.splits);
+      const common::stream_k work = schedule(c.beyond.whole_tiles(p), kH200, c.tile, c.splits);
       CHECK(work.blocks() > 0);
       CHECK((c.splits <= 1 || c.splits <= work.k_tiles / 2));
     }
@@ -188,7 +222,12 @@ TEST_CASE("dispatch's README has what the model predicts", "[dispatch]") {
       const std::string divided = c.splits == 0  ? ", stream-K"
                                   : c.splits > 1 ? fmt::format(", {} parts", c.splits)
                                                  : "";
-      return fmt::format("{} x {}{}{}", Tile::kBM, Tile::kBN, divided, c.packed ? ", copies" : "");
+      const edges& e = c.beyond;
+      const std::string apart = e.rows > 0 || e.cols > 0
+                                    ? fmt::format(", {} rows and {} columns apart", e.rows, e.cols)
+                                    : "";
+      return fmt::format("{} x {}{}{}{}", Tile::kBM, Tile::kBN, divided, c.packed ? ", copies" : "",
+                         apart);
     });
   };
   std::string table =

@@ -12,14 +12,14 @@
 
 #include <kzoo/plugin.hpp>
 
-#include <algorithm>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 
 namespace repacked {
 
-inline constexpr int kThreads = 256, kSide = 64;  // a block copies kSide x kSide
-inline constexpr int kPadding = 32;               // rows and columns become multiples of this
+inline constexpr int kThreads = 256, kSide = 32;  // a block copies kSide x kSide
+inline constexpr int kPadding = kSide;            // rows and columns become multiples of this
 
 constexpr std::int64_t padded(std::int64_t size) {
   return (size + kPadding - 1) / kPadding * kPadding;
@@ -32,6 +32,9 @@ struct copy {
   int rows, cols;
   float* to;
   int to_rows, to_cols;
+
+  __host__ __device__ int tiles_across() const { return kzoo::ceil_div(to_cols, kSide); }
+  __host__ __device__ int tiles() const { return kzoo::ceil_div(to_rows, kSide) * tiles_across(); }
 };
 
 template <bool kTransposed>
@@ -66,12 +69,13 @@ struct copies {
   copy of[2];  // A and B
 };
 
+// A block copies a tile, first those of A, then those of B.
 __global__ void __launch_bounds__(kThreads) pack_kernel(const __grid_constant__ copies both) {
   __shared__ float tile[kSide][kSide + 1];
-  const copy& c = both.of[blockIdx.z];
-  const int row0 = static_cast<int>(blockIdx.y) * kSide,
-            col0 = static_cast<int>(blockIdx.x) * kSide;
-  if (row0 >= c.to_rows || col0 >= c.to_cols) return;
+  const int block = static_cast<int>(blockIdx.x), of_a = both.of[0].tiles();
+  const copy& c = both.of[block < of_a ? 0 : 1];
+  const int number = block < of_a ? block : block - of_a;
+  const int row0 = number / c.tiles_across() * kSide, col0 = number % c.tiles_across() * kSide;
   if (c.from_col == 1) {
     copy_tile<false>(c, row0, col0, tile);
   } else {
@@ -94,6 +98,11 @@ class packing {
   }
 
   bool any() const { return a_ || b_; }
+  // Whether the blocks that copy can be counted in an int.
+  bool countable() const {
+    const std::int64_t m = padded(m_) / kSide, n = padded(n_) / kSide, k = padded(k_) / kSide;
+    return (a_ ? m * k : 0) + (b_ ? k * n : 0) < INT_MAX / 2;
+  }
   std::size_t bytes() const {
     return sizeof(float) * static_cast<std::size_t>(a_size() + b_size());
   }
@@ -122,8 +131,7 @@ class packing {
       of.b = b.to, of.ldb = b.to_cols, of.n = kzoo::ceil_div(g.n, 4) * 4;
     }
     of.k = static_cast<int>(padded(g.k));
-    kzoo::launch({.grid = dim3(kzoo::ceil_div(std::max(a.to_cols, b.to_cols), kSide),
-                               kzoo::ceil_div(std::max(a.to_rows, b.to_rows), kSide), 2),
+    kzoo::launch({.grid = dim3(a.tiles() + b.tiles()),
                   .block = dim3(kThreads),
                   .max_threads = kThreads,
                   .stream = stream},

@@ -13,8 +13,7 @@ template <class Tile>
 class product {
  public:
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    if (std::max(p.m, p.k) > std::int64_t{65535} * kSide)
-      return "a copy needs more blocks along gridDim.y than the 65535 that CUDA allows";
+    if (!packing(p, true).countable()) return "a copy of A and B has more than 2^30 tiles";
     const char* const reason = common::too_many_tiles<Tile>(p);
     return reason != nullptr ? reason : Tile::too_much_shared_memory(d);
   }

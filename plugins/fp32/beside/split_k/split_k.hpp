@@ -7,6 +7,7 @@
 
 #include <fp32/13_pipelined/sliced_k.hpp>
 #include <fp32/beside/common/arrivals.hpp>
+#include <fp32/beside/common/simulated.hpp>
 #include <fp32/common/async_copies.hpp>
 
 #include "schedule.hpp"
@@ -219,8 +220,8 @@ class product {
   persistent::run_numbers numbers_;
 };
 
-template <class Tile>
-class variant {
+template <class Tile, bool kSimulated>
+class variant : public common::simulated<kSimulated> {
  public:
   static constexpr unsigned compute_capability = 80;
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
