@@ -14,13 +14,14 @@ class variant {
     return architecture_of(d) != nullptr ? nullptr : "it is built for sm_90a alone";
   }
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    return chosen<kMaySplit>::choose(p, modelled(d)) ? nullptr
-                                                     : "no kernel has a grid for so many tiles";
+    return kernels::choose(p, modelled(d)) ? nullptr : "no kernel has a grid for so many tiles";
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
-    return chosen<kMaySplit>::workspace_bytes(p, modelled(d));
+    const kzoo_device of = modelled(d);
+    return kernels::workspace_bytes(p, of, kernels::choose(p, of).value());
   }
-  variant(const kzoo_problem& p, const kzoo_device& d) : kernel_(p, modelled(d)) {}
+  variant(const kzoo_problem& p, const kzoo_device& d)
+      : kernel_(p, modelled(d), kernels::choose(p, modelled(d)).value()) {}
 
   template <class Gemm>
   void run(const Gemm& g, const kzoo_arguments& args) const {
@@ -28,7 +29,9 @@ class variant {
   }
 
  private:
-  chosen<kMaySplit> kernel_;
+  using kernels = chosen<kMaySplit>;
+
+  kernels kernel_;
 };
 
 struct fp32 : variant<false> {

@@ -90,14 +90,14 @@ class tiled {
 template <bool kMaySplit>
 class chosen {
  public:
+  // Nothing where no kernel can do the problem.
   static std::optional<choice> choose(const kzoo_problem& p, const kzoo_device& d) {
     const architecture* of = architecture_of(d);
     if (of == nullptr) return std::nullopt;
     const model all(p, d, *of, kMaySplit);
     return all.best() == nullptr ? std::nullopt : std::optional(*all.best());
   }
-  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
-    const choice c = choose(p, d).value();
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d, const choice& c) {
     switch (c.which) {
       case kernel::tiles:
         return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
@@ -116,8 +116,7 @@ class chosen {
     return 0;
   }
 
-  chosen(const kzoo_problem& p, const kzoo_device& d) {
-    const choice c = choose(p, d).value();
+  chosen(const kzoo_problem& p, const kzoo_device& d, const choice& c) {
     switch (c.which) {
       case kernel::tiles:
         with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {

@@ -70,7 +70,8 @@ struct copies {
 };
 
 // A block copies a tile, first those of A, then those of B.
-__global__ void __launch_bounds__(kThreads) pack_kernel(const __grid_constant__ copies both) {
+inline __global__ void __launch_bounds__(kThreads)
+    pack_kernel(const __grid_constant__ copies both) {
   __shared__ float tile[kSide][kSide + 1];
   const int block = static_cast<int>(blockIdx.x), of_a = both.of[0].tiles();
   const copy& c = both.of[block < of_a ? 0 : 1];
