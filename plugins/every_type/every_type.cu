@@ -6,6 +6,8 @@
 
 #include <kzoo/plugin.hpp>
 
+#include "smem.hpp"
+
 namespace {
 
 template <class Gemm>
@@ -17,26 +19,6 @@ __global__ void naive_kernel(Gemm batch) {
   typename Gemm::accumulator_type acc = 0;
   for (int k = 0; k < g.k; ++k) acc += g.product(g.a_at(row, k), g.b_at(k, col));
   g.store(row, col, acc);
-}
-
-template <int kTile, class Gemm>
-__global__ void smem_kernel(Gemm batch) {
-  __shared__ typename Gemm::a_type a_tile[kTile][kTile];  // (BM, BK)
-  __shared__ typename Gemm::b_type b_tile[kTile][kTile];  // (BK, BN)
-  const auto g = batch[blockIdx.z];
-  const int tx = threadIdx.x, ty = threadIdx.y;
-  const int row = blockIdx.y * kTile + ty, col = blockIdx.x * kTile + tx;
-
-  typename Gemm::accumulator_type acc = 0;
-  for (int k0 = 0; k0 < g.k; k0 += kTile) {
-    a_tile[ty][tx] = g.a_or_zero(row, k0 + tx);
-    b_tile[ty][tx] = g.b_or_zero(k0 + ty, col);
-    __syncthreads();  // the tiles are complete
-#pragma unroll
-    for (int k = 0; k < kTile; ++k) acc += g.product(a_tile[ty][k], b_tile[k][tx]);
-    __syncthreads();  // all threads have read them
-  }
-  g.store_inside(row, col, acc);
 }
 
 struct everything {
@@ -58,7 +40,7 @@ struct smem : everything {
                   kzoo::to<signed char, int>, kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>>;
   using grid = kzoo::tile_grid<16, 16>;
   template <class Gemm>
-  static constexpr auto kernel = smem_kernel<16, Gemm>;
+  static constexpr auto kernel = every_type::smem_kernel<16, Gemm>;
 };
 
 }  // namespace

@@ -14,24 +14,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tensor_cores/common/run_numbers.hpp>
 #include <tensor_cores/common/stream_k_schedule.hpp>
 
 namespace persistent {
-
-// Each time another of all numbers of 64 bits but 0, in an order without pattern (splitmix64).
-class run_numbers {
- public:
-  unsigned long long next() const {
-    std::uint64_t x = runs_ += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    x ^= x >> 31;
-    return x == 0 ? next() : x;
-  }
-
- private:
-  mutable std::uint64_t runs_ = reinterpret_cast<std::uintptr_t>(this);
-};
 
 template <class Tile>
 struct partial_sums {

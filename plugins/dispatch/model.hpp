@@ -1,0 +1,215 @@
+#pragma once
+// Which kernel, tile and schedule for a problem: all candidates are enumerated, those that cannot
+// do it are left out under the reason, and the one with the least time is taken. That is, for each,
+//
+//   launch + start + max(FMAs in whole waves, bytes from L2, bytes from DRAM) + fix-up
+//   + copies + edges
+
+#include "architecture.hpp"
+#include "edges.hpp"
+#include "tiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dispatch {
+
+enum class kernel { tiles, few_rows, few_columns, split_fp16, general };
+
+struct choice {
+  kernel which;
+  double us;            // predicted
+  int tile = 0;         // of tile_types
+  int splits = 1;       // parts of K; 0: stream-K
+  bool packed = false;  // ragged operands are copied, and not only transposed ones
+  edges beyond{};       // rows and columns of C that skinny computes
+};
+
+// The schedule of tile number `tile`.
+inline common::stream_k schedule(const kzoo_problem& p, const kzoo_device& d, int tile,
+                                 int splits) {
+  return with_tile(tile, [&]<class Tile>(std::type_identity<Tile>) {
+    return splits == 0 ? common::make_stream_k<Tile>(p, d)
+                       : split_k::product<Tile>::divided(p, d, splits);
+  });
+}
+
+class model {
+ public:
+  // `may_split`: split_fp16 is a candidate.
+  model(const kzoo_problem& p, const kzoo_device& d, const architecture& of, bool may_split)
+      : p_(p),
+        d_(d),
+        of_(of),
+        sms_(std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u)),
+        products_(static_cast<double>(std::max<std::int64_t>(p.batch, 1))) {
+    for (int tile = 0; tile < kTiles; ++tile) add_tiles(tile);
+    add_skinny<rows_kernel>(kernel::few_rows, p.m, rows_us(p));
+    add_skinny<columns_kernel>(kernel::few_columns, p.n, columns_us(p));
+    if (may_split) add_split();
+    add_general();
+  }
+
+  // Empty where nothing can do the problem.
+  const std::vector<choice>& candidates() const { return candidates_; }
+  const choice* best() const {
+    const auto less = [](const choice& x, const choice& y) { return x.us < y.us; };
+    const auto least = std::min_element(candidates_.begin(), candidates_.end(), less);
+    return least == candidates_.end() ? nullptr : &*least;
+  }
+
+ private:
+  double dram_us(const kzoo_problem& p) const {
+    const double m = static_cast<double>(p.m), n = static_cast<double>(p.n);
+    const double k = static_cast<double>(p.k);
+    return (4 * k * (m + n) + 4 * m * n * (p.beta != 0 ? 2 : 1)) / of_.dram_bytes_per_us;
+  }
+  double copies_us(const repacked::packing& copies) const {
+    return copies.any() ? of_.launch_us + copies.moved() / of_.copy_bytes_per_us : 0;
+  }
+  void add(choice c) {
+    c.us *= products_;  // one after the other
+    candidates_.push_back(c);
+  }
+
+  void add_tiles(int tile) {
+    with_tile(tile, [&]<class Tile>(std::type_identity<Tile>) {
+      if (repacked::product<Tile>::supports(p_, d_) != nullptr) return;  // too many tiles
+      for (const edges& beyond : edges_of<Tile>(p_)) add_tiles<Tile>(tile, beyond);
+    });
+  }
+
+  template <class Tile>
+  void add_tiles(int tile, const edges& beyond) {
+    const kzoo_problem p = beyond.whole_tiles(p_);
+    double edges_us = 0;
+    if (beyond.rows > 0) {
+      if (rows_kernel::supports(beyond.bottom(p_), d_) != nullptr) return;  // K has too many parts
+      edges_us += rows_us(beyond.bottom(p_));
+    }
+    if (beyond.cols > 0) {
+      if (columns_kernel::supports(beyond.right(p_), d_) != nullptr) return;  // the same
+      edges_us += columns_us(beyond.right(p_));
+    }
+    // What is not transposed is copied only if it cannot be read 16 bytes at a time.
+    const repacked::packing all(p, true), transposed(p, false);
+    const common::stream_k whole = schedule(p, d_, tile, 1);
+    for (const bool packed : {false, true}) {
+      const repacked::packing& copies = packed ? all : transposed;
+      if (packed && all.bytes() == transposed.bytes()) continue;  // nothing is ragged
+      const bool ragged = all.bytes() != transposed.bytes() && !copies.any();
+      const double efficiency =
+          of_.tile_efficiency[static_cast<std::size_t>(tile)] * (ragged ? of_.ragged : 1);
+      // FMAs of a block in one k tile, in us, as if it had the SM for itself and warps enough.
+      const double k_tile_us = double(Tile::kBM) * Tile::kBN * Tile::kBK /
+                               (of_.fmas_per_cycle * of_.cycles_per_us * efficiency);
+      for (int splits = 0; splits <= split_k::kMostSplits; ++splits) {
+        // A part has two k tiles at least, so that there is something to overlap.
+        if (splits > 1 && splits > whole.k_tiles / 2) continue;
+        // More than four waves of parts gain nothing that fewer parts do not.
+        if (splits > 1 && double(whole.tiles()) * splits > 4.0 * Tile::kBlocksPerSm * sms_)
+          continue;
+        const common::stream_k work = schedule(p, d_, tile, splits);
+        if (splits == 0 && work.sk_blocks == 0) continue;  // stream-K would gain nothing
+        add({.which = kernel::tiles,
+             .us = tiles_us<Tile>(p, work, splits, k_tile_us) + copies_us(copies) + edges_us,
+             .tile = tile,
+             .splits = splits,
+             .packed = packed,
+             .beyond = beyond});
+      }
+    }
+  }
+
+  template <class Tile>
+  double tiles_us(const kzoo_problem& p, const common::stream_k& work, int splits,
+                  double k_tile_us) const {
+    const double tiles = work.tiles();
+    double fmas_us = 0;
+    if (splits == 0) {  // an equal share for each SM
+      fmas_us = std::ceil(tiles * work.k_tiles / sms_) * k_tile_us;
+    } else {
+      const double part_us = std::ceil(double(work.k_tiles) / splits) * k_tile_us;
+      const double wave = double(Tile::kBlocksPerSm) * sms_, blocks = tiles * splits;
+      const double whole = std::floor(blocks / wave), rest = blocks - whole * wave;
+      const double on_an_sm = std::ceil(rest / sms_);  // of the last wave
+      constexpr int kEnough = 8;                       // warps: two for each scheduler
+      const bool few_warps = on_an_sm * Tile::kBlockThreads / 32 < kEnough;
+      fmas_us = whole * Tile::kBlocksPerSm * part_us +
+                on_an_sm * part_us / (few_warps ? of_.half_the_warps : 1);
+    }
+    const double shared = splits == 0 ? work.sk_tiles() : splits > 1 ? tiles : 0;
+    const double each = splits == 0 ? work.sk_blocks / std::max(shared, 1.0) + 1 : splits;
+    const double parts_bytes = 2.0 * shared * each * Tile::kBM * Tile::kBN * sizeof(float);
+    const double l2_us =
+        (4.0 * tiles * work.k_tiles * Tile::kBK * (Tile::kBM + Tile::kBN)) / of_.l2_bytes_per_us;
+    const double start_us = of_.launch_us + of_.start_us;
+    const double fixup_us =
+        shared > 0 ? of_.fixup_us + parts_bytes / of_.l2_bytes_per_us + 0.05 * each : 0;
+    return start_us + std::max({fmas_us, l2_us, dram_us(p)}) + fixup_us;
+  }
+
+  double rows_us(const kzoo_problem& p) const {
+    return skinny_us(p, p.m, p.n, p.layout_b == KZOO_COLUMN_MAJOR);
+  }
+  double columns_us(const kzoo_problem& p) const {
+    return skinny_us(p, p.n, p.m, p.layout_a == KZOO_ROW_MAJOR);
+  }
+  double skinny_us(const kzoo_problem& p, std::int64_t few, std::int64_t wide, bool along_k) const {
+    constexpr int kIssuedPerCycle = 4, kRows = 16;
+    const std::size_t size = few <= 1 ? 0 : few <= 4 ? 1 : few <= 8 ? 2 : 3;
+    const double k = static_cast<double>(p.k), groups = std::ceil(double(few) / kRows);
+    const double instructions = (along_k ? of_.dots_instructions : of_.strips_instructions)[size];
+    const double strips = std::ceil(double(wide) / skinny::kStrip);
+    const double stages = strips * std::ceil(k / skinny::kLines) * groups;
+    const double issue_us = stages * instructions / kIssuedPerCycle / (sms_ * of_.cycles_per_us);
+    const double l2_us = 4 * k * double(wide) * groups / of_.l2_bytes_per_us;
+    return of_.launch_us + of_.start_us + of_.fixup_us + std::max({issue_us, l2_us, dram_us(p)});
+  }
+  template <class Variant>
+  void add_skinny(kernel which, std::int64_t few, double us) {
+    constexpr std::int64_t kMost = 128;
+    if (few > kMost) return;                           // it is not few
+    if (Variant::supports(p_, d_) != nullptr) return;  // K has too many parts
+    add({.which = which, .us = us});
+  }
+
+  void add_split() {
+    constexpr std::int64_t kLeastK = 16;
+    if (d_.kind == KZOO_CPU) return;  // it uses wgmma
+    if (p_.k < kLeastK) return;       // fp32's bound is too tight for it: computed twice
+    // A cluster of two SMs has 256 x 128 of C, or 256 x 192 where there are many.
+    const double m = static_cast<double>(p_.m), n = static_cast<double>(p_.n);
+    const double k = static_cast<double>(p_.k), clusters = std::max(std::floor(sms_ / 2), 1.0);
+    const double tiles = std::ceil(m / 256) * std::ceil(n / 128);
+    const double tile_us = 2.0 * 256 * 128 * k / (of_.split_flops_per_us / clusters);
+    const double shares = tiles * 4 > clusters ? 1 : std::floor(clusters / tiles);
+    add({.which = kernel::split_fp16,
+         .us = of_.split_us + 8 * k * (m + n) / of_.split_pass_bytes_per_us +
+               std::max(tiles / clusters, 1 / shares) * tile_us +
+               copies_us(repacked::packing(p_, false))});
+  }
+
+  void add_general() {
+    if (kzoo::tile_grid<16, 16>::objection(p_) != nullptr) return;  // more blocks than CUDA allows
+    constexpr double kSide = 16, kAtATime = 8;                      // blocks on an SM
+    const double tiles =
+        std::ceil(double(p_.m) / kSide) * std::ceil(double(p_.n) / kSide) * products_;
+    const double waves = std::ceil(tiles / (kAtATime * sms_));
+    const double wave_us = std::ceil(double(p_.k) / kSide) * of_.general_step_us;
+    candidates_.push_back(  // all products of a batch in one launch
+        {.which = kernel::general,
+         .us = of_.launch_us + of_.start_us + std::max(waves * wave_us, dram_us(p_) * products_)});
+  }
+
+  const kzoo_problem& p_;
+  const kzoo_device& d_;
+  const architecture& of_;
+  double sms_, products_;
+  std::vector<choice> candidates_;
+};
+
+}  // namespace dispatch

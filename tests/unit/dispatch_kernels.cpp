@@ -1,0 +1,101 @@
+// Whatever dispatch may choose computes the product, in the workspace that it asks for: each of the
+// model's candidates runs in the simulator, also those that a small problem does not get.
+#include <dispatch/dispatch.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "support/catch.hpp"
+
+using namespace dispatch;
+
+namespace {
+
+// Small whole numbers: sums are exact in any order.
+float element(std::size_t i) { return static_cast<float>(static_cast<int>(i * 37 % 11) - 5); }
+
+std::vector<float> matrix(std::int64_t size) {
+  std::vector<float> all(static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = element(i);
+  return all;
+}
+
+struct counts {
+  int tiles = 0, with_edges = 0, with_copies = 0, skinny = 0;
+};
+
+template <kzoo::layout kLayout>
+void run_candidates(int m, int n, int k, counts& ran) {
+  constexpr bool kA = kzoo::is_a_transposed(kLayout), kB = kzoo::is_b_transposed(kLayout);
+  kzoo_device d{};
+  d.kind = KZOO_CPU;
+  d = modelled(d);
+  kzoo_problem p{};
+  p.struct_size = sizeof p;
+  p.m = m, p.n = n, p.k = k;
+  p.lda = (kA ? m : k) + 1, p.ldb = (kB ? k : n) + 2, p.ldc = n + 3;
+  p.layout_a = kA ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  p.layout_b = kB ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  p.alpha = 2, p.beta = 3, p.alignment = 4;
+  const std::vector<float> a = matrix(p.lda * (kA ? k : m)), b = matrix(p.ldb * (kB ? n : k));
+  const std::vector<float> before = matrix(p.ldc * m);
+
+  kzoo::gemm<float, kLayout> g{m, n, k, p.lda, p.ldb, p.ldc, a.data(), b.data(), nullptr, 2, 3};
+  std::vector<float> expected = before;
+  for (int row = 0; row < m; ++row) {
+    for (int col = 0; col < n; ++col) {
+      float sum = 0;
+      for (int i = 0; i < k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
+      float& c = expected[static_cast<std::size_t>(row * p.ldc + col)];
+      c = 2 * sum + 3 * c;
+    }
+  }
+
+  // One of each kind: undivided, two parts, stream-K.
+  std::set<std::tuple<kernel, int, int, bool, int, int>> done;
+  const model all(p, d, kHopper, false);
+  for (const choice& c : all.candidates()) {
+    if (c.splits > 2 ||
+        !done.insert({c.which, c.tile, c.splits, c.packed, c.beyond.rows, c.beyond.cols}).second)
+      continue;
+    INFO(m << " x " << n << " x " << k << ", kernel " << static_cast<int>(c.which) << ", tile "
+           << c.tile << ", " << c.splits << " parts, packed " << c.packed << ", edges "
+           << c.beyond.rows << " and " << c.beyond.cols);
+    const std::size_t bytes = chosen<false>::workspace_bytes(p, d, c);
+    constexpr float kUntouched = 12345;
+    std::vector<float> workspace(bytes / sizeof(float) + 128, kUntouched), out = before;
+    void* start = workspace.data();
+    std::size_t space = workspace.size() * sizeof(float);
+    REQUIRE(std::align(256, bytes, start, space) != nullptr);
+    kzoo_arguments args{};
+    args.struct_size = sizeof args;
+    args.workspace = start;
+    g.c = out.data();
+    chosen<false>(p, d, c).run(g, args);
+    CHECK(out == expected);
+    CHECK(std::all_of(static_cast<float*>(start) + bytes / sizeof(float),
+                      workspace.data() + workspace.size(),
+                      [](float x) { return x == kUntouched; }));
+    ran.tiles += c.which == kernel::tiles;
+    ran.with_edges += c.beyond.rows > 0 && c.beyond.cols > 0;
+    ran.with_copies += c.packed;
+    ran.skinny += c.which == kernel::few_rows || c.which == kernel::few_columns;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each candidate of the model computes the product", "[dispatch]") {
+  counts ran;
+  run_candidates<kzoo::layout::nn>(65, 66, 70, ran);
+  run_candidates<kzoo::layout::nt>(34, 67, 64, ran);
+  run_candidates<kzoo::layout::tn>(67, 33, 65, ran);
+  run_candidates<kzoo::layout::tt>(129, 65, 33, ran);
+  CHECK(ran.tiles > 20);
+  CHECK(ran.with_edges > 0);
+  CHECK(ran.with_copies > 0);
+  CHECK(ran.skinny > 0);
+}
