@@ -3,6 +3,7 @@
 
 #include "compile/cache.hpp"
 #include "compile/recipe.hpp"
+#include "results/tuning.hpp"
 
 #include <filesystem>
 #include <stdexcept>
@@ -23,10 +24,16 @@ struct compiled {
   std::string output;   // the compiler's warnings, if it is new
 };
 
-// `extra`: more options of the compiler, after those of the recipe and of the source. Throws
-// does_not_compile, input::invalid for what the source says in its `// kzoo:` lines, and
-// interrupt::interrupted.
+// `extra`: more options of the compiler, after those of the recipe and of the source. `point`: the
+// values of its parameters, which are macros for a plugin (-DBM=64), and which a kernel that is
+// none gets by the description of its launch. Throws does_not_compile, input::invalid for what the
+// source says in its `// kzoo:` lines, and interrupt::interrupted.
 compiled source_plugin(const std::filesystem::path& source, const recipe& how,
-                       const std::vector<std::string>& extra, const cache& kept);
+                       const std::vector<std::string>& extra, const cache& kept,
+                       const results::tuning_point& point = {});
+
+// A plugin of this name from a text that needs no simulator.
+std::filesystem::path generated_plugin(const std::string& name, const std::string& text,
+                                       const recipe& how, const cache& kept);
 
 }  // namespace kzoo::compile
