@@ -41,11 +41,16 @@ results::finding finding_of(const std::vector<xray::launch>& launches, const pro
 
 run::find_access_analysis access_analyses(std::vector<std::string> build_args) {
   return [args = std::move(build_args)](const results::plugin_record& plugin) {
-    const fs::path library = plugin.source.empty() ? xray::existing_build(plugin.file)
-                                                   : analysed_source(plugin.source, args);
+    constexpr double kMostSeconds = 5;
+    if (!plugin.source.empty()) {
+      return run::access_analysis([plugin, args](std::uint32_t variant, const problem& p) {
+        const analysed_variant at = analysed_source(plugin, variant, args);
+        return finding_of(xray::analyse({at.library.string(), at.variant, p, 0}, kMostSeconds), p);
+      });
+    }
+    const fs::path library = xray::existing_build(plugin.file);
     if (library.empty()) return run::access_analysis();
     return run::access_analysis([library](std::uint32_t variant, const problem& p) {
-      constexpr double kMostSeconds = 5;
       return finding_of(xray::analyse({library.string(), variant, p, 0}, kMostSeconds), p);
     });
   };

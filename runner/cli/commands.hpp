@@ -54,6 +54,10 @@ struct experiment_options {
   std::vector<std::string> batches;   // empty: as the file says
   std::vector<std::string> problems;  // by number; empty: all
   std::string tier;                   // "" : as the file says
+  // Of `tune`:
+  bool tune = false;
+  std::string baseline;                    // "" : as the file says
+  std::optional<double> budget_seconds{};  // of the search
 };
 
 // `file` may be "" with resume only: then it is the interrupted run's.
@@ -61,6 +65,10 @@ struct run_options : output_options, experiment_options {
   std::optional<std::string> resume;  // a journal; "": the newest
   bool or_resume = false;             // continue `journal` if it is there
   bool trust_folders = false;         // with resume: as in rerun_options
+};
+
+struct tune_options : run_options {
+  std::string budget;  // "60s", "5m", "1h"; "": none
 };
 
 struct profile_options : common_options, experiment_options {
@@ -177,6 +185,9 @@ int run(const run_options& options);
 // The hidden subcommand: the process of one shard, see shards/dispatch.hpp.
 int shard();
 int rerun(const rerun_options& given);
+int tune(const tune_options& options);
+// The run that tunes.
+run_options tuning_run(const tune_options& options);
 // What they run: the interrupted experiment of --resume, and that of the stored results.
 results::experiment resumed_experiment(const run_options& given);
 results::experiment repeated_experiment(const rerun_options& given);

@@ -77,9 +77,14 @@ void offer_values(word_list& found, const std::string& option, const std::string
                   const common_options& options) {
   if (option == "plugins" || option == "cell" || option == "PLUGIN" || option == "baseline") {
     offer_plugins(found, typed, options);
+  } else if (option == "sort") {
+    found = {"name", "speedup", "time"};
   } else if (option == "FILE") {
     found = experiment::known_experiments(config_path());
     offer_files(found, typed, {".toml"});
+  } else if (option == "SOURCE_OR_FILE") {
+    found = experiment::known_experiments(config_path());
+    offer_files(found, typed, {".toml", ".cu", ".cpp"});
   } else if (option == "RESULT" || option == "resume") {
     offer_files(found, typed, {".json", ".jsonl"});
     if (typed.find('/') == std::string::npos) offer_files(found, "results/", {".json", ".jsonl"});

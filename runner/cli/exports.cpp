@@ -6,7 +6,9 @@
 #include "report/junit.hpp"
 #include "report/report.hpp"
 #include "results/experiment.hpp"
+#include "results/tuned.hpp"
 #include "storage/results_json.hpp"
+#include "storage/tuned_json.hpp"
 
 #include <fmt/format.h>
 
@@ -75,7 +77,7 @@ void render(const results::document& d, format f, const report::shown_options& s
       return report::write_junit(d, out);
     case format::markdown:
       return out(report::full_report(
-          d, {report::medium::markdown, report::kNoLimit, shown.simulator_times}));
+          d, {report::medium::markdown, report::kNoLimit, shown.simulator_times, shown.sort}));
   }
 }
 
@@ -92,7 +94,10 @@ exports::exports(const output_options& options, const std::filesystem::path& sou
 
 void exports::write(const results::document& d) {
   for (const entry& e : entries_) {
-    render(d, e.format, shown_, [&](std::string_view text) { e.file->append(text); });
+    if (e.format == format::json && d.experiment.overridden.tune)
+      e.file->append(storage::to_text(results::tuned_of(d)));
+    else
+      render(d, e.format, shown_, [&](std::string_view text) { e.file->append(text); });
     e.file->finish();
   }
 }

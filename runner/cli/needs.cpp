@@ -41,6 +41,8 @@ needs needs_of(const run_options& o) {
   return {{o.device}, {}, true};
 }
 
+needs needs_of(const tune_options& o) { return needs_of(tuning_run(o)); }
+
 needs needs_of(const rerun_options& o) { return of_experiment(repeated_experiment(o)); }
 
 needs needs_of(const validate_options& o) {

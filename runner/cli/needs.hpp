@@ -19,6 +19,7 @@ struct needs {
 // What the options of a command come to. Nothing is loaded or measured, and no GPU is asked. Throws
 // where the command itself would refuse them.
 needs needs_of(const run_options& o);  // of check, too
+needs needs_of(const tune_options& o);
 needs needs_of(const rerun_options& o);
 needs needs_of(const validate_options& o);
 needs needs_of(const profile_options& o);

@@ -8,6 +8,7 @@
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "report/terminal.hpp"
+#include "results/best.hpp"
 #include "run/device_memory.hpp"
 #include "run/document_head.hpp"
 #include "run/execution.hpp"
@@ -102,6 +103,8 @@ int report_end(const document& d, const storage::journal* journal, const std::st
   if (journal != nullptr && (!terminal.quiet || !all_stored || !shown)) {
     print_where(d, *journal, all_stored, terminal.out);
   }
+  const bool tunes = d.experiment.overridden.tune;
+  if (tunes) report::print_tuned(d, terminal);
   const int signal = interrupt::signal_number();
   if (!d.complete() && signal != 0) {
     if (journal == nullptr) files.write(d);  // else the journal has what there is
@@ -110,7 +113,7 @@ int report_end(const document& d, const storage::journal* journal, const std::st
   if (!failure.empty() || !shown) return kNotWritten;
   if (!d.complete()) return kSomeCellFailed;  // a device was lost
   files.write(d);
-  return results::exit_code(d);
+  return tunes ? results::exit_code_of_tuning(d) : results::exit_code(d);
 }
 
 // Runs the plan and reports the results. Returns the exit code.
@@ -165,6 +168,9 @@ run_options with_recorded_options(const document& then, run_options options) {
   if (options.batches.empty()) options.batches = over.batches;
   if (options.problems.empty()) options.problems = over.problems;
   if (options.tier.empty()) options.tier = over.tier.value_or("");
+  options.tune = options.tune || over.tune;
+  if (options.baseline.empty()) options.baseline = over.baseline.value_or("");
+  if (!options.budget_seconds) options.budget_seconds = over.budget_seconds;
   if (options.build_args.empty()) options.build_args = over.build_args;
   options.in_process = options.in_process || then.invoked.in_process;
   return options;

@@ -12,6 +12,8 @@
 #include "client/plugin_client.hpp"
 #include "input/diagnostics.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -32,14 +34,23 @@ run::plugin_discovery discover_plugins(const common_options& options) {
 run::plugin_discovery discover_plugins(const common_options& options, results::experiment& e,
                                        const results::device& device) {
   run::plugin_discovery plugins = discover_plugins(options);
-  const auto add = [&](std::vector<selector>& selectors) {
-    add_files(selectors, e.file, e.overridden.build_args, device.abi.kind, plugins);
-  };
-  add(e.plugins);
+  const results::experiment written = e;
+  add_files(e.plugins, written, device.abi.kind, plugins);
   if (e.baseline) {
     std::vector<selector> baseline{*e.baseline};
-    add(baseline);
+    add_files(baseline, written, device.abi.kind, plugins);
     e.baseline = baseline.front();
+  }
+  for (const auto& [name, space] : e.spaces) {
+    const auto is_source = [&](const run::plugin_file& f) {
+      return f.name == name && !f.tuned.points.empty();
+    };
+    if (std::ranges::none_of(plugins.files(), is_source)) {
+      input::refuse(to_string(space.where),
+                    fmt::format("tune.{} is for a plugin that is named by its source, such as "
+                                "\"./{}.cu\", and none is",
+                                name, name));
+    }
   }
   return plugins;
 }
@@ -57,12 +68,16 @@ results::overrides overrides_of(const common_options& common, const experiment_o
   if (!options.device.empty()) over.device = options.device;
   if (!options.tier.empty()) over.tier = options.tier;
   // Stored with the results, which may be repeated from another folder.
-  for (const std::string& name : options.plugins) {
+  const auto absolute = [](const std::string& name) {
     const auto file = as_file(name);
-    over.plugins.push_back(file ? fs::absolute(file->path).lexically_normal().string() +
-                                      (file->variant.empty() ? "" : ':' + file->variant)
-                                : name);
-  }
+    return file ? fs::absolute(file->path).lexically_normal().string() +
+                      (file->variant.empty() ? "" : ':' + file->variant)
+                : name;
+  };
+  for (const std::string& name : options.plugins) over.plugins.push_back(absolute(name));
+  if (!options.baseline.empty()) over.baseline = absolute(options.baseline);
+  over.tune = options.tune;
+  over.budget_seconds = options.budget_seconds;
   over.sizes = options.sizes;
   over.layouts = options.layouts;
   over.batches = options.batches;
@@ -100,11 +115,17 @@ run::plan plan_on(results::experiment e, results::device device, const common_op
   return plan;
 }
 
+static bool is_simulated(const run::loaded_plugin& p) {
+  return !p.record.description || p.record.description->simulated();
+}
+
 run::plan plan_for(results::experiment e, const common_options& options) {
   std::vector<results::device> all = devices::find_all(e.device);
   if (all.size() > 1 && options.in_process) {
     input::refuse("--in-process", "it is for one device; name it: --device cuda:N");
   }
+  if (all.size() > 1 && e.timing.budget_seconds)
+    input::refuse("--budget", "it is for one device; name it: --device cuda:N");
   if (e.timing.fresh_processes && options.in_process) {
     input::refuse("--in-process",
                   "the experiment's timing.fresh_processes needs a process for each turn");
@@ -113,6 +134,9 @@ run::plan plan_for(results::experiment e, const common_options& options) {
     std::ranges::for_each(all, require_locked_clocks);
   const bool is_timed = e.timing.enabled;
   run::plan plan = plan_on(std::move(e), all.front(), options);
+  // A simulation's time says nothing, so that only the verdicts are left.
+  if (plan.experiment.overridden.tune && std::ranges::all_of(plan.plugins, is_simulated))
+    plan.experiment.timing.enabled = false;
   for (const std::string& folder : options.plugin_folders) {
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
   }

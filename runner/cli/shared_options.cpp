@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <map>
+#include <string>
+
 namespace kzoo::cli {
 
 void add_file(CLI::App& app, const char* flag, std::string& name, const char* help) {
@@ -35,8 +38,9 @@ void add_common(CLI::App& app, common_options& o) {
                "Load plugins into this process, for debuggers and profilers; a crash ends it");
 }
 
-CLI::Option* add_experiment(CLI::App& app, experiment_options& o) {
-  auto* file = app.add_option("FILE", o.file, "Experiment file; also looked up under configs/");
+CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* name,
+                            const char* help) {
+  auto* file = app.add_option(name, o.file, help);
   app.add_option("--device", o.device, "auto, cpu, cuda, cuda:N or cuda:all; default: the file's")
       ->type_name("NAME");
   add_words(app, "--plugins", o.plugins,
@@ -69,7 +73,14 @@ void add_show_errors(CLI::App& app, bool& show_errors) {
 }
 
 void add_shown(CLI::App& app, report::shown_options& shown) {
-  app.add_flag("--wide", shown.wide, "Tables with all columns, however narrow the terminal is");
+  app.add_flag("--wide", shown.wide,
+               "Tables with all columns and variants, however small the terminal is");
+  const std::map<std::string, report::sort_key> keys{{"speedup", report::sort_key::speedup},
+                                                     {"time", report::sort_key::time},
+                                                     {"name", report::sort_key::name}};
+  app.add_option("--sort", shown.sort, "Order of the kernels of a problem: speedup, time or name")
+      ->type_name("KEY")
+      ->transform(CLI::CheckedTransformer(keys).description(""));
   app.add_flag("--simulator-times", shown.simulator_times,
                "How long simulations took, too; it says nothing about a GPU");
 }

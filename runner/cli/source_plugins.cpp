@@ -1,10 +1,13 @@
 #include "cli/source_plugins.hpp"
 
 #include "cli/commands.hpp"
+#include "compile/description.hpp"
 #include "compile/project.hpp"
 #include "compile/source_plugin.hpp"
+#include "compile/tuned_plugin.hpp"
 #include "core/kernel_id.hpp"
 #include "devices/devices.hpp"
+#include "experiment/tuning_space.hpp"
 #include "input/diagnostics.hpp"
 #include "manifest/pack.hpp"
 #include "os/files.hpp"
@@ -30,11 +33,86 @@ constexpr std::array kCompiledKernels{".cubin", ".fatbin", ".ptx"};
 }
 
 compile::compiled compile_for(const std::string& device, const fs::path& source,
-                              const compile::build_request& asked, const compile::cache& kept) {
+                              const compile::build_request& asked, const compile::cache& kept,
+                              const results::tuning_point& point = {}) {
   const compile::recipe how = compile::read_recipe(recipe_folder(), device);
-  compile::compiled made = compile::source_plugin(source, how, asked, kept);
+  compile::compiled made = compile::source_plugin(source, how, asked, kept, point);
   if (made.is_new) print_to(stderr, "{}compiled {} for {}\n", made.output, source.string(), device);
   return made;
+}
+
+// Without "." in it. A ".." stays: the folder before it may be a link.
+fs::path absolute_of(const fs::path& path) {
+  fs::path whole;
+  for (const fs::path& part : fs::absolute(path))
+    if (part != ".") whole /= part;
+  return whole;
+}
+
+// What decides how the plugins of files are built.
+struct build_options {
+  const results::experiment& experiment;
+  kzoo_device_kind kind;
+  // Of each file, the variants that are wanted: patterns; "": all.
+  std::map<fs::path, std::vector<std::string>> variants{};
+
+  const std::vector<std::string>& arguments() const { return experiment.overridden.build_args; }
+};
+
+// The space that the source is tuned over, if it is.
+std::optional<results::tuning_space> space_of(const fs::path& source, const build_options& how) {
+  const compile::description d =
+      compile::describe(source, source.string(), compile::read_source(source, source.string()));
+  const auto given = how.experiment.spaces.find(source.stem().string());
+  std::optional<results::tuning_space> space = compile::tuning_space_in(d);
+  if (given != how.experiment.spaces.end()) space = given->second;
+  if (space) compile::require_used(*space, d, source);
+  return space;
+}
+
+// Leaves the points whose variants are wanted.
+std::vector<results::tuning_point> wanted_points(const results::tuning_space& space,
+                                                 const std::vector<std::string>& patterns,
+                                                 const selector& s) {
+  std::vector<results::tuning_point> points = experiment::points_of(space);
+  const std::string example = results::point_name(points.front());
+  std::erase_if(points, [&](const results::tuning_point& point) {
+    const std::string name = results::point_name(point);
+    return std::ranges::none_of(patterns, [&](const std::string& pattern) {
+      // That of a source with several variants begins with one of them.
+      return pattern.empty() || matches("p:" + pattern, "p", name) ||
+             results::is_variant_of(pattern, name);
+    });
+  });
+  if (points.empty()) {
+    refuse(s, fmt::format("{} names no point of the space that the source is tuned over; one of "
+                          "them is {}",
+                          input::in_quotes(s.text), example));
+  }
+  return points;
+}
+
+run::plugin_file tuned_file(const fs::path& source, const results::tuning_space& space,
+                            const selector& s, const build_options& options,
+                            const compile::cache& kept) {
+  const std::string device = devices::kind_name(options.kind);
+  const compile::recipe how = compile::read_recipe(recipe_folder(), device);
+  compile::tuned_plugin made = compile::make_tuned_plugin(
+      source, how, {options.arguments(), {}}, kept,
+      wanted_points(space, options.variants.at(fs::canonical(source)), s));
+  const auto& points = made.builds.points;
+  const auto failed = std::ranges::count_if(
+      points, [](const results::built_point& p) { return !p.why_not.empty(); });
+  if (made.builds.from_cache < points.size()) {
+    print_to(stderr, "{}compiled {} points of {} for {} in {:.1f} s{}{}\n", made.output,
+             points.size() - made.builds.from_cache, source.string(), device, made.builds.seconds,
+             made.builds.from_cache > 0
+                 ? fmt::format(", {} more were in the cache", made.builds.from_cache)
+                 : "",
+             failed > 0 ? fmt::format("; {} do not compile", failed) : "");
+  }
+  return {source.stem().string(), std::move(made.library), options.kind, absolute_of(source),
+          std::move(made.builds)};
 }
 
 // A plugin of the compiled kernels that a manifest names.
@@ -47,18 +125,8 @@ fs::path packed(const fs::path& manifest, const compile::cache& kept) {
   return kept.store(begun.path(), key, file, {manifest.string()});
 }
 
-// Without "." in it. A ".." stays: the folder before it may be a link.
-fs::path absolute_of(const fs::path& path) {
-  fs::path whole;
-  for (const fs::path& part : fs::absolute(path))
-    if (part != ".") whole /= part;
-  return whole;
-}
-
-// The plugin in a file that is no library. `where`: who names it.
-run::plugin_file plugin_in(const fs::path& path, const std::string& where,
-                           const compile::build_request& asked, kzoo_device_kind kind,
-                           const compile::cache& kept) {
+// Refuses a file that no plugin can be made of. `where`: who names it.
+void check_file(const fs::path& path, const std::string& where) {
   const std::string name = path.stem().string();
   if (!is_identifier(name)) {
     input::refuse(where,
@@ -66,26 +134,37 @@ run::plugin_file plugin_in(const fs::path& path, const std::string& where,
                               "make a name, so rename the file",
                               name));
   }
-  if (path.extension() == ".toml") return {name, packed(fs::canonical(path), kept), KZOO_CUDA};
   if (std::ranges::count(kCompiledKernels, path.extension()) > 0) {
     input::refuse(where,
                   fmt::format("{} says nothing of how its kernels are launched; name a manifest "
                               "that does: docs/compiled-kernels.md",
                               path.string()));
   }
+}
+
+// The plugin in a file that is no library.
+run::plugin_file plugin_in(const fs::path& path, const compile::build_request& asked,
+                           kzoo_device_kind kind, const compile::cache& kept) {
+  const std::string name = path.stem().string();
+  if (path.extension() == ".toml") return {name, packed(fs::canonical(path), kept), KZOO_CUDA};
   fs::path library = compile_for(devices::kind_name(kind), path, asked, kept).library;
   return {name, std::move(library), kind, absolute_of(path)};
 }
 
 // The plugins in what a selector names: one, or those of a project.
 std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s,
-                                         const std::vector<std::string>& build_args,
-                                         kzoo_device_kind kind) {
+                                         const build_options& options) {
+  const kzoo_device_kind kind = options.kind;
+  const std::string device = devices::kind_name(kind);
   if (path.extension() == ".so") return {{path.stem().string(), absolute_of(path), 0}};
   const compile::cache kept;
-  if (!fs::is_directory(path))
-    return {plugin_in(path, to_string(s.where), {build_args, {}}, kind, kept)};
-  const std::string device = devices::kind_name(kind);
+  if (!fs::is_directory(path)) {
+    check_file(path, to_string(s.where));
+    if (path.extension() != ".toml")
+      if (const auto space = space_of(path, options))
+        return {tuned_file(path, *space, s, options, kept)};
+    return {plugin_in(path, {options.arguments(), {}}, kind, kept)};
+  }
   if (!fs::exists(path / "CMakeLists.txt")) {
     refuse(s, fmt::format("{} has no CMakeLists.txt; name a source in it, or a folder with plugins "
                           "by --plugin-dir",
@@ -124,9 +203,15 @@ fs::path path_of(const selector& s, const file_selector& file, const fs::path& e
 
 }  // namespace
 
-void add_files(std::vector<selector>& selectors, const fs::path& experiment_file,
-               const std::vector<std::string>& build_args, kzoo_device_kind kind,
-               run::plugin_discovery& plugins) {
+void add_files(std::vector<selector>& selectors, const results::experiment& e,
+               kzoo_device_kind kind, run::plugin_discovery& plugins) {
+  build_options options{e, kind};
+  const auto want = [&](const selector& s) {
+    if (const auto file = as_file(s.text))
+      options.variants[fs::canonical(path_of(s, *file, e.file))].push_back(file->variant);
+  };
+  std::ranges::for_each(e.plugins, want);
+  if (e.baseline) want(*e.baseline);
   std::map<fs::path, std::vector<run::plugin_file>> made;
   std::map<std::string, fs::path> paths;  // by the plugin's name
   std::vector<selector> named;
@@ -136,9 +221,9 @@ void add_files(std::vector<selector>& selectors, const fs::path& experiment_file
       named.push_back(s);
       continue;
     }
-    const fs::path path = path_of(s, *file, experiment_file);
+    const fs::path path = path_of(s, *file, e.file);
     const auto [known, is_new] = made.try_emplace(fs::canonical(path));
-    if (is_new) known->second = plugins_in(path, s, build_args, kind);
+    if (is_new) known->second = plugins_in(path, s, options);
     for (const run::plugin_file& p : known->second) {
       named.push_back({file->variant.empty() ? p.name : p.name + ':' + file->variant, s.where});
       if (!is_new) continue;
@@ -154,10 +239,6 @@ void add_files(std::vector<selector>& selectors, const fs::path& experiment_file
   selectors = std::move(named);
 }
 
-fs::path analysed_source(const fs::path& source, const std::vector<std::string>& build_args) {
-  return compile_for("cpu-xray", source, {build_args, {}}, compile::cache()).library;
-}
-
 fs::path compiled_library(const fs::path& file, kzoo_device_kind kind,
                           const compile::build_request& asked) {
   const std::string name = file.string();
@@ -171,7 +252,24 @@ fs::path compiled_library(const fs::path& file, kzoo_device_kind kind,
   if (file.extension() == ".so") input::refuse(name, "is compiled already");
   if (file.extension() == ".toml" && kind != KZOO_CUDA)
     input::refuse(name, "compiled kernels run on a GPU alone: leave --device out");
-  return plugin_in(file, name, asked, kind, compile::cache()).file;
+  check_file(file, name);
+  return plugin_in(file, asked, kind, compile::cache()).file;
+}
+
+analysed_variant analysed_source(const results::plugin_record& plugin, std::uint32_t variant,
+                                 const std::vector<std::string>& build_args) {
+  results::tuning_point values;
+  // In a build of its point alone, the variants of other points are not before it.
+  std::uint32_t before = 0;
+  const auto& variants = plugin.description->variants;
+  const results::built_point* const point = plugin.tuned.point_of(variants.at(variant).id);
+  if (point != nullptr) {
+    values = point->values;
+    while (plugin.tuned.point_of(variants.at(before).id) != point) ++before;
+  }
+  const compile::compiled made =
+      compile_for("cpu-xray", plugin.source, {build_args, {}}, compile::cache(), values);
+  return {made.library, variant - before};
 }
 
 }  // namespace kzoo::cli

@@ -5,22 +5,27 @@
 #include "results/experiment.hpp"
 #include "run/plugin_discovery.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 namespace kzoo::cli {
 
-// Selectors that name files, compiled for the device if they are sources, and added to the plugins;
-// the selectors name the plugins then. Relative to the experiment file where that names them, else
-// to the working folder. Throws input::invalid, and compile::does_not_compile.
-void add_files(std::vector<selector>& selectors, const std::filesystem::path& experiment_file,
-               const std::vector<std::string>& build_args, kzoo_device_kind kind,
-               run::plugin_discovery& plugins);
+// Selectors of the experiment that name files, compiled for the device if they are sources, and
+// added to the plugins; the selectors name the plugins then. Relative to the experiment file where
+// that names them, else to the working folder. Throws input::invalid, and
+// compile::does_not_compile.
+void add_files(std::vector<selector>& selectors, const results::experiment& e,
+               kzoo_device_kind kind, run::plugin_discovery& plugins);
 
-// The analysed build of a plugin that was compiled from this source.
-std::filesystem::path analysed_source(const std::filesystem::path& source,
-                                      const std::vector<std::string>& build_args);
+// A variant of a plugin that was compiled from its source, in a build that records its accesses.
+struct analysed_variant {
+  std::filesystem::path library;
+  std::uint32_t variant;
+};
+analysed_variant analysed_source(const results::plugin_record& plugin, std::uint32_t variant,
+                                 const std::vector<std::string>& build_args);
 
 // The library that a source is compiled to for the device, or a manifest and its kernels are packed
 // into. No device is asked. Throws input::invalid, and compile::does_not_compile.

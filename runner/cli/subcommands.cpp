@@ -39,13 +39,7 @@ int run_what_is_named(const run_options& o) {
   return run(o);
 }
 
-void add_run(CLI::App& runner, call& c) {
-  auto [app, o] =
-      add(runner, "run", "Run an experiment (`runner FILE` does too)", run_what_is_named, c);
-  add_common(app, o);
-  add_experiment(app, o);
-  add_tier(app, o);
-  add_output(app, o);
+void add_resume(CLI::App& app, run_options& o) {
   auto* resume =
       app.add_option("--resume", o.resume,
                      "Continue an interrupted run: its journal, default the newest; needs no FILE")
@@ -59,7 +53,44 @@ void add_run(CLI::App& runner, call& c) {
                "Continue --journal if it is there, once no other run writes it: for batch jobs")
       ->needs("--journal")
       ->excludes(resume);
+}
+
+void add_run(CLI::App& runner, call& c) {
+  auto [app, o] =
+      add(runner, "run", "Run an experiment (`runner FILE` does too)", run_what_is_named, c);
+  add_common(app, o);
+  add_experiment(app, o);
+  add_tier(app, o);
+  add_output(app, o);
+  add_resume(app, o);
   app.footer(kExitCodes);
+}
+
+int tune_what_is_named(const tune_options& o) {
+  if (o.file.empty() && !o.resume) throw CLI::RequiredError("SOURCE_OR_FILE");
+  return tune(o);
+}
+
+void add_tune(CLI::App& runner, call& c) {
+  auto [app, o] = add(runner, "tune", "Find the fastest variant of a kernel for each problem",
+                      tune_what_is_named, c);
+  add_common(app, o);
+  add_experiment(app, o, "SOURCE_OR_FILE",
+                 "A source such as mine.cu, with --sizes, or an experiment file");
+  add_tier(app, o);
+  app.add_option("--baseline", o.baseline, "The kernel to compare with; default: the file's")
+      ->type_name("NAME");
+  app.add_option(
+         "--budget", o.budget,
+         "Time for judging and timing, such as 60s, 5m or 1h; default: until all is decided")
+      ->type_name("TIME");
+  add_output(app, o);
+  add_resume(app, o);
+  app.footer(
+      "--json writes the best kernels (docs/tuning.md), the journal has the whole run.\n"
+      "Exit codes: 0 each problem has a best kernel, 1 one has none (also where the budget was too\n"
+      "small), or a kernel is wrong or failed, 2 bad usage or experiment file, 3 no such device, 5 the\n"
+      "results could not be written, 130 interrupted.");
 }
 
 void add_rerun(CLI::App& runner, call& c) {
@@ -350,6 +381,7 @@ void add_needs(CLI::App& runner) {
 
 void add_subcommands(CLI::App& runner, call& c) {
   add_run(runner, c);
+  add_tune(runner, c);
   add_rerun(runner, c);
   add_report(runner, c);
   add_compare(runner, c);

@@ -36,9 +36,11 @@ run::plan simulated_plan(const xray_options& options, std::vector<run::cell_name
   return plan_of_cells(load_experiment(options, options), devices::find("cpu"), options, names);
 }
 
-std::filesystem::path analysed_library(const run::plan& plan, const run::loaded_plugin& plugin) {
-  if (plugin.record.source.empty()) return xray::analysed_build(plugin.record.file);
-  return analysed_source(plugin.record.source, plan.experiment.overridden.build_args);
+analysed_variant analysed_build(const run::plan& plan, const run::chosen_cell& c) {
+  const results::plugin_record& plugin = c.plugin->record;
+  const std::uint32_t variant = c.variant->index;
+  if (plugin.source.empty()) return {xray::analysed_build(plugin.file), variant};
+  return analysed_source(plugin, variant, plan.experiment.overridden.build_args);
 }
 
 xray::analysed analyse_one(const run::plan& plan, const run::chosen_cell& c, std::uint64_t blocks) {
@@ -50,9 +52,9 @@ xray::analysed analyse_one(const run::plan& plan, const run::chosen_cell& c, std
                     "it does not run in the simulator, but as native code of the CPU");
     }
     constexpr double kSlower = 10;  // than a run, at the least
-    a.found = xray::analyse(
-        {analysed_library(plan, *c.plugin).string(), c.variant->index, a.problem, blocks},
-        kSlower * plan.experiment.verify.timeout_seconds);
+    const analysed_variant at = analysed_build(plan, c);
+    a.found = xray::analyse({at.library.string(), at.variant, a.problem, blocks},
+                            kSlower * plan.experiment.verify.timeout_seconds);
   } catch (const failure& f) {
     a.verdict = f.verdict;
     a.reason = f.what();

@@ -54,6 +54,7 @@ class line_parser {
 
   void add_to(experiment::node_table& table) {
     while (skip_spaces()) {
+      if (take_tune()) return add_to(table_of_tune(table));
       const location where = here();
       const std::size_t begin = at_;
       while (at_ < line_.size() && is_identifier(line_.substr(at_, 1))) ++at_;
@@ -79,6 +80,27 @@ class line_parser {
   }
 
  private:
+  // `tune` as a word of its own, before others.
+  bool take_tune() {
+    const std::string_view rest = line_.substr(at_);
+    if (in_tune_ || !rest.starts_with("tune ") || rest.find_first_not_of(kSpaces, 5) == rest.npos)
+      return false;
+    tune_at_ = here();
+    at_ += std::string_view("tune").size();
+    return in_tune_ = true;
+  }
+
+  // Several such lines are one table.
+  experiment::node_table& table_of_tune(experiment::node_table& table) const {
+    const auto known = std::ranges::find(table, "tune", &experiment::table_entry::key);
+    if (known != table.end()) {
+      if (auto* inner = std::get_if<experiment::node_table>(&known->content.value)) return *inner;
+      table.erase(known);  // `tune` alone, or with a value
+    }
+    table.push_back({"tune", tune_at_, {tune_at_, experiment::node_table()}});
+    return std::get<experiment::node_table>(table.back().content.value);
+  }
+
   location here() const { return report_.at(number_, static_cast<unsigned>(at_ + 1)); }
 
   bool skip_spaces() {
@@ -117,7 +139,9 @@ class line_parser {
     for (; at_ < line_.size(); ++at_) {
       const char c = line_[at_];
       if (depth <= 0 && (c == ',' || kSpaces.find(c) != std::string_view::npos)) break;
-      depth += c == '(' || c == '<' ? 1 : c == ')' || c == '>' ? -1 : 0;
+      // In a space of parameters these compare.
+      const bool is_angle = !in_tune_ && (c == '<' || c == '>');
+      if (c == '(' || c == ')' || is_angle) depth += c == '(' || c == '<' ? 1 : -1;
     }
     if (at_ == begin) {
       const bool is_space =
@@ -134,6 +158,8 @@ class line_parser {
   unsigned number_;
   std::size_t at_;
   input::diagnostics& report_;
+  bool in_tune_ = false;
+  location tune_at_;
 };
 
 std::optional<std::string> word(const experiment::value& v) {

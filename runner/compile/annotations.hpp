@@ -4,7 +4,10 @@
 //   // kzoo: arch=90a libraries=cublas
 //
 // KEY=VALUE, separated by spaces; commas separate the elements of a list, except inside
-// parentheses, and quotes keep spaces together. KEY alone is KEY=true.
+// parentheses, and quotes keep spaces together. KEY alone is KEY=true. What follows the word `tune`
+// in a line is in a table of that name:
+//
+//   // kzoo: tune BM=64,128 BN=64,128 restrictions=BM*BN<=8192
 
 #include "experiment/reader.hpp"
 

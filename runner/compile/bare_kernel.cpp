@@ -15,19 +15,6 @@ using manifest::argument;
 using manifest::argument_kind;
 using manifest::described_variant;
 
-// A string literal of C++.
-std::string literal(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    const bool is_control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
-    if (is_control || c == '"' || c == '\\')
-      result += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-    else
-      result += c;
-  }
-  return result + '"';
-}
-
 template <class List, class Write>
 std::string joined(const List& list, const Write& write) {
   std::vector<std::string> texts;
@@ -201,6 +188,18 @@ std::string argument_tuple(const std::vector<argument>& arguments) {
 }
 
 }  // namespace
+
+std::string literal(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < ' ' || c == '\x7f';
+    if (is_control || c == '"' || c == '\\')
+      result += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    else
+      result += c;
+  }
+  return result + '"';
+}
 
 std::string plugin_text(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source) {

@@ -6,8 +6,12 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace kzoo::compile {
+
+// A string literal of C++.
+std::string literal(std::string_view text);
 
 // The text of a plugin that launches the kernels, which are in `source`; it includes that by its
 // name, so that its folder may have any.

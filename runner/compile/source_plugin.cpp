@@ -2,6 +2,7 @@
 
 #include "compile/annotations.hpp"
 #include "compile/bare_kernel.hpp"
+#include "compile/description.hpp"
 #include "compile/hints.hpp"
 #include "compile/run_compiler.hpp"
 #include "core/version.hpp"
@@ -23,8 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using words = std::vector<std::string>;
 
-constexpr input::file_kind kSourceFile{"a source file", "", 16};
-constexpr input::file_kind kManifestFile{"a manifest", ".toml", 1};
+constexpr input::file_kind kRuleFile{"a list of included files", "", 16};
 constexpr double kTimeoutSeconds = 600;
 
 void append(words& to, const words& from) { to.insert(to.end(), from.begin(), from.end()); }
@@ -185,57 +185,28 @@ struct unit {
   std::string generated;  // "": the source itself
 };
 
-bool is_plugin(std::string_view text) {
-  return text.find("KZOO_PLUGIN") != std::string_view::npos ||
-         text.find("kzoo_plugin_v1") != std::string_view::npos;
-}
-
-unit unit_in(const experiment::node_table& said, const location& where, const fs::path& source,
-             bool is_bare, input::diagnostics& report) {
+unit unit_of(const description& d, const fs::path& source, const results::tuning_point& point) {
+  input::diagnostics report(d.file, d.text);
+  const experiment::node_table said = d.is_bare ? with_values(d.keys, point) : d.keys;
   experiment::table_reader keys(said, "", report);
   unit u{read_build_settings(keys), ""};
+  keys.find(kTuneKey);
   manifest::described_kernels kernels;
-  if (is_bare)
-    kernels = manifest::read_variants(keys, manifest::kernel_origin::source, where, report);
+  if (d.is_bare)
+    kernels = manifest::read_variants(keys, manifest::kernel_origin::source, d.top, report);
   keys.finish();
   report.throw_if_any();
-  if (is_bare) u.generated = plugin_text(kernels, source);
+  if (d.is_bare)
+    u.generated = plugin_text(kernels, source);
+  else
+    append(u.settings.options, definitions(point));
   return u;
-}
-
-// What the source, or the manifest beside one that is no plugin, says. `name`: as the user typed
-// it.
-unit read_unit(const fs::path& source, const std::string& name, const std::string& text) {
-  const fs::path manifest = fs::path(source).replace_extension(".toml");
-  const bool is_bare = !is_plugin(text);
-  input::diagnostics report(name, text);
-  const experiment::node_table said = annotations(text, report);
-  report.throw_if_any();
-  const bool says_entry = std::ranges::count(said, "entry", &experiment::table_entry::key) > 0;
-  std::error_code fault;
-  if (is_bare && !says_entry &&
-      fs::symlink_status(manifest, fault).type() != fs::file_type::not_found) {
-    const std::string keys = input::read_file(manifest, kManifestFile);
-    input::diagnostics of_manifest(manifest.string(), keys);
-    const experiment::node_table content = experiment::parse_document(keys, of_manifest);
-    of_manifest.throw_if_any();
-    return unit_in(content, of_manifest.at(1, 1), source, true, of_manifest);
-  }
-  const bool has_kernel = text.find("__global__") != std::string::npos;
-  if (is_bare && has_kernel && !says_entry) {
-    throw input::invalid(fmt::format(
-        "error: {} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
-        "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
-        "KZOO_PLUGIN",
-        name, manifest.filename().string()));
-  }
-  return unit_in(said, report.at(1, 1), source, is_bare && has_kernel, report);
 }
 
 }  // namespace
 
 compiled source_plugin(const fs::path& file, const recipe& how, const build_request& asked,
-                       const cache& kept) {
+                       const cache& kept, const results::tuning_point& point) {
   const fs::path source = fs::absolute(file).lexically_normal();
   const std::string library = source.stem().string() + ".so";
   if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
@@ -249,10 +220,8 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   }
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   for (int tries = 1;; ++tries) {
-    const std::string text = input::read_file(source, kSourceFile);
-    if (text.find('\0') != std::string::npos)
-      input::refuse(file.string(), "is no source: it has bytes of 0, as only other files have");
-    const unit u = read_unit(source, file.string(), text);
+    const std::string text = read_source(source, file.string());
+    const unit u = unit_of(describe(source, file.string(), text), source, point);
     const commands c = commands_for(source, how, u.settings, asked);
     const std::string key = key_of(c, how, text + u.generated);
     if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
@@ -267,11 +236,29 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
     if (!u.generated.empty()) write_file(compiled_file, u.generated);
     const std::string output = build(c, how, compiled_file, begun.path(), rule, library,
                                      [&](const auto& result) { refuse(file, how, text, result); });
-    words includes = dependencies_in(input::read_file(rule, kSourceFile));
+    words includes = dependencies_in(input::read_file(rule, kRuleFile));
     std::erase(includes, compiled_file == source ? "" : compiled_file.string());
     if (any_changed_since(includes, start) && tries < kTries) continue;
     return {kept.store(begun.path(), key, library, includes), true, output};
   }
+}
+
+fs::path generated_plugin(const std::string& name, const std::string& text, const recipe& how,
+                          const cache& kept) {
+  const std::string library = name + ".so";
+  build_settings settings;
+  settings.native = true;
+  const commands c = commands_for(kept.folder() / "any", how, settings, {});
+  const std::string key = key_of(c, how, name + '\n' + text);
+  if (auto found = kept.find(key, library)) return std::move(*found);
+  const temporary_folder begun = kept.begin();
+  const fs::path source = begun.path() / "generated.cpp", rule = begun.path() / "dependencies";
+  write_file(source, text);
+  build(c, how, source, begun.path(), rule, library,
+        [&](const auto& result) { refuse(source, how, text, result); });
+  words includes = dependencies_in(input::read_file(rule, kRuleFile));
+  std::erase(includes, source.string());
+  return kept.store(begun.path(), key, library, includes);
 }
 
 }  // namespace kzoo::compile

@@ -3,6 +3,7 @@
 
 #include "compile/cache.hpp"
 #include "compile/recipe.hpp"
+#include "results/tuning.hpp"
 
 #include <filesystem>
 #include <stdexcept>
@@ -29,9 +30,15 @@ struct build_request {
   std::vector<std::string> architectures;  // instead of those of recipe and source; empty: those
 };
 
-// Throws does_not_compile, input::invalid for what the source says in its `// kzoo:` lines, and
-// interrupt::interrupted.
+// `point`: the values of its parameters, which are macros for a plugin (-DBM=64), and which a
+// kernel that is none gets by the description of its launch. Throws does_not_compile,
+// input::invalid for what the source says in its `// kzoo:` lines, and interrupt::interrupted.
 compiled source_plugin(const std::filesystem::path& source, const recipe& how,
-                       const build_request& asked, const cache& kept);
+                       const build_request& asked, const cache& kept,
+                       const results::tuning_point& point = {});
+
+// A plugin of this name from a text that needs no simulator.
+std::filesystem::path generated_plugin(const std::string& name, const std::string& text,
+                                       const recipe& how, const cache& kept);
 
 }  // namespace kzoo::compile

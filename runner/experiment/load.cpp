@@ -3,6 +3,7 @@
 #include "experiment/names.hpp"
 #include "experiment/problems.hpp"
 #include "experiment/reader.hpp"
+#include "experiment/tuning_space.hpp"
 #include "input/read_file.hpp"
 
 #include <fmt/format.h>
@@ -49,6 +50,7 @@ void read_timing(table_reader& keys, results::timing_options& timing) {
   keys.read("end_to_end", timing.end_to_end, flag);
   keys.read("fresh_processes", timing.fresh_processes, flag);
   keys.read("require_locked_clocks", timing.require_locked_clocks, flag);
+  keys.read("drop_slower", timing.drop_slower, flag);
 }
 
 void read_verify(table_reader& keys, results::verify_options& verify) {
@@ -56,6 +58,12 @@ void read_verify(table_reader& keys, results::verify_options& verify) {
   keys.read("timeout_seconds", verify.timeout_seconds, number_above_zero(kDay));
   keys.read("impossible_time", verify.impossible_time,
             one_of(results::kImpossibleTimes, results::impossible_time_name));
+}
+
+// A space for each plugin.
+void read_spaces(table_reader& keys, std::map<std::string, results::tuning_space>& spaces) {
+  for (const auto& [entry, content] : keys.all())
+    if (auto space = read_tuning_space(content)) spaces.emplace(entry.key, std::move(*space));
 }
 
 void read_pivot(table_reader& keys, bool has_baseline, results::experiment& e) {
@@ -202,6 +210,14 @@ void apply(const results::overrides& over, results::experiment& e, input::diagno
     else
       report.error({"--verify"}, tier_fault(*over.tier));
   }
+  if (over.baseline) {
+    e.baseline = selector{*over.baseline, {"--baseline"}};
+    if (!is_selector(*over.baseline))
+      report.error({"--baseline"}, fmt::format("expected {}, found {}", kSelectorForm,
+                                               input::in_quotes(*over.baseline)));
+  }
+  if (over.tune) e.timing.drop_slower = true;
+  e.timing.budget_seconds = over.budget_seconds;
   if (!over.plugins.empty()) e.plugins.clear();
   for (const std::string& name : over.plugins) {
     e.plugins.push_back({name, {"--plugins"}});
@@ -251,7 +267,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
   read_top(file, e, report);
   // Looked up before any section is read, so that the error for a key in the wrong section can name
   // the right one.
-  for (const char* section : {"problem", "timing", "verify", "pivot", "published"})
+  for (const char* section : {"problem", "timing", "verify", "pivot", "published", "tune"})
     file.find(section);
   file.expect_table("problem", [](table_reader& keys) { read_problem(keys, {}); });
   file.expect_table("timing", [](table_reader& keys) {
@@ -264,6 +280,7 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
   });
   std::vector<problem_set> sets = read_problem_sets(file, report);
   file.read_table("timing", [&](table_reader& keys) { read_timing(keys, e.timing); });
+  file.read_table("tune", [&](table_reader& keys) { read_spaces(keys, e.spaces); });
   file.read_table("verify", [&](table_reader& keys) { read_verify(keys, e.verify); });
   file.read_table(
       "pivot", [&](table_reader& keys) { read_pivot(keys, file.find("baseline").has_value(), e); });

@@ -66,7 +66,8 @@ void add_plotted(csv_line& l, const document& d, const cell& c, const plotted& h
   l.add("tone", how.tone);
   l.number("rate", rate.value_or(NAN));
   l.add("rate_text", rate ? number_text(*rate) : "");
-  l.add("time_text", timed ? time_text(c.time->median_ms) : "");
+  const bool early = timed && c.time->stopped_early();
+  l.add("time_text", timed ? time_text(c.time->median_ms) + (early ? ", stopped early" : "") : "");
   // Without an interval, that of the figure alone.
   const bool sure = timed && c.speedup && c.speedup->likely;
   const double percent = timed && c.speedup ? 100 * c.speedup->value : NAN;

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <future>
 #include <map>
+#include <sstream>
 #include <thread>
 
 namespace kzoo::process {
@@ -87,6 +88,16 @@ std::string signal_words(int number) {
   const auto meaning = kMeanings.find(number);
   return fmt::format("SIG{}{}", sigabbrev_np(number),
                      meaning == kMeanings.end() ? "" : meaning->second);
+}
+
+std::string first_error_in(const std::string& output) {
+  std::istringstream in(output);
+  std::string line, last;
+  while (std::getline(in, line)) {
+    if (line.find("error") != std::string::npos) return line;
+    if (!line.empty()) last = line;
+  }
+  return last;
 }
 
 std::string how_it_failed(const command_result& result, double timeout_seconds) {

@@ -31,5 +31,7 @@ std::string signal_words(int number);
 // Of one that failed: "took 60 seconds and was given up", "ended with code 1" or "… with SIGSEGV,
 // …".
 std::string how_it_failed(const command_result& result, double timeout_seconds);
+// The first line of a compiler's output that tells of an error, else its last one.
+std::string first_error_in(const std::string& output);
 
 }  // namespace kzoo::process

@@ -88,6 +88,11 @@ void adopt() {
   static_cast<void>(once);
 }
 
+std::unique_lock<std::mutex> lock() {
+  static std::mutex mutex;
+  return std::unique_lock(mutex);
+}
+
 void track(pid_t child) { known().insert(child); }
 
 std::vector<pid_t> below(pid_t root) {
@@ -102,6 +107,7 @@ std::vector<pid_t> below(pid_t root) {
 }
 
 std::optional<int> end(pid_t child) {
+  const auto held = lock();
   kill(child, SIGKILL);
   killpg(child, SIGKILL);
   kill_strays();  // before the wait: the child may be waiting for one of them

@@ -1,6 +1,7 @@
 #pragma once
 // The child processes of this one: those that spawn() started, and orphans that plugins left.
 
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace kzoo::process::descendants {
 // left its process group, becomes a child of this process. Children that exist already are never
 // killed.
 void adopt();
+// Held from before a child starts until it is tracked: else end(), in another thread, would take it
+// for a stray.
+[[nodiscard]] std::unique_lock<std::mutex> lock();
 // `child` is not a stray. Called once it has started.
 void track(pid_t child);
 // The processes below `root`.

@@ -58,6 +58,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
   sigemptyset(&usual);
   for (const int number : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, number);
   posix_spawnattr_setsigdefault(&attributes, &usual);
+  const auto held = descendants::lock();
   descendants::adopt();
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, program.c_str(), &actions, &attributes,

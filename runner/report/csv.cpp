@@ -50,6 +50,7 @@ void add_time(csv_line& l, const document& d, const cell& c) {
   l.number("samples", t ? static_cast<double>(t->samples_ms.size()) : NAN);
   l.add("clock", t ? timing::clock_name(t->clock) : "");
   l.add("cache", t ? timing::caches_name(t->caches) : "");
+  l.add("stopped_by", t ? timing::stop_name(t->stopped) : "");
   l.number("sm_mhz", mhz > 0 ? mhz : NAN);
   l.number("throttled", t ? static_cast<double>(t->throttled) : NAN);
   l.number("gflops", d.gflops(c).value_or(NAN));

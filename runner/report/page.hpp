@@ -13,15 +13,21 @@ namespace kzoo::report {
 
 enum class medium { text, terminal, markdown, html };
 
+// The order of the kernels in the table of a problem: that of the run; the fastest first, by its
+// speedup or by its time; alphabetical.
+enum class sort_key { none, speedup, time, name };
+
 // How a report is shown, and what of it.
 struct view {
   report::medium medium = medium::text;
   std::size_t columns = kNoLimit;  // of the terminal
   bool simulator_times = false;    // how long simulations took, too
+  sort_key sort = sort_key::none;
 
   view() = default;
-  view(report::medium m, std::size_t most = kNoLimit, bool simulated = false)
-      : medium(m), columns(most), simulator_times(simulated) {}
+  view(report::medium m, std::size_t most = kNoLimit, bool simulated = false,
+       sort_key order = sort_key::none)
+      : medium(m), columns(most), simulator_times(simulated), sort(order) {}
 };
 
 class page {

@@ -155,7 +155,7 @@ table::field measured(const document& d, const cell& c, pivot_value v, const vie
                                ? speedup_text(d, c)
                                : value_text(d, c, c.time->median_ms, v) + lower_mark(d, c);
   const bool simulated = !text.empty() && c.time->clock == timing::clock::simulator;
-  return {text + (simulated ? "*" : "")};
+  return {text + (simulated ? "*" : "") + (c.time->stopped_early() ? " (stopped early)" : "")};
 }
 
 // An error, which is shown of a wrong result too.

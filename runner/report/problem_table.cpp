@@ -39,6 +39,13 @@ std::string clock_text(const timing::summary& t) {
   return mhz > 0 ? fmt::format("{:.0f} MHz", mhz) : "";
 }
 
+// That its time is known less well than those of others.
+std::string stop_text(const cell& c) {
+  return c.time->stopped == timing::stop::slower   ? "stopped early"
+         : c.time->stopped == timing::stop::budget ? "budget over"
+                                                   : "";
+}
+
 // The columns of times; all empty for a cell whose time is not shown.
 std::vector<table::field> time_fields(const document& d, const cell& c, const view& v) {
   std::vector<table::field> fields;
@@ -52,6 +59,7 @@ std::vector<table::field> time_fields(const document& d, const cell& c, const vi
     const auto share = d.share_of_peak(c);
     fields.push_back({share ? number_text(100 * *share) + "%" : "", style::dim});
     fields.push_back({speedup_text(d, c)});
+    fields.push_back({stop_text(c), style::dim});
     fields.push_back({c.hot_time ? time_text(c.hot_time->median_ms) : ""});
     if (c.sustained) {
       fields.push_back({sustained_text(*c.sustained, *c.time)});
@@ -62,7 +70,7 @@ std::vector<table::field> time_fields(const document& d, const cell& c, const vi
       fields.push_back({joules ? number_text(gflop / *joules) : ""});
     }
   }
-  fields.resize(11);
+  fields.resize(12);
   return fields;
 }
 
@@ -104,6 +112,7 @@ void add_columns(table& t, const document& d, bool simulated, bool narrow) {
   t.add_column("% of\npeak", kRight, 2);
   t.add_column(d.experiment.baseline ? (narrow ? "vs\n" : "vs ") + d.experiment.baseline->text
                                      : "");
+  t.add_column("", kLeft);  // that it was stopped early
   t.add_column("hot", kRight, 1);
   t.add_column("sustained", kRight, 1);
   t.add_column("power", kRight, 3);
@@ -172,11 +181,47 @@ std::string accuracy_text(const document& d, const cell& c) {
   return number_text(c.accuracy->rho_over_sqrt_k);
 }
 
+namespace {
+
+bool comes_before(const cell& a, const cell& b, sort_key key) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  const auto time = [](const cell& c) { return c.time ? c.time->median_ms : kNone; };
+  const auto slowness = [](const cell& c) { return c.speedup ? 1 / c.speedup->value : kNone; };
+  switch (key) {
+    case sort_key::speedup:
+      return slowness(a) < slowness(b);
+    case sort_key::time:
+      return time(a) < time(b);
+    case sort_key::name:
+      return a.kernel < b.kernel;
+    case sort_key::none:
+      break;
+  }
+  return false;
+}
+
+// Leaves of each plugin the fastest `most` that passed, in the order in which they are.
+std::size_t fold(std::vector<const cell*>& cells, std::size_t most) {
+  const std::size_t before = cells.size();
+  std::map<std::string, std::vector<double>> times;  // by plugin
+  for (const cell* c : cells)
+    if (c->time) times[c->kernel.plugin].push_back(c->time->median_ms);
+  for (auto& [plugin, all] : times) std::ranges::sort(all);
+  std::erase_if(cells, [&](const cell* c) {
+    if (!c->time) return false;
+    const std::vector<double>& all = times.at(c->kernel.plugin);
+    return all.size() > most && c->time->median_ms > all[most - 1];
+  });
+  return before - cells.size();
+}
+
+}  // namespace
+
 bool shows_time(const cell& c, const view& v) {
   return v.simulator_times || !c.time || c.time->clock != timing::clock::simulator;
 }
 
-table problem_table(const document& d, std::size_t problem, const view& v) {
+problem_rows problem_table(const document& d, std::size_t problem, const view& v) {
   const auto cells = d.cells_of(problem);
   const bool simulated =
       std::ranges::any_of(cells, [&](const cell& c) { return !shows_time(c, v); });
@@ -184,15 +229,25 @@ table problem_table(const document& d, std::size_t problem, const view& v) {
       simulated ? agreement_of_cells(d, problem) : std::vector<agreed>();
   double fastest = 0;
   for (const cell& c : cells) fastest = std::max(fastest, speed_of(d, c));
-  table t;
-  add_columns(t, d, simulated, v.columns != kNoLimit);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const cell& c = cells[i];
-    if (is_declined(c.verdict)) continue;
-    t.add_row(row(d, c, simulated ? &others[i] : nullptr, v),
-              fastest > 0 ? speed_of(d, c) / fastest : 0);
+  const bool is_narrow = v.columns != kNoLimit, tunes = d.experiment.overridden.tune;
+  std::vector<const cell*> shown;
+  for (const cell& c : cells)
+    if (!is_declined(c.verdict)) shown.push_back(&c);
+  const sort_key key = v.sort == sort_key::none && tunes ? sort_key::time : v.sort;
+  std::ranges::stable_sort(shown,
+                           [&](const cell* a, const cell* b) { return comes_before(*a, *b, key); });
+  constexpr std::size_t kLong = 20, kOfTuning = 10;
+  problem_rows rows;
+  if (is_narrow && !simulated && shown.size() > kLong)
+    rows.folded = fold(shown, tunes ? kOfTuning : 1);
+  table& t = rows.times;
+  add_columns(t, d, simulated, is_narrow);
+  for (const cell* c : shown) {
+    const agreed* const other =
+        simulated ? &others[static_cast<std::size_t>(c - cells.data())] : nullptr;
+    t.add_row(row(d, *c, other, v), fastest > 0 ? speed_of(d, *c) / fastest : 0);
   }
-  return t;
+  return rows;
 }
 
 table end_to_end_table(const results::document& d, std::size_t problem, const view& v) {

@@ -25,9 +25,14 @@ std::string lower_than(const results::document& d, const results::cell& c,
 // Shared memory per block, static and dynamic together: "33.0 KiB".
 std::string shared_text(const results::launch& l);
 
-// Has no rows when the problem has no cell to show. On the simulator it leads with what is true
-// there: verdict, error and agreement.
-table problem_table(const results::document& d, std::size_t problem, const view& v);
+struct problem_rows {
+  table times;
+  std::size_t folded = 0;  // cells that it leaves out
+};
+// A long table on a terminal has of each plugin only the fastest variant, or in tuning the fastest
+// ones, and what failed. Has no rows when the problem has no cell to show. On the simulator it
+// leads with what is true there: verdict, error and agreement.
+problem_rows problem_table(const results::document& d, std::size_t problem, const view& v);
 // End-to-end times, by phase: a row for each kernel that has them; no rows if the experiment does
 // not ask for them.
 table end_to_end_table(const results::document& d, std::size_t problem, const view& v);

@@ -6,6 +6,7 @@
 #include "report/checks_table.hpp"
 #include "report/pivot.hpp"
 #include "report/problem_table.hpp"
+#include "report/tuned.hpp"
 
 #include <fmt/format.h>
 
@@ -98,6 +99,7 @@ struct remark {
 // The contents of one problem's section, in order.
 struct section {
   table times;
+  std::size_t folded;  // cells that it leaves out
   std::vector<remark> remarks;
   std::vector<throttling> throttled_cells;
   table end_to_end;
@@ -141,6 +143,8 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
   }
   p.line(problem_name(d.experiment.problems[problem]) + where(d, problem), style::bold);
   p.add(what.times);
+  if (what.folded > 0)
+    p.item(fmt::format("{} more variant{}: --wide", what.folded, what.folded == 1 ? "" : "s"));
   if (what.times.rows() > 0) {
     for (const std::string& line : floors(d, problem)) p.item(line);
   }
@@ -222,7 +226,7 @@ void add_failures(page& p, const document& d, std::size_t problem, told_failures
   std::vector<reason> failures = reasons(d, problem);
   std::erase_if(failures, [](const reason& r) { return !is_failure(r.verdict); });
   told.remove_from(failures);
-  add_section(p, d, problem, {{}, remarks(d, problem, told), {}, {}}, failures);
+  add_section(p, d, problem, {{}, 0, remarks(d, problem, told), {}, {}}, failures);
 }
 
 void add_problem(page& p, const document& d, std::size_t problem, told_failures& told) {
@@ -230,13 +234,16 @@ void add_problem(page& p, const document& d, std::size_t problem, told_failures&
   std::vector<reason> why = reasons(d, problem);
   told.remove_from(why);
   if (pivot) std::erase_if(why, [](const reason& r) { return is_declined(r.verdict); });
+  problem_rows rows;
+  if (!pivot) rows = problem_table(d, problem, p.view());
   add_section(p, d, problem,
-              {pivot ? table() : problem_table(d, problem, p.view()), remarks(d, problem, told),
-               throttled(d, problem), end_to_end_table(d, problem, p.view())},
+              {std::move(rows.times), rows.folded, remarks(d, problem, told), throttled(d, problem),
+               end_to_end_table(d, problem, p.view())},
               why);
 }
 
 void add_overview(page& p, const document& d) {
+  if (d.experiment.overridden.tune) return;  // add_tuned() has what matters
   if (d.experiment.pivot_table) {
     if (!std::ranges::all_of(d.cells, [&](const cell& c) { return shows_time(c, p.view()); })) {
       p.line("Checks", style::bold,
@@ -286,6 +293,10 @@ std::string full_report(const document& d, const view& v) {
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) add_problem(p, d, i, told);
   add_overview(p, d);
   add_closing(p, d);
+  if (d.experiment.overridden.tune) {
+    p.end_section();
+    add_tuned(p, d);
+  }
   return p.take();
 }
 

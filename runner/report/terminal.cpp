@@ -4,6 +4,7 @@
 #include "os/output.hpp"
 #include "report/progress.hpp"
 #include "report/report.hpp"
+#include "report/tuned.hpp"
 
 #include <fmt/format.h>
 
@@ -133,7 +134,7 @@ medium medium_of(std::FILE* file) { return wants_colour(file) ? medium::terminal
 
 view view_of(std::FILE* file, const shown_options& shown) {
   return {medium_of(file), is_terminal(file) && !shown.wide ? columns_of(file) : kNoLimit,
-          shown.simulator_times};
+          shown.simulator_times, shown.sort};
 }
 
 std::unique_ptr<run::observer> make_terminal(const terminal_options& options) {
@@ -144,6 +145,12 @@ void print_closing(const document& d, const terminal_options& options) {
   page p(view_of(options.out, options.shown));
   if (!options.quiet) add_overview(p, d);
   add_closing(p, d);
+  written(options.out, p.take());
+}
+
+void print_tuned(const document& d, const terminal_options& options) {
+  page p(view_of(options.out, options.shown));
+  add_tuned(p, d);
   written(options.out, p.take());
 }
 

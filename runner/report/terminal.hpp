@@ -12,8 +12,9 @@ namespace kzoo::report {
 
 // What users ask for of any report.
 struct shown_options {
-  bool wide = false;             // tables as wide as they are
+  bool wide = false;             // tables as wide and as long as they are
   bool simulator_times = false;  // times of the simulator too
+  sort_key sort = sort_key::none;
 };
 
 struct terminal_options {
@@ -27,6 +28,9 @@ std::unique_ptr<run::observer> make_terminal(const terminal_options& options);
 
 // After the last problem: pivot tables, agreement, the closing line.
 void print_closing(const results::document& d, const terminal_options& options);
+
+// The last thing that tuning prints: the fastest kernels.
+void print_tuned(const results::document& d, const terminal_options& options);
 
 // True on a terminal (os/output.hpp), unless NO_COLOR is set (no-color.org).
 bool wants_colour(std::FILE* file);

@@ -62,6 +62,7 @@ struct cell {
   std::optional<timing::end_to_end> end_to_end;  // with allocation and copies, if requested
   results::conditions conditions;                // of the device while it was timed
   std::vector<finding> findings;                 // of the additional checks of its tier
+  double judge_seconds = 0, time_seconds = 0;    // that it cost
   std::vector<launch> launches;                  // of one run; empty for libraries like cuBLAS
   std::vector<std::string> libraries;            // for matrix products, that its plugin has loaded
   // The baseline's time over this one's: above 1, the cell is faster. Only where both were timed.

@@ -103,10 +103,20 @@ namespace {
 
 bool any_failed(const document& d) {
   return std::ranges::any_of(d.plugins, &plugin_record::broken) ||
-         std::ranges::any_of(d.cells, is_failure, &cell::verdict);
+         std::ranges::any_of(d.cells, [&](const cell& c) {
+           return is_failure(c.verdict) &&
+                  !(d.experiment.overridden.tune && does_not_compile(d, c));
+         });
 }
 
 }  // namespace
+
+bool does_not_compile(const document& d, const cell& c) {
+  const auto plugin = std::ranges::find(d.plugins, c.kernel.plugin, &plugin_record::name);
+  if (plugin == d.plugins.end()) return false;
+  const built_point* const point = plugin->tuned.point_of(c.kernel.variant);
+  return point != nullptr && !point->why_not.empty();
+}
 
 bool nothing_ran(const document& d) {
   return !any_failed(d) &&

@@ -68,13 +68,16 @@ struct document {
   void compare_with_baseline(std::span<cell> of_one_problem) const;
 };
 
+// Whether the cell is of a point of a tuned source that does not compile.
+bool does_not_compile(const document& d, const cell& c);
 // Whether no kernel failed, but none ran either: all declined.
 bool nothing_ran(const document& d);
 // The plugins that were compiled from a source and declined every problem: the author learns
 // nothing of them, though other kernels may pass.
 std::vector<std::string> unjudged_sources(const document& d);
 // 0: some cell passed, and all others did, or are unsupported, or have no build for this device;
-// and there are no unjudged sources. 1 otherwise.
+// and there are no unjudged sources. 1 otherwise. In tuning, points that do not compile are left
+// out.
 int exit_code(const document& d);
 
 }  // namespace kzoo::results

@@ -6,6 +6,7 @@
 #include "core/problem.hpp"
 #include "core/selector.hpp"
 #include "core/tier.hpp"
+#include "results/tuning.hpp"
 
 #include <array>
 #include <filesystem>
@@ -77,6 +78,10 @@ struct timing_options {
   bool end_to_end = false;       // also time each cell with allocation and copies
   bool fresh_processes = false;  // run each turn in a worker process of its own
   bool require_locked_clocks = false;  // refuse to run unless a setting holds the GPU's clock
+  // A kernel that is slower than the fastest one beyond doubt takes no further turns.
+  bool drop_slower = false;
+  // Of a whole run: no round begins later. Only set by the command line.
+  std::optional<double> budget_seconds{};
 
   int samples_per_turn() const { return (min_samples + rounds - 1) / rounds; }
 };
@@ -103,6 +108,10 @@ struct overrides {
   std::vector<std::string> batches{};  // "8"; empty: those of the file
   // Further options of the compiler, for plugins that are named by their source.
   std::vector<std::string> build_args{};
+  // The run looks for the fastest kernel: timing.drop_slower. For how long.
+  bool tune = false;
+  std::optional<double> budget_seconds{};
+  std::optional<std::string> baseline{};
   // "3" or "12-15": the only ones, by their numbers among all problems, from 0. Empty: all.
   std::vector<std::string> problems{};
 
@@ -126,6 +135,8 @@ struct experiment {
   verify_options verify;
   results::published published;
   std::optional<pivot> pivot_table;
+  // By the name of a plugin that is named by its source: instead of the space that the source says.
+  std::map<std::string, tuning_space> spaces{};
 };
 
 }  // namespace kzoo::results

@@ -4,6 +4,12 @@
 
 namespace kzoo::results {
 
+const built_point* tuned_builds::point_of(std::string_view variant) const {
+  const auto found = std::ranges::find_if(
+      points, [&](const built_point& p) { return is_variant_of(variant, p.name); });
+  return found == points.end() ? nullptr : &*found;
+}
+
 bool is_authors(const plugin_record& r, const std::vector<std::string>& folders) {
   if (r.file.empty() || !r.source.empty()) return !r.source.empty();
   const auto holds_it = [&](const std::string& folder) {

@@ -2,11 +2,14 @@
 // Plugins: what their descriptors say, and which of them an experiment found.
 
 #include "core/problem.hpp"
+#include "results/tuning.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::results {
@@ -49,6 +52,24 @@ struct plugin_description {
   bool simulated() const { return device == KZOO_CPU && !native; }
 };
 
+// A point of the space that a source is tuned over, and its build.
+struct built_point {
+  std::string name;
+  tuning_point values;
+  std::string why_not;                 // it does not compile; "": it does
+  std::vector<std::string> options{};  // of the compiler, that the values became
+};
+
+// The builds of a source that is tuned.
+struct tuned_builds {
+  std::vector<built_point> points;  // none: it is not tuned
+  std::size_t from_cache = 0;       // points that had been compiled before
+  double seconds = 0;
+
+  // That of a variant; null for a variant that is of none.
+  const built_point* point_of(std::string_view variant) const;
+};
+
 // A plugin that the experiment selects.
 struct plugin_record {
   std::string name;                               // of its file: what users type
@@ -57,6 +78,7 @@ struct plugin_record {
   std::string problem;                            // why it could not be loaded; "" otherwise
   std::string sha256;                             // of the file; "": there is none
   std::filesystem::path source{};                 // it was compiled from; empty: a library
+  tuned_builds tuned{};
 
   // The library exists but cannot be used. That is an error; to have no build for the device is
   // not.

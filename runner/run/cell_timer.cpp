@@ -43,6 +43,7 @@ void cell_timer::begin() {
   sustained_.clear();
   worker_clock_ = {};
   clocks_compared_ = false;
+  dropped_ = false;
   timed_.cell->end_to_end.reset();
 }
 
@@ -51,11 +52,15 @@ void cell_timer::start_again() {
 }
 
 bool cell_timer::takes_part(bool others) const {
-  if (!passes()) return false;
+  if (!passes() || dropped_ || out_of_budget_) return false;
   return takes_sustained_turn() || std::ranges::any_of(kinds_, [&](const kind& k) {
            return !k.samples.out_of_time(rule_) &&
                   (!k.samples.precise(rule_) || (timed_.is_baseline && others));
          });
+}
+
+bool cell_timer::competes() const {
+  return passes() && !timed_.is_baseline && !is_simulated() && !kinds_.front().samples.empty();
 }
 
 void cell_timer::take_turn(int round, double warmup_seconds) {
@@ -71,7 +76,8 @@ void cell_timer::take_turn(int round, double warmup_seconds) {
 void cell_timer::measure_once() {
   const bool clocks_known = clocks_compared_ || worker_clock_.agrees();
   const bool all_done = clocks_known && (!how_.end_to_end || cell().end_to_end);
-  if (!passes() || all_done) return;
+  const bool untimed = kinds_.front().samples.empty();  // the time of the run was over
+  if (!passes() || all_done || untimed) return;
   while_prepared([&] {
     if (!clocks_known) compare_clocks();
     if (how_.end_to_end && passes()) measure_end_to_end();
@@ -82,6 +88,7 @@ void cell_timer::while_prepared(const std::function<void()>& work) {
   if (how_.fresh_processes || alone_) client()->leave();
   const problem& p = timed_.candidate->current_problem();
   const std::string before = client()->ran_before(timed_.candidate->who().variant, p);
+  const double start = steady_seconds();
   try {
     timed_.candidate->prepare(p);
     work();
@@ -91,6 +98,7 @@ void cell_timer::while_prepared(const std::function<void()>& work) {
   } catch (const std::exception& e) {
     fail(verdict::error, e.what());
   }
+  timed_.cell->time_seconds += steady_seconds() - start;
   if (passes()) {
     const std::optional<worker::memory_report> kept = release(*client(), need_);
     leaks_.add(kept, need_.bytes);
@@ -202,7 +210,7 @@ bool cell_timer::sees_neighbour() const {
 }
 
 void cell_timer::finish() {
-  if (!passes()) return;
+  if (!passes() || kinds_.front().samples.empty()) return;
   results::cell& c = *timed_.cell;
   if (const auto leak = leaks_.found()) {
     if (leak->is_large) return fail(verdict::wrong, leak->words, step::kLeak);
@@ -214,13 +222,17 @@ void cell_timer::finish() {
                               "; they are set back after each turn"));
   if (alone_) c.findings.push_back(excuse_);
   c.time = summarised(kinds_.front());
-  if (kinds_.size() > 1) c.hot_time = summarised(kinds_.back());
+  if (kinds_.size() > 1 && !kinds_.back().samples.empty()) c.hot_time = summarised(kinds_.back());
   if (!sustained_.empty()) c.sustained = checks::summarised(sustained_, timed_.clock);
   if (how_.power == results::power_mode::sustained && c.sustained) c.time = c.sustained->time;
 }
 
 timing::summary cell_timer::summarised(const kind& k) const {
   timing::summary s = k.samples.summarised(rule_);
+  if (dropped_)
+    s.stopped = timing::stop::slower;
+  else if (out_of_budget_ && s.stopped != timing::stop::precise)
+    s.stopped = timing::stop::budget;
   s.clock = timed_.clock;
   s.throttled = k.filter.discarded();
   s.low_clock = k.filter.low_clock();

@@ -43,6 +43,18 @@ class cell_timer {
   bool takes_part(bool others) const;
 
   void take_turn(int round, double warmup_seconds);
+
+  // Whether it may be the fastest: neither the baseline, which is there to compare with, nor
+  // simulated, and it has been timed.
+  bool competes() const;
+  // Its times so far; only where it competes.
+  timing::summary so_far() const { return kinds_.front().samples.so_far(); }
+  // Takes no further turns: another one is faster.
+  void drop() { dropped_ = true; }
+  void take_back() { dropped_ = false; }
+  // The time of the whole run is over.
+  void stop() { out_of_budget_ = true; }
+
   // The measurements that are made once, after the rounds. It may need more rounds afterwards.
   void measure_once();
   // Whether another process uses the device, just before its turn.
@@ -86,6 +98,7 @@ class cell_timer {
   const memory_need& need_;
   int clock_round_;
   timing::stop_rule rule_;
+  bool dropped_ = false, out_of_budget_ = false;
   bool alone_ = false;  // in a process of its own: its second chance
   results::finding excuse_;
   leaks leaks_;

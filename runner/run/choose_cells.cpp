@@ -56,6 +56,8 @@ chosen_cell find(const plan& plan, const cell_name& name) {
       kernels.push_back(kernel_of(plugin, variant));
       found = &variant;
     }
+    if (kernels.size() == 1 && !found->obstacle.empty())
+      refuse(fmt::format("{} {}", kernels.front(), found->obstacle));
     if (kernels.size() == 1) return {&plugin, found, &problem_for(plan, name, *found)};
     refuse(fmt::format("{} has {} variants; name one\n  variants: {}", plugin_name, kernels.size(),
                        fmt::join(kernels, ", ")));

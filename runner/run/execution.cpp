@@ -3,6 +3,7 @@
 
 #include "devices/nvml.hpp"
 #include "os/interrupt.hpp"
+#include "os/posix.hpp"
 #include "roofline/floor.hpp"
 #include "run/device_memory.hpp"
 #include "run/judging.hpp"
@@ -63,6 +64,7 @@ class execution {
       return true;
     }
     planned_.clear();
+    deadline_ = deadline_of(index);
     finished_ = 0;
     first_cell_ = document_.cells.size();
     try {
@@ -76,6 +78,14 @@ class execution {
       drop_unfinished();
       return false;
     }
+  }
+
+  // Of the time that is left, each problem has the same share.
+  std::optional<double> deadline_of(std::size_t index) const {
+    const auto budget = plan_.experiment.timing.budget_seconds;
+    if (!budget) return std::nullopt;
+    const double now = steady_seconds(), left = std::max(0.0, begun_ + *budget - now);
+    return now + left / double(plan_.experiment.problems.size() - index);
   }
 
   void judge_all(judging& judge, std::size_t index) {
@@ -104,9 +114,12 @@ class execution {
     } else {
       interrupt::check();
       watch_.starts(p, kernel_id{plugin.record.name, variant.description.id}.name());
+      const double start = steady_seconds();
       document_.cells.push_back(judge.judge(plugin, variant, position));
+      document_.cells.back().judge_seconds = steady_seconds() - start;
     }
-    if (!taken_over && plugin.client) tell(*plugin.client, variant.index, document_.cells.back());
+    if (!taken_over && plugin.client && variant.obstacle.empty())
+      tell(*plugin.client, variant.index, document_.cells.back());
     planned_.push_back({&plugin, &variant, taken_over});
     note_hang(document_.cells.back(), p);
     // Cells that are not timed are finished now, up to the first one that waits to be timed.
@@ -126,20 +139,23 @@ class execution {
 
   void time_all(judging& judge, std::size_t index) {
     const problem& p = plan_.experiment.problems[index];
-    int first_round = 0;  // follows the rounds in which an interrupted run timed some cells
-    for (const planned_cell& at : planned_) {
-      if (const auto& time = cell_of(at).time) {
-        first_round = std::max(first_round, time->rounds.back() + 1);
-      }
-    }
-    run_rounds(plan_.experiment.timing, timed_cells_, first_round, need_,
-               [&](int round, const cell& c) {
-                 interrupt::check();
-                 watch_.times(p, c.kernel.name(), round);
-               });
+    const auto time_all_rounds = [&] {
+      run_rounds(plan_.experiment.timing, timed_cells_, limits(), need_,
+                 [&](int round, const cell& c) {
+                   interrupt::check();
+                   watch_.times(p, c.kernel.name(), round);
+                 });
+    };
+    time_all_rounds();
+    const auto refuses_one = [&] {
+      bool any = false;
+      for (const timed_cell& t : timed_cells_) any = refuse_impossible(*t.cell) || any;
+      return any;
+    };
+    // Others may have been dropped for it.
+    while (refuses_one() && plan_.experiment.timing.drop_slower) time_all_rounds();
     for (const timed_cell& t : timed_cells_) {
       note_hang(*t.cell, p);
-      refuse_impossible(*t.cell);
       tell(*t.client, t.candidate->who().variant, *t.cell);
     }
     for (const planned_cell& at : planned_) {
@@ -149,11 +165,21 @@ class execution {
     document_.compare_with_baseline(std::span(document_.cells).subspan(first_cell_));
   }
 
+  round_limits limits() {
+    round_limits l{0, deadline_, document_.spread_of(timing::clock::gpu)};
+    // After the rounds in which an interrupted run timed some cells.
+    for (const planned_cell& at : planned_) {
+      if (const auto& time = cell_of(at).time)
+        l.first_round = std::max(l.first_round, time->rounds.back() + 1);
+    }
+    return l;
+  }
+
   // A cell with a time below the roofline floor, of whatever kind, loses its times and gets its own
-  // verdict.
-  void refuse_impossible(cell& c) const {
+  // verdict. Returns whether it does.
+  bool refuse_impossible(cell& c) const {
     using results::impossible_time;
-    if (plan_.experiment.verify.impossible_time == impossible_time::report) return;
+    if (plan_.experiment.verify.impossible_time == impossible_time::report) return false;
     std::optional<timing::summary> sustained;
     if (c.sustained) sustained = c.sustained->time;
     for (const auto* time : {&c.time, &c.hot_time, &sustained}) {
@@ -168,8 +194,9 @@ class execution {
       c.hot_time.reset();
       c.sustained.reset();
       c.end_to_end.reset();
-      return;
+      return true;
     }
+    return false;
   }
 
   // What the client has learnt of the variant's plugin, and the cell does not say yet.
@@ -221,9 +248,11 @@ class execution {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   run_state state_{plan_};
   devices::nvml monitor_{plan_.device.pci_bus_id};
+  double begun_ = steady_seconds();
   // For the current problem:
   std::vector<planned_cell> planned_;
   std::vector<timed_cell> timed_cells_;
+  std::optional<double> deadline_;
   std::size_t first_cell_ = 0;  // in the document
   std::size_t finished_ = 0;    // of planned_: reported to the observer
 };

@@ -35,6 +35,10 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
     fail(c, plugin.obstacle, plugin.record.problem);
     return c;
   }
+  if (!variant.obstacle.empty()) {
+    fail(c, verdict::error, variant.obstacle);
+    return c;
+  }
   // Timeouts are long: a variant that has hung once is not run again.
   if (const auto before = state_.hung.find(c.kernel.name()); before != state_.hung.end()) {
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);

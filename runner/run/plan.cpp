@@ -11,11 +11,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <utility>
 
 namespace kzoo::run {
 namespace {
+
+constexpr auto kInNoLibrary = std::numeric_limits<std::uint32_t>::max();
 
 std::string folders_of(const run::plugin_discovery& plugins) {
   std::vector<std::string> names;
@@ -95,6 +98,7 @@ loaded_plugin enter(const std::string& name, const results::device& device,
     unopened client = first ? std::move(first) : start(file->file, device, make_client);
     if (!open(plugin, file->file, &device, std::move(client))) continue;
     plugin.record.source = file->source;
+    plugin.record.tuned = file->tuned;
     std::ranges::transform(file + 1, files.end(), std::back_inserter(plugin.shadowed),
                            &run::plugin_file::file);
     return plugin;
@@ -114,27 +118,41 @@ loaded_plugin enter(const std::string& name, const results::device& device,
   return plugin;
 }
 
+// Those of the library, then the points that did not compile.
+std::vector<selected_variant> all_variants(const results::plugin_record& record) {
+  std::vector<selected_variant> all;
+  for (const results::variant_description& v : record.description->variants)
+    all.push_back({static_cast<std::uint32_t>(all.size()), v});
+  for (const results::built_point& point : record.tuned.points) {
+    if (point.why_not.empty()) continue;
+    results::variant_description missing;
+    missing.id = point.name;
+    all.push_back({kInNoLibrary, std::move(missing), point.why_not});
+  }
+  return all;
+}
+
 // Of a plugin that could not be loaded: one that is empty.
 template <class IsPicked>
 void add_variants(loaded_plugin& plugin, const IsPicked& is_picked) {
   if (!plugin.record.description) return plugin.variants.push_back({});
-  const auto& all = plugin.record.description->variants;
-  for (std::uint32_t i = 0; i < all.size(); ++i)
-    if (is_picked(i)) plugin.variants.push_back({i, all[i]});
+  const std::vector<selected_variant> all = all_variants(plugin.record);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (is_picked(i)) plugin.variants.push_back(all[i]);
 }
 
 void pick_variants(loaded_plugin& plugin, const results::experiment& e) {
   if (!plugin.record.description) return add_variants(plugin, [](auto) { return true; });
-  const auto& variants = plugin.record.description->variants;
+  const std::vector<selected_variant> variants = all_variants(plugin.record);
   std::vector<std::string> known;
-  for (const auto& v : variants) known.push_back(v.id);
+  for (const auto& v : variants) known.push_back(v.description.id);
 
   std::vector<bool> picked(variants.size());
   for (const selector& s : e.plugins) {
     if (!matches(s.text, plugin.record.name, "")) continue;
     bool any = false;
     for (std::size_t i = 0; i < variants.size(); ++i) {
-      if (!matches(s.text, plugin.record.name, variants[i].id)) continue;
+      if (!matches(s.text, plugin.record.name, known[i])) continue;
       any = picked[i] = true;
     }
     // With a glob over plugins, some of them may lack the variant.
@@ -146,7 +164,7 @@ void pick_variants(loaded_plugin& plugin, const results::experiment& e) {
              known, "variants");
     }
   }
-  add_variants(plugin, [&](std::uint32_t i) { return picked[i]; });
+  add_variants(plugin, [&](std::size_t i) { return picked[i]; });
 }
 
 // A baseline that names no variant of its plugin is misspelt. The plugin need not be selected.

@@ -19,6 +19,7 @@ namespace kzoo::run {
 struct selected_variant {
   std::uint32_t index = 0;                   // in the plugin's table
   results::variant_description description;  // empty if the plugin could not be loaded
+  std::string obstacle{};                    // why it is in no library; "": it is
 };
 
 // A selected plugin, with its worker.
@@ -32,10 +33,9 @@ struct loaded_plugin {
 };
 
 // Analyses the memory accesses of a variant on one problem: what is wrong with them, or that
-// nothing is. Throws where it cannot.
+// nothing is. Throws where it cannot, or where a build for it does not compile.
 using access_analysis = std::function<results::finding(std::uint32_t variant, const problem&)>;
-// That of a simulated plugin; empty where no build records its accesses. Throws where one is to be
-// compiled, and does not.
+// That of a simulated plugin; empty where no build records its accesses.
 using find_access_analysis = std::function<access_analysis(const results::plugin_record&)>;
 
 struct plan {

@@ -7,6 +7,8 @@
 //   FOLDER/names.txt       a line for each plugin of the tree: its name, and the devices for which
 //                          it can be built here
 
+#include "results/plugin.hpp"
+
 #include <kzoo/abi.h>
 
 #include <filesystem>
@@ -20,6 +22,7 @@ struct plugin_file {
   std::filesystem::path file;
   kzoo_device_kind kind{};         // by its folder; 0 if the folder does not say
   std::filesystem::path source{};  // it was compiled from; empty: unknown
+  results::tuned_builds tuned{};
 };
 
 class plugin_discovery {

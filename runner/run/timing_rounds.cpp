@@ -1,10 +1,13 @@
 #include "run/timing_rounds.hpp"
 #include "core/step.hpp"
 
+#include "os/posix.hpp"
 #include "run/neighbours.hpp"
+#include "timing/slower.hpp"
 
 #include <algorithm>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace kzoo::run {
@@ -17,17 +20,20 @@ constexpr double kClockWarmupSeconds = 0.1;
 class timing_rounds {
  public:
   timing_rounds(const results::timing_options& how, std::span<timed_cell> timed_cells,
-                int first_round, const memory_need& needed)
-      : how_(how), first_round_(first_round) {
-    std::uniform_int_distribution<int> clock_round(first_round, first_round + how.rounds - 1);
+                const round_limits& limits, const memory_need& needed)
+      : how_(how), limits_(limits), first_round_(limits.first_round) {
+    std::uniform_int_distribution<int> clock_round(first_round_, first_round_ + how.rounds - 1);
     for (timed_cell& t : timed_cells) timers_.emplace_back(t, how, needed, clock_round(random_));
   }
 
   void run(const turn_observer& watch) {
     for (int round = first_round_;;) {
+      if (limits_.deadline && steady_seconds() >= *limits_.deadline)
+        for (cell_timer& t : timers_) t.stop();
       const std::vector<cell_timer*> now = participants();
       if (!now.empty()) {
         run_round(round++, now, watch);
+        if (how_.drop_slower) drop_slower();
         continue;
       }
       for (cell_timer& t : timers_) in_its_process(t, [&] { t.measure_once(); });
@@ -68,9 +74,26 @@ class timing_rounds {
     const bool was_right = t.is_right_so_far();
     take();
     if (!was_right || t.is_right_so_far()) return;
+    // Others may have been dropped for it. Those that are slower than another one are so again.
+    for (cell_timer& other : timers_) other.take_back();
     // It disturbed its process, or was disturbed in it, and so may the others of its plugin be.
     for (cell_timer& other : timers_)
       if (other.client() == t.client()) other.start_again();
+  }
+
+  void drop_slower() {
+    std::vector<std::pair<cell_timer*, timing::summary>> rivals;
+    for (cell_timer& t : timers_)
+      if (t.competes()) rivals.emplace_back(&t, t.so_far());
+    const auto median = [](const auto& rival) { return rival.second.median_ms; };
+    const auto fastest = std::ranges::min_element(rivals, {}, median);
+    for (const auto& [rival, times] : rivals) {
+      const bool same_process = rival->client() == fastest->first->client();
+      const timing::process_spread between =
+          same_process || how_.fresh_processes ? timing::process_spread{} : limits_.spread;
+      if (timing::is_slower(times, fastest->second, how_.max_relative_half_width, between))
+        rival->drop();
+    }
   }
 
   // Looks for a worker that keeps the GPU busy though it is stopped.
@@ -88,10 +111,14 @@ class timing_rounds {
         each.fail(verdict::wrong, "keeps the GPU busy after its turn, when others are timed",
                   step::kNeighbours);
     }
-    for (cell_timer& each : timers_) each.start_again();
+    for (cell_timer& each : timers_) {
+      each.take_back();
+      each.start_again();
+    }
   }
 
   const results::timing_options& how_;
+  round_limits limits_;
   int first_round_;
   // A new order in each round and each run, so that effects of the order average out.
   std::mt19937_64 random_{std::random_device{}()};
@@ -102,8 +129,8 @@ class timing_rounds {
 }  // namespace
 
 void run_rounds(const results::timing_options& how, std::span<timed_cell> timed_cells,
-                int first_round, const memory_need& needed, const turn_observer& watch) {
-  timing_rounds(how, timed_cells, first_round, needed).run(watch);
+                const round_limits& limits, const memory_need& needed, const turn_observer& watch) {
+  timing_rounds(how, timed_cells, limits, needed).run(watch);
 }
 
 }  // namespace kzoo::run

@@ -5,8 +5,10 @@
 // all kernels of a round alike, and ratios are taken within rounds (timing/bootstrap.hpp).
 
 #include "run/cell_timer.hpp"
+#include "timing/process_spread.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 
 namespace kzoo::run {
@@ -14,9 +16,17 @@ namespace kzoo::run {
 // Called before each turn, with the number of the round; may throw interrupt::interrupted.
 using turn_observer = std::function<void(int round, const results::cell&)>;
 
-// Rounds are numbered from `first_round`, so that they are not paired with the rounds of cells that
-// an interrupted run has timed.
+// What bounds the rounds of one problem.
+struct round_limits {
+  // They are numbered from here, so that they are not paired with the rounds of cells that an
+  // interrupted run has timed.
+  int first_round = 0;
+  std::optional<double> deadline{};  // no round begins later, by steady_seconds()
+  timing::process_spread spread{};   // of times between processes, where it was measured
+};
+
+// With timing.drop_slower, a kernel that another one beats beyond doubt takes no further turns.
 void run_rounds(const results::timing_options& how, std::span<timed_cell> timed_cells,
-                int first_round, const memory_need& needed, const turn_observer& watch);
+                const round_limits& limits, const memory_need& needed, const turn_observer& watch);
 
 }  // namespace kzoo::run

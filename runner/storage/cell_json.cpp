@@ -2,7 +2,7 @@
 
 #include "storage/cell_json.hpp"
 
-#include "storage/archive.hpp"
+#include "storage/parts_json.hpp"
 #include "storage/results_json.hpp"
 
 #include <fmt/format.h>
@@ -18,47 +18,6 @@ using json = nlohmann::ordered_json;
 
 // A run that is continued counts on from the last round, which must not overflow.
 constexpr int kLastRound = 1'000'000'000;
-
-constexpr as kFilling{[](const filling& f) { return json(filling_name(f)); },
-                      [](const field& f, filling& to) {
-                        const auto known = filling_from_name(f.text());
-                        if (!known) f.refuse("expected the name of a fill");
-                        to = *known;
-                      }};
-
-void map(auto& io, is<problem> auto& p) {
-  io.derived("name", problem_name(p));
-  io("m", p.m);
-  io("n", p.n);
-  io("k", p.k);
-  io("dtype", p.dtype, word(kElementTypes, types_name));
-  io("layout", p.layout, word(kLayouts, layout_name));
-  io("batch", p.batch);
-  io("batch_padding", p.batch_padding);
-  io("batch_shared", p.batch_shared, word(kSharedOperands, shared_name));
-  io("alpha", p.alpha);
-  io("beta", p.beta);
-  io("scale_a", p.scale_a);
-  io("scale_b", p.scale_b);
-  io.derived("lda", p.lda());
-  io.derived("ldb", p.ldb());
-  io.derived("ldc", p.ldc());
-  io.derived("stride_a", p.stride_a());
-  io.derived("stride_b", p.stride_b());
-  io.derived("stride_c", p.stride_c());
-  io("fill", p.data, kFilling);
-  io("padding", p.padding);
-  io("seed", p.seed);
-  const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };
-  io.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
-  io.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");
-  io.require(p.batch >= 1 && p.batch <= kMostProducts, "expected a batch from 1 to 65536");
-  io.require(p.batch_padding >= 0 && p.batch_padding <= kMostPadding,
-             "expected a batch_padding from 0 to 65536");
-  io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
-  const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
-  io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
-}
 
 void map(auto& io, is<reference::accuracy> auto& a) {
   io("max_abs_error", a.max_abs_error);
@@ -159,9 +118,7 @@ void map(auto& io, is<timing::summary> auto& t) {
   io("cache", t.caches, word(timing::kCaches, timing::caches_name));
   io.later("noise", t.relative_half_width);
   io.require("noise", !(t.relative_half_width < 0), "expected a number from 0 on");
-  io("stopped_by", t.out_of_time,
-     as{[](bool out_of_time) { return out_of_time ? "time" : "noise"; },
-        [](const field& f, bool& out_of_time) { out_of_time = f.text() == "time"; }});
+  io("stopped_by", t.stopped, word(timing::kStops, timing::stop_name));
   io("samples_ms", t.samples_ms, kNumbers);
   io.require_each(
       "samples_ms", [&](auto i) { return ms[i] >= 0; }, "expected a time, from 0 on");
@@ -189,14 +146,6 @@ void map(auto& io, is<roofline::floor> auto& f) {
   io.derived("resource", roofline::resource_name(f.resource));
 }
 
-// Null if it is none of the ABI's: a plugin may declare any number.
-constexpr as kPrecision{
-    [](kzoo_precision p) {
-      const bool known = std::ranges::find(kPrecisions, p) != kPrecisions.end();
-      return known ? json(precision_name(p)) : json();
-    },
-    [](const field& f, kzoo_precision& p) { p = f.one_of(kPrecisions, precision_name); }};
-
 constexpr as kFigures{[](const published_figures& all) {
                         json j = json::object();
                         for (const auto& [label, ms] : all) j[label] = ms;
@@ -217,31 +166,6 @@ void map(auto& io, is<reference::comparison> auto& c) {
 void map(auto& io, is<named_difference> auto& d) {
   io("kernel", d.kernel);
   map(io, d.by);
-}
-
-constexpr as kRatio{[](const timing::ratio& r) { return json(r.value); },
-                    [](const field& f, timing::ratio& r) { r.value = f.number(); }};
-constexpr as kInterval{[](const timing::interval& i) {
-                         return json::array({i.low, i.high});
-                       },
-                       [](const field& f, timing::interval& i) {
-                         const std::vector<double> ends = f.numbers();
-                         if (ends.size() != 2) f.refuse("expected two numbers, low and high");
-                         i = {ends[0], ends[1]};
-                       }};
-
-void map_speedup(auto& io, auto& speedup) {
-  io("speedup_over_baseline", speedup, kRatio);
-  auto likely = speedup ? speedup->likely : std::nullopt;
-  io("speedup_interval", likely, kInterval);
-  io.require("speedup_over_baseline", !speedup || speedup->value >= 0, "expected a number above 0");
-  io.require("speedup_interval", !likely || likely->low <= likely->high,
-             "expected the lower number first");
-  io.restore(
-      [&](auto& read) {
-        if (read) read->likely = likely;
-      },
-      speedup);
 }
 
 void map(auto& io, is<results::cell> auto& c, auto& context) {
@@ -272,6 +196,8 @@ void map(auto& io, is<results::cell> auto& c, auto& context) {
   io("errors", c.errors);
   io("launches", c.launches);
   if (io.has("libraries", !c.libraries.empty())) io("libraries", c.libraries);
+  if (io.has("judge_seconds", c.judge_seconds > 0)) io("judge_seconds", c.judge_seconds);
+  if (io.has("time_seconds", c.time_seconds > 0)) io("time_seconds", c.time_seconds);
   io.derived("gflops", context.gflops);
   io.derived("share_of_peak", context.share_of_peak);
   io.derived("floor", context.floor);

@@ -8,6 +8,7 @@
 #include "storage/experiment_json.hpp"
 #include "storage/judgement_json.hpp"
 #include "storage/parse.hpp"
+#include "storage/parts_json.hpp"
 #include "storage/peaks_json.hpp"
 #include "storage/results_json.hpp"
 
@@ -23,11 +24,17 @@ namespace kzoo::storage {
 
 using json = nlohmann::ordered_json;
 
-void map(auto& io, is<results::device> auto& d) {
-  io("id", d.id);
-  io("name", d.name);
-  io("memory_bytes", d.memory_bytes);
-  io("facts", d.facts);
+void map(auto& io, is<results::built_point> auto& p) {
+  io("name", p.name);
+  io("parameters", p.values, kPoint);
+  io("options", p.options);
+  if (io.has("does_not_compile", !p.why_not.empty())) io("does_not_compile", p.why_not);
+}
+
+void map(auto& io, is<results::tuned_builds> auto& t) {
+  io("seconds", t.seconds);
+  io("from_cache", t.from_cache);
+  io("points", t.points);
 }
 
 void map(auto& io, is<results::plugin_record> auto& p) {
@@ -35,6 +42,7 @@ void map(auto& io, is<results::plugin_record> auto& p) {
   io("file", p.file);
   io("sha256", p.sha256);
   io("source", p.source);
+  if (io.has("tuned", !p.tuned.points.empty())) io("tuned", p.tuned);
   if (io.has("problem", !p.description)) return io("problem", p.problem);
   io.restore([](auto& description) { description.emplace(); }, p.description);
   io("id", p.description->id);

@@ -21,6 +21,9 @@ void map(auto& io, is<results::timing_options> auto& t) {
   io("end_to_end", t.end_to_end);
   io("fresh_processes", t.fresh_processes);
   io("require_locked_clocks", t.require_locked_clocks);
+  if (io.has("drop_slower", t.drop_slower)) io("drop_slower", t.drop_slower);
+  if (io.has("budget_seconds", t.budget_seconds.has_value()))
+    io("budget_seconds", t.budget_seconds);
 }
 
 void map(auto& io, is<results::verify_options> auto& v) {
@@ -45,6 +48,10 @@ void map(auto& io, is<results::overrides> auto& o) {
   io("build_args", o.build_args);
   io("tier", o.tier);
   io.later("problems", o.problems);
+  if (io.has("tune", o.tune)) io("tune", o.tune);
+  if (io.has("baseline", o.baseline.has_value())) io("baseline", o.baseline);
+  if (io.has("budget_seconds", o.budget_seconds.has_value()))
+    io("budget_seconds", o.budget_seconds);
 }
 
 namespace {

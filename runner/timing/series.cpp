@@ -28,7 +28,7 @@ bool series::precise(const stop_rule& rule) const {
 
 summary series::summarised(const stop_rule& rule) const {
   summary s = summarise(samples_ms_, rounds_);
-  s.out_of_time = !precise(rule);
+  s.stopped = precise(rule) ? stop::precise : stop::out_of_time;
   if (std::ranges::any_of(sm_mhz_, [](double mhz) { return mhz > 0; })) s.sm_mhz = sm_mhz_;
   return s;
 }

@@ -30,6 +30,8 @@ class series {
   bool precise(const stop_rule& rule) const;
   // Must not be called while empty().
   summary summarised(const stop_rule& rule) const;
+  // Without relative_half_width, and whatever the rule says.
+  summary so_far() const { return summarise_without_interval(samples_ms_, rounds_); }
 
  private:
   std::vector<double> samples_ms_, sm_mhz_;

@@ -26,6 +26,11 @@ std::string_view clock_name(clock c) {
   return kNames[static_cast<std::size_t>(c)];
 }
 
+std::string_view stop_name(stop s) {
+  constexpr std::array<std::string_view, kStops.size()> kNames{"noise", "time", "slower", "budget"};
+  return kNames[static_cast<std::size_t>(s)];
+}
+
 std::string_view caches_name(caches c) {
   constexpr std::array<std::string_view, kCaches.size()> kNames{"cold", "warm", "hot"};
   return kNames[static_cast<std::size_t>(c)];

@@ -23,6 +23,12 @@ enum class caches { cold, warm, hot };
 inline constexpr std::array kCaches{caches::cold, caches::warm, caches::hot};
 std::string_view caches_name(caches c);
 
+// Why no further turns were taken: the time is known as precisely as was asked for; the cell's own
+// time limit; another kernel is faster beyond doubt; the time limit of the whole run.
+enum class stop { precise, out_of_time, slower, budget };
+inline constexpr std::array kStops{stop::precise, stop::out_of_time, stop::slower, stop::budget};
+std::string_view stop_name(stop s);
+
 struct summary {
   packed_numbers samples_ms;  // in the order taken
   packed_integers rounds;     // of each sample, ascending
@@ -36,7 +42,10 @@ struct summary {
   double relative_half_width = std::numeric_limits<double>::quiet_NaN();
   timing::clock clock = timing::clock::gpu;
   timing::caches caches = timing::caches::warm;
-  bool out_of_time = false;  // stopped by the time limit, short of rounds or of precision
+  timing::stop stopped = stop::precise;
+
+  // It is known less well than others of its problem: to be said wherever it is shown.
+  bool stopped_early() const { return stopped == stop::slower || stopped == stop::budget; }
 };
 
 // Interpolates linearly between the two nearest ranks (Hyndman and Fan 1996, definition 7). The

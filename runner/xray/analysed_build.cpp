@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -40,17 +39,6 @@ recipe read_recipe(const fs::path& file, const std::string& plugin) {
   return r;
 }
 
-// The compiler's first error, else the last line.
-std::string reason_in(const std::string& output) {
-  std::istringstream in(output);
-  std::string line, last;
-  while (std::getline(in, line)) {
-    if (line.find("error") != std::string::npos) return line;
-    if (!line.empty()) last = line;
-  }
-  return last;
-}
-
 fs::path folder_of_builds(const fs::path& file) {
   return fs::absolute(file).parent_path().parent_path() / "cpu-xray";
 }
@@ -75,9 +63,10 @@ fs::path analysed_build(const fs::path& file) {
       {r.cmake, "--build", r.folder, "--target", r.target}, {}, kTimeoutSeconds);
   const fs::path library = folder / (name + ".so");
   if (built.code != 0 || !fs::exists(library)) {
-    throw failure(verdict::error, fmt::format("{} cannot be built for xray: cmake {}: {}", name,
-                                              process::how_it_failed(built, kTimeoutSeconds),
-                                              printable(reason_in(built.output), 500)));
+    throw failure(verdict::error,
+                  fmt::format("{} cannot be built for xray: cmake {}: {}", name,
+                              process::how_it_failed(built, kTimeoutSeconds),
+                              printable(process::first_error_in(built.output), 500)));
   }
   return library;
 }

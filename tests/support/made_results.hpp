@@ -60,6 +60,9 @@ inline results::document made_document() {
   e.timing = {true, results::cache_mode::both, results::power_mode::both, 3, 2, 7, 0.05, 1.5, true};
   e.verify = {tier::full, 12.5};
   e.overridden = {"cuda:0", {"base", "fast"}, {"512", "1024"}, "full"};
+  e.overridden.baseline = "base";
+  e.overridden.budget_seconds = e.timing.budget_seconds = 60;
+  e.timing.drop_slower = true;
   e.published = {"a paper",
                  {{"Old GPU", {{"fast@512x512x512", 1.5}}},
                   {"New GPU", {{"fast:8x8_4x4@512x512x512", 0.5}, {"base@512x512x512", 0.25}}}}};
@@ -75,6 +78,11 @@ inline results::document made_document() {
   base.description->native = true;
   results::plugin_record fast = base;
   fast.name = fast.description->id = "fast";
+  fast.source = "/sources/fast.cu";
+  fast.tuned = {{{"BM8_BN-4", {{"BM", 8}, {"BN", -4}}, "", {"-DBM=8", "-DBN=-4"}},
+                 {"BM9_BN-4", {{"BM", 9}, {"BN", -4}}, "does not compile: error", {}}},
+                1,
+                2.5};
   d.plugins = {base, fast, {"gone", "", {}, "there is no cuda build of it here", ""}};
 
   for (const std::size_t problem : {0u, 1u}) {
@@ -94,6 +102,9 @@ inline results::document made_document() {
   }
   d.cells[1].time->throttled = 2;
   d.cells[1].time->low_clock = true;
+  d.cells[1].time->stopped = timing::stop::slower;
+  d.cells[1].judge_seconds = 0.125;
+  d.cells[1].time_seconds = 0.5;
   results::cell& wrong = d.cells[4];
   wrong.verdict = verdict::wrong;
   wrong.reason = "element (1, 2) is nan";

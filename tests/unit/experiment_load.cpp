@@ -99,7 +99,7 @@ TEST_CASE("an error shows the position, what was found, and the line", "[experim
   CHECK(fault("# a comment\nplugin = ['*']\n") ==
         "t.toml:2:1: error: unknown key 'plugin'; did you mean 'plugins'? (known here: title, "
         "description, device, intended_device, baseline, plugins, problem, timing, verify, pivot, "
-        "published)\n"
+        "published, tune)\n"
         " 2 | plugin = ['*']\n"
         "   | ^");
   CHECK(fault("[timing]\n\tmin_samples = 0\r\n") ==
@@ -303,7 +303,7 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[timing]\nmax_nois = 1",
        "2:1: error: unknown key 'max_nois' in timing; did you mean 'max_noise'? (known here: "
        "enabled, mode, power, rounds, warmup, min_samples, max_noise, max_seconds, end_to_end, "
-       "fresh_processes, require_locked_clocks)"},
+       "fresh_processes, require_locked_clocks, drop_slower)"},
       {"[verify]\nplugins = ['*']",
        "2:1: error: unknown key 'plugins' in verify; 'plugins' goes at the top of the file, above "
        "the first [table] (known here: tier, timeout_seconds, "
@@ -311,15 +311,15 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"sizes = [64]",
        "1:1: error: unknown key 'sizes'; 'sizes' goes under [problem] (known here: title, "
        "description, device, intended_device, baseline, plugins, problem, timing, verify, pivot, "
-       "published)"},
+       "published, tune)"},
       {"[timing]\ntier = 'full'",
        "2:1: error: unknown key 'tier' in timing; 'tier' goes under [verify] (known here: enabled, "
        "mode, power, rounds, warmup, min_samples, max_noise, max_seconds, end_to_end, "
-       "fresh_processes, require_locked_clocks)"},
+       "fresh_processes, require_locked_clocks, drop_slower)"},
       {"title = \"\\u001b[31m\\n\"\n[timing]\n\"\\u001b\" = 1",
        "3:1: error: unknown key '\\x1b' in timing (known here: enabled, mode, power, rounds, "
        "warmup, min_samples, max_noise, max_seconds, end_to_end, fresh_processes, "
-       "require_locked_clocks)"},
+       "require_locked_clocks, drop_slower)"},
   };
   for (const wrong& each : all) {
     INFO(each.text);

@@ -54,6 +54,25 @@ TEST_CASE("expressions have ceil_div, min and max", "[manifest]") {
   CHECK(value_of("max(K, min(N, 40))") == 33);
 }
 
+TEST_CASE("expressions compare and combine, with C's precedence", "[manifest]") {
+  CHECK(value_of("M == 100") == 1);
+  CHECK(value_of("M != 100") == 0);
+  CHECK(value_of("M*N<=3300") == 1);
+  CHECK(value_of("M * N < 3300") == 0);
+  CHECK(value_of("N >= 33 && K > 7") == 0);
+  CHECK(value_of("N >= 33 || K > 7") == 1);
+  CHECK(value_of("1 || 0 && 0") == 1);
+  CHECK(value_of("(1 || 0) && 0") == 0);
+  CHECK(value_of("1 < 2 == 1") == 1);
+  CHECK(value_of("!(M % N) + !0 * 5") == 5);
+  CHECK(value_of("(M > N) * 8 + (M < N)") == 8);
+  CHECK(value_of("min(M > N, 3)") == 1);
+  CHECK(fault_in("M <") == "a missing operand at column 4 of 'M <'");
+  CHECK(fault_in("M = 3") == "unexpected '=' at column 3 of 'M = 3'");
+  CHECK(fault_in("M & N") == "unexpected '&' at column 3 of 'M & N'");
+  CHECK(fault_in("M > 1 || N / (K - 7) > 1").starts_with("division by zero at column 12"));
+}
+
 TEST_CASE("text that is no expression is refused with its place", "[manifest]") {
   CHECK(fault_in("") == "a missing operand at column 1 of ''");
   CHECK(fault_in("M +") == "a missing operand at column 4 of 'M +'");

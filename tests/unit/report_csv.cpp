@@ -27,8 +27,9 @@ TEST_CASE("CSV has a line for each cell, and quotes what needs it", "[report]") 
   CHECK_THAT(lines[2],
              ContainsSubstring("fast,8x8_4x4,cuda:0,512,512,512,f32,nn,1,0,none,1,0,1,1,"));
   CHECK_THAT(lines[2], ContainsSubstring(",0.5,0.495,"));
-  CHECK_THAT(lines[0], ContainsSubstring(",clock,cache,sm_mhz,throttled,gflops,share_of_peak,"));
-  CHECK_THAT(lines[2], ContainsSubstring(",gpu,cold,1747.5,2,"));
+  CHECK_THAT(lines[0],
+             ContainsSubstring(",clock,cache,stopped_by,sm_mhz,throttled,gflops,share_of_peak,"));
+  CHECK_THAT(lines[2], ContainsSubstring(",gpu,cold,slower,1747.5,2,"));
   CHECK_THAT(lines[0],
              ContainsSubstring(",speedup_over_baseline,speedup_low,speedup_high,end_to_end_ms,"));
   CHECK_THAT(lines[2], ContainsSubstring(",2,,,4.5,64,8,33792,0.375,"));

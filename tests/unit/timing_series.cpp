@@ -23,7 +23,7 @@ series after(int turns, double scatter) {
 TEST_CASE("a steady kernel takes the requested rounds and no more", "[timing]") {
   CHECK_FALSE(after(5, 0).precise(kRule));
   CHECK(after(6, 0).precise(kRule));
-  CHECK_FALSE(after(6, 0).summarised(kRule).out_of_time);
+  CHECK(after(6, 0).summarised(kRule).stopped == stop::precise);
   CHECK(after(6, 0).summarised(kRule).samples_ms.size() == 12);
   CHECK(after(6, 0).summarised(kRule).sm_mhz.size() == 12);
 }
@@ -33,7 +33,7 @@ TEST_CASE("a noisy kernel takes more rounds until its time limit", "[timing]") {
   CHECK_FALSE(after(9, 0.1).precise(kRule));
   CHECK_FALSE(after(9, 0.1).out_of_time(kRule));
   CHECK(after(10, 0.1).out_of_time(kRule));
-  CHECK(after(10, 0.1).summarised(kRule).out_of_time);
+  CHECK(after(10, 0.1).summarised(kRule).stopped == stop::out_of_time);
   CHECK(after(10, 0.1).summarised(kRule).relative_half_width > 0.01);
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("the time limit ends a series before its last round, and the summary s
           "[timing]") {
   const stop_rule hurried{6, 0.01, 3.0};
   CHECK(after(3, 0).out_of_time(hurried));
-  CHECK(after(3, 0).summarised(hurried).out_of_time);
+  CHECK(after(3, 0).summarised(hurried).stopped == stop::out_of_time);
 }
 
 TEST_CASE("fewer rounds than an interval needs are enough when no more were asked for",

@@ -206,7 +206,7 @@ what='a command that may need either'
 zoo "$nvcc" CAPABILITY=9.0 validate tiled
 expect calls "$calls" $'*build --target runner\nbuild --target kzoo_cuda_tiled kzoo_cpu_tiled'
 what='mistakes, which the runner reports'
-for mistake in 'run nosuch' 'run --bogus' 'run --resume' 'rerun some.json' 'check quick --sises 3'; do
+for mistake in 'run nosuch' 'run --bogus' 'run --resume' 'tune nosuch.cu' 'rerun some.json' 'check quick --sises 3'; do
   # shellcheck disable=SC2086
   zoo "$nvcc" CAPABILITY=9.0 $mistake
   expect calls "$calls" '*build --target runner'

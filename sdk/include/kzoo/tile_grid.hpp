@@ -1,5 +1,5 @@
 #pragma once
-// The grid of most GEMM kernels: one block for each BM x BN tile of C.
+// The grid of most GEMM kernels: one block for each kTileM x kTileN tile of C.
 //
 //                          N
 //           +--------+--------+--------+
@@ -21,14 +21,16 @@
 
 namespace kzoo {
 
-template <int BM, int BN, int ThreadsX = BN, int ThreadsY = BM, bool kTransposed = false>
+template <int kTileM, int kTileN, int ThreadsX = kTileN, int ThreadsY = kTileM,
+          bool kTransposed = false>
 struct tile_grid {
   static_assert(ThreadsX * ThreadsY <= 1024, "CUDA allows 1024 threads per block");
 
   // nullptr, or why the problem has no such grid: CUDA ends gridDim.y at 65535, and gridDim.x only
   // at 2^31 - 1.
   static const char* objection(const kzoo_problem& p) {
-    const std::int64_t tiles_y = kTransposed ? (p.n + BN - 1) / BN : (p.m + BM - 1) / BM;
+    const std::int64_t tiles_y =
+        kTransposed ? (p.n + kTileN - 1) / kTileN : (p.m + kTileM - 1) / kTileM;
     if (p.batch > launch_limits{}.grid_yz)
       return "needs more blocks along gridDim.z than the 65535 that CUDA allows";
     return tiles_y <= launch_limits{}.grid_yz
@@ -41,7 +43,7 @@ struct tile_grid {
   template <class Gemm>
   static void launch(void (*kernel)(Gemm), const Gemm& g, stream_t stream,
                      std::size_t dynamic_shared = 0) {
-    const int tiles_m = ceil_div(g[0].m, BM), tiles_n = ceil_div(g[0].n, BN);
+    const int tiles_m = ceil_div(g[0].m, kTileM), tiles_n = ceil_div(g[0].n, kTileN);
     const auto products = static_cast<unsigned>(g.products());
     kzoo::launch(
         {.grid = kTransposed ? dim3(tiles_m, tiles_n, products) : dim3(tiles_n, tiles_m, products),
@@ -53,7 +55,7 @@ struct tile_grid {
 };
 
 // The same with the axes exchanged: blockIdx.x counts tiles along M, blockIdx.y along N.
-template <int BM, int BN, int ThreadsX = BM, int ThreadsY = BN>
-using transposed_tile_grid = tile_grid<BM, BN, ThreadsX, ThreadsY, true>;
+template <int kTileM, int kTileN, int ThreadsX = kTileM, int ThreadsY = kTileN>
+using transposed_tile_grid = tile_grid<kTileM, kTileN, ThreadsX, ThreadsY, true>;
 
 }  // namespace kzoo

@@ -1,6 +1,7 @@
 #include <kzoo/manifest/expression.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <system_error>
@@ -35,7 +36,7 @@ class expression_parser {
 
   expression take() {
     if (text_.size() > kLongest) throw expression_fault("too long an expression", "", 0);
-    sum();
+    whole();
     if (next() != '\0') refuse(std::string("unexpected '") + next() + "'");
     return std::move(result_);
   }
@@ -66,6 +67,59 @@ class expression_parser {
     result_.steps_.push_back({what, where, value});
   }
 
+  // Takes the operator if it comes next. "<" is not the beginning of "<=".
+  bool take_operator(std::string_view op) {
+    next();
+    const std::string_view rest = text_.substr(at_);
+    const bool goes_on = op.size() == 1 && rest.size() > 1 && rest[1] == '=';
+    if (!rest.starts_with(op) || goes_on) return false;
+    at_ += op.size();
+    return true;
+  }
+
+  struct binary_operator {
+    std::string_view text;
+    operation what;
+  };
+
+  // Operators of one precedence, each between two of what `operand` takes.
+  template <std::size_t kCount>
+  void chain(const std::array<binary_operator, kCount>& operators,
+             void (expression_parser::*operand)()) {
+    (this->*operand)();
+    for (bool found = true; found;) {
+      found = false;
+      for (const auto& [text, what] : operators) {
+        next();
+        const std::size_t where = at_;
+        if (!take_operator(text)) continue;
+        (this->*operand)();
+        add(what, where);
+        found = true;
+        break;
+      }
+    }
+  }
+
+  void whole() {
+    chain(std::array{binary_operator{"||", operation::logical_or}}, &expression_parser::both);
+  }
+  void both() {
+    chain(std::array{binary_operator{"&&", operation::logical_and}}, &expression_parser::equality);
+  }
+  void equality() {
+    chain(std::array{binary_operator{"==", operation::equal},
+                     binary_operator{"!=", operation::not_equal}},
+          &expression_parser::relation);
+  }
+  void relation() {
+    chain(
+        std::array{binary_operator{"<=", operation::less_equal},
+                   binary_operator{">=", operation::greater_equal},
+                   binary_operator{"<", operation::less}, binary_operator{">", operation::greater}},
+        &expression_parser::sum);
+  }
+
   void sum() {
     product();
     while (next() == '+' || next() == '-') {
@@ -91,13 +145,13 @@ class expression_parser {
     if (++depth_ > kDeepest) refuse("too many levels of parentheses");
     const char c = next();
     const std::size_t where = at_;
-    if (c == '-') {
+    if (c == '-' || c == '!') {
       ++at_;
       factor();
-      add(operation::negate, where);
+      add(c == '-' ? operation::negate : operation::logical_not, where);
     } else if (c == '(') {
       ++at_;
-      sum();
+      whole();
       expect(')');
     } else if (is_digit(c)) {
       number();
@@ -140,11 +194,11 @@ class expression_parser {
   // The arguments of a function of two, or of two and more where `count` is 0.
   void call(operation what, std::size_t where, std::size_t count) {
     expect('(');
-    sum();
+    whole();
     std::size_t given = 1;
     while (next() == ',') {
       ++at_;
-      sum();
+      whole();
       ++given;
       add(what, where);
     }
@@ -188,6 +242,24 @@ std::int64_t expression::apply(const step& s, std::int64_t a, std::int64_t b) co
     case operation::negate:
       overflow = __builtin_sub_overflow(std::int64_t{0}, a, &result);
       break;
+    case operation::logical_not:
+      return a == 0;
+    case operation::equal:
+      return a == b;
+    case operation::not_equal:
+      return a != b;
+    case operation::less:
+      return a < b;
+    case operation::less_equal:
+      return a <= b;
+    case operation::greater:
+      return a > b;
+    case operation::greater_equal:
+      return a >= b;
+    case operation::logical_and:
+      return a != 0 && b != 0;
+    case operation::logical_or:
+      return a != 0 || b != 0;
     case operation::add:
       overflow = __builtin_add_overflow(a, b, &result);
       break;
@@ -224,7 +296,8 @@ std::int64_t expression::evaluate(std::span<const std::int64_t> values) const {
       continue;
     }
     std::int64_t b = 0;
-    if (s.what != operation::number && s.what != operation::negate) {
+    const bool is_unary = s.what == operation::negate || s.what == operation::logical_not;
+    if (s.what != operation::number && !is_unary) {
       b = stack.back();
       stack.pop_back();
     }

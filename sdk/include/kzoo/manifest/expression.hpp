@@ -2,9 +2,10 @@
 //
 //   ceil_div(N, 128) * ceil_div(M, 128)
 //
-// Operators: + - * / % and unary -, with C's precedence and C's truncation; parentheses;
-// ceil_div(a, b), min(a, b, …), max(a, b, …). Numbers are decimal, values 64-bit signed. Overflow
-// and division by zero are errors.
+// Operators: + - * / % and unary -, comparisons, && || and !, with C's precedence and C's
+// truncation; parentheses; ceil_div(a, b), min(a, b, …), max(a, b, …). Numbers are decimal, values
+// 64-bit signed; a comparison is 1 or 0. Overflow and division by zero are errors, also on the
+// right of && and ||, both sides of which are always computed.
 //
 // Plain C++, the library kzoo::manifest; no CUDA. Pure, for any thread.
 #pragma once
@@ -50,6 +51,7 @@ class expression {
     number,
     variable,
     negate,
+    logical_not,
     add,
     subtract,
     multiply,
@@ -57,7 +59,15 @@ class expression {
     remainder,
     ceil_div,
     min,
-    max
+    max,
+    equal,
+    not_equal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    logical_and,
+    logical_or
   };
   struct step {
     operation what;

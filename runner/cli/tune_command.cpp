@@ -1,0 +1,66 @@
+#include "cli/commands.hpp"
+
+#include "core/selector.hpp"
+#include "input/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace kzoo::cli {
+namespace {
+
+// Of a source, whose problems the command line names.
+constexpr const char* kExperiment = "tune";
+
+// "60s", "1.5h", "90" seconds.
+double seconds_in(std::string_view text) {
+  double number = 0;
+  const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(stop - text.data()));
+  const double factor = unit == "h" ? 3600 : unit == "m" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
+  constexpr double kMost = 1e7;
+  if (fault != std::errc{} || !(number * factor > 0 && number * factor < kMost)) {
+    input::refuse("--budget", fmt::format("expected a time such as 60s, 5m or 1.5h, found {}",
+                                          input::in_quotes(text)));
+  }
+  return number * factor;
+}
+
+// A plugin, and no experiment.
+bool is_source(const std::string& name) {
+  const auto file = as_file(name);
+  return file && !file->path.ends_with(".toml") &&
+         (!file->variant.empty() || std::filesystem::is_directory(file->path) ||
+          std::filesystem::path(file->path).has_extension());
+}
+
+}  // namespace
+
+run_options tuning_run(const tune_options& given) {
+  run_options options = given;
+  options.tune = true;
+  if (!given.budget.empty()) options.budget_seconds = seconds_in(given.budget);
+  if (is_source(given.file)) {
+    if (given.sizes.empty()) {
+      input::refuse("--sizes",
+                    fmt::format("which problems is {} to be tuned for? Name their sizes, "
+                                "such as --sizes 1024,4096x11008x4096",
+                                given.file));
+    }
+    options.plugins.insert(options.plugins.begin(), given.file);
+    options.file = kExperiment;
+  }
+  // It is compared with only if it runs.
+  const auto is_named = [&](const std::string& name) { return name == given.baseline; };
+  if (!given.baseline.empty() && !options.plugins.empty() &&
+      std::ranges::none_of(options.plugins, is_named))
+    options.plugins.push_back(given.baseline);
+  return options;
+}
+
+int tune(const tune_options& options) { return run(tuning_run(options)); }
+
+}  // namespace kzoo::cli

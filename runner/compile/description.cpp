@@ -1,0 +1,199 @@
+#include "compile/description.hpp"
+
+#include "experiment/toml_tree.hpp"
+#include "experiment/tuning_space.hpp"
+#include "input/read_file.hpp"
+
+#include <kzoo/manifest/expression.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <functional>
+#include <regex>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace kzoo::compile {
+namespace {
+
+namespace fs = std::filesystem;
+using experiment::node;
+using experiment::node_list;
+using experiment::node_table;
+using experiment::table_entry;
+
+constexpr input::file_kind kSourceFile{"a source file", "", 16};
+constexpr input::file_kind kManifestFile{"a manifest", ".toml", 1};
+
+constexpr const char* kIdKey = "id";  // a variant's, which the point's name follows
+
+bool is_plugin(std::string_view text) {
+  return text.find("KZOO_PLUGIN") != std::string_view::npos ||
+         text.find("kzoo_plugin_v1") != std::string_view::npos;
+}
+
+bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// The text with each name that has a value replaced by it.
+std::string replaced(std::string_view text, const results::tuning_point& point) {
+  std::string result;
+  while (!text.empty()) {
+    const auto end = static_cast<std::size_t>(
+        std::ranges::find_if(text, [&](char c) { return is_in_name(c) != is_in_name(text[0]); }) -
+        text.begin());
+    const std::string_view word = text.substr(0, end);
+    const auto known = std::ranges::find(point, word, &results::parameter_value::name);
+    if (known == point.end())
+      result += word;
+    else
+      result +=
+          known->value < 0 ? fmt::format("({})", known->value) : fmt::format("{}", known->value);
+    text.remove_prefix(end);
+  }
+  return result;
+}
+
+// A number where the text has become one: "BM * 2", say.
+node replaced_node(const location& where, const std::string& text,
+                   const results::tuning_point& point) {
+  std::string with_values = replaced(text, point);
+  if (with_values == text) return {where, text};
+  try {
+    return {where, manifest::expression::parse(with_values, {}).evaluate({})};
+  } catch (const manifest::expression_fault&) {
+    return {where, std::move(with_values)};
+  }
+}
+
+void replace_in(node& n, const results::tuning_point& point) {
+  if (const auto* text = std::get_if<std::string>(&n.value)) {
+    n = replaced_node(n.where, *text, point);
+  } else if (auto* list = std::get_if<node_list>(&n.value)) {
+    for (node& element : *list) replace_in(element, point);
+  } else if (auto* table = std::get_if<node_table>(&n.value)) {
+    for (table_entry& e : *table)
+      if (e.key != kIdKey) replace_in(e.content, point);
+  }
+}
+
+// Whether the name is a word of the text.
+bool mentions(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_in_name(text[at - 1])) && (end == text.size() || !is_in_name(text[end])))
+      return true;
+  }
+  return false;
+}
+
+bool mentions(const node& n, std::string_view name) {
+  if (const auto* text = std::get_if<std::string>(&n.value)) return mentions(*text, name);
+  if (const auto* list = std::get_if<node_list>(&n.value))
+    return std::ranges::any_of(*list, [&](const node& e) { return mentions(e, name); });
+  if (const auto* table = std::get_if<node_table>(&n.value))
+    return std::ranges::any_of(*table,
+                               [&](const table_entry& e) { return mentions(e.content, name); });
+  return false;
+}
+
+// The code of a source and of what it includes by "…", without the lines that tell of the space.
+std::string code_of(const fs::path& source, std::set<fs::path>& known) {
+  static const std::regex kInclude(R"re(\n\s*#\s*include\s*"([^"\n]+)")re");
+  static const std::regex kSpace(R"(\n[ \t]*//[ \t]*kzoo:[^\n]*)");
+  std::error_code fault;
+  if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return "";
+  const std::string text = '\n' + input::read_file(source, kSourceFile);
+  std::string all = std::regex_replace(text, kSpace, "\n");
+  for (std::sregex_iterator at(text.begin(), text.end(), kInclude), end; at != end; ++at)
+    all += code_of(source.parent_path() / (*at)[1].str(), known);
+  return all;
+}
+
+}  // namespace
+
+std::string read_source(const fs::path& source, const std::string& name) {
+  std::string text = input::read_file(source, kSourceFile);
+  if (text.find('\0') != std::string::npos)
+    input::refuse(name, "is no source: it has bytes of 0, as only other files have");
+  return text;
+}
+
+description describe(const fs::path& source, const std::string& name, const std::string& text) {
+  const fs::path manifest = fs::path(source).replace_extension(".toml");
+  const bool has_kernel = text.find("__global__") != std::string::npos;
+  input::diagnostics report(name, text);
+  description d{name, text, annotations(text, report), report.at(1, 1), !is_plugin(text)};
+  report.throw_if_any();
+  const bool says_entry = std::ranges::count(d.keys, "entry", &table_entry::key) > 0;
+  std::error_code fault;
+  if (d.is_bare && !says_entry &&
+      fs::symlink_status(manifest, fault).type() != fs::file_type::not_found) {
+    d.file = manifest.string();
+    d.text = input::read_file(manifest, kManifestFile);
+    input::diagnostics of_manifest(d.file, d.text);
+    d.keys = experiment::parse_document(d.text, of_manifest);
+    d.top = of_manifest.at(1, 1);
+    of_manifest.throw_if_any();
+    return d;
+  }
+  if (d.is_bare && has_kernel && !says_entry) {
+    throw input::invalid(fmt::format(
+        "error: {} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
+        "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
+        "KZOO_PLUGIN",
+        name, manifest.filename().string()));
+  }
+  d.is_bare = d.is_bare && has_kernel;
+  return d;
+}
+
+std::optional<results::tuning_space> tuning_space_in(const description& d) {
+  input::diagnostics report(d.file, d.text);
+  experiment::table_reader keys(d.keys, "", report);
+  const auto found = keys.find(kTuneKey);
+  if (!found) return std::nullopt;
+  auto space = experiment::read_tuning_space(*found);
+  report.throw_if_any();
+  return space;
+}
+
+void require_used(const results::tuning_space& space, const description& d,
+                  const fs::path& source) {
+  std::set<fs::path> known;
+  const std::string code = d.is_bare ? "" : code_of(source, known);
+  for (const results::tuned_parameter& p : space.parameters) {
+    const bool is_used =
+        d.is_bare ? std::ranges::any_of(d.keys,
+                                        [&](const table_entry& e) {
+                                          return e.key != kTuneKey && mentions(e.content, p.name);
+                                        })
+                  : mentions(code, p.name);
+    if (is_used) continue;
+    input::refuse(
+        to_string(p.where),
+        fmt::format("nothing uses the parameter {}: {}", p.name,
+                    d.is_bare ? fmt::format("the entry, grid, block and other keys of {} do not "
+                                            "mention it",
+                                            d.file)
+                              : fmt::format("{} and what it includes by \"\" do not mention it",
+                                            source.filename().string())));
+  }
+}
+
+node_table with_values(node_table keys, const results::tuning_point& point) {
+  for (table_entry& e : keys)
+    if (e.key != kTuneKey && e.key != kIdKey) replace_in(e.content, point);
+  return keys;
+}
+
+std::vector<std::string> definitions(const results::tuning_point& point) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] : point) options.push_back(fmt::format("-D{}={}", name, value));
+  return options;
+}
+
+}  // namespace kzoo::compile

@@ -1,0 +1,43 @@
+#pragma once
+// What a source says of itself in its `// kzoo:` lines, or the manifest beside one that is no
+// plugin.
+
+#include "compile/annotations.hpp"
+#include "results/tuning.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kzoo::compile {
+
+struct description {
+  std::string file, text;  // where it is said
+  experiment::node_table keys;
+  location top;          // where to say what is missing
+  bool is_bare = false;  // kernels without a plugin, launched as the keys say
+};
+
+inline constexpr const char* kTuneKey = "tune";
+
+// The text of a source. `name`: as the user typed it.
+std::string read_source(const std::filesystem::path& source, const std::string& name);
+// Throws input::invalid for a kernel of which nothing says how it is launched.
+description describe(const std::filesystem::path& source, const std::string& name,
+                     const std::string& text);
+
+// The space that the source is tuned over, if it says one. Throws input::invalid for what is wrong
+// in it.
+std::optional<results::tuning_space> tuning_space_in(const description& d);
+// Throws input::invalid for a parameter that neither the source, with what it includes from its own
+// folder, nor the description of its launch mentions.
+void require_used(const results::tuning_space& space, const description& d,
+                  const std::filesystem::path& source);
+
+// The keys of a launch with the values in the place of the parameters' names.
+experiment::node_table with_values(experiment::node_table keys, const results::tuning_point& point);
+// The same as macros: "-DBM=64".
+std::vector<std::string> definitions(const results::tuning_point& point);
+
+}  // namespace kzoo::compile

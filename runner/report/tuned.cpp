@@ -1,0 +1,110 @@
+#include "report/tuned.hpp"
+
+#include "report/problem_table.hpp"
+#include "results/best.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace kzoo::report {
+namespace {
+
+using results::cell;
+using results::document;
+using results::ranking;
+
+constexpr std::size_t kNamed = 3;
+
+// "mine:BM64_BN64, mine:BM64_BN128 and 2 more"
+std::string some_of(const std::vector<const cell*>& cells) {
+  std::vector<std::string> names;
+  for (const cell* c : cells) names.push_back(c->kernel.name());
+  const std::size_t more = names.size() - std::min(names.size(), kNamed);
+  names.resize(names.size() - more);
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+// "1.62x (1.60 to 1.65)"
+std::string speedup_with_interval(const document& d, const cell& c) {
+  const std::string text = speedup_text(d, c);
+  if (text.empty() || !c.speedup->likely) return text;
+  return fmt::format("{} ({} to {})", text, number_text(c.speedup->likely->low),
+                     number_text(c.speedup->likely->high));
+}
+
+table best_table(const document& d, const std::vector<ranking>& all) {
+  table t;
+  t.add_columns({"best per problem", "kernel"}, table::align::left);
+  t.add_column("time");
+  t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
+  t.add_column("as fast, as far as can be told", table::align::left);
+  for (const ranking& r : all) {
+    const cell* const best = r.best();
+    if (best == nullptr) continue;
+    t.add_row({{problem_name(d.experiment.problems[r.problem])},
+               {best->kernel.name(), style::good},
+               {time_text(best->time->median_ms)},
+               {speedup_with_interval(d, *best)},
+               {some_of(r.ties), style::dim}});
+  }
+  return t;
+}
+
+// Why a problem has no best kernel.
+std::string why_none(const document& d, const ranking& r) {
+  if (!r.open.empty()) {
+    return fmt::format(
+        "--budget {:g}s was over before all {} kernels had been judged and timed once: give more",
+        *d.experiment.timing.budget_seconds, r.open.size());
+  }
+  const bool any_passed = std::ranges::any_of(
+      d.cells_of(r.problem), [](const cell& c) { return c.verdict == verdict::pass; });
+  const bool simulated = std::ranges::any_of(d.plugins, [](const results::plugin_record& p) {
+    return p.description && p.description->simulated();
+  });
+  if (simulated && any_passed) {
+    return "its kernels ran in the simulator, which says whether they are right and not how fast they "
+           "are: tune on a GPU (--device cuda). The verdicts above hold";
+  }
+  return "no kernel was timed; the reasons are above";
+}
+
+void add_cost(page& p, const document& d) {
+  const results::tuning_cost c = results::cost_of(d);
+  std::string text = fmt::format("cost: {} points", c.points);
+  if (c.points > 0) {
+    text += fmt::format(", compiled in {:.1f} s", c.compile_seconds);
+    if (c.from_cache > 0) text += fmt::format(" ({} were in the cache)", c.from_cache);
+    if (c.not_compiled > 0) text += fmt::format(" ({} do not compile)", c.not_compiled);
+  }
+  text += fmt::format("; {} cells judged in {:.1f} s; {} timed in {:.1f} s", c.judged,
+                      c.judge_seconds, c.timed, c.time_seconds);
+  if (c.stopped > 0) text += fmt::format(", {} of them stopped early as slower", c.stopped);
+  p.item(text);
+}
+
+}  // namespace
+
+void add_tuned(page& p, const document& d) {
+  const std::vector<ranking> all = results::rank(d);
+  p.add(best_table(d, all));
+  for (const ranking& r : all) {
+    const std::string problem = problem_name(d.experiment.problems[r.problem]);
+    if (r.best() == nullptr) {
+      p.item("no best", style::bad, fmt::format(" on {}: {}", problem, why_none(d, r)));
+    } else if (!r.open.empty()) {
+      p.item("open", style::bad,
+             fmt::format(" on {}: the budget was over before {} was decided", problem,
+                         some_of(r.open)));
+    }
+  }
+  add_cost(p, d);
+  p.end_section();
+}
+
+}  // namespace kzoo::report
