@@ -46,12 +46,16 @@ reference::judgement result_judge::judge(const problem& p, const worker::judged_
   client_.copy_result(slot);
   rows_only_ = false;
   j = judge_output(*expected_.with_row(fresh, seen.row));
-  if (!j.right && is_of_earlier(p, seen.earlier_seeds)) {
-    j.refuse(step::kKept, j.reason +
-                              "; likely cause: it is the result of an earlier run, on other "
-                              "numbers: a result kept from an earlier call?");
-  }
+  tell_if_kept(p, seen.earlier_seeds, j);
   return j;
+}
+
+void result_judge::tell_if_kept(const problem& p, const std::vector<std::uint64_t>& seeds,
+                                reference::judgement& j) const {
+  if (j.right || rows_only_ || !is_of_earlier(p, seeds)) return;
+  j.refuse(step::kKept, j.reason +
+                            "; likely cause: it is the result of an earlier run, on other "
+                            "numbers: a result kept from an earlier call?");
 }
 
 bool result_judge::is_of_earlier(problem p, const std::vector<std::uint64_t>& seeds) const {

@@ -46,6 +46,10 @@ class result_judge {
   // Of a run on fresh numbers, which was judged on the device. What seemed wrong there is compared
   // with the reference, which decides, and knows the reason.
   reference::judgement judge(const problem& p, const worker::judged_report& seen, int slot = 0);
+  // Says of a judgement that is wrong if C, where all of it has been copied, is what a run of the
+  // problem on one of these seeds has left.
+  void tell_if_kept(const problem& p, const std::vector<std::uint64_t>& seeds,
+                    reference::judgement& j) const;
   // The C that was judged last: the rows for which expected results exist.
   reference::result last_judged() const;
 

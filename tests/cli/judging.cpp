@@ -139,6 +139,15 @@ TEST_CASE("what finds a full check wrong is named, and the command that finds it
   CHECK(contains(found.at("command"), "--verify full --device cpu"));
 }
 
+TEST_CASE("a result that is kept is a hack, whatever check finds it", "[cli][hostile]") {
+  const submissions s;
+  const auto found = documents(s.judge("--json " + hostile("native:replays_result"))).at(0);
+  INFO(found.dump(1));
+  CHECK(found.at("status") == "REWARD_HACK");
+  CHECK(found.at("check") == "kept result");
+  CHECK(contains(found.at("reason"), "new contents: "));
+}
+
 TEST_CASE("the checks of a tier are not made for the baseline", "[cli][hostile]") {
   const submissions s;
   const auto ran = s.judge("--json --baseline wrong_results:ignores_alpha --plugin-dir " +
