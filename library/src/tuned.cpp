@@ -24,23 +24,22 @@ std::string capability(const kzoo_device& d) {
          std::to_string(d.compute_capability % 10);
 }
 
-void require_same_device(const json& made_on, const kzoo_device& d, const std::string& name) {
-  const std::string kind = d.kind == KZOO_CUDA ? "cuda" : "cpu";
-  const auto require = [&](const char* key, const std::string& here) {
-    const auto there = made_on.at(key).get<std::string>();
+void require_same_device(const json& table, const kzoo_device& d, const std::string& name) {
+  const auto require = [&](const char* what, const std::string& there, const std::string& here) {
     if (there != here) {
-      refuse("was made on another device: its " + std::string(key) + " is '" + there +
+      refuse("was made on another device: its " + std::string(what) + " is '" + there +
              "', here it is '" + here + "'");
     }
   };
-  require("kind", kind);
+  const json& made_on = table.at("device");
+  const auto id = made_on.at("id").get<std::string>();  // "cuda:0"
+  require("kind", id.substr(0, id.find(':')), d.kind == KZOO_CUDA ? "cuda" : "cpu");
   if (d.kind != KZOO_CUDA) return;
-  require("compute_capability", capability(d));
-  require("name", name);
+  require("compute capability", table.at("compute_capability"), capability(d));
+  require("name", made_on.at("name"), name);
 }
 
-tuned_entry read_entry(const json& of) {
-  const json& p = of.at("problem");
+tuned_entry read_entry(const json& p, const json& best) {
   const auto size = [&](const char* key) {
     const auto value = p.at(key).get<std::int64_t>();
     if (value < 1) refuse(std::string(key) + " is " + std::to_string(value) + ", and not above 0");
@@ -48,7 +47,7 @@ tuned_entry read_entry(const json& of) {
   };
   return {{size("m"), size("n"), size("k"), p.contains("batch") ? size("batch") : 1,
            p.value("dtype", "f32"), p.value("layout", "nn")},
-          of.at("kernel").get<std::string>()};
+          best.at("plugin").get<std::string>() + ':' + best.at("variant").get<std::string>()};
 }
 
 double distance(const tuned_problem& x, const tuned_problem& y) {
@@ -68,8 +67,11 @@ std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, con
     if (table.value("schema", "") != "kzoo.tuned/1") {
       refuse("is no tuned table: its key \"schema\" is not \"kzoo.tuned/1\"");
     }
-    require_same_device(table.at("device"), d, device_name);
-    for (const json& entry : table.at("best")) all.push_back(read_entry(entry));
+    require_same_device(table, d, device_name);
+    for (const json& of : table.at("problems")) {
+      const json& ranked = of.at("ranked");
+      if (!ranked.empty()) all.push_back(read_entry(of.at("problem"), ranked.at(0)));
+    }
   } catch (const error& e) {
     refuse(file.string() + ": " + e.what());
   } catch (const json::exception& e) {

@@ -1,15 +1,17 @@
 #pragma once
 // A tuned table: the fastest kernel for each of some problems, as measured on one kind of device.
+// `runner tune --json` writes it (docs/tuning.md). Of its keys these count:
 //
 //   { "schema": "kzoo.tuned/1",
-//     "device": { "kind": "cuda", "name": "NVIDIA H200", "compute_capability": "9.0" },
-//     "best": [
-//       { "problem": { "m": 4096, "n": 4096, "k": 4096, "dtype": "f32", "layout": "nn", "batch": 1
-//       },
-//         "kernel": "pipelined:128x256x16_s5" } ] }
+//     "device": { "id": "cuda:0", "name": "NVIDIA H200" }, "compute_capability": "9.0",
+//     "problems": [
+//       { "problem": { "m": 4096, "n": 4096, "k": 4096, "dtype": "f32", "layout": "nn",
+//                      "batch": 1 },
+//         "ranked": [ { "plugin": "pipelined", "variant": "128x256x16_s5" } ] } ] }
 //
 // Problems are those of the runner: C is row-major. dtype, layout and batch have the defaults that
-// are shown; for the cpu, name and compute_capability are not needed. Other keys are for people.
+// are shown; for the cpu, name and compute_capability are not needed. Of `ranked` the first counts;
+// a problem for which it is empty is left out.
 
 #include "choice.hpp"
 

@@ -32,16 +32,22 @@ std::string kernel_for(const kzoo::handle& handle, std::int64_t m, std::int64_t 
 }
 
 constexpr const char* kTable = R"({{
-  "schema": "kzoo.tuned/1", "device": {{"kind": "cpu"}}, "made_by": "hand",
-  "best": [
-    {{"problem": {{"m": 16, "n": 16, "k": 16}}, "kernel": "serial:ijk"}},
+  "schema": "kzoo.tuned/1", "device": {{"id": "cpu"}}, "made_by": "hand",
+  "problems": [
+    {{"problem": {{"m": 16, "n": 16, "k": 16}},
+      "ranked": [{{"plugin": "serial", "variant": "ijk"}}, {{"plugin": "serial", "variant": "ikj"}}]}},
     {{"problem": {{"m": 64, "n": 64, "k": 64, "dtype": "f32", "layout": "nn", "batch": 1}},
-      "kernel": "{}"}},
-    {{"problem": {{"m": 16, "n": 16, "k": 16, "layout": "tn"}}, "kernel": "every_type:naive"}}
+      "ranked": [{{"plugin": "{}", "variant": "{}"}}]}},
+    {{"problem": {{"m": 64, "n": 64, "k": 65}}, "ranked": []}},
+    {{"problem": {{"m": 16, "n": 16, "k": 16, "layout": "tn"}},
+      "ranked": [{{"plugin": "every_type", "variant": "naive"}}]}}
   ]
 }})";
 
-std::string table(const std::string& kernel) { return fmt::format(fmt::runtime(kTable), kernel); }
+// For the second of its problems.
+std::string table(const std::string& plugin, const std::string& variant) {
+  return fmt::format(fmt::runtime(kTable), plugin, variant);
+}
 
 }  // namespace
 
@@ -114,7 +120,7 @@ TEST_CASE("a plugin named dispatch is asked before the rest of the default list"
 TEST_CASE("a tuned table chooses for its problems, and for others the nearest one's kernel") {
   const scratch_folder folder;
   const kzoo::handle handle(
-      on_cpu("serial:ikj", folder.write("tuned.json", table("every_type:naive"))));
+      on_cpu("serial:ikj", folder.write("tuned.json", table("every_type", "naive"))));
   CHECK(kernel_for(handle, 16, 16, 16) == "serial:ijk");
   CHECK(kernel_for(handle, 64, 64, 64) == "every_type:naive");
   CHECK(kernel_for(handle, 31, 31, 31) == "serial:ijk");
@@ -136,7 +142,7 @@ TEST_CASE("where the nearest kernel of a table declines the next one is asked") 
   const scratch_folder folder;
   // wmma computes in TF32.
   const kzoo::handle handle(
-      on_cpu("serial:ikj", folder.write("tuned.json", table("wmma:128x64x32_64x32"))));
+      on_cpu("serial:ikj", folder.write("tuned.json", table("wmma", "128x64x32_64x32"))));
   CHECK(kernel_for(handle, 64, 64, 64) == "serial:ijk");
 }
 
@@ -151,15 +157,15 @@ TEST_CASE("a table that is not one, or of another device, is refused with its re
     }
     return "";
   };
-  CHECK(message(table("serial:ikj")).empty());
+  CHECK(message(table("serial", "ikj")).empty());
   CHECK_THAT(message(""), ContainsSubstring("tuned.json: is no tuned table"));
   CHECK_THAT(message("{}"), ContainsSubstring("\"schema\" is not \"kzoo.tuned/1\""));
-  CHECK_THAT(message(R"({"schema": "kzoo.tuned/1", "best": []})"), ContainsSubstring("device"));
-  CHECK_THAT(message(R"({"schema": "kzoo.tuned/1", "device": {"kind": "cuda"}, "best": []})"),
+  CHECK_THAT(message(R"({"schema": "kzoo.tuned/1", "problems": []})"), ContainsSubstring("device"));
+  CHECK_THAT(message(R"({"schema": "kzoo.tuned/1", "device": {"id": "cuda:1"}, "problems": []})"),
              ContainsSubstring("made on another device: its kind is 'cuda', here it is 'cpu'"));
-  CHECK_THAT(message(R"({"schema": "kzoo.tuned/1", "device": {"kind": "cpu"},
-                         "best": [{"problem": {"m": 0, "n": 1, "k": 1}, "kernel": "serial"}]})"),
+  CHECK_THAT(message(R"({"schema": "kzoo.tuned/1", "device": {"id": "cpu"},
+                         "problems": [{"problem": {"m": 0, "n": 1, "k": 1}, "ranked": [{}]}]})"),
              ContainsSubstring("m is 0"));
-  CHECK_THAT(message(table("unheard_of:x")),
+  CHECK_THAT(message(table("unheard_of", "x")),
              ContainsSubstring("names unheard_of:x, and there is no plugin 'unheard_of'"));
 }

@@ -147,19 +147,19 @@ TEST_CASE("where nothing says what is faster than cuBLAS, all goes to cuBLAS, an
 TEST_CASE("problems for which a tuned table names cuBLAS go to cuBLAS") {
   if (!has_cublas()) return;
   const kzoo::test::scratch_folder folder;
-  const auto with = [&](const std::string& kernel) {
+  const auto with = [&](const std::string& plugin, const std::string& variant) {
     const std::string file = folder.write(
-        "tuned.json", R"({"schema": "kzoo.tuned/1", "device": {"kind": "cpu"}, "best": [
-          {"problem": {"m": 23, "n": 17, "k": 31}, "kernel": ")" +
-                          kernel + R"("}]})");
+        "tuned.json", R"({"schema": "kzoo.tuned/1", "device": {"id": "cpu"}, "problems": [
+          {"problem": {"m": 23, "n": 17, "k": 31}, "ranked": [{"plugin": ")" +
+                          plugin + R"(", "variant": ")" + variant + R"("}]}]})");
     return call("shapes", "KZOO_BLAS_TUNED=" + shell_word(file));
   };
   // Those of its layout, nn; for the others there is no dispatch.
-  const run_result zoo = with("serial:ijk");
+  const run_result zoo = with("serial", "ijk");
   CHECK_THAT(zoo.out, ContainsSubstring("nn: right\ntn: passed on\n"));
   CHECK_THAT(zoo.err, ContainsSubstring("3 serial:ijk\n") &&
                           ContainsSubstring("3 problems for which cuBLAS is chosen\n"));
-  CHECK_THAT(with("cublas:fp32").err,
+  CHECK_THAT(with("cublas", "fp32").err,
              ContainsSubstring("0 calls computed by kernels of the zoo") &&
                  ContainsSubstring("6 problems for which cuBLAS is chosen\n"));
 }
