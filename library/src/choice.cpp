@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 namespace kzoo::library {
 namespace {
@@ -53,13 +54,14 @@ std::vector<candidate> kernel_names::resolve_list(std::string_view names) const 
 }
 
 std::vector<candidate> kernel_names::defaults(kzoo_device_kind kind) const {
-  // Faster ones first, and one that takes every problem at the end.
+  // Faster ones first, and one that takes every problem at the end. What runs in the simulator is
+  // called by its name only.
   constexpr std::array kOnGpu{"dispatch:fp32_split", "dispatch:fp32", "split_fp16", "pipelined",
                               "every_type"};
-  constexpr std::array kOnCpu{"dispatch:fp32_split", "dispatch:fp32", "openblas", "serial:ikj",
-                              "serial:ijk"};
+  constexpr std::array kOnCpu{"openblas", "serial:ikj", "serial:ijk"};
   std::vector<candidate> all;
-  for (const char* name : kind == KZOO_CUDA ? kOnGpu : kOnCpu) {
+  const bool is_gpu = kind == KZOO_CUDA;
+  for (const char* name : is_gpu ? std::span<const char* const>(kOnGpu) : kOnCpu) {
     try {
       std::ranges::move(resolve(name), std::back_inserter(all));
     } catch (const error&) {

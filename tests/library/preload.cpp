@@ -147,12 +147,15 @@ TEST_CASE("where nothing says what is faster than cuBLAS, all goes to cuBLAS, an
 TEST_CASE("problems for which a tuned table names cuBLAS go to cuBLAS") {
   if (!has_cublas()) return;
   const kzoo::test::scratch_folder folder;
+  std::filesystem::copy_file(kzoo::test::plugin_folder("cpu") / "serial.so",
+                             folder.path() / "serial.so");
   const auto with = [&](const std::string& plugin, const std::string& variant) {
     const std::string file = folder.write(
         "tuned.json", R"({"schema": "kzoo.tuned/1", "device": {"id": "cpu"}, "problems": [
           {"problem": {"m": 23, "n": 17, "k": 31}, "ranked": [{"plugin": ")" +
                           plugin + R"(", "variant": ")" + variant + R"("}]}]})");
-    return call("shapes", "KZOO_BLAS_TUNED=" + shell_word(file));
+    return call("shapes", "KZOO_BLAS_TUNED=" + shell_word(file) +
+                              " KZOO_BLAS_PLUGINS=" + shell_word(folder.path()));
   };
   // Those of its layout, nn; for the others there is no dispatch.
   const run_result zoo = with("serial", "ijk");

@@ -62,8 +62,8 @@ typedef struct kzoo_options {
    * were built or installed with this library. */
   const char* plugins;
   /* Kernels by name, separated by commas: "pipelined:128x256x16_s5", or "pipelined" for each of its
-   * variants. The first that takes a problem computes it. Default: `dispatch`, where there is such
-   * a plugin, then a list of kernels that take every size (docs/library.md). */
+   * variants. The first that takes a problem computes it. Default: on a GPU `dispatch`,
+   * where there is such a plugin, then a list of kernels that take every size (docs/library.md). */
   const char* kernels;
   /* A kzoo.tuned/1 file, which chooses before `kernels` does. */
   const char* tuned;
