@@ -55,7 +55,12 @@ std::string architecture_option(std::string name) {
 std::string linker_option(const std::string& option, bool is_cuda) {
   constexpr std::string_view kOfCompiler = "-Wl,";
   if (!is_cuda || !option.starts_with(kOfCompiler)) return option;
-  return "-Xlinker=" + option.substr(kOfCompiler.size());
+  std::string all = "-Xlinker=";
+  for (const char c : option.substr(kOfCompiler.size())) {
+    if (std::string_view(" ()'&;").find(c) != std::string_view::npos) all += '\\';
+    all += c;
+  }
+  return all;
 }
 
 // The commands, but for the names of what they write. CMake compiles and links in two steps as

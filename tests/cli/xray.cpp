@@ -312,7 +312,7 @@ TEST_CASE("what is wrong on a GPU can be looked at in the simulator, at a size t
   results::document d = made_document();
   d.plugins[1].description->native = false;
   CHECK_THAT(cli::xray_hint(d), ContainsSubstring(" in the simulator: ") &&
-                                    ContainsSubstring(" --cell fast:8x8_4x4 --sizes 256 --lines"));
+                                    ContainsSubstring(":8x8_4x4 --sizes 256 --lines"));
   d.cells[4].verdict = verdict::pass;
   CHECK(cli::xray_hint(d) == "");
 }
