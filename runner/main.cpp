@@ -26,7 +26,8 @@ void fill_standard_descriptors() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && argv[1] == kzoo::worker::kWorkerCommand) return kzoo::worker::worker_main(argc > 2 ? argv[2] : "");
+  if (argc > 1 && argv[1] == kzoo::worker::kWorkerCommand)
+    return kzoo::worker::worker_main(argc > 2 ? argv[2] : "");
   fill_standard_descriptors();
   if (argc > 2 && argv[1] == kzoo::microbenchmarks::kProductsCommand)
     return kzoo::microbenchmarks::time_products(argv[2]);

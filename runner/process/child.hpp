@@ -24,9 +24,10 @@ inline constexpr int kSharedMemoryFd = 4;
 // The destructor kills the process and everything that it has started.
 class child {
  public:
-  // `arguments` begin with the hidden one. The child has its end of control() at kControlFd and, if given, `shared_memory_fd` at
-  // kSharedMemoryFd. What it prints goes to `log`. Its TMPDIR is a folder of its own,
-  // unless a profiler works in it. `setting` is "NAME=value" of its environment; "": none.
+  // `arguments` begin with the hidden one. The child has its end of control() at kControlFd and, if
+  // given, `shared_memory_fd` at kSharedMemoryFd. What it prints goes to `log`. Its TMPDIR is a
+  // folder of its own, unless a profiler works in it. `setting` is "NAME=value" of its environment;
+  // "": none.
   child(std::vector<std::string> arguments, const output_log& log,
         std::optional<int> shared_memory_fd = {}, const std::string& setting = "");
   ~child();

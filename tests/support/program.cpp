@@ -89,8 +89,8 @@ run_result run_program(const fs::path& program, const std::string& arguments,
   const scratch_folder folder;
   const fs::path out = folder.path() / "out", err = folder.path() / "err";
   const std::string command = "cd " + shell_word(folder.path()) + " && " + setting + ' ' +
-                              shell_word(program) + ' ' + arguments + " >" +
-                              shell_word(out) + " 2>" + shell_word(err) + " </dev/null";
+                              shell_word(program) + ' ' + arguments + " >" + shell_word(out) +
+                              " 2>" + shell_word(err) + " </dev/null";
   const int status = std::system(command.c_str());
   return {exit_code(status), read_text(out), read_text(err)};
 }
