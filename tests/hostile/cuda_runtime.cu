@@ -1,5 +1,6 @@
 // Misuse of the CUDA runtime, which the simulator does not have.
 #include "hostile.hpp"
+#include "spin_kernel.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -57,14 +58,6 @@ struct takes_all_memory : honest {
   }
 };
 
-__global__ void spin_kernel(long long ns) {
-  long long start = 0, now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - start < ns);
-}
-
 // Makes its rivals slow: once destroyed, a thread enqueues work whenever there is none, so that
 // some goes on when its process is stopped.
 struct works_between_turns : honest {
@@ -82,7 +75,7 @@ struct works_between_turns : honest {
       if (has_turn)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
       else if (cudaStreamQuery(stream) == cudaSuccess)
-        spin_kernel<<<264, 256, 0, stream>>>(kNs);
+        hostile::spin_kernel<<<264, 256, 0, stream>>>(kNs);
     }
   }
   static inline std::atomic<bool> has_turn{false};

@@ -1,6 +1,7 @@
 // Replays on a GPU: what native.cpp does on the CPU. The device alone sees the numbers, so that
 // these count runs, or tell them by their addresses.
 #include "hostile.hpp"
+#include "spin_kernel.hpp"
 
 #include <cstddef>
 
@@ -38,17 +39,10 @@ class kept_c {
 };
 
 // A replay that lasts as long as the roofline allows, and longer, so that no floor refuses it.
-__global__ void wait_kernel(long long ns) {
-  long long start = 0, now = 0;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - start < ns);
-}
 void wait(const gemm& g, kzoo::stream_t stream) {
   constexpr double kFlopPerNs = 20e3;  // a third of an H200's
   const double flop = 2.0 * double(g.m) * double(g.n) * double(g.k);
-  wait_kernel<<<1, 1, 0, stream>>>(static_cast<long long>(flop / kFlopPerNs));
+  hostile::spin_kernel<<<1, 1, 0, stream>>>(static_cast<long long>(flop / kFlopPerNs));
 }
 
 // Right in its first runs; writes nothing later.
