@@ -1,12 +1,13 @@
 #include "choice.hpp"
 
+#include "reason.hpp"
+
 #include <kzoo/kzoo.h>
 #include <kzoo/error.hpp>
 #include <kzoo/type_names.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <span>
 
 namespace kzoo::library {
@@ -87,10 +88,9 @@ std::string objection(const kernel& k, const kzoo_problem& p, const kzoo_device&
   if (k.variant->nondeterministic != 0 && !allowed.nondeterministic) {
     return "it may round differently from run to run, and options.nondeterministic is 0";
   }
-  std::array<char, 1024> words{};
-  kzoo_text reason{words.data(), words.size()};
-  if (k.variant->supports(k.variant, &p, &d, &reason) == KZOO_OK) return "";
-  const std::string why(words.data(), strnlen(words.data(), words.size()));
+  reason given;
+  if (k.variant->supports(k.variant, &p, &d, given.text()) == KZOO_OK) return "";
+  const std::string why = given.words();
   return why.empty() ? "it gives no reason" : why;
 }
 

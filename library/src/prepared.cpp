@@ -1,24 +1,19 @@
 #include "prepared.hpp"
 
+#include "reason.hpp"
+
 #include <kzoo/error.hpp>
 
 #include <bit>
-#include <cstring>
 
 namespace kzoo::library {
 namespace {
 
-// The buffer into which a plugin writes its reason.
-struct reason {
-  std::array<char, 1024> words{};
-  kzoo_text text{words.data(), words.size()};
-
-  void require_ok(kzoo_status status, const kernel& of, const char* what) const {
-    if (status == KZOO_OK) return;
-    const std::string why(words.data(), strnlen(words.data(), words.size()));
-    throw error(status, of.name() + " " + what + ": " + (why.empty() ? "no reason given" : why));
-  }
-};
+void require_ok(kzoo_status status, const kernel& of, const char* what, const reason& given) {
+  if (status == KZOO_OK) return;
+  const std::string why = given.words();
+  throw error(status, of.name() + " " + what + ": " + (why.empty() ? "no reason given" : why));
+}
 
 }  // namespace
 
@@ -32,8 +27,8 @@ prepared::prepared(const kernel& chosen, const kzoo_problem& p, const kzoo_devic
   reason r;
   const std::lock_guard lock(chosen.of->serial);
   // KZOO_ERROR is left to calls that may have written to C.
-  const bool created = v.create(&v, &p, &d, &instance_, &r.text) == KZOO_OK;
-  r.require_ok(created ? KZOO_OK : KZOO_UNAVAILABLE, chosen, "cannot be prepared");
+  const bool created = v.create(&v, &p, &d, &instance_, r.text()) == KZOO_OK;
+  require_ok(created ? KZOO_OK : KZOO_UNAVAILABLE, chosen, "cannot be prepared", r);
 }
 
 prepared::~prepared() {
@@ -45,10 +40,10 @@ prepared::~prepared() {
 void prepared::run(const kzoo_arguments& arguments) const {
   reason r;
   const std::lock_guard lock(chosen_.of->serial);
-  const kzoo_status status = chosen_.variant->run(chosen_.variant, instance_, &arguments, &r.text);
+  const kzoo_status status = chosen_.variant->run(chosen_.variant, instance_, &arguments, r.text());
   // Once created, an instance can no longer decline: C may have been written to.
-  r.require_ok(status == KZOO_OK || status == KZOO_LAUNCH_FAILED ? status : KZOO_ERROR, chosen_,
-               "failed");
+  require_ok(status == KZOO_OK || status == KZOO_LAUNCH_FAILED ? status : KZOO_ERROR, chosen_,
+             "failed", r);
 }
 
 std::size_t prepared_problems::hash::operator()(const key& words) const {
