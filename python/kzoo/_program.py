@@ -68,6 +68,19 @@ class Ran:
         return kind(words or f"the program ended with exit code {self.code}")
 
 
+def common_options(
+    device: str | None, tier: str | None, baseline: str | None, build_args: Sequence[str]
+) -> list[str]:
+    """What several commands are told alike."""
+    words = []
+    for flag, value in (("--device", device), ("--verify", tier), ("--baseline", baseline)):
+        if value is not None:
+            words += [flag, value]
+    if build_args:
+        words.append(f"--build-args={' '.join(build_args)}")
+    return words
+
+
 def shows_progress() -> bool:
     """Whether somebody watches: a terminal or a notebook."""
     return sys.stderr.isatty() or "ipykernel" in sys.modules

@@ -133,12 +133,7 @@ def run(
         ):
             if values:
                 words += [flag, ",".join(values)]
-        if device is not None:
-            words += ["--device", device]
-        if tier is not None:
-            words += ["--verify", tier]
-        if build_args:
-            words.append(f"--build-args={' '.join(build_args)}")
+        words += _program.common_options(device, tier, None, build_args)
         show = _program.shows_progress() if progress is None else progress
         ran = _program.call(words, progress=show, timeout=timeout)
         if ran.code not in (0, 1) or not written.exists():

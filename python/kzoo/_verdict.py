@@ -106,14 +106,8 @@ def judge_all(
         files = [sources.kernel(kernel) for kernel in kernels]
         if not files:
             return []
-        words = ["judge", *files, "--json", "--verify", tier]
-        words += ["--problems", sources.experiment(problems)]
-        if device is not None:
-            words += ["--device", device]
-        if baseline is not None:
-            words += ["--baseline", baseline]
-        if build_args:
-            words.append(f"--build-args={' '.join(build_args)}")
+        words = ["judge", *files, "--json", "--problems", sources.experiment(problems)]
+        words += _program.common_options(device, tier, baseline, build_args)
         show = _program.shows_progress() if progress is None else progress
         ran = _program.call(words, progress=show, timeout=timeout)
     verdicts = [_verdict(line) for line in ran.out.splitlines()]
