@@ -11,23 +11,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <sstream>
 #include <system_error>
-#include <utility>
 
 namespace kzoo::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
-}
 
 kzoo_device_kind kind_asked(const compile_options& o) {
   if (o.device != "cuda" && o.device != "cpu")

@@ -5,6 +5,7 @@
 #include "html/charts.hpp"
 #include "html/parts.hpp"
 #include "html/plotted.hpp"
+#include "os/files.hpp"
 #include "report/focus.hpp"
 #include "report/report.hpp"
 
@@ -12,8 +13,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -164,17 +163,11 @@ void add_legend(const named_result& r, bool alone, const text_sink& out) {
   out(others ? "<span class=\"tone other\">others</span></p>\n" : "</p>\n");
 }
 
-// "" if the file cannot be read.
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 }  // namespace
 
 std::optional<charting_library> find_library(std::span<const std::filesystem::path> folders) {
   for (const std::filesystem::path& folder : folders) {
-    charting_library found{text_of(folder / "charts.js"), folder};
+    charting_library found{content_of(folder / "charts.js"), folder};
     if (!found.script.empty()) return found;
   }
   return std::nullopt;

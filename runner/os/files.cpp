@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
 namespace kzoo {
@@ -26,6 +27,11 @@ std::string others_who_can_write(const struct stat& status) {
 }
 
 }  // namespace
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
 
 void write_file(const fs::path& file, std::string_view text) {
   std::ofstream out(file, std::ios::binary);

@@ -14,6 +14,9 @@ class not_written : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// "" if it cannot be read.
+std::string content_of(const std::filesystem::path& file);
+
 // Throws not_written.
 void write_file(const std::filesystem::path& file, std::string_view text);
 // The same in one step: who reads the file finds all of the old text or all of the new one.
