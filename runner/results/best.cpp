@@ -6,18 +6,14 @@
 namespace kzoo::results {
 namespace {
 
-bool is_baseline(const document& d, const cell& c) {
-  const auto& baseline = d.experiment.baseline;
-  return baseline && matches(baseline->text, c.kernel.plugin, c.kernel.variant);
-}
-
 bool is_slower(const cell& c) { return c.time->stopped == timing::stop::slower; }
 
 ranking rank_problem(const document& d, std::size_t problem) {
   ranking r;
   r.problem = problem;
   for (const cell& c : d.cells_of(problem)) {
-    if (c.verdict != verdict::pass || is_baseline(d, c)) continue;
+    if (c.verdict != verdict::pass || d.experiment.is_baseline(c.kernel.plugin, c.kernel.variant))
+      continue;
     const bool waits = !c.time && d.experiment.timing.budget_seconds;
     if (waits || (c.time && c.time->stopped == timing::stop::budget)) r.open.push_back(&c);
     if (c.time && c.time->clock != timing::clock::simulator) r.ranked.push_back(&c);

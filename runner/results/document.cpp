@@ -66,13 +66,10 @@ const cell* document::baseline_of(const cell& c, const std::string& selector) co
 
 kzoo_precision document::expected_precision(const cell& c) const {
   if (const cell* timed = baseline_of(c)) return timed->declared;
-  if (experiment.baseline) {
-    for (const cell& other : cells_of(c.problem)) {
-      const kernel_id& kernel = other.kernel;
-      if (other.declared != 0 && !is_declined(other.verdict) &&
-          matches(experiment.baseline->text, kernel.plugin, kernel.variant))
-        return other.declared;
-    }
+  for (const cell& other : cells_of(c.problem)) {
+    if (other.declared != 0 && !is_declined(other.verdict) &&
+        experiment.is_baseline(other.kernel.plugin, other.kernel.variant))
+      return other.declared;
   }
   return usual_precision(problem_of(c).dtype.a);
 }

@@ -137,6 +137,10 @@ struct experiment {
   std::optional<pivot> pivot_table;
   // By the name of a plugin that is named by its source: instead of the space that the source says.
   std::map<std::string, tuning_space> spaces{};
+
+  bool is_baseline(std::string_view plugin, std::string_view variant) const {
+    return baseline && matches(baseline->text, plugin, variant);
+  }
 };
 
 }  // namespace kzoo::results

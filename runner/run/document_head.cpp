@@ -32,7 +32,7 @@ std::vector<std::string> notes_on(const plan& p) {
   }
   const auto is_baseline = [&](const loaded_plugin& plugin) {
     return plugin.client && std::ranges::any_of(plugin.variants, [&](const selected_variant& v) {
-             return matches(e.baseline->text, plugin.record.name, v.description.id);
+             return e.is_baseline(plugin.record.name, v.description.id);
            });
   };
   if (e.baseline && std::ranges::none_of(p.plugins, is_baseline)) {

@@ -124,7 +124,6 @@ void judging::compare_newest(cell& c) {
 timed_cell judging::timed_cell_for(loaded_plugin& plugin, const selected_variant& variant,
                                    cell& c) {
   const auto mine = std::ranges::find(results_, c.kernel.name(), &variant_result::kernel);
-  const auto& baseline = plan_.experiment.baseline;
   return {&c,
           plugin.client.get(),
           std::make_unique<checks::candidate>(*plugin.client, description_of(plugin, variant),
@@ -134,7 +133,7 @@ timed_cell judging::timed_cell_for(loaded_plugin& plugin, const selected_variant
                                                    : timing::clock::cpu,
           plan_.device.highest_mhz,
           mine->of->digest,
-          baseline && matches(baseline->text, c.kernel.plugin, c.kernel.variant)};
+          plan_.experiment.is_baseline(c.kernel.plugin, c.kernel.variant)};
 }
 
 checks::candidate_description judging::description_of(const loaded_plugin& plugin,
@@ -178,9 +177,7 @@ std::shared_ptr<const judging::judged_result> judging::result_of(checks::candida
 }
 
 void judging::run_checks(checks::candidate& candidate, cell& c) {
-  if (const auto& baseline = plan_.experiment.baseline;
-      plan_.trusts_baseline && baseline &&
-      matches(baseline->text, c.kernel.plugin, c.kernel.variant))
+  if (plan_.trusts_baseline && plan_.experiment.is_baseline(c.kernel.plugin, c.kernel.variant))
     return;
   const tier t = plan_.experiment.verify.tier;
   const run_state::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
