@@ -28,7 +28,8 @@ int check(const run_options& options) {
       device.id = "cuda";
     }
   }
-  const run::plan plan = plan_on(std::move(e), std::move(device), options);
+  const run::plan plan =
+      plan_on(std::move(e), std::move(device), options, run::clients_use::describe);
   std::size_t variants = 0, unavailable = 0, broken = 0;
   for (const run::loaded_plugin& c : plan.plugins) {
     if (c.client) {

@@ -69,7 +69,7 @@ class judge_of_files {
     how_.baseline = experiment_.baseline->text;
     results::experiment alone = experiment_;  // refuses a baseline that is none
     alone.plugins = {*alone.baseline};
-    plan_on(std::move(alone), devices.front(), options_);
+    plan_on(std::move(alone), devices.front(), options_, run::clients_use::describe);
   }
 
   file_judgement judge(const std::string& name) {

@@ -105,12 +105,13 @@ static std::set<roofline::resource> resources_of(const run::plan& p) {
   return all;
 }
 
-run::plan plan_on(results::experiment e, results::device device, const common_options& options) {
+run::plan plan_on(results::experiment e, results::device device, const common_options& options,
+                  run::clients_use use) {
   const double timeout = e.verify.timeout_seconds;
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
   run::find_access_analysis analyses = access_analyses(e.overridden.build_args);
   run::plan plan =
-      run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout));
+      run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout), use);
   plan.find_access_analysis = std::move(analyses);
   return plan;
 }
@@ -133,7 +134,9 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   if (e.timing.enabled && e.timing.require_locked_clocks)
     std::ranges::for_each(all, require_locked_clocks);
   const bool is_timed = e.timing.enabled;
-  run::plan plan = plan_on(std::move(e), all.front(), options);
+  // On several devices the kernels run in workers of the shards.
+  const auto use = all.size() > 1 ? run::clients_use::describe : run::clients_use::run;
+  run::plan plan = plan_on(std::move(e), all.front(), options, use);
   // A simulation's time says nothing, so that only the verdicts are left.
   if (plan.experiment.overridden.tune && std::ranges::all_of(plan.plugins, is_simulated))
     plan.experiment.timing.enabled = false;
@@ -154,7 +157,7 @@ void select_cells(results::experiment& e, const std::vector<run::cell_name>& nam
 run::plan plan_of_cells(results::experiment e, results::device device,
                         const common_options& options, std::vector<run::cell_name>& names) {
   select_cells(e, names);
-  run::plan plan = plan_on(std::move(e), std::move(device), options);
+  run::plan plan = plan_on(std::move(e), std::move(device), options, run::clients_use::describe);
   for (std::size_t i = 0; i < names.size(); ++i)
     names[i].kernel = plan.experiment.plugins.at(i).text;
   return plan;
@@ -166,7 +169,7 @@ int shard() {
     common_options options;
     options.plugin_folders = head.invoked.plugin_folders;
     return plan_on(experiment::load_text(planned.file, planned.text, planned.overridden),
-                   devices::find(device), options);
+                   devices::find(device), options, run::clients_use::run);
   });
 }
 

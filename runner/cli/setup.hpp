@@ -20,7 +20,8 @@ results::overrides overrides_of(const common_options& common, const experiment_o
 results::experiment load_experiment(const common_options& common,
                                     const experiment_options& options);
 // Of the experiment on the device.
-run::plan plan_on(results::experiment e, results::device device, const common_options& options);
+run::plan plan_on(results::experiment e, results::device device, const common_options& options,
+                  run::clients_use use);
 // What a run of the experiment does. Measures the peaks of a device that is timed for the first
 // time.
 run::plan plan_for(results::experiment e, const common_options& options);

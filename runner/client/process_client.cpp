@@ -45,14 +45,15 @@ class process_client final : public plugin_client {
   process_client& operator=(const process_client&) = delete;
 
   void see_only(const results::device& d) override {
-    if (d.id != device_.id) leave();  // a process keeps the GPUs that it has seen
-    device_ = d;
-    hides_others_ = hiding_all_but(d);
+    const std::string setting = hiding_all_but(d);
+    if (setting != hides_others_) leave();  // a process keeps the GPUs that it has seen
+    hides_others_ = setting;
+    device_ = d.id;
   }
   void start() override {
     if (worker_) return;
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
-    if (!device_.id.empty()) arguments.push_back(hides_others_.empty() ? device_.id : kOnlyGpu);
+    if (!device_.empty()) arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
     worker_.emplace(std::move(arguments), log_, output_memory().fd(), hides_others_);
   }
 
@@ -158,7 +159,7 @@ class process_client final : public plugin_client {
   // What the only GPU that a process sees is called there.
   static constexpr const char* kOnlyGpu = "cuda:0";
   static inline process_client* last_ = nullptr;
-  results::device device_;
+  std::string device_;        // that its processes open first; "": none
   std::string hides_others_;  // the setting by which its process sees one GPU; "": nothing to hide
   process::output_log log_;
   std::optional<process::child> worker_;

@@ -59,14 +59,6 @@ std::vector<std::string> pick_names(const results::experiment& e,
 // A file of a plugin, whose library is not loaded yet.
 using unopened = std::unique_ptr<client::plugin_client>;
 
-unopened start(const std::filesystem::path& file, const results::device& device,
-               const client_factory& make_client) {
-  unopened client = make_client(file);
-  client->see_only(device);
-  client->start();
-  return client;
-}
-
 // Loads the file. Returns false if it is a build for another kind of device than `device`; without
 // one any will do. Any other reason why it cannot be used is recorded in `plugin`.
 bool open(loaded_plugin& plugin, const std::filesystem::path& file, const results::device* device,
@@ -95,7 +87,7 @@ loaded_plugin enter(const std::string& name, const results::device& device,
   const kzoo_device_kind kind = device.abi.kind;
   const std::vector<run::plugin_file> files = plugins.find(name, kind);
   for (auto file = files.begin(); file != files.end(); ++file) {
-    unopened client = first ? std::move(first) : start(file->file, device, make_client);
+    unopened client = first ? std::move(first) : make_client(file->file);
     if (!open(plugin, file->file, &device, std::move(client))) continue;
     plugin.record.source = file->source;
     plugin.record.tuned = file->tuned;
@@ -226,19 +218,26 @@ loaded_plugin enter_file(const std::filesystem::path& file, const client_factory
 }
 
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
-               const client_factory& make_client) {
+               const client_factory& make_client, clients_use use) {
   plan p{std::move(e), std::move(d), {}, {}, {}, {}};
   p.devices = {p.device};
   const std::vector<std::string> names = pick_names(p.experiment, plugins);
   check_descriptors(names.size());
+  const client_factory start = [&](const std::filesystem::path& file) {
+    unopened client = make_client(file);
+    if (use == clients_use::describe) return client;
+    client->see_only(p.device);
+    client->start();
+    return client;
+  };
   // All at once, since a GPU takes a while to open.
   std::vector<unopened> started;
   for (const std::string& name : names) {
     const std::vector<run::plugin_file> files = plugins.find(name, p.device.abi.kind);
-    started.push_back(files.empty() ? nullptr : start(files.front().file, p.device, make_client));
+    started.push_back(files.empty() ? nullptr : start(files.front().file));
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    loaded_plugin plugin = enter(names[i], p.device, plugins, make_client, std::move(started[i]));
+    loaded_plugin plugin = enter(names[i], p.device, plugins, start, std::move(started[i]));
     pick_variants(plugin, p.experiment);
     if (!plugin.variants.empty()) p.plugins.push_back(std::move(plugin));
   }

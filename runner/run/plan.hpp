@@ -55,10 +55,14 @@ struct plan {
 using client_factory =
     std::function<std::unique_ptr<client::plugin_client>(const std::filesystem::path& file)>;
 
+// What the clients of a plan are for. Where kernels run in their workers, these open the device,
+// all at once, before their plugins are loaded.
+enum class clients_use { run, describe };
+
 // Loads every plugin that the experiment names, each through its client, and picks the variants.
 // Throws input::invalid, with the nearest name, for a selector that matches nothing.
 plan make_plan(results::experiment e, results::device d, const run::plugin_discovery& plugins,
-               const client_factory& make_client);
+               const client_factory& make_client, clients_use use = clients_use::run);
 
 // Loads a library by its file, with all its variants, whatever device it is built for.
 loaded_plugin enter_file(const std::filesystem::path& file, const client_factory& make_client);
