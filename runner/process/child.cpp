@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -54,6 +55,11 @@ bool has_profiler() {
 }
 
 }  // namespace
+
+void follow_parent() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGTERM, SIG_IGN);
+}
 
 child::child(std::vector<std::string> arguments, const output_log& log,
              std::optional<int> shared_memory_fd, const std::string& setting) {

@@ -21,6 +21,10 @@ namespace kzoo::process {
 inline constexpr int kControlFd = 3;
 inline constexpr int kSharedMemoryFd = 4;
 
+// Called in a child: it ends when its parent does, however that ends, and not by the signal that a
+// batch system sends to all processes of a job, after which it would seem to have crashed.
+void follow_parent();
+
 // The destructor kills the process and everything that it has started.
 class child {
  public:

@@ -13,9 +13,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
-#include <sys/prctl.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -109,8 +107,7 @@ void run_shard(process::channel& control, const plan_factory& make_plan) {
 }  // namespace
 
 int shard_main(const plan_factory& make_plan) try {
-  // A shard never outlives the run, even if that is killed.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  process::follow_parent();
   fcntl(process::kControlFd, F_SETFD, FD_CLOEXEC);
   process::channel control(process::kControlFd);
   run_shard(control, make_plan);

@@ -9,7 +9,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -50,8 +49,7 @@ std::uint64_t worker_memory_limit() {
 }
 
 int worker_main(std::string_view device) {
-  // A worker never outlives the supervisor, even if that is killed.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  process::follow_parent();
   set_limits();
   process::confine({std::filesystem::temp_directory_path()});
 

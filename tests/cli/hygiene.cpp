@@ -121,6 +121,23 @@ TEST_CASE("a worker that is killed while it waits is replaced, and its next cell
                                "this problem (SIGKILL, killed from outside"));
 }
 
+TEST_CASE("a signal to all processes of a job leaves no kernel that seems to have crashed",
+          "[cli][hostile]") {
+  const process_log hanging;
+  const scratch_folder folder;
+  folder.write("e.toml",
+               "plugins = ['launches:never_returns']\nproblem.sizes = [8]\n"
+               "timing.enabled = false\nverify.timeout_seconds = 3\n");
+  background_run run(
+      {"e.toml", "--device", "cpu", "--plugin-dir", hostile_folder(), "--json", "r.json"},
+      folder.path());
+  REQUIRE(hanging.wait_for_entry());
+  for (const int worker : children_of(run.pid())) kill(worker, SIGTERM);
+  const auto ended = run.wait();
+  INFO(ended.out << ended.err);
+  CHECK(json::parse(read_text(folder.path() / "r.json")).at("cells").at(0).at("verdict") == "hung");
+}
+
 TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
   const process_log hanging;
   const scratch_folder folder;
