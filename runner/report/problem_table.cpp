@@ -200,15 +200,16 @@ bool comes_before(const cell& a, const cell& b, sort_key key) {
   return false;
 }
 
-// Leaves of each plugin the fastest `most` that passed, in the order in which they are.
-std::size_t fold(std::vector<const cell*>& cells, std::size_t most) {
+// Leaves the baseline, and of each plugin the fastest `most` that passed, in the order in which
+// they are.
+std::size_t fold(const document& d, std::vector<const cell*>& cells, std::size_t most) {
   const std::size_t before = cells.size();
   std::map<std::string, std::vector<double>> times;  // by plugin
   for (const cell* c : cells)
     if (c->time) times[c->kernel.plugin].push_back(c->time->median_ms);
   for (auto& [plugin, all] : times) std::ranges::sort(all);
   std::erase_if(cells, [&](const cell* c) {
-    if (!c->time) return false;
+    if (!c->time || d.experiment.is_baseline(c->kernel.plugin, c->kernel.variant)) return false;
     const std::vector<double>& all = times.at(c->kernel.plugin);
     return all.size() > most && c->time->median_ms > all[most - 1];
   });
@@ -239,7 +240,7 @@ problem_rows problem_table(const document& d, std::size_t problem, const view& v
   constexpr std::size_t kLong = 20, kOfTuning = 10;
   problem_rows rows;
   if (is_narrow && !simulated && shown.size() > kLong)
-    rows.folded = fold(shown, tunes ? kOfTuning : 1);
+    rows.folded = fold(d, shown, tunes ? kOfTuning : 1);
   table& t = rows.times;
   add_columns(t, d, simulated, is_narrow);
   for (const cell* c : shown) {

@@ -4,11 +4,15 @@
 #include "report/problem_table.hpp"
 #include "report/progress.hpp"
 #include "report/reasons.hpp"
+#include "report/report.hpp"
 #include "report/table.hpp"
 #include "report/text.hpp"
 #include "report/validation.hpp"
 #include "support/catch.hpp"
+#include "support/made_results.hpp"
 #include "support/text.hpp"
+
+#include <fmt/format.h>
 
 #include <cstdio>
 #include <memory>
@@ -173,6 +177,25 @@ TEST_CASE("kernels that declined are named by plugin where there is no room", "[
   CHECK(names_of(names, 13) == "a:1, a:2, b:1");
   CHECK(names_of({"aaaaaaaa:1", "aaaaaaaa:2"}, 20) == "2 kernels of aaaaaaaa");
   CHECK(names_of({"aaaaaaaa:111111", "bbbbbbbb:1"}, 12) == "2 kernels of 2 plugins");
+}
+
+TEST_CASE("a long table on a terminal has the baseline, and the best variant of each plugin",
+          "[report]") {
+  kzoo::results::document d = kzoo::test::made_document();
+  d.experiment.problems.resize(1);
+  d.experiment.pivot_table.reset();
+  d.experiment.baseline->text = "base:v9";
+  d.cells.clear();
+  for (int i = 0; i < 21; ++i) {
+    d.cells.push_back(kzoo::test::made_cell(i < 15 ? "base" : "fast", 0, 1 + i));
+    d.cells.back().kernel.variant = fmt::format("v{}", i);
+    d.cells.back().end_to_end.reset();
+  }
+  const std::string narrow = full_report(d, {medium::text, 100});
+  for (const char* shown : {"base:v0 ", "base:v9 ", "fast:v15 ", "18 more variants: --wide"})
+    CHECK_THAT(narrow, ContainsSubstring(shown));
+  CHECK_THAT(narrow, !ContainsSubstring("base:v1 "));
+  CHECK_THAT(full_report(d, {medium::text}), ContainsSubstring("base:v1 "));
 }
 
 TEST_CASE("progress says how long the rest takes", "[report]") {
