@@ -138,9 +138,14 @@ TEST_CASE("jobs that are cancelled leave what is finished, and can be submitted 
   REQUIRE(eventually(is_over));
   for (int shard = 0; shard < 3; ++shard)
     CHECK_THAT(log_of(folder, shard), ContainsSubstring("INTERRUPTED: 1 pass"));
-  const auto status = runner("status d", in(folder));
-  CHECK(status.code == 1);
-  CHECK_THAT(status.out, ContainsSubstring("failed    1/6") && ContainsSubstring("CANCELLED"));
+  // Slurm's queue is empty before it says how each job has ended.
+  CHECK(eventually([&] {
+    const auto status = runner("status d", in(folder));
+    const auto says = [&](const char* words) {
+      return status.out.find(words) != std::string::npos;
+    };
+    return status.code == 1 && says("failed    1/6") && says("CANCELLED");
+  }));
   const auto partly = runner("merge d", in(folder));
   CHECK(partly.code == 1);
   CHECK_THAT(partly.err, ContainsSubstring("missing: 8x8x8 f32: "));
@@ -244,7 +249,7 @@ TEST_CASE("shards that are killed, pre-empted and lose their node go on elsewher
           "[cli][.slurm][hostile]") {  // the last test, since it leaves a node fewer
   cluster();
   const scratch_folder folder;
-  folder.write("e.toml", hanging(6));
+  folder.write("e.toml", hanging(9));
   REQUIRE(runner(submit(), in(folder)).code == 0);
   wait_for_first_cells(folder);
   const std::string then = read_text(journal(folder, 0));
@@ -257,6 +262,7 @@ TEST_CASE("shards that are killed, pre-empted and lose their node go on elsewher
   CHECK(slurm_cluster::ask("scontrol requeue " + job).empty());
 
   // The copy on the lost node is still there; the new one waits for it.
+  INFO(slurm_cluster::ask("squeue --array; sinfo -N") << log_of(folder, 1));
   REQUIRE(eventually(
       [&] { return log_of(folder, 1).find("waiting for its end") != std::string::npos; }));
   CHECK_THAT(log_of(folder, 1), ContainsSubstring(fmt::format(
