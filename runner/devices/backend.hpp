@@ -94,9 +94,11 @@ class backend {
   // Reads a result that a kernel wrote into a buffer filled by fill(). Digests (data::digest_term)
   // are the same for the same words, on every device.
   virtual data::reading read(const void* buffer, const data::matrix& x) = 0;
-  // Judges such a result.
+  // Judges such a result. What is left to chance follows from the key, which nobody may know
+  // before.
   virtual reference::product_findings judge(const void* buffer,
-                                            const reference::product_check& expected) = 0;
+                                            const reference::product_check& expected,
+                                            std::uint64_t key) = 0;
   // Under AddressSanitizer, marks the redzones around a buffer as out of bounds, or as in bounds
   // again.
   virtual void mark_redzones(const void* buffer, const data::matrix& x, bool out_of_bounds) = 0;

@@ -30,7 +30,7 @@ repeated_runs repeat_in_batches(backend& on, const run_steps& steps, double seco
     steps.fill();
     steps.fill_late();
     const double ms = time_batch(batch);
-    all.found = on.judge(steps.output, steps.expected());
+    all.found = on.judge(steps.output, steps.expected(), random_key());
     const bool grown = ms >= kEnoughMs || usual == kMostRuns;
     if (grown || out_of_time() || !all.found.right()) {
       all.count += batch;

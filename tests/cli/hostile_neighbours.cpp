@@ -100,7 +100,7 @@ TEST_CASE("one that keeps the GPU busy between its turns is to blame, not its ri
   }
 }
 
-TEST_CASE("of several GPUs a worker sees its own alone", "[cli][hostile][.gpu]") {
+TEST_CASE("of several GPUs a worker sees its own alone", "[cli][hostile][.two_gpus]") {
   needs_gpu();
   const std::size_t gpus = kzoo::devices::list().size() - 1;
   if (gpus < 2) skip("there is one GPU");

@@ -16,6 +16,9 @@ using namespace kzoo::samples;
 
 namespace {
 
+// Of what a judgement leaves to chance.
+constexpr std::uint64_t kKey = 7;
+
 // A buffer on a device.
 class on_device {
  public:
@@ -105,8 +108,8 @@ TEST_CASE("a GPU judges results as the CPU does", "[devices][.gpu]") {
     on_device there(*gpu, right.matrix());
     for (const buffer& c : {right, wrong, unwritten, outside}) {
       there.put(c.bytes());
-      const reference::product_findings found = gpu->judge(there.get(), expected);
-      const reference::product_findings same = cpu->judge(c.bytes().data(), expected);
+      const reference::product_findings found = gpu->judge(there.get(), expected, kKey);
+      const reference::product_findings same = cpu->judge(c.bytes().data(), expected, kKey);
       CHECK(found.right() == same.right());
       CHECK(found.wrong_rows == same.wrong_rows);
       CHECK((found.row < 0) == (same.row < 0));
@@ -145,13 +148,13 @@ TEST_CASE("what a sample costs beside its kernel", "[devices][.cost]") {
       const operands o = operands_of(p);
       const on_device a(*gpu, o.a), b(*gpu, o.b), c(*gpu, o.c);
       const reference::product_check expected(p, usual_precision(type));
-      gpu->judge(c.get(), expected);
+      gpu->judge(c.get(), expected, kKey);
       const double inputs = ms_of([&] {
         gpu->fill(a.get(), o.a);
         gpu->fill(b.get(), o.b);
       });
       const double poison = ms_of([&] { gpu->fill(c.get(), o.c); });
-      const double judged = ms_of([&] { gpu->judge(c.get(), expected); });
+      const double judged = ms_of([&] { gpu->judge(c.get(), expected, kKey); });
       const std::array buffers{devices::filled_buffer{a.get(), o.a},
                                devices::filled_buffer{b.get(), o.b}};
       const double changes = ms_of([&] { gpu->find_changes(buffers); });

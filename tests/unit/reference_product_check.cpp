@@ -2,6 +2,7 @@
 #include "reference/product_check.hpp"
 
 #include "devices/backend.hpp"
+#include "devices/random_key.hpp"
 #include "support/catch.hpp"
 #include "unit/reference_samples.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 
 reference::product_findings judged_on_cpu(const problem& p, kzoo_precision declared,
                                           const buffer& words) {
-  return devices::open_cpu()->judge(words.bytes().data(), {p, declared});
+  return devices::open_cpu()->judge(words.bytes().data(), {p, declared}, devices::random_key());
 }
 reference::product_findings judged_on_cpu(const problem& p, const buffer& words) {
   return judged_on_cpu(p, usual_precision(p.dtype.a), words);
