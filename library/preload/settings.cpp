@@ -51,6 +51,7 @@ opened open_zoo() {
     const bool named = options.kernels != nullptr;
     if (!named) options.kernels = kDispatch;
     opened all;
+    all.by_dispatch = !named && options.tuned == nullptr;
     kzoo_status status = kzoo_create(&all.handle, &options);
     if (status == KZOO_UNAVAILABLE && !named && options.tuned != nullptr) {
       options.kernels = kCublas;  // for what is not in the table
@@ -58,12 +59,12 @@ opened open_zoo() {
     }
     if (status == KZOO_OK) return all;
     all.why_not = kzoo_last_error();
-    if (status == KZOO_UNAVAILABLE && !named && options.tuned == nullptr) {
+    if (status == KZOO_UNAVAILABLE && all.by_dispatch) {
       all.why_not += "; KZOO_BLAS_TUNED or KZOO_BLAS_KERNELS can say what is to be used instead";
     }
     return all;
   } catch (const std::exception& e) {
-    return {nullptr, e.what()};
+    return {nullptr, e.what(), false};
   }
 }
 

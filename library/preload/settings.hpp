@@ -10,6 +10,7 @@ namespace kzoo::preload {
 struct opened {
   kzoo_handle handle = nullptr;  // of the current device; nullptr: there is none
   std::string why_not;
+  bool by_dispatch = false;  // and neither by a table nor by names
 };
 
 opened open_zoo();

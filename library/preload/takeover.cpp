@@ -66,7 +66,7 @@ const void* current_context() {
   return context;
 }
 
-kzoo_handle current_zoo() {
+const opened& current_zoo() {
   const void* context = current_context();
   state& all = process();
   const std::lock_guard lock(all.mutex);
@@ -76,7 +76,7 @@ kzoo_handle current_zoo() {
     const std::string& why = known->second.why_not;
     if (!why.empty()) say("everything is passed on to cuBLAS: " + why);
   }
-  return known->second.handle;
+  return known->second;
 }
 
 // What the handle's own functions say of it.
@@ -172,13 +172,15 @@ std::optional<cublasStatus_t> take(const blas_call& call) {
   };
   if (const char* why = objection_to(call)) return pass_on(why);
   const inside scope;
-  const kzoo_handle zoo = current_zoo();
-  if (zoo == nullptr) return pass_on("no kernels to choose from");
+  const opened& zoo = current_zoo();
+  if (zoo.handle == nullptr) return pass_on("no kernels to choose from");
+  if (zoo.by_dispatch && call.batch > 1)
+    return pass_on("batches, which dispatch computes one product after the other");
   cudaStream_t stream = nullptr;
   const auto get_stream = real<decltype(&cublasGetStream_v2)>("cublasGetStream_v2");
   if (get_stream == nullptr || get_stream(call.handle, &stream) != CUBLAS_STATUS_SUCCESS)
     return pass_on("a handle without a stream");
-  const kzoo_status status = compute(zoo, call, stream);
+  const kzoo_status status = compute(zoo.handle, call, stream);
   if (status == KZOO_OK) {
     if (is_verbose()) calls.took(kzoo_last_kernel());
     return CUBLAS_STATUS_SUCCESS;

@@ -137,6 +137,9 @@ TEST_CASE("where nothing says what is faster than cuBLAS, all goes to cuBLAS, an
   CHECK_THAT(dispatched.err, ContainsSubstring("1 dispatch:fp32\n"));
   const run_result split = call("one", plugins + " KZOO_BLAS_PRECISION=fp32_split");
   CHECK_THAT(split.err, ContainsSubstring("1 dispatch:fp32_split\n"));
+  const run_result batches = call("batches", plugins);
+  CHECK_THAT(batches.out, ContainsSubstring("batch with one A: passed on\n"));
+  CHECK_THAT(batches.err, ContainsSubstring("3 batches, which dispatch computes one product"));
 
   const run_result misspelt = call("one", plugins + " KZOO_BLAS_PRECISION=tf32");
   CHECK(misspelt.out == "one: passed on\n");
