@@ -22,13 +22,13 @@ struct general {
   }
 };
 
-// split_fp16's `guarded`, after the copies of transposed operands.
-class split {
+// A kernel for row-major operands, after the copies of those that are transposed.
+template <class Kernel>
+class after_copies {
  public:
-  split(const kzoo_problem& p, const kzoo_device& d) : packing_(p, false), product_(d) {}
+  after_copies(const kzoo_problem& p, const kzoo_device& d) : packing_(p, false), kernel_(p, d) {}
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
-    const repacked::packing copies(p, false);
-    return copies.bytes() + guarded::workspace_bytes(p, d);
+    return repacked::packing(p, false).bytes() + Kernel::workspace_bytes(p, d);
   }
   template <kzoo::layout kLayout>
   void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
@@ -37,18 +37,22 @@ class split {
     of.n = g.n, of.k = g.k;  // without the padding
     kzoo_arguments rest = args;
     rest.workspace = static_cast<unsigned char*>(args.workspace) + packing_.bytes();
-    product_.run(of, rest);
+    kernel_.run(of, rest);
   }
 
  private:
-  struct guarded : split_fp16::basic_variant<split_fp16::tiling<split_fp16::fp16_pair, 128, 6>,
-                                             split_fp16::tiling<split_fp16::fp16_pair, 192, 5>> {
-    explicit guarded(const kzoo_device& d) : basic_variant(d, {0, true}) {}
-  };
-
   repacked::packing packing_;
-  guarded product_;
+  Kernel kernel_;
 };
+
+// split_fp16's `guarded`.
+struct split_kernel : split_fp16::basic_variant<split_fp16::tiling<split_fp16::fp16_pair, 128, 6>,
+                                                split_fp16::tiling<split_fp16::fp16_pair, 192, 5>> {
+  split_kernel(const kzoo_problem&, const kzoo_device& d) : basic_variant(d, {0, true}) {}
+};
+
+using split = after_copies<split_kernel>;
+using large = after_copies<pipelined_kernel>;
 
 // Whole tiles, and what skinny computes beside them. The launches take turns with the workspace.
 template <class Tile>
@@ -103,6 +107,8 @@ class chosen {
         return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
           return tiled<Tile>::workspace_bytes(p, d, c);
         });
+      case kernel::pipelined:
+        return large::workspace_bytes(p, d);
       case kernel::few_rows:
         return rows_kernel::workspace_bytes(p, d);
       case kernel::few_columns:
@@ -122,6 +128,9 @@ class chosen {
         with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
           kernel_.template emplace<tiled<Tile>>(p, d, c);
         });
+        break;
+      case kernel::pipelined:
+        kernel_.template emplace<large>(p, d);
         break;
       case kernel::few_rows:
         kernel_.template emplace<rows_kernel>(p, d);
@@ -152,8 +161,9 @@ class chosen {
   struct kernels;
   template <class... Tile>
   struct kernels<std::tuple<Tile...>> {
-    using fp32 = std::variant<general, rows_kernel, columns_kernel, tiled<Tile>...>;
-    using with_split = std::variant<general, rows_kernel, columns_kernel, tiled<Tile>..., split>;
+    using fp32 = std::variant<general, rows_kernel, columns_kernel, large, tiled<Tile>...>;
+    using with_split =
+        std::variant<general, rows_kernel, columns_kernel, large, tiled<Tile>..., split>;
   };
 
   std::conditional_t<kMaySplit, typename kernels<tile_types>::with_split,

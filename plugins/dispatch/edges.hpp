@@ -11,8 +11,8 @@
 
 namespace dispatch {
 
-using rows_kernel = skinny::variant<skinny::few::rows, 4, 8>;
-using columns_kernel = skinny::variant<skinny::few::columns, 4, 8>;
+using rows_kernel = skinny::variant<skinny::few::rows, 4, 2>;
+using columns_kernel = skinny::variant<skinny::few::columns, 4, 2>;
 
 struct edges {
   int rows = 0, cols = 0;  // that are not in whole tiles

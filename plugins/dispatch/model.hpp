@@ -2,7 +2,7 @@
 // Which kernel, tile and schedule for a problem: all candidates are enumerated, those that cannot
 // do it are left out under the reason, and the one with the least time is taken. That is, for each,
 //
-//   launch + start + max(FMAs in whole waves, bytes from L2, bytes from DRAM) + fix-up
+//   launch + start of each wave + max(FMAs in whole waves, bytes from L2, bytes from DRAM) + fix-up
 //   + copies + edges
 
 #include "architecture.hpp"
@@ -17,7 +17,7 @@
 
 namespace dispatch {
 
-enum class kernel { tiles, few_rows, few_columns, split_fp16, general };
+enum class kernel { tiles, pipelined, few_rows, few_columns, split_fp16, general };
 
 struct choice {
   kernel which;
@@ -47,6 +47,7 @@ class model {
         sms_(std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u)),
         products_(static_cast<double>(std::max<std::int64_t>(p.batch, 1))) {
     for (int tile = 0; tile < kTiles; ++tile) add_tiles(tile);
+    add_pipelined();
     add_skinny<rows_kernel>(kernel::few_rows, p.m, rows_us(p));
     add_skinny<columns_kernel>(kernel::few_columns, p.n, columns_us(p));
     if (may_split) add_split();
@@ -101,11 +102,8 @@ class model {
       const repacked::packing& copies = packed ? all : transposed;
       if (packed && all.bytes() == transposed.bytes()) continue;  // nothing is ragged
       const bool ragged = all.bytes() != transposed.bytes() && !copies.any();
-      const double efficiency =
-          of_.tile_efficiency[static_cast<std::size_t>(tile)] * (ragged ? of_.ragged : 1);
-      // FMAs of a block in one k tile, in us, as if it had the SM for itself and warps enough.
-      const double k_tile_us = double(Tile::kBM) * Tile::kBN * Tile::kBK /
-                               (of_.fmas_per_cycle * of_.cycles_per_us * efficiency);
+      const double efficiency = of_.tile_efficiency[static_cast<std::size_t>(tile)] *
+                                (ragged ? of_.ragged[static_cast<std::size_t>(tile)] : 1);
       for (int splits = 0; splits <= split_k::kMostSplits; ++splits) {
         // A part has two k tiles at least, so that there is something to overlap.
         if (splits > 1 && splits > whole.k_tiles / 2) continue;
@@ -115,7 +113,8 @@ class model {
         const common::stream_k work = schedule(p, d_, tile, splits);
         if (splits == 0 && work.sk_blocks == 0) continue;  // stream-K would gain nothing
         add({.which = kernel::tiles,
-             .us = tiles_us<Tile>(p, work, splits, k_tile_us) + copies_us(copies) + edges_us,
+             .us = tiles_us<Tile>(p, work, splits, k_tile_us<Tile>(efficiency)) +
+                   copies_us(copies) + edges_us,
              .tile = tile,
              .splits = splits,
              .packed = packed,
@@ -124,15 +123,22 @@ class model {
     }
   }
 
+  // FMAs of a block in one k tile, as if it had the SM for itself and warps enough.
+  template <class Tile>
+  double k_tile_us(double efficiency) const {
+    return double(Tile::kBM) * Tile::kBN * Tile::kBK /
+           (of_.fmas_per_cycle * of_.cycles_per_us * efficiency);
+  }
   template <class Tile>
   double tiles_us(const kzoo_problem& p, const common::stream_k& work, int splits,
-                  double k_tile_us) const {
+                  double of_k_tile_us) const {
     const double tiles = work.tiles();
-    double fmas_us = 0;
+    double fmas_us = 0, waves = 0;
     if (splits == 0) {  // an equal share for each SM
-      fmas_us = std::ceil(tiles * work.k_tiles / sms_) * k_tile_us;
+      fmas_us = std::ceil(tiles * work.k_tiles / sms_) * of_k_tile_us;
+      waves = std::ceil(tiles / (Tile::kBlocksPerSm * sms_)) + (work.sk_blocks > 0 ? 1 : 0);
     } else {
-      const double part_us = std::ceil(double(work.k_tiles) / splits) * k_tile_us;
+      const double part_us = std::ceil(double(work.k_tiles) / splits) * of_k_tile_us;
       const double wave = double(Tile::kBlocksPerSm) * sms_, blocks = tiles * splits;
       const double whole = std::floor(blocks / wave), rest = blocks - whole * wave;
       const double on_an_sm = std::ceil(rest / sms_);  // of the last wave
@@ -140,16 +146,35 @@ class model {
       const bool few_warps = on_an_sm * Tile::kBlockThreads / 32 < kEnough;
       fmas_us = whole * Tile::kBlocksPerSm * part_us +
                 on_an_sm * part_us / (few_warps ? of_.half_the_warps : 1);
+      waves = std::ceil(blocks / wave);
     }
     const double shared = splits == 0 ? work.sk_tiles() : splits > 1 ? tiles : 0;
-    const double each = splits == 0 ? work.sk_blocks / std::max(shared, 1.0) + 1 : splits;
-    const double parts_bytes = 2.0 * shared * each * Tile::kBM * Tile::kBN * sizeof(float);
+    const double each =
+        splits == 0 ? std::ceil(work.sk_blocks / std::max(shared, 1.0)) + 1 : splits;
     const double l2_us =
         (4.0 * tiles * work.k_tiles * Tile::kBK * (Tile::kBM + Tile::kBN)) / of_.l2_bytes_per_us;
-    const double start_us = of_.launch_us + of_.start_us;
-    const double fixup_us =
-        shared > 0 ? of_.fixup_us + parts_bytes / of_.l2_bytes_per_us + 0.05 * each : 0;
-    return start_us + std::max({fmas_us, l2_us, dram_us(p)}) + fixup_us;
+    const double a_us =
+        4 * static_cast<double>(p.m) * static_cast<double>(p.k) / of_.a_bytes_per_us;
+    const double start_us = of_.launch_us + of_.start_us + (waves - 1) * of_.wave_us;
+    const double fixup_us = shared > 0 ? of_.fixup_us + each * Tile::kBM * Tile::kBN *
+                                                            sizeof(float) / of_.part_bytes_per_us
+                                       : 0;
+    return start_us + std::max({fmas_us, l2_us, dram_us(p), a_us}) + fixup_us;
+  }
+
+  // The kernel of the large tile, where its operands can be read 16 bytes at a time.
+  void add_pipelined() {
+    using Tile = std::tuple_element_t<0, tile_types>;
+    if (pipelined_kernel::supports(p_, d_) != nullptr) return;
+    const repacked::packing copies(p_, false);
+    const bool read = copies.any() ? copies.bytes() == repacked::packing(p_, true).bytes()
+                                   : p_.lda % 4 == 0 && p_.ldb % 4 == 0 && p_.alignment % 16 == 0;
+    if (!read || p_.k % Tile::kBK != 0 || p_.n % 4 != 0 || p_.ldc % 4 != 0) return;
+    const common::stream_k work = schedule(p_, d_, 0, 0);
+    add({.which = kernel::pipelined,
+         .us = tiles_us<Tile>(p_, work, 0, k_tile_us<Tile>(of_.pipelined_efficiency)) +
+               (work.sk_blocks > 0 ? of_.launch_us : 0) +  // adds up parts in a second launch
+               copies_us(copies)});
   }
 
   double rows_us(const kzoo_problem& p) const {
@@ -159,15 +184,14 @@ class model {
     return skinny_us(p, p.n, p.m, p.layout_a == KZOO_ROW_MAJOR);
   }
   double skinny_us(const kzoo_problem& p, std::int64_t few, std::int64_t wide, bool along_k) const {
-    constexpr int kIssuedPerCycle = 4, kRows = 16;
+    constexpr int kRows = 16;
     const std::size_t size = few <= 1 ? 0 : few <= 4 ? 1 : few <= 8 ? 2 : 3;
-    const double k = static_cast<double>(p.k), groups = std::ceil(double(few) / kRows);
-    const double instructions = (along_k ? of_.dots_instructions : of_.strips_instructions)[size];
+    const double groups = std::ceil(double(few) / kRows);
     const double strips = std::ceil(double(wide) / skinny::kStrip);
-    const double stages = strips * std::ceil(k / skinny::kLines) * groups;
-    const double issue_us = stages * instructions / kIssuedPerCycle / (sms_ * of_.cycles_per_us);
-    const double l2_us = 4 * k * double(wide) * groups / of_.l2_bytes_per_us;
-    return of_.launch_us + of_.start_us + of_.fixup_us + std::max({issue_us, l2_us, dram_us(p)});
+    const double stages = strips * std::ceil(double(p.k) / skinny::kLines) * groups;
+    const double stage_us = (along_k ? of_.dots_us : of_.strips_us)[size];
+    return of_.launch_us + of_.start_us + of_.fixup_us +
+           std::max(stages * stage_us / sms_, dram_us(p));
   }
   template <class Variant>
   void add_skinny(kernel which, std::int64_t few, double us) {

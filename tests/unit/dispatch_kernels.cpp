@@ -24,11 +24,12 @@ std::vector<float> matrix(std::int64_t size) {
 }
 
 struct counts {
-  int tiles = 0, with_edges = 0, with_copies = 0, skinny = 0;
+  int tiles = 0, pipelined = 0, with_edges = 0, with_copies = 0, skinny = 0;
 };
 
+// `aligned`: rows start on 16 bytes.
 template <kzoo::layout kLayout>
-void run_candidates(int m, int n, int k, counts& ran) {
+void run_candidates(int m, int n, int k, counts& ran, bool aligned = false) {
   constexpr bool kA = kzoo::is_a_transposed(kLayout), kB = kzoo::is_b_transposed(kLayout);
   kzoo_device d{};
   d.kind = KZOO_CPU;
@@ -36,10 +37,11 @@ void run_candidates(int m, int n, int k, counts& ran) {
   kzoo_problem p{};
   p.struct_size = sizeof p;
   p.m = m, p.n = n, p.k = k;
-  p.lda = (kA ? m : k) + 1, p.ldb = (kB ? k : n) + 2, p.ldc = n + 3;
+  p.lda = (kA ? m : k) + (aligned ? 4 : 1), p.ldb = (kB ? k : n) + (aligned ? 8 : 2);
+  p.ldc = n + (aligned ? 12 : 3);
   p.layout_a = kA ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
   p.layout_b = kB ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
-  p.alpha = 2, p.beta = 3, p.alignment = 4;
+  p.alpha = 2, p.beta = 3, p.alignment = aligned ? 16 : 4;
   const std::vector<float> a = matrix(p.lda * (kA ? k : m)), b = matrix(p.ldb * (kB ? n : k));
   const std::vector<float> before = matrix(p.ldc * m);
 
@@ -80,6 +82,7 @@ void run_candidates(int m, int n, int k, counts& ran) {
                       workspace.data() + workspace.size(),
                       [](float x) { return x == kUntouched; }));
     ran.tiles += c.which == kernel::tiles;
+    ran.pipelined += c.which == kernel::pipelined;
     ran.with_edges += c.beyond.rows > 0 && c.beyond.cols > 0;
     ran.with_copies += c.packed;
     ran.skinny += c.which == kernel::few_rows || c.which == kernel::few_columns;
@@ -94,7 +97,11 @@ TEST_CASE("each candidate of the model computes the product", "[dispatch]") {
   run_candidates<kzoo::layout::nt>(34, 67, 64, ran);
   run_candidates<kzoo::layout::tn>(67, 33, 65, ran);
   run_candidates<kzoo::layout::tt>(129, 65, 33, ran);
+  run_candidates<kzoo::layout::nn>(65, 68, 64, ran, true);
+  run_candidates<kzoo::layout::tn>(36, 260, 48, ran, true);
+  run_candidates<kzoo::layout::nt>(130, 36, 48, ran, true);
   CHECK(ran.tiles > 20);
+  CHECK(ran.pipelined == 3);
   CHECK(ran.with_edges > 0);
   CHECK(ran.with_copies > 0);
   CHECK(ran.skinny > 0);

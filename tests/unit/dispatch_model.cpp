@@ -57,6 +57,8 @@ const char* objection(const choice& c, const kzoo_problem& p) {
       return with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
         return repacked::product<Tile>::supports(p, kH200);
       });
+    case kernel::pipelined:
+      return pipelined_kernel::supports(p, kH200);
     case kernel::few_rows:
       return rows_kernel::supports(p, kH200);
     case kernel::few_columns:
@@ -76,7 +78,7 @@ TEST_CASE("few rows and few columns go to the kernels for them", "[dispatch]") {
   CHECK(chosen_for(16, 8192, 8192).which == kernel::few_rows);
   CHECK(chosen_for(8192, 1, 8192).which == kernel::few_columns);
   CHECK(chosen_for(8192, 16, 8192).which == kernel::few_columns);
-  CHECK(chosen_for(128, 8192, 8192).which == kernel::tiles);
+  CHECK(chosen_for(128, 8192, 8192).which == kernel::pipelined);
   CHECK(chosen_for(8192, 128, 8192).which == kernel::tiles);
   // Memory is the limit: no kernel is faster than the read of the large operand.
   CHECK(chosen_for(1, 8192, 8192).us > 4.0 * 8192 * 8192 / kHopper.dram_bytes_per_us);
@@ -85,9 +87,7 @@ TEST_CASE("few rows and few columns go to the kernels for them", "[dispatch]") {
 TEST_CASE("large products get the large tile, small ones small tiles in parts", "[dispatch]") {
   for (const int n : {3072, 4096, 8192, 16384}) {
     INFO(n);
-    CHECK(chosen_for(n, n, n).which == kernel::tiles);
-    CHECK(chosen_for(n, n, n).tile == 0);
-    CHECK_FALSE(chosen_for(n, n, n).packed);
+    CHECK(chosen_for(n, n, n).which == kernel::pipelined);
   }
   for (const int n : {256, 512}) {
     INFO(n);
@@ -211,6 +211,8 @@ TEST_CASE("dispatch's README has what the model predicts", "[dispatch]") {
         return "skinny, rows";
       case kernel::few_columns:
         return "skinny, columns";
+      case kernel::pipelined:
+        return "pipelined";
       case kernel::split_fp16:
         return "split_fp16";
       case kernel::general:

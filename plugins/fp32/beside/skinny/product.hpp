@@ -38,13 +38,13 @@ struct division {
   int groups, strips, parts;
   int steps;  // along K, of a part: a multiple of kStrip
 
-  // `rows`: of a block's tiling. `blocks_per_sm`: how many there should be, in all, for each SM.
+  // `rows`: of a block's tiling. `blocks_per_sm`: at most so many, in all, for each SM.
   static division of(std::int64_t few, std::int64_t wide, std::int64_t k, int rows,
                      int blocks_per_sm, const kzoo_device& d) {
     const auto up = [](std::int64_t size, std::int64_t by) { return (size + by - 1) / by; };
     const std::int64_t strips = up(wide, kStrip), groups = up(few, rows);
     const std::int64_t sms = std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u);
-    const std::int64_t wanted = up(blocks_per_sm * sms, strips * groups);
+    const std::int64_t wanted = blocks_per_sm * sms / (strips * groups);
     const std::int64_t parts = std::clamp(wanted, up(k, kMostX / rows), up(k, kStrip));
     const std::int64_t steps = up(up(k, parts), kStrip) * kStrip;
     return {static_cast<int>(groups), static_cast<int>(strips), static_cast<int>(up(k, steps)),
