@@ -26,7 +26,7 @@ bool is_second(const char* name, std::string_view first, std::string_view second
   return value == second;
 }
 
-// The plugin that is never slower than cuBLAS; what else is faster only a table or a person says.
+// Chooses by a model of times. What else is faster than cuBLAS only a table or a person says.
 constexpr const char* kDispatch = "dispatch:fp32_split,dispatch:fp32";
 // What a chosen kernel means for which cuBLAS itself is called.
 constexpr const char* kCublas = "cublas,cublaslt";

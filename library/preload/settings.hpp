@@ -10,7 +10,7 @@ namespace kzoo::preload {
 struct opened {
   kzoo_handle handle = nullptr;  // of the current device; nullptr: there is none
   std::string why_not;
-  bool by_dispatch = false;  // and neither by a table nor by names
+  bool by_dispatch = false;  // since neither a table nor names are given
 };
 
 opened open_zoo();

@@ -175,7 +175,7 @@ std::optional<cublasStatus_t> take(const blas_call& call) {
   const opened& zoo = current_zoo();
   if (zoo.handle == nullptr) return pass_on("no kernels to choose from");
   if (zoo.by_dispatch && call.batch > 1)
-    return pass_on("batches, which dispatch computes one product after the other");
+    return pass_on("batches, for which dispatch has no fast kernel");
   cudaStream_t stream = nullptr;
   const auto get_stream = real<decltype(&cublasGetStream_v2)>("cublasGetStream_v2");
   if (get_stream == nullptr || get_stream(call.handle, &stream) != CUBLAS_STATUS_SUCCESS)

@@ -39,7 +39,9 @@ struct architecture {
 
 // One H200. Measured there: cycles, L2, DRAM and copies (peaks), launch. Fitted to 250 times of
 // kernels alone, which are then predicted within 9 % (root mean square): tiles, what their blocks
-// take beside FMAs, skinny, split_fp16. Estimated: skinny with 8 rows, the general kernel.
+// take beside FMAs, skinny. Estimated: skinny with 8 rows, split_fp16, which is overrated where C
+// is small and K long, the copies of A by tiles, the general kernel. Ragged copies are slower than
+// others, which is not modelled.
 inline constexpr architecture kHopper{.compute_capability = 90,
                                       .cycles_per_us = 1980,
                                       .fmas_per_cycle = 128,

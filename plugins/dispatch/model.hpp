@@ -1,9 +1,10 @@
 #pragma once
 // Which kernel, tile and schedule for a problem: all candidates are enumerated, those that cannot
-// do it are left out under the reason, and the one with the least time is taken. That is, for each,
+// do it are left out, and the one with the least time is taken. That is, for each,
 //
-//   launch + start of each wave + max(FMAs in whole waves, bytes from L2, bytes from DRAM) + fix-up
-//   + copies + edges
+//   launch + start of each wave
+//   + max(FMAs in whole waves, bytes from L2, bytes from DRAM, copies of A) + fix-up
+//   + copies of operands + edges
 
 #include "architecture.hpp"
 #include "edges.hpp"
@@ -136,6 +137,7 @@ class model {
     double fmas_us = 0, waves = 0;
     if (splits == 0) {  // an equal share for each SM
       fmas_us = std::ceil(tiles * work.k_tiles / sms_) * of_k_tile_us;
+      // A share of stream-K may begin in one tile and end in the next: one more start.
       waves = std::ceil(tiles / (Tile::kBlocksPerSm * sms_)) + (work.sk_blocks > 0 ? 1 : 0);
     } else {
       const double part_us = std::ceil(double(work.k_tiles) / splits) * of_k_tile_us;

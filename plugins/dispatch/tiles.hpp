@@ -17,7 +17,7 @@ using tile_types = std::tuple<split_k::tiling<128, 256, 16, 64, 64, 16, 8, 5, 1,
                               split_k::tiling<64, 64, 32, 64, 64, 16, 8, 4, 4, 2>,
                               split_k::tiling<64, 32, 32, 64, 32, 8, 8, 4, 4, 3>,
                               split_k::tiling<32, 32, 32, 32, 32, 8, 4, 4, 4, 4>>;
-// The large one's own kernel: its main loop is faster than split_k's by 3 %.
+// pipelined's kernel with the first of these tiles: its main loop is 2 % faster than split_k's.
 using pipelined_kernel = pipelined::variant<128, 256, 16, 5, 1, 1>;
 inline constexpr int kTiles = std::tuple_size_v<tile_types>;
 

@@ -94,7 +94,7 @@ class backend {
   // Reads a result that a kernel wrote into a buffer filled by fill(). Digests (data::digest_term)
   // are the same for the same words, on every device.
   virtual data::reading read(const void* buffer, const data::matrix& x) = 0;
-  // Judges such a result. What is left to chance follows from the key, which nobody may know
+  // Judges such a result. What is left to chance follows from the key, which no kernel may know
   // before.
   virtual reference::product_findings judge(const void* buffer,
                                             const reference::product_check& expected,

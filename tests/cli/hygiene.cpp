@@ -139,7 +139,9 @@ TEST_CASE("a worker that is killed while it waits is replaced, and its next cell
 TEST_CASE("a signal to all processes of a job leaves no kernel that seems to have crashed",
           "[cli][hostile]") {
   hanging_run run;
-  for (const int worker : run.workers()) kill(worker, SIGTERM);
+  const std::vector<int> workers = run.workers();
+  REQUIRE(workers.size() == 2);
+  for (const int worker : workers) CHECK(kill(worker, SIGTERM) == 0);
   const auto ended = run.wait();
   INFO(ended.out << ended.err);
   const json cells = run.cells();

@@ -139,7 +139,7 @@ TEST_CASE("where nothing says what is faster than cuBLAS, all goes to cuBLAS, an
   CHECK_THAT(split.err, ContainsSubstring("1 dispatch:fp32_split\n"));
   const run_result batches = call("batches", plugins);
   CHECK_THAT(batches.out, ContainsSubstring("batch with one A: passed on\n"));
-  CHECK_THAT(batches.err, ContainsSubstring("3 batches, which dispatch computes one product"));
+  CHECK_THAT(batches.err, ContainsSubstring("3 batches, for which dispatch has no fast kernel"));
 
   const run_result misspelt = call("one", plugins + " KZOO_BLAS_PRECISION=tf32");
   CHECK(misspelt.out == "one: passed on\n");

@@ -84,7 +84,8 @@ TEST_CASE("few rows and few columns go to the kernels for them", "[dispatch]") {
   CHECK(chosen_for(1, 8192, 8192).us > 4.0 * 8192 * 8192 / kHopper.dram_bytes_per_us);
 }
 
-TEST_CASE("large products get the large tile, small ones small tiles in parts", "[dispatch]") {
+TEST_CASE("large products are pipelined's, small ones get small tiles, a long K parts",
+          "[dispatch]") {
   for (const int n : {3072, 4096, 8192, 16384}) {
     INFO(n);
     CHECK(chosen_for(n, n, n).which == kernel::pipelined);

@@ -38,7 +38,8 @@ struct division {
   int groups, strips, parts;
   int steps;  // along K, of a part: a multiple of kStrip
 
-  // `rows`: of a block's tiling. `blocks_per_sm`: at most so many, in all, for each SM.
+  // `rows`: of a block's tiling. `blocks_per_sm`: at most so many, in all, for each SM, if each
+  // part of X then fits into shared memory.
   static division of(std::int64_t few, std::int64_t wide, std::int64_t k, int rows,
                      int blocks_per_sm, const kzoo_device& d) {
     const auto up = [](std::int64_t size, std::int64_t by) { return (size + by - 1) / by; };
