@@ -223,7 +223,7 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   p.devices = {p.device};
   const std::vector<std::string> names = pick_names(p.experiment, plugins);
   check_descriptors(names.size());
-  const client_factory start = [&](const std::filesystem::path& file) {
+  const client_factory make = [&](const std::filesystem::path& file) {
     unopened client = make_client(file);
     if (use == clients_use::describe) return client;
     client->see_only(p.device);
@@ -234,10 +234,10 @@ plan make_plan(results::experiment e, results::device d, const run::plugin_disco
   std::vector<unopened> started;
   for (const std::string& name : names) {
     const std::vector<run::plugin_file> files = plugins.find(name, p.device.abi.kind);
-    started.push_back(files.empty() ? nullptr : start(files.front().file));
+    started.push_back(files.empty() ? nullptr : make(files.front().file));
   }
   for (std::size_t i = 0; i < names.size(); ++i) {
-    loaded_plugin plugin = enter(names[i], p.device, plugins, start, std::move(started[i]));
+    loaded_plugin plugin = enter(names[i], p.device, plugins, make, std::move(started[i]));
     pick_variants(plugin, p.experiment);
     if (!plugin.variants.empty()) p.plugins.push_back(std::move(plugin));
   }

@@ -55,8 +55,8 @@ struct plan {
 using client_factory =
     std::function<std::unique_ptr<client::plugin_client>(const std::filesystem::path& file)>;
 
-// What the clients of a plan are for. Where kernels run in their workers, these open the device,
-// all at once, before their plugins are loaded.
+// What the clients of a plan are for. run: kernels run in their workers, which open the device, all
+// at once, before their plugins are loaded. describe: plugins are only asked what they have.
 enum class clients_use { run, describe };
 
 // Loads every plugin that the experiment names, each through its client, and picks the variants.
