@@ -111,7 +111,9 @@ kzoo_write_recipes(${PROJECT_BINARY_DIR}/recipes ${PROJECT_SOURCE_DIR}/sdk/inclu
                    ${PROJECT_BINARY_DIR}/sdk ${PROJECT_BINARY_DIR}/package
                    ${PROJECT_SOURCE_DIR}/sdk/cmake/plugin.exports)
 
-# What `runner new` copies, as it is installed.
+# What `runner new` and `runner export` copy, as it is installed.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/sources)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/sdk/template ${PROJECT_BINARY_DIR}/sources/template SYMBOLIC)
-file(CREATE_LINK ${PROJECT_SOURCE_DIR}/plugins ${PROJECT_BINARY_DIR}/sources/plugins SYMBOLIC)
+foreach(path IN ITEMS sdk/template plugins sdk/src/manifest LICENSE)
+  cmake_path(GET path FILENAME name)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${path} ${PROJECT_BINARY_DIR}/sources/${name} SYMBOLIC)
+endforeach()

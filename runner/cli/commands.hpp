@@ -152,6 +152,11 @@ struct new_options {
   std::string out;   // a folder for a project of its own; "": a folder with the name
 };
 
+struct export_options {
+  std::string file;  // of `tune --json`
+  std::string out;   // a new folder, which names the functions
+};
+
 struct watch_options : common_options, experiment_options {
   std::string source;
 };
@@ -210,6 +215,7 @@ int compile_files(const compile_options& options);
 void prepare_to_compile(const compile_options& options);
 std::filesystem::path compiled_to_folder(const compile_options& options, const std::string& file);
 int make_new(const new_options& options);
+int export_kernels(const export_options& options);
 int watch(const watch_options& options);
 int devices(const devices_options& options);
 int submit(const submit_options& options);
@@ -225,7 +231,7 @@ std::vector<std::filesystem::path> config_path();
 // Where the charting library may be: KZOO_CHARTS, the user's folder that ./zoo setup --charts
 // fills, the installed tree.
 std::vector<std::filesystem::path> charts_folders();
-// The folder with template/ and plugins/, the sources that `new` copies.
+// The folder with what `new` and `export` copy: template/, plugins/, manifest/, LICENSE.
 std::filesystem::path source_folder();
 // The sources of the plugins in it by their names: GROUP/NAME/NAME.cu, say.
 std::map<std::string, std::filesystem::path> plugin_sources();

@@ -288,6 +288,19 @@ void add_new(CLI::App& runner, call& c) {
       ->type_name("DIR");
 }
 
+void add_export(CLI::App& runner, call& c) {
+  auto [app, o] =
+      add(runner, "export",
+          "Make a project of the kernels that tuning found, which needs nothing of this",
+          export_kernels, c);
+  app.add_option("FILE", o.file, "What `tune --json` wrote")->required();
+  app.add_option("--out", o.out, "A new folder; its functions have its name")
+      ->type_name("DIR")
+      ->required();
+  app.footer(
+      "Exit codes: 0 it is made, 2 bad usage, or sources that cannot be copied, 5 not written.");
+}
+
 void add_watch(CLI::App& runner, call& c) {
   auto [app, o] =
       add(runner, "watch", "Run a source whenever it is saved, and say what has changed", watch, c);
@@ -394,6 +407,7 @@ void add_subcommands(CLI::App& runner, call& c) {
   add_describe(runner, c);
   add_compile(runner, c);
   add_new(runner, c);
+  add_export(runner, c);
   add_watch(runner, c);
   add_devices(runner, c);
   add_submit(runner, c);

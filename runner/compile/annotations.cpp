@@ -212,6 +212,17 @@ experiment::node_table annotations(std::string_view source, input::diagnostics& 
   return table;
 }
 
+std::string architecture_option(std::string name) {
+  if (name == "native" || name == "all" || name == "all-major") return "-arch=" + name;
+  const std::size_t dash = name.find('-');
+  const std::string kind = dash == std::string::npos ? "" : name.substr(dash);
+  name = name.substr(0, dash);
+  const std::string code = kind == "-real"      ? "sm_" + name
+                           : kind == "-virtual" ? "compute_" + name
+                                                : fmt::format("[compute_{0},sm_{0}]", name);
+  return fmt::format("-gencode=arch=compute_{},code={}", name, code);
+}
+
 build_settings read_build_settings(experiment::table_reader& keys) {
   build_settings s;
   keys.read_list("arch", s.architectures, architecture);

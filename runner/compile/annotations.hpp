@@ -24,6 +24,8 @@ experiment::node_table annotations(std::string_view source, input::diagnostics& 
 // Whether CMake and nvcc know it: "90", "90a", "90a-real", "80-virtual", "native", "all",
 // "all-major".
 bool is_architecture(std::string_view text);
+// nvcc's option for one.
+std::string architecture_option(std::string name);
 inline constexpr const char* kArchitectureForm =
     "an architecture as CMake writes it: 90a, 80-virtual, native";
 

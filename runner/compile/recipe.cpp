@@ -78,7 +78,7 @@ recipe read_recipe(const fs::path& folder, const std::string& device) {
   read("compiler", r.compiler);
   read("version", r.version);
   read("build_info", r.build_info);
-  read("architectures", r.architectures);
+  read_items("architectures", r.architectures);
   read("include", r.include);
   read("simulated_include", r.simulated_include);
   read("package", r.package);

@@ -9,16 +9,16 @@
 namespace kzoo::compile {
 
 struct recipe {
-  std::string device;                     // cpu, cuda, cpu-xray
-  std::string compiler, version;          // its path; its name and version
-  std::string build_info;                 // with {architectures} in it, for cuda
-  std::string architectures;              // as CMAKE_CUDA_ARCHITECTURES; separated by semicolons
-  std::string include;                    // the folder of the SDK's headers
-  std::string simulated_include;          // of those that stand for CUDA's in the simulator
-  std::string package;                    // the folder of the SDK's CMake package
-  std::vector<std::string> options;       // of the compiler
-  std::vector<std::string> definitions;   // NAME=VALUE
-  std::vector<std::string> link_options;  // of the linker, by way of the compiler
+  std::string device;                      // cpu, cuda, cpu-xray
+  std::string compiler, version;           // its path; its name and version
+  std::string build_info;                  // with {architectures} in it, for cuda
+  std::string include;                     // the folder of the SDK's headers
+  std::string simulated_include;           // of those that stand for CUDA's in the simulator
+  std::string package;                     // the folder of the SDK's CMake package
+  std::vector<std::string> architectures;  // as CMAKE_CUDA_ARCHITECTURES
+  std::vector<std::string> options;        // of the compiler
+  std::vector<std::string> definitions;    // NAME=VALUE
+  std::vector<std::string> link_options;   // of the linker, by way of the compiler
   std::vector<std::string> libraries;
 };
 

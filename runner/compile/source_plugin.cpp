@@ -29,28 +29,6 @@ constexpr double kTimeoutSeconds = 600;
 
 void append(words& to, const words& from) { to.insert(to.end(), from.begin(), from.end()); }
 
-words split(std::string_view list, char separator) {
-  words items;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(separator), list.size());
-    items.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return items;
-}
-
-// nvcc's options for an architecture as CMake names it.
-std::string architecture_option(std::string name) {
-  if (name == "native" || name == "all" || name == "all-major") return "-arch=" + name;
-  const std::size_t dash = name.find('-');
-  const std::string kind = dash == std::string::npos ? "" : name.substr(dash);
-  name = name.substr(0, dash);
-  const std::string code = kind == "-real"      ? "sm_" + name
-                           : kind == "-virtual" ? "compute_" + name
-                                                : fmt::format("[compute_{0},sm_{0}]", name);
-  return fmt::format("-gencode=arch=compute_{},code={}", name, code);
-}
-
 // nvcc has a name of its own for options of the linker.
 std::string linker_option(const std::string& option, bool is_cuda) {
   constexpr std::string_view kOfCompiler = "-Wl,";
@@ -69,11 +47,12 @@ struct commands {
   words compile, link;
 };
 
-commands commands_for(const fs::path& source, const recipe& how, const build_settings& settings,
+commands commands_for(const fs::path& source, const recipe& how, const source_unit& unit,
                       const build_request& asked) {
+  const build_settings& settings = unit.settings;
   const bool is_cuda = how.device == "cuda";
   const words architectures = !asked.architectures.empty()     ? asked.architectures
-                              : settings.architectures.empty() ? split(how.architectures, ';')
+                              : settings.architectures.empty() ? how.architectures
                                                                : settings.architectures;
   std::string info = how.build_info;
   if (const auto at = info.find("{architectures}"); at != std::string::npos) {
@@ -90,6 +69,7 @@ commands commands_for(const fs::path& source, const recipe& how, const build_set
   if (!is_cuda && !settings.native) append(compile, {"-I", how.simulated_include});
   append(compile, {"-I", how.include, "-I", source.parent_path().string()});
   append(compile, settings.options);
+  append(compile, unit.definitions);
   append(compile, asked.options);
   if (!is_cuda) append(compile, {"-x", "c++"});
   compile.emplace_back("-c");
@@ -184,17 +164,14 @@ std::string build(const commands& c, const recipe& how, const fs::path& source,
   return output;
 }
 
-// What is compiled: the source itself, or a plugin's text that launches the kernel in it.
-struct unit {
-  build_settings settings;
-  std::string generated;  // "": the source itself
-};
+}  // namespace
 
-unit unit_of(const description& d, const fs::path& source, const results::tuning_point& point) {
+source_unit unit_of(const description& d, const fs::path& source,
+                    const results::tuning_point& point) {
   input::diagnostics report(d.file, d.text);
   const experiment::node_table said = d.is_bare ? with_values(d.keys, point) : d.keys;
   experiment::table_reader keys(said, "", report);
-  unit u{read_build_settings(keys), ""};
+  source_unit u{read_build_settings(keys), {}, ""};
   keys.find(kTuneKey);
   manifest::described_kernels kernels;
   if (d.is_bare)
@@ -204,11 +181,9 @@ unit unit_of(const description& d, const fs::path& source, const results::tuning
   if (d.is_bare)
     u.generated = plugin_text(kernels, source);
   else
-    append(u.settings.options, definitions(point));
+    u.definitions = definitions(point);
   return u;
 }
-
-}  // namespace
 
 compiled source_plugin(const fs::path& file, const recipe& how, const build_request& asked,
                        const cache& kept, const results::tuning_point& point) {
@@ -226,8 +201,8 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   constexpr int kTries = 3;  // where a file is saved while it is compiled
   for (int tries = 1;; ++tries) {
     const std::string text = read_source(source, file.string());
-    const unit u = unit_of(describe(source, file.string(), text), source, point);
-    const commands c = commands_for(source, how, u.settings, asked);
+    const source_unit u = unit_of(describe(source, file.string(), text), source, point);
+    const commands c = commands_for(source, how, u, asked);
     const std::string key = key_of(c, how, text + u.generated);
     if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
 
@@ -251,9 +226,9 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
 fs::path generated_plugin(const std::string& name, const std::string& text, const recipe& how,
                           const cache& kept) {
   const std::string library = name + ".so";
-  build_settings settings;
-  settings.native = true;
-  const commands c = commands_for(kept.folder() / "any", how, settings, {});
+  source_unit unit;
+  unit.settings.native = true;
+  const commands c = commands_for(kept.folder() / "any", how, unit, {});
   const std::string key = key_of(c, how, name + '\n' + text);
   if (auto found = kept.find(key, library)) return std::move(*found);
   const temporary_folder begun = kept.begin();

@@ -1,7 +1,9 @@
 #pragma once
 // A plugin from a single source file, compiled as kzoo_add_plugin would.
 
+#include "compile/annotations.hpp"
 #include "compile/cache.hpp"
+#include "compile/description.hpp"
 #include "compile/recipe.hpp"
 #include "results/tuning.hpp"
 
@@ -29,6 +31,16 @@ struct build_request {
   std::vector<std::string> options;        // of the compiler, after those of recipe and source
   std::vector<std::string> architectures;  // instead of those of recipe and source; empty: those
 };
+
+// What is compiled of a source, at a point of the space that it is tuned over: the source itself,
+// or a plugin's text that launches the kernel in it.
+struct source_unit {
+  build_settings settings;
+  std::vector<std::string> definitions;  // the values, where they are macros: -DBM=64
+  std::string generated;                 // "": the source itself
+};
+source_unit unit_of(const description& d, const std::filesystem::path& source,
+                    const results::tuning_point& point);
 
 // `point`: the values of its parameters, which are macros for a plugin (-DBM=64), and which a
 // kernel that is none gets by the description of its launch. Throws does_not_compile,

@@ -3,7 +3,6 @@
 #include "support/catch.hpp"
 #include "support/paths.hpp"
 #include "support/program.hpp"
-#include "support/skip.hpp"
 #include "support/text.hpp"
 #include "support/verdicts.hpp"
 
@@ -42,15 +41,6 @@ __global__ void product(int M, int N, int K, float alpha, const float* A, const 
   C[row * N + col] = alpha * sum + (beta == 0 ? 0 : beta * C[row * N + col]);
 }
 )";
-
-// The nvcc that the runner compiles with.
-std::string nvcc() {
-  const fs::path recipe = fs::path(runner_program()) / "../../recipes/cuda.toml";
-  if (!fs::exists(recipe.lexically_normal())) skip("this build has no nvcc");
-  const std::string text = read_text(recipe.lexically_normal()), key = "\ncompiler = '";
-  const auto begin = text.find(key) + key.size();
-  return shell_word(text.substr(begin, text.find('\'', begin) - begin));
-}
 
 }  // namespace
 

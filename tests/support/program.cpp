@@ -1,6 +1,7 @@
 #include "support/program.hpp"
 
 #include "support/paths.hpp"
+#include "support/skip.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +31,15 @@ int exit_code(int status) {
 }
 
 }  // namespace
+
+std::string nvcc() {
+  const fs::path recipe =
+      (fs::path(runner_program()) / "../../recipes/cuda.toml").lexically_normal();
+  if (!fs::exists(recipe)) skip("this build has no nvcc");
+  const std::string text = read_text(recipe), key = "\ncompiler = '";
+  const auto begin = text.find(key) + key.size();
+  return shell_word(text.substr(begin, text.find('\'', begin) - begin));
+}
 
 std::string read_text(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);

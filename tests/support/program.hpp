@@ -36,6 +36,9 @@ using kzoo::shell_word;  // for a path in such arguments
 std::string read_text(const std::filesystem::path& file);
 std::vector<std::string> lines_of(const std::filesystem::path& file);
 
+// The nvcc that the runner compiles with, as a shell word. Skips the test where there is none.
+std::string nvcc();
+
 // The runner in the background; the destructor kills it if it is still running.
 class background_run {
  public:

@@ -1,0 +1,162 @@
+#include "compile/exported_calls.hpp"
+
+#include "compile/bare_kernel.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+#include <map>
+#include <regex>
+#include <vector>
+
+namespace kzoo::compile {
+namespace {
+
+std::string as_c_name(std::string text) {
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return text;
+}
+
+// "f16_f32_nt", for one combination of types and layouts.
+std::string kind_of(const problem& p) {
+  std::string types = types_name(p.dtype);
+  types = std::regex_replace(types, std::regex("->"), "_");
+  return fmt::format("{}_{}", as_c_name(types), layout_name(p.layout));
+}
+
+struct function {
+  problem of;
+  bool has_batches = false;
+  std::vector<const exported_choice*> choices;
+};
+
+// By the kind of their problems.
+std::map<std::string, function> functions_of(const exported_project& p) {
+  std::map<std::string, function> all;
+  for (const exported_choice& c : p.choices) {
+    function& f = all.try_emplace(kind_of(c.problem), function{c.problem, false, {}}).first->second;
+    f.has_batches = f.has_batches || c.problem.batch > 1;
+    f.choices.push_back(&c);
+  }
+  return all;
+}
+
+const char* c_type(kzoo_type type) {
+  switch (type) {
+    case KZOO_F32:
+      return "float";
+    case KZOO_F64:
+      return "double";
+    case KZOO_I32:
+      return "int32_t";
+    case KZOO_I8:
+      return "int8_t";
+    default:
+      return "void";  // of 16 or 8 bits, which C has no names for
+  }
+}
+
+std::string declaration(const std::string& name, const std::string& kind, const function& f) {
+  const element_types& types = f.of.dtype;
+  const std::string begin = fmt::format("const char* {}_{}(", name, kind);
+  std::vector<std::string> lines{
+      "int64_t m, int64_t n, int64_t k",
+      fmt::format("double alpha, const {}* a, int64_t lda, const {}* b, int64_t ldb",
+                  c_type(types.a), c_type(types.b)),
+      fmt::format("double beta, {}* c, int64_t ldc", c_type(types.c))};
+  if (is_scaled(types)) lines.emplace_back("double scale_a, double scale_b");
+  if (f.has_batches)
+    lines.emplace_back("int64_t batch, int64_t stride_a, int64_t stride_b, int64_t stride_c");
+  lines.emplace_back("void* stream");
+  return begin + fmt::format("{})", fmt::join(lines, ",\n" + std::string(begin.size(), ' ')));
+}
+
+std::string shape_text(const char* matrix, bool transposed, const char* rows, const char* cols) {
+  return transposed ? fmt::format("{} ({} x {}) is transposed in memory: {} x {}, row-major",
+                                  matrix, rows, cols, cols, rows)
+                    : fmt::format("{} ({} x {}) is row-major", matrix, rows, cols);
+}
+
+std::string function_text(const exported_project& p, const std::string& kind, const function& f) {
+  std::string text = fmt::format("\n{} {{\n  static kzoo::exported::table kernels({{\n",
+                                 declaration(p.name, kind, f));
+  for (const exported_choice* c : f.choices) {
+    text += fmt::format("      {{{}, {}, {}, {}, {}, {}}},\n", c->problem.m, c->problem.n,
+                        c->problem.k, c->problem.batch, exported_symbol(p, c->unit),
+                        c->variant.empty() ? "nullptr" : literal(c->variant));
+  }
+  const auto type = [](kzoo_type t) { return static_cast<unsigned>(t); };
+  const auto layout = [](bool transposed) {
+    return transposed ? "KZOO_COLUMN_MAJOR" : "KZOO_ROW_MAJOR";
+  };
+  text += fmt::format(
+      "  }});\n  kzoo_problem p{{}};\n  p.m = m, p.n = n, p.k = k;\n"
+      "  p.lda = lda, p.ldb = ldb, p.ldc = ldc;\n"
+      "  p.type_a = {}, p.type_b = {}, p.type_c = {};  // {}\n  p.layout_a = {}, p.layout_b = {};\n"
+      "  p.alpha = alpha, p.beta = beta;\n",
+      type(f.of.dtype.a), type(f.of.dtype.b), type(f.of.dtype.c), types_name(f.of.dtype),
+      layout(is_a_transposed(f.of.layout)), layout(is_b_transposed(f.of.layout)));
+  if (is_scaled(f.of.dtype)) text += "  p.scale_a = scale_a, p.scale_b = scale_b;\n";
+  if (f.has_batches) {
+    text +=
+        "  p.batch = batch, p.stride_a = stride_a, p.stride_b = stride_b, p.stride_c = stride_c;\n";
+  }
+  return text + "  return kernels.run(p, a, b, c, stream);\n}\n";
+}
+
+}  // namespace
+
+std::string exported_symbol(const exported_project& p, std::size_t unit) {
+  return fmt::format("{}_kernel_{}", p.name, unit);
+}
+
+std::string exported_header(const exported_project& p, bool is_cuda) {
+  std::string text = fmt::format(
+      "/* The kernels of README.md. Any thread may call; the first call for a problem, with its "
+      "alpha, beta and\n"
+      " * leading dimensions, prepares a kernel, which is kept until the program ends. */\n"
+      "#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+      as_c_name(p.name));
+  for (const auto& [kind, f] : functions_of(p)) {
+    text += fmt::format(
+        "\n/* C = alpha A B + beta C, {}. {}, {}, C (m x n) is row-major.\n"
+        " * With beta = 0, C is not read. {}\n"
+        " * Returns NULL, or a sentence that says why not, which is valid until this thread's next "
+        "call.{}{} */\n{};\n",
+        types_name(f.of.dtype), shape_text("A", is_a_transposed(f.of.layout), "m", "k"),
+        shape_text("B", is_b_transposed(f.of.layout), "k", "n"),
+        is_cuda ? "Enqueues the work on the stream, a cudaStream_t, of the current device, without "
+                  "waiting."
+                : "Returns when C is computed; `stream` is not used: NULL.",
+        f.has_batches ? "\n * A batch: matrices start a stride, in elements, after those of the "
+                        "product before; batch = 1: one product."
+                      : "",
+        is_scaled(f.of.dtype) ? "\n * The elements of A and B are multiplied by the scales." : "",
+        declaration(p.name, kind, f));
+  }
+  return text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+std::string exported_calls(const exported_project& p) {
+  std::string text = fmt::format(
+      "#include <kzoo/exported.hpp>\n\n#pragma GCC visibility push(default)\n\n"
+      "#include \"{}.h\"\n\nextern \"C\" {{\n",
+      p.name);
+  for (std::size_t i = 0; i < p.units.size(); ++i)
+    text += fmt::format("extern const kzoo_plugin {};  // {}\n", exported_symbol(p, i),
+                        p.units[i].name);
+  text += "}\n\n#pragma GCC visibility pop\n";
+  for (const auto& [kind, f] : functions_of(p)) text += function_text(p, kind, f);
+  return text;
+}
+
+std::vector<std::string> exported_functions(const exported_project& p) {
+  std::vector<std::string> all;
+  for (const auto& [kind, f] : functions_of(p)) all.push_back(declaration(p.name, kind, f) + ';');
+  return all;
+}
+
+}  // namespace kzoo::compile

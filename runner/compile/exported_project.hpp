@@ -1,0 +1,52 @@
+#pragma once
+// Tuned kernels as a project that needs nothing of this one: sources, headers, a function that
+// calls the kernel for a problem, a Makefile and a CMakeLists.txt.
+
+#include "compile/recipe.hpp"
+#include "compile/source_plugin.hpp"
+#include "core/problem.hpp"
+#include "results/tuning.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kzoo::compile {
+
+// A source at a point of its space, which becomes a library.
+struct exported_unit {
+  std::string name;  // of the plugin and the point
+  std::filesystem::path source;
+  results::tuning_point values;
+  source_unit how;
+  std::vector<std::string> options;  // of the compiler, beside its own
+  std::filesystem::path zoo;  // the folder of all plugins, of one that lies there; else empty
+};
+
+// The kernel that was the fastest for a problem.
+struct exported_choice {
+  kzoo::problem problem;
+  std::size_t unit;
+  std::string variant;  // "": the only one
+};
+
+struct exported_project {
+  std::string name;  // of the folder, a C identifier
+  std::vector<exported_unit> units;
+  std::vector<exported_choice> choices;
+};
+
+// Texts by their path in the project's folder.
+using project_files = std::map<std::filesystem::path, std::string>;
+
+// `manifest_sources`: the folder of the code that bare kernels are linked with. Throws
+// input::invalid for sources that cannot be copied.
+project_files exported_files(const exported_project& p, const recipe& how,
+                             const std::filesystem::path& manifest_sources);
+
+// The declarations of its functions, one for each combination of types and layouts.
+std::vector<std::string> exported_functions(const exported_project& p);
+
+}  // namespace kzoo::compile

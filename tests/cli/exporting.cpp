@@ -1,0 +1,251 @@
+// `runner export`: kernels that tuning found, as projects that are built and called alone.
+
+#include "support/catch.hpp"
+#include "support/paths.hpp"
+#include "support/program.hpp"
+#include "support/text.hpp"
+#include "support/verdicts.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace kzoo::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A product that sums STEP elements of K at a time, whose bits tell which STEP it was. Two builds
+// have a function of one name.
+constexpr const char* kSource = R"(// kzoo: native
+// kzoo: tune STEP=2,3
+#include <kzoo/plugin.hpp>
+#include "sums.hpp"
+struct steps {
+  void run(const kzoo::gemm<float>& g, const kzoo_arguments& arguments) const {
+    auto* const sum = static_cast<float*>(arguments.workspace);
+    for (int i = 0; i < g.m; ++i)
+      for (int j = 0; j < g.n; ++j) {
+        *sum = 0;
+        for (int k = 0; k < g.k; k += step())
+          *sum += partial_sum(g.k < k + step() ? g.k - k : step(),
+                              [&](int l) { return g.a_at(i, k + l) * g.b_at(k + l, j); });
+        g.store(i, j, *sum);
+      }
+  }
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device&) {
+    return p.m > 9000 ? UINT64_MAX : sizeof(float);
+  }
+};
+KZOO_PLUGIN("mine", "A product", kzoo::variant<steps>("all", "STEP elements at a time"));
+)";
+constexpr const char* kHeader = R"(#pragma once
+inline __attribute__((noinline)) int step() { return STEP; }
+template <class Term>
+float partial_sum(int count, const Term& term) {
+  float sum = 0;
+  for (int l = 0; l < count; ++l) sum += term(l);
+  return sum;
+}
+)";
+
+float expected(const std::vector<float>& a, const std::vector<float>& b, int n, int depth, int row,
+               int col, int step) {
+  float sum = 0;
+  for (int k = 0; k < depth; k += step) {
+    float part = 0;
+    for (int l = k; l < std::min(k + step, depth); ++l) part += a[row * depth + l] * b[l * n + col];
+    sum += part;
+  }
+  return sum;
+}
+
+// A folder of an author's, with what tuning found of the source there.
+struct bench {
+  scratch_folder folder;
+  environment cache{"XDG_CACHE_HOME", (folder.path() / "cache").string()};
+  fs::path mine = folder.path() / "für später" / "mine.cpp";
+  nlohmann::json tuned;
+
+  bench() {
+    fs::create_directory(mine.parent_path());
+    folder.write("für später/mine.cpp", kSource);
+    folder.write("für später/sums.hpp", kHeader);
+    const auto ran =
+        kzoo::test::runner("tune " + shell_word(mine) +
+                           " --device cpu --sizes 16,24x16x20 --budget 20s --no-journal --json -");
+    INFO(ran.err);
+    REQUIRE(ran.code == 0);
+    tuned = ran.json();
+  }
+  // The file of the table.
+  std::string file(const nlohmann::json& table) const {
+    return shell_word(folder.write("tuned.json", table.dump()));
+  }
+  std::string out(const char* name) const { return shell_word(folder.path() / name); }
+  run_result exported(const nlohmann::json& table, const char* name) const {
+    return runner("export " + file(table) + " --out " + out(name));
+  }
+  void check_refused(const nlohmann::json& table, const std::vector<std::string>& words) const {
+    kzoo::test::check_refused("export " + file(table) + " --out " + out("refused"), words);
+    CHECK_FALSE(fs::exists(folder.path() / "refused"));
+  }
+};
+
+void choose(nlohmann::json& table, std::size_t problem, const std::string& variant, int step) {
+  auto& best = table.at("problems").at(problem).at("ranked").at(0);
+  best.at("variant") = variant;
+  best.at("parameters") = {{"STEP", step}};
+}
+
+void check_shell(const std::string& command) {
+  INFO(command);
+  CHECK(std::system((command + " >/dev/null").c_str()) == 0);
+}
+
+using product = const char*(std::int64_t, std::int64_t, std::int64_t, double, const float*,
+                            std::int64_t, const float*, std::int64_t, double, float*, std::int64_t,
+                            void*);
+
+// What a call says: nullptr where it computed.
+void check_says(const char* said, const char* words) {
+  REQUIRE(said != nullptr);
+  CHECK_THAT(said, ContainsSubstring(words));
+}
+
+void check_bits(product* call, int m, int n, int k, int step) {
+  std::vector<float> a(m * k), b(k * n), c(m * n);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = 1.0F / float(i + 3);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = 1.0F / float(i + 7);
+  REQUIRE(call(m, n, k, 1, a.data(), k, b.data(), n, 0, c.data(), n, nullptr) == nullptr);
+  bool same = true, told_apart = false;
+  for (int row = 0; row < m; ++row)
+    for (int col = 0; col < n; ++col) {
+      same = same && c[row * n + col] == expected(a, b, n, k, row, col, step);
+      told_apart = told_apart || c[row * n + col] != expected(a, b, n, k, row, col, 5 - step);
+    }
+  CHECK(same);
+  CHECK(told_apart);
+}
+
+}  // namespace
+
+TEST_CASE("exported kernels are built alone and give the bits of the points that were chosen") {
+  bench b;
+  choose(b.tuned, 0, "STEP2", 2);
+  choose(b.tuned, 1, "STEP3", 3);
+  const auto made = b.exported(b.tuned, "fastest");
+  INFO(made.err);
+  REQUIRE(made.code == 0);
+  CHECK(contains(made.out, "const char* fastest_f32_nn(int64_t m, int64_t n, int64_t k,"));
+  CHECK(contains(made.out, "2 kernels; "));
+  // Nothing of where it was made is needed.
+  fs::rename(b.mine.parent_path(), b.folder.path() / "away");
+  const fs::path project = b.folder.path() / "fastest";
+  for (const char* file : {"kernels/mine/mine.cpp", "kernels/mine/sums.hpp", "fastest.h", "LICENSE",
+                           "include/kzoo/plugin.hpp", "tuned.json", "CMakeLists.txt"}) {
+    INFO(file);
+    CHECK(fs::exists(project / file));
+  }
+  const std::string readme = read_text(project / "README.md");
+  CHECK(contains(readme, "| 16x16x16 f32 | mine:STEP2"));
+  CHECK(contains(readme, "checks of tier `quick`"));
+  check_shell("make -C " + shell_word(project));
+
+  void* const library = dlopen((project / "libfastest.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  INFO((library == nullptr ? dlerror() : ""));
+  REQUIRE(library != nullptr);
+  auto* const call = reinterpret_cast<product*>(dlsym(library, "fastest_f32_nn"));
+  REQUIRE(call != nullptr);
+  check_bits(call, 16, 16, 16, 2);
+  check_bits(call, 24, 16, 20, 3);
+  check_bits(call, 30, 15, 21, 3);  // the most similar problem's
+  float x[16]{};
+  check_says(call(0, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must be at least 1");
+  check_says(call(2, 2, 2, 1, x, 1, x, 2, 0, x, 2, nullptr), "lda is less than a line of A");
+  check_says(call(2, 2, 2, 1, x, 2, x, 2, 0, nullptr, 2, nullptr), "a, b or c is null");
+  check_says(call(10000, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "how much workspace");
+}
+
+TEST_CASE("an exported project is a target of CMake") {
+  const bench b;
+  REQUIRE(b.exported(b.tuned, "fastest").code == 0);
+  b.folder.write("use/CMakeLists.txt",
+                 "cmake_minimum_required(VERSION 3.20)\nproject(use LANGUAGES CXX)\n"
+                 "add_subdirectory(../fastest fastest)\nadd_executable(use use.cpp)\n"
+                 "target_link_libraries(use PRIVATE fastest)\n");
+  b.folder.write(
+      "use/use.cpp",
+      "#include <fastest.h>\nint main() {\n  float a = 2, b = 3, c = 4;\n"
+      "  const char* said = fastest_f32_nn(1, 1, 1, 0.5, &a, 1, &b, 1, 2, &c, 1, nullptr);\n"
+      "  return said == nullptr && c == 11 ? 0 : 1;\n}\n");
+  const std::string build = shell_word(b.folder.path() / "build");
+  check_shell("cmake -S " + shell_word(b.folder.path() / "use") + " -B " + build);
+  check_shell("cmake --build " + build);
+  check_shell(shell_word(b.folder.path() / "build" / "use"));
+}
+
+TEST_CASE("what cannot be exported is refused, and nothing is written") {
+  bench b;
+  kzoo::test::check_refused("export none.json --out x", {"none.json"});
+  kzoo::test::check_refused("export " + b.file(b.tuned) + " --out " + b.out("a-b"),
+                            {"--out: error: the functions are named after the folder", "\"a-b\""});
+  b.folder.write("full/there", "");
+  kzoo::test::check_refused("export " + b.file(b.tuned) + " --out " + b.out("full"),
+                            {"is there already, and nothing in it is changed"});
+  auto none = b.tuned;
+  for (auto& problem : none.at("problems")) problem.at("ranked") = nlohmann::json::array();
+  b.check_refused(none, {"has no kernel that was timed, and so none to export"});
+  auto library = b.tuned;
+  library.at("plugins").at(0).at("source") = "";
+  b.check_refused(library, {"is a library, whose source is not known: tune the source"});
+  auto unknown = b.tuned;
+  unknown.at("plugins") = nlohmann::json::array();
+  b.check_refused(unknown, {"\"plugins\" does not say where mine comes from"});
+  b.folder.write("für später/mine.cpp", kSource + std::string("// later\n"));
+  b.check_refused(b.tuned, {"mine.cpp: error: has changed since it was tuned: tune it again"});
+}
+
+TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc]") {
+  bench b;
+  b.folder.write("bare.cu",
+                 "// kzoo: entry=one<WIDTH> grid=ceil_div(N,WIDTH),M block=WIDTH\n"
+                 "// kzoo: arguments=M,N,K,alpha,A,B,beta,C\n// kzoo: tune WIDTH=32,64\n"
+                 "template <int kWidth>\n__global__ void one(int M, int N, int K, float alpha, "
+                 "const float* A, const float* B, float beta, float* C) {\n"
+                 "  const int col = blockIdx.x * kWidth + threadIdx.x;\n  float sum = 0;\n"
+                 "  if (col >= N) return;\n"
+                 "  for (int k = 0; k < K; ++k) sum += A[blockIdx.y * K + k] * B[k * N + col];\n"
+                 "  C[blockIdx.y * N + col] = alpha * sum + beta;\n}\n");
+  b.tuned.at("device").at("id") = "cuda:0";
+  b.tuned.at("compute_capability") = "9.0";
+  auto& plugins = b.tuned.at("plugins");
+  plugins.push_back(plugins.at(0));
+  plugins.at(0).at("name") = "bare";
+  plugins.at(0).at("source") = (b.folder.path() / "bare.cu").string();
+  plugins.at(0).at("source_sha256") = "";
+  plugins.at(1).at("name") = "naive";  // one of the zoo's
+  plugins.at(1).at("source") = "";
+  plugins.at(1).at("file") = "/anywhere/plugins/cuda/naive.so";
+  auto& first = b.tuned.at("problems").at(0).at("ranked").at(0);
+  first.at("plugin") = "bare";
+  first.at("variant") = "WIDTH64";
+  first.at("parameters") = {{"WIDTH", 64}};
+  auto& second = b.tuned.at("problems").at(1).at("ranked").at(0);
+  second.at("plugin") = "naive";
+  second.at("variant") = "16x16";
+  second.at("parameters") = nlohmann::json::object();
+  const auto made = b.exported(b.tuned, "gpu");
+  INFO(made.err);
+  REQUIRE(made.code == 0);
+  const fs::path project = b.folder.path() / "gpu";
+  CHECK(fs::exists(project / "zoo/fp32/01_naive/naive.cu"));
+  CHECK(contains(read_text(project / "units/gpu_bare_WIDTH64.cu"), "one<64>"));
+  check_shell(fmt::format("make -C {} -j2 NVCC={}", shell_word(project), nvcc()));
+  CHECK(fs::exists(project / "libgpu.so"));
+}
