@@ -36,6 +36,8 @@ class plugin_client {
   virtual void see_only(const results::device&) {}
   // Begins what can be done before the library is loaded, and does not wait for it.
   virtual void start() {}
+  // Of a client that is not used any more: begins what the destructor waits for.
+  virtual void begin_to_end() {}
   // Loads the library.
   results::plugin_description open();
   // Why the variant declines the problem on the device; nothing where it accepts.

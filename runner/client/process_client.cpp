@@ -56,6 +56,9 @@ class process_client final : public plugin_client {
     if (!device_.empty()) arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
     worker_.emplace(std::move(arguments), log_, output_memory().fd(), hides_others_);
   }
+  void begin_to_end() override {
+    if (worker_) worker_->kill();
+  }
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {

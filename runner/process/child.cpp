@@ -116,6 +116,11 @@ bool child::wait_for_end(double seconds) {
   return poll_until(watched, seconds);
 }
 
+void child::kill() {
+  leftovers_.look(pid_);
+  ::kill(pid_, SIGKILL);
+}
+
 std::optional<int> child::end() {
   leftovers_.look(pid_);
   siginfo_t info{};

@@ -59,6 +59,8 @@ class child {
   void watch_memory() { leftovers_.look_if_changed(pid_); }
   pid_t pid() const { return pid_; }
 
+  // Kills the process, and does not wait for its end, as end() does: many end at the same time.
+  void kill();
   // Kills the process, its group and all descendants, and removes the temporary files and shared
   // memory segments that they leave. Returns the status that waitpid() reports if the process had
   // already ended by itself.

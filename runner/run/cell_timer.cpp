@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace kzoo::run {
 namespace {
@@ -65,9 +66,11 @@ bool cell_timer::competes() const {
 
 void cell_timer::take_turn(int round, double warmup_seconds) {
   while_prepared([&] {
-    compare_bits();
-    for (kind& k : kinds_)
-      if (passes() && !k.samples.out_of_time(rule_)) sample(k, round, warmup_seconds);
+    int warmed_up = compare_bits();
+    for (kind& k : kinds_) {
+      if (!passes() || k.samples.out_of_time(rule_)) continue;
+      sample(k, round, std::exchange(warmed_up, 0), warmup_seconds);
+    }
     if (takes_sustained_turn()) sustain(round);
     if (round == clock_round_ && !worker_clock_.agrees()) compare_clocks();
   });
@@ -133,9 +136,11 @@ int cell_timer::samples_for(const kind& k) const {
   return std::max(least, static_cast<int>(std::min(kMaxSamples, kSampledMs / k.last_ms)));
 }
 
-void cell_timer::sample(kind& k, int round, double warmup_seconds) {
+// `warmed_up`: so many runs have gone before in this turn.
+void cell_timer::sample(kind& k, int round, int warmed_up, double warmup_seconds) {
   worker::sample_request how;
-  how.warmup = k.last_ms < kWarmsItselfMs ? how_.warmup : 0;
+  const bool needs_more = k.last_ms < kWarmsItselfMs || warmup_seconds > 0;
+  how.warmup = needs_more ? std::max(how_.warmup - warmed_up, 0) : 0;
   how.warmup_seconds = warmup_seconds;
   how.samples = samples_for(k);
   how.max_seconds = how_.max_seconds / how_.rounds;
@@ -170,19 +175,21 @@ void cell_timer::sustain(int round) {
 }
 
 // A run on the numbers that were judged gives the same bits again: before each turn of a kernel
-// that is fast, and the first turn of any.
-void cell_timer::compare_bits() {
-  const kind& k = kinds_.front();
-  if (!k.samples.empty() && (is_simulated() || k.last_ms >= kWarmsItselfMs)) return;
+// that is fast, and the first turn of any. Returns how many runs it took.
+int cell_timer::compare_bits() {
+  kind& k = kinds_.front();
+  if (!k.samples.empty() && (is_simulated() || k.last_ms >= kWarmsItselfMs)) return 0;
   const checks::judged_run again = timed_.candidate->run(0, {timed_.digest});
+  if (k.last_ms <= 0) k.last_ms = again.report.ms;
   fail_unless(again.judgement, step::kTimed, "right when it ran once, wrong when it ran again: ");
   const checks::candidate_description& who = timed_.candidate->who();
-  if (!passes() || again.report.output.known || who.description.nondeterministic) return;
+  if (!passes() || again.report.output.known || who.description.nondeterministic) return 1;
   fail(
       verdict::wrong,
       "within the bound, but not bit for bit the result that was judged before, and the variant is "
       "not declared nondeterministic: a race, or another computation when it is timed?",
       step::kRepeats);
+  return 1;
 }
 
 void cell_timer::compare_clocks() {

@@ -80,9 +80,9 @@ class cell_timer {
   // Calls work() with the kernel prepared, then frees its memory.
   void while_prepared(const std::function<void()>& work);
   void excuse_if_possible(const std::string& before);
-  void sample(kind& k, int round, double warmup_seconds);
+  void sample(kind& k, int round, int warmed_up, double warmup_seconds);
   void sustain(int round);
-  void compare_bits();
+  int compare_bits();
   void compare_clocks();
   void measure_end_to_end();
   void fail_unless(const reference::judgement& j, std::string_view step, const std::string& when);

@@ -38,6 +38,9 @@ class execution {
       watch_.finished(document_, *problem);
       if (interrupted) break;  // finished cells are kept
     }
+    // A GPU takes a while to close.
+    for (const loaded_plugin& plugin : plan_.plugins)
+      if (plugin.client) plugin.client->begin_to_end();
     return std::move(document_);
   }
 

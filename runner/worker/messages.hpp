@@ -67,6 +67,7 @@ struct run_report {
   output_report output;  // as the stream left it, when it had done its work
   judged_report judged;
   bool unfinished = false;                // C changed after that
+  double ms = 0;                          // how long it took
   std::vector<results::launch> launches;  // of plugins that launch through the SDK
 };
 

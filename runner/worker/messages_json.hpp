@@ -52,7 +52,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(judged_report, right, seed, row, wrong_rows, survey,
                                    earlier_seeds)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_request, output, idle_device, fresh)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, judged, unfinished, launches)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(run_report, changed, output, judged, unfinished, ms, launches)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_request, warmup, samples, warmup_seconds, max_seconds,
                                    hot, least_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(sample_report, samples_ms, sm_mhz, seconds, warmup_seconds,

@@ -136,6 +136,7 @@ run_report prepared_kernel::run(const run_request& how) {
       run_once(how.idle_device ? devices::start::idle : devices::start::cold,
                how.fresh ? fresh_seed() : matrices_.problem.seed);
   run_report report;
+  report.ms = done.ms;
   report.changed = find_changes();
   report.judged = report_on(done.found);
   report.unfinished = matrices_.c->read().digest != done.found.c.digest;
