@@ -1,6 +1,7 @@
 #include "html/charts.hpp"
 
 #include "html/plotted.hpp"
+#include "html/space.hpp"
 #include "report/agreement.hpp"
 #include "report/csv.hpp"
 #include "report/focus.hpp"
@@ -129,6 +130,13 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
     if (wanted) all.push_back({id, "", title, note, axis});
   };
   add(has.wrong, "errors", "Where C is wrong", "The map of C of each wrong result.");
+  for (const named_result& r : results) {
+    if (!has_space(*r.document)) continue;
+    all.push_back({"space", r.label, "What was tuned",
+                   "For each pair of values the fastest point that has them, in percent of the "
+                   "fastest of all; the other parameters are at their best. Empty: no such point "
+                   "was timed."});
+  }
   for (std::size_t i = 0; i < results.size(); ++i) add_speeds(all, results[i], each[i]);
   add(has.compared, "relative", "Speed over sizes",
       "The fastest variant of each plugin at each size, the cube root of M·N·K, with the 95 % "

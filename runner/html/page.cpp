@@ -5,6 +5,7 @@
 #include "html/charts.hpp"
 #include "html/parts.hpp"
 #include "html/plotted.hpp"
+#include "html/space.hpp"
 #include "os/files.hpp"
 #include "report/focus.hpp"
 #include "report/report.hpp"
@@ -196,6 +197,7 @@ void write_page(std::span<const named_result> all, const std::optional<charting_
     add_data("agreement", agreement_table(all), out);
     add_data("roofs", roofs_table(all), out);
     add_data("errors", errors_table(all), out);
+    add_data("space", space_table(all), out);
     out(fmt::format("<script type=\"application/json\" id=\"charts-json\">{}</script>\n",
                     assets::kCharts));
     // In a function, so that its names are none of the page's.

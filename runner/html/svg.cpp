@@ -2,6 +2,7 @@
 
 #include "html/assets.hpp"
 #include "html/charts.hpp"
+#include "html/space.hpp"
 #include "os/files.hpp"
 #include "os/folders.hpp"
 #include "os/printable.hpp"
@@ -31,6 +32,7 @@ void write_chart_data(std::span<const named_result> all, const fs::path& folder)
   write_table("agreement.csv", agreement_table(all));
   write_table("roofs.csv", roofs_table(all));
   write_table("errors.csv", errors_table(all));
+  write_table("space.csv", space_table(all));
 }
 
 std::string write_svg(std::span<const named_result> all, const charting_library& library,

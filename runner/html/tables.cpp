@@ -1,5 +1,6 @@
 #include "html/tables.hpp"
 
+#include "html/csv_table.hpp"
 #include "html/plotted.hpp"
 #include "os/number_text.hpp"
 #include "report/agreement.hpp"
@@ -26,19 +27,6 @@ using report::csv_line;
 using report::is_timed;
 using results::cell;
 using results::document;
-
-// Lines below each other, with the names of the columns once.
-class csv_table {
- public:
-  void add(const csv_line& l) {
-    if (text_.empty()) text_ = l.names();
-    text_ += l.values();
-  }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string text_;
-};
 
 // Calls f with each cell, its result and its number in the page.
 void for_each_cell(

@@ -210,7 +210,7 @@ TEST_CASE("no name leaves its place in a page", "[cli]") {
   CHECK(page.find('\x1b') == std::string::npos);
   // Those of the library, of the charts and of the page's own script.
   CHECK(count_of(page, "</script>") == 3);
-  CHECK(count_of(page, "<pre hidden") == 6);
+  CHECK(count_of(page, "<pre hidden") == 7);
   CHECK_THAT(page, ContainsSubstring("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;amp;"));
 }
 
@@ -408,6 +408,19 @@ TEST_CASE("a result of the simulator has charts of what is true there", "[cli][.
   CHECK(page.evaluate("document.getElementById('chart-agreement-1')") == nullptr);
   CHECK(page.evaluate("document.querySelector('#result-2').textContent.includes('all " +
                       std::to_string(pairs) + " pairs of results agree')") == true);
+  CHECK(page.complaints() == std::vector<std::string>());
+}
+
+TEST_CASE("what was tuned is drawn as a map", "[cli][.browser]") {
+  need_browser();
+  const scratch_folder folder;
+  const results::document d = made_tuning();
+  browser page(1400);
+  page.open(folder.write("out.html", page_of({{"made", &d}}, library())), kDrawn);
+  CHECK(page.evaluate("document.querySelectorAll('#chart-space .mark-rect path').length") == 3);
+  CHECK(page.evaluate("document.querySelectorAll('#choose-space option').length") == 3);
+  CHECK(page.evaluate("document.querySelector('#chart-space').textContent.includes('BM 8')") ==
+        true);
   CHECK(page.complaints() == std::vector<std::string>());
 }
 

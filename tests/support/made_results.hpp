@@ -124,4 +124,26 @@ inline results::document made_document() {
   return d;
 }
 
+// A baseline, and a kernel at four points of three parameters.
+inline results::document made_tuning() {
+  results::document d = made_document();
+  d.experiment.problems.resize(1);
+  d.cells.resize(1);
+  results::plugin_record tuned;
+  tuned.name = "tuned";
+  const auto add = [&](std::int64_t bm, std::int64_t bn, std::int64_t k, double ms) {
+    const results::tuning_point point{{"BM", bm}, {"BN", bn}, {"K", k}};
+    tuned.tuned.points.push_back({results::point_name(point), point, ""});
+    d.cells.push_back(made_cell("tuned", 0, ms));
+    d.cells.back().kernel.variant = tuned.tuned.points.back().name;
+  };
+  add(4, 8, 1, 2);
+  add(4, 16, 1, 1.6);
+  add(4, 16, 2, 1);
+  add(8, 8, 2, 4);
+  d.plugins.push_back(std::move(tuned));
+  compare_with_baseline(d);
+  return d;
+}
+
 }  // namespace kzoo::test

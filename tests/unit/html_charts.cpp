@@ -2,11 +2,13 @@
 #include "html/assets.hpp"
 #include "html/charts.hpp"
 #include "html/plotted.hpp"
+#include "html/space.hpp"
 #include "html/tables.hpp"
 #include "storage/read.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
 #include "support/paths.hpp"
+#include "support/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -78,6 +80,28 @@ TEST_CASE("an author's plugin without a time has no chart of others' times", "[h
   CHECK(charts_of(d) == "speed samples");
   d.cells[1].time->clock = timing::clock::simulator;
   CHECK(charts_of(d).empty());
+}
+
+TEST_CASE("what was tuned is a map of the fastest points by two parameters", "[html]") {
+  document d = made_tuning();
+  CHECK(html::has_space(d));
+  CHECK(charts_of(d).starts_with("space "));
+  const html::named_result one{"r", &d, nullptr, "", {}};
+  std::vector<std::string> lines;
+  html::for_each_line(html::space_table({&one, 1}),
+                      [&](std::string_view line) { lines.emplace_back(line); });
+  REQUIRE(lines.size() == 1 + 3 + 3 + 4);  // the names, and the values of each pair
+  const auto has = [&](const std::string& words) {
+    return std::ranges::count_if(lines, [&](const auto& line) { return contains(line, words); });
+  };
+  CHECK(has("BM and BN, ") == 3);
+  CHECK(has("BM 4,BN 16,4,16,100,100,tuned:BM4_BN16_K2,1.00 ms") == 1);  // K is at its best
+  CHECK(has("BM 4,BN 8,4,8,50,50,") == 1);
+  CHECK(has("BM 8,BN 8,8,8,25,25,") == 1);
+  // The slowest is a quarter as fast in each: as they are declared.
+  CHECK(contains(lines.at(1), "BM and BN"));
+  d.cells.resize(3);  // BM 4 alone: nothing is left to compare but BN
+  CHECK_FALSE(html::has_space(d));
 }
 
 TEST_CASE("a ladder has steps", "[html]") {

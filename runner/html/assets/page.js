@@ -72,6 +72,7 @@ function add_choices(tables) {
     problem: add_choice('problem', 'problem', named(of_problems), largest?.problem),
     sweep: add_choice('sweep', 'of', named(distinct(timed, 'sweep').filter(is_present))),
     map: add_choice('map', 'result', named(distinct(tables.errors, 'map'))),
+    space: add_choice('space', 'tuned', named(distinct(tables.space, 'space'))),
     cell: add_choice('cell', 'cell', timed.map((row) => [
       String(row.cell), [row.kernel, row.problem, row.result].slice(0, several ? 3 : 2).join(' · '),
     ]), timed.findLast((row) => row.tone === 'a' && row.fastest)?.cell),
@@ -244,7 +245,7 @@ async function draw_charts() {
   const {charts, config, numbers, parts} = JSON.parse(text_of('charts-json'));
   const chosen = chosen_charts(charts);
   const tables = {config, parts};
-  for (const name of ['cells', 'agreement', 'roofs', 'errors']) tables[name] = read_table(name, numbers);
+  for (const name of ['cells', 'agreement', 'roofs', 'errors', 'space']) tables[name] = read_table(name, numbers);
   const controls = add_choices(tables);
   const rest = new Map();  // from plots to what draws them
   const draws = [];

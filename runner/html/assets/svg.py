@@ -53,6 +53,7 @@ def first_choices(tables):
         "problem": largest.get("problem"),
         "sweep": next(filter(None, distinct(timed, "sweep")), None),
         "map": next(iter(distinct(tables["errors"], "map")), None),
+        "space": next(iter(distinct(tables["space"], "space")), None),
     }
 
 
@@ -109,7 +110,7 @@ def specification(chart, rows, tables, asked, choices):
 def specifications(data):
     asked = json.loads((data / "charts.json").read_text(encoding="utf-8"))
     numbers = set(asked["numbers"])
-    names = ["cells", "agreement", "roofs", "errors"]
+    names = ["cells", "agreement", "roofs", "errors", "space"]
     tables = {name: read_table(data / (name + ".csv"), numbers) for name in names}
     choices = first_choices(tables)
     known = {chart["id"]: chart for chart in asked["charts"]}

@@ -1,0 +1,124 @@
+#include "html/space.hpp"
+
+#include "html/csv_table.hpp"
+#include "os/number_text.hpp"
+#include "report/csv.hpp"
+#include "report/focus.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace kzoo::html {
+namespace {
+
+using report::csv_line;
+using report::is_timed;
+using results::cell;
+using results::document;
+
+struct timed_point {
+  const results::tuning_point* values;
+  const cell* of;
+};
+
+// The values of two parameters, and the fastest cell that has them.
+struct pair_map {
+  std::size_t across, down;  // which parameters
+  std::map<std::pair<std::int64_t, std::int64_t>, const cell*> fastest;
+  double spread = 1;  // the slowest of these over the fastest
+};
+
+std::vector<timed_point> timed_points(const document& d, const results::plugin_record& plugin,
+                                      std::size_t problem) {
+  std::vector<timed_point> found;
+  for (const cell& c : d.cells_of(problem)) {
+    if (!is_timed(c) || c.kernel.plugin != plugin.name) continue;
+    if (const auto* const point = plugin.tuned.point_of(c.kernel.variant))
+      found.push_back({&point->values, &c});
+  }
+  return found;
+}
+
+bool varies(const std::vector<timed_point>& points, std::size_t parameter) {
+  return std::ranges::any_of(points, [&](const timed_point& p) {
+    return p.values->at(parameter) != points.front().values->at(parameter);
+  });
+}
+
+const cell& faster(const cell& a, const cell& b) {
+  return b.time->median_ms < a.time->median_ms ? b : a;
+}
+
+pair_map map_of(const std::vector<timed_point>& points, std::size_t across, std::size_t down) {
+  pair_map m{across, down, {}};
+  for (const timed_point& p : points) {
+    const cell*& known = m.fastest[{p.values->at(across).value, p.values->at(down).value}];
+    known = known == nullptr ? p.of : &faster(*known, *p.of);
+  }
+  const auto ms = [](const auto& entry) { return entry.second->time->median_ms; };
+  const auto [least, most] = std::ranges::minmax_element(m.fastest, {}, ms);
+  m.spread = ms(*most) / ms(*least);
+  return m;
+}
+
+std::vector<pair_map> maps_of(const std::vector<timed_point>& points) {
+  std::vector<pair_map> maps;
+  const std::size_t parameters = points.empty() ? 0 : points.front().values->size();
+  for (std::size_t i = 0; i < parameters; ++i) {
+    for (std::size_t j = i + 1; j < parameters; ++j)
+      if (varies(points, i) && varies(points, j)) maps.push_back(map_of(points, i, j));
+  }
+  std::ranges::stable_sort(maps, std::greater{}, &pair_map::spread);
+  return maps;
+}
+
+void add_map(csv_table& t, const named_result& r, const std::string& problem,
+             const std::vector<timed_point>& points, const pair_map& m) {
+  const results::tuning_point& names = *points.front().values;
+  const std::string across = names[m.across].name, down = names[m.down].name;
+  double best = INFINITY;
+  for (const timed_point& p : points) best = std::min(best, p.of->time->median_ms);
+  for (const auto& [values, c] : m.fastest) {
+    csv_line l;
+    l.add("result", r.label);
+    l.add("space", fmt::format("{}: {} and {}, {}", c->kernel.plugin, across, down, problem));
+    l.add("across", fmt::format("{} {}", across, values.first));
+    l.add("down", fmt::format("{} {}", down, values.second));
+    l.number("across_value", values.first);
+    l.number("down_value", values.second);
+    l.number("percent", 100 * best / c->time->median_ms);
+    l.add("text", fmt::format("{:.0f}", 100 * best / c->time->median_ms));
+    l.add("kernel", c->kernel.name());
+    l.add("time_text",
+          time_text(c->time->median_ms) + (c->time->stopped_early() ? ", stopped early" : ""));
+    t.add(l);
+  }
+}
+
+}  // namespace
+
+std::string space_table(std::span<const named_result> all) {
+  csv_table t;
+  for (const named_result& r : all) {
+    const document& d = *r.document;
+    for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+      for (const results::plugin_record& plugin : d.plugins) {
+        const std::vector<timed_point> points = timed_points(d, plugin, i);
+        for (const pair_map& m : maps_of(points))
+          add_map(t, r, problem_name(d.experiment.problems[i]), points, m);
+      }
+    }
+  }
+  return t.take();
+}
+
+bool has_space(const document& d) {
+  const named_result only{"", &d, nullptr, "", {}};
+  return !space_table(std::span(&only, 1)).empty();
+}
+
+}  // namespace kzoo::html
