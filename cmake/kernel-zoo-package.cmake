@@ -12,6 +12,5 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "the authors of kernel-zoo")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What the runner compiles plugins with.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "g++, libboost-context${Boost_VERSION_MAJOR}.${Boost_VERSION_MINOR}-dev, cmake, ninja-build")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++, cmake, ninja-build")
 include(CPack)

@@ -3,9 +3,6 @@
 # those of the targets of plugins/naive, so that they are written once, in
 # sdk/cmake/kernel-zoo-plugin.cmake; the warnings of this tree are not among them.
 
-set(Boost_USE_STATIC_LIBS ON)
-find_package(Boost 1.74 REQUIRED COMPONENTS context)
-
 # Options that CMake itself adds for these properties of a plugin's target.
 function(kzoo_language_options language out)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
@@ -35,8 +32,7 @@ function(kzoo_libraries device lib out)
     list(GET CUDAToolkit_LIBRARY_DIR 0 folder)
     list(APPEND libraries -cudart shared -L${folder} -Wl,-rpath,${folder})
   else()
-    list(APPEND libraries ${lib}/libkzoo_sim.a $<TARGET_FILE:Boost::context>
-         ${CMAKE_THREAD_LIBS_INIT} -l${CMAKE_DL_LIBS})
+    list(APPEND libraries ${lib}/libkzoo_sim.a ${CMAKE_THREAD_LIBS_INIT} -l${CMAKE_DL_LIBS})
   endif()
   if(device STREQUAL "cpu-xray")
     list(PREPEND libraries -Wl,--whole-archive ${lib}/libkzoo_xray.a -Wl,--no-whole-archive)

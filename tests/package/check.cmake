@@ -29,8 +29,10 @@ else()
   must(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 endif()
 file(COPY ${WORK}/prefix/share/kernel-zoo/template DESTINATION ${WORK})
+# Without Boost, which the SDK has been built with.
 must(${CMAKE_COMMAND} -G Ninja -S ${WORK}/template -B ${WORK}/build -D CMAKE_BUILD_TYPE=Release
-     -D CMAKE_PREFIX_PATH=${WORK}/prefix -D KZOO_CUDA=${CUDA} -D CMAKE_CUDA_ARCHITECTURES=80-real)
+     -D CMAKE_PREFIX_PATH=${WORK}/prefix -D KZOO_CUDA=${CUDA} -D CMAKE_CUDA_ARCHITECTURES=80-real
+     -D CMAKE_DISABLE_FIND_PACKAGE_Boost=ON)
 must(${CMAKE_COMMAND} --build ${WORK}/build)
 must(${WORK}/prefix/bin/runner quick --device cpu --sizes 33x9x5 --plugins mine,naive,smem
      --plugin-dir ${WORK}/build/plugins)
