@@ -77,3 +77,14 @@ kzoo_write_recipes(${PROJECT_BINARY_DIR}/installed-recipes "{prefix}/${CMAKE_INS
                    "{prefix}/${CMAKE_INSTALL_LIBDIR}" "{prefix}/${package_folder}"
                    "{prefix}/${package_folder}/plugin.exports")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/installed-recipes/ DESTINATION lib/kernel-zoo/recipes)
+
+if(KZOO_STANDALONE)
+  # The licences of what the program contains, from the packages of Debian and Ubuntu.
+  find_package(Boost 1.74 REQUIRED)
+  set(boost libboost${Boost_VERSION_MAJOR}.${Boost_VERSION_MINOR}-dev)
+  foreach(package IN ITEMS libfmt-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev libssl-dev
+                           ${boost})
+    install(FILES /usr/share/doc/${package}/copyright RENAME ${package}
+            DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences)
+  endforeach()
+endif()

@@ -79,10 +79,17 @@ function(kzoo_write_recipe device language folder include lib package exports)
   set(architectures ${CMAKE_CUDA_ARCHITECTURES})
   set(CMAKE_CUDA_ARCHITECTURES "{architectures}")
   kzoo_build_info(${device} info)
+  set(compiler ${CMAKE_${language}_COMPILER})
+  set(version "${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}")
+  if(KZOO_STANDALONE AND language STREQUAL "CXX") # that of another machine
+    set(compiler g++)
+    set(version "the g++ in PATH")
+    set(info "GNU \" __VERSION__ \", ${CMAKE_BUILD_TYPE}")
+  endif()
   file(GENERATE OUTPUT ${folder}/${device}.toml CONTENT
 "# How plugins for ${device} are compiled; lists have semicolons. runner/compile reads it.
-compiler = '${CMAKE_${language}_COMPILER}'
-version = '${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}'
+compiler = '${compiler}'
+version = '${version}'
 build_info = '${info}'
 architectures = '${architectures}'
 include = '${include}'

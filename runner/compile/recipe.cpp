@@ -5,7 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
 
 namespace kzoo::compile {
 namespace {
@@ -34,6 +39,23 @@ std::string with_prefix(std::string text, const fs::path& folder) {
                  prefix.ends_with('/') ? prefix.substr(0, prefix.size() - 1) : prefix);
   }
   return text;
+}
+
+// Where a standalone build (KZOO_STANDALONE) is installed, the compiler is the one in PATH.
+std::string in_path(const std::string& compiler, const fs::path& file) {
+  if (compiler.find('/') != std::string::npos) return compiler;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path program = fs::absolute(fs::path(folder) / compiler);
+    std::error_code ignored;
+    if (access(program.c_str(), X_OK) == 0 && fs::is_regular_file(program, ignored))
+      return program.string();
+  }
+  throw input::invalid(
+      fmt::format("error: sources are compiled with {0}, 12 or later, and there is no {0} in PATH; "
+                  "on Debian and Ubuntu: apt install g++ ({1} says how they are compiled)",
+                  compiler, file.string()));
 }
 
 void check_present(const recipe& r, const fs::path& file) {
@@ -88,6 +110,7 @@ recipe read_recipe(const fs::path& folder, const std::string& device) {
   read_items("libraries", r.libraries);
   keys.finish();
   report.throw_if_any();
+  r.compiler = in_path(r.compiler, file);
   check_present(r, file);
   return r;
 }
