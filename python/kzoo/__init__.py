@@ -7,7 +7,7 @@
 Nothing is judged or computed here: each call runs the program and reads its JSON.
 """
 
-from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut
+from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut, cmake_folder
 from ._result import Comparison, Result, compare, run
 from ._verdict import ProblemVerdict, Verdict, judge, judge_all
 
@@ -21,6 +21,7 @@ __all__ = [
     "Result",
     "TimedOut",
     "Verdict",
+    "cmake_folder",
     "compare",
     "judge",
     "judge_all",

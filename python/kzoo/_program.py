@@ -39,18 +39,29 @@ _SECONDS_TO_END = 10.0  # for the program, to end its workers
 
 
 def find() -> str:
-    """The program: that of KZOO_RUNNER, of the tree that this module is in, or of PATH."""
+    """The program: that of KZOO_RUNNER, of the wheel or the tree that this module is in, or of PATH."""
     if named := os.environ.get("KZOO_RUNNER"):
         return named
-    built = Path(__file__).resolve().parents[2] / "build" / "release" / "bin" / "runner"
-    if built.exists():
-        return str(built)
+    here = Path(__file__).resolve()
+    for above in (here.parent / "_prefix", here.parents[2] / "build" / "release"):
+        if (above / "bin" / "runner").exists():
+            return str(above / "bin" / "runner")
     if (found := shutil.which("runner")) is not None:
         return found
     raise Error(
         "the program of kernel-zoo is not here: build it with ./zoo build, "
         "or name it in the environment variable KZOO_RUNNER"
     )
+
+
+def cmake_folder() -> Path:
+    """The folder that CMake is given as kernel-zoo_DIR, for find_package(kernel-zoo)."""
+    program = shutil.which(find()) or ""
+    above = Path(program).resolve().parents[1]
+    for folder in (above / "package", *above.glob("lib/**/cmake/kernel-zoo")):
+        if (folder / "kernel-zoo-config.cmake").exists():
+            return folder
+    raise Error(f"beside the program, {program}, there is no package for CMake")
 
 
 @dataclass(frozen=True)

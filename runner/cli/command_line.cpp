@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -98,7 +99,7 @@ int command_line(int argc, char** argv) {
              limit, kFewestFiles);
     return kBadInput;
   }
-  CLI::App app(kDescription, "runner");
+  CLI::App app(kDescription, program_invocation_name);
   app.set_version_flag("--version", std::string("kernel-zoo ") + kVersion);
   app.footer(kExitCodes);
   app.require_subcommand(1);
@@ -124,7 +125,7 @@ int command_line(int argc, char** argv) {
     execute(app, words, c);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    print_to(stderr, "error: {}\nTry `runner --help`.\n", e.what());
+    print_to(stderr, "error: {}\nTry `{} --help`.\n", e.what(), program_invocation_name);
     return kBadInput;
   } catch (const interrupt::interrupted&) {
     return kSignalled + interrupt::signal_number();

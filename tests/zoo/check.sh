@@ -369,6 +369,11 @@ zoo setup --cutlas
 expect output "$out" "*not '--cutlas'*"
 expect code "$code" 2
 
+what='wheel'
+zoo wheel here there
+expect output "$out" "*wheel takes a folder or nothing, not 'here there'*"
+expect code "$code" 2
+
 what='a build that fails'
 zoo BUILD_FAILS=yes NINJA_SAYS='[1/9] Building error_map.o\nx.cpp:1: error: no\n' run
 expect output "$out" $'*\nx.cpp:1: error: no\nzoo: building failed; the whole output is in *'

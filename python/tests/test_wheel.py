@@ -1,0 +1,108 @@
+"""What is installed, laid out as in the wheel: KZOO_BUILD names the build folder, CMAKE the program."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SETTINGS = PYPROJECT["tool"]["scikit-build"]
+VERSION = re.search(
+    SETTINGS["metadata"]["version"]["regex"], (ROOT / "CMakeLists.txt").read_text()
+)
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls) -> None:
+        kept = tempfile.TemporaryDirectory(prefix="a b é ")
+        cls.addClassCleanup(kept.cleanup)
+        cls.folder = Path(kept.name)
+        cls.site = cls.folder / "site-packages"
+        for package in SETTINGS["wheel"]["packages"]:
+            shutil.copytree(ROOT / package, cls.site / Path(package).name)
+        cls.prefix = cls.site / SETTINGS["wheel"]["install-dir"]
+        subprocess.run(
+            [os.environ["CMAKE"], "--install", os.environ["KZOO_BUILD"], "--prefix", cls.prefix],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        # As KZOO_STANDALONE writes them.
+        for recipe in (cls.prefix / "lib/kernel-zoo/recipes").glob("cpu*.toml"):
+            text = recipe.read_text()
+            cls.compiler = Path(re.search("^compiler = '(.*)'$", text, re.M)[1])
+            text = text.replace(f"compiler = '{cls.compiler}'", f"compiler = '{cls.compiler.name}'")
+            recipe.write_text(text)
+        cls.before = sorted(cls.site.rglob("*"))
+
+    def python(
+        self, code: str, *words: str, path: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Where the program is found by the module alone."""
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("KZOO_")
+        }
+        environment |= {
+            "HOME": str(self.folder / "home"),
+            "PATH": path or f"{self.compiler.parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(self.site),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+        }
+        return subprocess.run(
+            [sys.executable, "-c", code, *words],
+            env=environment,
+            cwd=self.folder,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+
+    def program(self, *words: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+        """As the console script starts it."""
+        module, function = PYPROJECT["project"]["scripts"]["kernel-zoo"].split(":")
+        start = f"import sys; from {module} import {function}; sys.exit({function}())"
+        return self.python(start, *words, path=path)
+
+    def test_the_version_is_the_program_s(self) -> None:
+        assert VERSION is not None
+        self.assertEqual(self.program("--version").stdout, f"kernel-zoo {VERSION['value']}\n")
+
+    def test_a_new_source_is_compiled_and_run(self) -> None:
+        made = self.program("new", "mine")
+        self.assertIn("kernel-zoo run quick --plugins mine/mine.cu,naive", made.stdout)
+        ran = self.program("run", "quick", "--plugins", "mine/mine.cu,naive", "--sizes", "33x9x5",
+                           "--device", "cpu")  # fmt: skip
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        self.assertRegex(ran.stdout, "mine:16x16 +. pass")
+        self.assertTrue(list((self.folder / "results").iterdir()))
+        # Nothing was written where it is installed.
+        self.assertEqual(sorted(self.site.rglob("*")), self.before)
+
+    def test_wrong_usage_names_the_command(self) -> None:
+        self.assertIn("Try `kernel-zoo --help`", self.program("list", "--bogus").stderr)
+
+    def test_the_module_knows_the_package_for_cmake(self) -> None:
+        folder = Path(self.python("import kzoo; print(kzoo.cmake_folder())").stdout.strip())
+        self.assertTrue(folder.is_relative_to(self.prefix), folder)
+        self.assertTrue((folder / "kernel-zoo-config.cmake").exists())
+
+    def test_without_a_compiler_there_is_what_is_compiled(self) -> None:
+        nowhere = str(self.folder / "none")
+        ran = self.program("run", "quick", "--plugins", "naive:8x8", "--sizes", "33x9x5",
+                           "--device", "cpu", path=nowhere)  # fmt: skip
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        source = self.prefix / "share/kernel-zoo/template/mine.cu"
+        refused = self.program("run", "quick", "--plugins", str(source), "--device", "cpu",
+                               path=nowhere)  # fmt: skip
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertIn(f"there is no {self.compiler.name} in PATH", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

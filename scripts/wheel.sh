@@ -1,0 +1,66 @@
+# shellcheck shell=bash disable=SC2154
+# Sourced by ./zoo: the wheel that pyproject.toml describes, built and tried.
+
+pinned_wheel_tools=$root/scripts/wheel-tools.txt
+
+make_wheel() {
+  local out=$1 tools=$user_folder/wheel-tools work pip=() wheel
+  cmp -s "$pinned_wheel_tools" "$tools/pinned.txt" ||
+    install_wheels auditwheel "$tools" "$pinned_wheel_tools"
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064 # it is gone when the trap is called
+  trap "rm -rf '$work'" EXIT
+  find_pip "$work/venv"
+  pip+=(--disable-pip-version-check)
+  say 'building the wheel, which takes minutes the first time'
+  quietly 'building the wheel' "${pip[@]}" wheel --no-deps --wheel-dir "$work/built" "$root"
+  # It names the oldest system in the file's name, and adds libraries that others lack: here it must
+  # find none.
+  quietly 'auditwheel' env PYTHONPATH="$tools" PATH="$tools/bin:$PATH" python3 -m auditwheel repair \
+    --wheel-dir "$work/named" "$work"/built/*.whl
+  wheel=$(echo "$work"/named/*.whl)
+  ! python3 -m zipfile --list "$wheel" | grep '\.libs/' ||
+    fail 'the wheel needs these libraries, which pyproject.toml should leave out'
+  (($(stat -c %s "$wheel") < 60000000)) || fail 'the wheel is larger than 60 MB'
+  try_wheel "$wheel" "$work/a b é"
+  mkdir -p "$out"
+  cp "$wheel" "$out/"
+  say "$out/${wheel##*/}, $(($(stat -c %s "$wheel") / 1000000)) MB; pip install takes it"
+}
+
+quietly() {
+  local what=$1
+  shift
+  "$@" >"$log" 2>&1 || {
+    tail -n 15 "$log" >&2
+    fail "$what failed; the whole output is in $log"
+  }
+}
+
+# With nothing of this tree, and nothing of this machine's but Python and g++.
+try_wheel() {
+  local wheel=$1 folder=$2
+  mkdir -p "$folder/home"
+  quietly venv python3 -m venv --without-pip "$folder/venv"
+  quietly pip "${pip[@]}" --python "$folder/venv/bin/python" install --no-deps "$wheel"
+  say 'trying it'
+  [[ $(in_venv "$folder" kernel-zoo --version) == "kernel-zoo $(program_version)" ]] ||
+    fail "the wheel's program is not of version $(program_version)"
+  ! grep -rlF "$root" "$folder"/venv/lib/python3*/site-packages/kzoo/_prefix/lib/kernel-zoo/recipes ||
+    fail 'these tell compilers of files that are here'
+  quietly 'a run without g++' in_venv "$folder" PATH="$folder/venv/bin" kernel-zoo run quick --device cpu
+  quietly 'a new plugin' in_venv "$folder" kernel-zoo new mine
+  quietly 'a run of it' in_venv "$folder" kernel-zoo run quick --plugins ./mine/mine.cu --device cpu
+  quietly 'its memory accesses' in_venv "$folder" kernel-zoo xray quick --cell ./mine/mine.cu --sizes 32
+  quietly 'a judgement' in_venv "$folder" python -c \
+    'import kzoo; v = kzoo.judge("mine/mine.cu", device="cpu"); assert v.passed, v'
+}
+
+in_venv() (
+  cd "$1" &&
+    env -i HOME="$1/home" TMPDIR="$1" PATH="$1/venv/bin:/usr/bin:/bin" "${@:2}"
+)
+
+program_version() {
+  sed -n 's/^project(kernel-zoo VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt"
+}
