@@ -2,19 +2,17 @@
 """Compiles a Triton kernel ahead of time, and writes the manifest with which the runner launches it.
 
     pip install triton
-    python3 matmul.py [--arch 90] [--out FOLDER]
+    PYTHONPATH=../../python python3 matmul.py [--arch 90] [--out FOLDER]
     runner quick --plugins ./triton_matmul.toml,cublas:bf16 --sizes 4096
 
-No GPU is needed to compile.
+No GPU is needed to compile. On a machine with one, kzoo.judge(compile_for(90)) judges it.
 """
 
 import argparse
-import pathlib
 
+import kzoo
 import triton
 import triton.language as tl
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
 
 
 @triton.jit
@@ -47,58 +45,23 @@ def matmul(a, b, c, M, N, K, lda, ldb, ldc, alpha, beta,
     tl.store(c_tile, result.to(tl.bfloat16), mask=inside)
 
 
-# Parameters in their order, with Triton's types, and what the manifest gives for each. A divisibility
-# by 16 lets Triton copy 16 bytes at a time; the granularity below makes it true.
-PARAMETERS = {
-    "a": ("*bf16", "A"), "b": ("*bf16", "B"), "c": ("*bf16", "C"),
-    "M": ("i32", "M"), "N": ("i32", "N"), "K": ("i32", "K"),
-    "lda": ("i32", "lda"), "ldb": ("i32", "ldb"), "ldc": ("i32", "ldc"),
-    "alpha": ("fp32", "alpha:f32"), "beta": ("fp32", "beta:f32"),
-}
-DIVISIBLE = ["a", "b", "c", "N", "K", "lda", "ldb", "ldc"]
+# 16 bytes at a time are copied where rows are known to begin, and to end, at multiples of that.
+MULTIPLES_OF_16 = ["N", "K", "lda", "ldb", "ldc"]
 TILE = {"BM": 128, "BN": 256, "BK": 64, "GROUP": 8}
+
+
+def compile_for(arch):
+    return kzoo.triton_kernel(
+        matmul, name="triton_matmul", types="bf16", arch=arch, num_warps=8, num_stages=4, constants=TILE,
+        grid="ceil_div(M, BM) * ceil_div(N, BN)", multiples_of_16=MULTIPLES_OF_16)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--arch", type=int, default=90, help="compute capability: 80, 90, ...")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
+    parser.add_argument("--out", default=".")
     options = parser.parse_args()
-
-    signature = {name: kind for name, (kind, _) in PARAMETERS.items()}
-    signature |= {name: "constexpr" for name in TILE}
-    names = list(signature)
-    source = ASTSource(
-        fn=matmul, signature=signature,
-        constexprs={(names.index(name),): value for name, value in TILE.items()},
-        attrs={(names.index(name),): [["tt.divisibility", 16]] for name in DIVISIBLE})
-    compiled = triton.compile(source, target=GPUTarget("cuda", options.arch, 32),
-                              options={"num_warps": 8, "num_stages": 4, "enable_fp_fusion": True})
-    meta = compiled.metadata
-
-    # After its own parameters, Triton gives a kernel two pointers to scratch memory.
-    scratch = ["workspace" if meta.global_scratch_size else "null", "null"]
-    if meta.profile_scratch_size:
-        raise SystemExit("kernels that profile themselves cannot be launched by a manifest")
-    blocks = f"ceil_div(M, {TILE['BM']}) * ceil_div(N, {TILE['BN']})"
-    arguments = [given for _, given in PARAMETERS.values()] + scratch
-    options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "triton_matmul.cubin").write_bytes(compiled.asm["cubin"])
-    (options.out / "triton_matmul.toml").write_text(f"""\
-kernel = "triton_matmul.cubin"
-entry = "{meta.name}"
-summary = "Triton {triton.__version__}, tiles of {TILE['BM']} x {TILE['BN']} x {TILE['BK']}"
-types = "bf16"
-compute_capability = {options.arch}
-granularity = [1, 16, 16]
-row_bytes = 32
-grid = "{blocks}"
-block = {meta.num_warps * 32}
-cluster = {meta.num_ctas}
-shared = {meta.shared}
-workspace = "{meta.global_scratch_size} * ({blocks})"
-arguments = {arguments}
-""")
+    print(compile_for(options.arch).save(options.out))
 
 
 if __name__ == "__main__":

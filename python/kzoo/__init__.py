@@ -9,11 +9,14 @@ Nothing is judged or computed here: each call runs the program and reads its JSO
 
 from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut, cmake_folder
 from ._result import Comparison, Result, compare, run
+from ._sources import CompiledKernel
+from ._triton import triton_kernel
 from ._verdict import ProblemVerdict, Verdict, judge, judge_all
 
 __all__ = [
     "BadInput",
     "Comparison",
+    "CompiledKernel",
     "Error",
     "NoSuchDevice",
     "NotWritten",
@@ -26,4 +29,5 @@ __all__ = [
     "judge",
     "judge_all",
     "run",
+    "triton_kernel",
 ]

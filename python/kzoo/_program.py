@@ -39,7 +39,7 @@ _SECONDS_TO_END = 10.0  # for the program, to end its workers
 
 
 def find() -> str:
-    """The program: that of KZOO_RUNNER, of the wheel or the tree that this module is in, or of PATH."""
+    """The program: that of KZOO_RUNNER, of the wheel or tree that this module is in, or of PATH."""
     if named := os.environ.get("KZOO_RUNNER"):
         return named
     here = Path(__file__).resolve()

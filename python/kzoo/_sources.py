@@ -4,16 +4,36 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-Kernel = str | Path
-"""A path, or CUDA source as text; among plugins also a name such as "naive:32x32"."""
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """A kernel for a GPU, and how it is launched: a manifest, as in docs/compiled-kernels.md."""
+
+    name: str
+    code: bytes = field(repr=False)  # a cubin, called NAME.cubin in the manifest
+    manifest: str
+
+    def save(self, folder: str | Path = ".") -> Path:
+        """Writes both; returns the manifest's path, which is the kernel for the program."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{self.name}.cubin").write_bytes(self.code)
+        file = place / f"{self.name}.toml"
+        file.write_text(self.manifest, encoding="utf-8")
+        return file
+
+
+Kernel = str | Path | CompiledKernel
+"""A path, CUDA source as text, or what triton_kernel makes; among plugins also "naive:32x32"."""
 
 Size = int | str | tuple[int, int, int]
 
 
-def is_text(given: str | Path) -> bool:
+def is_text(given: object) -> bool:
     """Whether it is the content of a file: a path has no line break."""
     return isinstance(given, str) and "\n" in given
 
@@ -40,11 +60,13 @@ class Sources:
 
     def file(self, text: str, name: str) -> str:
         """A new file in a folder of its own, since a plugin is called as its file."""
-        folder = Path(tempfile.mkdtemp(dir=self.path))
-        (folder / name).write_text(text, encoding="utf-8")
-        return str(folder / name)
+        file = self._new_folder() / name
+        file.write_text(text, encoding="utf-8")
+        return str(file)
 
     def kernel(self, given: Kernel, name: str = "kernel") -> str:
+        if isinstance(given, CompiledKernel):
+            return str(given.save(self._new_folder()))
         if is_text(given):
             return self.file(str(given), f"{name}.cu")
         return str(Path(given).absolute())
@@ -52,10 +74,8 @@ class Sources:
     def plugins(self, given: Iterable[Kernel]) -> list[str]:
         words = []
         for index, one in enumerate(given):
-            if is_text(one):
-                one = self.file(str(one), f"kernel{index or ''}.cu")
-            elif isinstance(one, Path):
-                one = one.absolute()
+            if is_text(one) or not isinstance(one, str):
+                one = self.kernel(one, f"kernel{index or ''}")
             if "," in str(one):
                 raise ValueError(f"a plugin is named without a comma: {one}")
             words.append(str(one))
@@ -63,3 +83,6 @@ class Sources:
 
     def experiment(self, given: str | Path) -> str:
         return self.file(str(given), "problems.toml") if is_text(given) else str(given)
+
+    def _new_folder(self) -> Path:
+        return Path(tempfile.mkdtemp(dir=self.path))

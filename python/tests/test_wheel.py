@@ -1,4 +1,4 @@
-"""What is installed, laid out as in the wheel: KZOO_BUILD names the build folder, CMAKE the program."""
+"""What is installed, laid out as in the wheel, from the build folder KZOO_BUILD by CMAKE."""
 
 import os
 import re
