@@ -11,6 +11,7 @@ from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut, cmake
 from ._result import Comparison, Result, compare, run
 from ._sources import CompiledKernel
 from ._triton import triton_kernel
+from ._tuned import Tuned, tune
 from ._verdict import ProblemVerdict, Verdict, judge, judge_all
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "ProblemVerdict",
     "Result",
     "TimedOut",
+    "Tuned",
     "Verdict",
     "cmake_folder",
     "compare",
@@ -30,4 +32,5 @@ __all__ = [
     "judge_all",
     "run",
     "triton_kernel",
+    "tune",
 ]

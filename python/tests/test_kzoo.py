@@ -70,6 +70,43 @@ class Judging(unittest.TestCase):
         self.assertEqual(kzoo.judge_all([]), [])
 
 
+class Tuning(unittest.TestCase):
+    SPACE = """// kzoo: native
+// kzoo: tune STEP=1,2
+#include <kzoo/plugin.hpp>
+struct steps {
+  void run(const kzoo::gemm<float>& g, kzoo::stream_t) const {
+    for (int i = 0; i < g.m; i += STEP)
+      for (int row = i; row < i + STEP && row < g.m; ++row)
+        for (int j = 0; j < g.n; ++j) {
+          float sum = 0;
+          for (int k = 0; k < g.k; ++k) sum += g.a_at(row, k) * g.b_at(k, j);
+          g.store(row, j, sum);
+        }
+  }
+};
+KZOO_PLUGIN("steps", "A product", kzoo::variant<steps>("all", "STEP rows"));
+"""
+
+    def test_the_fastest_point_is_found_and_exported(self) -> None:
+        source = stored("steps.cpp", self.SPACE)
+        tuned = kzoo.tune(source, [(8, 9, 10)], device="cpu", budget="20s", baseline="serial:ikj")
+        best = tuned.best()["8x9x10 f32"]
+        self.assertIn(best["parameters"], ({"STEP": 1}, {"STEP": 2}))
+        self.assertIn("steps:STEP", repr(tuned))
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "tuned.json"
+            tuned.save(file)
+            project = kzoo.Tuned.load(file).export(Path(folder) / "fastest")
+            self.assertIn("fastest_f32_nn(", (project / "fastest.h").read_text())
+            with self.assertRaisesRegex(kzoo.BadInput, "is there already"):
+                tuned.export(project)
+
+    def test_a_wrong_call_is_refused_in_the_program_s_words(self) -> None:
+        with self.assertRaisesRegex(kzoo.BadInput, "expected a time such as 60s"):
+            kzoo.tune(stored("steps.cpp", self.SPACE), [16], device="cpu", budget="soon")
+
+
 class Running(unittest.TestCase):
     def test_a_result_has_cells_tables_and_a_page(self) -> None:
         result = kzoo.run(EXPERIMENT, plugins=["serial", "naive:8x8"], sizes=[8, (9, 10, 11)], device="cpu")

@@ -1,0 +1,98 @@
+"""The fastest of a kernel's points: `runner tune` and `export`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _program
+from ._sources import Kernel, Size, Sources, size_word
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Tuned:
+    """The outcome of a tuning, as docs/tuning.md describes it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.document: dict[str, Any] = json.loads(text)
+
+    @classmethod
+    def load(cls, file: str | Path) -> Tuned:
+        """From what save() or `runner tune --json` wrote."""
+        return cls(Path(file).read_text(encoding="utf-8"))
+
+    def save(self, file: str | Path) -> None:
+        Path(file).write_text(self._text, encoding="utf-8")
+
+    def best(self) -> dict[str, dict[str, Any]]:
+        """The fastest kernel, by problem; problems for which none was timed are left out."""
+        return {
+            of["problem"]["name"]: of["ranked"][0]
+            for of in self.document["problems"]
+            if of["ranked"]
+        }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each kernel that was timed, with a column for each parameter. Needs pandas."""
+        import pandas
+
+        rows = [
+            {"problem": of["problem"]["name"], **kernel.pop("parameters"), **kernel}
+            for of in json.loads(self._text)["problems"]
+            for kernel in of["ranked"]
+        ]
+        return pandas.DataFrame(rows)
+
+    def export(self, folder: str | Path) -> Path:
+        """Makes the best kernels a project that needs nothing of this; their sources must be there."""
+        with Sources() as sources:
+            words = ["export", sources.file(self._text, "tuned.json"), "--out", str(folder)]
+            ran = _program.call(words)
+        if ran.code != 0:
+            raise ran.error()
+        return Path(folder)
+
+    def __repr__(self) -> str:
+        names = {of["plugin"] + ":" + of["variant"] for of in self.best().values()}
+        return f"<kzoo.Tuned on {self.document['device']['id']}: {', '.join(sorted(names)) or 'none'}>"
+
+
+def tune(
+    kernel: Kernel,
+    sizes: Iterable[Size],
+    *,
+    baseline: str | None = None,
+    budget: str | None = None,
+    device: str | None = None,
+    tier: str | None = None,
+    layouts: Iterable[str] = (),
+    build_args: Sequence[str] = (),
+    timeout: float | None = None,
+    progress: bool | None = None,
+) -> Tuned:
+    """Finds the fastest of the kernel's points for each size; its `// kzoo: tune` line has them.
+
+    `budget`: a time such as "60s", after which no round begins. Points that fail, or that are not
+    timed, are left out of the outcome.
+    """
+    with Sources() as sources:
+        written = sources.path / "tuned.json"
+        words = ["tune", sources.kernel(kernel), "--json", str(written), "--no-journal"]
+        for flag, values in (
+            ("--sizes", [size_word(size) for size in sizes]),
+            ("--layouts", list(layouts)),
+            ("--budget", [budget] if budget else []),
+        ):
+            if values:
+                words += [flag, ",".join(values)]
+        words += _program.common_options(device, tier, baseline, build_args)
+        show = _program.shows_progress() if progress is None else progress
+        ran = _program.call(words, progress=show, timeout=timeout)
+        if ran.code not in (0, 1) or not written.exists():
+            raise ran.error()
+        return Tuned(written.read_text(encoding="utf-8"))
