@@ -18,8 +18,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <map>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace kzoo::cli {
 namespace {
@@ -32,8 +36,12 @@ using results::tuned;
 using results::tuned_kernel;
 using results::tuned_plugin;
 
-bool is_c_name(std::string_view name) {
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
+// A C identifier that CMake takes as the name of a target.
+bool is_target_name(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kReserved{"all",  "clean",   "help",
+                                                      "test", "install", "package"};
+  return std::ranges::find(kReserved, name) == kReserved.end() && !name.empty() &&
+         std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
          std::ranges::all_of(name,
                              [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
@@ -44,6 +52,19 @@ const tuned_plugin& plugin_of(const tuned& t, const tuned_kernel& k, const std::
   input::refuse(file, fmt::format("\"plugins\" does not say where {} comes from; export what "
                                   "`runner tune --json` wrote",
                                   k.kernel.plugin));
+}
+
+// Headers elsewhere are not copied.
+void refuse_folders(const std::string& name, const std::vector<std::string>& options) {
+  constexpr std::array<std::string_view, 5> kFolders{"-I", "-L", "-isystem", "-iquote", "-include"};
+  for (const std::string& option : options) {
+    const auto is_begin = [&](std::string_view word) { return option.starts_with(word); };
+    if (std::ranges::none_of(kFolders, is_begin)) continue;
+    input::refuse(name,
+                  fmt::format("is compiled with {}, whose files would not be copied; move them "
+                              "beside the source, and tune it again",
+                              option));
+  }
 }
 
 // The unit of a plugin that was compiled from a source of the user's.
@@ -61,12 +82,15 @@ exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
     input::refuse(name, "has changed since it was tuned: tune it again");
   const std::string text = compile::read_source(plugin.source, name);
   const compile::description d = compile::describe(plugin.source, name, text);
-  return {"",
-          plugin.source,
-          k.parameters,
-          compile::unit_of(d, plugin.source, k.parameters),
-          plugin.build_args,
-          ""};
+  exported_unit unit{"",
+                     plugin.source,
+                     k.parameters,
+                     compile::unit_of(d, plugin.source, k.parameters),
+                     plugin.build_args,
+                     ""};
+  refuse_folders(name, unit.how.settings.options);
+  refuse_folders(name, unit.options);
+  return unit;
 }
 
 exported_unit of_zoo(const tuned_plugin& plugin) {
@@ -91,22 +115,59 @@ std::string variant_in_unit(const tuned_kernel& k, const std::string& point) {
   return end > 0 ? k.kernel.variant.substr(0, end - 1) : "";
 }
 
-exported_project project_of(const tuned& t, const std::string& file, std::string name) {
-  exported_project p{std::move(name), {}, {}};
+// Those of one kind and size get one kernel: the first one's.
+bool is_same_call(const problem& x, const problem& y) {
+  return x.dtype == y.dtype && x.layout == y.layout && x.m == y.m && x.n == y.n && x.k == y.k &&
+         x.batch == y.batch;
+}
+
+// The problems that get a kernel.
+std::vector<results::tuned_problem> exported_problems(const tuned& t) {
+  std::vector<results::tuned_problem> kept;
   for (const results::tuned_problem& of : t.problems) {
-    if (of.ranked.empty()) continue;
+    const auto is_known = [&](const auto& other) {
+      return is_same_call(of.problem, other.problem);
+    };
+    if (!of.ranked.empty() && std::ranges::none_of(kept, is_known)) kept.push_back(of);
+  }
+  return kept;
+}
+
+// With nothing of the machine that it was made on.
+tuned for_others(tuned t) {
+  t.host.clear();
+  for (tuned_plugin& p : t.plugins) {
+    p.file.clear();
+    p.source = p.source.filename();
+  }
+  return t;
+}
+
+// That of the GPU: with its own instructions, where this build is for them; else with PTX for later
+// ones, too.
+std::vector<std::string> architectures_of(const tuned& t, const compile::recipe& how) {
+  std::string name = t.compute_capability;
+  std::erase(name, '.');
+  const std::string own = name + "a-real";
+  return {std::ranges::find(how.architectures, own) != how.architectures.end() ? own : name};
+}
+
+exported_project project_of(const tuned& t, const std::string& file, std::string name) {
+  exported_project p{std::move(name), {}, {}, {}};
+  std::map<std::pair<std::string, std::string>, std::size_t> known;  // by plugin and point
+  for (const results::tuned_problem& of : t.problems) {
     const tuned_kernel& best = of.ranked.front();
     const tuned_plugin& plugin = plugin_of(t, best, file);
     const std::string point = results::point_name(best.parameters);
-    const std::string unit = point.empty() ? plugin.name : plugin.name + '_' + point;
-    auto known = std::ranges::find(p.units, unit, &exported_unit::name);
-    if (known == p.units.end()) {
+    const auto [unit, is_new] = known.try_emplace({plugin.name, point}, p.units.size());
+    if (is_new) {
+      std::string unit_name = point.empty() ? plugin.name : plugin.name + '_' + point;
+      while (std::ranges::count(p.units, unit_name, &exported_unit::name) > 0) unit_name += '_';
       p.units.push_back(plugin.source.empty() ? of_zoo(plugin) : of_source(plugin, best));
-      p.units.back().name = unit;
-      known = std::prev(p.units.end());
+      p.units.back().name = std::move(unit_name);
     }
-    p.choices.push_back({of.problem, static_cast<std::size_t>(known - p.units.begin()),
-                         variant_in_unit(best, point)});
+    p.choices.push_back({of.problem, unit->second, variant_in_unit(best, point), best.kernel.name(),
+                         best.precision});
   }
   if (p.choices.empty()) {
     input::refuse(file,
@@ -121,7 +182,6 @@ std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
   kernels.add_column("time");
   kernels.add_column(t.baseline ? "speedup over " + *t.baseline : "");
   for (const results::tuned_problem& of : t.problems) {
-    if (of.ranked.empty()) continue;
     const tuned_kernel& best = of.ranked.front();
     kernels.add_row({{problem_name(of.problem)},
                      {best.kernel.name()},
@@ -129,25 +189,29 @@ std::string readme_of(const tuned& t, const exported_project& p, bool is_cuda) {
                      {time_text(best.median_ms)},
                      {best.speedup ? fmt::format("{:.3f}", best.speedup->value) : ""}});
   }
+  const auto functions = compile::exported_functions(p);
   return fmt::format(
       "# {0}\n\nThe fastest kernel for each of these problems, as `runner tune` of kernel-zoo {1} found "
       "on {2}\n({3}) on {4}. Each passed the checks of tier `{5}` there, and every timed run was "
       "judged.\n\n{6}\n"
-      "`make` builds `lib{0}.so`{7}; `CMakeLists.txt` has the target `{0}`. `{0}.h` "
-      "declares:\n\n```c\n{8}\n```\n\n"
+      "`make` builds `lib{0}.so` and, beside it, a library of each kernel{7}: a program needs all "
+      "`lib{0}*.so`. In CMake:\n\n```cmake\nadd_subdirectory({0})\n"
+      "target_link_libraries(my_program PRIVATE {0}::{0})\n```\n\n"
+      "`{0}.h`, for C and C++, declares\n\n```c\n{8};\n```\n\n"
       "A call gets the kernel of the problem in the table that is most similar, by the logarithms of "
-      "its sizes; if\nthat declines, the next one's. Other sizes are computed right, and were not "
-      "timed.\n\n"
+      "its sizes; if\nthat declines, the next one's. Where all decline, the call returns why. Other "
+      "sizes than those above were not timed.\n\n"
       "{9}The folders `include`, `manifest` and `zoo`, as far as they are here, are from kernel-zoo, "
-      "under the licence in\n`LICENSE`; sources in `kernels` are their authors'. `tuned.json` is the "
-      "tuning's outcome.\n",
+      "under the licence in\n`LICENSE.kernel-zoo`; what is in `kernels` is its authors', as it was "
+      "when this folder was made. `tuned.json` is\nthe tuning's outcome.\n",
       p.name, t.version, t.device.name,
-      t.compute_capability.empty() ? "cpu" : "compute capability " + t.compute_capability,
-      t.started, tier_name(t.tier), kernels.markdown(), is_cuda ? ", with nvcc alone" : "",
-      fmt::join(compile::exported_functions(p), "\n"),
+      is_cuda ? "compute capability " + t.compute_capability : "cpu", t.started, tier_name(t.tier),
+      kernels.markdown(), is_cuda ? ", with nvcc and its host compiler alone" : "",
+      fmt::join(functions, ";\n"),
       is_cuda
           ? "In a CUDA graph capture, make the same call on the same stream once before: the first "
-            "one prepares the\nkernel. Workspaces are allocated in the order of the stream.\n\n"
+            "one prepares the\nkernel. Workspaces are allocated in the order of the stream, by "
+            "cudaMallocAsync. libcudart must be found when a program\nstarts.\n\n"
           : "");
 }
 
@@ -157,26 +221,31 @@ int export_kernels(const export_options& options) {
   const fs::path folder = fs::path(options.out).lexically_normal();
   const std::string name =
       (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-  if (!is_c_name(name)) {
+  if (!is_target_name(name)) {
     input::refuse("--out",
-                  fmt::format("the functions are named after the folder: expected letters, digits "
-                              "and '_', found {}",
+                  fmt::format("the functions and the target of CMake are named after the folder: "
+                              "expected letters, digits and '_', and not a word such as 'test', "
+                              "found {}",
                               input::in_quotes(name)));
   }
   require_new_folder(folder);
-  const tuned t = storage::read_tuned(options.file);
-  const exported_project p = project_of(t, options.file, name);
+  tuned t = storage::read_tuned(options.file);
+  t.problems = exported_problems(t);
   const bool is_cuda = t.device.id.starts_with("cuda");
   const compile::recipe how = compile::read_recipe(recipe_folder(), is_cuda ? "cuda" : "cpu");
+  exported_project p = project_of(t, options.file, name);
+  if (is_cuda) p.architectures = architectures_of(t, how);
   file_texts files = compile::exported_files(p, how, source_folder() / "manifest");
   files["README.md"] = readme_of(t, p, is_cuda);
-  files["tuned.json"] = storage::to_text(t);
-  files["LICENSE"] = input::read_file(source_folder() / "LICENSE");
+  files["tuned.json"] = storage::to_text(for_others(t));
+  files["LICENSE.kernel-zoo"] = input::read_file(source_folder() / "LICENSE");
   write_folder(folder, files);
-  const std::string functions = fmt::format("{}", fmt::join(compile::exported_functions(p), "\n"));
-  print_to(stdout, "{}\n{}: {} {}; a call gets that of the most similar problem\n  make -C {}\n",
-           functions, folder.string(), p.units.size(), p.units.size() == 1 ? "kernel" : "kernels",
-           shell_word(folder));
+  print_to(
+      stdout,
+      "{};\n{}: {} {}; for other sizes than its own a call gets that of the most similar problem\n"
+      "  make -C {}\n",
+      fmt::join(compile::exported_functions(p), ";\n"), folder.string(), p.units.size(),
+      p.units.size() == 1 ? "kernel" : "kernels", shell_word(folder));
   return kOk;
 }
 

@@ -294,7 +294,8 @@ void add_export(CLI::App& runner, call& c) {
           "Make a project of the kernels that tuning found, which needs nothing of this",
           export_kernels, c);
   app.add_option("FILE", o.file, "What `tune --json` wrote")->required();
-  app.add_option("--out", o.out, "A new folder; its functions have its name")
+  app.add_option("--out", o.out,
+                 "A new folder. The functions' names begin with its name: letters, digits and '_'")
       ->type_name("DIR")
       ->required();
   app.footer(

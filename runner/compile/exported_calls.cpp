@@ -8,6 +8,7 @@
 #include <cctype>
 #include <map>
 #include <regex>
+#include <set>
 #include <vector>
 
 namespace kzoo::compile {
@@ -73,19 +74,54 @@ std::string declaration(const std::string& name, const std::string& kind, const 
   return begin + fmt::format("{})", fmt::join(lines, ",\n" + std::string(begin.size(), ' ')));
 }
 
-std::string shape_text(const char* matrix, bool transposed, const char* rows, const char* cols) {
-  return transposed ? fmt::format("{} ({} x {}) is transposed in memory: {} x {}, row-major",
-                                  matrix, rows, cols, cols, rows)
-                    : fmt::format("{} ({} x {}) is row-major", matrix, rows, cols);
+// "A (m x k) is row-major, lda >= k".
+std::string shape_text(const char* matrix, const char* ld, bool transposed, const char* rows,
+                       const char* cols) {
+  return transposed
+             ? fmt::format("{} ({} x {}) is transposed in memory, {} x {} and row-major, {} >= {}",
+                           matrix, rows, cols, cols, rows, ld, rows)
+             : fmt::format("{} ({} x {}) is row-major, {} >= {}", matrix, rows, cols, ld, cols);
+}
+
+// "fp32", or "fp32, tf32" where its kernels differ.
+std::string precisions_of(const function& f) {
+  std::set<std::string> names;
+  for (const exported_choice* c : f.choices) names.emplace(precision_name(c->precision));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// What a function does, as a comment.
+std::string comment_of(const function& f, bool is_cuda) {
+  std::string text = fmt::format(
+      "/* C = alpha A B + beta C, {}, computed in {}.\n * {}.\n * {}.\n * {}.\n"
+      " * With beta = 0, C is not read. {}\n",
+      types_name(f.of.dtype), precisions_of(f),
+      shape_text("A", "lda", is_a_transposed(f.of.layout), "m", "k"),
+      shape_text("B", "ldb", is_b_transposed(f.of.layout), "k", "n"),
+      shape_text("C", "ldc", false, "m", "n"),
+      is_cuda ? "Enqueues the work on the stream, a cudaStream_t of the\n * current device, and "
+                "does not wait for it."
+              : "Returns when C is computed; `stream` is not used.");
+  if (is_scaled(f.of.dtype))
+    text += " * The elements of A and B are multiplied by the scales; 0 stands for 1.\n";
+  if (f.has_batches) {
+    text +=
+        " * A batch: so many products, whose matrices start a stride, in elements, after those "
+        "of the one\n * before. A stride_a or stride_b of 0: all have the matrix in common.\n";
+  }
+  return text +
+         " * Returns NULL, or a sentence that says why not, valid until this thread's next "
+         "call. */\n";
 }
 
 std::string function_text(const exported_project& p, const std::string& kind, const function& f) {
-  std::string text = fmt::format("\n{} {{\n  static kzoo::exported::table kernels({{\n",
-                                 declaration(p.name, kind, f));
+  std::string text = fmt::format(
+      "\n{} {{\n  // Never destroyed: other threads may call while the program ends.\n  static auto& kernels = *new kzoo::exported::table({{\n",
+      declaration(p.name, kind, f));
   for (const exported_choice* c : f.choices) {
-    text += fmt::format("      {{{}, {}, {}, {}, {}, {}}},\n", c->problem.m, c->problem.n,
+    text += fmt::format("      {{{}, {}, {}, {}, {}, {}, {}}},\n", c->problem.m, c->problem.n,
                         c->problem.k, c->problem.batch, exported_symbol(p, c->unit),
-                        c->variant.empty() ? "nullptr" : literal(c->variant));
+                        c->variant.empty() ? "nullptr" : literal(c->variant), literal(c->name));
   }
   const auto type = [](kzoo_type t) { return static_cast<unsigned>(t); };
   const auto layout = [](bool transposed) {
@@ -101,6 +137,7 @@ std::string function_text(const exported_project& p, const std::string& kind, co
   if (is_scaled(f.of.dtype)) text += "  p.scale_a = scale_a, p.scale_b = scale_b;\n";
   if (f.has_batches) {
     text +=
+        "  if (batch < 1) return \"the batch must be at least 1\";\n"
         "  p.batch = batch, p.stride_a = stride_a, p.stride_b = stride_b, p.stride_c = stride_c;\n";
   }
   return text + "  return kernels.run(p, a, b, c, stream);\n}\n";
@@ -114,29 +151,15 @@ std::string exported_symbol(const exported_project& p, std::size_t unit) {
 
 std::string exported_header(const exported_project& p, bool is_cuda) {
   std::string text = fmt::format(
-      "/* The kernels of README.md. Any thread may call; the first call for a problem, with its "
-      "alpha, beta and\n"
-      " * leading dimensions, prepares a kernel, which is kept until the program ends. */\n"
+      "/* The kernels of README.md. Any thread may call; calls of kernels of one plugin take "
+      "turns. The\n"
+      " * first call for a problem, with its alpha, beta and leading dimensions, prepares a kernel, "
+      "which is\n * kept until the program ends. */\n"
       "#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-      as_c_name(p.name));
-  for (const auto& [kind, f] : functions_of(p)) {
-    text += fmt::format(
-        "\n/* C = alpha A B + beta C, {}. {}, {}, C (m x n) is row-major.\n"
-        " * With beta = 0, C is not read. {}\n"
-        " * Returns NULL, or a sentence that says why not, which is valid until this thread's next "
-        "call.{}{} */\n{};\n",
-        types_name(f.of.dtype), shape_text("A", is_a_transposed(f.of.layout), "m", "k"),
-        shape_text("B", is_b_transposed(f.of.layout), "k", "n"),
-        is_cuda ? "Enqueues the work on the stream, a cudaStream_t, of the current device, without "
-                  "waiting."
-                : "Returns when C is computed; `stream` is not used: NULL.",
-        f.has_batches ? "\n * A batch: matrices start a stride, in elements, after those of the "
-                        "product before; batch = 1: one product."
-                      : "",
-        is_scaled(f.of.dtype) ? "\n * The elements of A and B are multiplied by the scales." : "",
-        declaration(p.name, kind, f));
-  }
+      p.name);
+  for (const auto& [kind, f] : functions_of(p))
+    text += fmt::format("\n{}{};\n", comment_of(f, is_cuda), declaration(p.name, kind, f));
   return text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
@@ -155,7 +178,7 @@ std::string exported_calls(const exported_project& p) {
 
 std::vector<std::string> exported_functions(const exported_project& p) {
   std::vector<std::string> all;
-  for (const auto& [kind, f] : functions_of(p)) all.push_back(declaration(p.name, kind, f) + ';');
+  for (const auto& [kind, f] : functions_of(p)) all.push_back(declaration(p.name, kind, f));
   return all;
 }
 

@@ -30,10 +30,14 @@ struct exported_choice {
   kzoo::problem problem;
   std::size_t unit;
   std::string variant;  // "": the only one
+  std::string name;     // of the kernel, for people
+  kzoo_precision precision;
 };
 
 struct exported_project {
   std::string name;  // of the folder, a C identifier
+  // Of units whose sources name none, as CMake has them.
+  std::vector<std::string> architectures;
   std::vector<exported_unit> units;
   std::vector<exported_choice> choices;
 };

@@ -1,6 +1,7 @@
 #pragma once
 // Records that several files have, as JSON in both directions. Include this in .cpp files only.
 
+#include "core/kernel_id.hpp"
 #include "core/precision.hpp"
 #include "core/problem.hpp"
 #include "results/device.hpp"
@@ -71,8 +72,11 @@ inline constexpr as kPoint{[](const results::tuning_point& point) {
                              return j;
                            },
                            [](const field& f, results::tuning_point& point) {
-                             for (const auto& [name, value] : f.entries())
+                             for (const auto& [name, value] : f.entries()) {
+                               if (!is_identifier(name))
+                                 value.refuse("expected a parameter's name");
                                point.push_back({name, value.integer<std::int64_t>()});
+                             }
                            }};
 
 // Null if it is none of the ABI's: a plugin may declare any number.

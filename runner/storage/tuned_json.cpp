@@ -1,5 +1,6 @@
 #include "storage/tuned_json.hpp"
 
+#include "core/kernel_id.hpp"
 #include "input/read_file.hpp"
 #include "storage/parse.hpp"
 #include "storage/parts_json.hpp"
@@ -12,6 +13,8 @@ namespace kzoo::storage {
 void map(auto& io, is<results::tuned_kernel> auto& k) {
   io("plugin", k.kernel.plugin);
   io("variant", k.kernel.variant);
+  io.require(is_identifier(k.kernel.plugin) && is_identifier(k.kernel.variant),
+             "expected a plugin and a variant of letters, digits, '_', '.' and '-'");
   io("precision", k.precision, kPrecision);
   io("median_ms", k.median_ms);
   io("interval_ms", k.interval_ms, kInterval);
@@ -31,6 +34,8 @@ void map(auto& io, is<results::tuned_problem> auto& p) {
 
 void map(auto& io, is<results::tuned_plugin> auto& p) {
   io("name", p.name);
+  io.require(is_identifier(p.name),
+             "expected a plugin's name of letters, digits, '_', '.' and '-'");
   io("source", p.source);
   io("source_sha256", p.source_sha256);
   io("file", p.file);

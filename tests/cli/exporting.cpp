@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,10 @@ void check_shell(const std::string& command) {
   CHECK(std::system((command + " >/dev/null").c_str()) == 0);
 }
 
+template <class T>
+using batched = const char*(std::int64_t, std::int64_t, std::int64_t, double, const T*,
+                            std::int64_t, const T*, std::int64_t, double, T*, std::int64_t,
+                            std::int64_t, std::int64_t, std::int64_t, std::int64_t, void*);
 using product = const char*(std::int64_t, std::int64_t, std::int64_t, double, const float*,
                             std::int64_t, const float*, std::int64_t, double, float*, std::int64_t,
                             void*);
@@ -147,8 +152,9 @@ TEST_CASE("exported kernels are built alone and give the bits of the points that
   // Nothing of where it was made is needed.
   fs::rename(b.mine.parent_path(), b.folder.path() / "away");
   const fs::path project = b.folder.path() / "fastest";
-  for (const char* file : {"kernels/mine/mine.cpp", "kernels/mine/sums.hpp", "fastest.h", "LICENSE",
-                           "include/kzoo/plugin.hpp", "tuned.json", "CMakeLists.txt"}) {
+  for (const char* file :
+       {"kernels/mine/mine.cpp", "kernels/mine/sums.hpp", "fastest.h", "LICENSE.kernel-zoo",
+        "include/kzoo/plugin.hpp", "tuned.json", "CMakeLists.txt"}) {
     INFO(file);
     CHECK(fs::exists(project / file));
   }
@@ -166,10 +172,94 @@ TEST_CASE("exported kernels are built alone and give the bits of the points that
   check_bits(call, 24, 16, 20, 3);
   check_bits(call, 30, 15, 21, 3);  // the most similar problem's
   float x[16]{};
+  // Nor is it told.
+  CHECK_FALSE(contains(read_text(project / "tuned.json"), b.folder.path().string()));
   check_says(call(0, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must be at least 1");
   check_says(call(2, 2, 2, 1, x, 1, x, 2, 0, x, 2, nullptr), "lda is less than a line of A");
   check_says(call(2, 2, 2, 1, x, 2, x, 2, 0, nullptr, 2, nullptr), "a, b or c is null");
   check_says(call(10000, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "how much workspace");
+}
+
+// A plugin for two types, which says when two threads are in it at once.
+constexpr const char* kTwoTypes = R"(// kzoo: native
+#include <kzoo/plugin.hpp>
+#include <atomic>
+#include <thread>
+inline std::atomic<int> inside{0};
+struct both {
+  using types = kzoo::types<float, double>;
+  static constexpr bool batches = true;
+  template <class Gemm>
+  void run(const Gemm& g, kzoo::stream_t) const {
+    if (++inside > 1) throw std::runtime_error("two threads at once");
+    std::this_thread::yield();
+    if constexpr (requires { g.products(); }) {
+      for (int i = 0; i < g.products(); ++i) g[i].store(0, 0, g[i].a_at(0, 0) * g[i].b_at(0, 0));
+    } else {
+      g.store(0, 0, g.a_at(0, 0) * g.b_at(0, 0));
+    }
+    --inside;
+  }
+};
+KZOO_PLUGIN("two-types", "One element", kzoo::variant<both>("any", "its product"));
+)";
+
+TEST_CASE("functions of one plugin take turns, and batches are checked") {
+  bench b;
+  // A link, whose name is the plugin's.
+  b.folder.write("elsewhere/real.cpp", kTwoTypes);
+  const fs::path link = b.folder.path() / "two-types.cpp";
+  fs::create_symlink("elsewhere/real.cpp", link);
+  b.tuned.at("plugins").at(0).at("name") = "two-types";
+  b.tuned.at("plugins").at(0).at("source") = link.string();
+  b.tuned.at("plugins").at(0).at("source_sha256") = "";
+  choose(b.tuned, 0, "any", 0);
+  choose(b.tuned, 1, "any", 0);
+  for (auto& problem : b.tuned.at("problems")) {
+    problem.at("ranked").at(0).at("plugin") = "two-types";
+    problem.at("ranked").at(0).at("parameters") = nlohmann::json::object();
+    problem.at("problem").at("batch") = 3;
+  }
+  b.tuned.at("problems").at(1).at("problem").at("dtype") = "f64";
+  b.tuned.at("problems").push_back(b.tuned.at("problems").at(0));  // the same call again
+  const auto made = b.exported(b.tuned, "types");
+  INFO(made.err);
+  REQUIRE(made.code == 0);
+  const fs::path project = b.folder.path() / "types";
+  CHECK(count_of(read_text(project / "README.md"), "| two-types:any") == 2);
+  CHECK(contains(read_text(project / "types.h"), "f32, computed in fp32."));
+  check_shell("make -C " + shell_word(project));
+  void* const library = dlopen((project / "libtypes.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library != nullptr);
+  const auto of_f32 = reinterpret_cast<batched<float>*>(dlsym(library, "types_f32_nn"));
+  const auto of_f64 = reinterpret_cast<batched<double>*>(dlsym(library, "types_f64_nn"));
+  REQUIRE((of_f32 != nullptr && of_f64 != nullptr));
+  const auto says = [&](std::int64_t batch, std::int64_t stride_a, std::int64_t stride_c) {
+    const std::vector<float> a{2, 3, 4}, x{5, 6, 7};
+    std::vector<float> c(3);
+    const char* said = of_f32(1, 1, 1, 1, a.data(), 1, x.data(), 1, 0, c.data(), 1, batch, stride_a,
+                              1, stride_c, nullptr);
+    if (said == nullptr)
+      CHECK(c == (stride_a == 0 ? std::vector<float>{10, 12, 14} : std::vector<float>{10, 18, 28}));
+    return std::string(said == nullptr ? "" : said);
+  };
+  CHECK(says(3, 1, 1).empty());
+  CHECK(says(3, 0, 1).empty());
+  CHECK(says(0, 1, 1) == "the batch must be at least 1");
+  CHECK(says(3, -4, 1) == "stride_a is less than a matrix A, and not 0");
+  CHECK(says(3, 1, 0) == "stride_c is less than a matrix C");
+  const auto work = [](auto* call, auto value) {
+    for (int i = 0; i < 2000; ++i) {
+      auto c = value;
+      const char* said = call(1, 1, 1, 1, &value, 1, &value, 1, 0, &c, 1, 1, 0, 0, 0, nullptr);
+      if (said != nullptr || c != value * value) return false;
+    }
+    return true;
+  };
+  auto other = std::async(std::launch::async, work, of_f64, 3.0);
+  const bool right = work(of_f32, 2.0F);
+  CHECK(other.get());
+  CHECK(right);
 }
 
 TEST_CASE("an exported project is a target of CMake") {
@@ -178,7 +268,7 @@ TEST_CASE("an exported project is a target of CMake") {
   b.folder.write("use/CMakeLists.txt",
                  "cmake_minimum_required(VERSION 3.20)\nproject(use LANGUAGES CXX)\n"
                  "add_subdirectory(../fastest fastest)\nadd_executable(use use.cpp)\n"
-                 "target_link_libraries(use PRIVATE fastest)\n");
+                 "target_link_libraries(use PRIVATE fastest::fastest)\n");
   b.folder.write(
       "use/use.cpp",
       "#include <fastest.h>\nint main() {\n  float a = 2, b = 3, c = 4;\n"
@@ -193,8 +283,12 @@ TEST_CASE("an exported project is a target of CMake") {
 TEST_CASE("what cannot be exported is refused, and nothing is written") {
   bench b;
   kzoo::test::check_refused("export none.json --out x", {"none.json"});
-  kzoo::test::check_refused("export " + b.file(b.tuned) + " --out " + b.out("a-b"),
-                            {"--out: error: the functions are named after the folder", "\"a-b\""});
+  kzoo::test::check_refused(
+      "export " + b.file(b.tuned) + " --out " + b.out("a-b"),
+      {"--out: error: the functions and the target of CMake are named after the folder",
+       "\"a-b\""});
+  kzoo::test::check_refused("export " + b.file(b.tuned) + " --out " + b.out("test"),
+                            {"found \"test\""});
   b.folder.write("full/there", "");
   kzoo::test::check_refused("export " + b.file(b.tuned) + " --out " + b.out("full"),
                             {"is there already, and nothing in it is changed"});
@@ -207,6 +301,15 @@ TEST_CASE("what cannot be exported is refused, and nothing is written") {
   auto unknown = b.tuned;
   unknown.at("plugins") = nlohmann::json::array();
   b.check_refused(unknown, {"\"plugins\" does not say where mine comes from"});
+  auto with_folder = b.tuned;
+  with_folder.at("plugins").at(0).at("build_args") = {"-I/somewhere"};
+  b.check_refused(with_folder, {"is compiled with -I/somewhere, whose files would not be copied"});
+  auto outside = b.tuned;
+  outside.at("plugins").at(0).at("name") = "/../../mine";
+  b.check_refused(outside, {"expected a plugin's name of letters"});
+  auto line = b.tuned;
+  line.at("problems").at(0).at("ranked").at(0).at("parameters") = {{"A 1\n#error", 2}};
+  b.check_refused(line, {"expected a parameter's name"});
   b.folder.write("für später/mine.cpp", kSource + std::string("// later\n"));
   b.check_refused(b.tuned, {"mine.cpp: error: has changed since it was tuned: tune it again"});
 }
@@ -246,6 +349,7 @@ TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc
   const fs::path project = b.folder.path() / "gpu";
   CHECK(fs::exists(project / "zoo/fp32/01_naive/naive.cu"));
   CHECK(contains(read_text(project / "units/gpu_bare_WIDTH64.cu"), "one<64>"));
+  CHECK(contains(read_text(project / "Makefile"), "ARCH = -gencode=arch=compute_90"));
   check_shell(fmt::format("make -C {} -j2 NVCC={}", shell_word(project), nvcc()));
   CHECK(fs::exists(project / "libgpu.so"));
 }

@@ -9,12 +9,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 #include <map>
-#include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if KZOO_TARGET_DEVICE == KZOO_CUDA
@@ -29,6 +32,7 @@ struct tuned_kernel {
   std::int64_t m, n, k, batch;  // it was the fastest for
   const kzoo_plugin& plugin;
   const char* variant;  // nullptr: its only one
+  const char* name;     // for people
 };
 
 #if KZOO_TARGET_DEVICE == KZOO_CUDA
@@ -56,6 +60,13 @@ inline kzoo_device current_device() {
   d.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
   d.shared_bytes_per_block = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   return d;
+}
+
+// Other than its handle, that of a stream never names another one later.
+inline std::uint64_t id_of(void* stream) {
+  unsigned long long id = 0;
+  check(cudaStreamGetId(static_cast<cudaStream_t>(stream), &id), "cudaStreamGetId");
+  return id;
 }
 
 // Scratch memory for the work that is enqueued on the stream while it lives.
@@ -86,6 +97,8 @@ inline kzoo_device current_device() {
   return d;
 }
 
+inline std::uint64_t id_of(void*) { return 0; }
+
 // Scratch memory.
 class workspace {
  public:
@@ -103,6 +116,14 @@ class workspace {
 
 #endif
 
+// A plugin is called by one thread at a time, whichever tables it is in.
+inline std::mutex& mutex_of(const kzoo_plugin& plugin) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<const kzoo_plugin*, std::mutex>;
+  const std::lock_guard lock(mutex);
+  return known[&plugin];
+}
+
 // Kernels for one combination of element types and layouts. Any thread may call run().
 class table {
  public:
@@ -112,22 +133,27 @@ class table {
   // is valid until this thread's next call. What a kernel prepares for a problem, with its alpha,
   // beta and leading dimensions, is kept until the program ends, for each stream.
   const char* run(kzoo_problem p, const void* a, const void* b, void* c, void* stream) noexcept {
-    thread_local std::string why;
+    thread_local std::array<char, 2048> why;
     try {
       p.struct_size = sizeof(p);
       p.alignment = alignment_of(a, b, c);
+      if (p.batch <= 1) p.batch = p.stride_a = p.stride_b = p.stride_c = 0;
       check_problem(p, a, b, c);
       enqueue(p, a, b, c, stream);
       return nullptr;
     } catch (const std::exception& e) {
-      why = e.what();
-      return why.c_str();
+      std::snprintf(why.data(), why.size(), "%s", e.what());
+      return why.data();
     }
   }
 
  private:
-  struct prepared {
+  struct chosen {
+    const tuned_kernel* kernel;
     const kzoo_variant* variant;
+  };
+  struct prepared {
+    chosen what;
     void* instance;
     std::uint64_t workspace_bytes;
   };
@@ -138,8 +164,8 @@ class table {
   class sentence {
    public:
     kzoo_text* text() { return &text_; }
-    std::string of(const kzoo_variant& v, const char* what) const {
-      return std::string(v.id) + " " + what + ": " +
+    std::string of(const tuned_kernel& t, const char* what) const {
+      return std::string(t.name) + " " + what + ": " +
              (buffer_[0] == '\0' ? "no reason given" : buffer_.data());
     }
 
@@ -162,16 +188,26 @@ class table {
       if (!holds) throw std::invalid_argument(what);
     };
     require(p.m > 0 && p.n > 0 && p.k > 0, "m, n and k must be at least 1");
-    require(p.lda >= (p.layout_a == KZOO_ROW_MAJOR ? p.k : p.m), "lda is less than a line of A");
-    require(p.ldb >= (p.layout_b == KZOO_ROW_MAJOR ? p.n : p.k), "ldb is less than a line of B");
-    require(p.ldc >= p.n, "ldc is less than a row of C");
-    require(p.batch >= 0, "the batch must be at least 1");
     require(a != nullptr && b != nullptr && c != nullptr, "a, b or c is null");
+    const bool rows_a = p.layout_a == KZOO_ROW_MAJOR, rows_b = p.layout_b == KZOO_ROW_MAJOR;
+    const std::int64_t line_a = rows_a ? p.k : p.m, lines_a = rows_a ? p.m : p.k;
+    const std::int64_t line_b = rows_b ? p.n : p.k, lines_b = rows_b ? p.k : p.n;
+    require(p.lda >= line_a, "lda is less than a line of A");
+    require(p.ldb >= line_b, "ldb is less than a line of B");
+    require(p.ldc >= p.n, "ldc is less than a row of C");
+    if (p.batch == 0) return;
+    const auto apart = [](std::int64_t stride, std::int64_t lines, std::int64_t ld,
+                          std::int64_t line) { return stride >= (lines - 1) * ld + line; };
+    require(p.stride_a == 0 || apart(p.stride_a, lines_a, p.lda, line_a),
+            "stride_a is less than a matrix A, and not 0");
+    require(p.stride_b == 0 || apart(p.stride_b, lines_b, p.ldb, line_b),
+            "stride_b is less than a matrix B, and not 0");
+    require(apart(p.stride_c, p.m, p.ldc, p.n), "stride_c is less than a matrix C");
   }
 
   void enqueue(const kzoo_problem& p, const void* a, const void* b, void* c, void* stream) {
-    const std::lock_guard lock(mutex_);
     const prepared& ready = find(p, stream);
+    const std::lock_guard lock(mutex_of(ready.what.kernel->plugin));
     const workspace scratch(ready.workspace_bytes, stream);
     kzoo_arguments arguments{};
     arguments.struct_size = sizeof(arguments);
@@ -181,8 +217,9 @@ class table {
     arguments.workspace = scratch.data();
     arguments.stream = stream;
     sentence why;
-    if (ready.variant->run(ready.variant, ready.instance, &arguments, why.text()) != KZOO_OK)
-      throw std::runtime_error(why.of(*ready.variant, "failed"));
+    const kzoo_variant& v = *ready.what.variant;
+    if (v.run(&v, ready.instance, &arguments, why.text()) != KZOO_OK)
+      throw std::runtime_error(why.of(*ready.what.kernel, "failed"));
   }
 
   const prepared& find(const kzoo_problem& p, void* stream) {
@@ -191,20 +228,23 @@ class table {
     const auto problem = std::bit_cast<std::array<std::uint64_t, words.size() - 2>>(p);
     std::copy(problem.begin(), problem.end(), words.begin());
     words[words.size() - 2] = static_cast<std::uint64_t>(d.ordinal);
-    words[words.size() - 1] = reinterpret_cast<std::uintptr_t>(stream);
+    words[words.size() - 1] = id_of(stream);
+    const std::lock_guard lock(mutex_);
     if (const auto known = prepared_.find(words); known != prepared_.end()) return known->second;
-    const kzoo_variant& v = choose(p, d);
-    prepared made{&v, nullptr, v.workspace_bytes(&v, &p, &d)};
+    const chosen what = choose(p, d);
+    const kzoo_variant& v = *what.variant;
+    prepared made{what, nullptr, v.workspace_bytes(&v, &p, &d)};
     sentence why;
     if (made.workspace_bytes == UINT64_MAX)
-      throw std::runtime_error(why.of(v, "cannot say how much workspace it needs"));
+      throw std::runtime_error(why.of(*what.kernel, "cannot say how much workspace it needs"));
+    const std::lock_guard alone(mutex_of(what.kernel->plugin));
     if (v.create(&v, &p, &d, &made.instance, why.text()) != KZOO_OK)
-      throw std::runtime_error(why.of(v, "cannot be prepared"));
+      throw std::runtime_error(why.of(*what.kernel, "cannot be prepared"));
     return prepared_.emplace(words, made).first->second;
   }
 
   // The kernel of the most similar problem, by the logarithms of its sizes, that takes this one.
-  const kzoo_variant& choose(const kzoo_problem& p, const kzoo_device& d) const {
+  chosen choose(const kzoo_problem& p, const kzoo_device& d) const {
     const auto distance = [&](const tuned_kernel* t) {
       const auto square = [](std::int64_t x, std::int64_t y) {
         return std::pow(std::log2(static_cast<double>(x) / static_cast<double>(y)), 2);
@@ -216,16 +256,18 @@ class table {
     for (const tuned_kernel& t : kernels_) near.push_back(&t);
     std::ranges::stable_sort(near, {}, distance);
     std::string reasons;
+    std::set<const kzoo_variant*> asked;
     for (const tuned_kernel* t : near) {
       const kzoo_variant& v = variant_of(*t);
+      if (!asked.insert(&v).second) continue;
       if (v.compute_capability > d.compute_capability) {
-        reasons += std::string("; ") + v.id + " needs compute capability " +
+        reasons += std::string("; ") + t->name + " needs compute capability " +
                    std::to_string(v.compute_capability);
         continue;
       }
       sentence why;
-      if (v.supports(&v, &p, &d, why.text()) == KZOO_OK) return v;
-      reasons += "; " + why.of(v, "declines");
+      if (v.supports(&v, &p, &d, why.text()) == KZOO_OK) return {t, &v};
+      reasons += "; " + why.of(*t, "declines");
     }
     throw std::runtime_error("no kernel takes this problem" + reasons);
   }
@@ -240,7 +282,7 @@ class table {
   }
 
   std::vector<tuned_kernel> kernels_;
-  std::mutex mutex_;  // plugins are called by one thread at a time
+  std::mutex mutex_;  // of what follows, which only grows
   std::map<key, prepared> prepared_;
 };
 
