@@ -7,6 +7,7 @@
 Nothing is judged or computed here: each call runs the program and reads its JSON.
 """
 
+from ._definition import Definition, judge_solution, read_definition
 from ._program import BadInput, Error, NoSuchDevice, NotWritten, TimedOut, cmake_folder
 from ._result import Comparison, Result, compare, run
 from ._sources import CompiledKernel
@@ -18,6 +19,7 @@ __all__ = [
     "BadInput",
     "Comparison",
     "CompiledKernel",
+    "Definition",
     "Error",
     "NoSuchDevice",
     "NotWritten",
@@ -30,6 +32,8 @@ __all__ = [
     "compare",
     "judge",
     "judge_all",
+    "judge_solution",
+    "read_definition",
     "run",
     "triton_kernel",
     "tune",

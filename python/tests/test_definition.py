@@ -1,0 +1,186 @@
+"""Definitions of other benchmarks: what is read, what is refused, and a solution that is judged."""
+
+import copy
+import json
+import os
+import sys
+import tempfile
+import tomllib
+import unittest
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+import kzoo  # noqa: E402
+
+FILES = ROOT / "python" / "tests" / "definitions"
+PROJECTION = json.loads((FILES / "projection.json").read_text())
+SOLUTION = json.loads((FILES / "projection_solution.json").read_text())
+
+_kept = tempfile.TemporaryDirectory(prefix="a b é ")
+os.environ["XDG_CACHE_HOME"] = _kept.name
+unittest.addModuleCleanup(_kept.cleanup)
+
+
+def definition(
+    returned: str,
+    a: tuple[list[str], str] = (["M", "K"], "float16"),
+    b: tuple[list[str], str] = (["N", "K"], "float16"),
+    c: tuple[list[str], str] = (["M", "N"], "float16"),
+    head: str = "def run(A, B):",
+) -> dict[str, Any]:
+    shapes = [{"shape": shape, "dtype": dtype} for shape, dtype in (a, b, c)]
+    return {
+        "name": "it",
+        "axes": {axis: {"type": "var"} for axis in "GMNK"},
+        "inputs": dict(zip("AB", shapes, strict=False)),
+        "outputs": {"C": shapes[2]},
+        "reference": f"import torch\n{head}\n    return {returned}",
+    }
+
+
+def problems(given: dict[str, Any], **axes: int) -> dict[str, Any]:
+    [problem] = tomllib.loads(kzoo.read_definition(given).experiment([{"axes": axes}]))["problem"]
+    return dict(problem)
+
+
+class Definitions(unittest.TestCase):
+    def test_flashinfer_bench(self) -> None:
+        read = kzoo.read_definition(FILES / "projection.json")
+        self.assertEqual((read.name, read.dtype, read.layout), ("projection_n20_k24", "f32", "nt"))
+        made = tomllib.loads(read.experiment(FILES / "projection.jsonl"))
+        self.assertEqual([one["sizes"] for one in made["problem"]], [["7x20x24"], ["33x20x24"]])
+
+    def test_sol_execbench(self) -> None:
+        read = kzoo.read_definition(FILES / "tokens.json")
+        self.assertEqual((read.dtype, read.layout), ("bf16", "nn"))
+        made = tomllib.loads(read.experiment(str(FILES / "tokens.jsonl")))
+        self.assertEqual([one["sizes"] for one in made["problem"]], [["10x20x24"], ["64x20x24"]])
+        self.assertEqual([one["batch"] for one in made["problem"]], [1, 1])
+
+    def test_forms_of_a_product(self) -> None:
+        k_m, k_n = (["K", "M"], "float16"), (["K", "N"], "float16")
+        for returned, given, layout in (
+            ("torch.mm(A, B.t())", {}, "nt"),
+            ("A @ B.transpose(0, 1).contiguous()", {}, "nt"),
+            ("torch.nn.functional.linear(A, B)", {}, "nt"),
+            ("(A.float() @ B.float().T).half()", {}, "nt"),
+            ("torch.matmul(A.T, B)", {"a": k_m, "b": k_n}, "tn"),
+            ("A.mT @ B.transpose(-2, -1)", {"a": k_m}, "tt"),
+            ("x.T @ y", {"a": k_m, "b": k_n, "head": "def run(x, y):"}, "tn"),
+        ):
+            with self.subTest(returned):
+                made = definition(returned, **given)
+                found = problems(made, M=3, N=5, K=7, G=1)
+                self.assertEqual((found["layout"], found["sizes"]), (layout, ["3x5x7"]))
+
+    def test_types(self) -> None:
+        mk, nk, mn = ["M", "K"], ["N", "K"], ["M", "N"]
+        for a, b, c, convert, expected in (
+            ("float64", "float64", "float64", "", "f64"),
+            ("bfloat16", "bfloat16", "float32", ".float()", "bf16->f32"),
+            ("float8_e4m3fn", "float8_e5m2", "bfloat16", ".float()", "e4m3*e5m2->bf16"),
+            ("int8", "int8", "int32", ".to(torch.int32)", "i8->i32"),
+        ):
+            with self.subTest(expected):
+                made = definition(f"A{convert} @ B{convert}.T", (mk, a), (nk, b), (mn, c))
+                self.assertEqual(kzoo.read_definition(made).dtype, expected)
+
+    def test_a_batch_of_products(self) -> None:
+        a, b, c = ((["G", *axes], "float16") for axes in ("MK", "NK", "MN"))
+        found = problems(definition("A @ B.mT", a, b, c), G=4, M=3, N=5, K=7)
+        self.assertEqual((found["batch"], found["sizes"]), (4, ["3x5x7"]))
+
+
+class Refused(unittest.TestCase):
+    def refuses(self, words: str, given: dict[str, Any], **axes: int) -> None:
+        with self.subTest(words), self.assertRaises(kzoo.BadInput) as caught:
+            problems(given, **axes)
+        self.assertIn(words, str(caught.exception))
+        self.assertTrue(str(caught.exception).startswith("it: "), caught.exception)
+
+    def test_what_a_reference_does_beside_a_product(self) -> None:
+        for returned in (
+            "torch.relu(A @ B.T)", "A @ B.T + 1", "A @ A.T", "A", "torch.matmul(A, B.T, out=B)",
+            "(A @ B.T).T", "A.to(torch.bfloat16) @ B.T", "A.float() @ B.T", "open('/etc/hosts')",
+            "(A @ B.T).float().half()", "A.softmax(1) @ B.T", "A.transpose(0, 0) @ B.T",
+        ):  # fmt: skip
+            self.refuses("in its reference is more", definition(returned))
+        self.refuses("@torch.compile", definition("A @ B.T", head="@torch.compile\ndef run(A, B):"))
+        self.refuses("run(A)", definition("A @ A", head="def run(A):"))
+        self.refuses("no function 'run'", definition("A @ B.T", head="def go(A, B):"))
+        self.refuses("no Python", definition("A @"))
+        c = (["M", "N"], "float32")
+        self.refuses("by one rounding", definition("A @ B.T", c=c))
+
+    def test_shapes_and_types_that_do_not_fit(self) -> None:
+        b = (["K", "N"], "float16")
+        sizes = {"G": 1, "M": 3, "N": 5, "K": 7}
+        self.refuses("A as [3, 7] times B as [5, 7]", definition("A @ B.T", b=b), **sizes)
+        self.refuses("the type of A is none of", definition("A @ B.T", (["M", "K"], "bool")))
+        self.refuses("A is no matrix", definition("A @ B.T", (["K"], "float16")))
+        self.refuses("the axis 'Q'", definition("A @ B.T", (["Q", "K"], "float16")), **sizes)
+        self.refuses("the axis 'N' has no value", definition("A @ B.T"), G=1, M=3)
+        self.refuses("'M' is True, no integer", definition("A @ B.T"), **sizes | {"M": True})
+        more = definition("A @ B.T")
+        more["inputs"]["bias"] = {"shape": ["N"], "dtype": "float16"}
+        self.refuses("two inputs and one output", more)
+        self.refuses("it has no 'axes'", {"name": "it"})
+
+    def test_files_that_are_none(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "it.json"
+            for text in ("{", "[1]"):
+                file.write_text(text)
+                with self.assertRaisesRegex(kzoo.BadInput, "it.json: "):
+                    kzoo.read_definition(file)
+        read = kzoo.read_definition(PROJECTION)
+        with self.assertRaisesRegex(kzoo.BadInput, "no workloads"):
+            read.experiment([])
+        with self.assertRaisesRegex(kzoo.BadInput, "another definition, 'x'"):
+            read.experiment([{"definition": "x", "workload": {"axes": {"M": 1}}}])
+
+
+class Solutions(unittest.TestCase):
+    def judged(self, solution: dict[str, Any]) -> kzoo.Verdict:
+        read = kzoo.read_definition(PROJECTION)
+        workloads = FILES / "projection.jsonl"
+        return kzoo.judge_solution(read, workloads, solution, tier="quick", device="cpu")
+
+    def test_a_kernel_that_says_how_it_is_launched(self) -> None:
+        verdict = self.judged(SOLUTION)
+        self.assertTrue(verdict.passed, verdict)
+        names = [one.problem["name"] for one in verdict.problems]
+        self.assertEqual(names, ["7x20x24 f32 nt", "33x20x24 f32 nt"])
+        wrong = copy.deepcopy(SOLUTION)
+        kernel = wrong["sources"][1]
+        kernel["content"] = kernel["content"].replace("B[col * K + k]", "B[k * N + col]")
+        self.assertEqual(self.judged(wrong).status, "INCORRECT_NUMERICAL")
+
+    def test_what_cannot_be_judged(self) -> None:
+        def changed(**spec: object) -> dict[str, Any]:
+            made = copy.deepcopy(SOLUTION)
+            made["spec"] |= spec
+            return dict(made)
+
+        host = changed(binding="torch")
+        host["sources"][1]["content"] = "void projection(torch::Tensor A, torch::Tensor B) {}"
+        outside = copy.deepcopy(SOLUTION)
+        outside["sources"][0]["path"] = "../tile.h"
+        for words, solution in (
+            ("tensors of torch", host),
+            ("would run beside the clock", changed(language="triton", entry_point="a.py::run")),
+            ("no 'other.cu'", changed(entry_point="other.cu::f")),
+            ("'../tile.h' would lie outside", outside),
+            ("compile_options", changed(compile_options={"cuda_cflags": ["-O1"]})),
+            ("it solves 'x'", SOLUTION | {"definition": "x"}),
+        ):
+            with self.subTest(words), self.assertRaises(kzoo.BadInput) as caught:
+                self.judged(solution)
+            self.assertIn(words, str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
