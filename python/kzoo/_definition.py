@@ -8,10 +8,11 @@ definition.md, workload.md and solution.md in docs. Nothing that a file contains
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -43,6 +44,15 @@ def _computed(node: ast.expr, values: Mapping[str, int]) -> int:
     raise ValueError("only names, integers and + - * // % are known here")
 
 
+@contextlib.contextmanager
+def _formatted(place: object) -> Iterator[None]:
+    """What is read here was written by others, and may be anything that JSON can say."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError) as fault:
+        raise BadInput(f"{place}: this is not in the format that is read here: {fault}") from fault
+
+
 @dataclass(frozen=True)
 class Definition:
     """A GEMM that solutions are written for, of any size: `experiment` makes problems of it."""
@@ -59,10 +69,11 @@ class Definition:
         """The problems of these workloads, for `judge` and `run`. Of a workload its axes count."""
         tables = [f"title = {json.dumps(self.name, ensure_ascii=False)}\n"]
         for workload in _lines(workloads):
-            of = workload.get("definition", self.name)
-            if of != self.name:
-                raise BadInput(f"{self.name}: a workload is of another definition, '{of}'")
-            size, batch = self._size(workload.get("workload", workload).get("axes", {}))
+            with _formatted(f"{self.name}: a workload"):
+                of = workload.get("definition", self.name)
+                if of != self.name:
+                    raise BadInput(f"{self.name}: a workload is of another definition, '{of}'")
+                size, batch = self._size(workload.get("workload", workload)["axes"])
             keys = {"dtype": self.dtype, "layout": self.layout, "sizes": [size], "batch": batch}
             tables.append(f"[[problem]]\n{toml(keys)}")
         if len(tables) == 1:
@@ -89,7 +100,8 @@ class Definition:
 
     def _axes(self, given: Document) -> dict[str, int]:
         values: dict[str, int] = {}
-        for name, axis in self.document["axes"].items():
+        axes = self.document["axes"].items()
+        for name, axis in sorted(axes, key=lambda one: bool(one[1]["type"] == "expr")):
             try:
                 if axis["type"] == "expr":
                     tree = ast.parse(axis["expression"], mode="eval").body
@@ -133,6 +145,11 @@ def read_definition(given: str | Path | Document) -> Definition:
     """
     document = _document(given)
     name = str(document.get("name", given))
+    with _formatted(name):
+        return _definition(document, name)
+
+
+def _definition(document: Document, name: str) -> Definition:
     for key, kind in (("axes", dict), ("inputs", dict), ("outputs", dict), ("reference", str)):
         if not isinstance(document.get(key), kind):
             raise BadInput(f"{name}: this is no definition: it has no '{key}'")
@@ -164,10 +181,24 @@ def judge_solution(
     a function of Python, or takes tensors of tvm-ffi or PyTorch, is refused as `BadInput`.
     """
     document = _document(solution)
-    name, spec = document.get("name", solution), document.get("spec", {})
+    name = document.get("name", solution)
+    with _formatted(name):
+        main, sources = _sources(document, name)
     if document.get("definition") != definition.name:
         raise BadInput(f"{name}: it solves '{document.get('definition')}', not '{definition.name}'")
-    entry = str(spec.get("entry_point", ""))
+    problems = definition.experiment(workloads)
+    with Sources() as files:
+        folder = files.path / "solution"
+        for path, content in sources.items():
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_text(content, encoding="utf-8")
+        return judge(folder / main, problems=problems, **options)
+
+
+def _sources(document: Document, name: object) -> tuple[str, dict[str, str]]:
+    """The file to judge, and all files; BadInput where none can be judged."""
+    spec = document["spec"]
+    entry = str(spec["entry_point"])
     main = entry.partition("::")[0]
     if main.endswith(".py"):
         raise BadInput(
@@ -175,13 +206,14 @@ def judge_solution(
             "by kzoo.triton_kernel or to a cubin with a manifest (docs/compiled-kernels.md), and "
             "give that to kzoo.judge, with problems=definition.experiment(workloads)"
         )
-    sources = {str(one["path"]): str(one["content"]) for one in document.get("sources", ())}
+    sources = {str(one["path"]): str(one["content"]) for one in document["sources"]}
     for path in sources:
         if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
             raise BadInput(f"{name}: '{path}' would lie outside the solution's folder")
     if main not in sources:
         raise BadInput(f"{name}: among its sources is no '{main}', the file of its entry point")
-    if "kzoo" not in sources[main].lower():
+    manifest = str(PurePosixPath(main).with_suffix(".toml"))
+    if "kzoo" not in sources[main].lower() and manifest not in sources:
         raise BadInput(
             f"{name}: '{entry}' takes tensors of {spec.get('binding') or 'tvm-ffi or PyTorch'}, "
             "and a kernel is judged without these. Say in the first lines of the file how its "
@@ -193,10 +225,4 @@ def judge_solution(
             f"{name}: compile_options are those of another compiler's call; say what the source "
             f"needs in the first lines of {main}: // kzoo: options=…"
         )
-    problems = definition.experiment(workloads)
-    with Sources() as files:
-        folder = files.path / "solution"
-        for path, content in sources.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(content, encoding="utf-8")
-        return judge(folder / main, problems=problems, **options)
+    return main, sources

@@ -129,6 +129,23 @@ class Refused(unittest.TestCase):
         self.refuses("two inputs and one output", more)
         self.refuses("it has no 'axes'", {"name": "it"})
 
+    def test_what_is_in_another_format(self) -> None:
+        whole = definition("A @ B.T")
+        for key in ("axes", "inputs", "outputs"):
+            given = whole | {key: dict.fromkeys(whole[key], 1)}
+            self.refuses("not in the format", given, G=1, M=1, N=1, K=1)
+        read = kzoo.read_definition(PROJECTION)
+        words = "not in the format"
+        workloads: list[Any] = [{}, [], {"workload": 1}, {"axes": [1]}]
+        for workload in workloads:
+            with self.subTest(workload), self.assertRaisesRegex(kzoo.BadInput, words):
+                read.experiment([workload])
+        spec = {"entry_point": "a.cu::f"}
+        solutions: list[Any] = [{}, {"spec": []}, {"spec": spec, "sources": [1]}]
+        for solution in solutions:
+            with self.subTest(solution), self.assertRaisesRegex(kzoo.BadInput, words):
+                kzoo.judge_solution(read, [], solution)
+
     def test_files_that_are_none(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "it.json"
@@ -158,6 +175,21 @@ class Solutions(unittest.TestCase):
         kernel = wrong["sources"][1]
         kernel["content"] = kernel["content"].replace("B[col * K + k]", "B[k * N + col]")
         self.assertEqual(self.judged(wrong).status, "INCORRECT_NUMERICAL")
+
+    def test_a_manifest_may_say_it(self) -> None:
+        solution = copy.deepcopy(SOLUTION)
+        kernel = solution["sources"][1]
+        lines = kernel["content"].splitlines(keepends=True)
+        kernel["content"] = "".join(line for line in lines if "kzoo:" not in line)
+        manifest = """entry = "projection"
+grid = ["ceil_div(M, 16)", "ceil_div(N, 16)"]
+block = [16, 16]
+layouts = "nt"
+arguments = ["A", "B", "C", "M", "N", "K"]
+"""
+        solution["sources"].append({"path": "src/kernel.toml", "content": manifest})
+        verdict = self.judged(solution)
+        self.assertTrue(verdict.passed, verdict)
 
     def test_what_cannot_be_judged(self) -> None:
         def changed(**spec: object) -> dict[str, Any]:
