@@ -17,20 +17,24 @@ if TYPE_CHECKING:
     import pandas
 
 
-class Result:
-    """The results of a run, as docs/results.md describes them."""
+class Document:
+    """What the program has written as JSON."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self.document: dict[str, Any] = json.loads(text)
 
+    def save(self, file: str | Path) -> None:
+        Path(file).write_text(self._text, encoding="utf-8")
+
+
+class Result(Document):
+    """The results of a run, as docs/results.md describes them."""
+
     @classmethod
     def load(cls, file: str | Path) -> Result:
         """From a journal, or what --json or save() wrote."""
         return cls(_report(str(Path(file).absolute()), "--json"))
-
-    def save(self, file: str | Path) -> None:
-        Path(file).write_text(self._text, encoding="utf-8")
 
     @property
     def cells(self) -> list[dict[str, Any]]:

@@ -8,26 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _program
+from ._result import Document
 from ._sources import Kernel, Size, Sources, size_word
 
 if TYPE_CHECKING:
     import pandas
 
 
-class Tuned:
+class Tuned(Document):
     """The outcome of a tuning, as docs/tuning.md describes it."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.document: dict[str, Any] = json.loads(text)
 
     @classmethod
     def load(cls, file: str | Path) -> Tuned:
         """From what save() or `runner tune --json` wrote."""
         return cls(Path(file).read_text(encoding="utf-8"))
-
-    def save(self, file: str | Path) -> None:
-        Path(file).write_text(self._text, encoding="utf-8")
 
     def best(self) -> dict[str, dict[str, Any]]:
         """The fastest kernel, by problem; problems for which none was timed are left out."""

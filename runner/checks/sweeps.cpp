@@ -135,8 +135,8 @@ std::vector<problem> scalars(const candidate& c) {
       for (const std::int64_t padding : {0, 5}) add({33, 70, 41}, alpha, beta, padding);
     }
   }
-  // Others, and a pair that nobody can foresee; a cube; and numbers in C that must not be read. What
-  // is drawn is no round number: what is wrong for those is found where they are named.
+  // Others, and a pair that nobody can foresee; a cube; and numbers in C that must not be read.
+  // What is drawn is no round number: what is wrong for those is found where they are named.
   std::mt19937 random(std::random_device{}());
   const double scale = integer ? 1 : 10'000;
   const auto drawn = [&] {
