@@ -1,9 +1,9 @@
 #include "arguments.hpp"
 
+#include <kzoo/caller.hpp>
 #include <kzoo/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
 
@@ -59,14 +59,6 @@ struct stored {
 };
 
 std::uint64_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
-
-// Kernels ask whether vectors are aligned; few different answers, so that few instances are made.
-std::uint64_t common_alignment(const void* a, const void* b, const void* c) {
-  constexpr std::uint64_t kMost = 256, kVector = 16;
-  const std::uint64_t alignment = std::uint64_t{1}
-                                  << std::countr_zero(address(a) | address(b) | address(c) | kMost);
-  return alignment >= kMost ? kMost : std::min(alignment, kVector);
-}
 
 double scalar(const void* value, kzoo_type type_c) {
   if (type_c == KZOO_F64) return *static_cast<const double*>(value);

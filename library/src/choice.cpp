@@ -1,8 +1,7 @@
 #include "choice.hpp"
 
-#include "reason.hpp"
-
 #include <kzoo/kzoo.h>
+#include <kzoo/caller.hpp>
 #include <kzoo/error.hpp>
 #include <kzoo/type_names.hpp>
 

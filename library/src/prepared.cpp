@@ -1,7 +1,6 @@
 #include "prepared.hpp"
 
-#include "reason.hpp"
-
+#include <kzoo/caller.hpp>
 #include <kzoo/error.hpp>
 
 #include <bit>

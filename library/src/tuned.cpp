@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <fstream>
 
 namespace kzoo::library {
@@ -45,14 +44,10 @@ tuned_entry read_entry(const json& p, const json& best) {
     if (value < 1) refuse(std::string(key) + " is " + std::to_string(value) + ", and not above 0");
     return static_cast<double>(value);
   };
-  return {{size("m"), size("n"), size("k"), p.contains("batch") ? size("batch") : 1,
-           p.value("dtype", "f32"), p.value("layout", "nn")},
+  return {{{size("m"), size("n"), size("k"), p.contains("batch") ? size("batch") : 1},
+           p.value("dtype", "f32"),
+           p.value("layout", "nn")},
           best.at("plugin").get<std::string>() + ':' + best.at("variant").get<std::string>()};
-}
-
-double distance(const tuned_problem& x, const tuned_problem& y) {
-  const auto square = [](double a, double b) { return std::pow(std::log2(a / b), 2); };
-  return square(x.m, y.m) + square(x.n, y.n) + square(x.k, y.k) + square(x.batch, y.batch);
 }
 
 }  // namespace
@@ -93,12 +88,11 @@ tuned_choice::tuned_choice(std::vector<tuned_entry> table, const kernel_names& n
 }
 
 kernel tuned_choice::choose(const kzoo_problem& p, const kzoo_device& d) const {
-  const tuned_problem wanted{static_cast<double>(p.m),
-                             static_cast<double>(p.n),
-                             static_cast<double>(p.k),
-                             static_cast<double>(std::max<std::int64_t>(1, p.batch)),
-                             type_names(p.type_a, p.type_b, p.type_c),
-                             std::string(layout_name(layout_of(p)))};
+  const tuned_problem wanted{
+      {static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k),
+       static_cast<double>(std::max<std::int64_t>(1, p.batch))},
+      type_names(p.type_a, p.type_b, p.type_c),
+      std::string(layout_name(layout_of(p)))};
   std::vector<const entry*> near;
   for (const entry& e : entries_) {
     if (e.problem.dtype == wanted.dtype && e.problem.layout == wanted.layout) near.push_back(&e);

@@ -16,14 +16,14 @@
 #include "choice.hpp"
 
 #include <kzoo/abi.h>
+#include <kzoo/caller.hpp>
 
 #include <filesystem>
 #include <string>
 
 namespace kzoo::library {
 
-struct tuned_problem {
-  double m, n, k, batch;
+struct tuned_problem : problem_sizes {
   std::string dtype, layout;
 };
 

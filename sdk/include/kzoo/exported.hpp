@@ -3,11 +3,11 @@
 // gets the one that was the fastest for its problem, or for the most similar one.
 
 #include <kzoo/abi.h>
+#include <kzoo/caller.hpp>
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -136,7 +136,7 @@ class table {
     thread_local std::array<char, 2048> why;
     try {
       p.struct_size = sizeof(p);
-      p.alignment = alignment_of(a, b, c);
+      p.alignment = common_alignment(a, b, c);
       if (p.batch <= 1) p.batch = p.stride_a = p.stride_b = p.stride_c = 0;
       check_problem(p, a, b, c);
       enqueue(p, a, b, c, stream);
@@ -160,27 +160,9 @@ class table {
   // The words of a problem, the device and the stream.
   using key = std::array<std::uint64_t, sizeof(kzoo_problem) / sizeof(std::uint64_t) + 2>;
 
-  // A buffer for the sentence of a plugin.
-  class sentence {
-   public:
-    kzoo_text* text() { return &text_; }
-    std::string of(const tuned_kernel& t, const char* what) const {
-      return std::string(t.name) + " " + what + ": " +
-             (buffer_[0] == '\0' ? "no reason given" : buffer_.data());
-    }
-
-   private:
-    std::array<char, 1024> buffer_{};
-    kzoo_text text_{buffer_.data(), buffer_.size()};
-  };
-
-  // Kernels ask whether they can read 16 bytes at a time; few different answers make few instances.
-  static std::uint64_t alignment_of(const void* a, const void* b, const void* c) {
-    constexpr std::uint64_t kMost = 256, kVector = 16;
-    const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
-    const std::uint64_t least = std::uint64_t{1}
-                                << std::countr_zero(address(a) | address(b) | address(c) | kMost);
-    return least == kMost ? kMost : std::min(least, kVector);
+  static std::string said(const tuned_kernel& t, const char* what, const reason& given) {
+    const std::string why = given.words();
+    return std::string(t.name) + " " + what + ": " + (why.empty() ? "no reason given" : why);
   }
 
   static void check_problem(const kzoo_problem& p, const void* a, const void* b, const void* c) {
@@ -216,10 +198,10 @@ class table {
     arguments.c = c;
     arguments.workspace = scratch.data();
     arguments.stream = stream;
-    sentence why;
+    reason why;
     const kzoo_variant& v = *ready.what.variant;
     if (v.run(&v, ready.instance, &arguments, why.text()) != KZOO_OK)
-      throw std::runtime_error(why.of(*ready.what.kernel, "failed"));
+      throw std::runtime_error(said(*ready.what.kernel, "failed", why));
   }
 
   const prepared& find(const kzoo_problem& p, void* stream) {
@@ -234,27 +216,27 @@ class table {
     const chosen what = choose(p, d);
     const kzoo_variant& v = *what.variant;
     prepared made{what, nullptr, v.workspace_bytes(&v, &p, &d)};
-    sentence why;
+    reason why;
     if (made.workspace_bytes == UINT64_MAX)
-      throw std::runtime_error(why.of(*what.kernel, "cannot say how much workspace it needs"));
+      throw std::runtime_error(said(*what.kernel, "cannot say how much workspace it needs", why));
     const std::lock_guard alone(mutex_of(what.kernel->plugin));
     if (v.create(&v, &p, &d, &made.instance, why.text()) != KZOO_OK)
-      throw std::runtime_error(why.of(*what.kernel, "cannot be prepared"));
+      throw std::runtime_error(said(*what.kernel, "cannot be prepared", why));
     return prepared_.emplace(words, made).first->second;
   }
 
   // The kernel of the most similar problem, by the logarithms of its sizes, that takes this one.
   chosen choose(const kzoo_problem& p, const kzoo_device& d) const {
-    const auto distance = [&](const tuned_kernel* t) {
-      const auto square = [](std::int64_t x, std::int64_t y) {
-        return std::pow(std::log2(static_cast<double>(x) / static_cast<double>(y)), 2);
-      };
-      return square(t->m, p.m) + square(t->n, p.n) + square(t->k, p.k) +
-             square(std::max<std::int64_t>(t->batch, 1), std::max<std::int64_t>(p.batch, 1));
+    const auto sizes = [](std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch) {
+      return problem_sizes{static_cast<double>(m), static_cast<double>(n), static_cast<double>(k),
+                           static_cast<double>(std::max<std::int64_t>(batch, 1))};
     };
+    const problem_sizes wanted = sizes(p.m, p.n, p.k, p.batch);
     std::vector<const tuned_kernel*> near;
     for (const tuned_kernel& t : kernels_) near.push_back(&t);
-    std::ranges::stable_sort(near, {}, distance);
+    std::ranges::stable_sort(near, {}, [&](const tuned_kernel* t) {
+      return distance(sizes(t->m, t->n, t->k, t->batch), wanted);
+    });
     std::string reasons;
     std::set<const kzoo_variant*> asked;
     for (const tuned_kernel* t : near) {
@@ -265,9 +247,9 @@ class table {
                    std::to_string(v.compute_capability);
         continue;
       }
-      sentence why;
+      reason why;
       if (v.supports(&v, &p, &d, why.text()) == KZOO_OK) return {t, &v};
-      reasons += "; " + why.of(*t, "declines");
+      reasons += "; " + said(*t, "declines", why);
     }
     throw std::runtime_error("no kernel takes this problem" + reasons);
   }

@@ -1,0 +1,50 @@
+#pragma once
+// What those who call plugins share, beside the runner: libkzoo, and the code that `runner export`
+// writes.
+
+#include <kzoo/abi.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace kzoo {
+
+// kzoo_problem::alignment. Kernels ask whether they can read 16 bytes at a time: few different
+// answers, so that few instances are made.
+inline std::uint64_t common_alignment(const void* a, const void* b, const void* c) {
+  constexpr std::uint64_t kMost = 256, kVector = 16;
+  const auto address = [](const void* p) { return reinterpret_cast<std::uintptr_t>(p); };
+  const std::uint64_t alignment = std::uint64_t{1}
+                                  << std::countr_zero(address(a) | address(b) | address(c) | kMost);
+  return alignment >= kMost ? kMost : std::min(alignment, kVector);
+}
+
+struct problem_sizes {
+  double m, n, k, batch;
+};
+
+// How far two problems are apart, where a kernel is known to be fast for one of them: the squares
+// of the logarithms of what their sizes differ by.
+inline double distance(const problem_sizes& x, const problem_sizes& y) {
+  const auto square = [](double a, double b) { return std::pow(std::log2(a / b), 2); };
+  return square(x.m, y.m) + square(x.n, y.n) + square(x.k, y.k) + square(x.batch, y.batch);
+}
+
+// The buffer into which a plugin writes why it declines or fails.
+class reason {
+ public:
+  kzoo_text* text() { return &text_; }
+  // "" where the plugin has given none.
+  std::string words() const { return {words_.data(), strnlen(words_.data(), words_.size())}; }
+
+ private:
+  std::array<char, 1024> words_{};
+  kzoo_text text_{words_.data(), words_.size()};
+};
+
+}  // namespace kzoo
