@@ -29,7 +29,6 @@ namespace kzoo::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using compile::exported_choice;
 using compile::exported_project;
 using compile::exported_unit;
 using results::tuned;

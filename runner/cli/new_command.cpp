@@ -61,8 +61,7 @@ file_texts copied(const fs::path& source, const std::string& name,
   const std::string renamed_source = name + source.extension().string();
   compile::copied_files copies;
   compile::add_with_headers(source, renamed_source, {{zoo, ""}}, copies);
-  file_texts files;
-  for (const auto& [to, from] : copies) files[to] = input::read_file(from, kSource);
+  file_texts files = compile::texts_of(copies);
   files[renamed_source] = annotation(settings) + renamed(files[renamed_source], name);
   return files;
 }

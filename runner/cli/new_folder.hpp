@@ -1,14 +1,13 @@
 #pragma once
 // Folders of files that a command makes for the user.
 
+#include "compile/source_files.hpp"
+
 #include <filesystem>
-#include <map>
-#include <string>
 
 namespace kzoo::cli {
 
-// By their path in the folder.
-using file_texts = std::map<std::filesystem::path, std::string>;
+using compile::file_texts;
 
 // Throws input::invalid where it is there and not empty.
 void require_new_folder(const std::filesystem::path& folder);

@@ -1,4 +1,5 @@
 #include "compile/description.hpp"
+#include "compile/source_files.hpp"
 
 #include "experiment/toml_tree.hpp"
 #include "experiment/tuning_space.hpp"
@@ -102,14 +103,13 @@ bool mentions(const node& n, std::string_view name) {
 
 // The code of a source and of what it includes by "…", without the lines that tell of the space.
 std::string code_of(const fs::path& source, std::set<fs::path>& known) {
-  static const std::regex kInclude(R"re(\n\s*#\s*include\s*"([^"\n]+)")re");
   static const std::regex kSpace(R"(\n[ \t]*//[ \t]*kzoo:[^\n]*)");
   std::error_code fault;
   if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return "";
   const std::string text = '\n' + input::read_file(source, kSourceFile);
   std::string all = std::regex_replace(text, kSpace, "\n");
-  for (std::sregex_iterator at(text.begin(), text.end(), kInclude), end; at != end; ++at)
-    all += code_of(source.parent_path() / (*at)[1].str(), known);
+  for (const auto& [name, quoted] : includes_in(text))
+    if (quoted) all += code_of(source.parent_path() / name, known);
   return all;
 }
 

@@ -116,7 +116,8 @@ std::string comment_of(const function& f, bool is_cuda) {
 
 std::string function_text(const exported_project& p, const std::string& kind, const function& f) {
   std::string text = fmt::format(
-      "\n{} {{\n  // Never destroyed: other threads may call while the program ends.\n  static auto& kernels = *new kzoo::exported::table({{\n",
+      "\n{} {{\n  // Never destroyed: other threads may call while the program ends.\n"
+      "  static auto& kernels = *new kzoo::exported::table({{\n",
       declaration(p.name, kind, f));
   for (const exported_choice* c : f.choices) {
     text += fmt::format("      {{{}, {}, {}, {}, {}, {}, {}}},\n", c->problem.m, c->problem.n,

@@ -1,8 +1,6 @@
 #include "compile/exported_project.hpp"
 
-#include "compile/description.hpp"
 #include "compile/exported_calls.hpp"
-#include "compile/source_files.hpp"
 #include "os/printable.hpp"
 
 #include <fmt/format.h>
@@ -53,14 +51,9 @@ std::string unit_text(const exported_project& p, std::size_t index) {
   return text + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
 }
 
-// Adds the files of one of them, which have to be those that are there already, or new.
-void add_files(const copied_files& more, copied_files& files) {
-  for (const auto& [to, from] : more) add_with_headers(from, to, {}, files);
-}
-
 // Returns for each unit whether it is linked with the code that launches bare kernels.
 std::vector<bool> add_sources(const exported_project& p, const recipe& how,
-                              const fs::path& manifest_sources, project_files& files) {
+                              const fs::path& manifest_sources, file_texts& files) {
   const include_folder sdk{how.include, kInclude};
   const auto of_sdk = [&](const char* header, copied_files& to) {
     add_with_headers(sdk.from / header, sdk.to / header, {sdk}, to);
@@ -81,11 +74,16 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
       for (const char* name : kManifestSources)
         add_with_headers(manifest_sources / name, fs::path(kManifest) / name, {sdk}, mine);
     }
-    add_files(mine, copied);
+    for (const auto& [place, file] : mine) add_file(file, place, copied);
     files[fs::path(kUnits) / (library_of(p, u) + extension(how))] = unit_text(p, i);
   }
-  for (const auto& [to, from] : copied) files[to] = read_source(from, from.string());
+  files.merge(texts_of(copied));
   return linked;
+}
+
+// Whether it is compiled for the GPU that was tuned on.
+bool has_no_architecture(const exported_unit& u, const recipe& how) {
+  return is_cuda(how) && u.how.settings.architectures.empty();
 }
 
 words architecture_options(const words& names) {
@@ -157,11 +155,11 @@ std::string makefile_text(const exported_project& p, const recipe& how,
       fmt::join(names, " "));
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     const exported_unit& u = p.units[i];
-    const bool own = !cuda || !u.how.settings.architectures.empty();
-    text += fmt::format("\n{}: $(SOURCES)\n\t{} $(FLAGS) -I{} -I{}{} {} $(SHARED) -o $@ {}/{}{}{}",
-                        libraries[i], compiler, kInclude, folder_of(u).string(),
-                        own ? "" : " $(ARCH)", quoted_for_make(options_of(u)), kUnits,
-                        library_of(p, u), extension(how), manifest_sources(linked[i]));
+    text +=
+        fmt::format("\n{}: $(SOURCES)\n\t{} $(FLAGS) -I{} -I{}{} {} $(SHARED) -o $@ {}/{}{}{}",
+                    libraries[i], compiler, kInclude, folder_of(u).string(),
+                    has_no_architecture(u, how) ? " $(ARCH)" : "", quoted_for_make(options_of(u)),
+                    kUnits, library_of(p, u), extension(how), manifest_sources(linked[i]));
     for (const std::string& library : u.how.settings.libraries) text += " -l" + library;
     text += '\n';
   }
@@ -208,7 +206,6 @@ std::string cmake_text(const exported_project& p, const recipe& how,
   }
   for (std::size_t i = 0; i < p.units.size(); ++i) {
     const exported_unit& u = p.units[i];
-    const bool own = !cuda || !u.how.settings.architectures.empty();
     words options = common_options(how);
     const words more = options_of(u);
     options.insert(options.end(), more.begin(), more.end());
@@ -220,7 +217,8 @@ std::string cmake_text(const exported_project& p, const recipe& how,
         "target_link_options({0} PRIVATE ${{exports}})\n"
         "install(TARGETS {0})\n",
         library_of(p, u), kUnits, extension(how), manifest_sources(linked[i]),
-        cmake_options(options, how), own ? "" : " ${arch}", kInclude, folder_of(u).string());
+        cmake_options(options, how), has_no_architecture(u, how) ? " ${arch}" : "", kInclude,
+        folder_of(u).string());
     std::string libraries;
     if (cuda) {
       text += fmt::format("set_target_properties({} PROPERTIES CUDA_ARCHITECTURES OFF)\n",
@@ -237,9 +235,9 @@ std::string cmake_text(const exported_project& p, const recipe& how,
 
 }  // namespace
 
-project_files exported_files(const exported_project& p, const recipe& how,
-                             const fs::path& manifest_sources) {
-  project_files files;
+file_texts exported_files(const exported_project& p, const recipe& how,
+                          const fs::path& manifest_sources) {
+  file_texts files;
   const std::vector<bool> linked = add_sources(p, how, manifest_sources, files);
   files[p.name + ".h"] = exported_header(p, is_cuda(how));
   files[p.name + ".cpp"] = exported_calls(p);

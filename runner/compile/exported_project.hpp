@@ -3,13 +3,13 @@
 // calls the kernel for a problem, a Makefile and a CMakeLists.txt.
 
 #include "compile/recipe.hpp"
+#include "compile/source_files.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/problem.hpp"
 #include "results/tuning.hpp"
 
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -42,13 +42,10 @@ struct exported_project {
   std::vector<exported_choice> choices;
 };
 
-// Texts by their path in the project's folder.
-using project_files = std::map<std::filesystem::path, std::string>;
-
-// `manifest_sources`: the folder of the code that bare kernels are linked with. Throws
+// Its files. `manifest_sources`: the folder of the code that bare kernels are linked with. Throws
 // input::invalid for sources that cannot be copied.
-project_files exported_files(const exported_project& p, const recipe& how,
-                             const std::filesystem::path& manifest_sources);
+file_texts exported_files(const exported_project& p, const recipe& how,
+                          const std::filesystem::path& manifest_sources);
 
 // The declarations of its functions, one for each combination of types and layouts.
 std::vector<std::string> exported_functions(const exported_project& p);

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <regex>
 #include <string>
 #include <system_error>
@@ -22,35 +22,48 @@ bool is_file(const fs::path& path) {
 
 }  // namespace
 
+std::vector<included> includes_in(std::string_view source) {
+  static const std::regex kInclude(R"re(\n[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"])re");
+  const std::string text = '\n' + std::string(source);
+  std::vector<included> all;
+  for (std::sregex_iterator at(text.begin(), text.end(), kInclude), end; at != end; ++at)
+    all.push_back({(*at)[2].str(), (*at)[1] == "\""});
+  return all;
+}
+
+bool add_file(const fs::path& file, const fs::path& to, copied_files& files) {
+  const auto [known, is_new] = files.try_emplace(to, file);
+  if (is_new || fs::equivalent(known->second, file)) return is_new;
+  input::refuse(file.string(), fmt::format("would have the place of {} in a copy, {}",
+                                           known->second.string(), to.string()));
+}
+
+file_texts texts_of(const copied_files& files) {
+  file_texts texts;
+  for (const auto& [to, from] : files) texts[to] = read_source(from, from.string());
+  return texts;
+}
+
 void add_with_headers(const fs::path& file, const fs::path& to,
                       const std::vector<include_folder>& folders, copied_files& files) {
-  if (const auto [known, is_new] = files.try_emplace(to, file); !is_new) {
-    if (fs::equivalent(known->second, file)) return;
-    input::refuse(file.string(),
-                  fmt::format("would have the place of {} in a copy, {}", known->second.string(),
-                              to.string()));
-  }
-  static const std::regex kInclude(R"re(\n[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"])re");
-  const std::string text = '\n' + read_source(file, file.string());
-  for (std::sregex_iterator at(text.begin(), text.end(), kInclude), end; at != end; ++at) {
-    const fs::path name = (*at)[2].str();
+  if (!add_file(file, to, files)) return;
+  for (const auto& [name, quoted] : includes_in(read_source(file, file.string()))) {
     const fs::path beside = file.parent_path() / name;
-    if ((*at)[1] == "\"" && is_file(beside)) {
+    if (quoted && is_file(beside)) {
       const fs::path place = (to.parent_path() / name).lexically_normal();
-      if (name.is_absolute() || *place.begin() == "..") {
+      if (fs::path(name).is_absolute() || *place.begin() == "..") {
         input::refuse(file.string(),
                       fmt::format("includes {}, which is outside of its folder: move that into the "
                                   "folder of the source, so that both can be copied",
-                                  input::in_quotes(name.string())));
+                                  input::in_quotes(name)));
       }
       add_with_headers(beside, place, folders, files);
       continue;
     }
-    for (const include_folder& folder : folders) {
-      if (!is_file(folder.from / name)) continue;
-      add_with_headers(folder.from / name, (folder.to / name).lexically_normal(), folders, files);
-      break;
-    }
+    const auto found = std::ranges::find_if(
+        folders, [&, &n = name](const include_folder& f) { return is_file(f.from / n); });
+    if (found != folders.end())
+      add_with_headers(found->from / name, (found->to / name).lexically_normal(), folders, files);
   }
 }
 
