@@ -130,13 +130,15 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
     if (wanted) all.push_back({id, "", title, note, axis});
   };
   add(has.wrong, "errors", "Where C is wrong", "The map of C of each wrong result.");
-  for (const named_result& r : results) {
-    if (!has_space(*r.document)) continue;
-    all.push_back({"space", r.label, "What was tuned",
-                   "For each pair of values the fastest point that has them, in percent of the "
-                   "fastest of all; the other parameters are at their best. Empty: no such point "
-                   "was timed."});
-  }
+  const auto add_each = [&](const auto& wanted, const char* id, const char* title,
+                            const char* note) {
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (wanted(i)) all.push_back({id, results[i].label, title, note});
+  };
+  add_each([&](std::size_t i) { return has_space(*results[i].document); }, "space",
+           "What was tuned",
+           "For each pair of values the fastest point that has them, in percent of the fastest of "
+           "all; the other parameters are at their best. Empty: no such point was timed.");
   for (std::size_t i = 0; i < results.size(); ++i) add_speeds(all, results[i], each[i]);
   add(has.compared, "relative", "Speed over sizes",
       "The fastest variant of each plugin at each size, the cube root of M·N·K, with the 95 % "
@@ -144,19 +146,14 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
       percent_axis(results));
   add(has.sweep, "rate", "Throughput over sizes",
       "The fastest variant of each plugin at each size, the cube root of M·N·K.");
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!span_an_axis(each[i].intensities)) continue;
-    all.push_back({"roofline", results[i].label, "Roofline",
-                   "The fastest variants at the operations per byte that their problems take at "
-                   "least, with a cold cache, under the peaks measured on this device."});
-  }
-  for (const named_result& r : results) {
-    if (!disagrees(*r.document)) continue;
-    all.push_back({"agreement", r.label, "Which results disagree",
-                   "Each kernel's results against each other's, the worst over all problems. The "
-                   "stronger the colour, the larger the difference, in percent of what rounding "
-                   "allows."});
-  }
+  add_each(
+      [&](std::size_t i) { return span_an_axis(each[i].intensities); }, "roofline", "Roofline",
+      "The fastest variants at the operations per byte that their problems take at least, with "
+      "a cold cache, under the peaks measured on this device.");
+  add_each([&](std::size_t i) { return disagrees(*results[i].document); }, "agreement",
+           "Which results disagree",
+           "Each kernel's results against each other's, the worst over all problems. The stronger "
+           "the colour, the larger the difference, in percent of what rounding allows.");
   add(has.errors_over_k, "accuracy", "Accuracy over K",
       "The largest error of each kernel that passed, in percent of what rounding allows its "
       "declared precision.");

@@ -1,7 +1,7 @@
 #include "html/space.hpp"
 
 #include "html/csv_table.hpp"
-#include "os/number_text.hpp"
+#include "html/tables.hpp"
 #include "report/csv.hpp"
 #include "report/focus.hpp"
 
@@ -45,10 +45,29 @@ std::vector<timed_point> timed_points(const document& d, const results::plugin_r
   return found;
 }
 
-bool varies(const std::vector<timed_point>& points, std::size_t parameter) {
-  return std::ranges::any_of(points, [&](const timed_point& p) {
-    return p.values->at(parameter) != points.front().values->at(parameter);
-  });
+// The parameters that have several values.
+std::vector<std::size_t> varied(const std::vector<timed_point>& points) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; !points.empty() && i < points.front().values->size(); ++i) {
+    const auto is_first = [&](const timed_point& p) {
+      return p.values->at(i) == points.front().values->at(i);
+    };
+    if (!std::ranges::all_of(points, is_first)) found.push_back(i);
+  }
+  return found;
+}
+
+// Calls f with the points of each plugin that is tuned over several parameters, on each problem.
+void for_each_space(
+    const document& d,
+    const std::function<void(std::size_t problem, const std::vector<timed_point>&)>& f) {
+  for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
+    for (const results::plugin_record& plugin : d.plugins) {
+      if (plugin.tuned.points.empty()) continue;
+      const std::vector<timed_point> points = timed_points(d, plugin, i);
+      if (varied(points).size() > 1) f(i, points);
+    }
+  }
 }
 
 const cell& faster(const cell& a, const cell& b) {
@@ -69,11 +88,9 @@ pair_map map_of(const std::vector<timed_point>& points, std::size_t across, std:
 
 std::vector<pair_map> maps_of(const std::vector<timed_point>& points) {
   std::vector<pair_map> maps;
-  const std::size_t parameters = points.empty() ? 0 : points.front().values->size();
-  for (std::size_t i = 0; i < parameters; ++i) {
-    for (std::size_t j = i + 1; j < parameters; ++j)
-      if (varies(points, i) && varies(points, j)) maps.push_back(map_of(points, i, j));
-  }
+  const std::vector<std::size_t> parameters = varied(points);
+  for (auto i = parameters.begin(); i != parameters.end(); ++i)
+    for (auto j = i + 1; j != parameters.end(); ++j) maps.push_back(map_of(points, *i, *j));
   std::ranges::stable_sort(maps, std::greater{}, &pair_map::spread);
   return maps;
 }
@@ -95,8 +112,7 @@ void add_map(csv_table& t, const named_result& r, const std::string& problem,
     l.number("percent", 100 * best / c->time->median_ms);
     l.add("text", fmt::format("{:.0f}", 100 * best / c->time->median_ms));
     l.add("kernel", c->kernel.name());
-    l.add("time_text",
-          time_text(c->time->median_ms) + (c->time->stopped_early() ? ", stopped early" : ""));
+    l.add("time_text", timed_text(*c->time));
     t.add(l);
   }
 }
@@ -106,21 +122,18 @@ void add_map(csv_table& t, const named_result& r, const std::string& problem,
 std::string space_table(std::span<const named_result> all) {
   csv_table t;
   for (const named_result& r : all) {
-    const document& d = *r.document;
-    for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
-      for (const results::plugin_record& plugin : d.plugins) {
-        const std::vector<timed_point> points = timed_points(d, plugin, i);
-        for (const pair_map& m : maps_of(points))
-          add_map(t, r, problem_name(d.experiment.problems[i]), points, m);
-      }
-    }
+    for_each_space(*r.document, [&](std::size_t problem, const std::vector<timed_point>& points) {
+      for (const pair_map& m : maps_of(points))
+        add_map(t, r, problem_name(r.document->experiment.problems[problem]), points, m);
+    });
   }
   return t.take();
 }
 
 bool has_space(const document& d) {
-  const named_result only{"", &d, nullptr, "", {}};
-  return !space_table(std::span(&only, 1)).empty();
+  bool found = false;
+  for_each_space(d, [&](std::size_t, const auto&) { found = true; });
+  return found;
 }
 
 }  // namespace kzoo::html

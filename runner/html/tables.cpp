@@ -54,8 +54,7 @@ void add_plotted(csv_line& l, const document& d, const cell& c, const plotted& h
   l.add("tone", how.tone);
   l.number("rate", rate.value_or(NAN));
   l.add("rate_text", rate ? number_text(*rate) : "");
-  const bool early = timed && c.time->stopped_early();
-  l.add("time_text", timed ? time_text(c.time->median_ms) + (early ? ", stopped early" : "") : "");
+  l.add("time_text", timed ? timed_text(*c.time) : "");
   // Without an interval, that of the figure alone.
   const bool sure = timed && c.speedup && c.speedup->likely;
   const double percent = timed && c.speedup ? 100 * c.speedup->value : NAN;
@@ -141,6 +140,10 @@ void for_each_line(std::string_view text, const std::function<void(std::string_v
     f(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+std::string timed_text(const timing::summary& time) {
+  return time_text(time.median_ms) + (time.stopped_early() ? ", stopped early" : "");
 }
 
 std::string cells_table(std::span<const named_result> all) {

@@ -14,6 +14,9 @@ namespace kzoo::html {
 // Calls f with each line of a table.
 void for_each_line(std::string_view text, const std::function<void(std::string_view)>& f);
 
+// "1.43 ms", "1.43 ms, stopped early".
+std::string timed_text(const timing::summary& time);
+
 // The columns of report/csv.hpp for each cell, and what only charts need.
 std::string cells_table(std::span<const named_result> all);
 // Every sample of every cell: its cell, round, time and clock.
