@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -92,6 +92,11 @@ def common_options(
     return words
 
 
+def joined(lists: Mapping[str, Sequence[str]]) -> list[str]:
+    """Options with lists, which are not empty."""
+    return [word for flag, values in lists.items() if values for word in (flag, ",".join(values))]
+
+
 def shows_progress() -> bool:
     """Whether somebody watches: a terminal or a notebook."""
     return sys.stderr.isatty() or "ipykernel" in sys.modules
@@ -159,3 +164,14 @@ def call(
         process.stdout.close()
         process.stderr.close()
     return Ran(code, out.text, err.text)
+
+
+def written(
+    words: Sequence[str], file: Path, *, progress: bool | None, timeout: float | None
+) -> str:
+    """What a command that runs kernels writes into the file; kernels that fail are part of it."""
+    show = shows_progress() if progress is None else progress
+    ran = call([*words, "--json", str(file), "--no-journal"], progress=show, timeout=timeout)
+    if ran.code not in (0, 1) or not file.exists():
+        raise ran.error()
+    return file.read_text(encoding="utf-8")

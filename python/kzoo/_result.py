@@ -127,22 +127,18 @@ def run(
     text. Kernels that fail are part of the result.
     """
     with Sources() as sources:
-        written = sources.path / "result.json"
-        words = ["run", sources.experiment(experiment), "--json", str(written), "--no-journal"]
-        for flag, values in (
-            ("--plugins", sources.plugins(plugins)),
-            ("--sizes", [size_word(size) for size in sizes]),
-            ("--layouts", list(layouts)),
-            ("--batches", [str(count) for count in batches]),
-        ):
-            if values:
-                words += [flag, ",".join(values)]
+        words = ["run", sources.experiment(experiment)]
+        words += _program.joined(
+            {
+                "--plugins": sources.plugins(plugins),
+                "--sizes": [size_word(size) for size in sizes],
+                "--layouts": list(layouts),
+                "--batches": [str(count) for count in batches],
+            }
+        )
         words += _program.common_options(device, tier, None, build_args)
-        show = _program.shows_progress() if progress is None else progress
-        ran = _program.call(words, progress=show, timeout=timeout)
-        if ran.code not in (0, 1) or not written.exists():
-            raise ran.error()
-        return Result(written.read_text(encoding="utf-8"))
+        file = sources.path / "result.json"
+        return Result(_program.written(words, file, progress=progress, timeout=timeout))
 
 
 def compare(

@@ -75,18 +75,14 @@ def tune(
     timed, are left out of the outcome.
     """
     with Sources() as sources:
-        written = sources.path / "tuned.json"
-        words = ["tune", sources.kernel(kernel), "--json", str(written), "--no-journal"]
-        for flag, values in (
-            ("--sizes", [size_word(size) for size in sizes]),
-            ("--layouts", list(layouts)),
-            ("--budget", [budget] if budget else []),
-        ):
-            if values:
-                words += [flag, ",".join(values)]
+        words = ["tune", sources.kernel(kernel)]
+        words += _program.joined(
+            {
+                "--sizes": [size_word(size) for size in sizes],
+                "--layouts": list(layouts),
+                "--budget": [budget] if budget else [],
+            }
+        )
         words += _program.common_options(device, tier, baseline, build_args)
-        show = _program.shows_progress() if progress is None else progress
-        ran = _program.call(words, progress=show, timeout=timeout)
-        if ran.code not in (0, 1) or not written.exists():
-            raise ran.error()
-        return Tuned(written.read_text(encoding="utf-8"))
+        file = sources.path / "tuned.json"
+        return Tuned(_program.written(words, file, progress=progress, timeout=timeout))
