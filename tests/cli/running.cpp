@@ -263,7 +263,9 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
   CHECK(one == 1);
   const auto [fresh, fresh_turns] = processes_and_turns("true");
   CHECK(fresh_turns >= 6);
-  CHECK(fresh == 1 + fresh_turns);  // the first one judged it
+  // The first one judged it. The worker's clock may need one at the end, if it was not compared yet.
+  CHECK(fresh >= 1 + fresh_turns);
+  CHECK(fresh <= 2 + fresh_turns);
 
   check_refused((folder.path() / "turns.toml").string() +
                     " --device cpu --in-process --plugin-dir " + shell_word(hostile_folder()),
