@@ -7,6 +7,7 @@
 #include <kzoo/abi.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -59,7 +60,10 @@ class prepared_problems {
   std::vector<std::unique_ptr<prepared>> take_surplus();
 
  private:
-  using key = std::array<std::uint64_t, sizeof(kzoo_problem) / sizeof(std::uint64_t)>;
+  // All of a problem that has no epilogue.
+  using key =
+      std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t)>;
+  static key key_of(const kzoo_problem& p);
   struct hash {
     std::size_t operator()(const key& words) const;
   };

@@ -25,7 +25,14 @@ outcome stream_work::run(const product& p, bool marked) {
   is_marked_ = false;
   in_graph_ = in_graph_ || capturing;
   ready.in_graph = ready.in_graph || capturing;
-  ready.run({sizeof(kzoo_arguments), p.a, p.b, p.c, workspace, p.stream, nullptr});
+  ready.run({.struct_size = sizeof(kzoo_arguments),
+             .a = p.a,
+             .b = p.b,
+             .c = p.c,
+             .workspace = workspace,
+             .stream = p.stream,
+             .launches = nullptr,
+             .operands = nullptr});
   if (marked && !in_graph_) {
     if (!end_) end_ = device_.make_marker();
     end_->record(p.stream);

@@ -1,5 +1,7 @@
 #include "checks/freivalds.hpp"
 
+#include "reference/product_check.hpp"
+
 #include <fmt/format.h>
 
 namespace kzoo::checks {
@@ -20,10 +22,12 @@ covered run_exactly(candidate& c) {
   c.prepare(exact_companion(real));
   require(c.run_fresh(), problem_name(c.prepared()));
   c.destroy();
-  return {
-      fmt::format("all {} elements of C by weighted row sums, and exactly on small integers; {} "
-                  "random rows against fp64",
-                  real.all_rows() * real.n, reference::expected_result::rows_of(real))};
+  const std::string seen =
+      real.epilogue.empty()
+          ? fmt::format("all {} elements of C by weighted row sums", real.all_rows() * real.n)
+          : fmt::format("one element of each {0} x {0} part of C", reference::kPart);
+  return {fmt::format("{}, and exactly on small integers; {} random rows against fp64", seen,
+                      reference::expected_result::rows_of(real))};
 }
 
 bool is_too_large(const candidate& c) {

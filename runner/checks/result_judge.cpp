@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace kzoo::checks {
 
@@ -82,15 +85,25 @@ reference::result result_judge::last_judged() const {
 
 void check_tampering(const problem& p, const worker::changes& found, reference::judgement& j) {
   const operands o = operands_of(p);
-  std::string reason = reference::tampering(o.a, "A", found.a);
-  if (reason.empty()) reason = reference::tampering(o.b, "B", found.b);
-  if (reason.empty()) {
-    reason = reference::tampering(worker::workspace_spec(found.workspace_bytes), "the workspace",
-                                  found.workspace);
-  }
-  if (reason.empty()) reason = reference::tampering(o.c, "C", found.c);
-  if (reason.empty()) reason = reference::restored(o.a, "A", found.restored_a);
-  if (reason.empty()) reason = reference::restored(o.b, "B", found.restored_b);
+  std::vector<named_operand> inputs{{"A", o.a}, {"B", o.b}};
+  std::ranges::copy(named_operands(p), std::back_inserter(inputs));
+  std::string reason;
+  const auto note = [&](std::string found_one) {
+    if (reason.empty()) reason = std::move(found_one);
+  };
+  const auto for_each_input = [&](const auto& look) {
+    for (std::size_t i = 0; i < std::min(inputs.size(), found.inputs.size()); ++i)
+      look(inputs[i], found.inputs[i]);
+  };
+  for_each_input([&](const named_operand& x, const worker::input_changes& changed) {
+    note(reference::tampering(x.stored, x.name, changed.seen));
+  });
+  note(reference::tampering(worker::workspace_spec(found.workspace_bytes), "the workspace",
+                            found.workspace));
+  note(reference::tampering(o.c, "C", found.c));
+  for_each_input([&](const named_operand& x, const worker::input_changes& changed) {
+    note(reference::restored(x.stored, x.name, changed.restored));
+  });
   if (reason.empty() && found.between > 0)
     reason = fmt::format("written between the matrices: {} word{} changed", found.between,
                          found.between == 1 ? "" : "s");

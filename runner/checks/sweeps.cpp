@@ -15,10 +15,11 @@ struct shape {
   std::int64_t m, n, k;
 };
 
-// A problem of this size, with the candidate's types and layout.
+// A problem of this size, with the candidate's types, layout and epilogue.
 problem sized(const candidate& c, const shape& s) {
   problem p = kzoo::sized(s.m, s.n, s.k, c.current_problem().dtype);
   p.layout = c.current_problem().layout;
+  p.epilogue = c.current_problem().epilogue;
   return p;
 }
 
@@ -377,9 +378,11 @@ covered run_batches(candidate& c) {
 // Sums in fp16 overflow where they are right.
 bool may_be_scaled(const candidate& c) { return c.declared() != KZOO_COMPUTE_FP16_SUMS; }
 
-// A norm-wise bound says nothing of matrices whose norm is infinite.
+// A norm-wise bound says nothing of matrices whose norm is infinite; and what max(NaN, 0) is
+// differs between PyTorch and CUDA.
 bool has_specials(const candidate& c) {
-  return !is_integer(c.current_problem().dtype) && c.declared() != KZOO_COMPUTE_FP32_NORMWISE;
+  return !is_integer(c.current_problem().dtype) && c.declared() != KZOO_COMPUTE_FP32_NORMWISE &&
+         c.current_problem().epilogue.empty();
 }
 
 }  // namespace

@@ -89,6 +89,8 @@ std::string passed(const argument& from, std::size_t index) {
       return scalar("x.alpha()");
     case beta:
       return scalar("x.beta()");
+    case operand:
+      return fmt::format("x.operand({})", from.map);
     default:
       return fmt::format("x.integer({})", index);
   }
@@ -96,12 +98,17 @@ std::string passed(const argument& from, std::size_t index) {
 
 // The argument as the plan of the launch needs it.
 std::string described(const argument& a) {
-  constexpr std::array kKinds{"a",     "b",    "c",     "workspace", "null",
-                              "alpha", "beta", "value", "tensor_map"};
+  constexpr std::array kKinds{"a",     "b",    "c",     "workspace",  "null",
+                              "alpha", "beta", "value", "tensor_map", "operand"};
   const bool narrow = a.type == manifest::number_type::i32;
   return fmt::format(
       "{{kzoo::manifest::argument_kind::{}, kzoo::manifest::number_type::{}, {}, 0}}",
       kKinds.at(static_cast<std::size_t>(a.kind)), narrow ? "i32" : "i64", literal(a.expression));
+}
+
+std::string described(const manifest::epilogue_stage& stage) {
+  return fmt::format("{{{}u, {}, {}u, {}, {}}}", stage.kind, literal(stage.operand), stage.type,
+                     stage.low, stage.high);
 }
 
 // Makes the compiler name the manifest's line for what follows.
@@ -114,6 +121,7 @@ std::string struct_name(std::size_t index) { return fmt::format("kzoo_descriptio
 // What kzoo::bare_kernel is told of a variant, as members of a struct.
 std::string members(const described_variant& d) {
   const manifest::kernel_variant& v = d.launch;
+  const auto describe = [](const auto& each) { return described(each); };
   const auto expressions = [](const std::array<std::string, 3>& list) {
     return joined(list, literal);
   };
@@ -121,11 +129,12 @@ std::string members(const described_variant& d) {
       "  using types = kzoo::types<{}>;\n  using layouts = kzoo::layouts<{}>;\n"
       "  static constexpr kzoo::granularity granularity{{{}u, {}u, {}u, {}u}};\n"
       "  static constexpr unsigned compute_capability = {};\n"
-      "  static constexpr bool nondeterministic = {};\n",
+      "  static constexpr bool nondeterministic = {};\n"
+      "  static constexpr bool epilogues = {};\n",
       joined(d.types, cpp_types),
       joined(d.layouts, [](layout l) { return fmt::format("kzoo::layout::{}", layout_name(l)); }),
       v.multiples[0], v.multiples[1], v.multiples[2], v.row_bytes, v.compute_capability,
-      v.nondeterministic);
+      v.nondeterministic, !v.epilogue.empty());
   if (d.names_precision) {
     text += fmt::format("  static constexpr kzoo_precision precision = kzoo_precision({});\n",
                         static_cast<unsigned>(v.precision));
@@ -135,10 +144,10 @@ std::string members(const described_variant& d) {
                     "    kzoo::manifest::kernel_variant v;\n"
                     "    v.grid = {{{}}};\n    v.block = {{{}}};\n    v.cluster = {{{}, {}, {}}};\n"
                     "    v.dynamic_shared = {};\n    v.workspace = {};\n    v.reads_c = {};\n"
-                    "    v.arguments = {{{}}};\n    return v;\n  }}\n",
+                    "    v.epilogue = {{{}}};\n    v.arguments = {{{}}};\n    return v;\n  }}\n",
                     expressions(v.grid), expressions(v.block), v.cluster[0], v.cluster[1],
                     v.cluster[2], literal(v.dynamic_shared), literal(v.workspace), v.reads_c,
-                    joined(v.arguments, described));
+                    joined(v.epilogue, describe), joined(v.arguments, describe));
 }
 
 // As the manifest has it.

@@ -1,6 +1,7 @@
 #include "core/operands.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace kzoo {
@@ -89,7 +90,67 @@ std::uint64_t parameter_of(data::content inside, const problem& p, bool is_b) {
   return static_cast<std::uint64_t>(p.data.what == fill::uneven && is_b ? -number : number);
 }
 
+// What an operand of the epilogue holds: as A and B, integers where sums are to be exact.
+data::content content_of_named(const problem& p) {
+  using enum data::content;
+  switch (p.data.what) {
+    case fill::integers:
+    case fill::signs:
+    case fill::probe:
+    case fill::probe_b:
+      return integers;
+    case fill::zeros:
+      return zeros;
+    case fill::ones:
+      return ones;
+    default:
+      return uniform;
+  }
+}
+
+data::matrix stored(const epilogue_stage& stage, const problem& p) {
+  data::matrix x{stage.type, content_of_named(p), 1, p.n, p.n, 0};
+  if (x.type == 0) x.type = adds(stage.what) ? p.dtype.c : KZOO_F32;
+  constexpr std::int64_t kAfterC = 3;
+  x.key = data::hash(p.seed, kAfterC + static_cast<std::int64_t>(stage.what));
+  if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
+    x.rows = p.m;
+    x.cols = x.ld = 1;
+  } else if (stage.what == stage_kind::residual) {
+    x.rows = p.m;
+    x.ld = p.n + 4 * p.padding;
+    x.count = p.batch;
+    if (p.batch > 1) x.stride = p.m * x.ld + 4 * p.batch_padding;
+  }
+  return x;
+}
+
+void add_epilogue(const problem& p, kzoo_problem& abi) {
+  for (const named_operand& operand : named_operands(p)) {
+    const data::matrix& x = operand.stored;
+    kzoo_operand& to = abi.operands[abi.operand_count++];
+    operand.name.copy(to.name, sizeof to.name - 1);
+    to.type = x.type;
+    to.rows = x.rows;
+    to.cols = x.cols;
+    to.ld = x.ld;
+    to.stride = x.stride;
+  }
+  std::uint32_t next = 0;
+  for (const epilogue_stage& stage : p.epilogue) {
+    const std::uint32_t operand = has_operand(stage.what) ? next++ : 0;
+    abi.epilogue[abi.stage_count++] = {stage_kind_of(stage.what), operand, stage.low, stage.high};
+  }
+}
+
 }  // namespace
+
+std::vector<named_operand> named_operands(const problem& p) {
+  std::vector<named_operand> all;
+  for (const epilogue_stage& stage : p.epilogue)
+    if (has_operand(stage.what)) all.push_back({stage_name(stage.what), stored(stage, p)});
+  return all;
+}
 
 operands operands_of(const problem& p) {
   const contents inside = contents_of(p);
@@ -110,6 +171,36 @@ operands operands_of(const problem& p) {
           matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1, p.count_b(),
                  p.stride_b()),
           matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2, p.batch, p.stride_c())};
+}
+
+kzoo_problem to_abi(const problem& p) {
+  kzoo_problem abi = {};
+  abi.struct_size = sizeof abi;
+  abi.m = p.m;
+  abi.n = p.n;
+  abi.k = p.k;
+  abi.lda = p.lda();
+  abi.ldb = p.ldb();
+  abi.ldc = p.ldc();
+  abi.type_a = p.dtype.a;
+  abi.type_b = p.dtype.b;
+  abi.type_c = p.dtype.c;
+  abi.layout_a = is_a_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  abi.layout_b = is_b_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  abi.layout_c = KZOO_ROW_MAJOR;
+  abi.alpha = p.alpha;
+  abi.beta = p.beta;
+  abi.alignment = kMatrixAlignment;
+  if (p.scale_a != 1) abi.scale_a = p.scale_a;
+  if (p.scale_b != 1) abi.scale_b = p.scale_b;
+  if (p.batch > 1) {
+    abi.batch = p.batch;
+    abi.stride_a = p.stride_a();
+    abi.stride_b = p.stride_b();
+    abi.stride_c = p.stride_c();
+  }
+  add_epilogue(p, abi);
+  return abi;
 }
 
 std::int64_t most_terms(const problem& p) {

@@ -1,10 +1,12 @@
 #pragma once
-// The three matrices of a problem as they are stored, in the terms of data/matrix.hpp.
+// The matrices of a problem as they are stored, in the terms of data/matrix.hpp.
 
 #include "core/problem.hpp"
 #include "data/matrix.hpp"
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace kzoo {
 
@@ -15,6 +17,17 @@ struct operands {
 // With beta = 0 all of C is poison: an element that still holds it was not written, and reading one
 // turns the result into NaN.
 operands operands_of(const problem& p);
+
+// One that a problem has beside A, B and C.
+struct named_operand {
+  std::string_view name;  // "bias": a literal
+  data::matrix stored;    // a vector of N is one row, one of M one column
+};
+// Those of the epilogue, in its order.
+std::vector<named_operand> named_operands(const problem& p);
+
+// The problem in the form in which plugins receive it.
+kzoo_problem to_abi(const problem& p);
 
 // How many products of an element of C can be other than 0: K, or fewer where A or B is sparse at
 // any K, so that its integers are exact at any.

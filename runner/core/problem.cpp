@@ -135,41 +135,13 @@ std::string problem_details(const problem& p) {
     details += fmt::format(" batch_shared={}", shared_name(p.batch_shared));
   if (p.alpha != usual.alpha) details += fmt::format(" alpha={}", p.alpha);
   if (p.beta != usual.beta) details += fmt::format(" beta={}", p.beta);
+  if (!p.epilogue.empty()) details += fmt::format(" epilogue=\"{}\"", epilogue_name(p.epilogue));
   if (p.scale_a != usual.scale_a) details += fmt::format(" scale_a={}", p.scale_a);
   if (p.scale_b != usual.scale_b) details += fmt::format(" scale_b={}", p.scale_b);
   if (p.padding != usual.padding) details += fmt::format(" padding={}", p.padding);
   if (p.data != default_fill(p.dtype)) details += fmt::format(" fill={}", filling_name(p.data));
   if (p.seed != usual.seed) details += fmt::format(" seed={}", p.seed);
   return details;
-}
-
-kzoo_problem to_abi(const problem& p) {
-  kzoo_problem abi = {};
-  abi.struct_size = sizeof abi;
-  abi.m = p.m;
-  abi.n = p.n;
-  abi.k = p.k;
-  abi.lda = p.lda();
-  abi.ldb = p.ldb();
-  abi.ldc = p.ldc();
-  abi.type_a = p.dtype.a;
-  abi.type_b = p.dtype.b;
-  abi.type_c = p.dtype.c;
-  abi.layout_a = is_a_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
-  abi.layout_b = is_b_transposed(p.layout) ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
-  abi.layout_c = KZOO_ROW_MAJOR;
-  abi.alpha = p.alpha;
-  abi.beta = p.beta;
-  abi.alignment = kMatrixAlignment;
-  if (p.scale_a != 1) abi.scale_a = p.scale_a;
-  if (p.scale_b != 1) abi.scale_b = p.scale_b;
-  if (p.batch > 1) {
-    abi.batch = p.batch;
-    abi.stride_a = p.stride_a();
-    abi.stride_b = p.stride_b();
-    abi.stride_c = p.stride_c();
-  }
-  return abi;
 }
 
 }  // namespace kzoo

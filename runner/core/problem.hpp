@@ -1,6 +1,8 @@
 #pragma once
 // A GEMM problem: shape, element type, layout, leading dimensions, alpha, beta and data.
 
+#include "core/epilogue.hpp"
+
 #include <kzoo/abi.h>
 #include <kzoo/layout.hpp>
 #include <kzoo/type_names.hpp>
@@ -143,9 +145,9 @@ inline constexpr std::int64_t kLargestDimension = 1048576;
 inline constexpr std::int64_t kMostPadding = 65536;
 inline constexpr std::int64_t kMostProducts = 65536;  // of a batch
 
-// C = alpha A B + beta C, A is m x k, B is k x n, C is m x n. C is row-major; the layout says which
-// of A and B are transposed in memory. A batch is many such products of one shape, each of whose
-// matrices starts a stride after that of the product before.
+// C = alpha A B + beta C, or what an epilogue makes of it; A is m x k, B is k x n, C is m x n. C is
+// row-major; the layout says which of A and B are transposed in memory. A batch is many such
+// products of one shape, each of whose matrices starts a stride after that of the product before.
 struct problem {
   std::int64_t m = 256, n = 256, k = 256;
   element_types dtype{};
@@ -160,6 +162,7 @@ struct problem {
   // Elements between the A of one product and the next; twice that of B, three times of C.
   std::int64_t batch_padding = 0;
   shared_operand batch_shared = shared_operand::none;
+  stage_list epilogue{};  // of results of f32, f16 and bf16
 
   std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }
   std::int64_t ldb() const { return (is_b_transposed(layout) ? k : n) + 2 * padding; }
@@ -194,8 +197,5 @@ std::string shape_name(const problem& p);
 std::string problem_name(const problem& p);
 // What it says after shape and type: " nt batch=2", or "".
 std::string problem_details(const problem& p);
-
-// The problem in the form in which plugins receive it.
-kzoo_problem to_abi(const problem& p);
 
 }  // namespace kzoo

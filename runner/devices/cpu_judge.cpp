@@ -77,10 +77,18 @@ weighted_row weigh(const product_check& check, const std::vector<std::int64_t>& 
   return with_norm(sum);
 }
 
+bool is_right(const product_check& check, const element_sum& products, std::int64_t row,
+              std::int64_t col, const void* output) {
+  const data::matrix& c = check.of.c;
+  const double got = data::decode(c.type, word_at(output, c, data::index_of(c, row, col)));
+  return reference::is_element_right(check, products, reference::start_of(check, row, col), got,
+                                     row, col);
+}
+
 // Of `count` columns from `first` on.
 std::int64_t wrong_elements_of(const product_check& check, std::int64_t row, std::int64_t first,
                                std::int64_t count, const void* output) {
-  const data::matrix &a = check.of.a, &b = check.of.b, &c = check.of.c;
+  const data::matrix &a = check.of.a, &b = check.of.b;
   const std::int64_t product = row / check.m;
   std::vector<element_sum> sums(static_cast<std::size_t>(count));
   for (std::int64_t k = 0; k < check.k; ++k) {
@@ -91,13 +99,50 @@ std::int64_t wrong_elements_of(const product_check& check, std::int64_t row, std
           reference::generated_element(b, b.count == 1 ? 0 : product, k, first + i));
   }
   std::int64_t wrong = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    const std::int64_t index = data::index_of(c, row, first + i);
-    const double got = data::decode(c.type, word_at(output, c, index));
-    const double c0 = reference::start_of(check, row, first + i);
-    wrong += reference::is_element_right(check, sums[std::size_t(i)], c0, got) ? 0 : 1;
-  }
+  for (std::int64_t i = 0; i < count; ++i)
+    wrong += is_right(check, sums[std::size_t(i)], row, first + i, output) ? 0 : 1;
   return wrong;
+}
+
+// All rows by their weighted sums.
+void judge_rows(const void* buffer, const product_check& check, std::uint64_t key,
+                product_findings& found) {
+  const data::matrix& c = check.of.c;
+  std::vector<std::int64_t> weights;
+  weights.reserve(static_cast<std::size_t>(check.n));
+  for (std::int64_t col = 0; col < check.n; ++col) weights.push_back(reference::weight(key, col));
+  const std::vector<weighted_row> b = weigh_b(check, weights);
+  const std::int64_t rows = check.batch * check.m;
+  auto is_wrong = for_rows<char>(rows);
+  for_each_row(rows, check.n + check.k, [&](std::int64_t row) {
+    const weighted_row got = weigh(check, weights, [&](std::int64_t col) {
+      return data::decode(c.type, word_at(buffer, c, data::index_of(c, row, col)));
+    });
+    const weighted_row start = weigh(
+        check, weights, [&](std::int64_t col) { return reference::start_of(check, row, col); });
+    is_wrong[std::size_t(row)] =
+        reference::is_row_right(check, row_of_product(check, row, b), start, got) ? 0 : 1;
+  });
+  for (std::int64_t row = 0; row < rows; ++row) {
+    if (is_wrong[std::size_t(row)] == 0) continue;
+    if (found.wrong_rows++ == 0) found.row = row;
+  }
+}
+
+// One element of each part of C.
+void judge_elements(const void* buffer, const product_check& check, std::uint64_t key,
+                    product_findings& found) {
+  const std::int64_t count = reference::drawn_elements(check);
+  auto is_wrong = for_rows<char>(count);
+  for_each_row(count, check.k, [&](std::int64_t i) {
+    const data::coordinates at = reference::draw_element(check, key, i);
+    is_wrong[std::size_t(i)] =
+        is_right(check, reference::sum_products(check, at, 0, 1), at.row, at.col, buffer) ? 0 : 1;
+  });
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (is_wrong[std::size_t(i)] == 0) continue;
+    if (found.wrong_elements++ == 0) found.row = reference::draw_element(check, key, i).row;
+  }
 }
 
 }  // namespace
@@ -123,28 +168,12 @@ data::reading read_all(const void* buffer, const data::matrix& x) {
 }
 
 product_findings judge_product(const void* buffer, const product_check& check, std::uint64_t key) {
-  const data::matrix& c = check.of.c;
   product_findings found;
-  found.c = read_all(buffer, c);
-  std::vector<std::int64_t> weights;
-  weights.reserve(static_cast<std::size_t>(check.n));
-  for (std::int64_t col = 0; col < check.n; ++col) weights.push_back(reference::weight(key, col));
-  const std::vector<weighted_row> b = weigh_b(check, weights);
-  const std::int64_t rows = check.batch * check.m;
-  auto is_wrong = for_rows<char>(rows);
-  for_each_row(rows, check.n + check.k, [&](std::int64_t row) {
-    const weighted_row got = weigh(check, weights, [&](std::int64_t col) {
-      return data::decode(c.type, word_at(buffer, c, data::index_of(c, row, col)));
-    });
-    const weighted_row start = weigh(
-        check, weights, [&](std::int64_t col) { return reference::start_of(check, row, col); });
-    is_wrong[std::size_t(row)] =
-        reference::is_row_right(check, row_of_product(check, row, b), start, got) ? 0 : 1;
-  });
-  for (std::int64_t row = 0; row < rows; ++row) {
-    if (is_wrong[std::size_t(row)] == 0) continue;
-    if (found.wrong_rows++ == 0) found.row = row;
-  }
+  found.c = read_all(buffer, check.of.c);
+  if (check.after.count == 0)
+    judge_rows(buffer, check, key, found);
+  else
+    judge_elements(buffer, check, key, found);
   constexpr std::int64_t kColumns = 128;  // of a block
   const std::int64_t blocks = (check.n + kColumns - 1) / kColumns;
   const reference::whole_rows whole = reference::draw_rows(check, key);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <stdexcept>
 
 namespace kzoo::experiment {
 namespace {
@@ -102,6 +103,21 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
                              types_name(*unscaled)));
 }
 
+void read_epilogues(table_reader& keys, problem_set& set) {
+  keys.read_list("epilogue", set.epilogues, read_epilogue);
+  const auto has_none = [](const element_types& types) {
+    return is_integer(types) || types.c == KZOO_F64;
+  };
+  const auto without = std::ranges::find_if(set.dtypes, has_none);
+  const bool is_asked_for =
+      std::ranges::any_of(set.epilogues, [](const stage_list& e) { return !e.empty(); });
+  if (is_asked_for && without != set.dtypes.end())
+    keys.find("epilogue")
+        ->error(fmt::format(
+            "epilogues are for results of f32, f16 and bf16, and dtype {} is none of them",
+            types_name(*without)));
+}
+
 void read_batch(table_reader& keys, problem_set& set) {
   keys.read_list("batch", set.batch, integer_in(1, kMostProducts));
   keys.read_list("batch_padding", set.batch_padding,
@@ -123,7 +139,7 @@ double combinations(const problem_set& s) {
   double count = 1;
   for (std::size_t n :
        {s.dtypes.size(), s.layouts.size(), s.shapes.size(), s.batch.size(), s.batch_padding.size(),
-        s.batch_shared.size(), s.alpha.size(), s.beta.size(), s.padding.size()})
+        s.batch_shared.size(), s.alpha.size(), s.beta.size(), s.epilogues.size(), s.padding.size()})
     count *= static_cast<double>(n);
   return count;
 }
@@ -159,6 +175,19 @@ words<layout> layout_words() {
   return result;
 }
 
+std::optional<stage_list> read_epilogue(const value& v) {
+  if (const auto* name = v.get<std::string>()) {
+    try {
+      return epilogue_from_name(*name);
+    } catch (const std::invalid_argument& fault) {
+      v.report.error(v.content.where, fmt::format("epilogue: {}", fault.what()));
+      return {};
+    }
+  }
+  v.expected("the stages of an epilogue, as in \"bias + relu\"");
+  return {};
+}
+
 problem_set read_problem(table_reader& keys, const location& where) {
   problem_set set;
   set.where = where;
@@ -175,6 +204,7 @@ problem_set read_problem(table_reader& keys, const location& where) {
   if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
   read_scale(keys, "scale_a", set.dtypes, set.scale_a);
   read_scale(keys, "scale_b", set.dtypes, set.scale_b);
+  read_epilogues(keys, set);
   read_batch(keys, set);
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
   keys.read("fill", set.data, read_fill);
@@ -237,13 +267,15 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
           for (const batching& batch : batchings(s))
             for (const double alpha : s.alpha)
               for (const double beta : s.beta)
-                for (const std::int64_t padding : s.padding) {
-                  const filling data = s.data.value_or(default_fill(dtype));
-                  const problem p{m,         n,         k,           dtype,         alpha,
-                                  beta,      data,      padding,     s.seed,        given,
-                                  s.scale_a, s.scale_b, batch.count, batch.padding, batch.shared};
-                  if (seen.insert(p).second) result.push_back(p);
-                }
+                for (const stage_list& after : s.epilogues)
+                  for (const std::int64_t padding : s.padding) {
+                    const filling data = s.data.value_or(default_fill(dtype));
+                    const problem p{m,         n,         k,           dtype,         alpha,
+                                    beta,      data,      padding,     s.seed,        given,
+                                    s.scale_a, s.scale_b, batch.count, batch.padding, batch.shared,
+                                    after};
+                    if (seen.insert(p).second) result.push_back(p);
+                  }
   return result;
 }
 

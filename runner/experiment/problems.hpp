@@ -13,6 +13,9 @@ namespace kzoo::experiment {
 words<element_types> type_words();
 words<layout> layout_words();
 
+// "bias + relu".
+std::optional<stage_list> read_epilogue(const value& v);
+
 struct problem_set {
   location where;
   std::vector<extents> shapes;
@@ -23,6 +26,7 @@ struct problem_set {
   std::vector<std::int64_t> padding = {0};
   std::optional<filling> data;  // absent: default_fill of each dtype
   std::uint64_t seed = 1;
+  std::vector<stage_list> epilogues = {{}};
   double scale_a = 1.0, scale_b = 1.0;
   std::vector<std::int64_t> batch = {1}, batch_padding = {0};
   std::vector<shared_operand> batch_shared = {shared_operand::none};
@@ -37,8 +41,8 @@ std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostic
 std::vector<extents> distinct_shapes(const std::vector<problem_set>& sets);
 
 // Every combination, each once: sets in order, then dtype, layout, shape, batch and what
-// follows it, alpha, beta, padding. What says how a batch is stored does not count for one product.
-// More than kMostProblems are an error in `report`, and then nothing is expanded.
+// follows it, alpha, beta, epilogue, padding. What says how a batch is stored does not count for
+// one product. More than kMostProblems are an error in `report`, and then nothing is expanded.
 std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnostics& report);
 
 }  // namespace kzoo::experiment

@@ -1,5 +1,6 @@
 #include "manifest/values.hpp"
 
+#include "core/epilogue.hpp"
 #include "core/kernel_id.hpp"
 #include "os/printable.hpp"
 
@@ -68,10 +69,20 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, fits);
 }
 
-// ", map_a, map_b"
-std::string map_names(const std::vector<tensor_map>& maps) {
+// The operands' names, without the stages that have none.
+std::vector<std::string> operand_names(const std::vector<epilogue_stage>& epilogue) {
+  std::vector<std::string> names;
+  for (const epilogue_stage& stage : epilogue)
+    if (!stage.operand.empty()) names.push_back(stage.operand);
+  return names;
+}
+
+// ", map_a, map_b, bias"
+std::string other_names(const std::vector<tensor_map>& maps,
+                        const std::vector<std::string>& operands) {
   std::string names;
   for (const tensor_map& map : maps) names += ", " + map.name;
+  for (const std::string& operand : operands) names += ", " + operand;
   return names;
 }
 
@@ -106,6 +117,7 @@ std::optional<std::string> expression_text(const value& v, std::int64_t least, s
 }
 
 std::optional<argument> read_argument(const value& v, const std::vector<tensor_map>& maps,
+                                      const std::vector<epilogue_stage>& epilogue,
                                       number_type usual) {
   argument result;
   std::optional<number_type> type;
@@ -127,15 +139,26 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
 
   const auto word = std::ranges::find(kWords, text, [](const auto& w) { return w.first; });
   const auto map = std::ranges::find(maps, text, &tensor_map::name);
+  const std::vector<std::string> operands = operand_names(epilogue);
+  const auto operand = std::ranges::find(operands, text);
   if (word != kWords.end()) {
     result.kind = word->second;
   } else if (map != maps.end()) {
     result.kind = argument_kind::tensor_map;
     result.map = static_cast<std::size_t>(map - maps.begin());
+  } else if (operand != operands.end()) {
+    result.kind = argument_kind::operand;
+    result.map = static_cast<std::size_t>(operand - operands.begin());
   } else if (is_name(text) && std::ranges::find(kVariables, text) == kVariables.end()) {
-    v.error(fmt::format("unknown name {} (known: {}, {}{}, and expressions of the sizes)",
+    const auto is_operand = [&](stage_kind kind) {
+      return has_operand(kind) && stage_name(kind) == text;
+    };
+    v.error(fmt::format("unknown name {} (known: {}, {}{}, and expressions of the sizes){}",
                         input::in_quotes(text, '\''), fmt::join(kWords | std::views::keys, ", "),
-                        fmt::join(kVariables, ", "), map_names(maps)));
+                        fmt::join(kVariables, ", "), other_names(maps, operands),
+                        std::ranges::any_of(kStageKinds, is_operand)
+                            ? fmt::format("; a kernel has it with epilogue = \"{}\"", text)
+                            : ""));
     return {};
   } else {
     result.kind = argument_kind::value;

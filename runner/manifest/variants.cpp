@@ -38,6 +38,15 @@ void read_dim3(table_reader& keys, const char* key, const T& one, std::array<T, 
   std::ranges::copy(sizes, out.begin());
 }
 
+std::vector<epilogue_stage> stages_of(const stage_list& epilogue) {
+  std::vector<epilogue_stage> stages;
+  for (const kzoo::epilogue_stage& stage : epilogue) {
+    stages.push_back({stage_kind_of(stage.what), "", stage.type, stage.low, stage.high});
+    if (has_operand(stage.what)) stages.back().operand = stage_name(stage.what);
+  }
+  return stages;
+}
+
 // What both the file itself and each [[variant]] may say.
 class variant_reader {
  public:
@@ -67,11 +76,15 @@ class variant_reader {
     keys.read("reads_c", launch.reads_c, experiment::flag);
     keys.read("nondeterministic", launch.nondeterministic, experiment::flag);
     const number_type usual = is_source_ ? number_type::i64 : number_type::i32;
+    stage_list epilogue;
+    keys.read("epilogue", epilogue, experiment::read_epilogue);
+    if (keys.find("epilogue")) launch.epilogue = stages_of(epilogue);
     if (const auto found = keys.find("arguments")) {
       v.arguments_at = found->content.where;
       launch.arguments.clear();
-      keys.read_list("arguments", launch.arguments,
-                     [&](const value& text) { return read_argument(text, maps_, usual); });
+      keys.read_list("arguments", launch.arguments, [&](const value& text) {
+        return read_argument(text, maps_, launch.epilogue, usual);
+      });
     }
   }
 

@@ -1,6 +1,7 @@
 #include "reference/diagnosis.hpp"
 
 #include "data/contents.hpp"
+#include "reference/epilogue.hpp"
 #include "reference/formula.hpp"
 #include "reference/tolerance.hpp"
 
@@ -76,6 +77,7 @@ class cause_search {
       : problem_(t.of()),
         operands_(operands_of(problem_)),
         scalars_(held_scalars(problem_)),
+        epilogue_(problem_),
         tolerance_(problem_, declared),
         all_zero_(found.nonzero == 0) {
     for (const wrong_element& s : found.wrong_samples) {
@@ -92,25 +94,88 @@ class cause_search {
   std::string cause() const {
     if (samples_.empty()) return "";
     for (const auto test :
-         {&cause_search::other_scalars, &cause_search::other_factors, &cause_search::other_product,
-          &cause_search::other_fp8, &cause_search::inputs_rounded, &cause_search::narrow_sums,
-          &cause_search::terms_dropped, &cause_search::one_term}) {
+         {&cause_search::other_epilogue, &cause_search::other_scalars, &cause_search::other_factors,
+          &cause_search::other_product, &cause_search::other_fp8, &cause_search::inputs_rounded,
+          &cause_search::narrow_sums, &cause_search::terms_dropped, &cause_search::one_term}) {
       if (std::string found = (this->*test)(); !found.empty()) return found;
     }
     return "";
   }
 
  private:
-  bool fits(const sample& s, const scalars& with, const sum& products) const {
-    const double value = combine(problem_.dtype.c, with, products.value, s.c0);
+  // Whether it is `f`, which an epilogue has made of alpha A B + beta C0.
+  bool is_as(const sample& s, const scalars& with, const sum& products,
+             const finished_element& f) const {
     const double size = std::abs(with.alpha) * products.magnitude;
-    return std::abs(s.got - value) <=
-           tolerance_.allowed({std::abs(value), size + std::abs(with.beta * s.c0), size});
+    return std::abs(s.got - f.value) <=
+           tolerance_.allowed(
+               {std::abs(f.value), size + std::abs(with.beta * s.c0), size, f.gain, f.extra});
+  }
+  finished_element finish(const sample& s, const applied_epilogue& how, double value) const {
+    return finished(how, value, s.product * problem_.m + s.at.row, s.at.col);
+  }
+  double unfinished(const sample& s, const scalars& with, const sum& products) const {
+    return combine(problem_.dtype.c, with, products.value, s.c0);
+  }
+  bool fits(const sample& s, const scalars& with, const sum& products) const {
+    return is_as(s, with, products, finish(s, epilogue_, unfinished(s, with, products)));
   }
   template <class Products>
   bool all_fit(const Products& products) const {
     return std::all_of(samples_.begin(), samples_.end(),
                        [&](const sample& s) { return fits(s, scalars_, products(s)); });
+  }
+
+  // `finish_as(sample, alpha A B)` explains all samples.
+  template <class FinishAs>
+  bool all_are(const FinishAs& finish_as) const {
+    return std::ranges::all_of(samples_, [&](const sample& s) {
+      const sum products = dot(s.a, s.b);
+      return is_as(s, scalars_, products, finish_as(s, products.value));
+    });
+  }
+
+  std::string other_epilogue() const {
+    const auto [alpha, beta] = scalars_;
+    if (epilogue_.count == 0) return "";
+    const auto all_finished_by = [&](const applied_epilogue& how) {
+      return all_are([&, a = alpha, b = beta](const sample& s, double ab) {
+        return finish(s, how, a * ab + b * s.c0);
+      });
+    };
+    applied_epilogue other = epilogue_;
+    other.count = 0;
+    if (all_finished_by(other)) return "the epilogue is left out";
+    for (int i = 0; i < epilogue_.count; ++i) {
+      other = epilogue_;
+      const auto at = other.stages.begin() + i;
+      std::copy(at + 1, other.stages.begin() + other.count--, at);
+      const stage_kind what = epilogue_.stages[std::size_t(i)].what;
+      if (all_finished_by(other)) return fmt::format("{} is left out", stage_name(what));
+      other = epilogue_;
+      if (what != stage_kind::gelu && what != stage_kind::gelu_tanh) continue;
+      const bool by_erf = what == stage_kind::gelu;
+      other.stages[std::size_t(i)].what = by_erf ? stage_kind::gelu_tanh : stage_kind::gelu;
+      if (all_finished_by(other))
+        return fmt::format("GELU is computed by {}, not by {}", by_erf ? "tanh" : "erf",
+                           by_erf ? "erf" : "tanh");
+    }
+    other = epilogue_;
+    std::reverse(other.stages.begin(), other.stages.begin() + other.count);
+    if (all_finished_by(other)) return "the stages of the epilogue are applied in reverse order";
+    const auto with_factor = [](finished_element f, double factor, double more) {
+      return finished_element{factor * f.value + more, std::abs(factor) * f.gain,
+                              std::abs(factor) * f.extra};
+    };
+    if (all_are([&, a = alpha, b = beta](const sample& s, double ab) {
+          return with_factor(finish(s, epilogue_, a * ab), 1, b * s.c0);
+        }))
+      return "the epilogue is applied before beta C is added";
+    if (all_are([&, a = alpha, b = beta](const sample& s, double ab) {
+          return with_factor(finish(s, epilogue_, ab), a, b * s.c0);
+        }))
+      return "the epilogue is applied before alpha";
+    return "";
   }
 
   std::string other_scalars() const {
@@ -337,6 +402,7 @@ class cause_search {
   const problem problem_;
   const operands operands_;
   const scalars scalars_;
+  const applied_epilogue epilogue_;
   const tolerance tolerance_;
   const bool all_zero_;
   std::vector<sample> samples_;
@@ -348,9 +414,10 @@ double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
   const operands o = operands_of(p);
   const scalars s = held_scalars(p);
   const std::int64_t product = row / p.m;
-  return combine(p.dtype.c, s,
-                 dot(row_of(o.a, product, row % p.m), column_of(o.b, product, col)).value,
-                 initial_c(o, s, row, col));
+  const double unfinished = combine(
+      p.dtype.c, s, dot(row_of(o.a, product, row % p.m), column_of(o.b, product, col)).value,
+      initial_c(o, s, row, col));
+  return finished(applied_epilogue(p), unfinished, row, col).value;
 }
 
 std::string likely_cause(const expected_result& t, kzoo_precision declared, const scanned& found) {

@@ -39,6 +39,7 @@ expected_result::expected_result(const problem& p, double max_products, std::uin
     : problem_(p),
       operands_(operands_of(p)),
       scalars_(held_scalars(p)),
+      epilogue_(p),
       rows_(choose_rows(p.all_rows(), rows_of(p, max_products), key, also)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
@@ -50,10 +51,16 @@ expected_result::expected_result(const problem& p, double max_products, std::uin
     return;
   }
   if (s.alpha != 0.0) add_products(o, rows_, value_, products_);
+  const bool has_epilogue = !p.epilogue.empty();
+  if (has_epilogue) unfinished_.resize(count);
   for_each_block(std::int64_t(rows_.size()), [&](std::int64_t r) {
+    const std::int64_t row = rows_[std::size_t(r)];
     for (std::int64_t col = 0; col < p.n; ++col) {
       const std::size_t i = at(std::size_t(r), col);
-      value_[i] = combine(p.dtype.c, s, value_[i], initial_c(o, s, rows_[std::size_t(r)], col));
+      value_[i] = combine(p.dtype.c, s, value_[i], initial_c(o, s, row, col));
+      if (!has_epilogue) continue;
+      unfinished_[i] = value_[i];
+      value_[i] = finished(epilogue_, value_[i], row, col).value;
     }
   });
 }
@@ -69,7 +76,10 @@ std::int64_t expected_result::rows_of(const problem& p, double max_products) {
 sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {
   const double products = std::abs(scalars_.alpha) * products_[at(r, col)];
   const double c0 = initial_c(operands_, scalars_, rows_[r], col);
-  return {std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
+  const sizes of{std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
+  if (unfinished_.empty()) return of;
+  const auto [value, gain, extra] = finished(epilogue_, unfinished_[at(r, col)], rows_[r], col);
+  return {of.value, of.sum, of.products, gain, extra};
 }
 
 }  // namespace kzoo::reference

@@ -4,6 +4,7 @@
 
 #include "core/operands.hpp"
 #include "core/problem.hpp"
+#include "reference/epilogue.hpp"
 #include "reference/formula.hpp"
 
 #include <cstddef>
@@ -12,9 +13,11 @@
 
 namespace kzoo::reference {
 
-// The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the bound of tolerance.hpp.
+// The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the bound of tolerance.hpp;
+// and what an epilogue makes of an error before it, `gain` times as much and `extra`.
 struct sizes {
   double value, sum, products;
+  double gain = 1, extra = 0;
 };
 
 // The expected result of one problem. Above max_products FMAs or kMaxElements elements only some
@@ -49,9 +52,11 @@ class expected_result {
   problem problem_;
   operands operands_;
   scalars scalars_;
+  applied_epilogue epilogue_;
   std::vector<std::int64_t> rows_;
   std::vector<double> value_;
-  std::vector<float> products_;  // |A||B|, without alpha: the product could be beyond fp32
+  std::vector<double> unfinished_;  // alpha A B + beta C0, where there is an epilogue
+  std::vector<float> products_;     // |A||B|, without alpha: the product could be beyond fp32
 };
 
 }  // namespace kzoo::reference

@@ -12,6 +12,7 @@ product_check::product_check(const problem& p, kzoo_precision declared)
       batch(p.batch),
       by(held_scalars(p)),
       within(p, declared),
+      after(p),
       integers(is_integer(p.dtype)),
       exact(false),
       exact_c(false),

@@ -15,6 +15,7 @@
 
 #include "core/operands.hpp"
 #include "data/digest.hpp"
+#include "reference/epilogue.hpp"
 #include "reference/formula.hpp"
 #include "reference/tolerance.hpp"
 
@@ -34,6 +35,7 @@ struct product_check {
   std::int64_t m, n, k, batch;
   scalars by;
   tolerance within;
+  applied_epilogue after;
   bool integers;    // i32 sums, which wrap
   bool exact;       // every partial sum is an integer that the declared sums hold
   bool exact_c;     // and the type of C holds each element
@@ -41,7 +43,7 @@ struct product_check {
   double root_k, root_n;
 };
 
-// What one judgement has found. Wrong elements are those of the rows that are compared whole.
+// What one judgement has found. Wrong elements are those that were compared one by one.
 struct product_findings {
   data::reading c;
   std::int64_t wrong_rows = 0, wrong_elements = 0;
@@ -134,8 +136,10 @@ constexpr void add_product(element_sum& sum, const product_check& check, double 
   sum.magnitude += magnitude(a * b);
 }
 
-constexpr bool is_element_right(const product_check& check, const element_sum& products, double c0,
-                                double got) {
+// `row`: of all products.
+KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const element_sum& products,
+                                          double c0, double got, std::int64_t row,
+                                          std::int64_t col) {
   if (check.integers) {
     const auto whole = [](double x) {
       return static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
@@ -144,11 +148,12 @@ constexpr bool is_element_right(const product_check& check, const element_sum& p
   }
   const double expected = check.by.alpha * products.value + check.by.beta * c0;
   const double of_products = magnitude(check.by.alpha) * products.magnitude;
-  const sizes of{magnitude(expected), of_products + magnitude(check.by.beta * c0), of_products};
-  const double allowed = check.within.allowed(of);
+  const double sums = of_products + magnitude(check.by.beta * c0);
+  const auto [value, gain, extra] = finished(check.after, expected, row, col);
+  const double allowed = check.within.allowed({magnitude(value), sums, of_products, gain, extra});
   // The sums here round as well, unless the bound says that they are exact.
-  const double own = allowed > 0 ? check.own_unit * (check.root_k + 4) * of.sum : 0.0;
-  return magnitude(got - expected) <= allowed + own;
+  const double own = allowed > 0 ? check.own_unit * (check.root_k + 4) * sums * gain : 0.0;
+  return magnitude(got - value) <= allowed + own;
 }
 
 // What op(x) of a product holds at (row, col): `element`, without a look at whether it is inside.
@@ -176,6 +181,38 @@ constexpr whole_rows draw_rows(const product_check& check, std::uint64_t key) {
   for (int i = 0; i < kWholeRows; ++i)
     rows[static_cast<std::size_t>(i)] = product * check.m + below(i + 1, check.m);
   return rows;
+}
+
+// Which elements of C are compared beside these rows, where there is an epilogue: one of each part
+// of kPart x kPart elements of a product.
+inline constexpr std::int64_t kPart = 32;
+constexpr std::int64_t parts(std::int64_t count) { return (count + kPart - 1) / kPart; }
+constexpr std::int64_t drawn_elements(const product_check& check) {
+  return check.after.count == 0 ? 0 : check.batch * parts(check.m) * parts(check.n);
+}
+constexpr data::coordinates draw_element(const product_check& check, std::uint64_t key,
+                                         std::int64_t index) {
+  const std::int64_t across = parts(check.n), down = parts(check.m);
+  const std::uint64_t random = data::hash(~key, index);
+  const auto within = [](std::int64_t part, std::int64_t count, std::uint64_t any) {
+    const std::int64_t first = part * kPart, left = count - first;
+    return first +
+           static_cast<std::int64_t>(any % static_cast<std::uint64_t>(left < kPart ? left : kPart));
+  };
+  const std::int64_t row = within(index / across % down, check.m, random >> 32);
+  return {index / across / down * check.m + row,
+          within(index % across, check.n, random & 0xffffffffu)};
+}
+// The products of every `step`-th k from `first` on, of one element.
+constexpr element_sum sum_products(const product_check& check, const data::coordinates& at,
+                                   std::int64_t first, std::int64_t step) {
+  const data::matrix &a = check.of.a, &b = check.of.b;
+  const std::int64_t product = at.row / check.m, row = at.row % check.m;
+  element_sum sum;
+  for (std::int64_t k = first; k < check.k; k += step)
+    add_product(sum, check, generated_element(a, a.count == 1 ? 0 : product, row, k),
+                generated_element(b, b.count == 1 ? 0 : product, k, at.col));
+  return sum;
 }
 
 }  // namespace kzoo::reference

@@ -50,7 +50,8 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   unit_ = sums.unit;
   exact_below_ = sums.exact_below;
   output_unit_ = out.unit > unit_ ? out.unit : 0.0;
-  rounds_twice_ = p.beta != 0.0;
+  finished_tiny_ = p.epilogue.empty() ? 0.0 : out.tiny;
+  rounds_twice_ = p.beta != 0.0 && p.epilogue.empty();
   const auto k = static_cast<double>(p.k);
   const double root_k = std::sqrt(k);
   per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);

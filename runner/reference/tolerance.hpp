@@ -26,6 +26,8 @@ namespace kzoo::reference {
 //                                          that type before beta C0 is added, as cuBLAS does
 //             + tiny                       half the smallest subnormal of that type, twice where
 //                                          beta C0 is a second term
+// An epilogue makes of the sum of all but the rounding of C what epilogue.hpp says, and C rounds
+// once, from fp32.
 // Data are zero-mean, so partial sums and the errors of inputs grow like random walks. A sequential
 // fp32 sum stays under 6 u S for every K; sums that are truncated, not rounded, at every fourth
 // term (tensor cores) need 0.6 u sqrt(K) S, and TF32 inputs half of kWalk. No error at all is
@@ -71,14 +73,15 @@ class tolerance {
 
   // Of one element.
   constexpr double allowed(const sizes& of) const {
-    if (of.sum == 0.0 && per_element_ == 0.0) return 0.0;
-    return exact_sums_ && of.sum < exact_below_ ? output_(of) : rounded_(of, 1.0);
+    if (of.sum == 0.0 && per_element_ == 0.0) return of.extra + output_(of);
+    if (exact_sums_ && of.sum < exact_below_) return of.extra + output_(of);
+    return of.gain * rounded_(of, 1.0) + of.extra + output_(of);
   }
   // The norm of what is allowed to the elements of a row, each times a weight: from the norms of
   // their magnitudes, and of the weights. `exact`: holds_exactly() says so of all of them.
   constexpr double allowed_of_row(const sizes& norms, double weights, bool exact) const {
     if (norms.sum == 0.0 && per_element_ == 0.0) return 0.0;
-    return exact ? output_(norms) : rounded_(norms, weights);
+    return exact ? output_(norms) : rounded_(norms, weights) + output_(norms);
   }
   // Whether sums of magnitudes up to this are exact.
   constexpr bool holds_exactly(double magnitudes) const {
@@ -98,11 +101,11 @@ class tolerance {
   void bound_norm_wise(const problem& p);
   constexpr double rounded_(const sizes& of, double elements) const {
     return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
-           per_product_ * of.products + (per_element_ + tiny_) * elements + output_(of);
+           per_product_ * of.products + (per_element_ + tiny_) * elements;
   }
   constexpr double output_(const sizes& of) const {
     const double rounded_before = rounds_twice_ ? of.value + (of.sum - of.products) : 0.0;
-    return output_unit_ * (of.value + rounded_before);
+    return output_unit_ * (of.value + rounded_before) + finished_tiny_;
   }
 
   double unit_ = kUnit, exact_below_ = 0;
@@ -110,6 +113,7 @@ class tolerance {
   double per_element_ = 0;  // of a bound that is the same for all elements
   double output_unit_ = 0;  // 0 where C is as wide as the accumulators
   double tiny_ = 0;
+  double finished_tiny_ = 0;  // of C after an epilogue, exact or not
   bool exact_sums_ = false;
   bool rounds_twice_ = false;  // to the type of C: A B, and the sum with beta C0
 };

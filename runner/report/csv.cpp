@@ -29,6 +29,7 @@ void add_problem(csv_line& l, const problem& p) {
   l.add("batch_shared", shared_name(p.batch_shared));
   l.number("alpha", p.alpha);
   l.number("beta", p.beta);
+  l.add("epilogue", epilogue_name(p.epilogue));
   l.number("scale_a", p.scale_a);
   l.number("scale_b", p.scale_b);
   l.number("padding", p.padding);

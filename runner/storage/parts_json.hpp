@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 namespace kzoo::storage {
@@ -23,6 +24,16 @@ inline constexpr as kFilling{
       const auto known = filling_from_name(f.text());
       if (!known) f.refuse("expected the name of a fill");
       to = *known;
+    }};
+
+inline constexpr as kEpilogue{
+    [](const stage_list& e) { return nlohmann::ordered_json(epilogue_name(e)); },
+    [](const field& f, stage_list& to) {
+      try {
+        to = epilogue_from_name(f.text());
+      } catch (const std::invalid_argument& fault) {
+        f.refuse(fault.what());
+      }
     }};
 
 void map(auto& io, is<problem> auto& p) {
@@ -37,6 +48,7 @@ void map(auto& io, is<problem> auto& p) {
   io("batch_shared", p.batch_shared, word(kSharedOperands, shared_name));
   io("alpha", p.alpha);
   io("beta", p.beta);
+  if (io.has("epilogue", !p.epilogue.empty())) io("epilogue", p.epilogue, kEpilogue);
   io("scale_a", p.scale_a);
   io("scale_b", p.scale_b);
   io.derived("lda", p.lda());

@@ -1,9 +1,11 @@
 // Declared in worker/prepared_kernel.hpp.
 
 #include "devices/random_key.hpp"
+#include "worker/plugin_calls.hpp"
 #include "worker/prepared_kernel.hpp"
 #include "worker/stopwatch.hpp"
 
+#include <list>
 #include <optional>
 
 namespace kzoo::worker {
@@ -29,24 +31,27 @@ double ms_of(const Work& work) {
 end_to_end_report prepared_kernel::end_to_end() {
   fill(fresh_seed());
   fill_late();
-  const std::vector<std::byte> a = on_host(backend_, *matrices_.a);
-  const std::vector<std::byte> b = on_host(backend_, *matrices_.b);
+  const std::vector<device_matrix*> inputs = this->inputs();
+  std::vector<std::vector<std::byte>> on_hosts;
+  for (const device_matrix* input : inputs) on_hosts.push_back(on_host(backend_, *input));
   std::vector<std::byte> c = on_host(backend_, *matrices_.c);
-  std::optional<device_memory> on_device_a, on_device_b, on_device_c, workspace;
+  std::list<device_memory> on_device;  // of the inputs
+  std::optional<device_memory> on_device_c, workspace;
   backend_.synchronize();
 
   end_to_end_report report;
   report.times.allocate_ms = ms_of([&] {
-    on_device_a.emplace(backend_, a.size());
-    on_device_b.emplace(backend_, b.size());
+    for (const std::vector<std::byte>& input : on_hosts)
+      on_device.emplace_back(backend_, input.size());
     on_device_c.emplace(backend_, c.size());
     if (workspace_bytes_ > 0) workspace.emplace(backend_, workspace_bytes_);
   });
   const auto send_c = [&] { backend_.copy_to_device(on_device_c->get(), c.data(), c.size()); };
   const bool c_is_input = matrices_.problem.beta != 0;
   report.times.to_device_ms = ms_of([&] {
-    backend_.copy_to_device(on_device_a->get(), a.data(), a.size());
-    backend_.copy_to_device(on_device_b->get(), b.data(), b.size());
+    auto to = on_device.begin();
+    for (const std::vector<std::byte>& input : on_hosts)
+      backend_.copy_to_device((to++)->get(), input.data(), input.size());
     if (c_is_input) send_c();
     backend_.synchronize();
   });
@@ -55,10 +60,13 @@ end_to_end_report prepared_kernel::end_to_end() {
   const auto first = [](const device_memory& memory, const device_matrix& like) {
     return static_cast<char*>(memory.get()) + like.offset_of_first();
   };
+  std::vector<const void*> given;
+  for (const device_memory& memory : on_device)
+    given.push_back(first(memory, *inputs[given.size()]));
+  const std::vector<const void*> others(given.begin() + 2, given.end());
   report.times.kernel_ms = ms_of([&] {
-    call_plugin({sizeof(kzoo_arguments), first(*on_device_a, *matrices_.a),
-                 first(*on_device_b, *matrices_.b), first(*on_device_c, *matrices_.c),
-                 workspace ? workspace->get() : nullptr, nullptr, nullptr});
+    call_plugin(arguments_of(given[0], given[1], first(*on_device_c, *matrices_.c),
+                             workspace ? workspace->get() : nullptr, others));
     backend_.synchronize();
   });
   report.times.to_host_ms =

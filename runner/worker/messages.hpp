@@ -14,13 +14,17 @@
 
 namespace kzoo::worker {
 
+struct input_changes {
+  data::changes seen;
+  // An element, by its index, that a kernel wrote to though it is now as it was; -1: none.
+  std::int64_t restored = -1;
+};
+
 // Memory that a kernel changed although it must not write there.
 struct changes {
-  data::changes a, b, c, workspace;  // of C: what is around it
+  std::vector<input_changes> inputs;  // A, B and those of named_operands()
+  data::changes c, workspace;         // of C: what is around it
   std::uint64_t workspace_bytes = 0;
-  // Elements of A and B, by their index, that a kernel wrote to though they are now as they were;
-  // -1: none.
-  std::int64_t restored_a = -1, restored_b = -1;
   std::int64_t between = 0;  // changed words between the allocations
 };
 

@@ -12,8 +12,10 @@ namespace kzoo {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(element_types, a, b, c)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(filling, what, parameter)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(epilogue_stage, what, type, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,
-                                   layout, scale_a, scale_b, batch, batch_padding, batch_shared)
+                                   layout, scale_a, scale_b, batch, batch_padding, batch_shared,
+                                   epilogue)
 
 }  // namespace kzoo
 
@@ -45,8 +47,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(launch, grid, block, dynamic_shared, static_s
 
 namespace kzoo::worker {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, a, b, c, workspace, workspace_bytes, restored_a,
-                                   restored_b, between)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(input_changes, seen, restored)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(changes, inputs, c, workspace, workspace_bytes, between)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_request, known, wanted, rows)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(output_report, digest, known, survey)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(judged_report, right, seed, row, wrong_rows, survey,

@@ -61,6 +61,18 @@ void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
   return instance;
 }
 
+kzoo_arguments arguments_of(const void* a, const void* b, void* c, void* workspace,
+                            const std::vector<const void*>& operands) {
+  return {.struct_size = sizeof(kzoo_arguments),
+          .a = a,
+          .b = b,
+          .c = c,
+          .workspace = workspace,
+          .stream = nullptr,
+          .launches = nullptr,
+          .operands = operands.empty() ? nullptr : operands.data()};
+}
+
 void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments) {
   reason_buffer reason;
   try {

@@ -63,6 +63,8 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p,
     matrices_.a = make(spec.a, "A");
     matrices_.b = make(spec.b, "B");
     matrices_.c = make(spec.c, "C");
+    for (const named_operand& other : named_operands(p))
+      matrices_.others.push_back(make(other.stored, other.name.data()));
     matrices_.problem = p;
     add_gap();  // before the workspace or the plugin's allocations
   }
@@ -116,6 +118,9 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
   put(matrices_.a, spec.a, 'a', "A");
   put(matrices_.b, spec.b, 'b', "B");
   put(matrices_.c, spec.c, 'c', "C");
+  auto other = matrices_.others.begin();
+  for (const named_operand& named : named_operands(p))
+    put(*other++, named.stored, 'o', named.name.data());
   if (workspace_ && move.find('w') != std::string::npos) {
     auto elsewhere = make_workspace();
     workspace_->refill();
@@ -164,6 +169,8 @@ devices::finished_run prepared_kernel::run_once(devices::start from, std::uint64
 }
 
 devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64_t()>& seed) {
+  std::vector<const void*> words;
+  for (const device_matrix* input : inputs()) words.push_back(input->words());
   return {.fill =
               [this, seed] {
                 fill(seed());
@@ -174,7 +181,13 @@ devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64
           .fill_between = [this] { fill_between(); },
           .output = matrices_.c->words(),
           .expected = [this] { return expected(); },
-          .inputs = {matrices_.a->words(), matrices_.b->words()}};
+          .inputs = words};
+}
+
+std::vector<device_matrix*> prepared_kernel::inputs() const {
+  std::vector<device_matrix*> all{matrices_.a.get(), matrices_.b.get()};
+  for (const auto& other : matrices_.others) all.push_back(other.get());
+  return all;
 }
 
 // As a problem has it: stored as a signed number.
@@ -183,18 +196,21 @@ std::uint64_t prepared_kernel::fresh_seed() { return devices::random_key() & INT
 void prepared_kernel::fill(std::uint64_t seed) {
   filled_.seed = seed;
   late_a_ = late_b_ = -1;
-  operands next = operands_of(filled_);
-  for (data::matrix* x : {&next.a, &next.b})
-    x->late_row = static_cast<std::int64_t>(data::hash(x->key, -1) %
-                                            static_cast<std::uint64_t>(data::all_rows(*x)));
-  matrices_.a->refill(next.a);
-  matrices_.b->refill(next.b);
+  const operands next = operands_of(filled_);
+  const auto put = [](device_matrix& to, data::matrix x) {
+    x.late_row = static_cast<std::int64_t>(data::hash(x.key, -1) %
+                                           static_cast<std::uint64_t>(data::all_rows(x)));
+    to.refill(x);
+  };
+  put(*matrices_.a, next.a);
+  put(*matrices_.b, next.b);
+  auto other = matrices_.others.begin();
+  for (const named_operand& named : named_operands(filled_)) put(**other++, named.stored);
   matrices_.c->refill(next.c);
 }
 
 void prepared_kernel::fill_late() {
-  matrices_.a->set_late_row();
-  matrices_.b->set_late_row();
+  for (device_matrix* input : inputs()) input->set_late_row();
 }
 
 void prepared_kernel::fill_between() {
@@ -287,16 +303,17 @@ void prepared_kernel::destroy_instance() {
 }
 
 void prepared_kernel::mark_redzones(bool out_of_bounds) {
-  for (device_matrix* x :
-       {matrices_.a.get(), matrices_.b.get(), matrices_.c.get(), workspace_.get()}) {
-    if (x != nullptr) x->mark_redzones(out_of_bounds);
-  }
+  for (device_matrix* input : inputs()) input->mark_redzones(out_of_bounds);
+  matrices_.c->mark_redzones(out_of_bounds);
+  if (workspace_) workspace_->mark_redzones(out_of_bounds);
 }
 
 void prepared_kernel::call_plugin() {
   mark_redzones(true);
-  call_plugin({sizeof(kzoo_arguments), matrices_.a->first(), matrices_.b->first(),
-               matrices_.c->first(), workspace_ ? workspace_->first() : nullptr, nullptr, nullptr});
+  std::vector<const void*> others;
+  for (const auto& other : matrices_.others) others.push_back(other->first());
+  call_plugin(arguments_of(matrices_.a->first(), matrices_.b->first(), matrices_.c->first(),
+                           workspace_ ? workspace_->first() : nullptr, others));
   mark_redzones(false);
 }
 
@@ -312,37 +329,39 @@ void prepared_kernel::call_plugin(kzoo_arguments arguments) {
 
 changes prepared_kernel::find_changes() {
   // C has been judged; what is left are its zones.
-  std::vector<devices::filled_buffer> buffers{{matrices_.a->words(), matrices_.a->spec()},
-                                              {matrices_.b->words(), matrices_.b->spec()}};
-  if (workspace_) buffers.push_back({workspace_->words(), workspace_->spec()});
-  const std::array<const device_matrix*, 4> all{matrices_.a.get(), matrices_.b.get(),
-                                                workspace_.get(), matrices_.c.get()};
-  for (const device_matrix* x : all)
-    if (x != nullptr) std::ranges::copy(x->zones(), std::back_inserter(buffers));
+  const std::vector<device_matrix*> read_only = inputs();
+  std::vector<const device_matrix*> all(read_only.begin(), read_only.end());
+  if (workspace_) all.push_back(workspace_.get());
+  std::vector<devices::filled_buffer> buffers;
+  for (const device_matrix* x : all) buffers.push_back({x->words(), x->spec()});
+  const std::size_t count = all.size();
+  all.push_back(matrices_.c.get());
+  for (const device_matrix* x : all) std::ranges::copy(x->zones(), std::back_inserter(buffers));
   std::ranges::copy(matrices_.poison, std::back_inserter(buffers));
   const std::vector<data::changes> each = backend_.find_changes(buffers);
-  std::span<const data::changes> rest = std::span(each).subspan(workspace_ ? 3 : 2);
+  std::span<const data::changes> rest = std::span(each).subspan(count);
   const auto with_zones = [&](const device_matrix& x, const data::changes& own) {
     const auto in_zones = rest.first(x.zones().size());
     rest = rest.subspan(in_zones.size());
     return x.with_zones(own, in_zones);
   };
   changes found;
-  found.a = with_zones(*matrices_.a, each[0]);
-  found.b = with_zones(*matrices_.b, each[1]);
+  for (std::size_t i = 0; i < read_only.size(); ++i) {
+    const data::changes own = with_zones(*read_only[i], each[i]);
+    found.inputs.push_back({own, restored(*read_only[i], own)});
+  }
   // A plugin may write to its workspace, but not to the redzones around it.
   if (workspace_) {
-    data::changes own = each[2];
+    data::changes own = each[read_only.size()];
     own.inside = 0;
     found.workspace = with_zones(*workspace_, own);
     found.workspace_bytes = workspace_bytes_;
   }
   found.c = with_zones(*matrices_.c, {});
   for (const data::changes& gap : rest) found.between += gap.inside + gap.outside;
-  found.restored_a = restored(*matrices_.a, found.a);
-  found.restored_b = restored(*matrices_.b, found.b);
   // The next variant must not run on modified inputs.
-  inputs_modified_ = inputs_modified_ || found.a.any() || found.b.any();
+  for (const input_changes& input : found.inputs)
+    inputs_modified_ = inputs_modified_ || input.seen.any();
   return found;
 }
 

@@ -37,8 +37,9 @@ class prepared_kernel {
   // problem are reused, unless a kernel modified them.
   void prepare(const kzoo_variant& variant, const problem& p, kzoo_precision declared);
   // Changes what the instance finds at its next run: the contents to those of `p`, which may differ
-  // in seed and fill only, and the address of each matrix in `move` ("abcw", w the workspace). The
-  // old memory is poisoned, and stays allocated until the next refill() or destroy().
+  // in seed and fill only, and the address of each matrix in `move` ("abcow", o all other operands,
+  // w the workspace). The old memory is poisoned, and stays allocated until the next refill() or
+  // destroy().
   void refill(const problem& p, const std::string& move);
   run_report run(const run_request& how);
   sample_report sample(const sample_request& how);
@@ -59,11 +60,14 @@ class prepared_kernel {
   struct matrices {
     kzoo::problem problem;
     std::unique_ptr<device_matrix> a, b, c;
-    std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
-    std::vector<devices::filled_buffer> poison;        // what they hold
+    std::vector<std::unique_ptr<device_matrix>> others;  // those of named_operands()
+    std::vector<std::unique_ptr<device_memory>> gaps;    // between them, poisoned
+    std::vector<devices::filled_buffer> poison;          // what they hold
   };
 
   void destroy_instance();
+  // A, B and the other operands.
+  std::vector<device_matrix*> inputs() const;
   void add_gap();
   std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);

@@ -65,9 +65,15 @@ class analysed_instance {
     add(spec.a, {.name = "A", .filled = true, .input = true}, to);
     add(spec.b, {.name = "B", .filled = true, .input = true}, to);
     add(spec.c, {.name = "C", .filled = sampled || p.beta != 0}, to);
+    for (const named_operand& other : named_operands(p))
+      others_.push_back(
+          add(other.stored, {.name = other.name.data(), .filled = true, .input = true}, to)
+              .first());
     const std::uint64_t bytes = variant.workspace_bytes(&variant, &abi, &device_.abi);
     if (bytes != 0)
-      add(worker::workspace_spec(bytes), {.name = "the workspace", .filled = sampled}, to);
+      workspace_ =
+          add(worker::workspace_spec(bytes), {.name = "the workspace", .filled = sampled}, to)
+              .first();
     instance_ = worker::create_instance(variant, abi, device_.abi);
   }
   ~analysed_instance() { variant_.destroy(&variant_, instance_); }
@@ -75,15 +81,13 @@ class analysed_instance {
   analysed_instance& operator=(const analysed_instance&) = delete;
 
   void run() {
-    worker::run_instance(
-        variant_, instance_,
-        {sizeof(kzoo_arguments), matrices_[0]->first(), matrices_[1]->first(),
-         matrices_[2]->first(), matrices_.size() > 3 ? matrices_[3]->first() : nullptr, nullptr,
-         nullptr});
+    worker::run_instance(variant_, instance_,
+                         worker::arguments_of(matrices_[0]->first(), matrices_[1]->first(),
+                                              matrices_[2]->first(), workspace_, others_));
   }
 
  private:
-  void add(const data::matrix& x, global_buffer buffer, collector& to) {
+  const worker::device_matrix& add(const data::matrix& x, global_buffer buffer, collector& to) {
     const auto& m =
         matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x, buffer.name));
     buffer.outer_begin = reinterpret_cast<std::uintptr_t>(m->words());
@@ -93,12 +97,15 @@ class analysed_instance {
     buffer.element_bytes = static_cast<unsigned>(type_size(x.type));
     if (matrices_.size() <= 3) buffer.row_bytes = std::uint64_t(x.ld) * buffer.element_bytes;
     to.add_global(buffer);
+    return *m;
   }
 
   const kzoo_variant& variant_;
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
-  std::vector<std::unique_ptr<worker::device_matrix>> matrices_;  // A, B, C, workspace
+  std::vector<std::unique_ptr<worker::device_matrix>> matrices_;  // A, B, C, the others, workspace
+  std::vector<const void*> others_;
+  void* workspace_ = nullptr;
   void* instance_ = nullptr;
 };
 

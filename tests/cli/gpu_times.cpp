@@ -80,7 +80,7 @@ double median_ms(const char* plugin, const char* id, int n) {
   check(cudaEventCreate(&stop));
   const kzoo_arguments arguments{sizeof arguments, random_matrix(n), random_matrix(n),
                                  random_matrix(n), workspace,        stream,
-                                 nullptr};
+                                 nullptr,          nullptr};
 
   std::vector<float> times;
   constexpr std::size_t kWarmup = 50, kSamples = 51;

@@ -17,6 +17,17 @@ namespace {
 
 const char* const kFull = "tier = 'full'";
 
+const char* const kFinished = "sizes = [64]\nepilogue = 'bias + gelu'";
+const std::vector<expectation> kFinishedAtFull = {
+    {"epilogues:before_beta", "wrong", {"alpha and beta:", "applied before beta C is added"}},
+    {"epilogues:before_alpha",
+     "wrong",
+     {"alpha and beta:", "the epilogue is applied before alpha"}},
+    {"epilogues:keeps_bias",
+     "wrong",
+     {"new addresses: right at first, wrong once an operand of the epilogue is at a new"}},
+    {"epilogues:honest", "pass", {}}};
+
 // Defects that tier full detects.
 const std::vector<expectation> kAtFull = {
     {"wrong_results:even_tiles", "wrong", {"shapes: 127x1x65 f32", "terms along k are summed"}},
@@ -109,6 +120,7 @@ void check_validation(const std::string& selector, int variants, const std::stri
 
 TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
   check_each(kAtFull, "cpu", "sizes = [64]", kFull);
+  check_each(kFinishedAtFull, "cpu", kFinished, kFull);
   check_each({{"launches:race", "wrong", {}}}, "cpu", "sizes = [64]", kFull);
 }
 
@@ -220,6 +232,7 @@ TEST_CASE("cached results are detected when it is timed, whatever the cache key"
 TEST_CASE("tier full detects hostile plugins on the GPU", "[cli][hostile][.gpu]") {
   needs_gpu();
   check_each(kAtFull, "cuda", "sizes = [64]", kFull);
+  check_each(kFinishedAtFull, "cuda", kFinished, kFull);
   check_each({{"launches:race", "wrong", {}}}, "cuda", "sizes = [1024]", kFull);
 }
 

@@ -93,6 +93,35 @@ TEST_CASE("a bare kernel takes what its manifest says, and declines the rest") {
   CHECK(reasons.contains("it computes f32, not i32"));
 }
 
+TEST_CASE("a bare kernel with an epilogue runs where the problem has that one") {
+  const bench b;
+  b.folder.write("layer.cu", R"(// kzoo: entry=layer grid=ceil_div(N,32),M block=32 types=f32
+// kzoo: epilogue="bias + relu" arguments=M,N,K,A,B,bias,C
+__global__ void layer(int M, int N, int K, const float* A, const float* B, const float* bias,
+                      float* C) {
+  const int row = blockIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= N) return;
+  float sum = bias[col];
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+  C[row * N + col] = sum > 0 ? sum : 0;
+}
+)");
+  const auto file = b.folder.write(
+      "layers.toml",
+      "plugins = ['./layer.cu']\n[verify]\ntier = 'full'\n[problem]\nsizes = ['40x50x30']\n"
+      "epilogue = ['', 'bias', 'bias + relu', 'bias:f16 + relu', 'row_bias + relu']\n");
+  const auto ran = runner(file + " --device cpu --no-journal --json -");
+  INFO(ran.err);
+  std::vector<std::string> verdicts;
+  for (const auto& cell : ran.json().at("cells")) {
+    verdicts.push_back(cell.at("verdict"));
+    if (cell.at("problem").value("epilogue", "") == "bias + relu") continue;
+    CHECK(cell.at("reason") == "it computes a product with another epilogue");
+  }
+  CHECK(verdicts == std::vector<std::string>{"unsupported", "unsupported", "pass", "unsupported",
+                                             "unsupported"});
+}
+
 TEST_CASE("what is wrong in a manifest is said with its place") {
   const bench b;
   const auto said = [&](const std::string& text) {
@@ -106,6 +135,10 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
                  "product.cu:1:1: error: variant 'product' has no grid: how many blocks"));
   CHECK(contains(said(launch + arguments + "// kzoo: grid=ceil_div(Q,32),M\n" + kernel),
                  "product.cu:3:15: error: grid: unknown name 'Q' (known: M, N, K, lda, ldb, ldc"));
+  CHECK(contains(said(launch + grid + "// kzoo: arguments=M,N,K,A,B,C,bias\n" + kernel),
+                 "; a kernel has it with epilogue = \"bias\""));
+  CHECK(contains(said(launch + grid + "// kzoo: epilogue=bias+tanh\n" + arguments + kernel),
+                 "product.cu:3:19: error: epilogue: \"tanh\" is none of bias, row_bias"));
   CHECK(contains(said(launch + grid + "// kzoo: arguments=M,N,K,A,B,C,bias\n" + kernel),
                  "arguments: unknown name 'bias' (known: A, B, C, workspace, null, alpha, beta, M, "
                  "N, K, lda, ldb, ldc, SMs, and expressions of the sizes)"));

@@ -66,6 +66,10 @@ std::vector<problem> problems() {
       all.push_back(batch);
     }
   }
+  for (const char* stages : {"bias + relu", "row_scale + gelu + residual:f16", "clamp(-1, 1)"}) {
+    all.push_back(sized(300, 290, 70));
+    all.back().epilogue = epilogue_from_name(stages);
+  }
   return all;
 }
 
@@ -112,6 +116,7 @@ TEST_CASE("a GPU judges results as the CPU does", "[devices][.gpu]") {
       const reference::product_findings same = cpu->judge(c.bytes().data(), expected, kKey);
       CHECK(found.right() == same.right());
       CHECK(found.wrong_rows == same.wrong_rows);
+      CHECK(found.wrong_elements == same.wrong_elements);
       CHECK((found.row < 0) == (same.row < 0));
       if (same.wrong_rows == 1) CHECK(found.row == same.row);
       CHECK(found.c.digest == same.c.digest);

@@ -194,6 +194,13 @@ TEST_CASE("batches are lists, and one product has no ways to be stored", "[exper
   }
 }
 
+TEST_CASE("epilogues are a list, each a problem", "[experiment]") {
+  CHECK(problem_names(load_text("[problem]\nsizes = [8]\ndtype = ['f32', 'bf16']\n"
+                                "epilogue = ['', 'bias + relu']\n")) ==
+        std::vector<std::string>{"8x8x8 f32", "8x8x8 f32 epilogue=\"bias + relu\"", "8x8x8 bf16",
+                                 "8x8x8 bf16 epilogue=\"bias + relu\""});
+}
+
 TEST_CASE("invalid values are refused at their position", "[experiment]") {
   struct wrong {
     const char *text, *message;
@@ -221,6 +228,15 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 10001"},
       {"[timing]\nmin_samples = 5.0",
        "2:15: error: timing.min_samples: expected an integer from 1 to 10000, found 5.0"},
+      {"[problem]\nepilogue = 1",
+       "2:12: error: problem.epilogue: expected the stages of an epilogue, as in \"bias + relu\", "
+       "found 1"},
+      {"[problem]\nepilogue = ['bias', 'bias + tanh']",
+       "2:21: error: epilogue: \"tanh\" is none of bias, row_bias, residual, column_scale, "
+       "row_scale, relu, gelu, gelu_tanh, silu, clamp(LOW, HIGH)"},
+      {"[problem]\ndtype = 'i8->i32'\nepilogue = 'relu'",
+       "3:12: error: problem.epilogue: epilogues are for results of f32, f16 and bf16, and dtype "
+       "i8->i32 is none of them"},
       {"[problem]\ndtype = ['e4m3->f32', 'f16']\nscale_a = 0.5",
        "3:11: error: problem.scale_a: only fp8 matrices have scales, and dtype f16 is not fp8"},
       {"[problem]\ndtype = 'e4m3->f32'\nscale_b = 0",

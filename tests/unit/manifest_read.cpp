@@ -1,6 +1,7 @@
 // Manifests of compiled kernels: what is read, what is refused and where, and the launch that
 // follows.
 
+#include "core/operands.hpp"
 #include "input/invalid.hpp"
 #include "manifest/pack.hpp"
 #include "manifest/read.hpp"
@@ -223,6 +224,37 @@ TEST_CASE("manifest: a kernel declines what its arguments cannot express") {
   CHECK_THAT(with_line("arguments", "arguments = [\"M * 100000000\"]"),
              ContainsSubstring("2147483647"));
   CHECK_THAT(with_line("workspace", "workspace = \"M - 65\""), ContainsSubstring("is -1"));
+}
+
+TEST_CASE("manifest: a kernel with an epilogue takes problems with that one alone") {
+  const auto text = with("arguments",
+                         "arguments = [\"A\", \"map_b\", \"C\", \"lda\", \"ldc\", \"residual\"]\n"
+                         "epilogue = \"bias:f32 + clamp(-1, 1) + residual\"");
+  const manifest::kernel_variant v = read(text).variants[0];
+  REQUIRE(v.arguments.size() == 6);
+  CHECK(v.arguments[5].kind == manifest::argument_kind::operand);
+  CHECK(v.arguments[5].map == 1);
+  const auto said = [&](const char* epilogue, std::int64_t padding = 0) {
+    problem p = sized(64, 64, 64, {KZOO_BF16, KZOO_BF16, KZOO_F32});
+    p.layout = layout::nt;
+    p.padding = padding;
+    p.epilogue = epilogue_from_name(epilogue);
+    return declined(v, to_abi(p));
+  };
+  CHECK(said("bias:f32 + clamp(-1, 1) + residual") == "taken");
+  CHECK(said("bias + clamp(-1, 1) + residual:f32") == "taken");  // the type of C
+  for (const char* other :
+       {"", "bias", "bias + clamp(-1, 2) + residual", "bias:f16 + clamp(-1, 1) + residual",
+        "residual + clamp(-1, 1) + bias", "row_bias + clamp(-1, 1) + residual"})
+    CHECK(said(other) == "it computes a product with another epilogue");
+  CHECK(said("bias + clamp(-1, 1) + residual", 8) ==
+        "it needs a residual whose rows follow without a gap");
+  CHECK(declined(read(kWhole).variants[0], to_abi([] {
+                   problem p = sized(64, 64, 64, {KZOO_BF16, KZOO_BF16, KZOO_F32});
+                   p.layout = layout::nt;
+                   p.epilogue = epilogue_from_name("relu");
+                   return p;
+                 }())) == "it computes alpha A B + beta C, and nothing after it");
 }
 
 TEST_CASE("manifest: only whole files of kernels are packed") {

@@ -1,8 +1,6 @@
 // The judgement of a result on its device: correct results pass it, and no wrong one does.
 #include "reference/product_check.hpp"
 
-#include "devices/backend.hpp"
-#include "devices/random_key.hpp"
 #include "support/catch.hpp"
 #include "unit/reference_samples.hpp"
 
@@ -10,14 +8,6 @@ using namespace kzoo;
 using namespace kzoo::samples;
 
 namespace {
-
-reference::product_findings judged_on_cpu(const problem& p, kzoo_precision declared,
-                                          const buffer& words) {
-  return devices::open_cpu()->judge(words.bytes().data(), {p, declared}, devices::random_key());
-}
-reference::product_findings judged_on_cpu(const problem& p, const buffer& words) {
-  return judged_on_cpu(p, usual_precision(p.dtype.a), words);
-}
 
 // A problem whose C is exact in every element type.
 problem with_exact_sums(problem p) {

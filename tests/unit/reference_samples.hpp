@@ -5,6 +5,8 @@
 #include "core/operands.hpp"
 #include "core/problem.hpp"
 #include "data/contents.hpp"
+#include "devices/backend.hpp"
+#include "devices/random_key.hpp"
 #include "reference/judge.hpp"
 
 #include <kzoo/type_names.hpp>
@@ -147,6 +149,15 @@ inline buffer computed(const problem& p, const recipe& how = {}, const choice& a
 
 inline reference::judgement judged(const problem& p, const buffer& words) {
   return reference::judge(reference::expected_result(p), usual_precision(p.dtype.a), words.bytes());
+}
+
+// As each run is judged, on its device.
+inline reference::product_findings judged_on_cpu(const problem& p, kzoo_precision declared,
+                                                 const buffer& words) {
+  return devices::open_cpu()->judge(words.bytes().data(), {p, declared}, devices::random_key());
+}
+inline reference::product_findings judged_on_cpu(const problem& p, const buffer& words) {
+  return judged_on_cpu(p, usual_precision(p.dtype.a), words);
 }
 
 }  // namespace kzoo::samples

@@ -25,7 +25,7 @@ TEST_CASE("CSV has a line for each cell, and quotes what needs it", "[report]") 
   CHECK_THAT(lines[0], ContainsSubstring("plugin,variant,device,m,n,k,dtype,"));
   CHECK_THAT(lines[0], ContainsSubstring("\"published_ms GPU, old\",published_ms New GPU"));
   CHECK_THAT(lines[2],
-             ContainsSubstring("fast,8x8_4x4,cuda:0,512,512,512,f32,nn,1,0,none,1,0,1,1,"));
+             ContainsSubstring("fast,8x8_4x4,cuda:0,512,512,512,f32,nn,1,0,none,1,0,,1,1,"));
   CHECK_THAT(lines[2], ContainsSubstring(",0.5,0.495,"));
   CHECK_THAT(lines[0],
              ContainsSubstring(",clock,cache,stopped_by,sm_mhz,throttled,gflops,share_of_peak,"));

@@ -34,7 +34,11 @@ kzoo_problem extents_of(std::int64_t m, std::int64_t n) {
           .batch = 0,
           .stride_a = 0,
           .stride_b = 0,
-          .stride_c = 0};
+          .stride_c = 0,
+          .operand_count = 0,
+          .stage_count = 0,
+          .operands = {},
+          .epilogue = {}};
 }
 
 constexpr kzoo_device kCpu{sizeof(kzoo_device), KZOO_CPU, 0, 0, 0, 0, 1, 0};
@@ -145,7 +149,7 @@ TEST_CASE("a variant with a grid and a kernel is launched, for fp32 unless it sa
   p.ldb = p.ldc = 8;
   void* instance = nullptr;
   REQUIRE(v.create(&v, &p, &kCpu, &instance, nullptr) == KZOO_OK);
-  const kzoo_arguments args{sizeof(kzoo_arguments), a, b, c, nullptr, nullptr, nullptr};
+  const kzoo_arguments args{sizeof(kzoo_arguments), a, b, c, nullptr, nullptr, nullptr, nullptr};
   REQUIRE(v.run(&v, instance, &args, nullptr) == KZOO_OK);
   v.destroy(&v, instance);
   CHECK(c[0] == 0);
@@ -169,7 +173,7 @@ TEST_CASE("a variant gets a batch at once, or one product after the other", "[ti
     REQUIRE(v.supports(&v, &p, &kCpu, &text) == KZOO_OK);
     void* instance = nullptr;
     REQUIRE(v.create(&v, &p, &kCpu, &instance, nullptr) == KZOO_OK);
-    const kzoo_arguments args{sizeof(kzoo_arguments), a, b, c, nullptr, nullptr, nullptr};
+    const kzoo_arguments args{sizeof(kzoo_arguments), a, b, c, nullptr, nullptr, nullptr, nullptr};
     REQUIRE(v.run(&v, instance, &args, nullptr) == KZOO_OK);
     v.destroy(&v, instance);
   };

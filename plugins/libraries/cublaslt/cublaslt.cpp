@@ -67,8 +67,14 @@ struct trial {
   }
 
   double ms(const common::lt_product& product) const {
-    const kzoo_arguments args{sizeof(kzoo_arguments), a.get(),      b.get(), c.get(),
-                              workspace.get(),        stream.get(), nullptr};
+    const kzoo_arguments args{.struct_size = sizeof(kzoo_arguments),
+                              .a = a.get(),
+                              .b = b.get(),
+                              .c = c.get(),
+                              .workspace = workspace.get(),
+                              .stream = stream.get(),
+                              .launches = nullptr,
+                              .operands = nullptr};
     common::check(cudaMemsetAsync(flush.get(), 0, flush_bytes, stream.get()), "flushing the L2");
     common::check(cudaEventRecord(start.get(), stream.get()), "cudaEventRecord");
     product.run(args);

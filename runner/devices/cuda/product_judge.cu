@@ -192,17 +192,37 @@ __global__ void add_products_kernel(product_check check, reference::whole_rows r
   }
 }
 
+__device__ void compare_element(const product_check& check, const void* output,
+                                const element_sum& products, std::int64_t row, std::int64_t col,
+                                product_findings* found) {
+  const data::matrix& c = check.of.c;
+  const double got = data::decode(c.type, word_at(output, c, data::index_of(c, row, col)));
+  const double c0 = reference::start_of(check, row, col);
+  if (!reference::is_element_right(check, products, c0, got, row, col))
+    note_wrong(found, found->wrong_elements, row);
+}
+
 __global__ void compare_elements_kernel(product_check check, reference::whole_rows rows,
                                         const void* output, const element_sum* sums,
                                         product_findings* found) {
   const std::int64_t col = std::int64_t(blockIdx.x) * kJudgeThreads + threadIdx.x;
   if (col >= check.n) return;
-  const std::int64_t row = rows[blockIdx.y];
-  const data::matrix& c = check.of.c;
-  const double got = data::decode(c.type, word_at(output, c, data::index_of(c, row, col)));
-  const double c0 = reference::start_of(check, row, col);
-  if (!reference::is_element_right(check, sums[blockIdx.y * check.n + col], c0, got))
-    note_wrong(found, found->wrong_elements, row);
+  compare_element(check, output, sums[blockIdx.y * check.n + col], rows[blockIdx.y], col, found);
+}
+
+// One element of each part of C, a warp for each of them.
+__global__ void compare_drawn_kernel(product_check check, std::uint64_t key, const void* output,
+                                     product_findings* found) {
+  const std::int64_t count = reference::drawn_elements(check);
+  const std::int64_t warps = std::int64_t(gridDim.x) * blockDim.y;
+  for (std::int64_t i = std::int64_t(blockIdx.x) * blockDim.y + threadIdx.y; i < count;
+       i += warps) {
+    const data::coordinates at = reference::draw_element(check, key, i);
+    element_sum sum = reference::sum_products(check, at, threadIdx.x, kWarp);
+    sum.value = warp_sum(sum.value);
+    sum.magnitude = warp_sum(sum.magnitude);
+    if (threadIdx.x == 0) compare_element(check, output, sum, at.row, at.col, found);
+  }
 }
 
 // A warp for a row that is short, else a block.
@@ -217,6 +237,28 @@ unsigned blocks_for(std::int64_t rows, const dim3& threads, int at_once) {
 }
 unsigned ceil_div(std::int64_t count, int by) {
   return static_cast<unsigned>((count + by - 1) / by);
+}
+
+// All rows by their weighted sums, which need those of B.
+void enqueue_rows(const product_check& expected, std::uint64_t key, weighted_row* b,
+                  const weighted_row* c, product_findings* found, cudaStream_t stream) {
+  const operands& of = expected.of;
+  const dim3 threads_b = threads_for(expected.n), threads_a = threads_for(expected.k);
+  with_fixed(of.b, [&]<class Fixed>(Fixed) {
+    const unsigned blocks = blocks_for(of.b.count * expected.k, threads_b, kRowsAtOnce);
+    weigh_b_kernel<Fixed><<<blocks, threads_b, 0, stream>>>(expected, key, b);
+  });
+  with_fixed(of.a, [&]<class Fixed>(Fixed) {
+    const unsigned blocks = blocks_for(expected.batch * expected.m, threads_a, kRowsAtOnce);
+    compare_rows_kernel<Fixed><<<blocks, threads_a, 0, stream>>>(expected, key, b, c, found);
+  });
+}
+
+void enqueue_drawn(const product_check& expected, std::uint64_t key, const void* output,
+                   product_findings* found, cudaStream_t stream) {
+  const dim3 threads(kWarp, kJudgeThreads / kWarp);
+  const unsigned blocks = blocks_for(reference::drawn_elements(expected), threads, 1);
+  compare_drawn_kernel<<<blocks, threads, 0, stream>>>(expected, key, output, found);
 }
 
 void enqueue_read(const void* buffer, const data::matrix& x, std::uint64_t key, bool integers,
@@ -262,16 +304,10 @@ void product_judge::enqueue(const void* output, const product_check& expected, s
   check(cudaMemsetAsync(begins, 0, static_cast<std::size_t>(ends - begins), stream), "cudaMemset");
   // C is read first, as soon as its stream has done its work.
   enqueue_read(output, expected.of.c, key, expected.integers, s.c, &s.found->c, stream);
-  const operands& of = expected.of;
-  const dim3 threads_b = threads_for(expected.n), threads_a = threads_for(expected.k);
-  with_fixed(of.b, [&]<class Fixed>(Fixed) {
-    const unsigned blocks = blocks_for(of.b.count * expected.k, threads_b, kRowsAtOnce);
-    weigh_b_kernel<Fixed><<<blocks, threads_b, 0, stream>>>(expected, key, s.b);
-  });
-  with_fixed(of.a, [&]<class Fixed>(Fixed) {
-    const unsigned blocks = blocks_for(expected.batch * expected.m, threads_a, kRowsAtOnce);
-    compare_rows_kernel<Fixed><<<blocks, threads_a, 0, stream>>>(expected, key, s.b, s.c, s.found);
-  });
+  if (expected.after.count == 0)
+    enqueue_rows(expected, key, s.b, s.c, s.found, stream);
+  else
+    enqueue_drawn(expected, key, output, s.found, stream);
   const reference::whole_rows rows = reference::draw_rows(expected, key);
   const unsigned across = ceil_div(expected.n, kJudgeThreads);
   const dim3 grid(across, ceil_div(expected.k, kTermsOfBlock));
@@ -279,6 +315,7 @@ void product_judge::enqueue(const void* output, const product_check& expected, s
     add_products_kernel<Fixed, Fixed>
         <<<grid, kJudgeThreads, 0, stream>>>(expected, rows, s.elements);
   };
+  const operands& of = expected.of;
   if (of.a.type == of.b.type && of.a.inside == of.b.inside)
     with_fixed(of.b, add_products);
   else

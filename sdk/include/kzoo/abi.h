@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 0
+#define KZOO_ABI_MINOR 1
 
 /* The outcome of a call. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
@@ -87,6 +87,34 @@ typedef struct kzoo_text {
   uint64_t capacity;
 } kzoo_text;
 
+/* What a problem has beside A, B and C: read-only, row-major, element (i, j) at i * ld + j. A vector
+ * of N has one row, a vector of M one column. */
+typedef struct kzoo_operand {
+  char name[24]; /* "bias", closed by NUL */
+  kzoo_type type;
+  uint32_t reserved;
+  int64_t rows, cols, ld;
+  int64_t stride; /* elements from one product of a batch to the next; 0: common to all */
+} kzoo_operand;
+#define KZOO_MOST_OPERANDS 8
+
+/* What is done to each element x of alpha * A * B + beta * C before it is stored. An operand with
+ * one row is the same for all rows of C, one with one column for all columns. */
+typedef uint32_t kzoo_stage_kind;
+#define KZOO_STAGE_ADD 1u       /* x + operand */
+#define KZOO_STAGE_MULTIPLY 2u  /* x * operand */
+#define KZOO_STAGE_RELU 3u      /* max(x, 0) */
+#define KZOO_STAGE_GELU 4u      /* x / 2 (1 + erf(x / sqrt(2))) */
+#define KZOO_STAGE_GELU_TANH 5u /* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
+#define KZOO_STAGE_SILU 6u      /* x / (1 + exp(-x)) */
+#define KZOO_STAGE_CLAMP 7u     /* min(max(x, low), high) */
+typedef struct kzoo_stage {
+  kzoo_stage_kind kind;
+  uint32_t operand; /* its index, of those that add or multiply */
+  double low, high; /* of clamp */
+} kzoo_stage;
+#define KZOO_MOST_STAGES 8
+
 /* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n, whatever their layouts: the
  * layout says where an element is, not which element it is. With beta = 0, C is not read. Leading
  * dimensions count elements: where the matrix is row-major, lda >= k, ldb >= n and ldc >= n; where
@@ -110,6 +138,12 @@ typedef struct kzoo_problem {
    * all products have it in common. Those of C, and any other, never overlap. A batch of 0 is one
    * product, as 1 is. */
   int64_t batch, stride_a, stride_b, stride_c;
+
+  /* Minor version 1. The epilogue: its stages, in the order in which they are applied, and the
+   * operands that they have. */
+  uint32_t operand_count, stage_count;
+  kzoo_operand operands[KZOO_MOST_OPERANDS];
+  kzoo_stage epilogue[KZOO_MOST_STAGES];
 } kzoo_problem;
 
 /* The device that a problem runs on. For the CPU only `kind` and `threads` mean anything. */
@@ -154,6 +188,9 @@ typedef struct kzoo_arguments {
   void* workspace; /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
   void* stream;    /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
   kzoo_launch_list* launches; /* NULL: not wanted. Runs that are timed may get a list too */
+  /* Minor version 1. Element (0, 0) of each of the problem's operands, in their order; NULL where
+   * it has none. */
+  const void* const* operands;
 } kzoo_arguments;
 
 /* The element types and the precision of one kind of problem that a variant computes. */
@@ -233,11 +270,16 @@ KZOO_ABI_ASSERT(offsetof(kzoo_problem, type_a) == 56, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, alpha) == 80, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, scale_a) == 104, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, batch) == 120, "kzoo_problem");
-KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 152, "kzoo_problem");
+KZOO_ABI_ASSERT(offsetof(kzoo_problem, operand_count) == 152, "kzoo_problem");
+KZOO_ABI_ASSERT(offsetof(kzoo_problem, epilogue) == 672, "kzoo_problem");
+KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 864, "kzoo_problem");
+KZOO_ABI_ASSERT(sizeof(kzoo_operand) == 64, "kzoo_operand");
+KZOO_ABI_ASSERT(sizeof(kzoo_stage) == 24, "kzoo_stage");
 KZOO_ABI_ASSERT(offsetof(kzoo_device, shared_bytes_per_block) == 24, "kzoo_device");
 KZOO_ABI_ASSERT(sizeof(kzoo_device) == 40, "kzoo_device");
 KZOO_ABI_ASSERT(offsetof(kzoo_arguments, stream) == 40, "kzoo_arguments");
-KZOO_ABI_ASSERT(sizeof(kzoo_arguments) == 56, "kzoo_arguments");
+KZOO_ABI_ASSERT(offsetof(kzoo_arguments, operands) == 56, "kzoo_arguments");
+KZOO_ABI_ASSERT(sizeof(kzoo_arguments) == 64, "kzoo_arguments");
 KZOO_ABI_ASSERT(offsetof(kzoo_launch, registers) == 48, "kzoo_launch");
 KZOO_ABI_ASSERT(sizeof(kzoo_launch) == 64, "kzoo_launch");
 KZOO_ABI_ASSERT(sizeof(kzoo_launch_list) == 32, "kzoo_launch_list");

@@ -66,6 +66,7 @@ struct bare_arguments {
   auto alpha() const { return g.alpha; }
   auto beta() const { return g.beta; }
   bare_pointer workspace() const { return bare_pointer(given.workspace); }
+  bare_pointer operand(std::size_t index) const { return bare_pointer(given.operands[index]); }
   static bare_pointer null() { return bare_pointer(nullptr); }
   bare_integer integer(std::size_t index) const {
     return {described[index].expression, plan.values[index]};

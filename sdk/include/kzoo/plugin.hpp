@@ -23,6 +23,7 @@
 //     using types = kzoo::types<float, kzoo::to<__half, float>>;   // element types of A, B and C
 //     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>
 //     static constexpr bool batches = true;                  // takes many products at once
+//     static constexpr bool epilogues = true;                // bias, ReLU, …: epilogue.hpp
 //
 // `kernel` and `run` are then templates over what they get, a kzoo::gemm<T, kLayout>:
 //
@@ -60,6 +61,8 @@
 #endif
 
 #include <kzoo/abi.h>
+#include <kzoo/element_traits.hpp>
+#include <kzoo/epilogue.hpp>
 #include <kzoo/error.hpp>
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
@@ -100,39 +103,6 @@ using every_type =
 template <layout... kLayout>
 struct layouts {};
 using every_layout = layouts<layout::nn, layout::nt, layout::tn, layout::tt>;
-
-// What the ABI calls an element type, and the precision that a kernel for it usually declares: that
-// of its accumulators, or fp16 and bf16 for fp32 sums of such elements.
-template <class T>
-struct element_traits;
-template <kzoo_type kType>
-struct element_traits_of {
-  static constexpr kzoo_type type = kType, type_a = kType, type_b = kType;
-  static constexpr kzoo_precision precision = usual_precision(kType);
-};
-template <>
-struct element_traits<float> : element_traits_of<KZOO_F32> {};
-template <>
-struct element_traits<double> : element_traits_of<KZOO_F64> {};
-template <>
-struct element_traits<int> : element_traits_of<KZOO_I32> {};
-template <>
-struct element_traits<signed char> : element_traits_of<KZOO_I8> {};
-template <>
-struct element_traits<__half> : element_traits_of<KZOO_F16> {};
-template <>
-struct element_traits<__nv_bfloat16> : element_traits_of<KZOO_BF16> {};
-template <>
-struct element_traits<__nv_fp8_e4m3> : element_traits_of<KZOO_E4M3> {};
-template <>
-struct element_traits<__nv_fp8_e5m2> : element_traits_of<KZOO_E5M2> {};
-// The precision is that of A.
-template <class A, class B, class C>
-struct element_traits<mixed<A, B, C>> {
-  static constexpr kzoo_type type = element_traits<C>::type, type_a = element_traits<A>::type,
-                             type_b = element_traits<B>::type;
-  static constexpr kzoo_precision precision = element_traits<A>::precision;
-};
 
 namespace detail {
 
@@ -225,6 +195,15 @@ constexpr bool batches() {
 }
 
 template <class V>
+constexpr bool epilogues() {
+  if constexpr (requires { V::epilogues; }) {
+    return V::epilogues;
+  } else {
+    return false;
+  }
+}
+
+template <class V>
 constexpr bool nondeterministic() {
   if constexpr (requires { V::nondeterministic; }) {
     return V::nondeterministic;
@@ -275,6 +254,41 @@ std::string layout_objection(layouts<kLayout...>, const kzoo_problem& p) {
   return "it takes layout " + known + ", not " + std::string(layout_name(layout_of(p)));
 }
 
+// The variant's `kernel` is one function, not a template over its argument.
+template <class V>
+concept has_one_kernel = requires {
+  *V::kernel;
+};
+
+// Whether the variant's kernel or run() takes this argument: a gemm_batch at once, say.
+template <class V, class Gemm>
+concept takes =
+    !has_one_kernel<V> &&
+    (
+        requires { V::template kernel<Gemm>; } ||
+        requires(const V& v, const Gemm& g, const kzoo_arguments& args) { v.run(g, args); } ||
+        requires(const V& v, const Gemm& g, stream_t stream) { v.run(g, stream); });
+
+// And whether one without an epilogue.
+template <class V, class T, class... Rest, layout kFirst, layout... kRest>
+constexpr bool takes_plain(types<T, Rest...>, layouts<kFirst, kRest...>) {
+  return has_one_kernel<V> || takes<V, gemm<T, kFirst>>;
+}
+
+// Why the variant does not do what the problem does after the product, or "".
+template <class V>
+const char* epilogue_objection(const kzoo_problem& p) {
+  if (p.stage_count == 0)
+    return takes_plain<V>(types_of<V>(), layouts_of<V>()) ? ""
+                                                          : "it takes a product with an epilogue";
+  if (!epilogues<V>()) return "it computes alpha A B + beta C, and nothing after it";
+  if (p.batch > 1) return "it takes one product with an epilogue, not a batch";
+  const auto is_known = [](const kzoo_stage& s) { return s.kind <= KZOO_STAGE_CLAMP; };
+  return std::all_of(p.epilogue, p.epilogue + p.stage_count, is_known)
+             ? ""
+             : "the epilogue has a stage newer than this plugin's SDK";
+}
+
 // "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
 inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
   struct rule {
@@ -322,6 +336,7 @@ std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (std::string words = type_objection<V>(p); !words.empty()) return words;
   if (std::string words = device_objection<V>(d); !words.empty()) return words;
   if (std::string words = layout_objection(layouts_of<V>(), p); !words.empty()) return words;
+  if (const char* words = epilogue_objection<V>(p); *words != '\0') return words;
   if (p.batch > 1 && !batches<V>()) return "it computes one product at a time, not a batch";
   // Kernels hold sizes in int and round them up to whole tiles.
   constexpr std::int64_t kLargest = INT_MAX / 2;
@@ -412,11 +427,23 @@ gemm<T, kLayout> to_gemm(const kzoo_problem& p, const kzoo_arguments& args) {
           .beta = static_cast<accumulator>(p.beta)};
 }
 
-// The variant's `kernel` is one function, not a template over its argument.
-template <class V>
-concept has_one_kernel = requires {
-  *V::kernel;
-};
+inline epilogue to_epilogue(const kzoo_problem& p, const kzoo_arguments& args) {
+  epilogue e{};
+  for (std::uint32_t i = 0; i < p.stage_count; ++i) {
+    const kzoo_stage& stage = p.epilogue[i];
+    epilogue::stage& to = e.stages[e.count++];
+    to.kind = stage.kind;
+    to.low = static_cast<float>(stage.low);
+    to.high = static_cast<float>(stage.high);
+    if (stage.kind != KZOO_STAGE_ADD && stage.kind != KZOO_STAGE_MULTIPLY) continue;
+    const kzoo_operand& x = p.operands[stage.operand];
+    to.type = x.type;
+    to.operand = args.operands[stage.operand];
+    to.row_step = x.rows == 1 ? 0 : static_cast<std::ptrdiff_t>(x.ld);
+    to.col_step = x.cols == 1 ? 0 : 1;
+  }
+  return e;
+}
 
 template <class V, class Gemm>
 void run_as(const V& v, const Gemm& g, const kzoo_arguments& args) {
@@ -432,19 +459,16 @@ void run_as(const V& v, const Gemm& g, const kzoo_arguments& args) {
   }
 }
 
-// Whether the variant computes a batch at once.
-template <class V, class Batch>
-concept takes =
-    !has_one_kernel<V> &&
-    (
-        requires { V::template kernel<Batch>; } ||
-        requires(const V& v, const Batch& g, const kzoo_arguments& args) { v.run(g, args); } ||
-        requires(const V& v, const Batch& g, stream_t stream) { v.run(g, stream); });
-
 template <class V, class T, layout kLayout>
 void run_one_or_many(const instance<V>& i, const kzoo_arguments& args) {
   const kzoo_problem& p = i.problem;
   const gemm<T, kLayout> g = to_gemm<T, kLayout>(p, args);
+  if constexpr (epilogues<V>() && std::same_as<accumulator_t<T>, float>) {
+    if (p.stage_count > 0) {
+      run_as(i.variant, fused_gemm<T, kLayout>{g, to_epilogue(p, args)}, args);
+      return;
+    }
+  }
   if constexpr (batches<V>()) {
     if (p.batch > 1) {
       using batch = gemm_batch<T, kLayout>;
@@ -459,7 +483,7 @@ void run_one_or_many(const instance<V>& i, const kzoo_arguments& args) {
       return;
     }
   }
-  run_as(i.variant, g, args);
+  if constexpr (takes_plain<V>(types<T>(), layouts<kLayout>())) run_as(i.variant, g, args);
 }
 
 template <class V, class T, layout... kLayout>

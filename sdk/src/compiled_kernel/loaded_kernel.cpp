@@ -164,6 +164,8 @@ void loaded_kernel::launch(const kzoo_arguments& args) const {
         return parameter(args.c);
       case argument_kind::workspace:
         return parameter(args.workspace);
+      case argument_kind::operand:
+        return parameter(args.operands[a.map]);
       case argument_kind::null:
         return parameter(static_cast<void*>(nullptr));
       case argument_kind::alpha:

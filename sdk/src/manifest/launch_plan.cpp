@@ -44,6 +44,30 @@ void check_leading_dimensions(const kernel_variant& v, const kzoo_problem& p) {
   }
 }
 
+// An operand's type and its rows, which have to follow each other without a gap: no argument says
+// how far they lie apart.
+bool has_operand(const epilogue_stage& own, const kzoo_problem& p, const kzoo_stage& given) {
+  if (own.kind != KZOO_STAGE_ADD && own.kind != KZOO_STAGE_MULTIPLY) return true;
+  const kzoo_operand& x = p.operands[given.operand];
+  const kzoo_type usual = own.kind == KZOO_STAGE_ADD ? p.type_c : KZOO_F32;
+  if (own.operand != x.name || x.type != (own.type == 0 ? usual : own.type)) return false;
+  if (x.ld != x.cols) decline("it needs a " + own.operand + " whose rows follow without a gap");
+  return true;
+}
+
+void check_epilogue(const kernel_variant& v, const kzoo_problem& p) {
+  if (v.epilogue.empty() && p.stage_count > 0)
+    decline("it computes alpha A B + beta C, and nothing after it");
+  bool is_same = p.stage_count == v.epilogue.size();
+  for (std::size_t i = 0; is_same && i < v.epilogue.size(); ++i) {
+    const epilogue_stage& own = v.epilogue[i];
+    const kzoo_stage& given = p.epilogue[i];
+    is_same = own.kind == given.kind && own.low == given.low && own.high == given.high &&
+              has_operand(own, p, given);
+  }
+  if (!is_same) decline("it computes a product with another epilogue");
+}
+
 void check_problem(const kernel_variant& v, const kzoo_problem& p) {
   if (p.type_a != v.type_a || p.type_b != v.type_b || p.type_c != v.type_c) {
     decline("it computes " + type_names(v.type_a, v.type_b, v.type_c) + ", not " +
@@ -54,6 +78,7 @@ void check_problem(const kernel_variant& v, const kzoo_problem& p) {
     decline("it takes layout " + std::string(layout_name(v.layout)) + ", not " +
             std::string(layout_name(layout_of(p))));
   }
+  check_epilogue(v, p);
   if (p.batch > 1) decline("it computes one product at a time, not a batch");
   const bool scaled = (p.scale_a != 0 && p.scale_a != 1) || (p.scale_b != 0 && p.scale_b != 1);
   if ((p.alpha != 1 || scaled) && !has(v, argument_kind::alpha)) decline("it has no alpha");

@@ -20,8 +20,9 @@ namespace kzoo::manifest {
 inline constexpr std::array<std::string_view, 7> kVariables{"M",   "N",   "K",  "lda",
                                                             "ldb", "ldc", "SMs"};
 
-// What a kernel gets in the place of one of its parameters.
-enum class argument_kind { a, b, c, workspace, null, alpha, beta, value, tensor_map };
+// What a kernel gets in the place of one of its parameters; operand: the address of one that the
+// epilogue has.
+enum class argument_kind { a, b, c, workspace, null, alpha, beta, value, tensor_map, operand };
 // accumulator: f32, or f64 or i32 where C has that type.
 enum class number_type { accumulator, i32, i64, f16, bf16, f32, f64 };
 
@@ -29,7 +30,16 @@ struct argument {
   argument_kind kind{};
   number_type type{};      // of alpha, beta and values; the others are pointers or tensor maps
   std::string expression;  // a value's
-  std::size_t map = 0;     // a tensor map's index in the manifest
+  // A tensor map's index in the manifest, or an operand's among those of the epilogue.
+  std::size_t map = 0;
+};
+
+// What the kernel does to an element before it stores it, as kzoo_stage has it.
+struct epilogue_stage {
+  kzoo_stage_kind kind{};
+  std::string operand;  // its name, of those that add or multiply
+  kzoo_type type = 0;   // of its elements; 0: that of C, for one that multiplies f32
+  double low = 0, high = 0;
 };
 
 // A tensor map that the host makes for each call: the matrix, as TMA reads or writes it.
@@ -54,6 +64,7 @@ struct kernel_variant {
   std::uint32_t compute_capability = 0;
   bool reads_c = false;  // even where beta is 0: C is set to zero before it
   bool nondeterministic = false;
+  std::vector<epilogue_stage> epilogue;
   std::vector<argument> arguments;
 };
 

@@ -19,11 +19,12 @@ inline constexpr char kFooterMagic[16] = {'k', 'z', 'o', 'o', ' ', 'p', 'a',  'c
                                           'k', 'e', 'd', ' ', 'v', '1', '\n', '\0'};
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(argument, kind, type, expression, map)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(epilogue_stage, kind, operand, type, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(tensor_map, name, matrix, box, swizzle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_variant, id, summary, entry, type_a, type_b, type_c,
                                    precision, layout, grid, block, cluster, dynamic_shared,
                                    workspace, multiples, row_bytes, compute_capability, reads_c,
-                                   nondeterministic, arguments)
+                                   nondeterministic, epilogue, arguments)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_manifest, id, summary, kernel, maps, variants)
 
 }  // namespace kzoo::manifest

@@ -1,0 +1,20 @@
+#include "reference/epilogue.hpp"
+
+#include "core/operands.hpp"
+
+namespace kzoo::reference {
+
+applied_epilogue::applied_epilogue(const problem& p)
+    : stages{}, m(p.m), activation(p.dtype.c == KZOO_F32 ? kActivation : kNarrowActivation) {
+  const std::vector<named_operand> operands = named_operands(p);
+  auto next = operands.begin();
+  for (const epilogue_stage& stage : p.epilogue) {
+    applied_stage& to = stages[static_cast<std::size_t>(count++)];
+    to.what = stage.what;
+    to.low = stage.low;
+    to.high = stage.high;
+    if (has_operand(stage.what)) to.operand = (next++)->stored;
+  }
+}
+
+}  // namespace kzoo::reference

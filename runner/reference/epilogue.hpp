@@ -1,0 +1,109 @@
+#pragma once
+// What an epilogue makes of an element, in fp64, and what it makes of an error that the element may
+// have: for the reference on the CPU and for the judges on both devices.
+//
+// A stage f turns x, which may be off by e, into f(x), which may be off by g e + r: g is the
+// largest derivative of f, r the error of computing f itself. Adding and multiplying round once.
+// The derivatives of GELU and SiLU have their extrema, 1.129 and 1.0999, where the second
+// derivatives are 0: at x = sqrt(2), and at x = 2.3994. Activations are allowed kActivation |x|,
+// for |x| up to 8, beyond which they are x or 0 to within that: in fp32 what the accurate functions
+// of the CUDA library need, and in 16 bits what the fast ones do (tanh.approx.f32 has 11 bits).
+
+#include "core/epilogue.hpp"
+#include "core/problem.hpp"
+#include "data/contents.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define KZOO_JUDGE_FUNCTION __host__ __device__ inline
+#else
+#define KZOO_JUDGE_FUNCTION inline
+#endif
+
+namespace kzoo::reference {
+
+inline constexpr double kSteepestGelu = 1.13, kSteepestSilu = 1.1;
+inline constexpr double kActivation = 0x1p-20, kNarrowActivation = 0x1p-10;
+inline constexpr double kActivationEnd = 8;
+
+struct applied_stage {
+  stage_kind what;
+  data::matrix operand;  // of those that have one
+  double low, high;
+};
+
+// Trivially copyable: kernels receive it.
+struct applied_epilogue {
+  explicit applied_epilogue(const problem& p);
+
+  std::array<applied_stage, kMostStages> stages;
+  int count = 0;
+  std::int64_t m;     // rows of one product
+  double activation;  // kActivation or kNarrowActivation
+};
+
+// An element after the epilogue. An error e before it is at most gain * e + extra after it.
+struct finished_element {
+  double value;
+  double gain = 1, extra = 0;
+};
+
+// What the stage's operand has for an element of C; `row` is one of those of all products.
+constexpr double operand_at(const applied_stage& stage, std::int64_t m, std::int64_t row,
+                            std::int64_t col) {
+  const data::matrix& x = stage.operand;
+  if (stage.what == stage_kind::bias || stage.what == stage_kind::column_scale) row = 0;
+  if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
+    row %= m;
+    col = 0;
+  }
+  return data::decode(x.type, data::element_in(x, row, data::index_of(x, row, col)));
+}
+
+KZOO_JUDGE_FUNCTION double activated(stage_kind what, double x) {
+  constexpr double kRootHalf = 0.70710678118654752440;
+  constexpr double kRootTwoByPi = 0.79788456080286535588, kCubic = 0.044715;
+  switch (what) {
+    case stage_kind::gelu:
+      return 0.5 * x * erfc(-x * kRootHalf);
+    case stage_kind::gelu_tanh:
+      return 0.5 * x * (1 + tanh(kRootTwoByPi * (x + kCubic * x * x * x)));
+    default:
+      return x / (1 + exp(-x));
+  }
+}
+
+// `x`: the element of alpha A B + beta C0.
+KZOO_JUDGE_FUNCTION finished_element finished(const applied_epilogue& e, double x, std::int64_t row,
+                                              std::int64_t col) {
+  constexpr double kRounding = 0x1p-24;  // fp32
+  finished_element at{x};
+  const auto next = [&at](double value, double gain, double error) {
+    at = {value, gain * at.gain, gain * at.extra + error};
+  };
+  for (int i = 0; i < e.count; ++i) {
+    const applied_stage& stage = e.stages[static_cast<std::size_t>(i)];
+    const double before = at.value;
+    if (adds(stage.what)) {
+      const double sum = before + operand_at(stage, e.m, row, col);
+      next(sum, 1, kRounding * fabs(sum));
+    } else if (multiplies(stage.what)) {
+      const double factor = operand_at(stage, e.m, row, col);
+      next(before * factor, fabs(factor), kRounding * fabs(before * factor));
+    } else if (stage.what == stage_kind::relu) {
+      next(before > 0 ? before : 0, 1, 0);
+    } else if (stage.what == stage_kind::clamp) {
+      next(fmin(fmax(before, stage.low), stage.high), 1, 0);
+    } else {
+      const double steepest = stage.what == stage_kind::silu ? kSteepestSilu : kSteepestGelu;
+      next(activated(stage.what, before), steepest,
+           e.activation * fmin(fabs(before), kActivationEnd));
+    }
+  }
+  return at;
+}
+
+}  // namespace kzoo::reference

@@ -1,0 +1,129 @@
+#pragma once
+// Epilogues: what a problem does to each element of alpha A B + beta C before it is stored. A
+// variant that says
+//
+//   static constexpr bool epilogues = true;
+//
+// gets a kzoo::fused_gemm where its problem has one, and its kernel is a template over its argument
+// (plugin.hpp): g.store() and g.store_inside() then apply it. A kernel that is written for one
+// epilogue compares the problem's with it in `supports`, and takes its operands by their names:
+//
+//   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+//     return kzoo::has_epilogue(p, {KZOO_STAGE_ADD, KZOO_STAGE_RELU}) ? nullptr : "it adds a bias,
+//     …";
+//   }
+//   void run(const kzoo::gemm<float>& g, const kzoo_arguments& arguments) const {
+//     const auto* bias = kzoo::operand<float>(problem, arguments, "bias");   // device memory
+
+#include <kzoo/abi.h>
+#include <kzoo/cuda.hpp>
+#include <kzoo/element_traits.hpp>
+#include <kzoo/error.hpp>
+#include <kzoo/gemm.hpp>
+#include <kzoo/type_names.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace kzoo {
+
+// What is done to an element x of alpha A B + beta C, stage by stage, in fp32. By value: a kernel's
+// argument, on both devices.
+struct epilogue {
+  struct stage {
+    kzoo_stage_kind kind;
+    kzoo_type type;                     // of the operand: f32, f16 or bf16
+    const void* operand;                // the caller's, in device memory
+    std::ptrdiff_t row_step, col_step;  // elements; 0: the same for all rows, or all columns
+    float low, high;                    // of clamp
+  };
+  stage stages[KZOO_MOST_STAGES];
+  int count;
+
+  __host__ __device__ float operator()(float x, int row, int col) const {
+    for (int i = 0; i < count; ++i) x = applied(stages[i], x, row, col);
+    return x;
+  }
+
+  // One stage, where a kernel knows which; row and column of C, not checked.
+  static __host__ __device__ float applied(const stage& s, float x, int row, int col) {
+    constexpr float kRootHalf = 0.70710678f, kRootTwoByPi = 0.79788456f, kCubic = 0.044715f;
+    switch (s.kind) {
+      case KZOO_STAGE_ADD:
+        return x + element(s, row, col);
+      case KZOO_STAGE_MULTIPLY:
+        return x * element(s, row, col);
+      case KZOO_STAGE_RELU:
+        return fmaxf(x, 0.0f);
+      case KZOO_STAGE_GELU:
+        return 0.5f * x * (1.0f + erff(x * kRootHalf));
+      case KZOO_STAGE_GELU_TANH:
+        return 0.5f * x * (1.0f + tanhf(kRootTwoByPi * (x + kCubic * x * x * x)));
+      case KZOO_STAGE_SILU:
+        return x / (1.0f + expf(-x));
+      default:
+        return fminf(fmaxf(x, s.low), s.high);
+    }
+  }
+  static __host__ __device__ float element(const stage& s, int row, int col) {
+    const std::ptrdiff_t at = row * s.row_step + col * s.col_step;
+    switch (s.type) {
+      case KZOO_F16:
+        return static_cast<float>(static_cast<const __half*>(s.operand)[at]);
+      case KZOO_BF16:
+        return static_cast<float>(static_cast<const __nv_bfloat16*>(s.operand)[at]);
+      default:
+        return static_cast<const float*>(s.operand)[at];
+    }
+  }
+};
+
+// A gemm whose elements go through an epilogue when they are stored.
+template <class T, layout kLayout = layout::nn>
+struct fused_gemm : gemm<T, kLayout> {
+  using typename gemm<T, kLayout>::c_type;
+  using typename gemm<T, kLayout>::accumulator_type;
+
+  epilogue finish;
+
+  __host__ __device__ const fused_gemm& operator[](int) const { return *this; }
+
+  __host__ __device__ void store(int row, int col, accumulator_type acc) const {
+    c_type& out = this->c[row * this->ldc + col];
+    accumulator_type x = this->alpha * acc;
+    if (this->beta != accumulator_type(0)) x += this->beta * accumulator_type(out);
+    out = c_type(finish(x, row, col));
+  }
+  __host__ __device__ void store_inside(int row, int col, accumulator_type acc) const {
+    if (row < this->m && col < this->n) store(row, col, acc);
+  }
+};
+
+// Whether the problem's epilogue has these stages.
+inline bool has_epilogue(const kzoo_problem& p, std::initializer_list<kzoo_stage_kind> stages) {
+  if (p.stage_count != stages.size()) return false;
+  const kzoo_stage* next = p.epilogue;
+  for (const kzoo_stage_kind kind : stages)
+    if ((next++)->kind != kind) return false;
+  return true;
+}
+
+// Element (0, 0) of the operand of this name, in the caller's memory. Throws error where the
+// problem has none, or where its elements are no T.
+template <class T>
+const T* operand(const kzoo_problem& p, const kzoo_arguments& arguments, std::string_view name) {
+  for (std::uint32_t i = 0; i < p.operand_count; ++i) {
+    if (name != p.operands[i].name) continue;
+    if (p.operands[i].type != element_traits<T>::type)
+      throw error(KZOO_UNSUPPORTED, std::string(name) + " has elements of " +
+                                        std::string(type_name(p.operands[i].type)));
+    return static_cast<const T*>(arguments.operands[i]);
+  }
+  throw error(KZOO_UNSUPPORTED, "the problem has no operand " + std::string(name));
+}
+
+}  // namespace kzoo

@@ -1,0 +1,124 @@
+// Epilogues: right for alpha A B + beta C, wrong after it.
+#include "hostile.hpp"
+
+namespace {
+
+using fused = kzoo::fused_gemm<float>;
+
+template <class Trick>
+__global__ void fused_kernel(fused g) {
+  const int row = hostile::row(), col = hostile::col();
+  if (row >= g.m || col >= g.n) return;
+  const float ab = hostile::dot(g, row, col, g.k);
+  float* const c = &g.c[row * g.ldc + col];
+  *c = Trick::element(g, ab, g.beta == 0 ? 0 : g.beta * *c, row, col);
+}
+
+// A variant whose misbehaviour is in element(g, an element of A B, beta C there, row, col).
+template <class Trick>
+struct finished {
+  static constexpr bool epilogues = true;
+  using grid = kzoo::tile_grid<16, 16>;
+  void run(const fused& g, kzoo::stream_t stream) const {
+    grid::launch(fused_kernel<Trick>, g, stream);
+  }
+};
+
+struct honest : finished<honest> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    return g.finish(g.alpha * ab + c, row, col);
+  }
+};
+
+struct left_out : finished<left_out> {
+  static __device__ float element(const fused& g, float ab, float c, int, int) {
+    return g.alpha * ab + c;
+  }
+};
+
+// Knows the activation, and no operands.
+struct without_bias : finished<without_bias> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    kzoo::epilogue all = g.finish;
+    for (int i = 0; i < all.count; ++i)
+      if (all.stages[i].kind == KZOO_STAGE_ADD) all.stages[i] = all.stages[--all.count];
+    return all(g.alpha * ab + c, row, col);
+  }
+};
+
+struct in_reverse : finished<in_reverse> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    float x = g.alpha * ab + c;
+    for (int i = g.finish.count - 1; i >= 0; --i)
+      x = kzoo::epilogue::applied(g.finish.stages[i], x, row, col);
+    return x;
+  }
+};
+
+struct before_beta : finished<before_beta> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    return g.finish(g.alpha * ab, row, col) + c;
+  }
+};
+
+struct before_alpha : finished<before_alpha> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    return g.alpha * g.finish(ab, row, col) + c;
+  }
+};
+
+// The approximation where the exact GELU is asked for, and the other way round.
+struct other_gelu : finished<other_gelu> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    kzoo::epilogue all = g.finish;
+    for (int i = 0; i < all.count; ++i) {
+      kzoo_stage_kind& kind = all.stages[i].kind;
+      if (kind == KZOO_STAGE_GELU || kind == KZOO_STAGE_GELU_TANH)
+        kind = KZOO_STAGE_GELU + KZOO_STAGE_GELU_TANH - kind;
+    }
+    return all(g.alpha * ab + c, row, col);
+  }
+};
+
+// Takes the bias of the next column, the last one that of the first.
+struct next_bias : finished<next_bias> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    return g.finish(g.alpha * ab + c, row, (col + 1) % g.n);
+  }
+};
+
+// Adds to the bias what it has added.
+struct writes_bias : finished<writes_bias> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    const float x = honest::element(g, ab, c, row, col);
+    if (row == 0 && col == 3)
+      const_cast<float*>(static_cast<const float*>(g.finish.stages[0].operand))[col] += 1;
+    return x;
+  }
+};
+
+// Takes the bias from where it was at the first call.
+struct keeps_bias : finished<keeps_bias> {
+  void run(const fused& g, kzoo::stream_t stream) const {
+    if (bias == nullptr) bias = g.finish.stages[0].operand;
+    fused other = g;
+    other.finish.stages[0].operand = bias;
+    grid::launch(fused_kernel<honest>, other, stream);
+  }
+
+  mutable const void* bias = nullptr;
+};
+
+}  // namespace
+
+KZOO_PLUGIN("epilogues", "Right for alpha A B + beta C, wrong after it",
+            kzoo::variant<honest>("honest", "right"),
+            kzoo::variant<left_out>("left_out", "no epilogue"),
+            kzoo::variant<without_bias>("without_bias", "no operands"),
+            kzoo::variant<in_reverse>("in_reverse", "its stages in reverse order"),
+            kzoo::variant<before_beta>("before_beta", "the epilogue before beta C is added"),
+            kzoo::variant<before_alpha>("before_alpha", "the epilogue before alpha"),
+            kzoo::variant<other_gelu>("other_gelu", "tanh for erf"),
+            kzoo::variant<next_bias>("next_bias", "the bias of the next column"),
+            kzoo::variant<writes_bias>("writes_bias", "changes the bias"),
+            kzoo::variant<keeps_bias>("keeps_bias", "the bias of the first call"));
