@@ -22,6 +22,9 @@ _TYPES = {
 # What parameters of these names get, unless the caller says it.
 _USUAL = {word.lower(): word for word in ("A", "B", "C", "M", "N", "K")}
 _USUAL |= {word: word for word in (*_USUAL.values(), "lda", "ldb", "ldc", "alpha", "beta")}
+# Stages of an epilogue that have an operand: whose elements have C's type unless it says another,
+# and those that are scales.
+_ADDED, _SCALES = ("bias", "row_bias", "residual"), ("column_scale", "row_scale")
 _DIVISOR = 16  # the only one that Triton specialises for
 
 
@@ -33,6 +36,16 @@ def _element_types(types: str) -> dict[str, str]:
     for one in found.values():
         if one not in _TYPES:
             raise ValueError(f"'{one}' in types = '{types}' is none of {', '.join(_TYPES)}")
+    return found
+
+
+def _operand_types(epilogue: str, of_c: str) -> dict[str, str]:
+    """Of "bias:f32 + relu", {"bias": "f32"}. What no epilogue has the runner refuses."""
+    found = {}
+    for stage in epilogue.split("+"):
+        name, _, kind = stage.strip().partition(":")
+        if name in _ADDED or name in _SCALES:
+            found[name] = kind or (of_c if name in _ADDED else "f32")
     return found
 
 
@@ -53,18 +66,21 @@ class Launch:
         constants: Mapping[str, Any],
         arguments: Mapping[str, Expression],
         multiples_of_16: Sequence[str],
+        epilogue: str = "",
     ) -> None:
         for given in (*constants, *arguments, *multiples_of_16):
             if given not in parameters:
                 raise ValueError(f"the kernel has no parameter '{given}': {', '.join(parameters)}")
         self.elements = _element_types(types)
+        self.elements |= _operand_types(epilogue, self.elements["C"])
         self.signature: dict[str, str] = {}
         self.words: dict[str, str] = {}
         for name in parameters:
             if name in constants:
                 self.signature[name] = "constexpr"
                 continue
-            word = arguments.get(name, _USUAL.get(name))
+            usual = name if name in self.elements else _USUAL.get(name)
+            word = arguments.get(name, usual)
             if word is None:
                 raise ValueError(
                     f"what the parameter '{name}' gets is said neither in constants nor in "
@@ -120,6 +136,7 @@ def triton_kernel(
     constants: Mapping[str, Any] | None = None,
     arguments: Mapping[str, Expression] | None = None,
     types: str = "f32",
+    epilogue: str = "",
     arch: int = 90,
     num_warps: int = 4,
     num_stages: int = 3,
@@ -132,7 +149,8 @@ def triton_kernel(
 
     `constants`: the values of its `tl.constexpr` parameters. `arguments`: what the others get, as
     in docs/compiled-kernels.md, "lda" or "ceil_div(K, BK):i64"; those that are called A, B, C, M,
-    N, K (or in small letters), lda, ldb, ldc, alpha and beta get these. `multiples_of_16`:
+    N, K (or in small letters), lda, ldb, ldc, alpha and beta get these. `epilogue`: "bias + relu", what
+    the kernel does to the product; its operands are arguments, too. `multiples_of_16`:
     parameters that Triton may rely on to be such, so that other problems are declined. `manifest`:
     more of its keys, {"precision": "tf32"} for products of fp32 by `tl.dot` as it is. `options`:
     more of Triton's.
@@ -152,7 +170,9 @@ def triton_kernel(
     for each in function.params:
         if each.is_constexpr and each.name not in values:
             raise ValueError(f"the constant '{each.name}' has no value in constants")
-    launch = Launch(function.arg_names, types, values, arguments or {}, multiples_of_16)
+    launch = Launch(
+        function.arg_names, types, values, arguments or {}, multiples_of_16, epilogue
+    )
     places = {parameter: (place,) for place, parameter in enumerate(function.arg_names)}
     source = ASTSource(
         fn=function,
@@ -174,6 +194,7 @@ def triton_kernel(
             [f"Triton {triton.__version__}", *(f"{one}={value}" for one, value in values.items())]
         ),
         "types": types,
+        **({"epilogue": epilogue} if epilogue else {}),
         "compute_capability": arch,
         "granularity": list(launch.granularity.values()),
         "row_bytes": launch.row_bytes,

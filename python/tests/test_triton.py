@@ -39,6 +39,17 @@ class Launching(unittest.TestCase):
         )
         self.assertEqual(launch(types="f64").signature["alpha"], "fp64")
 
+    def test_operands_of_an_epilogue_are_arguments(self) -> None:
+        names = ["a", "b", "bias", "scales", "c"]
+        made = Launch(names, "bf16", {}, {"scales": "row_scale"}, (), "row_scale + bias + relu")
+        self.assertEqual(made.signature["bias"], "*bf16")
+        self.assertEqual(made.signature["scales"], "*fp32")
+        self.assertEqual(list(made.words.values()), ["A", "B", "bias", "row_scale", "C"])
+        made = Launch(["bias"], "f16", {}, {}, (), "bias:f32")
+        self.assertEqual(made.signature["bias"], "*fp32")
+        with self.assertRaisesRegex(ValueError, "what the parameter 'bias' gets"):
+            Launch(["bias"], "f16", {}, {}, ())
+
     def test_what_triton_may_rely_on_is_asked_of_the_problem(self) -> None:
         made = launch()
         self.assertEqual((made.aligned, made.row_bytes), (["a", "b", "c"], 1))

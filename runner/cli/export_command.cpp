@@ -156,6 +156,10 @@ exported_project project_of(const tuned& t, const std::string& file, std::string
   std::map<std::pair<std::string, std::string>, std::size_t> known;  // by plugin and point
   for (const results::tuned_problem& of : t.problems) {
     const tuned_kernel& best = of.ranked.front();
+    if (!of.problem.epilogue.empty())
+      input::refuse(file, fmt::format("{} has an epilogue, and an exported function computes alpha "
+                                      "A B + beta C",
+                                      problem_name(of.problem)));
     const tuned_plugin& plugin = plugin_of(t, best, file);
     const std::string point = results::point_name(best.parameters);
     const auto [unit, is_new] = known.try_emplace({plugin.name, point}, p.units.size());

@@ -1,11 +1,18 @@
 #include "reference/epilogue.hpp"
 
 #include "core/operands.hpp"
+#include "reference/tolerance.hpp"
+
+#include <cmath>
+#include <vector>
 
 namespace kzoo::reference {
 
 applied_epilogue::applied_epilogue(const problem& p)
-    : stages{}, m(p.m), activation(p.dtype.c == KZOO_F32 ? kActivation : kNarrowActivation) {
+    : stages{},
+      m(p.m),
+      activation(p.dtype.c == KZOO_F32 ? kActivation : kNarrowActivation),
+      start_walk(kWalk * std::sqrt(static_cast<double>(p.k))) {
   const std::vector<named_operand> operands = named_operands(p);
   auto next = operands.begin();
   for (const epilogue_stage& stage : p.epilogue) {

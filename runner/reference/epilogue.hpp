@@ -4,10 +4,12 @@
 //
 // A stage f turns x, which may be off by e, into f(x), which may be off by g e + r: g is the
 // largest derivative of f, r the error of computing f itself. Adding and multiplying round once.
-// The derivatives of GELU and SiLU have their extrema, 1.129 and 1.0999, where the second
-// derivatives are 0: at x = sqrt(2), and at x = 2.3994. Activations are allowed kActivation |x|,
-// for |x| up to 8, beyond which they are x or 0 to within that: in fp32 what the accurate functions
-// of the CUDA library need, and in 16 bits what the fast ones do (tanh.approx.f32 has 11 bits).
+// What is added before all other stages may also be what accumulators start at, as beta C0 may:
+// then K roundings, a random walk, have its magnitude. The derivatives of GELU and SiLU have their
+// extrema, 1.129 and 1.0999, where the second derivatives are 0: at x = sqrt(2), and at x = 2.3994.
+// Activations are allowed kActivation |x|, for |x| up to 8, beyond which they are x or 0 to within
+// that: in fp32 what the accurate functions of the CUDA library need, and in 16 bits what the fast
+// ones do (tanh.approx.f32 has 11 bits).
 
 #include "core/epilogue.hpp"
 #include "core/problem.hpp"
@@ -43,6 +45,7 @@ struct applied_epilogue {
   int count = 0;
   std::int64_t m;     // rows of one product
   double activation;  // kActivation or kNarrowActivation
+  double start_walk;  // u times this is lost of what accumulators start at
 };
 
 // An element after the epilogue. An error e before it is at most gain * e + extra after it.
@@ -81,15 +84,17 @@ KZOO_JUDGE_FUNCTION finished_element finished(const applied_epilogue& e, double 
                                               std::int64_t col) {
   constexpr double kRounding = 0x1p-24;  // fp32
   finished_element at{x};
+  bool may_start = true;
   const auto next = [&at](double value, double gain, double error) {
     at = {value, gain * at.gain, gain * at.extra + error};
   };
   for (int i = 0; i < e.count; ++i) {
     const applied_stage& stage = e.stages[static_cast<std::size_t>(i)];
     const double before = at.value;
+    may_start = may_start && adds(stage.what);
     if (adds(stage.what)) {
-      const double sum = before + operand_at(stage, e.m, row, col);
-      next(sum, 1, kRounding * fabs(sum));
+      const double other = operand_at(stage, e.m, row, col), sum = before + other;
+      next(sum, 1, kRounding * (fabs(sum) + (may_start ? e.start_walk * fabs(other) : 0.0)));
     } else if (multiplies(stage.what)) {
       const double factor = operand_at(stage, e.m, row, col);
       next(before * factor, fabs(factor), kRounding * fabs(before * factor));

@@ -73,9 +73,10 @@ class tolerance {
 
   // Of one element.
   constexpr double allowed(const sizes& of) const {
-    if (of.sum == 0.0 && per_element_ == 0.0) return of.extra + output_(of);
-    if (exact_sums_ && of.sum < exact_below_) return of.extra + output_(of);
-    return of.gain * rounded_(of, 1.0) + of.extra + output_(of);
+    const double after = epilogue_unit_ * of.extra + output_(of);
+    if (of.sum == 0.0 && per_element_ == 0.0) return after;
+    if (exact_sums_ && of.sum < exact_below_) return after;
+    return of.gain * rounded_(of, 1.0) + after;
   }
   // The norm of what is allowed to the elements of a row, each times a weight: from the norms of
   // their magnitudes, and of the weights. `exact`: holds_exactly() says so of all of them.
@@ -114,6 +115,7 @@ class tolerance {
   double output_unit_ = 0;  // 0 where C is as wide as the accumulators
   double tiny_ = 0;
   double finished_tiny_ = 0;  // of C after an epilogue, exact or not
+  double epilogue_unit_ = 1;  // u of the epilogue, as a multiple of that of fp32
   bool exact_sums_ = false;
   bool rounds_twice_ = false;  // to the type of C: A B, and the sum with beta C0
 };

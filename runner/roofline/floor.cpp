@@ -1,5 +1,6 @@
 #include "roofline/floor.hpp"
 
+#include "core/operands.hpp"
 #include "os/number_text.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +34,10 @@ double compulsory_bytes(const peaks& measured, const problem& p) {
   const double of_b = double(p.count_b()) * k * n * size(p.dtype.b);
   const double of_c = double(p.batch) * m * n * size(p.dtype.c);
   const double written = std::max(0.0, of_c - l2_bytes(measured));
-  return of_a + of_b + (p.beta != 0 ? of_c : 0) + written;
+  double of_others = 0;
+  for (const named_operand& other : named_operands(p))
+    of_others += double(data::all_rows(other.stored) * other.stored.cols) * size(other.stored.type);
+  return of_a + of_b + of_others + (p.beta != 0 ? of_c : 0) + written;
 }
 
 // Tensor cores multiply bytes faster than anything that is measured.

@@ -295,6 +295,9 @@ TEST_CASE("what cannot be exported is refused, and nothing is written") {
   auto none = b.tuned;
   for (auto& problem : none.at("problems")) problem.at("ranked") = nlohmann::json::array();
   b.check_refused(none, {"has no kernel that was timed, and so none to export"});
+  auto finished = b.tuned;
+  finished.at("problems").at(0).at("problem")["epilogue"] = "bias + relu";
+  b.check_refused(finished, {"has an epilogue, and an exported function computes alpha A B"});
   auto library = b.tuned;
   library.at("plugins").at(0).at("source") = "";
   b.check_refused(library, {"is a library, whose source is not known: tune the source"});

@@ -39,6 +39,8 @@ constexpr const char* kTable = R"({{
     {{"problem": {{"m": 64, "n": 64, "k": 64, "dtype": "f32", "layout": "nn", "batch": 1}},
       "ranked": [{{"plugin": "{}", "variant": "{}"}}]}},
     {{"problem": {{"m": 64, "n": 64, "k": 65}}, "ranked": []}},
+    {{"problem": {{"m": 128, "n": 128, "k": 128, "epilogue": "relu"}},
+      "ranked": [{{"plugin": "fused", "variant": "smem"}}]}},
     {{"problem": {{"m": 16, "n": 16, "k": 16, "layout": "tn"}},
       "ranked": [{{"plugin": "every_type", "variant": "naive"}}]}}
   ]
@@ -127,7 +129,8 @@ TEST_CASE("a tuned table chooses for its problems, and for others the nearest on
   CHECK(kernel_for(handle, 64, 64, 64) == "every_type:naive");
   CHECK(kernel_for(handle, 31, 31, 31) == "serial:ijk");
   CHECK(kernel_for(handle, 33, 33, 33) == "every_type:naive");
-  CHECK(kernel_for(handle, 128, 64, 16) == "every_type:naive");  // by the logarithms
+  CHECK(kernel_for(handle, 128, 64, 16) == "every_type:naive");    // by the logarithms
+  CHECK(kernel_for(handle, 128, 128, 128) == "every_type:naive");  // which has no epilogue
   CHECK(kernel_for(handle, 3, 4, 5, KZOO_OP_T) == "every_type:naive");
 
   // An nt problem has no entry; a column-major nn one is the row-major nn of its transpose.
