@@ -191,6 +191,11 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
   const std::string library = source.stem().string() + ".so";
   if (how.device == "cuda" && source.string().find_first_of("\"$`\\\n") != std::string::npos)
     input::refuse(file.string(), "nvcc takes no path with \", $, ` or \\ in it; rename the folder");
+  if (source.extension() == ".py")
+    input::refuse(
+        file.string(),
+        "is Python, which is not run beside the clock; compile its kernel to a cubin, as "
+        "kzoo.triton_kernel does, and name the manifest of that (docs/compiled-kernels.md)");
   if (source.extension() == ".c") {
     const std::string name = file.string();
     input::refuse(name,
