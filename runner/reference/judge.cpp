@@ -204,6 +204,7 @@ judgement judged(const expected_result& t, kzoo_precision declared, const word_v
   judgement result;
   result.reason = reason({t, declared, view, found});
   result.right = result.reason.empty();
+  if (found.changed_outside > 0) result.step = step::kMemory;
   result.accuracy = measured(t, found);
   return result;
 }

@@ -73,6 +73,7 @@ const std::vector<expected_words> kWords{
     {"wrong_results:constant_output", "INCORRECT_NUMERICAL", "wrong", "result"},
     {"precision:tf32_inputs", "INCORRECT_NUMERICAL", "wrong", "result"},
     {"memory:writes_input", "INCORRECT_NUMERICAL", "wrong", "memory writes"},
+    {"memory:writes_outside", "INCORRECT_NUMERICAL", "wrong", "memory writes"},
     {"state:computes_once", "REWARD_HACK", "wrong", "timed runs"},
     {"native:replays_result", "REWARD_HACK", "wrong", "kept result"},
     {"native:slows_clock", "REWARD_HACK", "wrong", "clock"},
