@@ -19,11 +19,24 @@ void check_run(const problem& p, const worker::run_report& report, reference::ju
 void candidate::prepare(const problem& p, int slot) {
   client_.prepare(who_.device, who_.variant, p, slot);
   prepared_[slot] = p;
+  seen_.push_back(p);
 }
 
 void candidate::refill(const problem& p, const std::string& move, int slot) {
   client_.refill(p, move, slot);
   prepared_[slot] = p;
+  seen_.push_back(p);
+}
+
+std::vector<problem> candidate::seen_with_other_numbers(const problem& p) const {
+  std::vector<problem> found;
+  for (const problem& earlier : seen_) {
+    problem same = earlier;
+    same.data = p.data;
+    same.seed = p.seed;
+    if (same == p && earlier != p) found.push_back(earlier);
+  }
+  return found;
 }
 
 judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
@@ -34,7 +47,10 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   result.report = client_.run(how, slot);
   workspace_bytes_ = std::max(workspace_bytes_, result.report.changed.workspace_bytes);
   result.judgement = judge(result.report, slot);
-  if (!result.judgement.right) explain(result.judgement, how, slot);
+  if (!result.judgement.right) {
+    judge_.tell_if_kept(seen_with_other_numbers(p), result.judgement);
+    explain(result.judgement, how, slot);
+  }
   check_run(p, result.report, result.judgement);
   return result;
 }

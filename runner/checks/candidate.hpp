@@ -54,11 +54,13 @@ class candidate {
   // Finds a better reason for a wrong run by running it again: is it right on an idle device?
   void explain(reference::judgement& wrong, worker::run_request how, int slot);
   reference::judgement judge(const worker::run_report& report, int slot);
+  std::vector<problem> seen_with_other_numbers(const problem& p) const;
 
   client::plugin_client& client_;
   candidate_description who_;
   result_judge judge_;
   std::map<int, problem> prepared_;  // by slot
+  std::vector<problem> seen_;        // all that were prepared
   std::uint64_t workspace_bytes_ = 0;
 };
 

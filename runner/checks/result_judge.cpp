@@ -49,24 +49,26 @@ reference::judgement result_judge::judge(const problem& p, const worker::judged_
   client_.copy_result(slot);
   rows_only_ = false;
   j = judge_output(*expected_.with_row(fresh, seen.row));
-  tell_if_kept(p, seen.earlier_seeds, j);
+  std::vector<problem> earlier(seen.earlier_seeds.size(), p);
+  for (std::size_t i = 0; i < earlier.size(); ++i) earlier[i].seed = seen.earlier_seeds[i];
+  tell_if_kept(earlier, j);
   return j;
 }
 
-void result_judge::tell_if_kept(const problem& p, const std::vector<std::uint64_t>& seeds,
+void result_judge::tell_if_kept(const std::vector<problem>& earlier,
                                 reference::judgement& j) const {
-  if (j.right || rows_only_ || !is_of_earlier(p, seeds)) return;
+  if (j.right || rows_only_ || !is_of_one(earlier)) return;
   j.refuse(step::kKept, j.reason +
                             "; likely cause: it is the result of an earlier run, on other "
                             "numbers: a result kept from an earlier call?");
 }
 
-bool result_judge::is_of_earlier(problem p, const std::vector<std::uint64_t>& seeds) const {
-  return std::ranges::any_of(seeds, [&](std::uint64_t seed) {
-    p.seed = seed;
+bool result_judge::is_of_one(const std::vector<problem>& earlier) const {
+  return std::ranges::any_of(earlier, [&](const problem& p) {
     constexpr double kFewestRows = 0;
-    const reference::expected_result earlier(p, kFewestRows);
-    return reference::judge(earlier, declared(p), reference::keep(earlier, client_.output())).right;
+    const reference::expected_result expected(p, kFewestRows);
+    const reference::result found = reference::keep(expected, client_.output());
+    return reference::judge(expected, declared(p), found).right;
   });
 }
 

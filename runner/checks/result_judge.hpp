@@ -46,17 +46,15 @@ class result_judge {
   // Of a run on fresh numbers, which was judged on the device. What seemed wrong there is compared
   // with the reference, which decides, and knows the reason.
   reference::judgement judge(const problem& p, const worker::judged_report& seen, int slot = 0);
-  // Says of a judgement that is wrong if C, where all of it has been copied, is what a run of the
-  // problem on one of these seeds has left.
-  void tell_if_kept(const problem& p, const std::vector<std::uint64_t>& seeds,
-                    reference::judgement& j) const;
+  // Says of a judgement that is wrong if C, where all of it has been copied, is what a run of one
+  // of these problems has left. They differ from the judged one in their numbers alone.
+  void tell_if_kept(const std::vector<problem>& earlier, reference::judgement& j) const;
   // The C that was judged last: the rows for which expected results exist.
   reference::result last_judged() const;
 
  private:
   reference::judgement judge_output(const reference::expected_result& by) const;
-  // Whether the C of a wrong run is what a run on one of these seeds has left.
-  bool is_of_earlier(problem p, const std::vector<std::uint64_t>& seeds) const;
+  bool is_of_one(const std::vector<problem>& earlier) const;
   kzoo_precision declared(const problem& p) const { return who_.description.declared(p.dtype); }
 
   client::plugin_client& client_;

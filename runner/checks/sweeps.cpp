@@ -347,6 +347,7 @@ covered run_precision_probe(candidate& c) {
   try {
     return sweep(c, list);
   } catch (const failed& f) {
+    if (f.step != step::kResult) throw;  // its precision is not what is wrong
     throw failed(why_probed(types, c.declared()) + f.what(), f.errors);
   }
 }
