@@ -1,4 +1,8 @@
-"""The service: many clients at once, some of which misbehave. KZOO_RUNNER names the program."""
+"""The service: many clients at once, some of which misbehave. KZOO_RUNNER names the program.
+
+KZOO_JUDGEMENTS=200 has five clients submit so many kernels that are compiled and judged, and prints how long
+it took. Without it they are 20, and refused before they are compiled.
+"""
 
 import http.client
 import json
@@ -9,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -16,8 +21,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "a token of this test"
 MOST_BYTES = 100_000
-# Refused before it is compiled, so that many of them take little time.
-BARE = "__global__ void f() {}\n"
+CLIENTS = 5
+JUDGEMENTS = int(os.environ.get("KZOO_JUDGEMENTS", "20"))
+COMPILED = "KZOO_JUDGEMENTS" in os.environ
+BARE = "__global__ void f() {}\n"  # refused before it is compiled
 MINE = (ROOT / "sdk" / "template" / "mine.cu").read_text()
 EXPERIMENT = """plugins = ["serial"]
 [problem]
@@ -91,9 +98,9 @@ class Clients(Service):
 
         def behaves(client: int) -> None:
             try:
-                for turn in range(4):
+                for turn in range(JUDGEMENTS // CLIENTS):
                     name = f"kernel_{client}_{turn}"
-                    status, answer = self.submit(name)
+                    status, answer = self.submit(name, MINE if COMPILED else BARE)
                     assert status == 202, answer
                     taken[answer["id"]] = name
             except BaseException as fault:
@@ -129,30 +136,43 @@ class Clients(Service):
             f"POST /judgements HTTP/1.1\r\nAuthorization: Bearer {TOKEN}\r\n"
             "Content-Length: 50\r\n\r\n{".encode()
         )
-        clients = [threading.Thread(target=behaves, args=(client,)) for client in range(5)]
+        clients = [threading.Thread(target=behaves, args=(client,)) for client in range(CLIENTS)]
         clients += [threading.Thread(target=act) for act in (sends_too_much, sends_garbage)]
+        start = time.monotonic()
         for client in clients:
             client.start()
         for client in clients:
             client.join()
+        submitted = time.monotonic() - start
         self.assertEqual(faults, [])
-        self.assertEqual(sorted(taken), list(range(1, 21)))
+        self.assertEqual(sorted(taken), list(range(1, JUDGEMENTS + 1)))
+        for client in range(CLIENTS):  # each one's in its own order
+            turns = [int(name.rpartition("_")[2]) for _, name in sorted(taken.items())
+                     if name.startswith(f"kernel_{client}_")]  # fmt: skip
+            self.assertEqual(turns, list(range(JUDGEMENTS // CLIENTS)))
 
         for number, name in taken.items():
             found = self.result(number)
             self.assertEqual(found["name"], name)
-            self.assertEqual(found["judgement"]["status"], "COMPILE_ERROR")
-            self.assertIn(f"{name}.cu", found["judgement"]["reason"])
+            judged = found["judgement"]
+            self.assertEqual(judged["status"], "PASSED" if COMPILED else "COMPILE_ERROR")
+            self.assertIn(name, judged["problems"][0]["kernel"] if COMPILED else judged["reason"])
+        took = time.monotonic() - start
         hanging.close()
         status, last = self.submit("mine", MINE)
-        self.assertEqual((status, last["id"]), (202, 21))
-        judged = self.result(21)["judgement"]
+        self.assertEqual((status, last["id"]), (202, JUDGEMENTS + 1))
+        judged = self.result(last["id"])["judgement"]
         self.assertEqual(judged["status"], "PASSED", judged["reason"])
         self.assertEqual(judged["problems"][0]["kernel"], "mine:16x16")
 
         self.assertEqual(self.stop(), 130)
-        lines = (self.folder / "results.jsonl").read_text().splitlines()
-        self.assertEqual([json.loads(line)["id"] for line in lines], list(range(1, 22)))
+        lines = [json.loads(line) for line in (self.folder / "results.jsonl").read_text().splitlines()]
+        self.assertEqual([line["id"] for line in lines], list(range(1, JUDGEMENTS + 2)))
+        if COMPILED:
+            seconds = sorted(line["judgement"]["wall_seconds"] for line in lines)
+            print(f"{JUDGEMENTS} judgements: submitted in {submitted:.1f} s, judged in {took:.1f} s; "
+                  f"one takes {seconds[0]:.2f} to {seconds[-1]:.2f} s, "
+                  f"half of them {seconds[len(seconds) // 2]:.2f} s or less")  # fmt: skip
 
     def test_limits_and_tokens(self) -> None:
         self.start("--most-waiting", "1", "--seconds", "0.2")
