@@ -81,9 +81,12 @@ class Attacks(unittest.TestCase):
         self.check(ATTACKS, "cpu", PROBLEMS)
 
     def test_they_are_found_on_a_gpu(self) -> None:
-        if not Path("/dev/nvidiactl").exists():
+        if not (HOSTILE / "cuda" / "cuda_runtime.so").exists():
+            self.skipTest("it is not built for GPUs")
+        try:
+            self.check(ON_A_GPU, "cuda", PROBLEMS.replace("64", "1024"))
+        except kzoo.NoSuchDevice:
             self.skipTest("there is no GPU here")
-        self.check(ON_A_GPU, "cuda", PROBLEMS.replace("64", "1024"))
 
     def test_a_thread_that_finishes_late_is_found(self) -> None:
         """Where it waits for a core until C has been read, nothing of its rows is there."""
