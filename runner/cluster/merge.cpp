@@ -3,12 +3,12 @@
 #include "compare/compare.hpp"
 #include "experiment/load.hpp"
 #include "input/diagnostics.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <span>
 #include <utility>
@@ -44,11 +44,6 @@ struct numbering {
     return number;
   }
 };
-
-void add_once(std::vector<std::string>& all, const std::vector<std::string>& more) {
-  for (const std::string& each : more)
-    if (std::ranges::find(all, each) == all.end()) all.push_back(each);
-}
 
 // Shards of one device, as they come together.
 struct group {
@@ -104,9 +99,9 @@ void take_head(group& g, document& d) {
   joined.wall_seconds = std::max(joined.wall_seconds, d.wall_seconds);
   joined.planned += d.planned;
   if (!joined.peaks) joined.peaks = d.peaks;
-  add_once(joined.devices, d.devices);
-  add_once(joined.notes, d.notes);
-  add_once(g.hosts, {d.host});
+  for (const std::string& device : d.devices) add_once(joined.devices, device);
+  for (const std::string& note : d.notes) add_once(joined.notes, note);
+  add_once(g.hosts, d.host);
 }
 
 // Moves the cells into the group, with the numbers of their problems.

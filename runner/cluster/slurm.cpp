@@ -2,6 +2,7 @@
 
 #include "input/diagnostics.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
@@ -82,9 +83,8 @@ std::string todo_for(const std::string& said) {
 
 // `sbatch --parsable` prints the id, and perhaps the cluster after a semicolon, below any warnings.
 std::string job_id_in(const std::string& output) {
-  std::istringstream lines(output);
   std::string id;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::string& line : lines_of(output)) {
     line.resize(std::min(line.find(';'), line.size()));
     const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
     if (!line.empty() && std::ranges::all_of(line, is_digit)) id = line;
@@ -149,8 +149,7 @@ known_job ask_about(const std::string& job) {
     if (said.find("Invalid job id") == std::string::npos)
       known.trouble = "Slurm cannot be asked, so what follows is from the journals alone: " + said;
   } else {
-    std::istringstream lines(ran->output);
-    for (std::string line; std::getline(lines, line);)
+    for (const std::string& line : lines_of(ran->output))
       if (!line.empty()) known.tasks.push_back(parse_task(line));
   }
   return known;

@@ -1,13 +1,14 @@
 #include "cluster/status.hpp"
 
 #include "input/invalid.hpp"
+#include "os/files.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "storage/read.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <fstream>
+#include <system_error>
 
 namespace kzoo::cluster {
 namespace {
@@ -16,8 +17,7 @@ namespace {
 std::string last_words(const std::filesystem::path& log) {
   constexpr std::size_t kLongest = 200;
   std::string last, error;
-  std::ifstream in(log);
-  for (std::string line; std::getline(in, line);) {
+  for (const std::string& line : lines_of(content_of(log))) {
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     last = line;
     if (line.find("error: ") != std::string::npos) error = line;

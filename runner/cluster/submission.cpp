@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFile = "submitted";
 
 // Several tasks of a job may have noted it at once.
-void add_once(std::string& list, const std::string& id) {
+void add_id(std::string& list, const std::string& id) {
   if ((',' + list + ',').find(',' + id + ',') != std::string::npos) return;
   list += (list.empty() ? "" : ",") + id;
 }
@@ -60,7 +60,7 @@ submission read_submission(const fs::path& folder) {
                       : "there is no such folder here; is it on a file system of another machine?");
   }
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("job ")) add_once(s.job, line.substr(4));
+    if (line.starts_with("job ")) add_id(s.job, line.substr(4));
     if (line.starts_with("merge ")) s.merge_job = line.substr(6);
   }
   return s;

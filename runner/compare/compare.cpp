@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
 
 namespace kzoo::compare {
@@ -70,9 +69,8 @@ void compare_plugins(const document& then, const document& now, std::vector<std:
     }
   }
   for (const plugin_record& p : now.plugins) {
-    if (find(then, p.name) == nullptr) {
+    if (find(then, p.name) == nullptr)
       changes.push_back(fmt::format("the plugin {} was not in the run before", p.name));
-    }
   }
 }
 
@@ -92,9 +90,8 @@ std::size_t comparison::count(compare::change c) const {
 comparison compare(const document& before, const document& after, double threshold) {
   comparison result{before, after, threshold, {}};
   std::map<identity, const cell*> left;  // of `before`, not matched yet
-  for (const cell& c : before.cells) {
+  for (const cell& c : before.cells)
     if (!is_declined(c.verdict)) left.emplace(identity_of(before, c), &c);
-  }
   const auto match = [&](std::map<identity, const cell*>::iterator partner, const cell& now) {
     const timing::process_spread spread =
         now.time ? spread_of(before, after, now.time->clock) : timing::process_spread{};
@@ -116,9 +113,8 @@ comparison compare(const document& before, const document& after, double thresho
   }
   for (const cell& c : before.cells) {
     const auto found = left.find(identity_of(before, c));
-    if (found != left.end() && found->second == &c) {
+    if (found != left.end() && found->second == &c)
       result.pairs.push_back({&c, nullptr, change::gone, {}});
-    }
   }
   return result;
 }
@@ -146,9 +142,8 @@ std::vector<std::string> changes_between(const document& then, const document& n
   const auto joined = [](const std::vector<std::string>& words) {
     return fmt::format("{}", fmt::join(words, ","));
   };
-  if (then.experiment.text != now.experiment.text) {
+  if (then.experiment.text != now.experiment.text)
     changes.push_back(fmt::format("the text of {} changed", now.experiment.file.string()));
-  }
   const auto &was = then.experiment.overridden, &is = now.experiment.overridden;
   compare("--device", was.device.value_or(""), is.device.value_or(""));
   compare("--plugins", joined(was.plugins), joined(is.plugins));
@@ -172,14 +167,12 @@ std::vector<ranking> rank(const results::document& d, const std::string& baselin
   for (const results::cell& c : d.cells) {
     const results::cell* base = d.baseline_of(c, baseline);
     if (base == nullptr) continue;
-    if (rankings.empty() || rankings.back().problem != c.problem) {
+    if (rankings.empty() || rankings.back().problem != c.problem)
       rankings.push_back({c.problem, {}});
-    }
     rankings.back().places.push_back({&c, d.ratio_of(*base, c), base == &c});
   }
-  for (ranking& r : rankings) {
+  for (ranking& r : rankings)
     std::ranges::stable_sort(r.places, {}, [](const place& p) { return p.cell->time->median_ms; });
-  }
   return rankings;
 }
 

@@ -1,13 +1,12 @@
 #include "compile/annotations.hpp"
 
 #include "core/kernel_id.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
-#include <string>
 #include <utility>
 
 namespace kzoo::compile {
@@ -40,9 +39,7 @@ std::size_t skip_comments(std::string_view line, bool& in_comment) {
 
 node scalar(std::string_view text, const location& where) {
   if (text == "true" || text == "false") return {where, text == "true"};
-  std::int64_t number = 0;
-  const auto [stop, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (fault == std::errc{} && stop == text.data() + text.size()) return {where, number};
+  if (const auto number = number_from<std::int64_t>(text)) return {where, *number};
   return {where, std::string(text)};
 }
 
@@ -60,10 +57,9 @@ class line_parser {
       while (at_ < line_.size() && is_identifier(line_.substr(at_, 1))) ++at_;
       const std::string key(line_.substr(begin, at_ - begin));
       const bool has_value = at_ < line_.size() && line_[at_] == '=';
-      const bool ends = at_ == line_.size() || kSpaces.find(line_[at_]) != std::string_view::npos;
-      if (key.empty() || (!has_value && !ends)) {
+      const bool ends = at_ == line_.size() || is_at_space();
+      if (key.empty() || (!has_value && !ends))
         return report_.error(where, "expected KEY=VALUE, such as arch=90a");
-      }
       node content{where, true};
       if (has_value) {
         ++at_;
@@ -103,6 +99,8 @@ class line_parser {
 
   location here() const { return report_.at(number_, static_cast<unsigned>(at_ + 1)); }
 
+  bool is_at_space() const { return kSpaces.find(line_[at_]) != std::string_view::npos; }
+
   bool skip_spaces() {
     at_ = std::min(line_.find_first_not_of(kSpaces, at_), line_.size());
     return at_ < line_.size();
@@ -138,17 +136,16 @@ class line_parser {
     int depth = 0;
     for (; at_ < line_.size(); ++at_) {
       const char c = line_[at_];
-      if (depth <= 0 && (c == ',' || kSpaces.find(c) != std::string_view::npos)) break;
+      if (depth <= 0 && (c == ',' || is_at_space())) break;
       // In a space of parameters these compare.
       const bool is_angle = !in_tune_ && (c == '<' || c == '>');
       if (c == '(' || c == ')' || is_angle) depth += c == '(' || c == '<' ? 1 : -1;
     }
     if (at_ == begin) {
-      const bool is_space =
-          at_ < line_.size() && kSpaces.find(line_[at_]) != std::string_view::npos;
-      report_.error(where,
-                    fmt::format("expected a value after '=' or ','{}",
-                                is_space ? "; a space ends a list: write it without spaces" : ""));
+      report_.error(where, fmt::format("expected a value after '=' or ','{}",
+                                       at_ < line_.size() && is_at_space()
+                                           ? "; a space ends a list: write it without spaces"
+                                           : ""));
       return std::nullopt;
     }
     return std::string(line_.substr(begin, at_ - begin));
@@ -198,10 +195,9 @@ experiment::node_table annotations(std::string_view source, input::diagnostics& 
   experiment::node_table table;
   if (source.starts_with(kByteOrderMark)) source.remove_prefix(kByteOrderMark.size());
   bool in_comment = false;  // of several lines
-  for (unsigned number = 1; !source.empty(); ++number) {
-    const std::size_t end = std::min(source.find('\n'), source.size());
-    const std::string_view line = source.substr(0, end);
-    source.remove_prefix(std::min(end + 1, source.size()));
+  unsigned number = 0;
+  for (const std::string_view line : lines_of(source)) {
+    ++number;
     const std::size_t begin = skip_comments(line, in_comment);
     if (begin == line.size()) continue;
     if (!line.substr(begin).starts_with("//")) break;

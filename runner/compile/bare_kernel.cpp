@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 namespace kzoo::compile {
@@ -22,88 +21,44 @@ std::string joined(const List& list, const Write& write) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string cpp_type(kzoo_type type) {
-  switch (type) {
-    case KZOO_F32:
-      return "float";
-    case KZOO_F64:
-      return "double";
-    case KZOO_F16:
-      return "__half";
-    case KZOO_BF16:
-      return "__nv_bfloat16";
-    case KZOO_I32:
-      return "int";
-    case KZOO_I8:
-      return "signed char";
-    case KZOO_E4M3:
-      return "__nv_fp8_e4m3";
-    default:
-      return "__nv_fp8_e5m2";
-  }
+// By kzoo_type.
+constexpr std::array kCppTypes{"",       "float",       "__half",        "__nv_bfloat16", "int",
+                               "double", "signed char", "__nv_fp8_e4m3", "__nv_fp8_e5m2"};
+static_assert(kCppTypes.size() == KZOO_E5M2 + 1);
+// By number_type; accumulators have that of C.
+constexpr std::array kNumberTypes{"",      "int",   "long long", "__half", "__nv_bfloat16",
+                                  "float", "double"};
+// By argument_kind: also the functions of kzoo::bare_arguments that give them.
+constexpr std::array kKinds{"a",     "b",    "c",     "workspace",  "null",
+                            "alpha", "beta", "value", "tensor_map", "operand"};
+
+template <class Names, class Value>
+std::string name_in(const Names& names, Value value) {
+  return names.at(static_cast<std::size_t>(value));
 }
 
 std::string cpp_types(const element_types& types) {
-  const std::string a = cpp_type(types.a), b = cpp_type(types.b), c = cpp_type(types.c);
+  const std::string a = name_in(kCppTypes, types.a), b = name_in(kCppTypes, types.b),
+                    c = name_in(kCppTypes, types.c);
   return a == b && b == c ? a : fmt::format("kzoo::mixed<{}, {}, {}>", a, b, c);
-}
-
-std::string number_type_name(manifest::number_type type) {
-  using enum manifest::number_type;
-  switch (type) {
-    case i32:
-      return "int";
-    case i64:
-      return "long long";
-    case f16:
-      return "__half";
-    case bf16:
-      return "__nv_bfloat16";
-    case f64:
-      return "double";
-    default:
-      return "float";
-  }
 }
 
 // The argument as kzoo::bare_arguments gives it.
 std::string passed(const argument& from, std::size_t index) {
-  using enum argument_kind;
-  const auto scalar = [&](const char* value_text) {
-    return from.type == manifest::number_type::accumulator
-               ? std::string(value_text)
-               : fmt::format("static_cast<{}>({})", number_type_name(from.type), value_text);
-  };
-  switch (from.kind) {
-    case a:
-      return "x.a()";
-    case b:
-      return "x.b()";
-    case c:
-      return "x.c()";
-    case workspace:
-      return "x.workspace()";
-    case null:
-      return "x.null()";
-    case alpha:
-      return scalar("x.alpha()");
-    case beta:
-      return scalar("x.beta()");
-    case operand:
-      return fmt::format("x.operand({})", from.map);
-    default:
-      return fmt::format("x.integer({})", index);
-  }
+  if (from.kind == argument_kind::operand) return fmt::format("x.operand({})", from.map);
+  if (from.kind >= argument_kind::value) return fmt::format("x.integer({})", index);
+  const std::string given = fmt::format("x.{}()", name_in(kKinds, from.kind));
+  const bool is_scalar = from.kind == argument_kind::alpha || from.kind == argument_kind::beta;
+  if (!is_scalar || from.type == manifest::number_type::accumulator) return given;
+  return fmt::format("static_cast<{}>({})", name_in(kNumberTypes, from.type), given);
 }
 
 // The argument as the plan of the launch needs it.
 std::string described(const argument& a) {
-  constexpr std::array kKinds{"a",     "b",    "c",     "workspace",  "null",
-                              "alpha", "beta", "value", "tensor_map", "operand"};
   const bool narrow = a.type == manifest::number_type::i32;
   return fmt::format(
       "{{kzoo::manifest::argument_kind::{}, kzoo::manifest::number_type::{}, {}, 0}}",
-      kKinds.at(static_cast<std::size_t>(a.kind)), narrow ? "i32" : "i64", literal(a.expression));
+      name_in(kKinds, a.kind), narrow ? "i32" : "i64", literal(a.expression));
 }
 
 std::string described(const manifest::epilogue_stage& stage) {

@@ -1,9 +1,9 @@
 #include "compile/cache.hpp"
 
-#include "input/invalid.hpp"
+#include "input/diagnostics.hpp"
 #include "os/files.hpp"
-#include "os/folders.hpp"
 #include "os/sha256.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 
 #include <chrono>
-#include <fstream>
 #include <system_error>
 
 namespace kzoo::compile {
@@ -26,16 +25,10 @@ constexpr const char* kHash = "sha256";
 
 fs::path cache_home() {
   if (const auto folder = user_folder("XDG_CACHE_HOME", ".cache")) return *folder;
-  throw input::invalid(
-      "error: compiled plugins are kept in a folder of yours, and neither XDG_CACHE_HOME nor HOME "
+  input::refuse(
+      "",
+      "compiled plugins are kept in a folder of yours, and neither XDG_CACHE_HOME nor HOME "
       "names one");
-}
-
-std::vector<std::string> read_lines(const fs::path& file) {
-  std::vector<std::string> lines;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 }  // namespace
@@ -45,14 +38,13 @@ cache::cache() : folder_(cache_home() / "kernel-zoo" / "plugins") {
   fs::create_directories(folder_.parent_path().parent_path(), fault);
   for (const fs::path& each : {folder_.parent_path(), folder_}) mkdir(each.c_str(), 0700);
   if (!fs::is_directory(folder_, fault)) {
-    throw input::invalid(
-        fmt::format("error: {}, where compiled plugins are kept, cannot be made; {}",
-                    folder_.string(), kElsewhere));
+    input::refuse("", fmt::format("{}, where compiled plugins are kept, cannot be made; {}",
+                                  folder_.string(), kElsewhere));
   }
   if (const std::string why = not_private_because(folder_); !why.empty()) {
-    throw input::invalid(
-        fmt::format("error: nothing is run from {}, where compiled plugins are kept, since {}; {}",
-                    folder_.string(), why, kElsewhere));
+    input::refuse(
+        "", fmt::format("nothing is run from {}, where compiled plugins are kept, since {}; {}",
+                        folder_.string(), why, kElsewhere));
   }
 }
 
@@ -63,12 +55,12 @@ fs::path cache::entry(const std::string& key, const std::vector<std::string>& in
 }
 
 std::optional<fs::path> cache::find(const std::string& key, const std::string& file) const {
-  const std::vector<std::string> includes = read_lines(folder_ / (key + ".includes"));
+  const std::vector<std::string> includes = lines_of(content_of(folder_ / (key + ".includes")));
   if (includes.empty()) return std::nullopt;
   const fs::path found = entry(key, includes);
   std::error_code fault;
   if (!fs::is_regular_file(found / file, fault)) return std::nullopt;
-  if (read_lines(found / kHash) != std::vector{sha256_of(found / file)}) {
+  if (content_of(found / kHash) != sha256_of(found / file) + '\n') {
     fs::remove_all(found, fault);
     return std::nullopt;
   }
@@ -88,18 +80,16 @@ fs::path cache::store(const fs::path& begun, const std::string& key, const std::
   replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
   std::error_code fault;
   fs::rename(begun, kept, fault);  // fails where another runner was faster
-  if (!fs::is_regular_file(kept / file)) {
+  if (!fs::is_regular_file(kept / file))
     throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
-  }
   return kept / file;
 }
 
 void cache::remove_old() const {
   const auto long_ago = fs::file_time_type::clock::now() - std::chrono::days(30);
   std::error_code fault;
-  for (const auto& each : fs::directory_iterator(folder_, fault)) {
+  for (const auto& each : fs::directory_iterator(folder_, fault))
     if (each.last_write_time(fault) < long_ago && !fault) fs::remove_all(each.path(), fault);
-  }
 }
 
 }  // namespace kzoo::compile

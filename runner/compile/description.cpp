@@ -4,18 +4,16 @@
 #include "experiment/toml_tree.hpp"
 #include "experiment/tuning_space.hpp"
 #include "input/read_file.hpp"
+#include "os/text.hpp"
 
 #include <kzoo/manifest/expression.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <functional>
 #include <regex>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace kzoo::compile {
@@ -37,14 +35,12 @@ bool is_plugin(std::string_view text) {
          text.find("kzoo_plugin_v1") != std::string_view::npos;
 }
 
-bool is_in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // The text with each name that has a value replaced by it.
 std::string replaced(std::string_view text, const results::tuning_point& point) {
   std::string result;
   while (!text.empty()) {
     const auto end = static_cast<std::size_t>(
-        std::ranges::find_if(text, [&](char c) { return is_in_name(c) != is_in_name(text[0]); }) -
+        std::ranges::find_if(text, [&](char c) { return is_in_word(c) != is_in_word(text[0]); }) -
         text.begin());
     const std::string_view word = text.substr(0, end);
     const auto known = std::ranges::find(point, word, &results::parameter_value::name);
@@ -81,18 +77,8 @@ void replace_in(node& n, const results::tuning_point& point) {
   }
 }
 
-// Whether the name is a word of the text.
-bool mentions(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at == 0 || !is_in_name(text[at - 1])) && (end == text.size() || !is_in_name(text[end])))
-      return true;
-  }
-  return false;
-}
-
 bool mentions(const node& n, std::string_view name) {
-  if (const auto* text = std::get_if<std::string>(&n.value)) return mentions(*text, name);
+  if (const auto* text = std::get_if<std::string>(&n.value)) return has_word(*text, name);
   if (const auto* list = std::get_if<node_list>(&n.value))
     return std::ranges::any_of(*list, [&](const node& e) { return mentions(e, name); });
   if (const auto* table = std::get_if<node_table>(&n.value))
@@ -141,11 +127,13 @@ description describe(const fs::path& source, const std::string& name, const std:
     return d;
   }
   if (d.is_bare && has_kernel && !says_entry) {
-    throw input::invalid(fmt::format(
-        "error: {} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
-        "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
-        "KZOO_PLUGIN",
-        name, manifest.filename().string()));
+    input::refuse(
+        "",
+        fmt::format(
+            "{} has a kernel and no plugin: say how the kernel is launched in `// kzoo: entry=… "
+            "grid=… block=… arguments=…` lines or in {} (docs/plugins.md#bare-kernels), or write a "
+            "KZOO_PLUGIN",
+            name, manifest.filename().string()));
   }
   d.is_bare = d.is_bare && has_kernel;
   return d;
@@ -171,7 +159,7 @@ void require_used(const results::tuning_space& space, const description& d,
                                         [&](const table_entry& e) {
                                           return e.key != kTuneKey && mentions(e.content, p.name);
                                         })
-                  : mentions(code, p.name);
+                  : has_word(code, p.name);
     if (is_used) continue;
     input::refuse(
         to_string(p.where),

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <cctype>
 #include <map>
 #include <regex>
@@ -44,20 +45,10 @@ std::map<std::string, function> functions_of(const exported_project& p) {
   return all;
 }
 
-const char* c_type(kzoo_type type) {
-  switch (type) {
-    case KZOO_F32:
-      return "float";
-    case KZOO_F64:
-      return "double";
-    case KZOO_I32:
-      return "int32_t";
-    case KZOO_I8:
-      return "int8_t";
-    default:
-      return "void";  // of 16 or 8 bits, which C has no names for
-  }
-}
+// By kzoo_type. Void are those of 16 or 8 bits that C has no names for.
+constexpr std::array kCTypes{"",       "float",  "void", "void", "int32_t",
+                             "double", "int8_t", "void", "void"};
+static_assert(kCTypes.size() == KZOO_E5M2 + 1);
 
 std::string declaration(const std::string& name, const std::string& kind, const function& f) {
   const element_types& types = f.of.dtype;
@@ -65,8 +56,8 @@ std::string declaration(const std::string& name, const std::string& kind, const 
   std::vector<std::string> lines{
       "int64_t m, int64_t n, int64_t k",
       fmt::format("double alpha, const {}* a, int64_t lda, const {}* b, int64_t ldb",
-                  c_type(types.a), c_type(types.b)),
-      fmt::format("double beta, {}* c, int64_t ldc", c_type(types.c))};
+                  kCTypes.at(types.a), kCTypes.at(types.b)),
+      fmt::format("double beta, {}* c, int64_t ldc", kCTypes.at(types.c))};
   if (is_scaled(types)) lines.emplace_back("double scale_a, double scale_b");
   if (f.has_batches)
     lines.emplace_back("int64_t batch, int64_t stride_a, int64_t stride_b, int64_t stride_c");

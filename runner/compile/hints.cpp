@@ -1,8 +1,9 @@
 #include "compile/hints.hpp"
 
+#include "os/text.hpp"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 namespace kzoo::compile {
@@ -29,24 +30,14 @@ constexpr std::array kNotSimulated{
               "SDK's functions (<kzoo/mma.hpp>, <kzoo/async_copy.hpp>), which are simulated"},
 };
 
-bool is_word_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// Whether the line has the text as a word of its own, outside a // comment.
-bool has_word(std::string_view line, std::string_view text) {
+// Whether the line has the text, a word as a whole, outside a // comment.
+bool uses(std::string_view line, std::string_view text) {
   line = line.substr(0, line.find("//"));
-  const std::size_t at = line.find(text);
-  if (at == std::string_view::npos) return false;
-  const std::size_t after = at + text.size();
-  const bool is_word = is_word_character(text.back());
-  const bool begins = !is_word || at == 0 || !is_word_character(line[at - 1]);
-  const bool ends = !is_word || after == line.size() || !is_word_character(line[after]);
-  return begins && ends;
+  return is_in_word(text.back()) ? has_word(line, text) : has(line, text);
 }
 
 // The first line, from 1, with the construct, of those that the compiler objects to; 0: none. What
@@ -54,12 +45,11 @@ bool has_word(std::string_view line, std::string_view text) {
 unsigned line_with(std::string_view source, std::string_view text, std::string_view output) {
   const bool by_assembler =
       text == "asm" && (has(output, "Assembler messages") || has(output, "asm"));
-  for (unsigned number = 1; !source.empty(); ++number) {
-    const std::size_t end = std::min(source.find('\n'), source.size());
-    const std::string_view line = source.substr(0, end);
-    source.remove_prefix(std::min(end + 1, source.size()));
-    if (has_word(line, text) && (by_assembler || has(output, fmt::format(":{}:", number)) ||
-                                 has(output, fmt::format(":{},", number))))  // included from there
+  unsigned number = 0;
+  for (const std::string& line : lines_of(source)) {
+    ++number;
+    if (uses(line, text) && (by_assembler || has(output, fmt::format(":{}:", number)) ||
+                             has(output, fmt::format(":{},", number))))  // included from there
       return number;
   }
   return 0;

@@ -20,12 +20,9 @@ namespace fs = std::filesystem;
 // The items of a CMake list that are not empty.
 std::vector<std::string> items_of(const std::string& list) {
   std::vector<std::string> items;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(';', begin), list.size());
-    if (end > begin) items.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ';');)
+    if (!item.empty()) items.push_back(item);
   return items;
 }
 
@@ -52,10 +49,10 @@ std::string in_path(const std::string& compiler, const fs::path& file) {
     if (access(program.c_str(), X_OK) == 0 && fs::is_regular_file(program, ignored))
       return program.string();
   }
-  throw input::invalid(
-      fmt::format("error: sources are compiled with {0}, 12 or later, and there is no {0} in PATH; "
-                  "on Debian and Ubuntu: apt install g++ ({1} says how they are compiled)",
-                  compiler, file.string()));
+  input::refuse(
+      "", fmt::format("sources are compiled with {0}, 12 or later, and there is no {0} in PATH; "
+                      "on Debian and Ubuntu: apt install g++ ({1} says how they are compiled)",
+                      compiler, file.string()));
 }
 
 void check_present(const recipe& r, const fs::path& file) {
@@ -63,16 +60,17 @@ void check_present(const recipe& r, const fs::path& file) {
     return path.starts_with('/') && !fs::exists(path);
   };
   if (is_missing(r.compiler)) {
-    throw input::invalid(fmt::format(
-        "error: the compiler that this runner was built with, {}, is not here (it is named in {})",
-        r.compiler, file.string()));
+    input::refuse(
+        "", fmt::format(
+                "the compiler that this runner was built with, {}, is not here (it is named in {})",
+                r.compiler, file.string()));
   }
   const auto library = std::ranges::find_if(r.libraries, is_missing);
   if (library == r.libraries.end()) return;
-  throw input::invalid(
-      fmt::format("error: a plugin for {} is linked with {}, which is not here; build it in the "
-                  "repository with ./zoo build --all, or install the package that it is from",
-                  r.device, *library));
+  input::refuse(
+      "", fmt::format("a plugin for {} is linked with {}, which is not here; build it in the "
+                      "repository with ./zoo build --all, or install the package that it is from",
+                      r.device, *library));
 }
 
 }  // namespace
@@ -80,9 +78,9 @@ void check_present(const recipe& r, const fs::path& file) {
 recipe read_recipe(const fs::path& folder, const std::string& device) {
   const fs::path file = folder / (device + ".toml");
   if (!fs::exists(file)) {
-    throw input::invalid(
-        fmt::format("error: this runner cannot compile plugins for {}: there is no {}{}", device,
-                    file.string(), device == "cuda" ? "; it was built without nvcc" : ""));
+    input::refuse(
+        "", fmt::format("this runner cannot compile plugins for {}: there is no {}{}", device,
+                        file.string(), device == "cuda" ? "; it was built without nvcc" : ""));
   }
   const std::string text = with_prefix(input::read_file(file), fs::absolute(folder));
   input::diagnostics report(file.string(), text);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <regex>
-#include <string>
 #include <system_error>
 
 namespace kzoo::compile {

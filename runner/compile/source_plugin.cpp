@@ -1,8 +1,6 @@
 #include "compile/source_plugin.hpp"
 
-#include "compile/annotations.hpp"
 #include "compile/bare_kernel.hpp"
-#include "compile/description.hpp"
 #include "compile/hints.hpp"
 #include "compile/run_compiler.hpp"
 #include "core/version.hpp"
@@ -17,6 +15,7 @@
 #include <cstddef>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace kzoo::compile {
 namespace {
@@ -141,12 +140,17 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
       how.device));
 }
 
-// Compiles and links in the folder. Returns what the compiler printed; calls `failed` where either
-// fails.
+// What the compiler printed, and the files that it read, but for one in the folder.
+struct built {
+  std::string output;
+  words includes;
+};
+
+// Compiles and links in the folder; calls `failed` where either fails.
 template <class Failed>
-std::string build(const commands& c, const recipe& how, const fs::path& source,
-                  const fs::path& folder, const fs::path& rule, const std::string& library,
-                  const Failed& failed) {
+built build(const commands& c, const recipe& how, const fs::path& source, const fs::path& folder,
+            const std::string& library, const Failed& failed) {
+  const fs::path rule = folder / "dependencies";
   const std::string object = (folder / "object.o").string();
   words compile = c.compile;
   append(compile, {source.string(), "-MD", "-MF", rule.string(), "-o", object});
@@ -161,7 +165,9 @@ std::string build(const commands& c, const recipe& how, const fs::path& source,
   fs::remove(object);
   using enum fs::perm_options;  // of nothing that a link names
   fs::permissions(folder / library, fs::perms::owner_all, replace | nofollow);
-  return output;
+  words includes = dependencies_in(input::read_file(rule, kRuleFile));
+  if (source.parent_path() == folder) std::erase(includes, source.string());
+  return {std::move(output), std::move(includes)};
 }
 
 }  // namespace
@@ -213,16 +219,14 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
 
     const auto start = fs::file_time_type::clock::now();
     const temporary_folder begun = kept.begin();
-    const fs::path rule = begun.path() / "dependencies";
     const fs::path compiled_file =
         u.generated.empty()
             ? source
             : begun.path() / fs::path("launch").replace_extension(source.extension());
     if (!u.generated.empty()) write_file(compiled_file, u.generated);
-    const std::string output = build(c, how, compiled_file, begun.path(), rule, library,
-                                     [&](const auto& result) { refuse(file, how, text, result); });
-    words includes = dependencies_in(input::read_file(rule, kRuleFile));
-    std::erase(includes, compiled_file == source ? "" : compiled_file.string());
+    const auto [output, includes] =
+        build(c, how, compiled_file, begun.path(), library,
+              [&](const auto& result) { refuse(file, how, text, result); });
     if (any_changed_since(includes, start) && tries < kTries) continue;
     return {kept.store(begun.path(), key, library, includes), true, output};
   }
@@ -237,13 +241,11 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   const std::string key = key_of(c, how, name + '\n' + text);
   if (auto found = kept.find(key, library)) return std::move(*found);
   const temporary_folder begun = kept.begin();
-  const fs::path source = begun.path() / "generated.cpp", rule = begun.path() / "dependencies";
+  const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
-  build(c, how, source, begun.path(), rule, library,
-        [&](const auto& result) { refuse(source, how, text, result); });
-  words includes = dependencies_in(input::read_file(rule, kRuleFile));
-  std::erase(includes, source.string());
-  return kept.store(begun.path(), key, library, includes);
+  const built made = build(c, how, source, begun.path(), library,
+                           [&](const auto& result) { refuse(source, how, text, result); });
+  return kept.store(begun.path(), key, library, made.includes);
 }
 
 }  // namespace kzoo::compile

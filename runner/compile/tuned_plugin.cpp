@@ -2,7 +2,6 @@
 
 #include "compile/bare_kernel.hpp"
 #include "compile/description.hpp"
-#include "compile/source_plugin.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
 #include "process/command.hpp"
@@ -10,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <optional>
-#include <string_view>
 
 namespace kzoo::compile {
 namespace {

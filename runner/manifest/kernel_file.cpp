@@ -1,6 +1,7 @@
 #include "manifest/kernel_file.hpp"
 
 #include "core/kernel_name.hpp"
+#include "os/text.hpp"
 
 #include <elf.h>
 
@@ -45,12 +46,10 @@ std::vector<std::string> in_ptx(std::string_view text) {
   for (auto found = text.find(kEntry); found != text.npos; found = text.find(kEntry, found)) {
     found += kEntry.size();
     const std::string_view name = text.substr(found, text.substr(found).find_first_of(" \t\r\n(;"));
-    if (std::ranges::count(names, name) == 0) names.emplace_back(name);
+    add_once(names, name);
   }
   return names;
 }
-
-bool is_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // "sgemm<64,float>" for "void sgemm<64u, float>(float*)" and "sgemm<(int)64, float>".
 std::string plain(std::string name) {
@@ -60,7 +59,7 @@ std::string plain(std::string name) {
   bool in_number = false;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const char c = name[i];
-    if (i == 0 || !is_of_name(name[i - 1])) in_number = std::isdigit(static_cast<unsigned char>(c));
+    if (i == 0 || !is_in_word(name[i - 1])) in_number = std::isdigit(static_cast<unsigned char>(c));
     if (!in_number || (c != 'u' && c != 'l')) result += c;
   }
   return result;

@@ -4,7 +4,6 @@
 #include <kzoo/manifest/kernel_manifest.hpp>
 
 #include <filesystem>
-#include <string>
 #include <string_view>
 
 namespace kzoo::manifest {

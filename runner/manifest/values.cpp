@@ -3,6 +3,7 @@
 #include "core/epilogue.hpp"
 #include "core/kernel_id.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <kzoo/manifest/expression.hpp>
 
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 #include <ranges>
 #include <utility>
@@ -60,13 +60,6 @@ bool take_type(std::string_view& text, std::optional<number_type>& type) {
   type = known->second;
   text = trimmed(text.substr(0, colon));
   return true;
-}
-
-// And no expression.
-bool is_name(std::string_view text) {
-  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
-         std::ranges::all_of(text, fits);
 }
 
 // The operands' names, without the stages that have none.
@@ -149,7 +142,7 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
   } else if (operand != operands.end()) {
     result.kind = argument_kind::operand;
     result.map = static_cast<std::size_t>(operand - operands.begin());
-  } else if (is_name(text) && std::ranges::find(kVariables, text) == kVariables.end()) {
+  } else if (is_c_name(text) && std::ranges::find(kVariables, text) == kVariables.end()) {
     const auto is_operand = [&](stage_kind kind) {
       return has_operand(kind) && stage_name(kind) == text;
     };

@@ -41,9 +41,8 @@ std::optional<process::command_result> ask(const std::string& program) {
 // "Version 2025.3.0.0 (build …)".
 std::string version_in(const std::string& output) {
   std::istringstream in(output);
-  for (std::string word; in >> word;) {
+  for (std::string word; in >> word;)
     if (word == "Version" && in >> word) return word;
-  }
   return "";
 }
 

@@ -1,6 +1,7 @@
 #include "profile/metrics.hpp"
 
-#include <algorithm>
+#include "os/text.hpp"
+
 #include <array>
 
 namespace kzoo::profile::metric {
@@ -35,11 +36,8 @@ std::string stall_metric(const std::string& reason) {
 const std::vector<std::pair<std::string, std::string>>& stalls() {
   static const auto list = [] {
     std::vector<std::pair<std::string, std::string>> made;
-    for (const std::string reason : kReasons) {
-      std::string words = reason;
-      std::ranges::replace(words, '_', ' ');
-      made.emplace_back(words, stall_metric(reason));
-    }
+    for (const char* reason : kReasons)
+      made.emplace_back(with_spaces(reason), stall_metric(reason));
     return made;
   }();
   return list;
@@ -65,9 +63,8 @@ std::vector<std::string> all(unsigned compute_capability) {
                                  kDram,
                                  kFfma};
   constexpr unsigned kHopper = 90;  // the first with wgmma
-  for (const auto& [words, name] : stalls()) {
+  for (const auto& [words, name] : stalls())
     if (words != "gmma" || compute_capability >= kHopper) names.push_back(name);
-  }
   return names;
 }
 

@@ -2,6 +2,7 @@
 
 #include "client/profiled.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 #include "process/one_shot.hpp"
 #include "profile/raw_page.hpp"
@@ -10,8 +11,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
-#include <sstream>
 #include <string_view>
 
 namespace kzoo::profile {
@@ -22,13 +21,6 @@ const std::vector<std::string> kSettings{"LC_ALL=C"};
 
 constexpr std::string_view kConnected = "==PROF== Connected to process";
 constexpr std::string_view kReport = "==PROF== Report: ";
-
-std::vector<std::string> lines_of(const std::string& output) {
-  std::vector<std::string> lines;
-  std::istringstream in(output);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 bool is_complaint(const std::string& line) {
   return line.starts_with("==ERROR==") || line.starts_with("==WARNING==");
@@ -49,17 +41,9 @@ std::string complaints_in(const std::string& output) {
 // "regex:^a__b\.(sum|avg)$".
 bool complains_of(const std::string& output, const std::string& metric) {
   const std::string base = metric.substr(0, metric.find('.'));
-  const auto goes_on = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-  };
-  for (const std::string& line : lines_of(output)) {
-    const auto at = is_complaint(line) ? line.find(base) : std::string::npos;
-    if (at == std::string::npos) continue;
-    const auto end = at + base.size();
-    if ((at == 0 || !goes_on(line[at - 1])) && (end == line.size() || !goes_on(line[end])))
-      return true;
-  }
-  return false;
+  return std::ranges::any_of(lines_of(output), [&](const std::string& line) {
+    return is_complaint(line) && has_word(line, base);
+  });
 }
 
 void check_access(const std::string& output) {
@@ -90,17 +74,15 @@ std::string printed_in(const std::string& output) {
 }
 
 std::string report_in(const std::string& output) {
-  for (const std::string& line : lines_of(output)) {
+  for (const std::string& line : lines_of(output))
     if (line.starts_with(kReport)) return line.substr(kReport.size());
-  }
   return "";
 }
 
 // The result of a run that printed no counters, although ncu knows all metrics.
 counters without_table(const tool& ncu, const process::command_result& ran) {
-  if (ran.output.find("No kernels were profiled") != std::string::npos) {
+  if (ran.output.find("No kernels were profiled") != std::string::npos)
     throw failure(verdict::error, "ncu saw no kernel launch: " + complaints_in(ran.output));
-  }
   if (ran.code != 0 || ncu.arguments.empty()) {
     throw no_counters(fmt::format("ncu ended with exit code {} and no counters: {}", ran.code,
                                   complaints_in(ran.output)));

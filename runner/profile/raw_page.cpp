@@ -1,13 +1,13 @@
 #include "profile/raw_page.hpp"
 
+#include "os/text.hpp"
+
 #include <boost/tokenizer.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <map>
 #include <sstream>
-#include <string_view>
 
 namespace kzoo::profile {
 namespace {
@@ -27,12 +27,9 @@ bool is_head(const row& names) {
 }
 
 // "1,234.5", with commas between thousands.
-std::optional<double> number_in(std::string text) {
+std::optional<double> metric_in(std::string text) {
   std::erase(text, ',');
-  double number = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || fault != std::errc{} || end != text.data() + text.size()) return {};
-  return number;
+  return number_from<double>(text);
 }
 
 // "(32, 16, 1)".
@@ -41,9 +38,8 @@ std::array<std::uint32_t, 3> extent_in(std::string text) {
       text, [](char c) { return c < '0' || c > '9'; }, ' ');
   std::istringstream in(text);
   std::array<std::uint32_t, 3> extent{1, 1, 1};
-  for (std::uint32_t& side : extent) {
+  for (std::uint32_t& side : extent)
     if (std::uint32_t number = 0; in >> number) side = number;
-  }
   return extent;
 }
 
@@ -65,7 +61,7 @@ launch read_launch(const row& names, const row& units, const row& values) {
     } else if (names[i] == "Block Size") {
       l.block = extent_in(values[i]);
     } else if (names[i].find("__") != std::string::npos) {  // every metric's name has it
-      if (const auto number = number_in(values[i]))
+      if (const auto number = metric_in(values[i]))
         l.metrics[names[i]] = *number * scale_of(i < units.size() ? units[i] : "");
     }
   }
@@ -77,8 +73,7 @@ launch read_launch(const row& names, const row& units, const row& values) {
 std::optional<std::vector<launch>> read_raw_page(const std::string& output) {
   row names, units;
   std::vector<launch> launches;
-  std::istringstream in(output);
-  for (std::string line; std::getline(in, line);) {
+  for (std::string& line : lines_of(output)) {
     if (line.ends_with('\r')) line.pop_back();
     if (!line.starts_with('"')) continue;
     const row fields = fields_of(line);

@@ -2,6 +2,7 @@
 
 #include "os/interrupt.hpp"
 #include "os/posix.hpp"
+#include "os/text.hpp"
 #include "process/child.hpp"
 #include "shards/messages.hpp"
 #include "storage/journal.hpp"
@@ -44,8 +45,6 @@ std::string how_it_ended(const std::optional<int>& status) {
   return fmt::format("ended with exit code {}", WEXITSTATUS(*status));
 }
 
-double work(const problem& p) { return p.flops(); }
-
 class dispatching {
  public:
   dispatching(run::plan& p, document head, run::observer& watch)
@@ -64,7 +63,7 @@ class dispatching {
       done_[i] = cells_[i].size() == cells_each;
       if (!done_[i]) waiting_.push_back(i);
     }
-    std::ranges::stable_sort(waiting_, {}, [&](std::size_t i) { return work(problems_[i]); });
+    std::ranges::stable_sort(waiting_, {}, [&](std::size_t i) { return problems_[i].flops(); });
   }
 
   document run() {
@@ -79,9 +78,8 @@ class dispatching {
       // Finished cells are kept.
     }
     shards_.clear();
-    for (; reported_ < problems_.size(); ++reported_) {
+    for (; reported_ < problems_.size(); ++reported_)
       if (!cells_[reported_].empty()) report(reported_);
-    }
     return std::move(document_);
   }
 
@@ -158,9 +156,8 @@ class dispatching {
     waiting_.pop_back();
     process::channel& to = s.process.control();
     const std::span<const results::cell> known = cells_[*s.problem];
-    for (std::size_t count = 1; count <= known.size(); ++count) {
+    for (std::size_t count = 1; count <= known.size(); ++count)
       to.send({{"op", "known"}, {"line", storage::journal_line(document_, known.first(count))}});
-    }
     to.send({{"op", "problem"}, {"index", *s.problem}});
   }
 
@@ -200,10 +197,8 @@ class dispatching {
     if (s.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*s.problem]));
     const auto problem = s.problem;
     shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(index));
-    if (shards_.empty() && !waiting_.empty()) {
-      why += fmt::format("; no device is left for {} more problem{}", waiting_.size(),
-                         waiting_.size() == 1 ? "" : "s");
-    }
+    if (shards_.empty() && !waiting_.empty())
+      why += "; no device is left for " + counted(waiting_.size(), "more problem");
     watch_.loses_device(why);
     if (problem) finish(*problem);
   }

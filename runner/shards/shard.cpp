@@ -18,7 +18,6 @@
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace kzoo::shards {
@@ -29,9 +28,8 @@ using results::document;
 
 // Nothing when the other end has closed.
 std::optional<json> next_message(process::channel& from) {
-  for (bool closed = false; !closed;) {
+  for (bool closed = false; !closed;)
     if (auto message = from.receive(closed)) return message;
-  }
   return std::nullopt;
 }
 

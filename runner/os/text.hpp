@@ -1,0 +1,42 @@
+#pragma once
+// Text taken apart: lines, words and numbers.
+
+#include <charconv>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace kzoo {
+
+// The lines of a text, the last of which need not have an end.
+std::vector<std::string> lines_of(std::string_view text);
+
+// Letters, digits and '_'.
+bool is_in_word(char c);
+// Whether the text has this word, and not as a part of a longer one.
+bool has_word(std::string_view text, std::string_view word);
+// Whether C could have the name: a word that does not begin with a digit.
+bool is_c_name(std::string_view text);
+// "max clock mhz" for "max_clock_mhz".
+std::string with_spaces(std::string name);
+
+// "1 sample", "3 samples".
+std::string counted(std::size_t count, std::string_view what);
+
+// The number that the whole text is.
+template <class T>
+std::optional<T> number_from(std::string_view text) {
+  T number{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, number);
+  if (fault != std::errc{} || stop != end) return std::nullopt;
+  return number;
+}
+
+// Adds it to the list unless it is there.
+void add_once(std::vector<std::string>& list, std::string_view word);
+
+}  // namespace kzoo
