@@ -19,10 +19,9 @@ namespace fs = std::filesystem;
 // of block 0 (on 32x32x32 f32); put …; 2 more".
 std::string words_of(const std::vector<xray::finding>& all, const problem& p) {
   const xray::finding& f = all.front();
-  const std::string earlier = f.earlier.line == 0 ? "" : " and " + place_text(f.earlier);
   const std::string more = all.size() == 1 ? "" : fmt::format("; {} more", all.size() - 1);
-  return fmt::format("{}, {}{}: {} (on {}); {}{}", f.what, place_text(f.where), earlier, f.detail,
-                     problem_name(p), f.advice, more);
+  return fmt::format("{}, {}: {} (on {}); {}{}", f.what, f.places(), f.detail, problem_name(p),
+                     f.advice, more);
 }
 
 results::finding finding_of(const std::vector<xray::launch>& launches, const problem& p) {

@@ -24,8 +24,7 @@ namespace {
 // What tells the results apart, as far as anything does.
 std::vector<std::string> labels_of(const std::vector<results::document>& all) {
   const auto name_of = [](const results::document& d, bool with_time) {
-    const auto& e = d.experiment;
-    return (e.title.empty() ? e.file.filename().string() : e.title) + ", " + d.device.name +
+    return report::title_of(d.experiment) + ", " + d.device.name +
            (with_time ? ", " + d.started : "");
   };
   std::vector<std::string> labels;

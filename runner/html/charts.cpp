@@ -7,7 +7,6 @@
 #include "report/focus.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace kzoo::html {
@@ -88,28 +87,9 @@ void add_speeds(std::vector<chosen_chart>& all, const named_result& r, const con
   const std::string note =
       std::string("The fastest variant of each plugin, with the 95 % interval; beside it GFLOP/s") +
       (d.experiment.baseline ? " and the speedup." : ".");
-  if (has.gains) {
-    all.push_back({"speed", r.label, "The ladder",
-                   note + " On the right: each step against the one before it on its ladder.",
-                   bars_axis(d)});
-  } else {
-    all.push_back({"speed", r.label, "Speed", note, bars_axis(d)});
-  }
-}
-
-// Of all results together.
-contents together(const std::vector<contents>& each) {
-  contents all;
-  for (const contents& c : each) {
-    all.timed |= c.timed;
-    all.sweep |= c.sweep;
-    all.compared |= c.compared;
-    all.wrong |= c.wrong;
-    all.clocks_differ |= c.clocks_differ;
-    all.power_capped |= c.power_capped;
-    all.errors_over_k |= c.errors_over_k;
-  }
-  return all;
+  const char* const gains =
+      has.gains ? " On the right: each step against the one before it on its ladder." : "";
+  all.push_back({"speed", r.label, has.gains ? "The ladder" : "Speed", note + gains, bars_axis(d)});
 }
 
 bool disagrees(const document& d) {
@@ -124,12 +104,12 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
   plotted_cells how = plot(results);
   std::vector<contents> each;
   for (const named_result& r : results) each.push_back(contents_of(r, how));
-  const contents has = together(each);
-  const auto add = [&](bool wanted, const char* id, const char* title, const char* note,
+  // Of all results together.
+  const auto add = [&](bool contents::*wanted, const char* id, const char* title, const char* note,
                        const std::string& axis = "") {
-    if (wanted) all.push_back({id, "", title, note, axis});
+    if (std::ranges::any_of(each, wanted)) all.push_back({id, "", title, note, axis});
   };
-  add(has.wrong, "errors", "Where C is wrong", "The map of C of each wrong result.");
+  add(&contents::wrong, "errors", "Where C is wrong", "The map of C of each wrong result.");
   const auto add_each = [&](const auto& wanted, const char* id, const char* title,
                             const char* note) {
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -140,11 +120,11 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
            "For each pair of values the fastest point that has them, in percent of the fastest of "
            "all; the other parameters are at their best. Empty: no such point was timed.");
   for (std::size_t i = 0; i < results.size(); ++i) add_speeds(all, results[i], each[i]);
-  add(has.compared, "relative", "Speed over sizes",
+  add(&contents::compared, "relative", "Speed over sizes",
       "The fastest variant of each plugin at each size, the cube root of M·N·K, with the 95 % "
       "interval.",
       percent_axis(results));
-  add(has.sweep, "rate", "Throughput over sizes",
+  add(&contents::sweep, "rate", "Throughput over sizes",
       "The fastest variant of each plugin at each size, the cube root of M·N·K.");
   add_each(
       [&](std::size_t i) { return span_an_axis(each[i].intensities); }, "roofline", "Roofline",
@@ -154,21 +134,21 @@ std::vector<chosen_chart> choose_charts(std::span<const named_result> results) {
            "Which results disagree",
            "Each kernel's results against each other's, the worst over all problems. The stronger "
            "the colour, the larger the difference, in percent of what rounding allows.");
-  add(has.errors_over_k, "accuracy", "Accuracy over K",
+  add(&contents::errors_over_k, "accuracy", "Accuracy over K",
       "The largest error of each kernel that passed, in percent of what rounding allows its "
       "declared precision.");
-  add(has.clocks_differ, "clock", "SM clock",
+  add(&contents::clocks_differ, "clock", "SM clock",
       "Of the samples of each cell, in the order of the tables: the median, from the lowest to the "
       "highest.");
-  add(has.power_capped, "power", "Power", "The highest reading while each cell was timed.");
-  add(has.timed, "samples", "Samples of a cell",
+  add(&contents::power_capped, "power", "Power", "The highest reading while each cell was timed.");
+  add(&contents::timed, "samples", "Samples of a cell",
       "Every sample of the chosen cell, round by round.");
-  add(has.clocks_differ, "sample-clocks", "SM clock of the samples", "Of the same cell.");
+  add(&contents::clocks_differ, "sample-clocks", "SM clock of the samples", "Of the same cell.");
   return all;
 }
 
 std::string charts_table(std::span<const named_result> all) {
-  std::string text;
+  report::csv_table t;
   for (const chosen_chart& c : choose_charts(all)) {
     report::csv_line l;
     l.add("id", c.id);
@@ -176,10 +156,9 @@ std::string charts_table(std::span<const named_result> all) {
     l.add("title", all.size() > 1 && !c.result.empty() ? c.title + ": " + c.result : c.title);
     l.add("note", c.note);
     l.add("axis", c.axis);
-    if (text.empty()) text = l.names();
-    text += l.values();
+    t.add(l);
   }
-  return text;
+  return t.take();
 }
 
 }  // namespace kzoo::html

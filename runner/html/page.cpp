@@ -7,16 +7,15 @@
 #include "html/plotted.hpp"
 #include "html/space.hpp"
 #include "os/files.hpp"
+#include "os/text.hpp"
 #include "report/focus.hpp"
 #include "report/report.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
+#include <ranges>
 #include <set>
-#include <sstream>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,30 +30,19 @@ constexpr std::string_view kMissing =
     "This page has no charts: Vega-Lite, which draws them, was not on the machine that wrote it. "
     "<code>./zoo setup --charts</code> fetches it (34 MB); then write the page again.";
 
-std::string title_of(std::span<const named_result> all) {
-  std::string title;
-  for (const named_result& r : all) title += (title.empty() ? "" : " · ") + r.label;
-  return title;
-}
-
 // Lines that the page's script reads back with textContent.
 void add_data(std::string_view id, std::string_view text, const text_sink& out) {
   out(fmt::format("<pre hidden id=\"data-{}\">", id));
-  for_each_line(text, [&](std::string_view line) { out(report::html(line) + '\n'); });
+  for (const std::string& line : lines_of(text)) out(report::html(line) + '\n');
   out("</pre>\n");
-}
-
-std::string name_of(const document& d) {
-  const auto& e = d.experiment;
-  return e.title.empty() ? e.file.filename().string() : e.title;
 }
 
 // What the page is about: a result, one kernel of it, or several results.
 std::string heading_of(std::span<const named_result> all) {
   if (all.size() > 1) return fmt::format("{} results", all.size());
   const document& d = *all.front().document;
-  const std::string subject = report::focus_of(d).subject;
-  return subject.empty() ? name_of(d) : subject + " · " + name_of(d);
+  const std::string subject = report::focus_of(d).subject, name = report::title_of(d.experiment);
+  return subject.empty() ? name : subject + " · " + name;
 }
 
 void add_start(std::span<const named_result> all, bool charts, const text_sink& out) {
@@ -64,23 +52,19 @@ void add_start(std::span<const named_result> all, bool charts, const text_sink& 
     links.emplace_back(fmt::format("result-{}", i + 1),
                        all.size() == 1 ? "All results" : all[i].label);
   }
-  begin_page(title_of(all), heading_of(all), links, out);
+  const auto labels = all | std::views::transform(&named_result::label);
+  begin_page(fmt::format("{}", fmt::join(labels, " · ")), heading_of(all), links, out);
 }
 
 table facts_of(const document& d) {
   table t;
-  t.add_column("fact", table::align::left);
-  t.add_column("value", table::align::left);
+  t.add_columns({"fact", "value"}, table::align::left);
   const auto add = [&](const std::string& name, const std::string& value) {
     t.add_row({{name}, {value}});
   };
   add("device", fmt::format("{} ({})", fmt::join(d.devices, ", "), d.device.name));
   add("memory", fmt::format("{:.1f} GiB", double(d.device.memory_bytes) / (1u << 30)));
-  for (const auto& [name, value] : d.device.facts) {
-    std::string words = name;
-    std::ranges::replace(words, '_', ' ');
-    add(words, value);
-  }
+  for (const auto& [name, value] : d.device.facts) add(with_spaces(name), value);
   add("started", d.started);
   add("took", fmt::format("{:.1f} s", d.wall_seconds));
   add("kernel-zoo", d.version);
@@ -102,11 +86,7 @@ table peaks_of(const roofline::peaks& peaks) {
 
 table plugins_of(const document& d) {
   table t;
-  t.add_column("plugin", table::align::left);
-  t.add_column("what it does", table::align::left);
-  t.add_column("build", table::align::left);
-  t.add_column("libraries", table::align::left);
-  t.add_column("SHA-256", table::align::left);
+  t.add_columns({"plugin", "what it does", "build", "libraries", "SHA-256"}, table::align::left);
   for (const results::plugin_record& r : d.plugins) {
     if (!r.description) {
       t.add_row({{r.name}, {r.problem}});
@@ -132,10 +112,7 @@ void add_environment(const document& d, const report::view& view, const text_sin
   if (d.peaks) p.add(peaks_of(*d.peaks));
   p.add(plugins_of(d));
   p.line("Experiment", report::style::bold, ": " + d.experiment.file.filename().string());
-  std::vector<std::string> lines;
-  std::istringstream text(d.experiment.text);
-  for (std::string line; std::getline(text, line);) lines.push_back(line);
-  p.verbatim(lines);
+  p.verbatim(lines_of(d.experiment.text));
   out(p.take());
   out("</details>\n");
 }

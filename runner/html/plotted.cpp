@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -171,13 +170,8 @@ std::map<std::string, std::string> tones_of(const document& d) {
   for (std::size_t i = 0; i < std::min(f.own.size(), kTones.size()); ++i)
     tones[f.own[i]] = kTones[i];
   if (const std::size_t main = report::main_problem(d, {}); f.own.empty()) {
-    const cell* fastest = nullptr;
-    if (main < d.experiment.problems.size()) {
-      for (const cell* c : report::best_of_each(d, main)) {
-        if (!is_timed(*c) || c->kernel.plugin == f.baseline) continue;
-        if (fastest == nullptr || c->time->median_ms < fastest->time->median_ms) fastest = c;
-      }
-    }
+    const cell* fastest =
+        report::fastest_of(d, main, [&](const cell& c) { return c.kernel.plugin != f.baseline; });
     if (fastest != nullptr) tones[fastest->kernel.plugin] = kTones[0];
   }
   if (!f.baseline.empty()) tones[f.baseline] = "baseline";

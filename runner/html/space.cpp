@@ -1,6 +1,5 @@
 #include "html/space.hpp"
 
-#include "html/csv_table.hpp"
 #include "html/tables.hpp"
 #include "report/csv.hpp"
 #include "report/focus.hpp"
@@ -18,6 +17,7 @@ namespace kzoo::html {
 namespace {
 
 using report::csv_line;
+using report::csv_table;
 using report::is_timed;
 using results::cell;
 using results::document;

@@ -6,6 +6,7 @@
 #include "os/files.hpp"
 #include "os/folders.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ void write_chart_data(std::span<const named_result> all, const fs::path& folder)
   write_file(folder / "page.css", assets::kStyle);
   const auto write_table = [&](const char* name, std::string_view table) {
     std::string text;
-    for_each_line(table, [&](std::string_view line) { text += printable(line) + '\n'; });
+    for (const std::string& line : lines_of(table)) text += printable(line) + '\n';
     write_file(folder / name, text);
   };
   write_table("charts.csv", charts_table(all));

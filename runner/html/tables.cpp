@@ -1,6 +1,5 @@
 #include "html/tables.hpp"
 
-#include "html/csv_table.hpp"
 #include "html/plotted.hpp"
 #include "os/number_text.hpp"
 #include "report/agreement.hpp"
@@ -17,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +24,7 @@ namespace kzoo::html {
 namespace {
 
 using report::csv_line;
+using report::csv_table;
 using report::is_timed;
 using results::cell;
 using results::document;
@@ -133,14 +134,6 @@ std::string_view meaning_of(char c) {
 }
 
 }  // namespace
-
-void for_each_line(std::string_view text, const std::function<void(std::string_view)>& f) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    f(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
 
 std::string timed_text(const timing::summary& time) {
   return time_text(time.median_ms) + (time.stopped_early() ? ", stopped early" : "");

@@ -4,15 +4,10 @@
 
 #include "html/named_result.hpp"
 
-#include <functional>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace kzoo::html {
-
-// Calls f with each line of a table.
-void for_each_line(std::string_view text, const std::function<void(std::string_view)>& f);
 
 // "1.43 ms", "1.43 ms, stopped early".
 std::string timed_text(const timing::summary& time);

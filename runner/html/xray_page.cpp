@@ -1,6 +1,8 @@
 #include "html/xray_page.hpp"
 
 #include "html/parts.hpp"
+#include "os/files.hpp"
+#include "os/text.hpp"
 #include "report/page.hpp"
 #include "report/xray.hpp"
 #include "xray/advice.hpp"
@@ -26,7 +28,7 @@ using xray::line_counts;
 struct costly_line {
   const analysed* cell;
   const line_counts* line;
-  std::uint64_t excess() const { return line->counts.passes - line->counts.ideal; }
+  std::uint64_t excess() const { return line->counts.excess(); }
 };
 
 // Those with advice, the costliest first.
@@ -61,11 +63,8 @@ std::vector<flaw> flaws_of(const xray::document& d) {
     }
     for (const xray::launch& l : *c.found) {
       for (const xray::finding& f : l.findings) {
-        const std::string earlier =
-            f.earlier.line == 0 ? "" : " and " + process::place_text(f.earlier);
-        all.push_back({f.what, fmt::format("{}, {}{}: {}: {} ({} times); {}", where(c),
-                                           process::place_text(f.where), earlier, f.what, f.detail,
-                                           f.count, f.advice)});
+        all.push_back({f.what, fmt::format("{}, {}: {}: {} ({} times); {}", where(c), f.places(),
+                                           f.what, f.detail, f.count, f.advice)});
       }
     }
   }
@@ -91,8 +90,7 @@ void add_answer(const xray::document& d, const std::vector<costly_line>& costly,
                 const text_sink& out) {
   const std::vector<flaw> flaws = flaws_of(d);
   std::vector<std::string> kinds;
-  for (const flaw& f : flaws)
-    if (std::ranges::find(kinds, f.what) == kinds.end()) kinds.push_back(f.what);
+  for (const flaw& f : flaws) add_once(kinds, f.what);
   const std::string none = nothing_found(d);
   const std::string found =
       flaws.empty() ? none : fmt::format("Wrong: {}.", fmt::join(kinds, ", "));
@@ -120,13 +118,11 @@ void add_costly(const std::vector<costly_line>& costly, bool alone, const report
   t.add_columns({"kernel", "problem"}, report::table::align::left);
   for (std::size_t i = 0; i < std::min(costly.size(), kMost); ++i) {
     const auto& [cell, line] = costly[i];
-    const double n = double(line->counts.requests);
     t.add_row({{process::place_text(line->where)},
                {access_name(line->kind)},
-               {fmt::format("{:.2f} {}", double(line->counts.passes) / n,
-                            is_shared(line->kind) ? "wavefronts" : "sectors"),
+               {fmt::format("{:.2f} {}", line->counts.passes_each(), passes_name(line->kind)),
                 style::bold},
-               {fmt::format("{:.2f}", double(line->counts.ideal) / n)},
+               {fmt::format("{:.2f}", line->counts.ideal_each())},
                {fmt::format("{}", costly[i].excess())},
                {fmt::format("{}", line->counts.requests)},
                {alone ? "" : cell->kernel.name()},
@@ -147,7 +143,7 @@ struct known_line {
   std::uint64_t excess() const {
     std::uint64_t sum = 0;
     for (const line_counts* c : accesses)
-      if (!advice_on(*c).empty()) sum += c->counts.passes - c->counts.ideal;
+      if (!advice_on(*c).empty()) sum += c->counts.excess();
     return sum;
   }
 };
@@ -177,7 +173,7 @@ void add_access(const line_counts& c, const text_sink& out) {
   out(fmt::format("<div class=\"about{}\">{}", advice.empty() ? "" : " slow", report::html(text)));
   if (!advice.empty()) {
     out(fmt::format("<br>{}<br>{} of the lanes: <code>{}</code>", report::html(advice),
-                    is_shared(c.kind) ? "banks" : "sectors", report::html(picture_of(c))));
+                    picture_unit(c.kind), report::html(picture_of(c))));
   }
   out("</div>\n");
 }
@@ -192,9 +188,8 @@ void add_line(unsigned number, const std::string& text, const known_line& known,
       excess == 0 ? 0 : std::clamp<std::uint64_t>(100 * excess / most, kFaintest, 100);
   out(fmt::format("<div class=\"code\" style=\"--heat:{}%\"><span>{}</span><code>{}</code></div>\n",
                   heat, number, report::html(text)));
-  for (const std::string& flaw : known.flaws) {
+  for (const std::string& flaw : known.flaws)
     out(fmt::format("<div class=\"about slow\">{}</div>\n", report::html(flaw, style::bad)));
-  }
   for (const line_counts* c : known.accesses) add_access(*c, out);
 }
 
@@ -202,7 +197,7 @@ void add_line(unsigned number, const std::string& text, const known_line& known,
 void add_file(const std::string& file, const lines_of_file& known, std::uint64_t most,
               const text_sink& out) {
   constexpr unsigned kAround = 4;
-  const std::vector<std::string> source = report::source_of(file);
+  const std::vector<std::string> source = lines_of(content_of(file));
   out(fmt::format("<p class=\"item\">{}{}</p>\n<div class=\"source\">\n", report::html(file),
                   source.empty() ? " is not here any more" : ""));
   unsigned shown = 0;

@@ -8,11 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace kzoo::report {
 namespace {

@@ -98,14 +98,9 @@ std::string no_speed(const document& d, const focus& f) {
 
 // The fastest of the others by the same clock; null: there is none.
 const cell* fastest_beside(const document& d, const cell& c) {
-  const cell* found = nullptr;
-  for (const cell* other : best_of_each(d, c.problem)) {
-    const bool counts = is_timed(*other) && other->time->clock == c.time->clock &&
-                        other->kernel.plugin != c.kernel.plugin;
-    if (counts && (found == nullptr || other->time->median_ms < found->time->median_ms))
-      found = other;
-  }
-  return found;
+  return fastest_of(d, c.problem, [&](const cell& other) {
+    return other.time->clock == c.time->clock && other.kernel.plugin != c.kernel.plugin;
+  });
 }
 
 // With which kernel it is compared: the baseline, or the fastest of the others; null: none.
@@ -169,11 +164,8 @@ std::string wins_of(const document& d, const std::string& plugin) {
 }
 
 std::string fastest_speed(const document& d, const focus& f, std::size_t problem) {
-  const cell* fastest = nullptr;
-  for (const cell* c : best_of_each(d, problem)) {
-    if (!is_timed(*c) || (!f.own.empty() && !f.is_own(c->kernel.plugin))) continue;
-    if (fastest == nullptr || c->time->median_ms < fastest->time->median_ms) fastest = c;
-  }
+  const cell* fastest = fastest_of(
+      d, problem, [&](const cell& c) { return f.own.empty() || f.is_own(c.kernel.plugin); });
   const cell* with = compared_with(d, *fastest);
   const std::string place = place_of(d, *fastest, with);
   return fmt::format("{} on {}: {}{}; {}, {}.{}",

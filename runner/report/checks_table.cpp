@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,13 +1,13 @@
 #include "report/comparison.hpp"
 
 #include "os/number_text.hpp"
+#include "report/answer.hpp"
 #include "report/problem_table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -18,18 +18,9 @@ using results::cell;
 using results::document;
 
 style style_of_change(change c) {
-  switch (c) {
-    case change::slower:
-    case change::broken:
-    case change::declined:
-    case change::failing:
-      return style::bad;
-    case change::faster:
-    case change::repaired:
-      return style::good;
-    default:
-      return style::dim;
-  }
+  using enum change;
+  if (c == slower || c == broken || c == declined || c == failing) return style::bad;
+  return c == faster || c == repaired ? style::good : style::dim;
 }
 
 std::string percent(double ratio) { return fmt::format("{:+.1f}%", 100 * (ratio - 1)); }
@@ -54,9 +45,9 @@ void add_simulator_note(page& p, const document& d) {
     p.item("note: times of the simulator say nothing about the speed of a GPU");
 }
 
-table pair_table() {
+table pair_table(std::initializer_list<std::string> names) {
   table t;
-  t.add_column("kernel", table::align::left);
+  t.add_columns(names, table::align::left);
   t.add_columns({"old", "new", "change", "95% interval"});
   t.add_column("", table::align::left);
   return t;
@@ -79,10 +70,7 @@ std::vector<table::field> row(const comparison& c, const compare::pair& p) {
 }  // namespace
 
 table change_table(const comparison& c, const std::string& plugin) {
-  table t;
-  t.add_columns({"problem", "kernel"}, table::align::left);
-  t.add_columns({"old", "new", "change", "95% interval"});
-  t.add_column("", table::align::left);
+  table t = pair_table({"problem", "kernel"});
   std::set<kernel_id> kernels;
   const auto in_both = [&](const compare::pair& p) {
     return p.before != nullptr && p.after != nullptr && p.after->kernel.plugin == plugin;
@@ -105,15 +93,14 @@ std::string comparison_text(const comparison& c, medium m) {
          fmt::format(" of times; changes below {:g}% do not count", 100 * c.threshold));
   add_source(p, "old", c.before);
   add_source(p, "new", c.after);
-  if (const std::string why = compare::incomparable(c.before, c.after); !why.empty()) {
+  if (const std::string why = compare::incomparable(c.before, c.after); !why.empty())
     p.item("note: " + why);
-  }
   add_simulator_note(p, c.after);
   p.end_section();
 
   for (std::size_t i = 0; i < c.pairs.size();) {
     const problem& here = c.problem_of(c.pairs[i]);
-    table t = pair_table();
+    table t = pair_table({"kernel"});
     const std::size_t first = i;
     for (; i < c.pairs.size() && c.problem_of(c.pairs[i]) == here; ++i)
       t.add_row(row(c, c.pairs[i]));
@@ -156,9 +143,6 @@ std::string ranking_text(const document& d, const std::string& baseline,
     t.add_column("", table::align::left);
     for (const compare::place& each : r.places) {
       const auto& likely = each.speed.likely;
-      const std::string interval =
-          likely ? fmt::format("{}x to {}x", number_text(likely->low), number_text(likely->high))
-                 : "";
       const char* word = each.is_baseline   ? "baseline"
                          : !likely          ? "uncertain"
                          : each.speed.tie() ? "tie"
@@ -169,7 +153,7 @@ std::string ranking_text(const document& d, const std::string& baseline,
                  {time_text(each.cell->time->median_ms)},
                  {number_text(each.speed.value) + "x" +
                   lower_than(d, *each.cell, d.baseline_of(*each.cell, baseline))},
-                 {each.is_baseline ? "" : interval, style::dim},
+                 {each.is_baseline ? "" : interval_text(each.speed), style::dim},
                  {word, style::dim}});
     }
     p.line(problem_name(d.experiment.problems[r.problem]), style::bold);

@@ -36,6 +36,19 @@ class csv_line {
   std::vector<field> fields_;
 };
 
+// Lines below each other, with the names of the columns once.
+class csv_table {
+ public:
+  void add(const csv_line& l) {
+    if (text_.empty()) text_ = l.names();
+    text_ += l.values();
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
 // Everything of a cell that has a column.
 csv_line line_of(const results::document& d, const results::cell& c);
 

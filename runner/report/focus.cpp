@@ -1,5 +1,7 @@
 #include "report/focus.hpp"
 
+#include "os/text.hpp"
+
 #include <algorithm>
 #include <tuple>
 
@@ -24,7 +26,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 std::vector<std::string> plugins_of(const document& d) {
   std::vector<std::string> all;
   for (const cell& c : d.cells)
-    if (!is_declined(c.verdict) && !holds(all, c.kernel.plugin)) all.push_back(c.kernel.plugin);
+    if (!is_declined(c.verdict)) add_once(all, c.kernel.plugin);
   return all;
 }
 
@@ -45,6 +47,16 @@ std::vector<const cell*> best_of_each(const document& d, std::size_t problem) {
     }
   }
   return best;
+}
+
+const cell* fastest_of(const document& d, std::size_t problem,
+                       const std::function<bool(const cell&)>& counts) {
+  const cell* fastest = nullptr;
+  for (const cell* c : best_of_each(d, problem)) {
+    if (!is_timed(*c) || !counts(*c)) continue;
+    if (fastest == nullptr || c->time->median_ms < fastest->time->median_ms) fastest = c;
+  }
+  return fastest;
 }
 
 const cell* best_of(const document& d, std::size_t problem, const std::string& plugin) {

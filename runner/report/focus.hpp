@@ -4,6 +4,7 @@
 #include "results/document.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ bool is_timed(const results::cell& c);
 // without one it is the first variant that failed, else the first that passed; plugins that
 // declined are left out.
 std::vector<const results::cell*> best_of_each(const results::document& d, std::size_t problem);
+// The fastest of them that was timed and that `counts` holds for; null: there is none.
+const results::cell* fastest_of(const results::document& d, std::size_t problem,
+                                const std::function<bool(const results::cell&)>& counts);
 // One of them; null: it declined, or is not in the run.
 const results::cell* best_of(const results::document& d, std::size_t problem,
                              const std::string& plugin);

@@ -1,6 +1,7 @@
 #include "report/focus_table.hpp"
 
 #include "os/number_text.hpp"
+#include "os/text.hpp"
 #include "report/answer.hpp"
 #include "report/checks_table.hpp"
 #include "report/problem_table.hpp"
@@ -151,7 +152,7 @@ table focus_table(const document& d, const focus& f, const view& v) {
     for (const cell* c : best_of_each(d, i)) {
       const std::string& plugin = c->kernel.plugin;
       if (!in_focus(plugin)) continue;
-      if (std::ranges::find(plugins, plugin) == plugins.end()) plugins.push_back(plugin);
+      add_once(plugins, plugin);
       if (problems == 1 || plugin == f.subject) cells.push_back(c);
     }
   }

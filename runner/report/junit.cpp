@@ -1,5 +1,6 @@
 #include "report/junit.hpp"
 
+#include "report/report.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -55,10 +56,8 @@ void write_junit(const document& d, const text_sink& out) {
   for (const cell& c : d.cells) all.add(c);
   const std::size_t missing = d.complete() ? 0 : d.planned - d.cells.size();
   if (missing > 0) ++all.tests, ++all.errors;
-  const std::string title =
-      d.experiment.title.empty() ? d.experiment.file.filename().string() : d.experiment.title;
   out(fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"{}\" {}>\n",
-                  html(title), all.attributes()));
+                  html(title_of(d.experiment)), all.attributes()));
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     const std::span<const cell> cells = d.cells_of(i);
     if (cells.empty()) continue;

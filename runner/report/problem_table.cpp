@@ -2,13 +2,13 @@
 
 #include "core/precision.hpp"
 #include "os/number_text.hpp"
+#include "os/text.hpp"
 #include "report/agreement.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace kzoo::report {
 namespace {
@@ -17,8 +17,7 @@ using results::cell;
 using results::document;
 
 std::string occupancy_text(const results::launch& l) {
-  return fmt::format("{:.0f}%{}", 100.0 * l.resident_warps / l.most_warps,
-                     l.local_bytes > 0 ? " spills" : "");
+  return fmt::format("{:.0f}%{}", 100 * l.occupancy(), l.local_bytes > 0 ? " spills" : "");
 }
 
 // "1.42 ms +2.1%": the second is what it takes more than in short turns, if those were timed too.
@@ -127,8 +126,7 @@ void add_columns(table& t, const document& d, bool simulated, bool narrow) {
 }
 
 std::string throttling_text(const cell& c) {
-  std::string text =
-      fmt::format("{} sample{} discarded", c.time->throttled, c.time->throttled == 1 ? "" : "s");
+  std::string text = counted(c.time->throttled, "sample") + " discarded";
   if (c.time->low_clock) text += ", the others kept although the clock did not recover";
   if (c.conditions.clock_reasons.empty()) return text;
   return text + fmt::format(" ({})", fmt::join(c.conditions.clock_reasons, ", "));
@@ -276,9 +274,8 @@ std::vector<std::string> floors(const document& d, std::size_t problem) {
   for (const cell& c : d.cells_of(problem)) {
     const auto floor = d.floor_of(c);
     if (!floor) continue;
-    std::string line = fmt::format("roofline floor of {}: {}, {}", precision_name(c.declared),
-                                   time_text(floor->ms), text_of(*floor));
-    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+    add_once(lines, fmt::format("roofline floor of {}: {}, {}", precision_name(c.declared),
+                                time_text(floor->ms), text_of(*floor)));
   }
   return lines;
 }

@@ -3,6 +3,7 @@
 #include "core/kernel_name.hpp"
 #include "core/version.hpp"
 #include "os/number_text.hpp"
+#include "os/text.hpp"
 #include "profile/metrics.hpp"
 #include "report/launches.hpp"
 
@@ -13,8 +14,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
-#include <sstream>
 #include <vector>
 
 namespace kzoo::report {
@@ -50,9 +49,8 @@ std::string duration_text(std::optional<double> nanoseconds) {
 // The most frequent stall reasons, worst first.
 std::vector<std::string> stall_texts(const launch& l) {
   std::vector<std::pair<double, std::string>> found;
-  for (const auto& [words, name] : metric::stalls()) {
+  for (const auto& [words, name] : metric::stalls())
     if (const auto warps = l.value(name); warps && *warps > 0) found.emplace_back(*warps, words);
-  }
   std::ranges::sort(found, std::ranges::greater{});
   std::vector<std::string> texts;
   for (const auto& [warps, words] : found) texts.push_back(fmt::format("{} {:.2f}", words, warps));
@@ -130,21 +128,10 @@ void add_remarks(page& p, const profiled& c) {
   if (!c.found) return add_failed(p, c);
   if (!c.found->printed.empty()) {
     p.item(fmt::format("{}: what ncu printed", c.kernel.name()));
-    std::vector<std::string> lines;
-    std::istringstream in(c.found->printed);
-    for (std::string line; std::getline(in, line);) lines.push_back(line);
-    p.verbatim(lines);
+    p.verbatim(lines_of(c.found->printed));
   }
   if (!c.found->report.empty())
     p.item(fmt::format("{}: ncu's report is {}", c.kernel.name(), c.found->report));
-}
-
-std::string missing_text(std::vector<std::string> metrics) {
-  constexpr std::size_t kMaxNamed = 4;
-  const std::size_t more = metrics.size() - std::min(metrics.size(), kMaxNamed);
-  metrics.resize(metrics.size() - more);
-  return fmt::format("left out, since this ncu does not have them on this GPU: {}{}",
-                     fmt::join(metrics, ", "), more == 0 ? "" : fmt::format(" and {} more", more));
 }
 
 // Each list of missing metrics once, with the kernels that lack them.
@@ -154,8 +141,11 @@ void add_missing(page& p, const std::vector<const profiled*>& cells) {
     if (c->found && !c->found->missing.empty())
       kernels[c->found->missing].push_back(c->kernel.name());
   }
-  for (const auto& [metrics, names] : kernels)
-    p.item(fmt::format("{}: {}", fmt::join(names, ", "), missing_text(metrics)));
+  constexpr std::size_t kMaxNamed = 4;
+  for (const auto& [metrics, names] : kernels) {
+    p.item(fmt::format("{}: left out, since this ncu does not have them on this GPU: {}",
+                       fmt::join(names, ", "), some_of(metrics, kMaxNamed)));
+  }
 }
 
 }  // namespace

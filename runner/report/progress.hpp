@@ -3,7 +3,6 @@
 
 #include "results/document.hpp"
 
-#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #include "report/reasons.hpp"
 
+#include "os/text.hpp"
 #include "report/text.hpp"
 
 #include <fmt/format.h>
@@ -32,10 +33,7 @@ std::string names_of(const std::vector<std::string>& kernels, std::size_t room) 
   const std::string all = fmt::format("{}", fmt::join(kernels, ", "));
   if (kernels.size() < 2 || width(all) <= room) return all;
   std::vector<std::string> plugins;
-  for (const std::string& name : kernels) {
-    std::string plugin = name.substr(0, name.find(':'));
-    if (std::ranges::find(plugins, plugin) == plugins.end()) plugins.push_back(std::move(plugin));
-  }
+  for (const std::string& name : kernels) add_once(plugins, name.substr(0, name.find(':')));
   const std::string folded =
       fmt::format("{} kernels of {}", kernels.size(), fmt::join(plugins, ", "));
   if (plugins.size() < 2 || width(folded) <= room) return folded;

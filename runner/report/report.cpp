@@ -1,5 +1,6 @@
 #include "report/report.hpp"
 
+#include "os/text.hpp"
 #include "reference/error_map.hpp"
 #include "report/agreement.hpp"
 #include "report/answer.hpp"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <span>
 #include <utility>
 
 namespace kzoo::report {
@@ -27,17 +27,9 @@ std::string timing_text(const document& d) {
   std::set<std::string> ways;
   for (const cell& c : d.cells) {
     if (!c.time) continue;
-    switch (c.time->caches) {
-      case timing::caches::cold:
-        ways.insert("L2 flushed before each sample");
-        break;
-      case timing::caches::warm:
-        ways.insert("warm caches");
-        break;
-      case timing::caches::hot:
-        ways.insert("caches as an identical run left them");
-        break;
-    }
+    ways.insert(c.time->caches == timing::caches::cold   ? "L2 flushed before each sample"
+                : c.time->caches == timing::caches::warm ? "warm caches"
+                                                         : "caches as an identical run left them");
   }
   if (ways.empty()) return "no times";
   const auto& timing = d.experiment.timing;
@@ -49,11 +41,7 @@ std::string timing_text(const document& d) {
 
 std::string device_text(const document& d) {
   std::string text;
-  for (const auto& [name, value] : d.device.facts) {
-    std::string words = name;
-    std::ranges::replace(words, '_', ' ');
-    add_item(text, words + ' ' + value);
-  }
+  for (const auto& [name, value] : d.device.facts) add_item(text, with_spaces(name) + ' ' + value);
   return text;
 }
 
@@ -143,19 +131,16 @@ void add_section(page& p, const document& d, std::size_t problem, const section&
   }
   p.line(problem_name(d.experiment.problems[problem]) + where(d, problem), style::bold);
   p.add(what.times);
-  if (what.folded > 0)
-    p.item(fmt::format("{} more variant{}: --wide", what.folded, what.folded == 1 ? "" : "s"));
-  if (what.times.rows() > 0) {
+  if (what.folded > 0) p.item(counted(what.folded, "more variant") + ": --wide");
+  if (what.times.rows() > 0)
     for (const std::string& line : floors(d, problem)) p.item(line);
-  }
   for (const reason& r : why) {
     add_reason(p, r.verdict, "", r.kernels, ": " + r.text, is_declined(r.verdict));
     if (r.errors) p.verbatim(reference::lines_of(*r.errors), true);
   }
   for (const remark& r : what.remarks) p.item(r.word, style::bad, r.text);
-  for (const throttling& t : what.throttled_cells) {
+  for (const throttling& t : what.throttled_cells)
     p.item("throttled", style::bad, fmt::format(" {}: {}", t.kernel, t.text));
-  }
   p.add(what.end_to_end);
   p.end_section();
 }
@@ -202,24 +187,25 @@ void add_unavailable(page& p, const results::plugin_record& r) {
 }  // namespace
 
 void add_broken(page& p, const document& d) {
-  for (const auto& r : d.plugins) {
+  for (const auto& r : d.plugins)
     if (r.broken()) add_unavailable(p, r);
-  }
+}
+
+std::string title_of(const results::experiment& e) {
+  return e.title.empty() ? e.file.filename().string() : e.title;
 }
 
 void add_head(page& p, const document& d) {
   const auto& e = d.experiment;
-  const std::string file = e.file.filename().string();
-  if (!p.is_html()) p.line(e.title.empty() ? file : e.title, style::bold);  // it has a title
-  p.item(fmt::format("{} on {} ({}), tier {}, kernel-zoo {}", file, fmt::join(d.devices, ", "),
-                     d.device.name, tier_name(e.verify.tier), d.version));
+  if (!p.is_html()) p.line(title_of(e), style::bold);  // it has a title
+  p.item(fmt::format("{} on {} ({}), tier {}, kernel-zoo {}", e.file.filename().string(),
+                     fmt::join(d.devices, ", "), d.device.name, tier_name(e.verify.tier),
+                     d.version));
   for (const std::string& note : d.notes) p.item("note: " + note);
-  for (const auto& r : d.plugins) {
+  for (const auto& r : d.plugins)
     if (!r.description) add_unavailable(p, r);
-  }
-  if (!e.published.columns.empty() && !e.published.source.empty()) {
+  if (!e.published.columns.empty() && !e.published.source.empty())
     p.item("published figures: " + e.published.source);
-  }
 }
 
 void add_failures(page& p, const document& d, std::size_t problem, told_failures& told) {

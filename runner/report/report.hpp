@@ -11,6 +11,8 @@
 
 namespace kzoo::report {
 
+// The experiment's title; without one its file's name.
+std::string title_of(const results::experiment& e);
 // The experiment and the device; `d` need not have any cells yet.
 void add_head(page& p, const results::document& d);
 // The libraries that exist but cannot be used.

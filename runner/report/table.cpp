@@ -1,12 +1,14 @@
 #include "report/table.hpp"
 
 #include "os/printable.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <sstream>
+#include <utility>
 
 namespace kzoo::report {
 namespace {
@@ -14,13 +16,6 @@ namespace {
 constexpr std::size_t kGap = 2;             // between columns
 constexpr std::size_t kNarrowestName = 12;  // of a first column that wraps
 constexpr std::size_t kShortestBar = 8, kLongestBar = 24;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(printable(line));
-  return lines;
-}
 
 // A bar of block elements, in eighths of a character.
 std::string bar(double share, std::size_t longest) {
@@ -35,7 +30,9 @@ std::string bar(double share, std::size_t longest) {
 }  // namespace
 
 void table::add_column(const std::string& title, align a, int rank) {
-  columns_.push_back({lines_of(title), a, rank});
+  std::vector<std::string> lines = lines_of(title);
+  for (std::string& line : lines) line = printable(line);
+  columns_.push_back({std::move(lines), a, rank});
 }
 
 void table::add_columns(std::initializer_list<std::string> titles, align a) {
@@ -80,9 +77,7 @@ table::places table::shown(std::size_t most) const {
 }
 
 std::string table::joined_title(std::size_t c) const {
-  std::string title;
-  for (const std::string& line : columns_[c].title) title += (title.empty() ? "" : " ") + line;
-  return title;
+  return fmt::format("{}", fmt::join(columns_[c].title, " "));
 }
 
 bool table::fits(std::string_view indent, std::size_t most) const {

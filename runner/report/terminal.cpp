@@ -8,9 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
 #include <algorithm>
-
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>

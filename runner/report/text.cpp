@@ -3,25 +3,26 @@
 #include "os/printable.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
-#include <string>
 
 namespace kzoo::report {
 
 std::string styled(std::string_view words, style s, bool colour) {
   std::string text = printable(words);
   if (!colour || s == style::plain || text.empty()) return text;
-  const char* code = s == style::good ? "32" : s == style::bad ? "31" : s == style::dim ? "2" : "1";
-  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  constexpr std::array kCodes{"", "32", "31", "2", "1"};  // by style
+  return fmt::format("\x1b[{}m{}\x1b[0m", kCodes.at(static_cast<std::size_t>(s)), text);
 }
 
 std::string markdown(std::string_view words, style s) {
   const std::string text = printable(words);
   constexpr std::string_view kMarkup = R"(\`*<[|~$&)";
   const auto in_word = [&](std::size_t i) {
-    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0);
+    return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i])) != 0;
   };
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -47,11 +48,8 @@ std::string html(std::string_view words, style s) {
     out += entity != nullptr ? entity : std::string(1, c);
   }
   if (s == style::plain || out.empty()) return out;
-  const char* name = s == style::good  ? "good"
-                     : s == style::bad ? "bad"
-                     : s == style::dim ? "dim"
-                                       : "bold";
-  return fmt::format("<span class=\"{}\">{}</span>", name, out);
+  constexpr std::array kClasses{"", "good", "bad", "dim", "bold"};  // by style
+  return fmt::format("<span class=\"{}\">{}</span>", kClasses.at(static_cast<std::size_t>(s)), out);
 }
 
 std::string shortened(std::string_view text, std::size_t most) {
@@ -80,6 +78,13 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t most) {
 void add_item(std::string& list, std::string_view item) {
   if (!list.empty()) list += ", ";
   list += item;
+}
+
+std::string some_of(std::vector<std::string> names, std::size_t most) {
+  const std::size_t more = names.size() - std::min(names.size(), most);
+  names.resize(names.size() - more);
+  return fmt::format("{}{}", fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::size_t width(std::string_view utf8) {

@@ -30,6 +30,9 @@ std::vector<std::string> wrapped(std::string_view name, std::size_t most);
 // Appends to a list: "1 pass, 2 wrong".
 void add_item(std::string& list, std::string_view item);
 
+// The first `most` names: "a, b, c and 2 more".
+std::string some_of(std::vector<std::string> names, std::size_t most);
+
 // No limit to how wide a line is: of files and pipes.
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 

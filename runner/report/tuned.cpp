@@ -4,10 +4,10 @@
 #include "results/best.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kzoo::report {
@@ -17,16 +17,12 @@ using results::cell;
 using results::document;
 using results::ranking;
 
-constexpr std::size_t kNamed = 3;
-
 // "mine:BM64_BN64, mine:BM64_BN128 and 2 more"
-std::string some_of(const std::vector<const cell*>& cells) {
+std::string some_kernels(const std::vector<const cell*>& cells) {
+  constexpr std::size_t kNamed = 3;
   std::vector<std::string> names;
   for (const cell* c : cells) names.push_back(c->kernel.name());
-  const std::size_t more = names.size() - std::min(names.size(), kNamed);
-  names.resize(names.size() - more);
-  return fmt::format("{}{}", fmt::join(names, ", "),
-                     more > 0 ? fmt::format(" and {} more", more) : "");
+  return some_of(std::move(names), kNamed);
 }
 
 // "1.62x (1.60 to 1.65)"
@@ -50,7 +46,7 @@ table best_table(const document& d, const std::vector<ranking>& all) {
                {best->kernel.name(), style::good},
                {time_text(best->time->median_ms)},
                {speedup_with_interval(d, *best)},
-               {some_of(r.ties), style::dim}});
+               {some_kernels(r.ties), style::dim}});
   }
   return t;
 }
@@ -100,7 +96,7 @@ void add_tuned(page& p, const document& d) {
     } else if (!r.open.empty()) {
       p.item("open", style::bad,
              fmt::format(" on {}: the budget was over before {} was decided", problem,
-                         some_of(r.open)));
+                         some_kernels(r.open)));
     }
   }
   add_cost(p, d);

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 namespace kzoo::report {
 namespace {
 

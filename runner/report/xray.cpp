@@ -1,17 +1,16 @@
 #include "report/xray.hpp"
 
 #include "core/version.hpp"
+#include "os/files.hpp"
+#include "os/text.hpp"
 #include "report/launches.hpp"
 #include "report/profile.hpp"
 #include "xray/advice.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <string>
 #include <vector>
 
 namespace kzoo::report {
@@ -60,16 +59,18 @@ std::vector<table::field> launch_fields(const std::string& name, const problem& 
           {ratio(all.lanes, all.requests)}};
 }
 
-// Of global memory, with its load or store as the title.
-table global_columns(const char* title) {
+table access_columns(const char* title, access a) {
+  const std::string passes = passes_name(a);
   table t;
   t.add_column(title, table::align::left);
-  t.add_columns({"requests", "sectors", "sectors\nper request", "ideal", "bytes used\nof fetched"});
+  t.add_columns({"requests", passes, passes + "\nper request", "ideal",
+                 is_shared(a) ? "conflicts" : "bytes used\nof fetched"});
   return t;
 }
 
 // Of a launch without such accesses: nothing.
-std::vector<table::field> global_fields(const std::string& name, const request_counts& c) {
+std::vector<table::field> access_fields(const std::string& name, access a,
+                                        const request_counts& c) {
   if (c.requests == 0) return {};
   const double used = 100 * double(c.bytes) / double(c.passes * kSectorBytes);
   return {{name},
@@ -77,33 +78,15 @@ std::vector<table::field> global_fields(const std::string& name, const request_c
           {count(c.passes)},
           {ratio(c.passes, c.requests)},
           {count(c.ideal)},
-          {fmt::format("{:.0f}%", used)}};
-}
-
-table shared_columns(const char* title) {
-  table t;
-  t.add_column(title, table::align::left);
-  t.add_columns({"requests", "wavefronts", "wavefronts\nper request", "ideal", "conflicts"});
-  return t;
-}
-
-std::vector<table::field> shared_fields(const std::string& name, const request_counts& c) {
-  if (c.requests == 0) return {};
-  return {{name},
-          {count(c.requests)},
-          {count(c.passes)},
-          {ratio(c.passes, c.requests)},
-          {count(c.ideal)},
-          {fmt::format("{}", c.passes - c.ideal)}};
+          {is_shared(a) ? fmt::format("{}", c.excess()) : fmt::format("{:.0f}%", used)}};
 }
 
 // What is wrong, then what is slow.
 void add_findings(page& p, const std::string& name, const xray::launch& l) {
   for (const xray::finding& f : l.findings) {
-    const std::string earlier = f.earlier.line == 0 ? "" : " and " + place_text(f.earlier);
     p.item(f.what, style::bad,
-           fmt::format(" in {}, {}{}: {} ({} times); {}", name, place_text(f.where), earlier,
-                       f.detail, f.count, f.advice));
+           fmt::format(" in {}, {}: {} ({} times); {}", name, f.places(), f.detail, f.count,
+                       f.advice));
   }
   for (const xray::line_counts& line : l.lines) {
     if (const std::string advice = advice_on(line); !advice.empty())
@@ -137,7 +120,7 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
     by_place[line.where.file][line.where.line].push_back(&line);
   for (const auto& [file, by_line] : by_place) {
     p.line(name, style::bold, fmt::format(" {}", file));
-    const std::vector<std::string> source = source_of(file);
+    const std::vector<std::string> source = lines_of(content_of(file));
     std::vector<std::string> shown;
     for (const auto& [number, counts] : by_line) {
       const bool known = number >= 1 && number <= source.size();
@@ -148,8 +131,8 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
           from += (from.empty() ? ", from " : ", ") + place_text(f);
         shown.push_back(fmt::format("      |   ^ {}{}", counts_text(*c), from));
         if (advice_on(*c).empty()) continue;
-        shown.push_back(fmt::format("      |     {} of its lanes: {}",
-                                    is_shared(c->kind) ? "banks" : "sectors", picture_of(*c)));
+        shown.push_back(
+            fmt::format("      |     {} of its lanes: {}", picture_unit(c->kind), picture_of(*c)));
       }
     }
     p.verbatim(shown);
@@ -159,19 +142,10 @@ void add_lines(page& p, const std::string& name, const xray::launch& l) {
 
 }  // namespace
 
-std::vector<std::string> source_of(const std::string& file) {
-  std::vector<std::string> lines;
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 std::string counts_text(const xray::line_counts& l) {
-  const auto& c = l.counts;
-  const double n = double(c.requests);
   return fmt::format("{} {} B: {} requests, {:.2f} {} each (ideal {:.2f})", access_name(l.kind),
-                     l.width, c.requests, double(c.passes) / n,
-                     is_shared(l.kind) ? "wavefronts" : "sectors", double(c.ideal) / n);
+                     l.width, l.counts.requests, l.counts.passes_each(), passes_name(l.kind),
+                     l.counts.ideal_each());
 }
 
 void add_xray(page& p, const xray::document& d) {
@@ -183,16 +157,16 @@ void add_xray(page& p, const xray::document& d) {
     add_launches(p, launch_columns(), cells, [&](const std::string& name, const xray::launch& l) {
       return launch_fields(name, at, l);
     });
-    const auto add_counts = [&](const table& t, const auto& fields, const auto& counts) {
-      add_launches(p, t, cells, [&](const std::string& name, const xray::launch& l) {
-        return fields(name, counts(l));
-      });
+    const auto add_counts = [&](const char* title, access a) {
+      add_launches(
+          p, access_columns(title, a), cells, [&](const std::string& name, const xray::launch& l) {
+            return access_fields(name, a, a == access::global_load ? loads_of(l) : l.total(a));
+          });
     };
-    const auto total = [](access a) { return [a](const xray::launch& l) { return l.total(a); }; };
-    add_counts(global_columns("global loads"), global_fields, loads_of);
-    add_counts(global_columns("global stores"), global_fields, total(access::global_store));
-    add_counts(shared_columns("shared loads"), shared_fields, total(access::shared_load));
-    add_counts(shared_columns("shared stores"), shared_fields, total(access::shared_store));
+    add_counts("global loads", access::global_load);
+    add_counts("global stores", access::global_store);
+    add_counts("shared loads", access::shared_load);
+    add_counts("shared stores", access::shared_store);
     for (const analysed* c : cells) add_notes(p, *c);
     p.end_section();
   });

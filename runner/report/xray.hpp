@@ -5,7 +5,6 @@
 #include "xray/counters.hpp"
 
 #include <string>
-#include <vector>
 
 namespace kzoo::report {
 
@@ -15,7 +14,5 @@ void add_xray_lines(page& p, const xray::document& d);
 
 // "global load 4 B: 4096 requests, 4.00 sectors each (ideal 4.00)"
 std::string counts_text(const xray::line_counts& l);
-// The lines of a file; none if it cannot be read.
-std::vector<std::string> source_of(const std::string& file);
 
 }  // namespace kzoo::report

@@ -30,11 +30,13 @@ std::optional<std::int64_t> stride_of(const access_pattern& p) {
   return stride;
 }
 
+std::string cost_text(const line_counts& l) {
+  return fmt::format("{:.3g} {} for each request where {:.3g} would do", l.counts.passes_each(),
+                     passes_name(l.kind), l.counts.ideal_each());
+}
+
 std::string on_global(const line_counts& l) {
-  const double sectors = double(l.counts.passes) / double(l.counts.requests);
-  const double ideal = double(l.counts.ideal) / double(l.counts.requests);
-  const std::string cost =
-      fmt::format("{:.3g} sectors for each request where {:.3g} would do", sectors, ideal);
+  const std::string cost = cost_text(l);
   const auto stride = stride_of(l.worst);
   if (stride && *stride != 0) {
     return fmt::format(
@@ -49,12 +51,7 @@ std::string on_global(const line_counts& l) {
 }
 
 std::string on_shared(const line_counts& l) {
-  const double wavefronts = double(l.counts.passes) / double(l.counts.requests);
-  const double ideal = double(l.counts.ideal) / double(l.counts.requests);
-  std::string text = fmt::format(
-      "bank conflicts, {:.3g} wavefronts for each request where {:.3g} "
-      "would do",
-      wavefronts, ideal);
+  const std::string text = "bank conflicts, " + cost_text(l);
   // Lanes that are served together: all, half or a quarter of the warp.
   const unsigned together = l.worst.bytes <= 4 ? 32 : l.worst.bytes <= 8 ? 16 : 8;
   const auto lanes = active_lanes(l.worst);
@@ -75,8 +72,8 @@ std::string on_shared(const line_counts& l) {
 }  // namespace
 
 std::string advice_on(const line_counts& l) {
-  constexpr double kWorthIt =
-      1.25;  // an unaligned row costs a sector more, and nothing can be done
+  // An unaligned row costs a sector more, and nothing can be done.
+  constexpr double kWorthIt = 1.25;
   if (double(l.counts.passes) < kWorthIt * double(l.counts.ideal)) return "";
   return is_shared(l.kind) ? on_shared(l) : on_global(l);
 }

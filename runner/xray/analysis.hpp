@@ -6,7 +6,7 @@
 #include "xray/counters.hpp"
 
 #include <cstdint>
-#include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 

@@ -67,9 +67,8 @@ std::optional<access> block_counter::kind_of(const warp_step& step) const {
     return is_in(r, at - static_shared_.begin);
   };
   if (is_in(static_shared_, at) && std::ranges::any_of(ignored_, is_ignored)) return {};
-  if (is_in(static_shared_, at) || is_in(dynamic_shared_, at)) {
+  if (is_in(static_shared_, at) || is_in(dynamic_shared_, at))
     return atomic ? access::shared_atomic : read ? access::shared_load : access::shared_store;
-  }
   if (async && read) return access::async_copy;
   if (!global_.contains(at)) return {};
   return atomic ? access::global_atomic : read ? access::global_load : access::global_store;

@@ -5,7 +5,6 @@
 #include "xray/shared_shadow.hpp"
 
 #include <optional>
-#include <span>
 #include <unordered_map>
 
 namespace kzoo::xray {
@@ -24,7 +23,6 @@ class block_counter final : replay_visitor {
 
   void begin_block(const kzoo_xray_range& dynamic_shared);
   void interval(const kzoo_xray_interval& what);
-  void end_block() {}
 
   // Adds what has been counted to `to`, and forgets it.
   void move_to(collected_launch& to);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace kzoo::xray {
 namespace {
@@ -33,23 +32,10 @@ void scale_to_grid(collected_launch& l) {
 }  // namespace
 
 const char* access_name(access a) {
-  switch (a) {
-    case access::global_load:
-      return "global load";
-    case access::global_store:
-      return "global store";
-    case access::global_atomic:
-      return "global atomic";
-    case access::async_copy:
-      return "cp.async";
-    case access::shared_load:
-      return "shared load";
-    case access::shared_store:
-      return "shared store";
-    case access::shared_atomic:
-      return "shared atomic";
-  }
-  return "";
+  constexpr std::array<const char*, kAccesses.size()> kNames{
+      "global load", "global store", "global atomic", "cp.async",
+      "shared load", "shared store", "shared atomic"};
+  return kNames[static_cast<std::size_t>(a)];
 }
 
 collector::collector()
@@ -70,7 +56,7 @@ collector::collector()
                 },
             .interval = [](void* worker,
                            const kzoo_xray_interval* what) { counter_of(worker).interval(*what); },
-            .end_block = [](void* worker) { counter_of(worker).end_block(); }} {}
+            .end_block = [](void*) {}} {}
 
 collector::~collector() = default;
 

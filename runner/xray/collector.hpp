@@ -10,13 +10,11 @@
 
 #include <kzoo/xray.h>
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace kzoo::xray {

@@ -29,6 +29,8 @@ inline constexpr std::array kAccesses{
 
 constexpr bool is_shared(access a) { return a >= access::shared_load; }
 const char* access_name(access a);  // "global load"
+// What its passes are called.
+constexpr const char* passes_name(access a) { return is_shared(a) ? "wavefronts" : "sectors"; }
 
 // Sums over requests. A request is one instruction of one warp.
 struct request_counts {
@@ -46,6 +48,9 @@ struct request_counts {
     ideal += o.ideal;
     return *this;
   }
+  double passes_each() const { return double(passes) / double(requests); }
+  double ideal_each() const { return double(ideal) / double(requests); }
+  std::uint64_t excess() const { return passes - ideal; }
 };
 
 // The request of a line that needs the most passes: its lanes' addresses, relative to the lowest.
@@ -74,6 +79,11 @@ struct finding {
   std::string detail;           // the first of them: "threads 0 and 33 of block 2"
   source_frame where, earlier;  // earlier: of a race, the access before; else empty
   std::uint64_t count = 0;
+
+  // "mine.cu:21", of a race "mine.cu:21 and mine.cu:18".
+  std::string places() const {
+    return place_text(where) + (earlier.line == 0 ? "" : " and " + place_text(earlier));
+  }
 };
 
 struct launch {

@@ -63,9 +63,8 @@ void global_shadow::add(const global_buffer& buffer) {
 }
 
 const global_shadow::shadowed* global_shadow::find(std::uint64_t address) const {
-  for (const shadowed& s : buffers_) {
+  for (const shadowed& s : buffers_)
     if (address - s.buffer.outer_begin < s.buffer.outer_end - s.buffer.outer_begin) return &s;
-  }
   return nullptr;
 }
 

@@ -4,9 +4,8 @@
 #include "xray/hazards.hpp"
 
 #include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 namespace kzoo::xray {

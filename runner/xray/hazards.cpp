@@ -1,7 +1,5 @@
 #include "xray/hazards.hpp"
 
-#include <utility>
-
 namespace kzoo::xray {
 
 std::uint32_t hazard_log::number_of(const code_place& place) {

@@ -10,7 +10,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <vector>
 

@@ -11,9 +11,8 @@ constexpr std::uint64_t kVectorBytes = 16;
 
 bool merged_loads::same_phase(const warp_access& a) {
   const auto first = static_cast<unsigned>(std::countr_zero(a.mask));
-  for (unsigned lane = first; lane < kWarp; ++lane) {
+  for (unsigned lane = first; lane < kWarp; ++lane)
     if (a.active(lane) && (a.address[lane] - a.address[first]) % kVectorBytes != 0) return false;
-  }
   return a.address[first] % kBankBytes == 0;
 }
 

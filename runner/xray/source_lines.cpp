@@ -1,18 +1,15 @@
 #include "xray/source_lines.hpp"
 
 #include "core/verdict.hpp"
+#include "os/text.hpp"
 #include "process/source_frames.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -69,35 +66,25 @@ struct hazard_words {
   const char *what, *advice;
 };
 
-hazard_words words_of(hazard h) {
-  switch (h) {
-    case hazard::shared_race:
-      return {"race in shared memory",
-              "one of the two writes: put __syncthreads() between the two accesses, in a loop also "
-              "between one iteration and the next, or __syncwarp() where they are of one warp"};
-    case hazard::global_race:
-      return {"race between blocks",
-              "one of the two writes: let one block do it, use atomics, or a second launch"};
-    case hazard::shared_unwritten:
-      return {"uninitialised read of shared memory",
-              "write it before, zeros where the matrices end"};
-    case hazard::global_unwritten:
-      return {"uninitialised read of global memory",
-              "do not read C when beta is 0, nor what is not written of the workspace"};
-    case hazard::shared_bounds:
-      return {"index out of bounds", "check the sizes of the array and of the loop"};
-    case hazard::global_bounds:
-      return {"access out of bounds", "check rows and columns against m, n and k"};
-    case hazard::misaligned:
-      return {"misaligned access",
-              "a GPU ends the kernel: use narrower accesses, or align the array and its rows"};
-  }
-  return {"", ""};
-}
+// By hazard.
+constexpr std::array<hazard_words, 7> kWords{{
+    {"race in shared memory",
+     "one of the two writes: put __syncthreads() between the two accesses, in a loop also between "
+     "one iteration and the next, or __syncwarp() where they are of one warp"},
+    {"race between blocks",
+     "one of the two writes: let one block do it, use atomics, or a second launch"},
+    {"uninitialised read of shared memory", "write it before, zeros where the matrices end"},
+    {"uninitialised read of global memory",
+     "do not read C when beta is 0, nor what is not written of the workspace"},
+    {"index out of bounds", "check the sizes of the array and of the loop"},
+    {"access out of bounds", "check rows and columns against m, n and k"},
+    {"misaligned access",
+     "a GPU ends the kernel: use narrower accesses, or align the array and its rows"},
+}};
 
 finding finding_of(const hazard_record& h, const frame_table& table) {
-  const hazard_words words = words_of(h.what);
-  finding f{words.what, words.advice, h.detail, own_frame(chain_of(h.first, table)), {}, h.count};
+  const auto [what, advice] = kWords.at(static_cast<std::size_t>(h.what));
+  finding f{what, advice, h.detail, own_frame(chain_of(h.first, table)), {}, h.count};
   const bool race = h.what == hazard::shared_race || h.what == hazard::global_race;
   if (race) f.earlier = own_frame(chain_of(h.second, table));
   return f;
@@ -127,8 +114,8 @@ auto same_line(const line_counts& l) {
 
 std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& library) {
   std::vector<kzoo_xray_range> found;
-  std::istringstream in(process::output_of_binutils({"readelf", "-sW", library.string()}));
-  for (std::string line; std::getline(in, line);) {
+  const std::string symbols = process::output_of_binutils({"readelf", "-sW", library.string()});
+  for (const std::string& line : lines_of(symbols)) {
     std::istringstream words(line);
     std::string number, size, type, bind, visibility, section, name;
     std::uint64_t at = 0;
@@ -142,16 +129,15 @@ std::vector<kzoo_xray_range> thread_local_guards(const std::filesystem::path& li
 std::vector<launch> with_lines(std::vector<collected_launch> collected,
                                const std::filesystem::path& library) {
   std::set<std::uint32_t> places;
+  const auto add_place = [&](const code_place& place) {
+    places.insert(place.pc);
+    places.insert(place.callers.begin(), place.callers.end());
+  };
   for (const collected_launch& l : collected) {
-    for (const auto& [key, counts] : l.sites) {
-      places.insert(key.place.pc);
-      places.insert(key.place.callers.begin(), key.place.callers.end());
-    }
+    for (const auto& [key, counts] : l.sites) add_place(key.place);
     for (const hazard_record& h : l.hazards) {
-      for (const code_place& place : {h.first, h.second}) {
-        places.insert(place.pc);
-        places.insert(place.callers.begin(), place.callers.end());
-      }
+      add_place(h.first);
+      add_place(h.second);
     }
   }
   const frame_table table = places.empty() ? frame_table{} : look_up(library, places);

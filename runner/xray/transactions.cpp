@@ -13,9 +13,8 @@ class units {
     for (unsigned lane = 0; lane < kWarp; ++lane) {
       if ((mask >> lane & 1) == 0 || a.bytes == 0) continue;
       const std::uint64_t last = (a.address[lane] + a.bytes - 1) / kSize;
-      for (std::uint64_t u = a.address[lane] / kSize; u <= last && count_ < list_.size(); ++u) {
+      for (std::uint64_t u = a.address[lane] / kSize; u <= last && count_ < list_.size(); ++u)
         if (count_ == 0 || list_[count_ - 1] != u) list_[count_++] = u;
-      }
     }
     if (!std::is_sorted(begin(), end())) std::sort(begin(), end());
     count_ = static_cast<std::size_t>(std::unique(begin(), end()) - begin());
@@ -71,16 +70,9 @@ unsigned ceil_div(unsigned count, unsigned size) { return (count + size - 1) / s
 
 // Of lanes that may overlap: in bytes where they are narrower than a bank, else in words.
 unsigned different_bytes(const warp_access& a) {
-  switch (a.bytes) {
-    case 0:
-      return 0;
-    case 1:
-      return units<1>(a, a.mask).count();
-    case 2:
-      return units<2>(a, a.mask).count() * 2;
-    default:
-      return words(a, a.mask).count() * kBankBytes;
-  }
+  if (a.bytes == 1) return units<1>(a, a.mask).count();
+  if (a.bytes == 2) return units<2>(a, a.mask).count() * 2;
+  return words(a, a.mask).count() * kBankBytes;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ void map_counts(auto& io, xray::access a, is<xray::request_counts> auto& c) {
   io("requests", c.requests);
   io("lanes", c.lanes);
   io("bytes", c.bytes);
-  io(xray::is_shared(a) ? "wavefronts" : "sectors", c.passes);
+  io(passes_name(a), c.passes);
   io("ideal", c.ideal);
 }
 

@@ -4,6 +4,7 @@
 #include "html/plotted.hpp"
 #include "html/space.hpp"
 #include "html/tables.hpp"
+#include "os/text.hpp"
 #include "storage/read.hpp"
 #include "support/catch.hpp"
 #include "support/made_results.hpp"
@@ -87,9 +88,7 @@ TEST_CASE("what was tuned is a map of the fastest points by two parameters", "[h
   CHECK(html::has_space(d));
   CHECK(charts_of(d).starts_with("space "));
   const html::named_result one{"r", &d, nullptr, "", {}};
-  std::vector<std::string> lines;
-  html::for_each_line(html::space_table({&one, 1}),
-                      [&](std::string_view line) { lines.emplace_back(line); });
+  const std::vector<std::string> lines = kzoo::lines_of(html::space_table({&one, 1}));
   REQUIRE(lines.size() == 1 + 3 + 3 + 4);  // the names, and the values of each pair
   const auto has = [&](const std::string& words) {
     return std::ranges::count_if(lines, [&](const auto& line) { return contains(line, words); });
@@ -240,12 +239,8 @@ TEST_CASE("a roofline has a roof", "[html]") {
 TEST_CASE("roofs reach as far as what is drawn below them", "[html]") {
   const document d = stored("h200-sizes.json");
   const html::named_result one{"r", &d};
-  const std::string table = html::roofs_table({&one, 1});
-  int lines = 0;
-  html::for_each_line(table, [&](std::string_view line) {
-    ++lines;
-    if (lines == 2) CHECK(line.starts_with("r,fp32,98."));
-    if (lines == 3) CHECK(line.starts_with("r,fp32,3620."));
-  });
-  CHECK(lines == 3);
+  const std::vector<std::string> lines = kzoo::lines_of(html::roofs_table({&one, 1}));
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[1].starts_with("r,fp32,98."));
+  CHECK(lines[2].starts_with("r,fp32,3620."));
 }
