@@ -2,6 +2,7 @@
 #include "devices/devices.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
+#include "os/text.hpp"
 #include "run/plan.hpp"
 
 #include <algorithm>
@@ -41,7 +42,6 @@ int check(const run_options& options) {
     print_to(stdout, "unavailable {}: {}\n", printable(c.record.name), printable(c.record.problem));
   }
   if (!missing.empty()) print_to(stdout, "note: {}\n", missing);
-  const auto plural = [](std::size_t n) { return n == 1 ? "" : "s"; };
   const std::size_t plugins = plan.plugins.size() - unavailable;
   const std::size_t problems = plan.experiment.problems.size();
   if (broken > 0) {
@@ -55,12 +55,11 @@ int check(const run_options& options) {
              plan.device.id);
     return kSomeCellFailed;
   }
-  print_to(stdout, "{}: ok, {} variant{} of {} plugin{} on {} problem{} = {} cells on {}\n", file,
-           variants, plural(variants), plugins, plural(plugins), problems, plural(problems),
-           variants * problems, plan.device.id);
-  if (!options.problems.empty()) {
+  print_to(stdout, "{}: ok, {} of {} on {} = {} cells on {}\n", file, counted(variants, "variant"),
+           counted(plugins, "plugin"), counted(problems, "problem"), variants * problems,
+           plan.device.id);
+  if (!options.problems.empty())
     for (const problem& p : plan.experiment.problems) print_to(stdout, "  {}\n", problem_name(p));
-  }
   const std::string& description = plan.experiment.description;
   if (!description.empty()) print_to(stdout, "\n{}\n", description);
   return kOk;

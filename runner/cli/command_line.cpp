@@ -1,6 +1,5 @@
 #include "cli/command_line.hpp"
 
-#include "cli/commands.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/version.hpp"
 #include "devices/devices.hpp"
@@ -19,11 +18,8 @@
 #include <cerrno>
 #include <filesystem>
 #include <stdexcept>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace kzoo::cli {
 namespace {

@@ -1,19 +1,18 @@
 #include "cli/commands.hpp"
 #include "compare/compare.hpp"
+#include "input/diagnostics.hpp"
 #include "os/output.hpp"
+#include "os/text.hpp"
 #include "report/comparison.hpp"
 #include "report/terminal.hpp"
 #include "results/experiment.hpp"
 #include "storage/read.hpp"
 
-#include "input/diagnostics.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <charconv>
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::cli {
@@ -25,11 +24,9 @@ using results::document;
 double threshold_of(const std::string& text) {
   std::string_view number = text;
   if (number.ends_with('%')) number.remove_suffix(1);
-  double percent = -1;
-  const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  const double percent = number_from<double>(number).value_or(-1);
   constexpr double kMost = 1000;
-  if (fault != std::errc{} || end != number.data() + number.size() ||
-      !(percent >= 0 && percent <= kMost)) {
+  if (!(percent >= 0 && percent <= kMost)) {
     input::refuse(
         "--threshold",
         fmt::format("expected percent from 0 to {}, such as 3%, found \"{}\"", kMost, text));
@@ -56,11 +53,8 @@ int rank_one(const compare_options& options, report::medium medium) {
   const auto rankings = compare::rank(d, options.baseline);
   if (rankings.empty()) {
     std::vector<std::string> kernels;
-    for (const results::cell& c : d.cells) {
-      if (c.time && std::ranges::find(kernels, c.kernel.name()) == kernels.end()) {
-        kernels.push_back(c.kernel.name());
-      }
-    }
+    for (const results::cell& c : d.cells)
+      if (c.time) add_once(kernels, c.kernel.name());
     input::refuse("--baseline",
                   fmt::format("'{}' matches no kernel that was timed in {}\n  timed: {}",
                               options.baseline, options.files[0], fmt::join(kernels, ", ")));

@@ -177,9 +177,8 @@ word_list completions(const CLI::App& runner, std::string_view line) {
   const CLI::App* app = is_first ? nullptr : named(given.front());
   if (app != nullptr) given.erase(given.begin());
   if (app == nullptr) app = named("run");  // `runner FILE`
-  if (is_first) {
+  if (is_first)
     for (const CLI::App* c : commands) found.push_back(c->get_name());
-  }
 
   common_options options;
   for (std::size_t i = 0; i + 2 < given.size(); ++i)

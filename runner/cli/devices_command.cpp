@@ -40,15 +40,11 @@ void print(const results::device& d, const std::optional<roofline::peaks>& peaks
     const devices::nvml monitor(d.pci_bus_id);
     line("now", monitor.absent().empty() ? to_string(monitor.read()) : monitor.absent());
   }
-  if (!peaks) {
-    return line("peaks", "not measured: runner devices --measure --device " + d.id);
-  }
+  if (!peaks) return line("peaks", "not measured: runner devices --measure --device " + d.id);
   line("peaks", fmt::format("measured {}, {}", peaks->measured, peaks_file(d).string()));
   table t;
-  for (const char* title : {"resource", "peak", "spread", "clock"}) {
-    t.add_column(title,
-                 title == std::string_view("resource") ? table::align::left : table::align::right);
-  }
+  t.add_column("resource", table::align::left);
+  t.add_columns({"peak", "spread", "clock"});
   t.add_column("by", table::align::left);
   for (const roofline::measured_peak& c : peaks->all) {
     t.add_row({{std::string(roofline::resource_name(c.resource))},
@@ -82,9 +78,8 @@ int devices(const devices_options& options) {
   std::vector<results::device> all = chosen(options);
   for (results::device& d : all)
     if (d.abi.kind == KZOO_CUDA) d.facts["clocks"] = measure_clock_lock(d).words;
-  if (options.measure) {
+  if (options.measure)
     for (const results::device& d : all) measure_peaks(d);
-  }
   if (options.json) {
     print_json(all);
     return kOk;

@@ -2,7 +2,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/new_folder.hpp"
-#include "cli/zoo_settings.hpp"
 #include "compile/exported_project.hpp"
 #include "input/diagnostics.hpp"
 #include "input/read_file.hpp"
@@ -10,6 +9,7 @@
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "os/sha256.hpp"
+#include "os/text.hpp"
 #include "report/table.hpp"
 #include "results/plugin.hpp"
 #include "storage/tuned_json.hpp"
@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -39,10 +38,7 @@ using results::tuned_plugin;
 bool is_target_name(std::string_view name) {
   constexpr std::array<std::string_view, 6> kReserved{"all",  "clean",   "help",
                                                       "test", "install", "package"};
-  return std::ranges::find(kReserved, name) == kReserved.end() && !name.empty() &&
-         std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
-         std::ranges::all_of(name,
-                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return is_c_name(name) && std::ranges::find(kReserved, name) == kReserved.end();
 }
 
 const tuned_plugin& plugin_of(const tuned& t, const tuned_kernel& k, const std::string& file) {
@@ -245,10 +241,10 @@ int export_kernels(const export_options& options) {
   write_folder(folder, files);
   print_to(
       stdout,
-      "{};\n{}: {} {}; for other sizes than its own a call gets that of the most similar problem\n"
+      "{};\n{}: {}; for other sizes than its own a call gets that of the most similar problem\n"
       "  make -C {}\n",
-      fmt::join(compile::exported_functions(p), ";\n"), folder.string(), p.units.size(),
-      p.units.size() == 1 ? "kernel" : "kernels", shell_word(folder));
+      fmt::join(compile::exported_functions(p), ";\n"), folder.string(),
+      counted(p.units.size(), "kernel"), shell_word(folder));
   return kOk;
 }
 

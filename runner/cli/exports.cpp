@@ -1,7 +1,6 @@
 #include "cli/exports.hpp"
 
 #include "input/diagnostics.hpp"
-#include "os/output.hpp"
 #include "report/csv.hpp"
 #include "report/junit.hpp"
 #include "report/report.hpp"
@@ -82,14 +81,14 @@ void render(const results::document& d, format f, const report::shown_options& s
 }
 
 exports::exports(const output_options& options, const std::filesystem::path& source)
-    : files_(source), shown_(options.shown) {
-  const auto add = [&](format f, const char* flag, const std::string& name) {
-    if (export_file* file = files_.add(flag, name)) entries_.push_back({f, file});
+    : export_files(source), shown_(options.shown) {
+  const auto write_to = [&](const char* flag, const std::string& name, format f) {
+    if (export_file* file = add(flag, name)) entries_.push_back({f, file});
   };
-  add(format::json, "--json", options.json);
-  add(format::csv, "--csv", options.csv);
-  add(format::markdown, "--md", options.markdown);
-  add(format::junit, "--junit", options.junit);
+  write_to("--json", options.json, format::json);
+  write_to("--csv", options.csv, format::csv);
+  write_to("--md", options.markdown, format::markdown);
+  write_to("--junit", options.junit, format::junit);
 }
 
 void exports::write(const results::document& d) {

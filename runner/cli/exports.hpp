@@ -63,12 +63,9 @@ void render(const results::document& d, format f, const report::shown_options& s
             const text_sink& out);
 
 // The results of a run in the formats that its options name.
-class exports {
+class exports : public export_files {
  public:
   exports(const output_options& options, const std::filesystem::path& source);
-
-  // Whether one of them goes to stdout, which then must hold nothing else.
-  bool on_stdout() const { return files_.on_stdout(); }
   void write(const results::document& d);
 
  private:
@@ -76,7 +73,6 @@ class exports {
     cli::format format;
     export_file* file;
   };
-  export_files files_;
   std::vector<entry> entries_;
   report::shown_options shown_;
 };

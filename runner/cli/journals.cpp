@@ -21,9 +21,8 @@ constexpr const char* kResultsFolder = "results";
 std::vector<fs::path> newest_first() {
   std::vector<fs::path> files;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(kResultsFolder, ignored)) {
+  for (const auto& entry : fs::directory_iterator(kResultsFolder, ignored))
     if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
-  }
   std::ranges::sort(files, std::ranges::greater{});
   return files;
 }

@@ -23,6 +23,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <utility>
 
 namespace kzoo::cli {
@@ -31,7 +33,15 @@ namespace {
 namespace fs = std::filesystem;
 using results::file_judgement;
 
-constexpr std::string_view kFromCompiler = "compile", kFromSource = "source";
+// The judgement on a file that `make` cannot make a plugin of; nothing where it can.
+std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) try {
+  make();
+  return std::nullopt;
+} catch (const compile::does_not_compile& fault) {
+  return results::no_plugin("compile", fault.what());
+} catch (const input::invalid& fault) {
+  return results::no_plugin("source", fault.what());
+}
 
 // What a caller got wrong is no verdict on a kernel.
 fs::path existing(const std::string& name) {
@@ -89,13 +99,7 @@ class judge_of_files {
     e.plugins = {{name, {"FILE", 0, 0}}};
     if (e.baseline) e.plugins.push_back(*e.baseline);
     run::plan plan;
-    try {
-      plan = plan_for(std::move(e), options_);
-    } catch (const compile::does_not_compile& fault) {
-      return results::no_plugin(kFromCompiler, fault.what());
-    } catch (const input::invalid& fault) {
-      return results::no_plugin(kFromSource, fault.what());
-    }
+    if (auto none = why_no_plugin([&] { plan = plan_for(std::move(e), options_); })) return *none;
     run::check_memory(plan);
     plan.trusts_baseline = true;
     how_.device = plan.device;
@@ -125,14 +129,11 @@ class judge_of_files {
 
 file_judgement compiled(const std::string& name, const judge_options& o) {
   file_judgement j;
-  try {
+  const auto none = why_no_plugin([&] {
     j.library = compiled_to_folder(compile_request(o), name).string();
     j.sha256 = sha256_of(j.library);
-  } catch (const compile::does_not_compile& fault) {
-    j = results::no_plugin(kFromCompiler, fault.what());
-  } catch (const input::invalid& fault) {
-    j = results::no_plugin(kFromSource, fault.what());
-  }
+  });
+  if (none) j = *none;
   j.file = name;
   return j;
 }

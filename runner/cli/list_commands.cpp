@@ -1,12 +1,11 @@
 #include "cli/setup.hpp"
 #include "core/verdict.hpp"
 #include "devices/devices.hpp"
+#include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
 #include "report/table.hpp"
 #include "report/terminal.hpp"
-
-#include "input/diagnostics.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,11 +39,8 @@ described load(const run::plugin_file& file, const run::client_factory& make_cli
 
 std::string types_of(const results::plugin_description& d) {
   std::set<std::string> types;
-  for (const auto& v : d.variants) {
-    for (const auto& s : v.signatures) {
-      types.insert(types_name(s.dtype));
-    }
-  }
+  for (const auto& v : d.variants)
+    for (const auto& s : v.signatures) types.insert(types_name(s.dtype));
   return fmt::format("{}", fmt::join(types, " "));
 }
 
@@ -92,10 +88,7 @@ std::string indented(std::string text, std::size_t columns) {
 
 table variants_table(const results::plugin_description& d) {
   table t;
-  t.add_column("variant", table::align::left);
-  t.add_column("types", table::align::left);
-  t.add_column("needs", table::align::left);
-  t.add_column("", table::align::left);
+  t.add_columns({"variant", "types", "needs", ""}, table::align::left);
   for (const auto& v : d.variants) {
     std::vector<std::string> types;
     for (const auto& s : v.signatures)
@@ -140,11 +133,7 @@ int list(const list_options& options) {
   const bool colour = report::wants_colour(stdout);
   const run::client_factory make_client = clients_for(options, kLoadSeconds);
   table t;
-  t.add_column("plugin", table::align::left);
-  t.add_column("device", table::align::left);
-  t.add_column("types", table::align::left);
-  t.add_column("variants", table::align::left);
-  t.add_column("", table::align::left);
+  t.add_columns({"plugin", "device", "types", "variants", ""}, table::align::left);
   for (const std::string& name : names) {
     if (!named.has(name)) continue;
     for (const run::plugin_file& file : plugins.files()) {

@@ -147,9 +147,8 @@ results::conditions idle_conditions(const devices::nvml& monitor, double highest
 fs::path peaks_file(const results::device& d) {
   if (folder().empty()) return {};
   std::string facts = storage::kPeaksSchema;
-  for (const auto& [name, fact] : microbenchmarks::peaks_for(d).facts) {
+  for (const auto& [name, fact] : microbenchmarks::peaks_for(d).facts)
     facts += fmt::format("{}={}\n", name, fact);
-  }
   constexpr std::size_t kDigits = 8;
   return folder() /
          fmt::format("{}-{}.json", file_name_from(d.name), sha256(facts).substr(0, kDigits));

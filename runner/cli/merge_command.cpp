@@ -63,10 +63,6 @@ void store(const document& d, const cluster::submission& s, const std::string& d
   print_to(stdout, "stored in {}\n", name.string());
 }
 
-report::style look_of(progress p) {
-  return p == progress::failed ? report::style::bad : report::style::plain;
-}
-
 }  // namespace
 
 int merge(const merge_options& options) {
@@ -102,10 +98,13 @@ int status(const status_options& options) {
   t.add_column("state", report::table::align::left);
   t.add_column("cells");
   t.add_columns({"node", "why"}, report::table::align::left);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const cluster::shard_status& each = all[i];
-    t.add_row({{std::to_string(i)},
-               {std::string(cluster::progress_name(each.progress)), look_of(each.progress)},
+  const auto has_failed = [](const cluster::shard_status& each) {
+    return each.progress == progress::failed;
+  };
+  for (const cluster::shard_status& each : all) {
+    t.add_row({{std::to_string(t.rows())},
+               {std::string(cluster::progress_name(each.progress)),
+                has_failed(each) ? report::style::bad : report::style::plain},
                {each.planned == 0 ? "" : fmt::format("{}/{}", each.cells, each.planned)},
                {each.node},
                {each.why}});
@@ -115,9 +114,6 @@ int status(const status_options& options) {
   page.add(t);
   page.end_section();
   write_text(stdout, page.take());
-  const auto has_failed = [](const cluster::shard_status& each) {
-    return each.progress == progress::failed;
-  };
   return std::ranges::any_of(all, has_failed) ? kSomeCellFailed : kOk;
 }
 

@@ -89,9 +89,8 @@ needs needs_of(const report_options& o) {
 
 void print_needs(const needs& n) {
   std::set<std::string> lines;
-  for (const std::string& device : n.devices) {
+  for (const std::string& device : n.devices)
     lines.insert("device " + (device.empty() ? "auto" : device.substr(0, device.find(':'))));
-  }
   for (const selector& s : n.plugins) {
     const auto file = as_file(s.text);
     const std::string name = s.text.substr(0, s.text.find(':'));

@@ -2,7 +2,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/new_folder.hpp"
-#include "cli/zoo_settings.hpp"
 #include "compile/source_files.hpp"
 #include "core/kernel_id.hpp"
 #include "input/diagnostics.hpp"
@@ -13,8 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <regex>
 #include <string>
@@ -83,9 +80,8 @@ std::string project_file(const std::string& text, const std::string& source,
 
 int make_new(const new_options& options) {
   const std::string& name = options.name;
-  const bool is_word = std::ranges::all_of(
-      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
-  if (name.empty() || !is_word || name[0] == '-' || name.size() > kLongestIdentifier) {
+  const bool is_word = is_identifier(name) && name.find('.') == std::string::npos;
+  if (!is_word || name[0] == '-' || name.size() > kLongestIdentifier) {
     input::refuse("NAME",
                   fmt::format("a plugin's name is made of letters, digits, '_' and '-', and "
                               "does not begin with '-'; found {}",

@@ -26,9 +26,8 @@ std::vector<fs::path> from_environment(const char* name) {
   std::vector<fs::path> folders;
   const char* value = std::getenv(name);
   std::istringstream list(value == nullptr ? "" : value);
-  for (std::string folder; std::getline(list, folder, ':');) {
+  for (std::string folder; std::getline(list, folder, ':');)
     if (!folder.empty()) folders.emplace_back(folder);
-  }
   return folders;
 }
 
@@ -37,9 +36,8 @@ std::vector<fs::path> from_environment(const char* name) {
 std::vector<fs::path> plugin_folders() {
   std::vector<fs::path> folders = from_environment("KZOO_PLUGIN_PATH");
   const fs::path above = program_folder().parent_path();
-  for (const fs::path& built_in : {above / "plugins", above / "lib" / "kernel-zoo" / "plugins"}) {
+  for (const fs::path& built_in : {above / "plugins", above / "lib" / "kernel-zoo" / "plugins"})
     if (fs::is_directory(built_in)) folders.push_back(built_in);
-  }
   return folders;
 }
 

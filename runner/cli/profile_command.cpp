@@ -19,7 +19,6 @@
 #include <filesystem>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace kzoo::cli {
 namespace {

@@ -29,7 +29,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,9 +99,8 @@ int report_end(const document& d, const storage::journal* journal, const std::st
   if (!failure.empty()) print_to(stderr, "error: {}\n", failure);
   if (!terminal.quiet) print_to(terminal.out, "{}", xray_hint(d));
   const bool all_stored = d.complete() && failure.empty();
-  if (journal != nullptr && (!terminal.quiet || !all_stored || !shown)) {
+  if (journal != nullptr && (!terminal.quiet || !all_stored || !shown))
     print_where(d, *journal, all_stored, terminal.out);
-  }
   const bool tunes = d.experiment.overridden.tune;
   if (tunes) report::print_tuned(d, terminal);
   const int signal = interrupt::signal_number();
@@ -311,9 +309,8 @@ int rerun(const rerun_options& given) {
 
   document head = run::head_of(plan);
   head.notes.push_back("repeats the run of " + then.started);
-  for (const std::string& change : compare::changes_between(then, head)) {
+  for (const std::string& change : compare::changes_between(then, head))
     head.notes.push_back("since then: " + change);
-  }
   return run_and_report(plan, head, new_journal(options, head), files, options);
 }
 

@@ -122,9 +122,8 @@ static bool is_simulated(const run::loaded_plugin& p) {
 
 run::plan plan_for(results::experiment e, const common_options& options) {
   std::vector<results::device> all = devices::find_all(e.device);
-  if (all.size() > 1 && options.in_process) {
+  if (all.size() > 1 && options.in_process)
     input::refuse("--in-process", "it is for one device; name it: --device cuda:N");
-  }
   if (all.size() > 1 && e.timing.budget_seconds)
     input::refuse("--budget", "it is for one device; name it: --device cuda:N");
   if (e.timing.fresh_processes && options.in_process) {
@@ -140,9 +139,8 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   // A simulation's time says nothing, so that only the verdicts are left.
   if (plan.experiment.overridden.tune && std::ranges::all_of(plan.plugins, is_simulated))
     plan.experiment.timing.enabled = false;
-  for (const std::string& folder : options.plugin_folders) {
+  for (const std::string& folder : options.plugin_folders)
     plan.invoked.plugin_folders.push_back(fs::absolute(folder).string());
-  }
   plan.invoked.in_process = options.in_process;
   plan.peaks = is_timed ? peaks_of(plan.device, resources_of(plan)) : known_peaks(plan.device);
   plan.devices = std::move(all);

@@ -1,32 +1,27 @@
 #include "cli/shared_options.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <map>
-#include <string>
 
 namespace kzoo::cli {
 
 void add_file(CLI::App& app, const char* flag, std::string& name, const char* help) {
-  app.add_option(flag, name, help)->type_name("FILE");
+  add_value(app, flag, name, "FILE", help);
 }
 
 void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help) {
-  app.add_option(flag, words, help)->type_name("LIST")->allow_extra_args(false)->delimiter(',');
+  add_value(app, flag, words, "LIST", help)->allow_extra_args(false)->delimiter(',');
 }
 
 void add_build_args(CLI::App& app, std::vector<std::string>& build_args) {
-  app.add_option("--build-args", build_args,
-                 "Options of the compiler, separated by spaces, for plugins named by a source")
-      ->type_name("ARGS")
+  add_value(app, "--build-args", build_args, "ARGS",
+            "Options of the compiler, separated by spaces, for plugins named by a source")
       ->expected(1)
       ->delimiter(' ');
 }
 
 void add_plugin_folders(CLI::App& app, common_options& o) {
-  app.add_option("--plugin-dir", o.plugin_folders,
-                 "A folder with plugins (.so), searched before the built-in ones; repeatable")
-      ->type_name("DIR")
+  add_value(app, "--plugin-dir", o.plugin_folders, "DIR",
+            "A folder with plugins (.so), searched before the built-in ones; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_build_args(app, o.build_args);
@@ -41,8 +36,8 @@ void add_common(CLI::App& app, common_options& o) {
 CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* name,
                             const char* help) {
   auto* file = app.add_option(name, o.file, help);
-  app.add_option("--device", o.device, "auto, cpu, cuda, cuda:N or cuda:all; default: the file's")
-      ->type_name("NAME");
+  add_value(app, "--device", o.device, "NAME",
+            "auto, cpu, cuda, cuda:N or cuda:all; default: the file's");
   add_words(app, "--plugins", o.plugins,
             "Names, name:variant, globs, or files such as ./mine.cu, separated by commas");
   add_words(app, "--sizes", o.sizes, "N or MxNxK, separated by commas");
@@ -54,15 +49,13 @@ CLI::Option* add_experiment(CLI::App& app, experiment_options& o, const char* na
 }
 
 void add_tier(CLI::App& app, experiment_options& o) {
-  app.add_option("--verify", o.tier, "How much is checked: quick, full or paranoid")
-      ->type_name("TIER");
+  add_value(app, "--verify", o.tier, "TIER", "How much is checked: quick, full or paranoid");
 }
 
 void add_cells(CLI::App& app, std::vector<std::string>& cells) {
-  app.add_option("--cell", cells,
-                 "plugin:variant@MxNxK, separated by commas; default: all kernels "
-                 "of the first problem, up to 16")
-      ->type_name("LIST")
+  add_value(app, "--cell", cells, "LIST",
+            "plugin:variant@MxNxK, separated by commas; default: all kernels "
+            "of the first problem, up to 16")
       ->delimiter(',')
       ->excludes("--plugins");
 }
@@ -78,8 +71,8 @@ void add_shown(CLI::App& app, report::shown_options& shown) {
   const std::map<std::string, report::sort_key> keys{{"speedup", report::sort_key::speedup},
                                                      {"time", report::sort_key::time},
                                                      {"name", report::sort_key::name}};
-  app.add_option("--sort", shown.sort, "Order of the kernels of a problem: speedup, time or name")
-      ->type_name("KEY")
+  add_value(app, "--sort", shown.sort, "KEY",
+            "Order of the kernels of a problem: speedup, time or name")
       ->transform(CLI::CheckedTransformer(keys).description(""));
   app.add_flag("--simulator-times", shown.simulator_times,
                "How long simulations took, too; it says nothing about a GPU");
@@ -91,9 +84,8 @@ void add_output(CLI::App& app, output_options& o) {
   add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   add_file(app, "--junit", o.junit, "Write the verdicts as JUnit XML, for CI; - for stdout");
   auto* journal =
-      app.add_option("--journal", o.journal,
-                     "Where finished cells are stored at once; default: results/DATE_NAME.jsonl")
-          ->type_name("FILE");
+      add_value(app, "--journal", o.journal, "FILE",
+                "Where finished cells are stored at once; default: results/DATE_NAME.jsonl");
   app.add_flag("--no-journal", o.no_journal, "Do not store finished cells")->excludes(journal);
   app.add_flag("--quiet", o.quiet, "Print only failures and the closing line");
   add_shown(app, o.shown);

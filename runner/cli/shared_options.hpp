@@ -3,16 +3,19 @@
 
 #include "cli/commands.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace kzoo::cli {
 
+// An option whose value the help calls `value`.
+template <class T>
+CLI::Option* add_value(CLI::App& app, const char* flag, T& out, const char* value,
+                       const char* help) {
+  return app.add_option(flag, out, help)->type_name(value);
+}
 // Where a command writes something else than its tables.
 void add_file(CLI::App& app, const char* flag, std::string& name, const char* help);
 void add_words(CLI::App& app, const char* flag, std::vector<std::string>& words, const char* help);

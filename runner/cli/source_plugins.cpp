@@ -3,7 +3,6 @@
 #include "cli/commands.hpp"
 #include "compile/description.hpp"
 #include "compile/project.hpp"
-#include "compile/source_plugin.hpp"
 #include "compile/tuned_plugin.hpp"
 #include "core/kernel_id.hpp"
 #include "devices/devices.hpp"

@@ -3,12 +3,8 @@
 #include "cli/needs.hpp"
 #include "cli/shared_options.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace kzoo::cli {
 namespace {
@@ -41,9 +37,8 @@ int run_what_is_named(const run_options& o) {
 
 void add_resume(CLI::App& app, run_options& o) {
   auto* resume =
-      app.add_option("--resume", o.resume,
-                     "Continue an interrupted run: its journal, default the newest; needs no FILE")
-          ->type_name("[JOURNAL]")
+      add_value(app, "--resume", o.resume, "[JOURNAL]",
+                "Continue an interrupted run: its journal, default the newest; needs no FILE")
           ->expected(0, 1)
           ->default_str("")
           ->excludes("--journal")
@@ -78,12 +73,10 @@ void add_tune(CLI::App& runner, call& c) {
   add_experiment(app, o, "SOURCE_OR_FILE",
                  "A source such as mine.cu, with --sizes, or an experiment file");
   add_tier(app, o);
-  app.add_option("--baseline", o.baseline, "The kernel to compare with; default: the file's")
-      ->type_name("NAME");
-  app.add_option(
-         "--budget", o.budget,
-         "Time for judging and timing, such as 60s, 5m or 1h; default: until all is decided")
-      ->type_name("TIME");
+  add_value(app, "--baseline", o.baseline, "NAME",
+            "The kernel to compare with; default: the file's");
+  add_value(app, "--budget", o.budget, "TIME",
+            "Time for judging and timing, such as 60s, 5m or 1h; default: until all is decided");
   add_output(app, o);
   add_resume(app, o);
   app.footer(
@@ -114,15 +107,11 @@ void add_report(CLI::App& runner, call& c) {
   add_format("--csv", format::csv, "As CSV, one line per cell");
   add_format("--json", format::json, "As JSON, complete");
   add_format("--junit", format::junit, "The verdicts as JUnit XML");
-  formats
-      ->add_option("--html", o.html,
-                   "Write one page with charts and tables, which opens without a network; - for "
-                   "stdout")
-      ->type_name("FILE");
-  formats
-      ->add_option("--svg", o.svg,
-                   "Write the main charts as SVG files, for light and for dark pages")
-      ->type_name("DIR");
+  add_value(*formats, "--html", o.html, "FILE",
+            "Write one page with charts and tables, which opens without a network; - for "
+            "stdout");
+  add_value(*formats, "--svg", o.svg, "DIR",
+            "Write the main charts as SVG files, for light and for dark pages");
   formats->require_option(0, 1);
   add_shown(app, o.shown);
 }
@@ -134,11 +123,10 @@ void add_compare(CLI::App& runner, call& c) {
                  "Journals, or what --json wrote: OLD NEW, or one with --baseline")
       ->required()
       ->expected(1, 2);
-  app.add_option("--threshold", o.threshold, "Smaller changes do not count")
-      ->type_name("PERCENT")
+  add_value(app, "--threshold", o.threshold, "PERCENT", "Smaller changes do not count")
       ->capture_default_str();
-  app.add_option("--baseline", o.baseline, "Rank the kernels of one result against this one")
-      ->type_name("NAME");
+  add_value(app, "--baseline", o.baseline, "NAME",
+            "Rank the kernels of one result against this one");
   app.add_flag("--force", o.force, "Compare even different devices or CUDA runtimes");
   app.add_flag("--md", o.markdown, "As Markdown");
   app.footer(kExitCodes);
@@ -159,20 +147,17 @@ void add_validate(CLI::App& runner, call& c) {
   add_common(app, o);
   app.add_option("PLUGIN", o.plugin, "name, name:variant, or its file: ./mine.cu, mine.so")
       ->required();
-  app.add_option("--tier", o.tier, "quick, full or paranoid; default: full")->type_name("TIER");
-  app.add_option("--device", o.device, "cpu, cuda or cuda:N")->type_name("NAME");
-  app.add_option("--size", o.size, "Size of the problem for the checks that use one: N or MxNxK")
-      ->type_name("SIZE");
-  app.add_option("--dtype", o.dtype, "Only these element types: f32, bf16, f16->f32, ...")
-      ->type_name("TYPE");
-  app.add_option("--layout", o.layout,
-                 "Check with this layout: nn, nt, tn or tt; default: the first that is taken")
-      ->type_name("LAYOUT");
-  app.add_option("--batch", o.batch, "Check with a batch of so many products; default: one product")
-      ->type_name("N");
-  app.add_option("--timeout", o.timeout_seconds,
-                 "Seconds after which one step counts as hung; default: 60")
-      ->type_name("SECONDS");
+  add_value(app, "--tier", o.tier, "TIER", "quick, full or paranoid; default: full");
+  add_value(app, "--device", o.device, "NAME", "cpu, cuda or cuda:N");
+  add_value(app, "--size", o.size, "SIZE",
+            "Size of the problem for the checks that use one: N or MxNxK");
+  add_value(app, "--dtype", o.dtype, "TYPE", "Only these element types: f32, bf16, f16->f32, ...");
+  add_value(app, "--layout", o.layout, "LAYOUT",
+            "Check with this layout: nn, nt, tn or tt; default: the first that is taken");
+  add_value(app, "--batch", o.batch, "N",
+            "Check with a batch of so many products; default: one product");
+  add_value(app, "--timeout", o.timeout_seconds, "SECONDS",
+            "Seconds after which one step counts as hung; default: 60");
   add_file(app, "--json", o.json, "Write the findings as JSON; - for stdout");
   add_show_errors(app, o.show_errors);
   app.footer(
@@ -187,20 +172,18 @@ void add_judge(CLI::App& runner, call& c) {
          "FILE", o.files,
          "Each by itself: ./mine.cu, mine.so, kernel.toml, or one variant of it, mine.cu:16x16")
       ->required();
-  app.add_option("--problems", o.problems,
-                 "An experiment, for its problems, baseline and timing; default: quick")
-      ->type_name("EXPERIMENT");
-  app.add_option("--baseline", o.baseline, "What speedups are over; default: the experiment's")
-      ->type_name("NAME");
-  app.add_option("--device", o.device, "auto, cpu, cuda or cuda:N; default: the experiment's")
-      ->type_name("NAME");
-  app.add_option("--verify", o.tier, "How much is checked: quick, full or paranoid; default: full")
-      ->type_name("TIER");
+  add_value(app, "--problems", o.problems, "EXPERIMENT",
+            "An experiment, for its problems, baseline and timing; default: quick");
+  add_value(app, "--baseline", o.baseline, "NAME",
+            "What speedups are over; default: the experiment's");
+  add_value(app, "--device", o.device, "NAME",
+            "auto, cpu, cuda or cuda:N; default: the experiment's");
+  add_value(app, "--verify", o.tier, "TIER",
+            "How much is checked: quick, full or paranoid; default: full");
   app.add_flag("--json", o.json, "On stdout a JSON document for each file, in a line of its own");
   app.add_flag("--compile-only", o.compile_only,
                "Compile, and run nothing: for a machine without a GPU, as `runner compile` does");
-  app.add_option("-o,--out", o.compiled.out, "With --compile-only, where the libraries go")
-      ->type_name("DIR");
+  add_value(app, "-o,--out", o.compiled.out, "DIR", "With --compile-only, where the libraries go");
   add_words(app, "--arch", o.compiled.architectures, "With --compile-only: 90a, 80-real, ...");
   app.footer(
       "A file that does not compile is judged, too. Exit codes: 0 all files PASSED, 1 some did not, "
@@ -213,8 +196,7 @@ void add_profile(CLI::App& runner, call& c) {
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
   add_cells(app, o.cells);
-  app.add_option("--ncu", o.ncu, "Path of Nsight Compute's ncu, if it is not found")
-      ->type_name("PROGRAM");
+  add_value(app, "--ncu", o.ncu, "PROGRAM", "Path of Nsight Compute's ncu, if it is not found");
   add_file(app, "--json", o.json, "Write the counters as JSON; - for stdout");
   add_file(app, "--md", o.markdown, "Write the tables as Markdown; - for stdout");
   app.footer(
@@ -231,9 +213,8 @@ void add_xray(CLI::App& runner, call& c) {
   add_plugin_folders(app, o);
   add_experiment(app, o)->required();
   add_cells(app, o.cells);
-  app.add_option("--blocks", o.blocks,
-                 "Run no more blocks of a launch, spread over its grid; counts are scaled to all")
-      ->type_name("N")
+  add_value(app, "--blocks", o.blocks, "N",
+            "Run no more blocks of a launch, spread over its grid; counts are scaled to all")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40));
   app.add_flag("--lines", o.lines, "The source, with the counts of each line");
   add_file(app, "--json", o.json, "Write all counts as JSON; - for stdout");
@@ -268,9 +249,9 @@ void add_compile(CLI::App& runner, call& c) {
   add_words(app, "--arch", o.architectures,
             "90a, 80-real, 90-virtual: as CMAKE_CUDA_ARCHITECTURES, separated by commas; default: "
             "what the source says");
-  app.add_option("-o,--out", o.out, "Where the libraries go, FILE.cu as FILE.so; default: here")
-      ->type_name("DIR");
-  app.add_option("--device", o.device, "cuda or cpu; default: cuda")->type_name("NAME");
+  add_value(app, "-o,--out", o.out, "DIR",
+            "Where the libraries go, FILE.cu as FILE.so; default: here");
+  add_value(app, "--device", o.device, "NAME", "cuda or cpu; default: cuda");
   add_build_args(app, o.build_args);
   app.footer(
       "Prints the path of each library, which `runner run --plugins FILE.so` takes.\n"
@@ -282,10 +263,9 @@ void add_new(CLI::App& runner, call& c) {
   auto [app, o] =
       add(runner, "new", "Make a folder with a plugin's source to begin with", make_new, c);
   app.add_option("NAME", o.name, "What users will type")->required();
-  app.add_option("--from", o.from, "Begin with a copy of this plugin; default: the template")
-      ->type_name("PLUGIN");
-  app.add_option("--out", o.out, "A project with a CMakeLists.txt, in this folder")
-      ->type_name("DIR");
+  add_value(app, "--from", o.from, "PLUGIN",
+            "Begin with a copy of this plugin; default: the template");
+  add_value(app, "--out", o.out, "DIR", "A project with a CMakeLists.txt, in this folder");
 }
 
 void add_export(CLI::App& runner, call& c) {
@@ -294,9 +274,8 @@ void add_export(CLI::App& runner, call& c) {
           "Make a project of the kernels that tuning found, which needs nothing of this",
           export_kernels, c);
   app.add_option("FILE", o.file, "What `tune --json` wrote")->required();
-  app.add_option("--out", o.out,
-                 "A new folder. The functions' names begin with its name: letters, digits and '_'")
-      ->type_name("DIR")
+  add_value(app, "--out", o.out, "DIR",
+            "A new folder. The functions' names begin with its name: letters, digits and '_'")
       ->required();
   app.footer(
       "Exit codes: 0 it is made, 2 bad usage, or sources that cannot be copied, 5 not written.");
@@ -320,7 +299,7 @@ void add_devices(CLI::App& runner, call& c) {
   app.add_flag("--measure", o.measure,
                "Measure the peaks of each device, ten seconds each, and store them for later "
                "runs");
-  app.add_option("--device", o.device, "Only this device: cpu, cuda or cuda:N")->type_name("NAME");
+  add_value(app, "--device", o.device, "NAME", "Only this device: cpu, cuda or cuda:N");
   app.add_flag("--json", o.json, "As JSON, with every sample");
 }
 
@@ -331,17 +310,14 @@ void add_submit(CLI::App& runner, call& c) {
   add_experiment(app, o)->required();
   add_tier(app, o);
   add_show_errors(app, o.show_errors);
-  app.add_option("--shards", o.shards,
-                 "Jobs that the problems are split into, each with a node of its own; default: 8")
-      ->type_name("N")
+  add_value(app, "--shards", o.shards, "N",
+            "Jobs that the problems are split into, each with a node of its own; default: 8")
       ->check(CLI::Range(1, 10000));
-  app.add_option("--journal-dir", o.folder,
-                 "A new folder that all nodes share; default: results/DATE_NAME_slurm")
-      ->type_name("DIR");
-  app.add_option("--setup", o.setup,
-                 "Lines of bash at the start of each job: module loads, or runner=(COMMAND) for a "
-                 "container")
-      ->type_name("FILE");
+  add_value(app, "--journal-dir", o.folder, "DIR",
+            "A new folder that all nodes share; default: results/DATE_NAME_slurm");
+  add_value(app, "--setup", o.setup, "FILE",
+            "Lines of bash at the start of each job: module loads, or runner=(COMMAND) for a "
+            "container");
   app.add_flag("--share-nodes", o.shares_nodes,
                "Let shards share a node, each with GPUs of its own: -- --gpus=1");
   app.add_flag("--by-device", o.by_device, "When merging: as in `runner merge`");

@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,9 +52,8 @@ target target_of_library(const validate_options& options, const file_selector& n
   const auto& d = c.record.description;
   const std::string kind = d ? devices::kind_name(d->device) : "cpu";
   target t{devices::find(options.device.empty() ? kind : options.device), {}};
-  if (d && t.device.abi.kind != d->device) {
+  if (d && t.device.abi.kind != d->device)
     input::refuse(name.path, fmt::format("it is built for {}, not for {}", kind, t.device.id));
-  }
   if (c.client) c.client->see_only(t.device);
   t.plugins.push_back(std::move(c));
   return t;
@@ -83,9 +81,8 @@ target target_of_name(const validate_options& options, const run::client_factory
   for (const std::string& name : devices) {
     run::plan plan = run::make_plan(e, devices::find(name), plugins, make_client);
     t = {plan.device, std::move(plan.plugins)};
-    if (std::ranges::any_of(t.plugins, [](const auto& c) { return !c.record.file.empty(); })) {
+    if (std::ranges::any_of(t.plugins, [](const auto& c) { return !c.record.file.empty(); }))
       return t;
-    }
   }
   input::refuse(options.plugin, t.plugins.at(0).record.problem);
 }

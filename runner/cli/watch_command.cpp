@@ -41,16 +41,12 @@ struct attempt {
 // place.
 class watched_folder {
  public:
-  explicit watched_folder(const fs::path& folder) : fd_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
-    if (fd_ < 0) throw_errno("inotify");
-    if (inotify_add_watch(fd_, folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0) {
-      close(fd_);
+  explicit watched_folder(const fs::path& folder)
+      : events_(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) {
+    if (events_.fd() < 0) throw_errno("inotify");
+    if (inotify_add_watch(events_.fd(), folder.c_str(), IN_CLOSE_WRITE | IN_MOVED_TO) < 0)
       throw_errno("watching the source's folder");
-    }
   }
-  ~watched_folder() { close(fd_); }
-  watched_folder(const watched_folder&) = delete;
-  watched_folder& operator=(const watched_folder&) = delete;
 
   // Returns when a file was saved since the constructor or the last call, and none for a moment.
   // Throws interrupt::interrupted.
@@ -63,16 +59,16 @@ class watched_folder {
  private:
   // Whether something happens within so many milliseconds; -1: sometime.
   bool happens_within(int milliseconds) const {
-    std::array<pollfd, 2> ends{pollfd{fd_, POLLIN, 0}, pollfd{interrupt::fd(), POLLIN, 0}};
+    std::array<pollfd, 2> ends{pollfd{events_.fd(), POLLIN, 0}, pollfd{interrupt::fd(), POLLIN, 0}};
     const int ready = poll(ends.data(), ends.size(), milliseconds);
     interrupt::check();
     if (ready <= 0) return false;
     std::array<char, 4096> events;  // that something happened is enough
-    while (read(fd_, events.data(), events.size()) > 0) continue;
+    while (read(events_.fd(), events.data(), events.size()) > 0) continue;
     return true;
   }
 
-  int fd_;
+  descriptor events_;
 };
 
 class watcher {
