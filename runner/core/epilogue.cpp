@@ -1,12 +1,13 @@
 #include "core/epilogue.hpp"
 
+#include "os/text.hpp"
+
 #include <kzoo/type_names.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <stdexcept>
@@ -24,12 +25,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::optional<double> number(std::string_view text) {
-  text = trimmed(text);
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, fault] = std::from_chars(text.data(), end, value);
-  if (text.empty() || fault != std::errc{} || stop != end || !std::isfinite(value)) return {};
-  return value;
+  const auto value = number_from<double>(trimmed(text));
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 [[noreturn]] void refuse(std::string_view word, std::string_view why) {
