@@ -66,7 +66,8 @@ std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, con
     for (const json& of : table.at("problems")) {
       const json& ranked = of.at("ranked");
       const bool has_epilogue = of.at("problem").contains("epilogue");  // no call asks for one
-      if (!has_epilogue && !ranked.empty()) all.push_back(read_entry(of.at("problem"), ranked.at(0)));
+      if (!has_epilogue && !ranked.empty())
+        all.push_back(read_entry(of.at("problem"), ranked.at(0)));
     }
   } catch (const error& e) {
     refuse(file.string() + ": " + e.what());

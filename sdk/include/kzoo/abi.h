@@ -87,8 +87,8 @@ typedef struct kzoo_text {
   uint64_t capacity;
 } kzoo_text;
 
-/* What a problem has beside A, B and C: read-only, row-major, element (i, j) at i * ld + j. A vector
- * of N has one row, a vector of M one column. */
+/* What a problem has beside A, B and C: read-only, row-major, element (i, j) at i * ld + j. A
+ * vector of N has one row, a vector of M one column. */
 typedef struct kzoo_operand {
   char name[24]; /* "bias", closed by NUL */
   kzoo_type type;
