@@ -30,6 +30,7 @@ std::vector<problem> batch_sizes(candidate& c) {
   problem p = c.current_problem();
   p = sized(most, is_gpu ? 4096 : 64, is_gpu ? 4096 : 512, p.dtype);
   p.layout = c.current_problem().layout;
+  p.epilogue = c.current_problem().epilogue;
   const auto largest = fit(c, p).taken;
   if (!largest) return {};
   std::vector<problem> list;

@@ -30,6 +30,7 @@ std::string size_for(candidate& c) {
   constexpr std::int64_t kM = 129, kN = 127, kK = 65;
   problem usual = sized(kM, kN, kK, c.current_problem().dtype);
   usual.layout = c.current_problem().layout;
+  usual.epilogue = c.current_problem().epilogue;
   usual.batch = products_for(c);
   const fitted_problem small = fit(c, usual);
   if (!small.taken) throw skipped("declined: " + small.objection);
@@ -53,6 +54,8 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
           types_name(c.current_problem().dtype),
           "--layout",
           std::string(layout_name(c.current_problem().layout)),
+          "--epilogue",
+          epilogue_name(c.current_problem().epilogue),
           "--batch",
           std::to_string(products_for(c))};
 }

@@ -79,9 +79,9 @@ covered run_new_addresses(candidate& c) {
                              name));
   }
   c.refill(with_seed(c.current_problem(), c.current_problem().seed + 1), "abcow");
-  run_right(c, "right at first, wrong once A, B, C and the workspace all are at new addresses");
+  run_right(c, "right at first, wrong once all matrices and the workspace are at new addresses");
   c.destroy();
-  return {"A, B, C and the workspace moved in turn, then all at once"};
+  return {"each matrix and the workspace moved in turn, then all at once"};
 }
 
 // Several live instances, of two shapes and then also two of the same shape, run in turn and while

@@ -379,11 +379,13 @@ covered run_batches(candidate& c) {
 // Sums in fp16 overflow where they are right.
 bool may_be_scaled(const candidate& c) { return c.declared() != KZOO_COMPUTE_FP16_SUMS; }
 
-// A norm-wise bound says nothing of matrices whose norm is infinite; and what max(NaN, 0) is
-// differs between PyTorch and CUDA.
+// A norm-wise bound says nothing of matrices whose norm is infinite. What max(NaN, 0) is differs
+// between PyTorch and CUDA, and formulas of GELU and SiLU differ at minus infinity.
 bool has_specials(const candidate& c) {
-  return !is_integer(c.current_problem().dtype) && c.declared() != KZOO_COMPUTE_FP32_NORMWISE &&
-         c.current_problem().epilogue.empty();
+  const problem& p = c.current_problem();
+  const auto is_linear = [](const epilogue_stage& stage) { return has_operand(stage.what); };
+  return !is_integer(p.dtype) && c.declared() != KZOO_COMPUTE_FP32_NORMWISE &&
+         std::ranges::all_of(p.epilogue, is_linear);
 }
 
 }  // namespace

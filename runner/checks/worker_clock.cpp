@@ -19,8 +19,9 @@ void worker_clock::add(const judged_samples& turn) {
 }
 
 reference::judgement worker_clock::compare(candidate& c, bool hot) {
-  // So long that this process's waiting for its turn on a busy machine is short beside it.
-  constexpr double kEnoughSeconds = 0.05;
+  // So long that this process's waiting for its turn on a busy machine is short beside it; longer
+  // where it seems not to be.
+  constexpr double kEnoughSeconds = 0.05, kLongestSeconds = 0.2;
   constexpr int kMostSamples = 4096, kTries = 5;  // what else the machine does is not always there
   worker::sample_request how;
   how.hot = hot;
@@ -32,8 +33,11 @@ reference::judgement worker_clock::compare(candidate& c, bool hot) {
     const double workers = c.client().sample(how).total_seconds;
     const double ours = steady_seconds() - sent;
     j.right = ours <= kMostClockRatio * workers;
-    if (ours < kEnoughSeconds && how.samples < kMostSamples) {
+    const bool is_long = ours >= kEnoughSeconds;
+    if (j.right && is_long) return j;
+    if (how.samples < kMostSamples) {
       how.samples *= 4;
+      if (is_long) how.max_seconds = kLongestSeconds;
       continue;
     }
     if (j.right) return j;

@@ -111,6 +111,7 @@ struct validate_options : common_options {
   std::string plugin;       // name, name:variant or glob; or FILE.so, FILE.so:variant
   std::string size, dtype;  // "" : default size, all types
   std::string layout;       // "" : the first that the variant takes
+  std::string epilogue;     // "" : none
   std::string batch;        // products; "" : one
   std::string tier = "full";
   std::string device;  // "" : one that the plugin has a build for

@@ -154,6 +154,8 @@ void add_validate(CLI::App& runner, call& c) {
   add_value(app, "--dtype", o.dtype, "TYPE", "Only these element types: f32, bf16, f16->f32, ...");
   add_value(app, "--layout", o.layout, "LAYOUT",
             "Check with this layout: nn, nt, tn or tt; default: the first that is taken");
+  add_value(app, "--epilogue", o.epilogue, "STAGES",
+            "Check a product with this epilogue: \"bias + relu\"; default: none");
   add_value(app, "--batch", o.batch, "N",
             "Check with a batch of so many products; default: one product");
   add_value(app, "--timeout", o.timeout_seconds, "SECONDS",

@@ -115,6 +115,11 @@ int validate(const validate_options& options) {
     how.layout = experiment::find_layout(options.layout);
     if (!how.layout) refuse_flag("--layout", experiment::kLayoutForm, options.layout);
   }
+  try {
+    how.epilogue = epilogue_from_name(options.epilogue);
+  } catch (const std::invalid_argument& fault) {
+    input::refuse("--epilogue", fault.what());
+  }
   if (!options.batch.empty()) {
     const auto count = experiment::parse_batch(options.batch);
     if (!count) refuse_flag("--batch", experiment::kBatchForm, options.batch);

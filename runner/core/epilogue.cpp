@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 
@@ -16,13 +17,6 @@ namespace kzoo {
 namespace {
 
 constexpr std::array kOperandTypes{KZOO_F32, KZOO_F16, KZOO_BF16};
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
-}
 
 std::optional<double> number(std::string_view text) {
   const auto value = number_from<double>(trimmed(text));
@@ -41,9 +35,13 @@ epilogue_stage clamp_from(std::string_view word) {
     const std::size_t comma = inside.find(',');
     const auto low = number(inside.substr(0, comma));
     const auto high = comma == inside.npos ? std::nullopt : number(inside.substr(comma + 1));
-    if (low && high && *low <= *high) return {stage_kind::clamp, 0, *low, *high};
+    constexpr double kMost = std::numeric_limits<float>::max();
+    if (low && high && -kMost <= *low && *low <= *high && *high <= kMost)
+      return {stage_kind::clamp, 0, *low, *high};
   }
-  refuse(word, "is not clamp with its two limits, the lower one first: \"clamp(-1, 1)\"");
+  refuse(word,
+         "is not clamp with its two limits, numbers of fp32, the lower one first: "
+         "\"clamp(-1, 1)\"");
 }
 
 epilogue_stage stage_from(std::string_view word) {
@@ -109,7 +107,10 @@ stage_list epilogue_from_name(std::string_view name) {
   stage_list stages;
   if (trimmed(name).empty()) return stages;
   for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('+', begin), name.size());
+    // Not the one of a number: clamp(0, 1e+20).
+    const std::size_t open = name.find('(', begin), plus = name.find('+', begin);
+    const std::size_t from = open < plus ? std::min(name.find(')', open), name.size()) : begin;
+    const std::size_t end = std::min(name.find('+', from), name.size());
     const std::string_view word = trimmed(name.substr(begin, end - begin));
     if (word.empty()) refuse(name, "has a + with nothing on one side");
     const epilogue_stage next = stage_from(word);

@@ -28,6 +28,8 @@ std::optional<element_types> types_from_name(std::string_view name) {
 
 bool is_integer(const element_types& types) { return is_integer(types.c); }
 
+bool has_epilogues(const element_types& types) { return !is_integer(types) && types.c != KZOO_F64; }
+
 bool is_scaled(const element_types& types) { return types.a == KZOO_E4M3 || types.a == KZOO_E5M2; }
 
 std::string_view precision_name(kzoo_precision precision) {

@@ -50,6 +50,8 @@ std::string types_name(const element_types& types);
 std::optional<element_types> types_from_name(std::string_view name);
 // Whether C holds integers; then A and B do too.
 bool is_integer(const element_types& types);
+// Whether C is of a type whose elements may go through an epilogue: f32, f16 or bf16.
+bool has_epilogues(const element_types& types);
 // Whether A and B are of 8-bit floating types, which have scales.
 bool is_scaled(const element_types& types);
 

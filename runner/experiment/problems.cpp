@@ -105,10 +105,7 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
 
 void read_epilogues(table_reader& keys, problem_set& set) {
   keys.read_list("epilogue", set.epilogues, read_epilogue);
-  const auto has_none = [](const element_types& types) {
-    return is_integer(types) || types.c == KZOO_F64;
-  };
-  const auto without = std::ranges::find_if(set.dtypes, has_none);
+  const auto without = std::ranges::find_if_not(set.dtypes, has_epilogues);
   const bool is_asked_for =
       std::ranges::any_of(set.epilogues, [](const stage_list& e) { return !e.empty(); });
   if (is_asked_for && without != set.dtypes.end())

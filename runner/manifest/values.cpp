@@ -44,12 +44,6 @@ bool is_scalar(argument_kind kind) {
   return kind == argument_kind::alpha || kind == argument_kind::beta;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 // Sets `type` where the text ends in ":TYPE", which is cut off. Returns false for an unknown one.
 bool take_type(std::string_view& text, std::optional<number_type>& type) {
   const auto colon = text.rfind(':');
@@ -62,21 +56,17 @@ bool take_type(std::string_view& text, std::optional<number_type>& type) {
   return true;
 }
 
-// The operands' names, without the stages that have none.
-std::vector<std::string> operand_names(const std::vector<epilogue_stage>& epilogue) {
-  std::vector<std::string> names;
-  for (const epilogue_stage& stage : epilogue)
-    if (!stage.operand.empty()) names.push_back(stage.operand);
+// ", map_a, map_b"
+std::string map_names(const std::vector<tensor_map>& maps) {
+  std::string names;
+  for (const tensor_map& map : maps) names += ", " + map.name;
   return names;
 }
 
-// ", map_a, map_b, bias"
-std::string other_names(const std::vector<tensor_map>& maps,
-                        const std::vector<std::string>& operands) {
-  std::string names;
-  for (const tensor_map& map : maps) names += ", " + map.name;
-  for (const std::string& operand : operands) names += ", " + operand;
-  return names;
+// Whether a stage of an epilogue has an operand of this name.
+bool is_operand(std::string_view text) {
+  return std::ranges::any_of(
+      kStageKinds, [&](stage_kind kind) { return has_operand(kind) && stage_name(kind) == text; });
 }
 
 // The expression where it is one, and not below `least` if it has the same value for all problems.
@@ -110,7 +100,6 @@ std::optional<std::string> expression_text(const value& v, std::int64_t least, s
 }
 
 std::optional<argument> read_argument(const value& v, const std::vector<tensor_map>& maps,
-                                      const std::vector<epilogue_stage>& epilogue,
                                       number_type usual) {
   argument result;
   std::optional<number_type> type;
@@ -132,26 +121,18 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
 
   const auto word = std::ranges::find(kWords, text, [](const auto& w) { return w.first; });
   const auto map = std::ranges::find(maps, text, &tensor_map::name);
-  const std::vector<std::string> operands = operand_names(epilogue);
-  const auto operand = std::ranges::find(operands, text);
   if (word != kWords.end()) {
     result.kind = word->second;
   } else if (map != maps.end()) {
     result.kind = argument_kind::tensor_map;
     result.map = static_cast<std::size_t>(map - maps.begin());
-  } else if (operand != operands.end()) {
+  } else if (is_operand(text)) {
     result.kind = argument_kind::operand;
-    result.map = static_cast<std::size_t>(operand - operands.begin());
+    result.expression = text;
   } else if (is_c_name(text) && std::ranges::find(kVariables, text) == kVariables.end()) {
-    const auto is_operand = [&](stage_kind kind) {
-      return has_operand(kind) && stage_name(kind) == text;
-    };
-    v.error(fmt::format("unknown name {} (known: {}, {}{}, and expressions of the sizes){}",
+    v.error(fmt::format("unknown name {} (known: {}, {}{}, and expressions of the sizes)",
                         input::in_quotes(text, '\''), fmt::join(kWords | std::views::keys, ", "),
-                        fmt::join(kVariables, ", "), other_names(maps, operands),
-                        std::ranges::any_of(kStageKinds, is_operand)
-                            ? fmt::format("; a kernel has it with epilogue = \"{}\"", text)
-                            : ""));
+                        fmt::join(kVariables, ", "), map_names(maps)));
     return {};
   } else {
     result.kind = argument_kind::value;
@@ -179,7 +160,7 @@ std::optional<argument> read_argument(const value& v, const std::vector<tensor_m
 }
 
 bool is_map_name(std::string_view name) {
-  return is_identifier(name) &&
+  return is_identifier(name) && !is_operand(name) &&
          std::ranges::none_of(kWords, [&](const auto& word) { return word.first == name; }) &&
          std::ranges::find(kVariables, name) == kVariables.end();
 }

@@ -23,9 +23,7 @@ std::optional<std::string> expression_text(const experiment::value& v, std::int6
 // operand of the epilogue, or an expression with the type of the parameter: "ceil_div(K, 64):i64".
 // `usual`: that of expressions that name none.
 std::optional<argument> read_argument(const experiment::value& v,
-                                      const std::vector<tensor_map>& maps,
-                                      const std::vector<epilogue_stage>& epilogue,
-                                      number_type usual);
+                                      const std::vector<tensor_map>& maps, number_type usual);
 
 // Whether a tensor map may have this name: one that no other argument has.
 bool is_map_name(std::string_view name);

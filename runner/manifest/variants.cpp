@@ -82,9 +82,8 @@ class variant_reader {
     if (const auto found = keys.find("arguments")) {
       v.arguments_at = found->content.where;
       launch.arguments.clear();
-      keys.read_list("arguments", launch.arguments, [&](const value& text) {
-        return read_argument(text, maps_, launch.epilogue, usual);
-      });
+      keys.read_list("arguments", launch.arguments,
+                     [&](const value& text) { return read_argument(text, maps_, usual); });
     }
   }
 
@@ -199,6 +198,22 @@ bool has(table_reader& inner, table_reader& outer, const char* key) {
   return inner.find(key) || outer.find(key);
 }
 
+// Which of the epilogue's operands the arguments are: known once both have been read.
+void find_operands(described_variant& v, input::diagnostics& report) {
+  std::vector<std::string> names;
+  for (const epilogue_stage& stage : v.launch.epilogue)
+    if (!stage.operand.empty()) names.push_back(stage.operand);
+  for (argument& a : v.launch.arguments) {
+    if (a.kind != argument_kind::operand) continue;
+    a.map = static_cast<std::size_t>(std::ranges::find(names, a.expression) - names.begin());
+    if (a.map == names.size())
+      report.error(v.arguments_at,
+                   fmt::format("arguments: a kernel has '{0}' by epilogue = \"{0}\", "
+                               "or one with more stages",
+                               a.expression));
+  }
+}
+
 void check_complete(table_reader& keys, table_reader& outer, const std::string& id,
                     const location& where, input::diagnostics& report) {
   constexpr std::array<std::pair<const char*, const char*>, 4> kNeeded{{
@@ -243,6 +258,7 @@ described_kernels read_variants(table_reader& keys, kernel_origin origin, const 
   if (!variants) {
     common.launch.id = id_from(common.launch.entry);
     check_complete(keys, keys, common.launch.id, top, report);
+    find_operands(common, report);
     all.variants.push_back(std::move(common));
     return all;
   }
@@ -259,6 +275,7 @@ described_kernels read_variants(table_reader& keys, kernel_origin origin, const 
     v.launch.id = read_id(inner, v.launch.entry);
     inner.finish();
     check_complete(inner, keys, v.launch.id, element.content.where, report);
+    find_operands(v, report);
     if (!v.launch.id.empty() && !ids.insert(v.launch.id).second) {
       element.error(
           fmt::format("two variants are called '{}'; give each an id of its own", v.launch.id));

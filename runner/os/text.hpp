@@ -14,6 +14,8 @@ namespace kzoo {
 // The lines of a text, the last of which need not have an end.
 std::vector<std::string> lines_of(std::string_view text);
 
+// Without the spaces around it.
+std::string_view trimmed(std::string_view text);
 // Letters, digits and '_'.
 bool is_in_word(char c);
 // Whether the text has this word, and not as a part of a longer one.

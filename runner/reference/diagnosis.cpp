@@ -108,8 +108,8 @@ class cause_search {
              const finished_element& f) const {
     const double size = std::abs(with.alpha) * products.magnitude;
     return std::abs(s.got - f.value) <=
-           tolerance_.allowed(
-               {std::abs(f.value), size + std::abs(with.beta * s.c0), size, f.gain, f.extra});
+           tolerance_.allowed({std::abs(f.value), size + std::abs(with.beta * s.c0), size, f.gain,
+                               f.roundings, f.extra});
   }
   finished_element finish(const sample& s, const applied_epilogue& how, double value) const {
     return finished(how, value, s.product * problem_.m + s.at.row, s.at.col);
@@ -164,8 +164,9 @@ class cause_search {
     std::reverse(other.stages.begin(), other.stages.begin() + other.count);
     if (all_finished_by(other)) return "the stages of the epilogue are applied in reverse order";
     const auto with_factor = [](finished_element f, double factor, double more) {
-      return finished_element{factor * f.value + more, std::abs(factor) * f.gain,
-                              std::abs(factor) * f.extra};
+      const double size = std::abs(factor);
+      return finished_element{factor * f.value + more, size * f.gain, size * f.roundings,
+                              size * f.extra};
     };
     if (all_are([&, a = alpha, b = beta](const sample& s, double ab) {
           return with_factor(finish(s, epilogue_, a * ab), 1, b * s.c0);

@@ -7,9 +7,8 @@
 // What is added before all other stages may also be what accumulators start at, as beta C0 may:
 // then K roundings, a random walk, have its magnitude. The derivatives of GELU and SiLU have their
 // extrema, 1.129 and 1.0999, where the second derivatives are 0: at x = sqrt(2), and at x = 2.3994.
-// Activations are allowed kActivation |x|, for |x| up to 8, beyond which they are x or 0 to within
-// that: in fp32 what the accurate functions of the CUDA library need, and in 16 bits what the fast
-// ones do (tanh.approx.f32 has 11 bits).
+// Activations are allowed kActivation |x|, for |x| up to 8: in fp32 what the accurate functions of
+// the CUDA library need, and in 16 bits what the fast ones do (tanh.approx.f32 has 11 bits).
 
 #include "core/epilogue.hpp"
 #include "core/problem.hpp"
@@ -48,10 +47,11 @@ struct applied_epilogue {
   double start_walk;  // u times this is lost of what accumulators start at
 };
 
-// An element after the epilogue. An error e before it is at most gain * e + extra after it.
+// An element after the epilogue. An error e before it is at most gain * e + u * roundings + extra
+// after it, with u of the declared accumulators.
 struct finished_element {
   double value;
-  double gain = 1, extra = 0;
+  double gain = 1, roundings = 0, extra = 0;
 };
 
 // What the stage's operand has for an element of C; `row` is one of those of all products.
@@ -82,11 +82,10 @@ KZOO_JUDGE_FUNCTION double activated(stage_kind what, double x) {
 // `x`: the element of alpha A B + beta C0.
 KZOO_JUDGE_FUNCTION finished_element finished(const applied_epilogue& e, double x, std::int64_t row,
                                               std::int64_t col) {
-  constexpr double kRounding = 0x1p-24;  // fp32
   finished_element at{x};
   bool may_start = true;
-  const auto next = [&at](double value, double gain, double error) {
-    at = {value, gain * at.gain, gain * at.extra + error};
+  const auto next = [&at](double value, double gain, double roundings, double error = 0) {
+    at = {value, gain * at.gain, gain * at.roundings + roundings, gain * at.extra + error};
   };
   for (int i = 0; i < e.count; ++i) {
     const applied_stage& stage = e.stages[static_cast<std::size_t>(i)];
@@ -94,17 +93,20 @@ KZOO_JUDGE_FUNCTION finished_element finished(const applied_epilogue& e, double 
     may_start = may_start && adds(stage.what);
     if (adds(stage.what)) {
       const double other = operand_at(stage, e.m, row, col), sum = before + other;
-      next(sum, 1, kRounding * (fabs(sum) + (may_start ? e.start_walk * fabs(other) : 0.0)));
+      next(sum, 1, fabs(sum) + (may_start ? e.start_walk * fabs(other) : 0.0));
     } else if (multiplies(stage.what)) {
       const double factor = operand_at(stage, e.m, row, col);
-      next(before * factor, fabs(factor), kRounding * fabs(before * factor));
+      next(before * factor, fabs(factor), fabs(before * factor));
     } else if (stage.what == stage_kind::relu) {
       next(before > 0 ? before : 0, 1, 0);
     } else if (stage.what == stage_kind::clamp) {
-      next(fmin(fmax(before, stage.low), stage.high), 1, 0);
+      const double limited = fmin(fmax(before, stage.low), stage.high);
+      next(limited, 1, limited == before ? 0 : fabs(limited));  // the limit, in the sums' type
     } else {
+      constexpr double kRoundings = 4;  // of what is multiplied and divided
       const double steepest = stage.what == stage_kind::silu ? kSteepestSilu : kSteepestGelu;
-      next(activated(stage.what, before), steepest,
+      const double value = activated(stage.what, before);
+      next(value, steepest, kRoundings * fabs(value),
            e.activation * fmin(fabs(before), kActivationEnd));
     }
   }

@@ -78,8 +78,8 @@ sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {
   const double c0 = initial_c(operands_, scalars_, rows_[r], col);
   const sizes of{std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
   if (unfinished_.empty()) return of;
-  const auto [value, gain, extra] = finished(epilogue_, unfinished_[at(r, col)], rows_[r], col);
-  return {of.value, of.sum, of.products, gain, extra};
+  const finished_element f = finished(epilogue_, unfinished_[at(r, col)], rows_[r], col);
+  return {of.value, of.sum, of.products, f.gain, f.roundings, f.extra};
 }
 
 }  // namespace kzoo::reference

@@ -14,10 +14,10 @@
 namespace kzoo::reference {
 
 // The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the bound of tolerance.hpp;
-// and what an epilogue makes of an error before it, `gain` times as much and `extra`.
+// and what an epilogue makes of an error, as finished_element has it.
 struct sizes {
   double value, sum, products;
-  double gain = 1, extra = 0;
+  double gain = 1, roundings = 0, extra = 0;
 };
 
 // The expected result of one problem. Above max_products FMAs or kMaxElements elements only some

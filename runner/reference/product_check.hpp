@@ -149,11 +149,12 @@ KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const elem
   const double expected = check.by.alpha * products.value + check.by.beta * c0;
   const double of_products = magnitude(check.by.alpha) * products.magnitude;
   const double sums = of_products + magnitude(check.by.beta * c0);
-  const auto [value, gain, extra] = finished(check.after, expected, row, col);
-  const double allowed = check.within.allowed({magnitude(value), sums, of_products, gain, extra});
+  const finished_element f = finished(check.after, expected, row, col);
+  const double allowed =
+      check.within.allowed({magnitude(f.value), sums, of_products, f.gain, f.roundings, f.extra});
   // The sums here round as well, unless the bound says that they are exact.
-  const double own = allowed > 0 ? check.own_unit * (check.root_k + 4) * sums * gain : 0.0;
-  return magnitude(got - value) <= allowed + own;
+  const double own = allowed > 0 ? check.own_unit * (check.root_k + 4) * sums * f.gain : 0.0;
+  return magnitude(got - f.value) <= allowed + own;
 }
 
 // What op(x) of a product holds at (row, col): `element`, without a look at whether it is inside.

@@ -166,7 +166,7 @@ class scanner {
   double rho(double error, const sizes& of) const {
     if (integer_) return error;
     if (of.sum == 0.0 && error <= tolerance_.allowed(of)) return 0.0;  // a norm-wise bound's
-    return quotient(tolerance_.beyond_output(error, of), tolerance_.unit() * of.sum);
+    return quotient(tolerance_.beyond_output(error, of), tolerance_.unit() * of.sum * of.gain);
   }
   static double quotient(double error, double limit) {
     if (error == 0.0) return 0.0;

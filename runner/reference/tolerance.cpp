@@ -50,7 +50,6 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   unit_ = sums.unit;
   exact_below_ = sums.exact_below;
   output_unit_ = out.unit > unit_ ? out.unit : 0.0;
-  epilogue_unit_ = std::max(1.0, unit_ / kUnit);
   finished_tiny_ = p.epilogue.empty() ? 0.0 : out.tiny;
   rounds_twice_ = p.beta != 0.0 && p.epilogue.empty();
   const auto k = static_cast<double>(p.k);

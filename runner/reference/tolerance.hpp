@@ -73,7 +73,7 @@ class tolerance {
 
   // Of one element.
   constexpr double allowed(const sizes& of) const {
-    const double after = epilogue_unit_ * of.extra + output_(of);
+    const double after = after_(of) + output_(of);
     if (of.sum == 0.0 && per_element_ == 0.0) return after;
     if (exact_sums_ && of.sum < exact_below_) return after;
     return of.gain * rounded_(of, 1.0) + after;
@@ -92,9 +92,9 @@ class tolerance {
   double unit() const { return unit_; }
   // Where S is small enough, below 2^24 in fp32, no error is allowed but the rounding of C itself.
   bool exact_sums() const { return exact_sums_; }
-  // The part of an error that rounding to a narrower C does not explain.
+  // The part of an error that neither an epilogue's own nor rounding to a narrower C explains.
   double beyond_output(double error, const sizes& of) const {
-    const double rest = error - output_(of) - (output_unit_ > 0 ? tiny_ : 0.0);
+    const double rest = error - after_(of) - output_(of) - (output_unit_ > 0 ? tiny_ : 0.0);
     return rest > 0.0 ? rest : 0.0;
   }
 
@@ -104,6 +104,7 @@ class tolerance {
     return per_magnitude_ * of.sum + per_start_ * (of.sum - of.products) +
            per_product_ * of.products + (per_element_ + tiny_) * elements;
   }
+  constexpr double after_(const sizes& of) const { return unit_ * of.roundings + of.extra; }
   constexpr double output_(const sizes& of) const {
     const double rounded_before = rounds_twice_ ? of.value + (of.sum - of.products) : 0.0;
     return output_unit_ * (of.value + rounded_before) + finished_tiny_;
@@ -115,7 +116,6 @@ class tolerance {
   double output_unit_ = 0;  // 0 where C is as wide as the accumulators
   double tiny_ = 0;
   double finished_tiny_ = 0;  // of C after an epilogue, exact or not
-  double epilogue_unit_ = 1;  // u of the epilogue, as a multiple of that of fp32
   bool exact_sums_ = false;
   bool rounds_twice_ = false;  // to the type of C: A B, and the sum with beta C0
 };

@@ -22,7 +22,9 @@ double zones_bytes_of(const data::matrix& x) {
 
 double sum_over(const problem& p, double (*bytes)(const data::matrix&)) {
   const operands all = operands_of(p);
-  return bytes(all.a) + bytes(all.b) + bytes(all.c);
+  double sum = bytes(all.a) + bytes(all.b) + bytes(all.c);
+  for (const named_operand& other : named_operands(p)) sum += bytes(other.stored);
+  return sum;
 }
 double matrices_bytes(const problem& p) { return sum_over(p, bytes_of); }
 

@@ -29,6 +29,7 @@ std::vector<problem> problems_to_try(const results::device& device,
     for (const auto& [m, n, k] : shapes) {
       list.push_back(sized(m, n, k, dtype));
       list.back().layout = given;
+      list.back().epilogue = options.epilogue;
       list.back().batch = options.batch;
     }
   }

@@ -67,6 +67,8 @@ void map(auto& io, is<problem> auto& p) {
   io.require(p.batch_padding >= 0 && p.batch_padding <= kMostPadding,
              "expected a batch_padding from 0 to 65536");
   io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
+  io.require(p.epilogue.empty() || has_epilogues(p.dtype),
+             "expected an epilogue only where C is f32, f16 or bf16");
   const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
   io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
 }

@@ -95,7 +95,8 @@ class analysed_instance {
     buffer.begin = buffer.outer_begin + m->offset_of_first();
     buffer.end = buffer.outer_end - m->offset_of_first();
     buffer.element_bytes = static_cast<unsigned>(type_size(x.type));
-    if (matrices_.size() <= 3) buffer.row_bytes = std::uint64_t(x.ld) * buffer.element_bytes;
+    if (buffer.input || matrices_.size() == 3)
+      buffer.row_bytes = std::uint64_t(x.ld) * buffer.element_bytes;
     to.add_global(buffer);
     return *m;
   }

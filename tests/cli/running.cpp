@@ -37,9 +37,9 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
   CHECK_THAT(ran.out, ContainsSubstring("20x20x20 bf16->f32: time by kernel and layout"));
   const auto csv = runner("report " + stored + " --csv").out;
   CHECK_THAT(csv,
-             ContainsSubstring("20,20,20,bf16->f32,nt,1,0,none,1,0,1,1,0,uniform,1,bf16,pass"));
+             ContainsSubstring("20,20,20,bf16->f32,nt,1,0,none,1,0,,1,1,0,uniform,1,bf16,pass"));
   CHECK_THAT(csv,
-             ContainsSubstring("e4m3*e5m2->bf16,tt,1,0,none,1,0,0.5,3,0,sparse:0.5,1,fp32,pass"));
+             ContainsSubstring("e4m3*e5m2->bf16,tt,1,0,none,1,0,,0.5,3,0,sparse:0.5,1,fp32,pass"));
   const auto md = runner("report " + stored + " --md").out;
   CHECK_THAT(md, ContainsSubstring("fill=sparse:0.5"));
   const auto again = runner("rerun " + stored + " --json -");
@@ -69,6 +69,38 @@ TEST_CASE("wmma takes every layout, and C in fp32", "[cli]") {
   for (const auto& cell : cells) CHECK(cell.at("verdict") == "pass");
 }
 
+TEST_CASE("epilogues are stored, reported, compared, run again, timed end to end, analysed",
+          "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "new.toml",
+      "plugins = ['fused']\n[problem]\nsizes = ['40x33x20']\npadding = 3\nbeta = [0, 0.5]\n"
+      "epilogue = ['row_scale + bias:f16 + gelu + residual', 'clamp(-0.5, 1)']\n"
+      "[timing]\nrounds = 3\nmin_samples = 3\nmax_seconds = 0.01\nend_to_end = true\n");
+  const auto stored = (folder.path() / "r.json").string();
+  const auto ran = runner(file + " --device cpu --json " + stored);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(
+      runner("report " + stored + " --csv").out,
+      ContainsSubstring("40,33,20,f32,nn,1,0,none,1,0.5,\"clamp(-0.5, 1)\",1,1,3,uniform,1"));
+  const auto again = runner("rerun " + stored + " --json -");
+  INFO(again.err);
+  CHECK(again.code == 0);
+  const auto cells = again.json().at("cells");
+  REQUIRE(cells.size() == 2 * 2 * 2);
+  for (const auto& cell : cells) {
+    CHECK(cell.at("verdict") == "pass");
+    CHECK_FALSE(cell.at("end_to_end").is_null());
+  }
+  CHECK(cells[0].at("problem").at("epilogue") == "row_scale + bias:f16 + gelu + residual");
+  const auto compared = runner("compare " + stored + " " + stored);
+  CHECK(compared.code == 0);
+  CHECK_THAT(compared.out, ContainsSubstring("epilogue=\"clamp(-0.5, 1)\""));
+  const auto analysed = runner("xray " + file + " --cell fused:smem");
+  CHECK(analysed.code == 0);
+}
+
 TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
   const scratch_folder folder;
   const auto file = folder.write(
@@ -84,8 +116,8 @@ TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
   CHECK_THAT(ran.out, ContainsSubstring("time by kernel and batch") &&
                           ContainsSubstring("it computes one product at a time, not a batch"));
   const auto csv = runner("report " + stored + " --csv").out;
-  CHECK_THAT(csv, ContainsSubstring("20,20,20,f32,nn,1,0,none,1,0,1,1,0,uniform,1,fp32,pass") &&
-                      ContainsSubstring("20,20,20,f32,nn,3,8,b,1,0,1,1,0,uniform,1,fp32,pass"));
+  CHECK_THAT(csv, ContainsSubstring("20,20,20,f32,nn,1,0,none,1,0,,1,1,0,uniform,1,fp32,pass") &&
+                      ContainsSubstring("20,20,20,f32,nn,3,8,b,1,0,,1,1,0,uniform,1,fp32,pass"));
   CHECK_THAT(runner("report " + stored + " --md").out,
              ContainsSubstring("20x20x20 f32 batch=3 batch_padding=8 batch_shared=b"));
   const auto again = runner("rerun " + stored + " --json -");
@@ -263,7 +295,8 @@ TEST_CASE("each turn has its own process if the experiment asks for it", "[cli][
   CHECK(one == 1);
   const auto [fresh, fresh_turns] = processes_and_turns("true");
   CHECK(fresh_turns >= 6);
-  // The first one judged it. The worker's clock may need one at the end, if it was not compared yet.
+  // The first one judged it. The worker's clock may need one at the end, if it was not compared
+  // yet.
   CHECK(fresh >= 1 + fresh_turns);
   CHECK(fresh <= 2 + fresh_turns);
 

@@ -70,6 +70,12 @@ std::vector<problem> problems() {
     all.push_back(sized(300, 290, 70));
     all.back().epilogue = epilogue_from_name(stages);
   }
+  problem batch = sized(40, 70, 24);
+  batch.batch = 3;
+  batch.batch_padding = 5;
+  batch.padding = 3;
+  batch.epilogue = epilogue_from_name("row_scale + residual + bias");
+  all.push_back(batch);
   return all;
 }
 

@@ -83,7 +83,8 @@ constexpr const char* kAll[] = {"bias",
                                 "gelu_tanh",
                                 "row_bias + silu + residual",
                                 "row_scale + column_scale + bias:bf16",
-                                "residual:f16 + clamp(-0.5, 2)"};
+                                "residual:f16 + clamp(-0.7, 0.3)",
+                                "clamp(0, 1e+20) + bias"};
 
 }  // namespace
 
@@ -108,7 +109,8 @@ TEST_CASE("an epilogue is read as it is written", "[core]") {
   CHECK(fault("bias + relu + bias:f16") == "\"bias + relu + bias:f16\" has the operand bias twice");
   CHECK(fault("bias:i32") == "\"bias:i32\" has none of the types of an operand: f32, f16, bf16");
   CHECK(fault("relu:f16") == "\"relu:f16\" has no operand, and so no type");
-  for (const char* clamp : {"clamp", "clamp(1, 0)", "clamp(1)", "clamp(a, 2)", "clamp(0, inf)"})
+  for (const char* clamp :
+       {"clamp", "clamp(1, 0)", "clamp(1)", "clamp(a, 2)", "clamp(0, inf)", "clamp(0, 1e39)"})
     CHECK_THAT(fault(clamp), test::ContainsSubstring("is not clamp with its two limits"));
   CHECK_THAT(fault("relu + relu + relu + relu + relu + relu + relu + relu + relu"),
              test::ContainsSubstring("has 9 stages; at most 8 are possible"));
@@ -202,6 +204,16 @@ TEST_CASE("another epilogue, or none, is wrong", "[reference]") {
   CHECK_THAT(cause("gelu + bias"), test::ContainsSubstring("applied in reverse order"));
   CHECK_THAT(cause("bias + gelu_tanh"),
              test::ContainsSubstring("GELU is computed by tanh, not by erf"));
+}
+
+TEST_CASE("an activation is held to its own error where sums are kept in fp16", "[reference]") {
+  problem p = with(sized(37, 70, 16, KZOO_F16), "gelu");
+  const auto verdict = [&](const buffer& words) {
+    return reference::judge(reference::expected_result(p), KZOO_COMPUTE_FP16_SUMS, words.bytes());
+  };
+  CHECK(verdict(finished(p, p)).reason.empty());
+  CHECK_FALSE(verdict(finished(p, with(p, ""))).right);
+  CHECK_FALSE(verdict(finished(p, with(p, "clamp(0, 0)"))).right);
 }
 
 TEST_CASE("a part of C that is stale shows wherever it is", "[reference]") {

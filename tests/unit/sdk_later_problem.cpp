@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace {
@@ -19,6 +20,20 @@ struct later_problem {
 };
 
 }  // namespace
+
+TEST_CASE("what an older caller's problem ends before is not read") {
+  constexpr kzoo_variant kVariant = kzoo::variant<idle_kernel>("nothing", "computes nothing");
+  constexpr kzoo_device kCpu{sizeof(kzoo_device), KZOO_CPU, 0, 0, 0, 0, 1, 0};
+  kzoo_problem p{};
+  p.struct_size = offsetof(kzoo_problem, operand_count);  // of minor version 0
+  p.m = p.n = p.k = 1;
+  p.lda = p.ldb = p.ldc = 1;
+  p.type_a = p.type_b = p.type_c = KZOO_F32;
+  p.alpha = 1;
+  p.alignment = 4;
+  p.stage_count = p.operand_count = 0xdead;
+  CHECK(kVariant.supports(&kVariant, &p, &kCpu, nullptr) == KZOO_OK);
+}
 
 TEST_CASE("a field that a later minor version of the ABI appends is declined unless it is 0") {
   constexpr kzoo_variant kVariant = kzoo::variant<idle_kernel>("nothing", "computes nothing");

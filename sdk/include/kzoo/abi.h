@@ -127,7 +127,7 @@ typedef struct kzoo_problem {
   kzoo_type type_a, type_b, type_c;
   kzoo_layout layout_a, layout_b, layout_c;
   double alpha, beta;
-  uint64_t alignment; /* bytes: A, B and C each start at a multiple of it */
+  uint64_t alignment; /* bytes: A, B, C and operands each start at a multiple of it */
 
   /* For A and B of 8-bit floating types: what their elements are multiplied by, within the range of
    * fp32. 0: 1. A kernel that wants them in device memory copies them in `create`. */
@@ -188,8 +188,8 @@ typedef struct kzoo_arguments {
   void* workspace; /* workspace_bytes() bytes, 256-byte aligned, contents undefined */
   void* stream;    /* a cudaStream_t; NULL on the CPU, where `run` returns when the work is done */
   kzoo_launch_list* launches; /* NULL: not wanted. Runs that are timed may get a list too */
-  /* Minor version 1. Element (0, 0) of each of the problem's operands, in their order; NULL where
-   * it has none. */
+  /* Minor version 1. Element (0, 0) of each of the problem's operands, in their order: a list on
+   * the host, valid during the call; NULL where there are none. Operands and C do not overlap. */
   const void* const* operands;
 } kzoo_arguments;
 

@@ -22,6 +22,7 @@
 #include <kzoo/gemm.hpp>
 #include <kzoo/type_names.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -103,13 +104,21 @@ struct fused_gemm : gemm<T, kLayout> {
   }
 };
 
-// Whether the problem's epilogue has these stages.
-inline bool has_epilogue(const kzoo_problem& p, std::initializer_list<kzoo_stage_kind> stages) {
-  if (p.stage_count != stages.size()) return false;
-  const kzoo_stage* next = p.epilogue;
-  for (const kzoo_stage_kind kind : stages)
-    if ((next++)->kind != kind) return false;
-  return true;
+// A stage as a kernel knows it: its kind, and of those that have an operand its name and type.
+struct known_stage {
+  kzoo_stage_kind kind;
+  const char* operand = nullptr;
+  kzoo_type type = 0;
+};
+// Whether the problem's epilogue has these stages; limits of clamp are not compared.
+inline bool has_epilogue(const kzoo_problem& p, std::initializer_list<known_stage> stages) {
+  const auto is_same = [&](const kzoo_stage& given, const known_stage& own) {
+    if (given.kind != own.kind) return false;
+    const kzoo_operand& x = p.operands[given.operand];
+    return own.operand == nullptr ||
+           (std::string_view(own.operand) == x.name && own.type == x.type);
+  };
+  return std::equal(p.epilogue, p.epilogue + p.stage_count, stages.begin(), stages.end(), is_same);
 }
 
 // Element (0, 0) of the operand of this name, in the caller's memory. Throws error where the

@@ -158,7 +158,8 @@ class table {
     std::uint64_t workspace_bytes;
   };
   // The words of a problem, the device and the stream.
-  using key = std::array<std::uint64_t, sizeof(kzoo_problem) / sizeof(std::uint64_t) + 2>;
+  using key =
+      std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t) + 2>;
 
   static std::string said(const tuned_kernel& t, const char* what, const reason& given) {
     const std::string why = given.words();
@@ -207,8 +208,7 @@ class table {
   const prepared& find(const kzoo_problem& p, void* stream) {
     const kzoo_device d = current_device();
     key words{};
-    const auto problem = std::bit_cast<std::array<std::uint64_t, words.size() - 2>>(p);
-    std::copy(problem.begin(), problem.end(), words.begin());
+    std::memcpy(words.data(), &p, offsetof(kzoo_problem, operand_count));
     words[words.size() - 2] = static_cast<std::uint64_t>(d.ordinal);
     words[words.size() - 1] = id_of(stream);
     const std::lock_guard lock(mutex_);

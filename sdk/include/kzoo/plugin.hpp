@@ -228,6 +228,15 @@ inline bool has_unknown_fields(const kzoo_problem& p) {
       [](unsigned char byte) { return byte != 0; });
 }
 
+// The problem with what this SDK knows of it: zeros where that of an older caller ends.
+inline kzoo_problem known_part(const kzoo_problem& given) {
+  kzoo_problem p{};
+  std::memcpy(&p, &given,
+              std::min<std::size_t>(static_cast<std::size_t>(given.struct_size), sizeof p));
+  p.struct_size = sizeof p;
+  return p;
+}
+
 inline bool is_whole_int(double x) {
   return std::nearbyint(x) == x && x >= double(INT_MIN) && x <= double(INT_MAX);
 }
@@ -278,15 +287,27 @@ constexpr bool takes_plain(types<T, Rest...>, layouts<kFirst, kRest...>) {
 // Why the variant does not do what the problem does after the product, or "".
 template <class V>
 const char* epilogue_objection(const kzoo_problem& p) {
-  if (p.stage_count == 0)
-    return takes_plain<V>(types_of<V>(), layouts_of<V>()) ? ""
-                                                          : "it takes a product with an epilogue";
-  if (!epilogues<V>()) return "it computes alpha A B + beta C, and nothing after it";
-  if (p.batch > 1) return "it takes one product with an epilogue, not a batch";
-  const auto is_known = [](const kzoo_stage& s) { return s.kind <= KZOO_STAGE_CLAMP; };
-  return std::all_of(p.epilogue, p.epilogue + p.stage_count, is_known)
-             ? ""
-             : "the epilogue has a stage newer than this plugin's SDK";
+  if constexpr (!epilogues<V>()) {
+    return p.stage_count == 0 ? "" : "it computes alpha A B + beta C, and nothing after it";
+  } else {
+    static_assert(!has_one_kernel<V>, "a kernel with an epilogue is a template over its argument");
+    const bool takes_none = takes_plain<V>(types_of<V>(), layouts_of<V>());
+    if (p.stage_count == 0) return takes_none ? "" : "it takes a product with an epilogue";
+    const auto has_fp32_stages = [](kzoo_type type) {
+      return type == KZOO_F32 || type == KZOO_F16 || type == KZOO_BF16;
+    };
+    if (!has_fp32_stages(p.type_c)) return "it has epilogues for a C of f32, f16 and bf16";
+    if (p.batch > 1) return "it takes one product with an epilogue, not a batch";
+    const auto knows_stage = [](const kzoo_stage& s) {
+      return s.kind >= KZOO_STAGE_ADD && s.kind <= KZOO_STAGE_CLAMP;
+    };
+    const auto knows_operand = [&](const kzoo_operand& x) { return has_fp32_stages(x.type); };
+    return p.stage_count <= KZOO_MOST_STAGES && p.operand_count <= KZOO_MOST_OPERANDS &&
+                   std::all_of(p.epilogue, p.epilogue + p.stage_count, knows_stage) &&
+                   std::all_of(p.operands, p.operands + p.operand_count, knows_operand)
+               ? ""
+               : "the epilogue has what this plugin's SDK does not know";
+  }
 }
 
 // "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
@@ -332,7 +353,6 @@ std::string device_objection(const kzoo_device& d) {
 // Why no plugin made with this header computes the problem, or "".
 template <class V>
 std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
-  if (has_unknown_fields(p)) return "the problem has options newer than this plugin's SDK";
   if (std::string words = type_objection<V>(p); !words.empty()) return words;
   if (std::string words = device_objection<V>(d); !words.empty()) return words;
   if (std::string words = layout_objection(layouts_of<V>(), p); !words.empty()) return words;
@@ -351,16 +371,19 @@ std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
 }
 
 template <class V>
-kzoo_status supports(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d,
+kzoo_status supports(const kzoo_variant*, const kzoo_problem* given, const kzoo_device* d,
                      kzoo_text* reason) {
   return guarded(reason, [&] {
-    if (const std::string words = general_objection<V>(*p, *d); !words.empty()) {
+    if (has_unknown_fields(*given))
+      throw error(KZOO_UNSUPPORTED, "the problem has options newer than this plugin's SDK");
+    const kzoo_problem p = known_part(*given);
+    if (const std::string words = general_objection<V>(p, *d); !words.empty()) {
       throw error(KZOO_UNSUPPORTED, words);
     }
     const char* words = nullptr;
-    if constexpr (requires { V::grid::objection(*p); }) words = V::grid::objection(*p);
-    if constexpr (requires { V::supports(*p, *d); }) {
-      if (words == nullptr) words = V::supports(*p, *d);
+    if constexpr (requires { V::grid::objection(p); }) words = V::grid::objection(p);
+    if constexpr (requires { V::supports(p, *d); }) {
+      if (words == nullptr) words = V::supports(p, *d);
     }
     if (words != nullptr) throw error(KZOO_UNSUPPORTED, words);
   });
@@ -370,7 +393,7 @@ template <class V>
 std::uint64_t workspace_bytes(const kzoo_variant*, const kzoo_problem* p, const kzoo_device* d) {
   std::uint64_t bytes = 0;
   if constexpr (!is_left_out<V>() && requires { V::workspace_bytes(*p, *d); }) {
-    if (guarded(nullptr, [&] { bytes = V::workspace_bytes(*p, *d); }) != KZOO_OK)
+    if (guarded(nullptr, [&] { bytes = V::workspace_bytes(known_part(*p), *d); }) != KZOO_OK)
       bytes = UINT64_MAX;
   }
   return bytes;
@@ -395,7 +418,7 @@ kzoo_status create(const kzoo_variant*, const kzoo_problem* p, const kzoo_device
     if constexpr (is_left_out<V>()) {
       throw error(KZOO_UNSUPPORTED, V::not_simulated);
     } else {
-      *created = new instance<V>(*p, *d);
+      *created = new instance<V>(known_part(*p), *d);
     }
   });
 }
@@ -483,7 +506,8 @@ void run_one_or_many(const instance<V>& i, const kzoo_arguments& args) {
       return;
     }
   }
-  if constexpr (takes_plain<V>(types<T>(), layouts<kLayout>())) run_as(i.variant, g, args);
+  if constexpr (!epilogues<V>() || takes_plain<V>(types<T>(), layouts<kLayout>()))
+    run_as(i.variant, g, args);
 }
 
 template <class V, class T, layout... kLayout>
@@ -504,7 +528,7 @@ void run_typed(types<T...>, const instance<V>& i, const kzoo_arguments& args) {
 template <class V>
 kzoo_status run(const kzoo_variant*, void* created, const kzoo_arguments* args, kzoo_text* text) {
   return guarded(text, [&] {
-    const bool may_ask = args->struct_size >= sizeof(kzoo_arguments);
+    const bool may_ask = args->struct_size >= offsetof(kzoo_arguments, operands);
     const launch_list_scope scope(may_ask ? args->launches : nullptr);
     if constexpr (!is_left_out<V>()) {
       run_typed(types_of<V>(), *static_cast<const instance<V>*>(created), *args);

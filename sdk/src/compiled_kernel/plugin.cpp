@@ -34,29 +34,31 @@ const kernel_variant& manifest_of(const kzoo_variant* v) {
   return *static_cast<const kernel_variant*>(v->context);
 }
 
-kzoo_status supports(const kzoo_variant* self, const kzoo_problem* p, const kzoo_device* d,
+kzoo_status supports(const kzoo_variant* self, const kzoo_problem* given, const kzoo_device* d,
                      kzoo_text* reason) {
   return detail::guarded(reason, [&] {
     const kernel_variant& v = manifest_of(self);
-    if (detail::has_unknown_fields(*p))
+    if (detail::has_unknown_fields(*given))
       throw error(KZOO_UNSUPPORTED, "the problem has options newer than this runner's SDK");
+    const kzoo_problem p = detail::known_part(*given);
     if (d->compute_capability < v.compute_capability) {
       throw error(KZOO_UNSUPPORTED, "it needs sm_" + std::to_string(v.compute_capability) +
                                         ", the device is sm_" +
                                         std::to_string(d->compute_capability));
     }
     const granularity sizes{v.multiples[0], v.multiples[1], v.multiples[2], v.row_bytes};
-    if (const std::string words = detail::size_objection(sizes, *p); !words.empty())
+    if (const std::string words = detail::size_objection(sizes, p); !words.empty())
       throw error(KZOO_UNSUPPORTED, words);
-    manifest::plan_launch(v, *p, *d);
+    manifest::plan_launch(v, p, *d);
   });
 }
 
 std::uint64_t workspace_bytes(const kzoo_variant* self, const kzoo_problem* p,
                               const kzoo_device* d) {
   std::uint64_t bytes = 0;
-  const auto status = detail::guarded(
-      nullptr, [&] { bytes = manifest::plan_launch(manifest_of(self), *p, *d).workspace; });
+  const auto status = detail::guarded(nullptr, [&] {
+    bytes = manifest::plan_launch(manifest_of(self), detail::known_part(*p), *d).workspace;
+  });
   return status == KZOO_OK ? bytes : UINT64_MAX;
 }
 
@@ -64,8 +66,8 @@ kzoo_status create(const kzoo_variant* self, const kzoo_problem* p, const kzoo_d
                    void** instance, kzoo_text* text) {
   return detail::guarded(text, [&] {
     const manifest::payload& packed = own_plugin().packed;
-    *instance =
-        new manifest::loaded_kernel(packed.manifest, manifest_of(self), packed.kernels, *p, *d);
+    *instance = new manifest::loaded_kernel(packed.manifest, manifest_of(self), packed.kernels,
+                                            detail::known_part(*p), *d);
   });
 }
 
