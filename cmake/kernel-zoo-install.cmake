@@ -56,6 +56,22 @@ if(TARGET kzoo_blas)
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/library/include/kzoo DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
+if(KZOO_CUDA_ENABLED AND KZOO_CUDA_AT)
+  foreach(target IN LISTS targets ITEMS runner kzoo kzoo_blas)
+    set(prefix ..)
+    if(target MATCHES "^kzoo_cuda_")
+      set(prefix ../../../..)
+    endif()
+    set_property(TARGET ${target} APPEND PROPERTY INSTALL_RPATH $ORIGIN/${prefix}/${KZOO_CUDA_AT}/lib)
+  endforeach()
+  # NVIDIA's wheels have libcudart.so.13 and not the link libcudart.so, which -lcudart looks for.
+  foreach(library IN ITEMS cudart cublas cublasLt)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cuda_links/lib${library}.so
+         CONTENT "INPUT(lib${library}.so.${CUDAToolkit_VERSION_MAJOR})\n")
+  endforeach()
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/cuda_links/ DESTINATION ${cuda_links})
+endif()
+
 # The same package in the build folder, for projects that the runner of this build builds.
 set(package ${PROJECT_BINARY_DIR}/package)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kernel-zoo-config.cmake.in

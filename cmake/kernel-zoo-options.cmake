@@ -33,7 +33,9 @@ function(kzoo_unity target)
   endforeach()
 endfunction()
 
-set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON) # CUDA is seldom in the loader's own folders
+if(NOT KZOO_CUDA_AT)
+  set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON) # CUDA is seldom in the loader's own folders
+endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(KZOO_PLUGIN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins)
 

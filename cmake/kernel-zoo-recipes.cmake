@@ -22,6 +22,8 @@ function(kzoo_language_options language out)
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 
+set(cuda_links lib/kernel-zoo/cuda) # below the prefix, with KZOO_CUDA_AT: what the linker finds CUDA by
+
 # The libraries of the device, with those of the SDK at `lib`.
 function(kzoo_libraries device lib out)
   set(libraries ${lib}/libkzoo_manifest.a)
@@ -30,6 +32,10 @@ function(kzoo_libraries device lib out)
       list(APPEND libraries -ccbin ${CMAKE_CUDA_HOST_COMPILER})
     endif()
     list(GET CUDAToolkit_LIBRARY_DIR 0 folder)
+    if(KZOO_CUDA_AT)
+      set(folder {prefix}/${KZOO_CUDA_AT}/lib)
+      list(APPEND libraries -L{prefix}/${cuda_links})
+    endif()
     list(APPEND libraries -cudart shared -L${folder} -Wl,-rpath,${folder})
   else()
     list(APPEND libraries ${lib}/libkzoo_sim.a ${CMAKE_THREAD_LIBS_INIT} -l${CMAKE_DL_LIBS})
@@ -85,6 +91,8 @@ function(kzoo_write_recipe device language folder include lib package exports)
     set(compiler g++)
     set(version "the g++ in PATH")
     set(info "GNU \" __VERSION__ \", ${CMAKE_BUILD_TYPE}")
+  elseif(KZOO_CUDA_AT)
+    set(compiler {prefix}/${KZOO_CUDA_AT}/bin/nvcc)
   endif()
   file(GENERATE OUTPUT ${folder}/${device}.toml CONTENT
 "# How plugins for ${device} are compiled; lists have semicolons. runner/compile reads it.

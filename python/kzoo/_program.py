@@ -39,11 +39,12 @@ _SECONDS_TO_END = 10.0  # for the program, to end its workers
 
 
 def find() -> str:
-    """The program: that of KZOO_RUNNER, of the wheel or tree that this module is in, or of PATH."""
+    """The program: that of KZOO_RUNNER, of the wheels or tree that this module is in, or of PATH."""
     if named := os.environ.get("KZOO_RUNNER"):
         return named
     here = Path(__file__).resolve()
-    for above in (here.parent / "_prefix", here.parents[2] / "build" / "release"):
+    prefixes = [here.parent / "_prefix_cuda", here.parent / "_prefix"]  # of python/cuda, of the wheel
+    for above in (*prefixes, here.parents[2] / "build" / "release"):
         if (above / "bin" / "runner").exists():
             return str(above / "bin" / "runner")
     if (found := shutil.which("runner")) is not None:

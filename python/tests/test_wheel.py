@@ -84,6 +84,14 @@ class Wheel(unittest.TestCase):
         # Nothing was written where it is installed.
         self.assertEqual(sorted(self.site.rglob("*")), self.before)
 
+    def test_the_program_for_gpus_is_preferred(self) -> None:
+        program = self.site / "kzoo" / "_prefix_cuda" / "bin" / "runner"
+        program.parent.mkdir(parents=True)
+        self.addCleanup(shutil.rmtree, program.parents[1])
+        program.write_text("#!/bin/sh\necho of the second wheel\n")
+        program.chmod(0o755)
+        self.assertEqual(self.program("--version").stdout, "of the second wheel\n")
+
     def test_wrong_usage_names_the_command(self) -> None:
         self.assertIn("Try `kernel-zoo --help`", self.program("list", "--bogus").stderr)
 

@@ -371,7 +371,10 @@ expect code "$code" 2
 
 what='wheel'
 zoo wheel here there
-expect output "$out" "*wheel takes a folder or nothing, not 'here there'*"
+expect output "$out" "*wheel takes --cuda, a folder or nothing, not 'here there'*"
+expect code "$code" 2
+zoo wheel --cuda
+expect output "$out" '*no nvcc here, which ./zoo setup --cuda fetches*'
 expect code "$code" 2
 
 what='a build that fails'
