@@ -9,8 +9,9 @@
 // epilogue compares the problem's with it in `supports`, and takes its operands by their names:
 //
 //   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
-//     return kzoo::has_epilogue(p, {KZOO_STAGE_ADD, KZOO_STAGE_RELU}) ? nullptr : "it adds a bias,
-//     …";
+//     return kzoo::has_epilogue(p, {{KZOO_STAGE_ADD, "bias", KZOO_F32}, {KZOO_STAGE_RELU}})
+//                ? nullptr
+//                : "it computes bias:f32 + relu";
 //   }
 //   void run(const kzoo::gemm<float>& g, const kzoo_arguments& arguments) const {
 //     const auto* bias = kzoo::operand<float>(problem, arguments, "bias");   // device memory
