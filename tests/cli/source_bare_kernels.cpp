@@ -136,7 +136,10 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
   CHECK(contains(said(launch + arguments + "// kzoo: grid=ceil_div(Q,32),M\n" + kernel),
                  "product.cu:3:15: error: grid: unknown name 'Q' (known: M, N, K, lda, ldb, ldc"));
   CHECK(contains(said(launch + grid + "// kzoo: arguments=M,N,K,A,B,C,bias\n" + kernel),
-                 "product.cu:3:10: error: arguments: a kernel has 'bias' by epilogue = \"bias\""));
+                 "product.cu:3:20: error: arguments: a kernel has 'bias' by epilogue = \"bias\""));
+  CHECK(
+      contains(said(launch + grid + "// kzoo: arguments=M,N,K,A,B,C,SFA\n" + kernel),
+               "arguments: unknown name 'SFA' (known: A, B, C, workspace, null, alpha, beta, M, "));
   CHECK(contains(said(launch + grid + "// kzoo: epilogue=bias+tanh\n" + arguments + kernel),
                  "product.cu:3:19: error: epilogue: \"tanh\" is none of bias, row_bias"));
   CHECK_FALSE(contains(said(launch + arguments + "// kzoo: grid=N\x1b[31m\n" + kernel), "\x1b"));
