@@ -1,10 +1,8 @@
 #include "prepared.hpp"
 
-#include <kzoo/caller.hpp>
 #include <kzoo/error.hpp>
 
 #include <bit>
-#include <cstring>
 
 namespace kzoo::library {
 namespace {
@@ -52,21 +50,15 @@ std::size_t prepared_problems::hash::operator()(const key& words) const {
   return h;
 }
 
-prepared_problems::key prepared_problems::key_of(const kzoo_problem& p) {
-  key words;
-  std::memcpy(words.data(), &p, sizeof words);
-  return words;
-}
-
 prepared* prepared_problems::find(const kzoo_problem& p) {
-  const auto found = by_problem_.find(key_of(p));
+  const auto found = by_problem_.find(words_of(p));
   if (found == by_problem_.end()) return nullptr;
   by_use_.splice(by_use_.begin(), by_use_, found->second);
   return found->second->made.get();
 }
 
 prepared& prepared_problems::add(const kzoo_problem& p, std::unique_ptr<prepared> made) {
-  by_use_.push_front({key_of(p), std::move(made)});
+  by_use_.push_front({words_of(p), std::move(made)});
   by_problem_[by_use_.front().problem] = by_use_.begin();
   return *by_use_.front().made;
 }

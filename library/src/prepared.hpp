@@ -5,9 +5,8 @@
 #include "device.hpp"
 
 #include <kzoo/abi.h>
+#include <kzoo/caller.hpp>
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -60,10 +59,7 @@ class prepared_problems {
   std::vector<std::unique_ptr<prepared>> take_surplus();
 
  private:
-  // All of a problem that has no epilogue.
-  using key =
-      std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t)>;
-  static key key_of(const kzoo_problem& p);
+  using key = plain_problem;
   struct hash {
     std::size_t operator()(const key& words) const;
   };

@@ -1,8 +1,8 @@
 // naive and smem with an epilogue: bias, residual, activations and scales, applied to the
 // accumulators before they are stored, so that C is written once.
 //
-// The kernels are those of every_type, for problems with an epilogue: their argument is a
-// kzoo::fused_gemm, whose store() applies it.
+// The kernels are templates over their argument, as every_type's are: here it is a
+// kzoo::fused_gemm, whose store() applies the epilogue.
 
 #include <kzoo/plugin.hpp>
 

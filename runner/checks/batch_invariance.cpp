@@ -27,10 +27,7 @@ bool is_asked(const candidate& c) {
 std::vector<problem> batch_sizes(candidate& c) {
   const bool is_gpu = c.who().device != "cpu";
   const std::int64_t most = is_gpu ? 1024 : 256;
-  problem p = c.current_problem();
-  p = sized(most, is_gpu ? 4096 : 64, is_gpu ? 4096 : 512, p.dtype);
-  p.layout = c.current_problem().layout;
-  p.epilogue = c.current_problem().epilogue;
+  const problem p = c.resized(most, is_gpu ? 4096 : 64, is_gpu ? 4096 : 512);
   const auto largest = fit(c, p).taken;
   if (!largest) return {};
   std::vector<problem> list;

@@ -16,16 +16,24 @@ void check_run(const problem& p, const worker::run_report& report, reference::ju
 
 }  // namespace
 
+problem candidate::resized(std::int64_t m, std::int64_t n, std::int64_t k) const {
+  const problem& like = current_problem();
+  problem p = sized(m, n, k, like.dtype);
+  p.layout = like.layout;
+  p.epilogue = like.epilogue;
+  return p;
+}
+
 void candidate::prepare(const problem& p, int slot) {
   client_.prepare(who_.device, who_.variant, p, slot);
   prepared_[slot] = p;
-  seen_.push_back(p);
+  seen_.insert(p);
 }
 
 void candidate::refill(const problem& p, const std::string& move, int slot) {
   client_.refill(p, move, slot);
   prepared_[slot] = p;
-  seen_.push_back(p);
+  seen_.insert(p);
 }
 
 std::vector<problem> candidate::seen_with_other_numbers(const problem& p) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,8 @@ class candidate {
 
   const candidate_description& who() const { return who_; }
   const problem& current_problem() const { return who_.problem; }
+  // A problem of this size, with the current one's types, layout and epilogue.
+  problem resized(std::int64_t m, std::int64_t n, std::int64_t k) const;
   kzoo_precision declared() const { return who_.description.declared(current_problem().dtype); }
   client::plugin_client& client() { return client_; }
   result_judge& judge() { return judge_; }
@@ -60,7 +63,7 @@ class candidate {
   candidate_description who_;
   result_judge judge_;
   std::map<int, problem> prepared_;  // by slot
-  std::vector<problem> seen_;        // all that were prepared
+  std::set<problem> seen_;           // all that were prepared
   std::uint64_t workspace_bytes_ = 0;
 };
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
@@ -86,9 +85,7 @@ reference::result result_judge::last_judged() const {
 }
 
 void check_tampering(const problem& p, const worker::changes& found, reference::judgement& j) {
-  const operands o = operands_of(p);
-  std::vector<named_operand> inputs{{"A", o.a}, {"B", o.b}};
-  std::ranges::copy(named_operands(p), std::back_inserter(inputs));
+  const std::vector<named_operand> inputs = inputs_of(p);
   std::string reason;
   const auto note = [&](std::string found_one) {
     if (reason.empty()) reason = std::move(found_one);
@@ -102,7 +99,7 @@ void check_tampering(const problem& p, const worker::changes& found, reference::
   });
   note(reference::tampering(worker::workspace_spec(found.workspace_bytes), "the workspace",
                             found.workspace));
-  note(reference::tampering(o.c, "C", found.c));
+  note(reference::tampering(operands_of(p).c, "C", found.c));
   for_each_input([&](const named_operand& x, const worker::input_changes& changed) {
     note(reference::restored(x.stored, x.name, changed.restored));
   });

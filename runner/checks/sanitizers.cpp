@@ -28,9 +28,7 @@ std::int64_t products_for(const candidate& c) {
 // What the tool watches: a small problem that the variant takes.
 std::string size_for(candidate& c) {
   constexpr std::int64_t kM = 129, kN = 127, kK = 65;
-  problem usual = sized(kM, kN, kK, c.current_problem().dtype);
-  usual.layout = c.current_problem().layout;
-  usual.epilogue = c.current_problem().epilogue;
+  problem usual = c.resized(kM, kN, kK);
   usual.batch = products_for(c);
   const fitted_problem small = fit(c, usual);
   if (!small.taken) throw skipped("declined: " + small.objection);

@@ -15,13 +15,7 @@ struct shape {
   std::int64_t m, n, k;
 };
 
-// A problem of this size, with the candidate's types, layout and epilogue.
-problem sized(const candidate& c, const shape& s) {
-  problem p = kzoo::sized(s.m, s.n, s.k, c.current_problem().dtype);
-  p.layout = c.current_problem().layout;
-  p.epilogue = c.current_problem().epilogue;
-  return p;
-}
+problem sized(const candidate& c, const shape& s) { return c.resized(s.m, s.n, s.k); }
 
 // Neither 0 nor 1.
 void set_scalars(problem& p) {

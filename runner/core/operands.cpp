@@ -1,6 +1,9 @@
 #include "core/operands.hpp"
 
+#include <kzoo/stages.hpp>
+
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -110,7 +113,7 @@ data::content content_of_named(const problem& p) {
 
 data::matrix stored(const epilogue_stage& stage, const problem& p) {
   data::matrix x{stage.type, content_of_named(p), 1, p.n, p.n, 0};
-  if (x.type == 0) x.type = adds(stage.what) ? p.dtype.c : KZOO_F32;
+  if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.what), p.dtype.c);
   constexpr std::int64_t kAfterC = 3;
   x.key = data::hash(p.seed, kAfterC + static_cast<std::int64_t>(stage.what));
   if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
@@ -149,6 +152,13 @@ std::vector<named_operand> named_operands(const problem& p) {
   std::vector<named_operand> all;
   for (const epilogue_stage& stage : p.epilogue)
     if (has_operand(stage.what)) all.push_back({stage_name(stage.what), stored(stage, p)});
+  return all;
+}
+
+std::vector<named_operand> inputs_of(const problem& p) {
+  const operands o = operands_of(p);
+  std::vector<named_operand> all{{"A", o.a}, {"B", o.b}};
+  std::ranges::copy(named_operands(p), std::back_inserter(all));
   return all;
 }
 

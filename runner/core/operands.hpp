@@ -18,13 +18,14 @@ struct operands {
 // turns the result into NaN.
 operands operands_of(const problem& p);
 
-// One that a problem has beside A, B and C.
 struct named_operand {
   std::string_view name;  // "bias": a literal
   data::matrix stored;    // a vector of N is one row, one of M one column
 };
-// Those of the epilogue, in its order.
+// Those that a problem has beside A, B and C: of the epilogue, in its order.
 std::vector<named_operand> named_operands(const problem& p);
+// All that a kernel reads, but for the C that beta scales: A, B and these.
+std::vector<named_operand> inputs_of(const problem& p);
 
 // The problem in the form in which plugins receive it.
 kzoo_problem to_abi(const problem& p);

@@ -2,6 +2,8 @@
 
 #include "data/element.hpp"
 
+#include <kzoo/stages.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +30,7 @@ std::optional<element_types> types_from_name(std::string_view name) {
 
 bool is_integer(const element_types& types) { return is_integer(types.c); }
 
-bool has_epilogues(const element_types& types) { return !is_integer(types) && types.c != KZOO_F64; }
+bool has_epilogues(const element_types& types) { return is_finished_type(types.c); }
 
 bool is_scaled(const element_types& types) { return types.a == KZOO_E4M3 || types.a == KZOO_E5M2; }
 

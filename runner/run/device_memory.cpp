@@ -21,9 +21,8 @@ double zones_bytes_of(const data::matrix& x) {
 }
 
 double sum_over(const problem& p, double (*bytes)(const data::matrix&)) {
-  const operands all = operands_of(p);
-  double sum = bytes(all.a) + bytes(all.b) + bytes(all.c);
-  for (const named_operand& other : named_operands(p)) sum += bytes(other.stored);
+  double sum = bytes(operands_of(p).c);
+  for (const named_operand& input : inputs_of(p)) sum += bytes(input.stored);
   return sum;
 }
 double matrices_bytes(const problem& p) { return sum_over(p, bytes_of); }

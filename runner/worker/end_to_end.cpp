@@ -31,9 +31,8 @@ double ms_of(const Work& work) {
 end_to_end_report prepared_kernel::end_to_end() {
   fill(fresh_seed());
   fill_late();
-  const std::vector<device_matrix*> inputs = this->inputs();
   std::vector<std::vector<std::byte>> on_hosts;
-  for (const device_matrix* input : inputs) on_hosts.push_back(on_host(backend_, *input));
+  for (const auto& input : matrices_.inputs) on_hosts.push_back(on_host(backend_, *input));
   std::vector<std::byte> c = on_host(backend_, *matrices_.c);
   std::list<device_memory> on_device;  // of the inputs
   std::optional<device_memory> on_device_c, workspace;
@@ -62,11 +61,10 @@ end_to_end_report prepared_kernel::end_to_end() {
   };
   std::vector<const void*> given;
   for (const device_memory& memory : on_device)
-    given.push_back(first(memory, *inputs[given.size()]));
-  const std::vector<const void*> others(given.begin() + 2, given.end());
+    given.push_back(first(memory, *matrices_.inputs[given.size()]));
   report.times.kernel_ms = ms_of([&] {
-    call_plugin(arguments_of(given[0], given[1], first(*on_device_c, *matrices_.c),
-                             workspace ? workspace->get() : nullptr, others));
+    call_plugin(arguments_of(given, first(*on_device_c, *matrices_.c),
+                             workspace ? workspace->get() : nullptr));
     backend_.synchronize();
   });
   report.times.to_host_ms =

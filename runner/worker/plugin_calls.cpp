@@ -61,16 +61,16 @@ void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
   return instance;
 }
 
-kzoo_arguments arguments_of(const void* a, const void* b, void* c, void* workspace,
-                            const std::vector<const void*>& operands) {
+kzoo_arguments arguments_of(const std::vector<const void*>& inputs, void* c, void* workspace) {
+  constexpr std::size_t kAAndB = 2;
   return {.struct_size = sizeof(kzoo_arguments),
-          .a = a,
-          .b = b,
+          .a = inputs[0],
+          .b = inputs[1],
           .c = c,
           .workspace = workspace,
           .stream = nullptr,
           .launches = nullptr,
-          .operands = operands.empty() ? nullptr : operands.data()};
+          .operands = inputs.size() > kAAndB ? inputs.data() + kAAndB : nullptr};
 }
 
 void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments) {

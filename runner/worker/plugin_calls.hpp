@@ -20,9 +20,9 @@ struct refusal {
 void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device);
 void* create_instance(const kzoo_variant& variant, const kzoo_problem& p,
                       const kzoo_device& device);
-// What one call gets, with neither stream nor launches. The vector has to outlive the call.
-kzoo_arguments arguments_of(const void* a, const void* b, void* c, void* workspace,
-                            const std::vector<const void*>& operands);
+// What one call gets, with neither stream nor launches. `inputs`: A, B and the other operands,
+// which have to outlive the call.
+kzoo_arguments arguments_of(const std::vector<const void*>& inputs, void* c, void* workspace);
 void run_instance(const kzoo_variant& variant, void* instance, const kzoo_arguments& arguments);
 
 }  // namespace kzoo::worker

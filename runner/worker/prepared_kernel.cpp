@@ -17,6 +17,7 @@
 #include <random>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace kzoo::worker {
@@ -59,12 +60,10 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p,
       add_gap();
       return std::make_unique<device_matrix>(backend_, x, name);
     };
-    const operands spec = operands_of(p);
-    matrices_.a = make(spec.a, "A");
-    matrices_.b = make(spec.b, "B");
-    matrices_.c = make(spec.c, "C");
-    for (const named_operand& other : named_operands(p))
-      matrices_.others.push_back(make(other.stored, other.name.data()));
+    for (const named_operand& input : inputs_of(p))
+      matrices_.inputs.push_back(make(input.stored, input.name.data()));
+    matrices_.c = make(operands_of(p).c, "C");
+    note_inputs();
     matrices_.problem = p;
     add_gap();  // before the workspace or the plugin's allocations
   }
@@ -104,7 +103,6 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
         "an instance serves one problem, and refill() asks for a different one");
   }
   moved_from_.clear();
-  const operands spec = operands_of(p);
   const auto put = [&](std::unique_ptr<device_matrix>& x, const data::matrix& contents, char letter,
                        const char* name) {
     if (move.find(letter) == std::string::npos) return x->refill(contents);
@@ -115,12 +113,13 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
     moved_from_.push_back(std::move(x));
     x = std::move(elsewhere);
   };
-  put(matrices_.a, spec.a, 'a', "A");
-  put(matrices_.b, spec.b, 'b', "B");
-  put(matrices_.c, spec.c, 'c', "C");
-  auto other = matrices_.others.begin();
-  for (const named_operand& named : named_operands(p))
-    put(*other++, named.stored, 'o', named.name.data());
+  constexpr std::string_view kLetters = "abo";
+  const std::vector<named_operand> next_inputs = inputs_of(p);
+  for (std::size_t i = 0; i < next_inputs.size(); ++i)
+    put(matrices_.inputs[i], next_inputs[i].stored, kLetters[std::min(i, kLetters.size() - 1)],
+        next_inputs[i].name.data());
+  note_inputs();
+  put(matrices_.c, operands_of(p).c, 'c', "C");
   if (workspace_ && move.find('w') != std::string::npos) {
     auto elsewhere = make_workspace();
     workspace_->refill();
@@ -170,7 +169,7 @@ devices::finished_run prepared_kernel::run_once(devices::start from, std::uint64
 
 devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64_t()>& seed) {
   std::vector<const void*> words;
-  for (const device_matrix* input : inputs()) words.push_back(input->words());
+  for (const auto& input : matrices_.inputs) words.push_back(input->words());
   return {.fill =
               [this, seed] {
                 fill(seed());
@@ -184,10 +183,9 @@ devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64
           .inputs = words};
 }
 
-std::vector<device_matrix*> prepared_kernel::inputs() const {
-  std::vector<device_matrix*> all{matrices_.a.get(), matrices_.b.get()};
-  for (const auto& other : matrices_.others) all.push_back(other.get());
-  return all;
+void prepared_kernel::note_inputs() {
+  matrices_.first_of_inputs.clear();
+  for (const auto& input : matrices_.inputs) matrices_.first_of_inputs.push_back(input->first());
 }
 
 // As a problem has it: stored as a signed number.
@@ -196,21 +194,18 @@ std::uint64_t prepared_kernel::fresh_seed() { return devices::random_key() & INT
 void prepared_kernel::fill(std::uint64_t seed) {
   filled_.seed = seed;
   late_a_ = late_b_ = -1;
-  const operands next = operands_of(filled_);
-  const auto put = [](device_matrix& to, data::matrix x) {
+  auto to = matrices_.inputs.begin();
+  for (const named_operand& next : inputs_of(filled_)) {
+    data::matrix x = next.stored;
     x.late_row = static_cast<std::int64_t>(data::hash(x.key, -1) %
                                            static_cast<std::uint64_t>(data::all_rows(x)));
-    to.refill(x);
-  };
-  put(*matrices_.a, next.a);
-  put(*matrices_.b, next.b);
-  auto other = matrices_.others.begin();
-  for (const named_operand& named : named_operands(filled_)) put(**other++, named.stored);
-  matrices_.c->refill(next.c);
+    (*to++)->refill(x);
+  }
+  matrices_.c->refill(operands_of(filled_).c);
 }
 
 void prepared_kernel::fill_late() {
-  for (device_matrix* input : inputs()) input->set_late_row();
+  for (const auto& input : matrices_.inputs) input->set_late_row();
 }
 
 void prepared_kernel::fill_between() {
@@ -220,8 +215,8 @@ void prepared_kernel::fill_between() {
     late = next == late ? -1 : next;
     x.set_late_row(late);
   };
-  change(*matrices_.a, late_a_);
-  change(*matrices_.b, late_b_);
+  change(*matrices_.inputs[0], late_a_);
+  change(*matrices_.inputs[1], late_b_);
   if (filled_.beta != 0.0) matrices_.c->refill();
 }
 
@@ -303,17 +298,15 @@ void prepared_kernel::destroy_instance() {
 }
 
 void prepared_kernel::mark_redzones(bool out_of_bounds) {
-  for (device_matrix* input : inputs()) input->mark_redzones(out_of_bounds);
+  for (const auto& input : matrices_.inputs) input->mark_redzones(out_of_bounds);
   matrices_.c->mark_redzones(out_of_bounds);
   if (workspace_) workspace_->mark_redzones(out_of_bounds);
 }
 
 void prepared_kernel::call_plugin() {
   mark_redzones(true);
-  std::vector<const void*> others;
-  for (const auto& other : matrices_.others) others.push_back(other->first());
-  call_plugin(arguments_of(matrices_.a->first(), matrices_.b->first(), matrices_.c->first(),
-                           workspace_ ? workspace_->first() : nullptr, others));
+  call_plugin(arguments_of(matrices_.first_of_inputs, matrices_.c->first(),
+                           workspace_ ? workspace_->first() : nullptr));
   mark_redzones(false);
 }
 
@@ -329,8 +322,8 @@ void prepared_kernel::call_plugin(kzoo_arguments arguments) {
 
 changes prepared_kernel::find_changes() {
   // C has been judged; what is left are its zones.
-  const std::vector<device_matrix*> read_only = inputs();
-  std::vector<const device_matrix*> all(read_only.begin(), read_only.end());
+  std::vector<const device_matrix*> all;
+  for (const auto& input : matrices_.inputs) all.push_back(input.get());
   if (workspace_) all.push_back(workspace_.get());
   std::vector<devices::filled_buffer> buffers;
   for (const device_matrix* x : all) buffers.push_back({x->words(), x->spec()});
@@ -346,13 +339,13 @@ changes prepared_kernel::find_changes() {
     return x.with_zones(own, in_zones);
   };
   changes found;
-  for (std::size_t i = 0; i < read_only.size(); ++i) {
-    const data::changes own = with_zones(*read_only[i], each[i]);
-    found.inputs.push_back({own, restored(*read_only[i], own)});
+  for (const auto& input : matrices_.inputs) {
+    const data::changes own = with_zones(*input, each[found.inputs.size()]);
+    found.inputs.push_back({own, restored(*input, own)});
   }
   // A plugin may write to its workspace, but not to the redzones around it.
   if (workspace_) {
-    data::changes own = each[read_only.size()];
+    data::changes own = each[found.inputs.size()];
     own.inside = 0;
     found.workspace = with_zones(*workspace_, own);
     found.workspace_bytes = workspace_bytes_;

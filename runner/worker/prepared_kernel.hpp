@@ -59,15 +59,15 @@ class prepared_kernel {
   // The matrices of the problem that was prepared last.
   struct matrices {
     kzoo::problem problem;
-    std::unique_ptr<device_matrix> a, b, c;
-    std::vector<std::unique_ptr<device_matrix>> others;  // those of named_operands()
-    std::vector<std::unique_ptr<device_memory>> gaps;    // between them, poisoned
-    std::vector<devices::filled_buffer> poison;          // what they hold
+    std::vector<std::unique_ptr<device_matrix>> inputs;  // those of inputs_of()
+    std::vector<const void*> first_of_inputs;            // their elements (0, 0)
+    std::unique_ptr<device_matrix> c;
+    std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
+    std::vector<devices::filled_buffer> poison;        // what they hold
   };
 
   void destroy_instance();
-  // A, B and the other operands.
-  std::vector<device_matrix*> inputs() const;
+  void note_inputs();  // where they are
   void add_gap();
   std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);

@@ -61,19 +61,17 @@ class analysed_instance {
       : variant_(variant), device_(simulated_gpu()), backend_(devices::open_cpu()) {
     const kzoo_problem abi = to_abi(p);
     worker::ask_support(variant, abi, device_.abi);
-    const operands spec = operands_of(p);
-    add(spec.a, {.name = "A", .filled = true, .input = true}, to);
-    add(spec.b, {.name = "B", .filled = true, .input = true}, to);
-    add(spec.c, {.name = "C", .filled = sampled || p.beta != 0}, to);
-    for (const named_operand& other : named_operands(p))
-      others_.push_back(
-          add(other.stored, {.name = other.name.data(), .filled = true, .input = true}, to)
-              .first());
+    for (const auto& [name, stored] : inputs_of(p))
+      inputs_.push_back(
+          add(stored,
+              {.name = name.data(), .filled = true, .input = true, .row_bytes = row_bytes(stored)},
+              to));
+    const data::matrix c = operands_of(p).c;
+    c_ = add(c, {.name = "C", .filled = sampled || p.beta != 0, .row_bytes = row_bytes(c)}, to);
     const std::uint64_t bytes = variant.workspace_bytes(&variant, &abi, &device_.abi);
     if (bytes != 0)
       workspace_ =
-          add(worker::workspace_spec(bytes), {.name = "the workspace", .filled = sampled}, to)
-              .first();
+          add(worker::workspace_spec(bytes), {.name = "the workspace", .filled = sampled}, to);
     instance_ = worker::create_instance(variant, abi, device_.abi);
   }
   ~analysed_instance() { variant_.destroy(&variant_, instance_); }
@@ -81,13 +79,15 @@ class analysed_instance {
   analysed_instance& operator=(const analysed_instance&) = delete;
 
   void run() {
-    worker::run_instance(variant_, instance_,
-                         worker::arguments_of(matrices_[0]->first(), matrices_[1]->first(),
-                                              matrices_[2]->first(), workspace_, others_));
+    worker::run_instance(variant_, instance_, worker::arguments_of(inputs_, c_, workspace_));
   }
 
  private:
-  const worker::device_matrix& add(const data::matrix& x, global_buffer buffer, collector& to) {
+  static std::uint64_t row_bytes(const data::matrix& x) {
+    return std::uint64_t(x.ld) * type_size(x.type);
+  }
+  // Returns where element (0, 0) is.
+  void* add(const data::matrix& x, global_buffer buffer, collector& to) {
     const auto& m =
         matrices_.emplace_back(std::make_unique<worker::device_matrix>(*backend_, x, buffer.name));
     buffer.outer_begin = reinterpret_cast<std::uintptr_t>(m->words());
@@ -95,18 +95,16 @@ class analysed_instance {
     buffer.begin = buffer.outer_begin + m->offset_of_first();
     buffer.end = buffer.outer_end - m->offset_of_first();
     buffer.element_bytes = static_cast<unsigned>(type_size(x.type));
-    if (buffer.input || matrices_.size() == 3)
-      buffer.row_bytes = std::uint64_t(x.ld) * buffer.element_bytes;
     to.add_global(buffer);
-    return *m;
+    return m->first();
   }
 
   const kzoo_variant& variant_;
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
-  std::vector<std::unique_ptr<worker::device_matrix>> matrices_;  // A, B, C, the others, workspace
-  std::vector<const void*> others_;
-  void* workspace_ = nullptr;
+  std::vector<std::unique_ptr<worker::device_matrix>> matrices_;
+  std::vector<const void*> inputs_;
+  void *c_ = nullptr, *workspace_ = nullptr;
   void* instance_ = nullptr;
 };
 

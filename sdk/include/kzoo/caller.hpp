@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -22,6 +23,15 @@ inline std::uint64_t common_alignment(const void* a, const void* b, const void* 
   const std::uint64_t alignment = std::uint64_t{1}
                                   << std::countr_zero(address(a) | address(b) | address(c) | kMost);
   return alignment >= kMost ? kMost : std::min(alignment, kVector);
+}
+
+// All of a problem that has no epilogue, as words to find it by.
+using plain_problem =
+    std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t)>;
+inline plain_problem words_of(const kzoo_problem& p) {
+  plain_problem words;
+  std::memcpy(words.data(), &p, sizeof words);
+  return words;
 }
 
 struct problem_sizes {

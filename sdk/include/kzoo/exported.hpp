@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -157,9 +158,8 @@ class table {
     void* instance;
     std::uint64_t workspace_bytes;
   };
-  // The words of a problem, the device and the stream.
-  using key =
-      std::array<std::uint64_t, offsetof(kzoo_problem, operand_count) / sizeof(std::uint64_t) + 2>;
+  // The problem, the device and the stream.
+  using key = std::tuple<plain_problem, int, std::uint64_t>;
 
   static std::string said(const tuned_kernel& t, const char* what, const reason& given) {
     const std::string why = given.words();
@@ -207,10 +207,7 @@ class table {
 
   const prepared& find(const kzoo_problem& p, void* stream) {
     const kzoo_device d = current_device();
-    key words{};
-    std::memcpy(words.data(), &p, offsetof(kzoo_problem, operand_count));
-    words[words.size() - 2] = static_cast<std::uint64_t>(d.ordinal);
-    words[words.size() - 1] = id_of(stream);
+    const key words{words_of(p), d.ordinal, id_of(stream)};
     const std::lock_guard lock(mutex_);
     if (const auto known = prepared_.find(words); known != prepared_.end()) return known->second;
     const chosen what = choose(p, d);

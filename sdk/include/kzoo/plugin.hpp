@@ -67,6 +67,7 @@
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
 #include <kzoo/launch_list.hpp>
+#include <kzoo/stages.hpp>
 #include <kzoo/tile_grid.hpp>
 #include <kzoo/type_names.hpp>
 
@@ -293,15 +294,12 @@ const char* epilogue_objection(const kzoo_problem& p) {
     static_assert(!has_one_kernel<V>, "a kernel with an epilogue is a template over its argument");
     const bool takes_none = takes_plain<V>(types_of<V>(), layouts_of<V>());
     if (p.stage_count == 0) return takes_none ? "" : "it takes a product with an epilogue";
-    const auto has_fp32_stages = [](kzoo_type type) {
-      return type == KZOO_F32 || type == KZOO_F16 || type == KZOO_BF16;
-    };
-    if (!has_fp32_stages(p.type_c)) return "it has epilogues for a C of f32, f16 and bf16";
+    if (!is_finished_type(p.type_c)) return "it has epilogues for a C of f32, f16 and bf16";
     if (p.batch > 1) return "it takes one product with an epilogue, not a batch";
     const auto knows_stage = [](const kzoo_stage& s) {
       return s.kind >= KZOO_STAGE_ADD && s.kind <= KZOO_STAGE_CLAMP;
     };
-    const auto knows_operand = [&](const kzoo_operand& x) { return has_fp32_stages(x.type); };
+    const auto knows_operand = [](const kzoo_operand& x) { return is_finished_type(x.type); };
     return p.stage_count <= KZOO_MOST_STAGES && p.operand_count <= KZOO_MOST_OPERANDS &&
                    std::all_of(p.epilogue, p.epilogue + p.stage_count, knows_stage) &&
                    std::all_of(p.operands, p.operands + p.operand_count, knows_operand)
@@ -458,7 +456,7 @@ inline epilogue to_epilogue(const kzoo_problem& p, const kzoo_arguments& args) {
     to.kind = stage.kind;
     to.low = static_cast<float>(stage.low);
     to.high = static_cast<float>(stage.high);
-    if (stage.kind != KZOO_STAGE_ADD && stage.kind != KZOO_STAGE_MULTIPLY) continue;
+    if (!has_operand(stage.kind)) continue;
     const kzoo_operand& x = p.operands[stage.operand];
     to.type = x.type;
     to.operand = args.operands[stage.operand];

@@ -2,6 +2,7 @@
 
 #include <kzoo/error.hpp>
 #include <kzoo/manifest/expression.hpp>
+#include <kzoo/stages.hpp>
 #include <kzoo/type_names.hpp>
 
 #include <algorithm>
@@ -46,11 +47,9 @@ void check_leading_dimensions(const kernel_variant& v, const kzoo_problem& p) {
 
 // An operand's type and its rows, which have to follow each other without a gap: no argument says
 // how far they lie apart.
-bool has_operand(const epilogue_stage& own, const kzoo_problem& p, const kzoo_stage& given) {
-  if (own.kind != KZOO_STAGE_ADD && own.kind != KZOO_STAGE_MULTIPLY) return true;
-  const kzoo_operand& x = p.operands[given.operand];
-  const kzoo_type usual = own.kind == KZOO_STAGE_ADD ? p.type_c : KZOO_F32;
-  if (own.operand != x.name || x.type != (own.type == 0 ? usual : own.type)) return false;
+bool is_operand(const epilogue_stage& own, const kzoo_problem& p, const kzoo_operand& x) {
+  const kzoo_type type = own.type == 0 ? usual_operand_type(own.kind, p.type_c) : own.type;
+  if (own.operand != x.name || x.type != type) return false;
   if (x.ld != x.cols) decline("it needs a " + own.operand + " whose rows follow without a gap");
   return true;
 }
@@ -63,7 +62,7 @@ void check_epilogue(const kernel_variant& v, const kzoo_problem& p) {
     const epilogue_stage& own = v.epilogue[i];
     const kzoo_stage& given = p.epilogue[i];
     is_same = own.kind == given.kind && own.low == given.low && own.high == given.high &&
-              has_operand(own, p, given);
+              (!has_operand(own.kind) || is_operand(own, p, p.operands[given.operand]));
   }
   if (!is_same) decline("it computes a product with another epilogue");
 }
