@@ -165,10 +165,11 @@ std::size_t allowed_dynamic_shared(const void* kernel) {
   return std::max(asked, launch_limits{}.shared);
 }
 
-void set_allowed_dynamic_shared(const void* kernel, std::size_t bytes) {
+void raise_allowed_dynamic_shared(const void* kernel, std::size_t bytes) {
   opt_in_table& table = opt_ins();
   const std::lock_guard lock(table.mutex);
-  table.bytes[kernel] = bytes;
+  std::size_t& allowed = table.bytes[kernel];
+  allowed = std::max(allowed, bytes);
 }
 
 }  // namespace kzoo::sim

@@ -2,7 +2,9 @@
 // that failed is the device queried for the reason. Included by launch.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <tuple>
 
@@ -121,11 +123,14 @@ void launch_checked(const launch_config& config, void (*kernel)(P...), std::tupl
 }
 
 inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  cudaFuncAttributes f{};
+  cudaFuncGetAttributes(&f, kernel);
+  if (static_cast<std::size_t>(std::max(f.maxDynamicSharedSizeBytes, 0)) >= bytes) return;
   const cudaError_t status = cudaFuncSetAttribute(
       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
   if (status == cudaSuccess) return;
-  cudaFuncAttributes f{};
-  cudaFuncGetAttributes(&f, kernel);
   const auto device =
       static_cast<std::size_t>(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   cudaGetLastError();

@@ -45,7 +45,7 @@ void launch_checked(const launch_config& config, void (*kernel)(P...),
 inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {
   const std::string problem = opt_in_problem(bytes, launch_limits{}.shared_opt_in);
   if (!problem.empty()) throw error(KZOO_LAUNCH_FAILED, problem);
-  sim::set_allowed_dynamic_shared(kernel, bytes);
+  sim::raise_allowed_dynamic_shared(kernel, bytes);
 }
 
 }  // namespace kzoo::detail

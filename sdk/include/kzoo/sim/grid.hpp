@@ -22,9 +22,9 @@ struct grid_request {
 // error is thrown here. Launches from several host threads run one after the other.
 void run_grid(const grid_request& request);
 
-// Bytes of dynamic shared memory that the kernel may have: as given to allow_dynamic_shared, or 48
-// KB.
+// Bytes of dynamic shared memory that the kernel may have: the most that was given to
+// allow_dynamic_shared, or 48 KB.
 std::size_t allowed_dynamic_shared(const void* kernel);
-void set_allowed_dynamic_shared(const void* kernel, std::size_t bytes);
+void raise_allowed_dynamic_shared(const void* kernel, std::size_t bytes);
 
 }  // namespace kzoo::sim
