@@ -15,6 +15,8 @@ using results::cache_mode;
 
 // A kernel that takes longer needs no warm-up runs.
 constexpr double kWarmsItselfMs = 10;
+// Nor does one that takes this long, after the run before it in the same turn.
+constexpr double kWarmMs = 2;
 // The set-up of a turn takes milliseconds anyway, so sample short kernels for as long.
 constexpr double kSampledMs = 4;
 constexpr double kMaxSamples = 16;
@@ -139,7 +141,8 @@ int cell_timer::samples_for(const kind& k) const {
 // `warmed_up`: so many runs have gone before in this turn.
 void cell_timer::sample(kind& k, int round, int warmed_up, double warmup_seconds) {
   worker::sample_request how;
-  const bool needs_more = k.last_ms < kWarmsItselfMs || warmup_seconds > 0;
+  const double warms_ms = warmed_up > 0 ? kWarmMs : kWarmsItselfMs;
+  const bool needs_more = k.last_ms < warms_ms || warmup_seconds > 0;
   how.warmup = needs_more ? std::max(how_.warmup - warmed_up, 0) : 0;
   how.warmup_seconds = warmup_seconds;
   how.samples = samples_for(k);
