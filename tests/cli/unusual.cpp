@@ -13,12 +13,11 @@ using namespace kzoo::test;
 namespace {
 
 void all_pass(const std::string& plugins, const std::string& size, const std::string& device,
-              const std::string& tier) {
+              const std::string& tier, const std::string& power = "both") {
   const scratch_folder folder;
   const auto ran = run_plugins(folder, plugins, size,
-                               "rounds = 3\nmin_samples = 3\nmax_seconds = 0.2\npower = 'both'\n"
-                               "[verify]\ntier = '" +
-                                   tier + "'",
+                               "rounds = 3\nmin_samples = 3\nmax_seconds = 0.2\npower = '" + power +
+                                   "'\n[verify]\ntier = '" + tier + "'",
                                device);
   INFO(ran.err);
   CHECK(ran.code == 0);
@@ -38,7 +37,9 @@ TEST_CASE("unusual kernels that are right pass", "[cli][hostile]") {
 
 TEST_CASE("unusual kernels that are right pass on a GPU", "[cli][hostile][.gpu]") {
   needs_gpu();
-  all_pass("'unusual', 'unusual_cuda', 'split_fp16:guarded'", "512", "cuda", "full");
+  all_pass("'unusual', 'unusual_cuda', 'split_fp16:guarded'", "512", "cuda", "full", "burst");
+  // Without pauses each takes seconds.
+  all_pass("'unusual:atomics', 'unusual_cuda:graph'", "512", "cuda", "quick");
 }
 
 TEST_CASE("a result that is kept on a GPU is wrong when it is timed", "[cli][hostile][.gpu]") {
