@@ -114,6 +114,17 @@ const char* objection_to(const blas_call& c) {
   return nullptr;
 }
 
+// Whether all columns (these matrices are column-major) can be read 16 bytes at a time.
+bool has_aligned_columns(const blas_call& c) {
+  constexpr std::int64_t kVector = 16, kElements = kVector / sizeof(float);
+  const auto is_aligned = [](const void* x, std::int64_t length, std::int64_t ld) {
+    return reinterpret_cast<std::uintptr_t>(x) % kVector == 0 && length % kElements == 0 &&
+           ld % kElements == 0;
+  };
+  return is_aligned(c.a, c.transa == CUBLAS_OP_N ? c.m : c.k, c.lda) &&
+         is_aligned(c.b, c.transb == CUBLAS_OP_N ? c.k : c.n, c.ldb) && is_aligned(c.c, c.m, c.ldc);
+}
+
 workspace workspace_of(cublasHandle_t handle) {
   state& all = process();
   const std::lock_guard lock(all.mutex);
@@ -176,6 +187,8 @@ std::optional<cublasStatus_t> take(const blas_call& call) {
   if (zoo.handle == nullptr) return pass_on("no kernels to choose from");
   if (zoo.by_dispatch && call.batch > 1)
     return pass_on("batches, for which dispatch has no fast kernel");
+  if (zoo.by_dispatch && !has_aligned_columns(call))
+    return pass_on("columns that do not start on 16 bytes, for which dispatch is seldom faster");
   cudaStream_t stream = nullptr;
   const auto get_stream = real<decltype(&cublasGetStream_v2)>("cublasGetStream_v2");
   if (get_stream == nullptr || get_stream(call.handle, &stream) != CUBLAS_STATUS_SUCCESS)

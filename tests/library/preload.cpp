@@ -132,10 +132,13 @@ TEST_CASE("where nothing says what is faster than cuBLAS, all goes to cuBLAS, an
 
   std::filesystem::copy_file(library_stand_in("cpu/dispatch_stand_in.so"),
                              empty.path() / "dispatch.so");
-  const run_result dispatched = call("one", plugins);
-  CHECK(dispatched.out == "one: right\n");
+  const run_result dispatched = call("aligned", plugins);
+  CHECK(dispatched.out == "aligned: right\n");
   CHECK_THAT(dispatched.err, ContainsSubstring("1 dispatch:fp32\n"));
-  const run_result split = call("one", plugins + " KZOO_BLAS_PRECISION=fp32_split");
+  const run_result ragged = call("one", plugins);
+  CHECK(ragged.out == "one: passed on\n");
+  CHECK_THAT(ragged.err, ContainsSubstring("1 columns that do not start on 16 bytes"));
+  const run_result split = call("aligned", plugins + " KZOO_BLAS_PRECISION=fp32_split");
   CHECK_THAT(split.err, ContainsSubstring("1 dispatch:fp32_split\n"));
   const run_result batches = call("batches", plugins);
   CHECK_THAT(batches.out, ContainsSubstring("batch with one A: passed on\n"));

@@ -223,6 +223,9 @@ extern "C" int call_cublas(const char* what) {
   if (name == "handles") handles(handle);
   if (name == "threads") threads(handle);
   if (name == "one") sgemm("one", handle, {});
+  if (name == "aligned")
+    sgemm("aligned", handle, {},
+          [](product& p) { p.m = 16, p.n = 24, p.k = 32, p.ldb = p.ldc = 44; });
   cublasDestroy_v2(handle);
   return 0;
 }
