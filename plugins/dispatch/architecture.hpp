@@ -9,60 +9,76 @@ namespace dispatch {
 
 struct architecture {
   unsigned compute_capability;
-  double cycles_per_us;      // at the highest clock
-  double fmas_per_cycle;     // of an SM
-  double l2_bytes_per_us;    // of all SMs together
-  double dram_bytes_per_us;  // read
-  double a_bytes_per_us;     // A, which tiles copy 4 bytes at a time
-  double copy_bytes_per_us;  // read and written
-  double launch_us;          // from one launch to the end of the next, of nothing
+  double cycles_per_us;             // at the highest clock
+  double fmas_per_cycle;            // of an SM
+  double l2_bytes_per_us;           // of all SMs together
+  double dram_bytes_per_us;         // read
+  double a_bytes_per_us;            // A, of which each tile copies its rows 4 bytes at a time
+  double copy_bytes_per_us;         // read and written
+  double ragged_copy_bytes_per_us;  // where rows do not start on 16 bytes
+  double copy_us;                   // until its first bytes are there
+  double launch_us;                 // from one launch to the end of the next, of nothing
   double start_us;           // beside the launch: until the first FMA, and from the last to C
   double wave_us;            // the same for each further tile of a block
   double fixup_us;           // from a block's last FMA to a sum of parts, stored
-  double part_bytes_per_us;  // of the parts, as the block reads them that adds them up
+  double part_us;            // at least, for the parts that a block reads at a time to add them up
+  double part_bytes_per_us;  // as it reads them
 
   // Of the FMAs that an SM could do, those that a tile's main loop reaches with enough warps.
   std::array<double, 6> tile_efficiency;  // in the order of tiles.hpp
   double pipelined_efficiency;
   std::array<double, 6> ragged;  // times this, where tiles are copied 4 bytes at a time
   double half_the_warps;         // times this, with one warp on each scheduler
+  double overhang;  // a ragged tile with all its columns past the edge takes so much longer
+  // Elements of C that an SM stores one by one.
+  std::array<double, 6> elements_per_us;
 
   // An SM's time for 2 KB of skinny's large operand, with 1, 4, 8 and 16 rows: in strips, and
   // along K.
   std::array<double, 4> strips_us, dots_us;
+  double beside_us;  // a launch of it beside others
 
   // split_fp16: its product on all SMs, the pass before it, and what both launches take with
   // nothing to do.
   double split_flops_per_us, split_pass_bytes_per_us, split_us;
-  double general_step_us;  // 16 steps along K of every_type's smem, with SMs full
+  double split_share_us;             // for each further cluster that shares a tile
+  double split_stored_bytes_per_us;  // of C
+  double general_step_us;            // 16 steps along K of every_type's smem, with SMs full
 };
 
-// One H200. Measured there: cycles, L2, DRAM and copies (peaks), launch. Fitted to 250 times of
-// kernels alone, which are then predicted within 9 % (root mean square): tiles, what their blocks
-// take beside FMAs, skinny. Estimated: skinny with 8 rows, split_fp16, which is overrated where C
-// is small and K long, the copies of A by tiles, the general kernel. Ragged copies are slower than
-// others, which is not modelled.
+// Measured on an H200: cycles, L2, DRAM (peaks), launch. Fitted to times of kernels alone, 250 on
+// an H200 and 480 on an H100, whose tiles are predicted within 10 % (root mean square): tiles, what
+// their blocks take beside FMAs, copies, skinny, split_fp16. Estimated: skinny with 8 rows, the
+// general kernel.
 inline constexpr architecture kHopper{.compute_capability = 90,
                                       .cycles_per_us = 1980,
                                       .fmas_per_cycle = 128,
                                       .l2_bytes_per_us = 5.5e6,
                                       .dram_bytes_per_us = 4.6e6,
                                       .a_bytes_per_us = 1.9e6,
-                                      .copy_bytes_per_us = 4.2e6,
+                                      .copy_bytes_per_us = 3.5e6,
+                                      .ragged_copy_bytes_per_us = 1.7e6,
+                                      .copy_us = 1.3,
                                       .launch_us = 2.5,
                                       .start_us = 3.25,
                                       .wave_us = 3.5,
-                                      .fixup_us = 5.8,
+                                      .fixup_us = 3.5,
+                                      .part_us = 0.65,
                                       .part_bytes_per_us = 0.093e6,
-                                      .tile_efficiency = {0.797, 0.772, 0.751, 0.769, 0.645, 0.555},
+                                      .tile_efficiency = {0.79, 0.79, 0.751, 0.769, 0.68, 0.555},
                                       .pipelined_efficiency = 0.816,
-                                      .ragged = {0.93, 0.78, 0.82, 0.79, 0.80, 0.50},
-                                      .half_the_warps = 0.64,
+                                      .ragged = {0.97, 0.80, 0.86, 0.86, 0.85, 0.50},
+                                      .half_the_warps = 0.86,
+                                      .overhang = 0.7,
+                                      .elements_per_us = {1150, 1150, 3300, 3300, 3300, 3300},
                                       .strips_us = {0.067, 0.071, 0.086, 0.104},
                                       .dots_us = {0.067, 0.075, 0.090, 0.108},
+                                      .beside_us = 3.5,
                                       .split_flops_per_us = 260e6,
                                       .split_pass_bytes_per_us = 3.7e6,
-                                      .split_us = 18,
+                                      .split_us = 16,
+                                      .split_share_us = 1.3,
+                                      .split_stored_bytes_per_us = 2.3e6,
                                       .general_step_us = 1.5};
 
 // Of a device; null where there is none.

@@ -54,37 +54,49 @@ struct split_kernel : split_fp16::basic_variant<split_fp16::tiling<split_fp16::f
 using split = after_copies<split_kernel>;
 using large = after_copies<pipelined_kernel>;
 
-// Whole tiles, and what skinny computes beside them. The launches take turns with the workspace.
+// Whole tiles, and what skinny computes beside them: these launches begin where the tiles leave SMs
+// idle, since they read nothing that the tiles write. The first part of the workspace has copies,
+// with the rest the launches take turns.
 template <class Tile>
 class tiled {
  public:
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d, const choice& c) {
     const kzoo_problem whole = c.beyond.whole_tiles(p);
-    std::size_t bytes = repacked::product<Tile>::workspace_bytes(
-        repacked::packing(whole, c.packed), schedule(whole, d, c.tile, c.splits));
+    const repacked::packing copies(whole, c.packed);
+    std::size_t turns =
+        split_k::product<Tile>::workspace_bytes(schedule(whole, d, c.tile, c.splits));
     if (c.beyond.rows > 0)
-      bytes = std::max(bytes, rows_kernel::workspace_bytes(c.beyond.bottom(p), d));
+      turns = std::max(turns, rows_kernel::workspace_bytes(c.beyond.bottom(p), d));
     if (c.beyond.cols > 0)
-      bytes = std::max(bytes, columns_kernel::workspace_bytes(c.beyond.right(p), d));
-    return bytes;
+      turns = std::max(turns, columns_kernel::workspace_bytes(c.beyond.right(p), d));
+    return copies.bytes() + turns;
   }
   tiled(const kzoo_problem& p, const kzoo_device& d, const choice& c)
-      : beyond_(c.beyond),
-        tiles_(repacked::packing(beyond_.whole_tiles(p), c.packed),
-               schedule(beyond_.whole_tiles(p), d, c.tile, c.splits)) {
+      : tiled(c, repacked::packing(c.beyond.whole_tiles(p), c.packed),
+              schedule(c.beyond.whole_tiles(p), d, c.tile, c.splits)) {
     if (beyond_.rows > 0) bottom_.emplace(beyond_.bottom(p), d);
     if (beyond_.cols > 0) right_.emplace(beyond_.right(p), d);
   }
   template <kzoo::layout kLayout>
   void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
     const int m = g.m - beyond_.rows, n = g.n - beyond_.cols;
+    kzoo_arguments beside = args;
+    beside.workspace = static_cast<unsigned char*>(args.workspace) + copies_bytes_;
     tiles_.run(part_of(g, 0, m, 0, n), args);
-    if (bottom_) bottom_->run(part_of(g, m, beyond_.rows, 0, g.n), args);
-    if (right_) right_->run(part_of(g, 0, m, n, beyond_.cols), args);
+    if (bottom_) bottom_->run(part_of(g, m, beyond_.rows, 0, g.n), beside, true);
+    if (right_) right_->run(part_of(g, 0, m, n, beyond_.cols), beside, true);
+  }
+  // A batch in one launch: see choice::at_once.
+  void run(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
+    tiles_.run(all, args);
   }
 
  private:
+  tiled(const choice& c, const repacked::packing& copies, const common::stream_k& work)
+      : beyond_(c.beyond), copies_bytes_(copies.bytes()), tiles_(copies, work) {}
+
   edges beyond_;
+  std::size_t copies_bytes_;
   repacked::product<Tile> tiles_;
   std::optional<rows_kernel> bottom_;
   std::optional<columns_kernel> right_;
@@ -122,7 +134,7 @@ class chosen {
     return 0;
   }
 
-  chosen(const kzoo_problem& p, const kzoo_device& d, const choice& c) {
+  chosen(const kzoo_problem& p, const kzoo_device& d, const choice& c) : at_once_(c.at_once) {
     switch (c.which) {
       case kernel::tiles:
         with_tile(c.tile, [&]<class Tile>(std::type_identity<Tile>) {
@@ -152,7 +164,10 @@ class chosen {
   }
   template <kzoo::layout kLayout>
   void run(const kzoo::gemm_batch<float, kLayout>& all, const kzoo_arguments& args) const {
-    if (const auto* at_once = std::get_if<general>(&kernel_)) return at_once->run(all, args);
+    const auto run_all = [&](const auto& kernel) {
+      if constexpr (requires { kernel.run(all, args); }) kernel.run(all, args);
+    };
+    if (at_once_) return std::visit(run_all, kernel_);
     for (int product = 0; product < all.products(); ++product) run(all[product], args);
   }
 
@@ -169,6 +184,7 @@ class chosen {
   std::conditional_t<kMaySplit, typename kernels<tile_types>::with_split,
                      typename kernels<tile_types>::fp32>
       kernel_;
+  bool at_once_;
 };
 
 }  // namespace dispatch

@@ -21,11 +21,12 @@ enum class kernel { tiles, pipelined, few_rows, few_columns, split_fp16, general
 
 struct choice {
   kernel which;
-  double us;            // predicted
-  int tile = 0;         // of tile_types
-  int splits = 1;       // parts of K; 0: stream-K
-  bool packed = false;  // ragged operands are copied, and not only transposed ones
-  edges beyond{};       // rows and columns of C that skinny computes
+  double us;             // predicted
+  int tile = 0;          // of tile_types
+  int splits = 1;        // parts of K; 0: stream-K
+  bool packed = false;   // ragged operands are copied, and not only transposed ones
+  edges beyond{};        // rows and columns of C that skinny computes
+  bool at_once = false;  // all products of a batch in one launch
 };
 
 // The schedule of tile number `tile`.
@@ -46,10 +47,10 @@ class model {
         of_(of),
         sms_(std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u)),
         products_(static_cast<double>(std::max<std::int64_t>(p.batch, 1))) {
+    add_pipelined();  // first: where memory is the limit, the model sees no difference to its tile
     for (int tile = 0; tile < kTiles; ++tile) add_tiles(tile);
-    add_pipelined();
-    add_skinny<rows_kernel>(kernel::few_rows, p.m, rows_us(p));
-    add_skinny<columns_kernel>(kernel::few_columns, p.n, columns_us(p));
+    add_skinny<rows_kernel>(kernel::few_rows, p.m, rows_alone_us(p));
+    add_skinny<columns_kernel>(kernel::few_columns, p.n, columns_alone_us(p));
     if (may_split) add_split();
     add_general();
   }
@@ -69,10 +70,12 @@ class model {
     return (4 * k * (m + n) + 4 * m * n * (p.beta != 0 ? 2 : 1)) / of_.dram_bytes_per_us;
   }
   double copies_us(const repacked::packing& copies) const {
-    return copies.any() ? of_.launch_us + copies.moved() / of_.copy_bytes_per_us : 0;
+    const bool ragged = p_.alignment % 16 != 0 || p_.lda % 4 != 0 || p_.ldb % 4 != 0;
+    const double rate = ragged ? of_.ragged_copy_bytes_per_us : of_.copy_bytes_per_us;
+    return copies.any() ? of_.launch_us + of_.copy_us + copies.moved() / rate : 0;
   }
   void add(choice c) {
-    c.us *= products_;  // one after the other
+    if (!c.at_once) c.us *= products_;  // one after the other
     candidates_.push_back(c);
   }
 
@@ -89,11 +92,11 @@ class model {
     double edges_us = 0;
     if (beyond.rows > 0) {
       if (rows_kernel::supports(beyond.bottom(p_), d_) != nullptr) return;  // K has too many parts
-      edges_us += rows_us(beyond.bottom(p_));
+      edges_us += of_.beside_us + rows_alone_us(beyond.bottom(p_));
     }
     if (beyond.cols > 0) {
       if (columns_kernel::supports(beyond.right(p_), d_) != nullptr) return;  // the same
-      edges_us += columns_us(beyond.right(p_));
+      edges_us += of_.beside_us + columns_alone_us(beyond.right(p_));
     }
     // What is not transposed is copied only if it cannot be read 16 bytes at a time.
     const repacked::packing all(p, true), transposed(p, false);
@@ -114,13 +117,34 @@ class model {
         if (splits == 0 && work.sk_blocks == 0) continue;  // stream-K would gain nothing
         add({.which = kernel::tiles,
              .us = tiles_us<Tile>(p, work, splits, k_tile_us<Tile>(efficiency)) +
-                   copies_us(copies) + edges_us,
+                   copies_us(copies) + edges_us + stores_us(p, tile) +
+                   (ragged ? overhang_us<Tile>(p, work, splits, k_tile_us<Tile>(efficiency)) : 0),
              .tile = tile,
              .splits = splits,
              .packed = packed,
              .beyond = beyond});
+        if (products_ == 1 || splits != 1 || copies.any() || edges_us > 0) continue;
+        if (products_ > kMostAtOnce) continue;  // gridDim.y cannot count them
+        add({.which = kernel::tiles,
+             .us = tiles_us<Tile>(p, work, splits, k_tile_us<Tile>(efficiency), products_),
+             .tile = tile,
+             .at_once = true});
       }
     }
+  }
+
+  // What stores of C take that cannot be of 16 bytes.
+  double stores_us(const kzoo_problem& p, int tile) const {
+    if (p.n % 4 == 0 && p.ldc % 4 == 0 && p.alignment % 16 == 0) return 0;
+    return double(p.m) * double(p.n) / sms_ / of_.elements_per_us[static_cast<std::size_t>(tile)];
+  }
+  // How much longer the tiles at the right take that are partly outside, as measured.
+  template <class Tile>
+  double overhang_us(const kzoo_problem& p, const common::stream_k& work, int splits,
+                     double of_k_tile_us) const {
+    const double outside = double(work.cols) * Tile::kBN - double(p.n);
+    const double k_tiles = std::ceil(double(work.k_tiles) / std::max(splits, 1));
+    return of_.overhang * outside / Tile::kBN * k_tiles * of_k_tile_us;
   }
 
   // FMAs of a block in one k tile, as if it had the SM for itself and warps enough.
@@ -131,8 +155,8 @@ class model {
   }
   template <class Tile>
   double tiles_us(const kzoo_problem& p, const common::stream_k& work, int splits,
-                  double of_k_tile_us) const {
-    const double tiles = work.tiles();
+                  double of_k_tile_us, double products = 1) const {
+    const double tiles = work.tiles() * products;
     double fmas_us = 0, waves = 0;
     if (splits == 0) {  // an equal share for each SM
       fmas_us = std::ceil(tiles * work.k_tiles / sms_) * of_k_tile_us;
@@ -154,13 +178,14 @@ class model {
         splits == 0 ? std::ceil(work.sk_blocks / std::max(shared, 1.0)) + 1 : splits;
     const double l2_us =
         (4.0 * tiles * work.k_tiles * Tile::kBK * (Tile::kBM + Tile::kBN)) / of_.l2_bytes_per_us;
-    const double a_us =
-        4 * static_cast<double>(p.m) * static_cast<double>(p.k) / of_.a_bytes_per_us;
+    const double a_us = 4 * static_cast<double>(p.m) * static_cast<double>(p.k) * work.cols *
+                        products / of_.a_bytes_per_us;
     const double start_us = of_.launch_us + of_.start_us + (waves - 1) * of_.wave_us;
-    const double fixup_us = shared > 0 ? of_.fixup_us + each * Tile::kBM * Tile::kBN *
-                                                            sizeof(float) / of_.part_bytes_per_us
-                                       : 0;
-    return start_us + std::max({fmas_us, l2_us, dram_us(p), a_us}) + fixup_us;
+    const double parts_us =
+        std::max(std::ceil(each / split_k::kPartsAtOnce<Tile>) * of_.part_us,
+                 each * Tile::kBM * Tile::kBN * sizeof(float) / of_.part_bytes_per_us);
+    const double fixup_us = shared > 0 ? of_.fixup_us + parts_us : 0;
+    return start_us + std::max({fmas_us, l2_us, dram_us(p) * products, a_us}) + fixup_us;
   }
 
   // The kernel of the large tile, where its operands can be read 16 bytes at a time.
@@ -169,8 +194,10 @@ class model {
     if (pipelined_kernel::supports(p_, d_) != nullptr) return;
     const repacked::packing copies(p_, false);
     const bool read = copies.any() ? copies.bytes() == repacked::packing(p_, true).bytes()
-                                   : p_.lda % 4 == 0 && p_.ldb % 4 == 0 && p_.alignment % 16 == 0;
-    if (!read || p_.k % Tile::kBK != 0 || p_.n % 4 != 0 || p_.ldc % 4 != 0) return;
+                                   : p_.lda % 4 == 0 && p_.ldb % 4 == 0;
+    if (!read || p_.alignment % 16 != 0 || p_.k % Tile::kBK != 0 || p_.n % 4 != 0 ||
+        p_.ldc % 4 != 0)
+      return;
     const common::stream_k work = schedule(p_, d_, 0, 0);
     add({.which = kernel::pipelined,
          .us = tiles_us<Tile>(p_, work, 0, k_tile_us<Tile>(of_.pipelined_efficiency)) +
@@ -178,28 +205,29 @@ class model {
                copies_us(copies)});
   }
 
-  double rows_us(const kzoo_problem& p) const {
-    return skinny_us(p, p.m, p.n, p.layout_b == KZOO_COLUMN_MAJOR);
+  // What all SMs have to do for few rows or columns.
+  double rows_alone_us(const kzoo_problem& p) const {
+    return stages_us(p, p.m, p.n, p.layout_b == KZOO_COLUMN_MAJOR);
   }
-  double columns_us(const kzoo_problem& p) const {
-    return skinny_us(p, p.n, p.m, p.layout_a == KZOO_ROW_MAJOR);
+  double columns_alone_us(const kzoo_problem& p) const {
+    return stages_us(p, p.n, p.m, p.layout_a == KZOO_ROW_MAJOR);
   }
-  double skinny_us(const kzoo_problem& p, std::int64_t few, std::int64_t wide, bool along_k) const {
+  double stages_us(const kzoo_problem& p, std::int64_t few, std::int64_t wide, bool along_k) const {
     constexpr int kRows = 16;
     const std::size_t size = few <= 1 ? 0 : few <= 4 ? 1 : few <= 8 ? 2 : 3;
     const double groups = std::ceil(double(few) / kRows);
     const double strips = std::ceil(double(wide) / skinny::kStrip);
     const double stages = strips * std::ceil(double(p.k) / skinny::kLines) * groups;
     const double stage_us = (along_k ? of_.dots_us : of_.strips_us)[size];
-    return of_.launch_us + of_.start_us + of_.fixup_us +
-           std::max(stages * stage_us / sms_, dram_us(p));
+    return stages * stage_us / sms_;
   }
   template <class Variant>
-  void add_skinny(kernel which, std::int64_t few, double us) {
+  void add_skinny(kernel which, std::int64_t few, double alone_us) {
     constexpr std::int64_t kMost = 128;
     if (few > kMost) return;                           // it is not few
     if (Variant::supports(p_, d_) != nullptr) return;  // K has too many parts
-    add({.which = which, .us = us});
+    add({.which = which,
+         .us = of_.launch_us + of_.start_us + of_.fixup_us + std::max(alone_us, dram_us(p_))});
   }
 
   void add_split() {
@@ -210,12 +238,18 @@ class model {
     const double m = static_cast<double>(p_.m), n = static_cast<double>(p_.n);
     const double k = static_cast<double>(p_.k), clusters = std::max(std::floor(sms_ / 2), 1.0);
     const double tiles = std::ceil(m / 256) * std::ceil(n / 128);
-    const double tile_us = 2.0 * 256 * 128 * k / (of_.split_flops_per_us / clusters);
-    const double shares = tiles * 4 > clusters ? 1 : std::floor(clusters / tiles);
+    double tile_us = 2.0 * 256 * 128 * k / (of_.split_flops_per_us / clusters);
+    // Where there are few tiles, clusters share each along K: see split_fp16's strategy.
+    constexpr double kLeastShare = 8 * 64, kHalfTheRate = 2;
+    const double most = std::floor(std::min(k / kLeastShare, clusters / tiles));
+    const bool few = tiles * 4 <= clusters;
+    const double shares = few ? std::max(most, 1.0) : 1;
+    if (few) tile_us *= kHalfTheRate;
+    const double products_us = std::max(tiles / clusters, 1 / shares) * tile_us;
     add({.which = kernel::split_fp16,
          .us = of_.split_us + 8 * k * (m + n) / of_.split_pass_bytes_per_us +
-               std::max(tiles / clusters, 1 / shares) * tile_us +
-               copies_us(repacked::packing(p_, false))});
+               std::max(products_us, 4 * m * n / of_.split_stored_bytes_per_us) +
+               (shares - 1) * of_.split_share_us + copies_us(repacked::packing(p_, false))});
   }
 
   void add_general() {
@@ -225,10 +259,12 @@ class model {
         std::ceil(double(p_.m) / kSide) * std::ceil(double(p_.n) / kSide) * products_;
     const double waves = std::ceil(tiles / (kAtATime * sms_));
     const double wave_us = std::ceil(double(p_.k) / kSide) * of_.general_step_us;
-    candidates_.push_back(  // all products of a batch in one launch
-        {.which = kernel::general,
-         .us = of_.launch_us + of_.start_us + std::max(waves * wave_us, dram_us(p_) * products_)});
+    add({.which = kernel::general,
+         .us = of_.launch_us + of_.start_us + std::max(waves * wave_us, dram_us(p_) * products_),
+         .at_once = true});
   }
+
+  static constexpr double kMostAtOnce = 65535;
 
   const kzoo_problem& p_;
   const kzoo_device& d_;

@@ -41,21 +41,20 @@ struct arrivals {
   }
 
  private:
-  // Counts the block. Whether it is the last one.
+  // Counts the block. Whether it is the last one. Only until the counter is this run's do blocks
+  // retry: where all of many came by compare-and-swap, each would wait for all before it.
   __device__ __forceinline__ bool arrive(std::int64_t sum, int parts) const {
+    unsigned long long* const counter = counters + sum;
     const unsigned long long none = run << kCountBits;
-    unsigned long long seen = none, expected = 0;
-    do {
-      expected = seen;
-      const bool of_this_run = expected >> kCountBits == none >> kCountBits;
-      const int before = of_this_run ? static_cast<int>(expected & kMostParts) : 0;
-      if (before + 1 == parts) {
-        atomicExch(counters + sum, 0ULL);
-        return true;
-      }
-      seen = atomicCAS(counters + sum, expected, none + before + 1);
-    } while (seen != expected);
-    return false;
+    unsigned long long seen = atomicAdd(counter, 0ULL);
+    while (seen >> kCountBits != none >> kCountBits) {
+      const unsigned long long expected = seen;
+      seen = atomicCAS(counter, expected, none);
+      if (seen == expected) seen = none;
+    }
+    const bool last = static_cast<int>(atomicAdd(counter, 1ULL) - none) + 1 == parts;
+    if (last) atomicExch(counter, 0ULL);
+    return last;
   }
 };
 

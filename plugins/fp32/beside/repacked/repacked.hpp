@@ -30,7 +30,11 @@ class product {
     kzoo::gemm<float> c = operands;
     c.n = g.n;
     product_.run(operands, c, work_, static_cast<unsigned char*>(args.workspace) + packing_.bytes(),
-                 stream);
+                 stream, packing_.any());
+  }
+  // A batch in one launch, without copies and with whole tiles.
+  void run(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
+    product_.run(all, all, work_, args.workspace, static_cast<kzoo::stream_t>(args.stream));
   }
 
  private:

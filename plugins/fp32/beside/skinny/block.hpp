@@ -8,6 +8,7 @@
 #include <fp32/beside/common/arrivals.hpp>
 #include <fp32/common/vec4.hpp>
 #include <kzoo/async_copy.hpp>
+#include <kzoo/dependent_launch.hpp>
 
 #include "product.hpp"
 
@@ -108,10 +109,12 @@ __device__ __forceinline__ void for_each_stage(float* ring, int count, const Cop
 }
 
 // C, or the block's part of it: sum_of(i) for sum i of kSums, row by row of the strip. The last
-// block of a strip adds up its parts.
+// block of a strip adds up its parts. A dependent launch has touched neither C nor the workspace
+// before.
 template <class Tile, class Sum>
 __device__ __forceinline__ void finish(const product& p, const division& d, const place<Tile>& at,
                                        const partial_sums& sums, const Sum& sum_of) {
+  kzoo::wait_for_previous();
   const auto store = [&](int i, float sum) {
     p.store(at.row0 + i / kStrip, at.col0 + i % kStrip, sum);
   };

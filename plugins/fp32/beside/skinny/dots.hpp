@@ -36,6 +36,7 @@ __device__ __forceinline__ int add_lanes(float (&values)[N], int lane) {
 template <class Tile, bool kAligned>
 __global__ void __launch_bounds__(kThreads, 2)
     dots_kernel(product p, division d, partial_sums sums) {
+  kzoo::release_dependents();
   const place<Tile> at(d);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   float* const x = kzoo::dynamic_shared<float>();       // (kRows, steps)

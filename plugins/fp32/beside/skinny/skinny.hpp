@@ -37,8 +37,10 @@ class variant : public common::simulated<(BlocksPerSm > 2)> {
     });
   }
 
+  // `dependent`: it may overlap the launch before it, which must not write A or B.
   template <kzoo::layout kLayout>
-  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& arguments) const {
+  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& arguments,
+           bool dependent = false) const {
     const product p = kFew == few::rows ? few_rows(g) : few_columns(g);
     with_tile(p.few, [&]<class Tile>(Tile) {
       kzoo::launch(
@@ -46,7 +48,8 @@ class variant : public common::simulated<(BlocksPerSm > 2)> {
            .block = dim3(kThreads),
            .dynamic_shared = shared_bytes<Tile>(),
            .max_threads = kThreads,
-           .stream = static_cast<kzoo::stream_t>(arguments.stream)},
+           .stream = static_cast<kzoo::stream_t>(arguments.stream),
+           .dependent = dependent},
           p.aligned() ? kernel_for<Tile, true>(p.w_along_k) : kernel_for<Tile, false>(p.w_along_k),
           p, division_, partial_sums::in(arguments.workspace, division_, numbers_.next()));
     });

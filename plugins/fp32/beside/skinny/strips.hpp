@@ -10,6 +10,7 @@ namespace skinny {
 template <class Tile, bool kAligned>
 __global__ void __launch_bounds__(kThreads, 2)
     strips_kernel(product p, division d, partial_sums sums) {
+  kzoo::release_dependents();
   const place<Tile> at(d);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   float* const x = kzoo::dynamic_shared<float>();  // (kRows, steps)

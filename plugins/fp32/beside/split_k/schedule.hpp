@@ -8,7 +8,7 @@
 
 namespace split_k {
 
-inline constexpr int kMostSplits = 64;
+inline constexpr int kMostSplits = 128;
 
 // All tiles of C divided into `splits` parts of equal length, the way stream-K divides them: a
 // share then begins and ends where a tile does, or inside.

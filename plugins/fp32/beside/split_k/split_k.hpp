@@ -9,6 +9,7 @@
 #include <fp32/beside/common/arrivals.hpp>
 #include <fp32/beside/common/simulated.hpp>
 #include <fp32/common/async_copies.hpp>
+#include <kzoo/dependent_launch.hpp>
 
 #include "schedule.hpp"
 
@@ -65,6 +66,14 @@ __device__ __forceinline__ void own_sums(float* shared, float runtime_one,
   }
 }
 
+// As many parts are read at a time as half of a thread's registers can hold: each read takes as
+// long as the way to L2 and back, however little it brings.
+template <class Tile>
+inline constexpr int kPartsAtOnce = [] {
+  constexpr int kRegisters = 65536 / (Tile::kBlockThreads * Tile::kBlocksPerSm), kOfVec4 = 4;
+  return std::max(kRegisters / 2 / (kOfVec4 * common::partial_sums<Tile>::kVec4s), 1);
+}();
+
 // The parts of a tile of C, in the order of the blocks `first` to `last` that have computed them.
 // `begins`: the first block's share begins in this tile.
 template <class Tile>
@@ -72,28 +81,44 @@ __device__ __forceinline__ void add_parts(const common::stream_k& work,
                                           const common::partial_sums<Tile>& sums, int first,
                                           int last, bool begins,
                                           float4 (&total)[common::partial_sums<Tile>::kVec4s]) {
+  constexpr int kAtOnce = kPartsAtOnce<Tile>;
 #pragma unroll
   for (float4& each : total) each = make_float4(0, 0, 0, 0);
 #pragma unroll 1
-  for (int block = first; block <= last; ++block) {
-    const int slot = work.slot(block, begins || block > first);
+  for (int from = first; from <= last; from += kAtOnce) {
+    float4 parts[kAtOnce][sums.kVec4s];
 #pragma unroll
-    for (int v = 0; v < sums.kVec4s; ++v) total[v] = add(total[v], __ldcg(&sums.at(slot, v)));
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int block = min(from + i, last), slot = work.slot(block, begins || block > first);
+#pragma unroll
+      for (int v = 0; v < sums.kVec4s; ++v) parts[i][v] = __ldcg(&sums.at(slot, v));
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (from + i > last) break;
+#pragma unroll
+      for (int v = 0; v < sums.kVec4s; ++v) total[v] = add(total[v], parts[i][v]);
+    }
   }
 }
 
 // kAligned: A and B are copied 16 bytes at a time, and K needs no zeros; kAlignedC: C is stored so.
-// `operands` has A and B, g has C.
+// `operands` has A and B, g has C; product number blockIdx.y of a batch, whose tiles are then not
+// divided. In a dependent launch, the launch before may write copies of A and B.
 template <class Tile, bool kAligned, bool kAlignedC>
 __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
-    split_k_kernel(kzoo::gemm<float> operands, kzoo::gemm<float> g, common::stream_k work,
-                   common::partial_sums<Tile> sums, common::arrivals arrivals,
-                   float runtime_one) {                 // 1: see partial_sums::store
+    split_k_kernel(kzoo::gemm_batch<float> all_operands, kzoo::gemm_batch<float> all,
+                   common::stream_k work, common::partial_sums<Tile> sums,
+                   common::arrivals arrivals, float runtime_one) {  // 1: see partial_sums::store
+  const int product = static_cast<int>(blockIdx.y);
+  const kzoo::gemm<float> operands = all_operands[product], g = all[product];
   using Layout = typename Tile::Layout;                 // padded
   float* const stages = kzoo::dynamic_shared<float>();  // kStages of (BK, BM) and (BK, BN)
   float* const last_stage = stages + (Tile::kStages - 1) * Tile::kStage;
   const int slice_k = Tile::slice() * Tile::kSliceK;  // where the thread's slice of a k tile begins
   const int block = static_cast<int>(blockIdx.x);
+  kzoo::release_dependents();
+  kzoo::wait_for_previous();
   for (std::int64_t at = work.begin(block); at < work.begin(block + 1);) {
     const auto [tile, first, k_tiles] = work.tile_work_at(at, block);
     const auto coords = work.coords_in<Tile>(tile);
@@ -188,19 +213,31 @@ class product {
     kzoo::allow_dynamic_shared(split_k_kernel<Tile, true, false>, Tile::kSharedBytes);
     kzoo::allow_dynamic_shared(split_k_kernel<Tile, false, false>, Tile::kSharedBytes);
   }
-  // `operands`: g, or g with copies of A and B that are padded.
+  // `operands`: g, or g with copies of A and B that are padded. `dependent`: on the launch before,
+  // which writes these copies.
   void run(const kzoo::gemm<float>& operands, const kzoo::gemm<float>& g,
-           const common::stream_k& work, void* workspace, kzoo::stream_t stream) const {
+           const common::stream_k& work, void* workspace, kzoo::stream_t stream,
+           bool dependent = false) const {
+    const auto one = [](const kzoo::gemm<float>& x) {
+      return kzoo::gemm_batch<float>{x, 1, 0, 0, 0};
+    };
+    run(one(operands), one(g), work, workspace, stream, dependent);
+  }
+  // A batch of at most 65535 products, whose tiles are not divided.
+  void run(const kzoo::gemm_batch<float>& operands, const kzoo::gemm_batch<float>& all,
+           const common::stream_k& work, void* workspace, kzoo::stream_t stream,
+           bool dependent = false) const {
     auto* const bytes = static_cast<unsigned char*>(workspace);
     common::partial_sums<Tile> sums{};
     if (work.sk_blocks > 0)
       sums.slots = reinterpret_cast<float4*>(bytes + common::arrivals::bytes(work.tiles()));
-    kzoo::launch({.grid = dim3(work.blocks()),
+    kzoo::launch({.grid = dim3(work.blocks(), all.products()),
                   .block = Tile::block(),
                   .dynamic_shared = Tile::kSharedBytes,
                   .max_threads = Tile::kBlockThreads,
-                  .stream = stream},
-                 kernel_for(operands, g), operands, g, work, sums,
+                  .stream = stream,
+                  .dependent = dependent},
+                 kernel_for(operands, all), operands, all, work, sums,
                  common::arrivals{static_cast<unsigned long long*>(workspace), numbers_.next()},
                  1.0f);
   }
@@ -209,11 +246,15 @@ class product {
   static int tiles_along(std::int64_t size, int tile) {
     return static_cast<int>((size + tile - 1) / tile);
   }
-  static auto kernel_for(kzoo::gemm<float> operands, kzoo::gemm<float> g) {
-    const bool c_aligned =
-        g.n % 4 == 0 && g.ldc % 4 == 0 && reinterpret_cast<std::uintptr_t>(g.c) % 16 == 0;
-    operands.c = nullptr, operands.ldc = 0;  // asks for A and B alone
-    if (!Tile::aligned(operands)) return split_k_kernel<Tile, false, false>;
+  static auto kernel_for(const kzoo::gemm_batch<float>& operands,
+                         const kzoo::gemm_batch<float>& all) {
+    const kzoo::gemm<float>& g = all.first;
+    const bool c_aligned = g.n % 4 == 0 && g.ldc % 4 == 0 && all.stride_c % 4 == 0 &&
+                           reinterpret_cast<std::uintptr_t>(g.c) % 16 == 0;
+    kzoo::gemm<float> read = operands.first;
+    read.c = nullptr, read.ldc = 0;  // asks for A and B alone
+    if (!Tile::aligned(read) || operands.stride_a % 4 != 0 || operands.stride_b % 4 != 0)
+      return split_k_kernel<Tile, false, false>;
     return c_aligned ? split_k_kernel<Tile, true, true> : split_k_kernel<Tile, true, false>;
   }
 
