@@ -86,9 +86,9 @@ void launch(const launch_config& config, void (*kernel)(P...), A&&... args) {
   }
 }
 
-// Lets `kernel` use up to `bytes` of dynamic shared memory; needed beyond 48 KB. What it was allowed
-// before, for another problem, it keeps. Slow on cuda: call it when a variant is created, not for
-// each run. From any thread. Throws kzoo::error(KZOO_LAUNCH_FAILED).
+// Lets `kernel` use up to `bytes` of dynamic shared memory; needed beyond 48 KB. What it was
+// allowed before, for another problem, it keeps. Slow on cuda: call it when a variant is created,
+// not for each run. From any thread. Throws kzoo::error(KZOO_LAUNCH_FAILED).
 template <class... P>
 void allow_dynamic_shared(void (*kernel)(P...), std::size_t bytes) {
   detail::allow_dynamic_shared(reinterpret_cast<const void*>(kernel), bytes);
