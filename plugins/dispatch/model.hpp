@@ -1,10 +1,6 @@
 #pragma once
 // Which kernel, tile and schedule for a problem: all candidates are enumerated, those that cannot
-// do it are left out, and the one with the least time is taken. That is, for each,
-//
-//   launch + start of each wave
-//   + max(FMAs in whole waves, bytes from L2, bytes from DRAM, copies of A) + fix-up
-//   + copies of operands + edges
+// do it are left out, and the one with the least time is taken. README.md has the formula.
 
 #include "architecture.hpp"
 #include "edges.hpp"

@@ -1,4 +1,4 @@
-// The order of the FMAs of a k step, and nothing else. An FMA reads three registers; an operand
+// The order of the FMAs of a k step. An FMA reads three registers; an operand
 // that the previous FMA had in the same place comes from a small reuse cache instead of a register
 // bank. inner: four k steps of one accumulator, then the next accumulator. outer: one k step of all
 // accumulators, row by row. serpentine: the same with every second row backwards.
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   common::tile_loader<Tile, Layout, kAligned> loader(g, thread, row0, col0);
   float acc[Tile::kTM][Tile::kTN] = {};  // (TM, TN)
   for (int k0 = 0; k0 < g.k; k0 += Tile::kBK) {
-    // Moved to common/tile_loader.hpp, unchanged:
+    // Moved to common/tile_loader.hpp:
     loader.load_global(k0);               // equivalent to bank_conflict_free's a4 = ..., b4 = ...
     loader.store_shared(a_tile, b_tile);  // and to its stores of them
     __syncthreads();                      // the tiles are complete

@@ -1,8 +1,8 @@
 // Asynchronous copies into several stages. A k tile (BK steps along K of A and of B) goes from
 // global to shared memory without passing through registers, and several are on their way at a
 // time: while one is multiplied, others arrive, and the copies of one more are issued, a few in
-// each k step, so that they do not hold up the reads of fragments. That leaves registers for twice
-// the accumulators.
+// each k step, so that they do not hold up the reads of fragments. 128 accumulators per thread, as
+// warp_tiles' largest variant has, now without registers for tiles on their way.
 //
 //   stage   0         1         2         3         4           (kStages = 5)
 //           reading   arriving  arriving  arriving  filling     multiply k tile 0, start to copy 4

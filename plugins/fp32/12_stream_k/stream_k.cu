@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       copies.advance(k_tile + Tile::kStages < k_tiles);
     }
     kzoo::wait_group<0>();
-    __syncthreads();  // the stages are free
-    if (k_tiles == work.k_tiles) {
+    __syncthreads();                // the stages are free
+    if (k_tiles == work.k_tiles) {  // the whole tile, not a part
       common::store_tile_inside<kAligned>(g, coords, acc);
     } else {
       // Equivalent to sums.at(slot, v) = each float4 of acc.

@@ -5,7 +5,7 @@
 using pipelined::variant;
 
 KZOO_PLUGIN(
-    "pipelined", "stream_k with fragments read across the barrier, and sliced-K",
+    "pipelined", "stream_k with its barrier one k step earlier, and sliced-K",
     (kzoo::variant<variant<128, 256, 16, 5, 1, 1>>("128x256x16_s5",
                                                    "5 stages, large tiles, for large problems")),
     (kzoo::variant<variant<128, 64, 32, 4, 4, 1>>("128x64x32_s4_k4",

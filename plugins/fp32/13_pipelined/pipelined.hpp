@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     kzoo::wait_group<0>();
     __syncthreads();  // the stages are free
     if constexpr (Tile::kSlices > 1) reduce_slices<Tile>(stages, runtime_one, acc);
-    if (k_tiles == work.k_tiles) {
+    if (k_tiles == work.k_tiles) {  // the whole tile, not a part
       common::store_tile_inside<kAligned>(g, coords, acc, Tile::own_row(), Tile::kOwnRows);
     } else {
       sums.store(work.slot(block, at == work.begin(block)), runtime_one, acc);

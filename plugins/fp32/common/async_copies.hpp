@@ -25,6 +25,7 @@ template <class WarpTiling, int Stages, int BlocksPerSm = 1>
 struct staged : WarpTiling {
   using Layout = padded<WarpTiling>;
   static constexpr int kStages = Stages, kBlocksPerSm = BlocksPerSm;
+  // kBlockThreads, block_thread(), kOwnRows and own_row() are for pipelined's sliced-K alone.
   static constexpr int kBlockThreads = WarpTiling::kThreads;
   static dim3 block() { return dim3(WarpTiling::kThreadsX, WarpTiling::kThreadsY); }
   // The thread's number in its block, of kBlockThreads.

@@ -16,10 +16,10 @@ struct thread_coords {
   int row0 = static_cast<int>(blockIdx.y) * Tile::kBM;
   int col0 = static_cast<int>(blockIdx.x) * Tile::kBN;
 
-  // Row and column, in the block's tile, of accumulator (i, j). Row i is element i % 4 of the
-  // thread's float4 number i / 4. The float4s number 0 of all kThreadsY threads of a column are the
-  // first 4 * kThreadsY rows, their float4s number 1 the next, and so on; columns likewise
-  // (bank_conflict_free.cu has a picture).
+  // Row and column, in the block's tile, of accumulator (i, j). A thread has TM / 4 groups of four
+  // rows: the groups 0 of all threads of a column are the first 4 * kThreadsY rows, the groups 1
+  // the next, and so on. With 8 x 8 in 128 rows, ty 0 has rows 0 to 3 and 64 to 67, ty 1 rows 4 to
+  // 7 and 68 to 71. Columns likewise.
   __device__ int row(int i) const { return i / 4 * (4 * Tile::kThreadsY) + ty * 4 + i % 4; }
   __device__ int col(int j) const { return j / 4 * (4 * Tile::kThreadsX) + tx * 4 + j % 4; }
 };

@@ -2,11 +2,12 @@
 // Which block computes what: stream-K for the last wave of tiles, so that no SM idles at the end.
 //
 // Tiles of C go one to a block, in waves of as many as the device runs at a time. The last wave is
-// seldom full: 512 tiles on 132 SMs are three waves and 116 tiles, which take as long as 132. So
-// the tiles of the last wave are stream-K tiles: their k tiles (steps of BK along K), those of one
-// tile of C after those of the other, are cut into equal shares, one for each block that can run. A
-// share may begin or end in the middle of a tile of C; such partial sums go to the workspace, and a
-// second kernel adds them up. Where there is less than one wave, all tiles are stream-K tiles.
+// seldom full: 512 tiles on 132 SMs are three waves and 116 tiles, which take as long as 132. So,
+// where that saves more than the second kernel costs, the tiles of the last wave are stream-K
+// tiles: their k tiles (steps of BK along K), those of one tile of C after those of the other, are
+// cut into equal shares, one for each block that can run. A share may begin or end in the middle of
+// a tile of C; such partial sums go to the workspace, and a second kernel adds them up. Where there
+// is less than one wave, all tiles are stream-K tiles.
 //
 //   tile    0 | 1 | 2 |      3      |      4      |      3 blocks at a time: a wave of 3 tiles,
 //   block   0 | 1 | 2 |   3    |    4   |    5    |      then 2 stream-K tiles in 3 shares

@@ -26,16 +26,16 @@ struct warp_tiling : tiling<BM, BN, BK, TM, TN> {
 //   16 18 20 22 24 26 28 30                           4  6 20 22
 //   17 19 21 23 25 27 29 31                           5  7 21 23
 //                                                     8 10 24 26
-//   lane_row = bit 0 of the lane, then bit 4          9 11 25 27
+//   lane_row = bits 4 and 0 of the lane               9 11 25 27
 //   lane_col = bits 1 to 3                           12 14 28 30
 //                                                    13 15 29 31
 //
-//                                                    lane_row = bit 0, then bits 2 and 3
-//                                                    lane_col = bit 1, then bit 4
+//                                                    lane_row = bits 3, 2 and 0
+//                                                    lane_col = bits 4 and 1
 //
-// Eight neighbouring lanes, whose 16-byte reads are served together, are then 2 high and 4 wide, or
-// 4 high and 2 wide: they read two different float4s of one operand and four of the other, each of
-// them once.
+// Lanes that differ in bit 0 alone want the same float4 of B, those that differ in bit 1 the same
+// of A. Where all lanes of a load agree in such pairs, the hardware serves 16 lanes at a time
+// instead of 8: each read of fragments takes 2 wavefronts instead of 4 (docs/xray.md).
 template <class Tile>
 struct warp_thread_coords : thread_coords<Tile> {
   int lane = this->thread % 32, warp = this->thread / 32;
