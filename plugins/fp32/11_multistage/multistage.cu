@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
       common::outer_product(a[now], b[now], acc);
     }
     kzoo::commit_group();
-    copies.advance(k_tile + Tile::kStages < k_tiles);
+    copies.advance(k_tile + Tile::kStages < k_tiles);  // one to copy next?
   }
   kzoo::wait_group<0>();
   common::store_tile_inside<kAligned>(g, coords, acc);  // store_tile, also at the edges of C
