@@ -186,9 +186,9 @@ std::optional<cublasStatus_t> take(const blas_call& call) {
   const opened& zoo = current_zoo();
   if (zoo.handle == nullptr) return pass_on("no kernels to choose from");
   if (zoo.by_dispatch && call.batch > 1)
-    return pass_on("batches, for which dispatch has no fast kernel");
+    return pass_on("batches, for which dispatch is seldom faster");
   if (zoo.by_dispatch && !has_aligned_columns(call))
-    return pass_on("columns that do not start on 16 bytes, for which dispatch is seldom faster");
+    return pass_on("columns that are not of whole 16 bytes, for which dispatch is seldom faster");
   cudaStream_t stream = nullptr;
   const auto get_stream = real<decltype(&cublasGetStream_v2)>("cublasGetStream_v2");
   if (get_stream == nullptr || get_stream(call.handle, &stream) != CUBLAS_STATUS_SUCCESS)

@@ -4,6 +4,7 @@
 #include <kzoo/abi.h>
 
 #include <array>
+#include <cstdint>
 
 namespace dispatch {
 
@@ -85,6 +86,14 @@ inline constexpr architecture kHopper{.compute_capability = 90,
 inline const architecture* architecture_of(const kzoo_device& d) {
   return d.kind == KZOO_CPU || d.compute_capability == kHopper.compute_capability ? &kHopper
                                                                                   : nullptr;
+}
+
+// Where the products of a batch do not all start on 16 bytes, as if none did.
+inline kzoo_problem modelled(kzoo_problem p) {
+  const auto is_vector = [](std::int64_t stride) { return stride % 4 == 0; };
+  if (p.batch > 1 && !(is_vector(p.stride_a) && is_vector(p.stride_b) && is_vector(p.stride_c)))
+    p.alignment = sizeof(float);
+  return p;
 }
 
 // The simulator has no speed to model. There, what is chosen is what a GPU with 132 SMs would get,

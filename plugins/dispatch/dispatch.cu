@@ -14,14 +14,16 @@ class variant {
     return architecture_of(d) != nullptr ? nullptr : "it is built for sm_90a alone";
   }
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    return kernels::choose(p, modelled(d)) ? nullptr : "no kernel has a grid for so many tiles";
+    return kernels::choose(modelled(p), modelled(d)) ? nullptr
+                                                     : "no kernel has a grid for so many tiles";
   }
   static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    const kzoo_problem same = modelled(p);
     const kzoo_device of = modelled(d);
-    return kernels::workspace_bytes(p, of, kernels::choose(p, of).value());
+    return kernels::workspace_bytes(same, of, kernels::choose(same, of).value());
   }
   variant(const kzoo_problem& p, const kzoo_device& d)
-      : kernel_(p, modelled(d), kernels::choose(p, modelled(d)).value()) {}
+      : kernel_(modelled(p), modelled(d), kernels::choose(modelled(p), modelled(d)).value()) {}
 
   template <class Gemm>
   void run(const Gemm& g, const kzoo_arguments& args) const {

@@ -20,6 +20,10 @@ struct general {
   void run(const Gemm& g, const kzoo_arguments& args) const {
     grid::launch(every_type::smem_kernel<16, Gemm>, g, static_cast<kzoo::stream_t>(args.stream));
   }
+  template <class Batch>
+  void run_at_once(const Batch& all, const kzoo_arguments& args) const {
+    run(all, args);
+  }
 };
 
 // A kernel for row-major operands, after the copies of those that are transposed.
@@ -82,13 +86,12 @@ class tiled {
     const int m = g.m - beyond_.rows, n = g.n - beyond_.cols;
     kzoo_arguments beside = args;
     beside.workspace = static_cast<unsigned char*>(args.workspace) + copies_bytes_;
-    tiles_.run(part_of(g, 0, m, 0, n), args);
+    tiles_.run(part_of(g, 0, m, 0, n), args, true);
     if (bottom_) bottom_->run(part_of(g, m, beyond_.rows, 0, g.n), beside, true);
     if (right_) right_->run(part_of(g, 0, m, n, beyond_.cols), beside, true);
   }
-  // A batch in one launch: see choice::at_once.
-  void run(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
-    tiles_.run(all, args);
+  void run_at_once(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
+    tiles_.run_at_once(all, args);
   }
 
  private:
@@ -164,10 +167,12 @@ class chosen {
   }
   template <kzoo::layout kLayout>
   void run(const kzoo::gemm_batch<float, kLayout>& all, const kzoo_arguments& args) const {
-    const auto run_all = [&](const auto& kernel) {
-      if constexpr (requires { kernel.run(all, args); }) kernel.run(all, args);
+    const auto run_at_once = [&](const auto& kernel) {
+      constexpr bool kCan = requires { kernel.run_at_once(all, args); };
+      if constexpr (kCan) kernel.run_at_once(all, args);
+      return kCan;
     };
-    if (at_once_) return std::visit(run_all, kernel_);
+    if (at_once_ && std::visit(run_at_once, kernel_)) return;
     for (int product = 0; product < all.products(); ++product) run(all[product], args);
   }
 

@@ -111,10 +111,12 @@ class model {
           continue;
         const common::stream_k work = schedule(p, d_, tile, splits);
         if (splits == 0 && work.sk_blocks == 0) continue;  // stream-K would gain nothing
+        const double of_k_tile_us = k_tile_us<Tile>(efficiency);
+        const double each_us =
+            stores_us(p, tile) + (ragged ? overhang_us<Tile>(p, work, splits, of_k_tile_us) : 0);
         add({.which = kernel::tiles,
-             .us = tiles_us<Tile>(p, work, splits, k_tile_us<Tile>(efficiency)) +
-                   copies_us(copies) + edges_us + stores_us(p, tile) +
-                   (ragged ? overhang_us<Tile>(p, work, splits, k_tile_us<Tile>(efficiency)) : 0),
+             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us) + each_us + copies_us(copies) +
+                   edges_us,
              .tile = tile,
              .splits = splits,
              .packed = packed,
@@ -122,7 +124,7 @@ class model {
         if (products_ == 1 || splits != 1 || copies.any() || edges_us > 0) continue;
         if (products_ > kMostAtOnce) continue;  // gridDim.y cannot count them
         add({.which = kernel::tiles,
-             .us = tiles_us<Tile>(p, work, splits, k_tile_us<Tile>(efficiency), products_),
+             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us, products_) + products_ * each_us,
              .tile = tile,
              .at_once = true});
       }

@@ -141,7 +141,8 @@ int cell_timer::samples_for(const kind& k) const {
 // `warmed_up`: so many runs have gone before in this turn.
 void cell_timer::sample(kind& k, int round, int warmed_up, double warmup_seconds) {
   worker::sample_request how;
-  const double warms_ms = warmed_up > 0 ? kWarmMs : kWarmsItselfMs;
+  // The first run of all may take longer than those after it.
+  const double warms_ms = warmed_up > 0 && !k.samples.empty() ? kWarmMs : kWarmsItselfMs;
   const bool needs_more = k.last_ms < warms_ms || warmup_seconds > 0;
   how.warmup = needs_more ? std::max(how_.warmup - warmed_up, 0) : 0;
   how.warmup_seconds = warmup_seconds;

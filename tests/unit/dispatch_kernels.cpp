@@ -89,7 +89,80 @@ void run_candidates(int m, int n, int k, counts& ran, bool aligned = false) {
   }
 }
 
+// A batch, in one launch and one product after the other. `gap`: elements between products.
+template <kzoo::layout kLayout>
+int run_batch(int m, int n, int k, int gap) {
+  constexpr bool kA = kzoo::is_a_transposed(kLayout), kB = kzoo::is_b_transposed(kLayout);
+  constexpr int kProducts = 3;
+  kzoo_device d{};
+  d.kind = KZOO_CPU;
+  d = modelled(d);
+  kzoo_problem p{};
+  p.struct_size = sizeof p;
+  p.m = m, p.n = n, p.k = k, p.batch = kProducts;
+  p.lda = kA ? m : k, p.ldb = kB ? k : n, p.ldc = n;
+  p.stride_a = m * k + gap, p.stride_b = k * n + gap, p.stride_c = m * n + gap;
+  p.layout_a = kA ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  p.layout_b = kB ? KZOO_COLUMN_MAJOR : KZOO_ROW_MAJOR;
+  p.alpha = 2, p.beta = 3, p.alignment = 16;
+  p = modelled(p);
+  const std::vector<float> a = matrix(p.stride_a * kProducts), b = matrix(p.stride_b * kProducts);
+  const std::vector<float> before = matrix(p.stride_c * kProducts);
+  kzoo::gemm_batch<float, kLayout> all{
+      {m, n, k, p.lda, p.ldb, p.ldc, a.data(), b.data(), nullptr, 2, 3},
+      kProducts,
+      p.stride_a,
+      p.stride_b,
+      p.stride_c};
+  std::vector<float> expected = before;
+  for (int product = 0; product < kProducts; ++product) {
+    const auto g = all[product];
+    for (int row = 0; row < m; ++row) {
+      for (int col = 0; col < n; ++col) {
+        float sum = 0;
+        for (int i = 0; i < k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
+        float& c = expected[static_cast<std::size_t>(product * p.stride_c + row * p.ldc + col)];
+        c = 2 * sum + 3 * c;
+      }
+    }
+  }
+  int at_once = 0;
+  std::set<std::tuple<kernel, int, int, bool>> done;
+  const model candidates(p, d, kHopper, false);
+  for (const choice& c : candidates.candidates()) {
+    if (c.splits > 2 || !done.insert({c.which, c.tile, c.splits, c.at_once}).second) continue;
+    INFO(m << " x " << n << " x " << k << ", kernel " << static_cast<int>(c.which) << ", tile "
+           << c.tile << ", " << c.splits << " parts, at once " << c.at_once);
+    std::vector<float> workspace(chosen<false>::workspace_bytes(p, d, c) / sizeof(float) + 64);
+    std::vector<float> out = before;
+    void* start = workspace.data();
+    std::size_t space = workspace.size() * sizeof(float);
+    kzoo_arguments args{};
+    args.struct_size = sizeof args;
+    args.workspace = std::align(256, 1, start, space);
+    all.first.c = out.data();
+    chosen<false>(p, d, c).run(all, args);
+    CHECK(out == expected);
+    at_once += c.at_once;
+  }
+  return at_once;
+}
+
+template <class Kernel>
+concept takes_a_batch = requires(const Kernel& kernel, const kzoo::gemm_batch<float>& all,
+                                 const kzoo_arguments& args) {
+  kernel.run(all, args);
+};
+
 }  // namespace
+
+TEST_CASE("each candidate of the model computes a batch", "[dispatch]") {
+  CHECK(run_batch<kzoo::layout::nn>(36, 68, 32, 0) == kTiles + 1);  // and every_type's smem
+  CHECK(run_batch<kzoo::layout::nn>(33, 35, 34, 1) == kTiles + 1);
+  CHECK(run_batch<kzoo::layout::tn>(36, 36, 32, 0) == 1);
+  // The SDK would give it a whole batch, and its schedule may divide tiles.
+  STATIC_REQUIRE(!takes_a_batch<repacked::variant<std::tuple_element_t<0, tile_types>, true>>);
+}
 
 TEST_CASE("each candidate of the model computes the product", "[dispatch]") {
   counts ran;

@@ -23,17 +23,19 @@ class product {
   static std::size_t workspace_bytes(const packing& copies, const common::stream_k& work) {
     return copies.bytes() + split_k::product<Tile>::workspace_bytes(work);
   }
+  // `dependent`: the kernel may begin as the copies end, where all code is for sm_90.
   template <kzoo::layout kLayout>
-  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args) const {
+  void run(const kzoo::gemm<float, kLayout>& g, const kzoo_arguments& args,
+           bool dependent = false) const {
     const auto stream = static_cast<kzoo::stream_t>(args.stream);
     const kzoo::gemm<float> operands = packing_.pack(g, args.workspace, stream);
     kzoo::gemm<float> c = operands;
     c.n = g.n;
     product_.run(operands, c, work_, static_cast<unsigned char*>(args.workspace) + packing_.bytes(),
-                 stream, packing_.any());
+                 stream, dependent && packing_.any());
   }
-  // A batch in one launch, without copies and with whole tiles.
-  void run(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
+  // A batch in one launch, without copies and with a schedule that divides no tile.
+  void run_at_once(const kzoo::gemm_batch<float>& all, const kzoo_arguments& args) const {
     product_.run(all, all, work_, args.workspace, static_cast<kzoo::stream_t>(args.stream));
   }
 

@@ -126,8 +126,11 @@ inline void allow_dynamic_shared(const void* kernel, std::size_t bytes) {
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   cudaFuncAttributes f{};
-  cudaFuncGetAttributes(&f, kernel);
-  if (static_cast<std::size_t>(std::max(f.maxDynamicSharedSizeBytes, 0)) >= bytes) return;
+  if (cudaFuncGetAttributes(&f, kernel) != cudaSuccess) {
+    cudaGetLastError();  // what follows says what is wrong
+  } else if (static_cast<std::size_t>(std::max(f.maxDynamicSharedSizeBytes, 0)) >= bytes) {
+    return;
+  }
   const cudaError_t status = cudaFuncSetAttribute(
       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
   if (status == cudaSuccess) return;
