@@ -86,9 +86,9 @@ class a_copies {
   }
   __device__ __forceinline__ int k_of(int i) const { return i / kRowIterations * kAcross + k_; }
 
-  __device__ __forceinline__ void advance(bool on) {
+  __device__ __forceinline__ void advance(bool more) {
 #pragma unroll
-    for (int i = 0; i < kRowIterations; ++i) from_[i] += on ? Tile::kBK : 0;
+    for (int i = 0; i < kRowIterations; ++i) from_[i] += more ? Tile::kBK : 0;
   }
 
  private:
@@ -126,9 +126,9 @@ class b_copies {
   }
   __device__ __forceinline__ int k_of(int i) const { return i / kColIterations * kRows + k_; }
 
-  __device__ __forceinline__ void advance(bool on) {
+  __device__ __forceinline__ void advance(bool more) {
 #pragma unroll
-    for (int i = 0; i < kColIterations; ++i) from_[i] += on ? kRowIterations * row_step_ : 0;
+    for (int i = 0; i < kColIterations; ++i) from_[i] += more ? kRowIterations * row_step_ : 0;
   }
 
  private:
@@ -185,10 +185,10 @@ class async_copies {
     }
   }
 
-  // On to the next k tile. `on`: there is one; if not, the copies stay where they are.
-  __device__ __forceinline__ void advance(bool on) {
-    a_.advance(on);
-    b_.advance(on);
+  // On to the next k tile. `more`: there is one; if not, the copies stay where they are.
+  __device__ __forceinline__ void advance(bool more) {
+    a_.advance(more);
+    b_.advance(more);
     if constexpr (!kAligned) ++k_tile_;
   }
 
