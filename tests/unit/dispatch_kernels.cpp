@@ -23,6 +23,19 @@ std::vector<float> matrix(std::int64_t size) {
   return all;
 }
 
+// The m x k and k x n matrices of g, multiplied: c = alpha A B + beta c.
+template <class Gemm>
+void multiply(const Gemm& g, float* c) {
+  for (int row = 0; row < g.m; ++row) {
+    for (int col = 0; col < g.n; ++col) {
+      float sum = 0;
+      for (int i = 0; i < g.k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
+      float& out = c[row * g.ldc + col];
+      out = g.alpha * sum + g.beta * out;
+    }
+  }
+}
+
 struct counts {
   int tiles = 0, pipelined = 0, with_edges = 0, with_copies = 0, skinny = 0;
 };
@@ -47,14 +60,7 @@ void run_candidates(int m, int n, int k, counts& ran, bool aligned = false) {
 
   kzoo::gemm<float, kLayout> g{m, n, k, p.lda, p.ldb, p.ldc, a.data(), b.data(), nullptr, 2, 3};
   std::vector<float> expected = before;
-  for (int row = 0; row < m; ++row) {
-    for (int col = 0; col < n; ++col) {
-      float sum = 0;
-      for (int i = 0; i < k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
-      float& c = expected[static_cast<std::size_t>(row * p.ldc + col)];
-      c = 2 * sum + 3 * c;
-    }
-  }
+  multiply(g, expected.data());
 
   // One of each kind: undivided, two parts, stream-K.
   std::set<std::tuple<kernel, int, int, bool, int, int>> done;
@@ -115,17 +121,8 @@ int run_batch(int m, int n, int k, int gap) {
       p.stride_b,
       p.stride_c};
   std::vector<float> expected = before;
-  for (int product = 0; product < kProducts; ++product) {
-    const auto g = all[product];
-    for (int row = 0; row < m; ++row) {
-      for (int col = 0; col < n; ++col) {
-        float sum = 0;
-        for (int i = 0; i < k; ++i) sum += g.a_at(row, i) * g.b_at(i, col);
-        float& c = expected[static_cast<std::size_t>(product * p.stride_c + row * p.ldc + col)];
-        c = 2 * sum + 3 * c;
-      }
-    }
-  }
+  for (int product = 0; product < kProducts; ++product)
+    multiply(all[product], expected.data() + product * p.stride_c);
   int at_once = 0;
   std::set<std::tuple<kernel, int, int, bool>> done;
   const model candidates(p, d, kHopper, false);
