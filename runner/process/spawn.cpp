@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <string_view>
 #include <system_error>
 
 extern char** environ;
@@ -23,6 +24,13 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
+// Whether one of the settings is of the variable's name. A name must not be there twice: getenv()
+// finds the first, and a shell passes on the last.
+bool is_set(const std::vector<std::string>& settings, std::string_view variable) {
+  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  return std::ranges::any_of(settings, [&](const std::string& s) { return s.starts_with(name); });
+}
+
 }  // namespace
 
 pid_t spawn(const std::string& program, std::vector<std::string> argv,
@@ -30,7 +38,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
             const std::vector<std::string>& settings) {
   std::vector<std::string> variables = settings;
   for (char** variable = environ; *variable != nullptr; ++variable)
-    variables.emplace_back(*variable);
+    if (!is_set(settings, *variable)) variables.emplace_back(*variable);
 
   // First duplicated above all targets, so that no dup2 overwrites a descriptor still to be copied.
   constexpr int kAboveTargets = 16;

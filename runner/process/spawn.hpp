@@ -15,8 +15,9 @@ struct given_descriptor {
 };
 
 // Starts a program, looked up in PATH, as the leader of a new process group. Its stdin is
-// /dev/null; it inherits the given descriptors and no others, and `settings` ("NAME=value") precede
-// this environment. It is tracked from then on (descendants.hpp). Throws std::system_error.
+// /dev/null; it inherits the given descriptors and no others, and `settings` ("NAME=value") replace
+// variables of the same name. It is tracked from then on (descendants.hpp). Throws
+// std::system_error.
 pid_t spawn(const std::string& program, std::vector<std::string> argv,
             std::span<const given_descriptor> descriptors,
             const std::vector<std::string>& settings = {});
