@@ -97,6 +97,8 @@ struct random_call {
   }
 };
 
+constexpr double kSlower = 0.97;
+
 class bench {
  public:
   bench() {
@@ -139,19 +141,29 @@ class bench {
     return worst;
   }
 
-  // cuBLAS's time over that of libkzoo_blas; medians of samples that take turns, cold L2.
+  // cuBLAS's time over that of libkzoo_blas; medians of samples that take turns, cold L2. For
+  // calls of microseconds they are off by more than 3 %: one that looks slower is timed at length.
   double speedup(const random_call& c) {
-    constexpr int kSamples = 9;
-    std::array<std::vector<float>, 2> times;
-    for (int i = 0; i < kSamples; ++i) {
-      times[0].push_back(time(c, zoo_, of_zoo_));
-      times[1].push_back(time(c, cublasSgemmStridedBatched, of_blas_));
-    }
-    for (auto& t : times) std::nth_element(t.begin(), t.begin() + kSamples / 2, t.end());
-    return double(times[1][kSamples / 2]) / double(times[0][kSamples / 2]);
+    const double first = speedup(c, zoo_, 9);
+    return first < kSlower ? speedup(c, zoo_, 101) : first;
+  }
+  // The same with cuBLAS in both places: what such times are worth.
+  double without(const random_call& c) {
+    const double first = speedup(c, cublasSgemmStridedBatched, 9);
+    return first < kSlower ? speedup(c, cublasSgemmStridedBatched, 101) : first;
   }
 
  private:
+  double speedup(const random_call& c, batched_sgemm function, int samples) {
+    std::array<std::vector<float>, 2> times;
+    for (int i = 0; i < samples; ++i) {
+      times[0].push_back(time(c, function, of_zoo_));
+      times[1].push_back(time(c, cublasSgemmStridedBatched, of_blas_));
+    }
+    for (auto& t : times) std::nth_element(t.begin(), t.begin() + samples / 2, t.end());
+    return double(times[1][samples / 2]) / double(times[0][samples / 2]);
+  }
+
   float time(const random_call& c, batched_sgemm function, float* to) {
     check(cudaMemset(magnitude_, 0, kNumbers * sizeof(float)));  // larger than any L2
     check(cudaEventRecord(begin_));
@@ -178,7 +190,7 @@ TEST_CASE("1000 random calls of cuBLAS through libkzoo_blas", "[.gpu]") {
   bench both;
   std::mt19937 random(1);
   double worst = 0, slowest = INFINITY, log_sum = 0, fastest = 0;
-  int slower = 0;
+  int slower = 0, slower_alone = 0;
   std::string worst_call, slowest_call;
   constexpr int kCalls = 1000;
   for (int i = 0; i < kCalls; ++i) {
@@ -190,14 +202,15 @@ TEST_CASE("1000 random calls of cuBLAS through libkzoo_blas", "[.gpu]") {
     const double speedup = both.speedup(c);
     log_sum += std::log(speedup);
     fastest = std::max(fastest, speedup);
-    slower += speedup < 0.97 ? 1 : 0;
+    slower += speedup < kSlower ? 1 : 0;
+    slower_alone += both.without(c) < kSlower ? 1 : 0;
     if (speedup < slowest) slowest = speedup, slowest_call = c.name();
   }
   WARN(
       fmt::format("worst error {:.3f} of the bound: {}\nslowest {:.3f}x cuBLAS: {}\n"
-                  "geometric mean {:.3f}x, fastest {:.3f}x, {} of {} below 0.97x",
+                  "geometric mean {:.3f}x, fastest {:.3f}x, {} of {} below {}x, cuBLAS itself {}",
                   worst, worst_call, slowest, slowest_call, std::exp(log_sum / kCalls), fastest,
-                  slower, kCalls));
+                  slower, kCalls, kSlower, slower_alone));
 }
 
 TEST_CASE("an unmodified program with cuBLAS, with and without libkzoo_blas", "[.gpu]") {
