@@ -2,7 +2,7 @@
 #include "cli/commands.hpp"
 #include "client/profiled.hpp"
 #include "microbenchmarks/process_medians.hpp"
-#include "shards/messages.hpp"
+#include "ranks/messages.hpp"
 #include "worker/worker.hpp"
 #include "xray/analysis.hpp"
 
@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
   if (argc > 2 && argv[1] == kzoo::xray::kAnalysedCommand)
     return kzoo::xray::analysed_main(argv[2]);
   std::signal(SIGCHLD, SIG_DFL);  // if inherited as ignored, workers' exit statuses would be lost
-  if (argc > 1 && argv[1] == kzoo::shards::kShardCommand) return kzoo::cli::shard();
+  if (argc > 1 && argv[1] == kzoo::ranks::kRankCommand) return kzoo::cli::rank();
   const int code = kzoo::cli::command_line(argc, argv);
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     std::fputs("error: the output could not be written\n", stderr);

@@ -3,8 +3,14 @@
 namespace kzoo::checks {
 namespace {
 
+using reference::expected_result;
+
 // Of a result that checks compare in part, so that it takes less than a second.
 constexpr double kFewProducts = 4e9;
+
+expected_result whole(const problem& p, std::uint64_t key) {
+  return expected_result(p, expected_result::kMaxProducts, key);
+}
 
 double elements(const reference::expected_result& t) {
   return static_cast<double>(t.rows().size()) * static_cast<double>(t.of().n);
@@ -14,16 +20,22 @@ double elements(const reference::expected_result& t) {
 template <class T, class Compute>
 std::shared_ptr<const T> find(std::map<problem, std::shared_ptr<const T>>& in, const problem& p,
                               const Compute& compute) {
-  std::shared_ptr<const T>& known = in[p];
-  if (!known) known = std::make_shared<const T>(compute());
-  return known;
+  if (const auto known = in.find(p); known != in.end()) return known->second;
+  return in.emplace(p, std::make_shared<const T>(compute())).first->second;
 }
 
 }  // namespace
 
 std::shared_ptr<const reference::expected_result> expected_results::of(const problem& p) {
-  using reference::expected_result;
-  return find(known_, p, [&] { return expected_result(p, expected_result::kMaxProducts, key_); });
+  return find(known_, p, [&] {
+    auto begun = std::exchange(begun_, {});
+    return begun && begun->first == p ? begun->second.get() : whole(p, key_);
+  });
+}
+
+void expected_results::begin(const problem& p) {
+  if (expected_result::rows_of(p) < p.all_rows()) return;
+  begun_.emplace(p, std::async(std::launch::async, whole, p, key_));
 }
 
 std::shared_ptr<const reference::expected_result> expected_results::few_rows_of(const problem& p) {

@@ -5,15 +5,21 @@
 #include "reference/expected_result.hpp"
 
 #include <cstdint>
+#include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
+#include <utility>
 
 namespace kzoo::checks {
 
 class expected_results {
  public:
   std::shared_ptr<const reference::expected_result> of(const problem& p);
+  // Computes it in a thread of its own, if it can be computed whole. When of() is asked next, for
+  // this or another problem, the thread has ended.
+  void begin(const problem& p);
   // Of a problem that a check makes: fewer rows of it, so that it takes less than a second.
   std::shared_ptr<const reference::expected_result> few_rows_of(const problem& p);
   // Of a run on fresh numbers, in which this row is wrong, or -1: not kept.
@@ -27,6 +33,7 @@ class expected_results {
   // Which rows are computed of a result that is too large is random, so that no kernel can know it.
   std::uint64_t key_ = std::random_device{}() | std::uint64_t{std::random_device{}()} << 32;
   std::map<problem, std::shared_ptr<const reference::expected_result>> known_, few_rows_;
+  std::optional<std::pair<problem, std::future<reference::expected_result>>> begun_;
 };
 
 }  // namespace kzoo::checks

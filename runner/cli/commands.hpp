@@ -188,8 +188,8 @@ struct devices_options {
 };
 
 int run(const run_options& options);
-// The hidden subcommand: the process of one shard, see shards/dispatch.hpp.
-int shard();
+// The hidden subcommand: the process of one rank, see ranks/dispatch.hpp.
+int rank();
 int rerun(const rerun_options& given);
 int tune(const tune_options& options);
 // The run that tunes.

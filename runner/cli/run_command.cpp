@@ -7,6 +7,7 @@
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
 #include "os/printable.hpp"
+#include "ranks/dispatch.hpp"
 #include "report/terminal.hpp"
 #include "results/best.hpp"
 #include "run/device_memory.hpp"
@@ -15,7 +16,6 @@
 #include "run/observers.hpp"
 #include "run/plan.hpp"
 #include "run/resume.hpp"
-#include "shards/dispatch.hpp"
 #include "storage/read.hpp"
 
 #include "input/diagnostics.hpp"
@@ -129,7 +129,7 @@ int run_and_report(run::plan& plan, document head, std::optional<storage::journa
   watching.push_back(shown.get());
   run::observers watch(std::move(watching));
   interrupt::catch_signals();
-  const document d = plan.devices.size() > 1 ? shards::dispatch(plan, std::move(head), watch)
+  const document d = plan.devices.size() > 1 ? ranks::dispatch(plan, std::move(head), watch)
                                              : run::execute(plan, std::move(head), watch);
   return report_end(d, journal ? &*journal : nullptr, recorder ? recorder->failure() : "", files,
                     terminal);

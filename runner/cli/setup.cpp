@@ -7,7 +7,7 @@
 #include "experiment/find_file.hpp"
 #include "experiment/load.hpp"
 #include "os/output.hpp"
-#include "shards/shard.hpp"
+#include "ranks/rank.hpp"
 
 #include "client/plugin_client.hpp"
 #include "input/diagnostics.hpp"
@@ -133,9 +133,15 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   if (e.timing.enabled && e.timing.require_locked_clocks)
     std::ranges::for_each(all, require_locked_clocks);
   const bool is_timed = e.timing.enabled;
-  // On several devices the kernels run in workers of the shards.
+  // On several devices the kernels run in workers of the ranks.
   const auto use = all.size() > 1 ? run::clients_use::describe : run::clients_use::run;
+  // A GPU takes seconds to open, as what the first problem's results are compared with takes the
+  // CPU.
+  auto expected = std::make_unique<checks::expected_results>();
+  if (use == run::clients_use::run && all.front().abi.kind == KZOO_CUDA)
+    expected->begin(e.problems.front());
   run::plan plan = plan_on(std::move(e), all.front(), options, use);
+  plan.expected_results = std::move(expected);
   // A simulation's time says nothing, so that only the verdicts are left.
   if (plan.experiment.overridden.tune && std::ranges::all_of(plan.plugins, is_simulated))
     plan.experiment.timing.enabled = false;
@@ -161,8 +167,8 @@ run::plan plan_of_cells(results::experiment e, results::device device,
   return plan;
 }
 
-int shard() {
-  return shards::shard_main([](const results::document& head, const std::string& device) {
+int rank() {
+  return ranks::rank_main([](const results::document& head, const std::string& device) {
     const results::experiment& planned = head.experiment;
     common_options options;
     options.plugin_folders = head.invoked.plugin_folders;

@@ -1,5 +1,5 @@
 #pragma once
-// A process of this same executable, started with a hidden first argument: a worker, or a shard of
+// A process of this same executable, started with a hidden first argument: a worker, or a rank of
 // a run.
 
 #include "os/folders.hpp"

@@ -24,10 +24,11 @@ struct run_state {
   // Findings of the checks that run once for each kernel, element type and layout.
   using checked = std::tuple<std::string, element_types, layout>;
   std::map<checked, std::vector<results::finding>> findings;
-  checks::expected_results expected_results;
+  checks::expected_results& expected_results;
   access_search accesses;
 
-  explicit run_state(const plan& p) : accesses(p.find_access_analysis, expected_results) {}
+  explicit run_state(const plan& p)
+      : expected_results(*p.expected_results), accesses(p.find_access_analysis, expected_results) {}
 };
 
 class judging {

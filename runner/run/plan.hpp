@@ -1,6 +1,7 @@
 #pragma once
 // The plan of a run: the experiment's selectors, resolved against the plugins that were found.
 
+#include "checks/expected_results.hpp"
 #include "client/plugin_client.hpp"
 #include "devices/devices.hpp"
 #include "results/document.hpp"
@@ -46,6 +47,8 @@ struct plan {
   std::optional<roofline::peaks> peaks;              // of the device, if they were measured
   std::vector<results::device> devices;              // all that it runs on; of one model
   run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
+  std::unique_ptr<checks::expected_results> expected_results =
+      std::make_unique<checks::expected_results>();
   bool trusts_baseline = false;  // it is judged in each run, without the checks of a higher tier
 
   std::size_t variants() const;  // of all plugins

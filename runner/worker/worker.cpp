@@ -41,10 +41,10 @@ std::uint64_t worker_memory_limit() {
   // Of the memory that is free now. Device memory does not count, nor address space that CUDA
   // reserves without using it.
   constexpr double kShare = 0.8;
-  const char* shards = std::getenv(kShardsVariable);
+  const char* ranks = std::getenv(kRanksVariable);
   static const auto bytes =
       static_cast<std::uint64_t>(kShare * double(devices::free_memory(devices::find("cpu"))) /
-                                 (shards == nullptr ? 1 : std::max(1, std::atoi(shards))));
+                                 (ranks == nullptr ? 1 : std::max(1, std::atoi(ranks))));
   return bytes;
 }
 

@@ -8,8 +8,8 @@ namespace kzoo::worker {
 
 inline constexpr std::string_view kWorkerCommand = "__worker";
 
-// An environment variable: the number of shards among which host memory for workers is divided.
-inline constexpr const char* kShardsVariable = "KZOO_SHARDS";
+// An environment variable: the number of ranks among which host memory for workers is divided.
+inline constexpr const char* kRanksVariable = "KZOO_RANKS";
 
 // How many bytes of host memory this worker may allocate.
 std::uint64_t worker_memory_limit();

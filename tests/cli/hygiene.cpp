@@ -168,7 +168,7 @@ TEST_CASE("Ctrl-C ends a validation and its worker", "[cli][hostile]") {
 }
 
 TEST_CASE("shared mappings count as memory of a worker", "[cli][hostile]") {
-  const environment part("KZOO_SHARDS", "64");  // the test must not fill the machine's memory
+  const environment part("KZOO_RANKS", "64");  // the test must not fill the machine's memory
   const auto ran =
       run_hostile("quick --device cpu --sizes 8 --plugins process:shares_memory,naive:8x8");
   INFO(ran.out << ran.err);

@@ -49,7 +49,7 @@ std::vector<int> sizes_in(const fs::path& journal) {
   return sizes;
 }
 
-// Waits until each shard has stored its first cell and hangs in the second.
+// Waits until each rank has stored its first cell and hangs in the second.
 void wait_for_both(const fs::path& journal, std::size_t lines) {
   REQUIRE(eventually([&] { return fs::exists(journal) && lines_of(journal).size() == lines; }));
 }
@@ -107,7 +107,7 @@ TEST_CASE("problems are dispatched largest first and reported in the experiment'
   CHECK(again.json().at("devices").size() == 2);
 }
 
-TEST_CASE("if a shard dies, only its current problem is lost", "[cli][hostile]") {
+TEST_CASE("if a rank dies, only its current problem is lost", "[cli][hostile]") {
   const scratch_folder folder;
   const all_devices two("cpu,cpu");
   folder.write("e.toml", hanging(4));
@@ -115,13 +115,13 @@ TEST_CASE("if a shard dies, only its current problem is lost", "[cli][hostile]")
   background_run run({"e.toml", "--plugin-dir", hostile_folder(), "--journal", "j.jsonl"},
                      folder.path());
   wait_for_both(journal, 3);
-  const std::vector<int> shards = children_of(run.pid());
-  REQUIRE(shards.size() == 2);
-  CHECK((processors_of(shards[0]) != processors_of(shards[1]) ||
+  const std::vector<int> ranks = children_of(run.pid());
+  REQUIRE(ranks.size() == 2);
+  CHECK((processors_of(ranks[0]) != processors_of(ranks[1]) ||
          std::thread::hardware_concurrency() < 2));
-  const std::vector<int> workers = descendants_of(shards[0]);
+  const std::vector<int> workers = descendants_of(ranks[0]);
   CHECK(workers.size() == 3);
-  kill(shards[0], SIGKILL);
+  kill(ranks[0], SIGKILL);
   CHECK(eventually([&] { return std::ranges::all_of(workers, has_ended); }));
   const auto ended = run.wait();
   INFO(ended.out << ended.err);
@@ -145,7 +145,7 @@ TEST_CASE("if a shard dies, only its current problem is lost", "[cli][hostile]")
   CHECK(runner("report --json j.jsonl", in(folder)).out == resumed.out);
 }
 
-TEST_CASE("a shard that is stopped is lost, not waited for", "[cli][hostile]") {
+TEST_CASE("a rank that is stopped is lost, not waited for", "[cli][hostile]") {
   const scratch_folder folder;
   const all_devices two("cpu,cpu");
   folder.write("e.toml", hanging(4));
@@ -162,7 +162,7 @@ TEST_CASE("a shard that is stopped is lost, not waited for", "[cli][hostile]") {
   CHECK(std::ranges::all_of(started, has_ended));
 }
 
-TEST_CASE("an interrupted run ends its shards, and can be resumed on all devices",
+TEST_CASE("an interrupted run ends its ranks, and can be resumed on all devices",
           "[cli][hostile]") {
   const scratch_folder folder;
   const all_devices two("cpu,cpu");
@@ -192,7 +192,7 @@ TEST_CASE("an interrupted run ends its shards, and can be resumed on all devices
   CHECK_THAT(notes, ContainsSubstring("24x24x24 f32, 32x32x32 f32, results from before"));
 }
 
-TEST_CASE("no shard outlives a killed run", "[cli][hostile]") {
+TEST_CASE("no rank outlives a killed run", "[cli][hostile]") {
   const scratch_folder folder;
   const all_devices two("cpu,cpu");
   folder.write("e.toml", hanging(60));

@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 27> kFolders{
     "client",           // a worker process, as the supervisor uses it
     "checks",           // what is asked of a kernel
     "run",              // an experiment from plan to results
-    "shards",           // the same on several GPUs
+    "ranks",            // the same on several GPUs
     "compare",          // results against results
     "cluster",          // the same on several machines, by Slurm
     "profile",          // cells under Nsight Compute
@@ -131,7 +131,7 @@ TEST_CASE("style: few files of the runner include the JSON library") {
     if (file.extension() == ".cpp") files.push_back(file.string());
     if (file.extension() == ".hpp") {
       const std::string folder = first_folder(file);
-      CHECK((folder == "storage" || folder == "worker" || folder == "shards"));
+      CHECK((folder == "storage" || folder == "worker" || folder == "ranks"));
     }
   }
   std::ostringstream list;

@@ -1,10 +1,10 @@
-#include "shards/dispatch.hpp"
+#include "ranks/dispatch.hpp"
 
 #include "os/interrupt.hpp"
 #include "os/posix.hpp"
 #include "os/text.hpp"
 #include "process/child.hpp"
-#include "shards/messages.hpp"
+#include "ranks/messages.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 
@@ -25,16 +25,16 @@
 #include <utility>
 #include <vector>
 
-namespace kzoo::shards {
+namespace kzoo::ranks {
 namespace {
 
 using nlohmann::json;
 using results::document;
 
-struct shard {
+struct rank {
   std::string device;
   process::output_log log{};
-  process::child process{{std::string(kShardCommand)}, log};
+  process::child process{{std::string(kRankCommand)}, log};
   std::optional<std::size_t> problem{};  // that it is running
 };
 
@@ -68,23 +68,23 @@ class dispatching {
 
   document run() {
     try {
-      start_shards();
+      start_ranks();
       report_finished();
-      while (!waiting_.empty() || std::ranges::any_of(shards_, &is_busy)) {
-        if (shards_.empty()) break;
+      while (!waiting_.empty() || std::ranges::any_of(ranks_, &is_busy)) {
+        if (ranks_.empty()) break;
         handle_messages();
       }
     } catch (const interrupt::interrupted&) {
       // Finished cells are kept.
     }
-    shards_.clear();
+    ranks_.clear();
     for (; reported_ < problems_.size(); ++reported_)
       if (!cells_[reported_].empty()) report(reported_);
     return std::move(document_);
   }
 
  private:
-  static bool is_busy(const std::unique_ptr<shard>& s) { return s->problem.has_value(); }
+  static bool is_busy(const std::unique_ptr<rank>& r) { return r->problem.has_value(); }
 
   // A cell that the interrupted run has finished.
   void take_over(results::cell c) {
@@ -92,73 +92,72 @@ class dispatching {
     cells_[c.problem].push_back(std::move(c));
   }
 
-  void start_shards() {
+  void start_ranks() {
     const json head_json = storage::head_json(document_);
     const std::size_t count = std::min(plan_.devices.size(), waiting_.size());
     for (std::size_t i = 0; i < count; ++i) {
-      shards_.push_back(std::unique_ptr<shard>(new shard{plan_.devices[i].id}));
-      shards_.back()->process.control().send(
-          {{"op", "task"},
-           {"document", head_json},
-           {"device", shards_.back()->device},
-           {"index", i},
-           {"parts", count},
-           {"show_errors", plan_.experiment.verify.show_errors}});
+      ranks_.push_back(std::unique_ptr<rank>(new rank{plan_.devices[i].id}));
+      ranks_.back()->process.control().send({{"op", "task"},
+                                             {"document", head_json},
+                                             {"device", ranks_.back()->device},
+                                             {"index", i},
+                                             {"parts", count},
+                                             {"show_errors", plan_.experiment.verify.show_errors}});
     }
   }
 
-  // Handles the messages that have arrived from any shard, after a wait for the first. Throws when
+  // Handles the messages that have arrived from any rank, after a wait for the first. Throws when
   // a signal arrives.
   void handle_messages() {
     std::vector<pollfd> watched;
-    for (const auto& s : shards_) watched.push_back({s->process.control().fd(), POLLIN, 0});
+    for (const auto& r : ranks_) watched.push_back({r->process.control().fd(), POLLIN, 0});
     watched.push_back({interrupt::fd(), POLLIN, 0});
-    constexpr int kWatchMs = 1000;  // a shard that is stopped sends nothing
+    constexpr int kWatchMs = 1000;  // a rank that is stopped sends nothing
     if (poll(watched.data(), watched.size(), kWatchMs) < 0) {
       if (errno != EINTR) throw_errno("poll");
       return;
     }
-    for (std::size_t i = shards_.size(); i-- > 0;) {
-      const bool ended = watched[i].revents != 0 && !receive(*shards_[i]);
-      if (ended || shards_[i]->process.is_stopped()) drop_device(i);
+    for (std::size_t i = ranks_.size(); i-- > 0;) {
+      const bool ended = watched[i].revents != 0 && !receive(*ranks_[i]);
+      if (ended || ranks_[i]->process.is_stopped()) drop_device(i);
     }
     interrupt::check();
   }
 
-  // Handles the messages that have arrived. Returns false if the shard has ended.
-  bool receive(shard& s) {
-    process::channel& control = s.process.control();
+  // Handles the messages that have arrived. Returns false if the rank has ended.
+  bool receive(rank& r) {
+    process::channel& control = r.process.control();
     do {
       bool closed = false;
       const auto message = control.receive(closed);
       if (closed) return false;
-      if (message) handle(s, *message);
+      if (message) handle(r, *message);
     } while (control.has_message());
     return true;
   }
 
-  void handle(shard& s, const json& message) {
+  void handle(rank& r, const json& message) {
     const auto op = message.at("op").get<std::string>();
     if (op == "next") {
-      if (s.problem) finish(*std::exchange(s.problem, {}));
-      return assign_problem(s);
+      if (r.problem) finish(*std::exchange(r.problem, {}));
+      return assign_problem(r);
     }
-    const problem& at = problems_[s.problem.value()];
-    if (op == "cell") return add(*s.problem, message.at("line"));
+    const problem& at = problems_[r.problem.value()];
+    if (op == "cell") return add(*r.problem, message.at("line"));
     const auto kernel = message.at("kernel").get<std::string>();
     if (op == "times") return watch_.times(at, kernel, message.at("round").get<int>());
     watch_.starts(at, kernel);
   }
 
-  void assign_problem(shard& s) {
+  void assign_problem(rank& r) {
     if (waiting_.empty()) return;
-    s.problem = waiting_.back();
+    r.problem = waiting_.back();
     waiting_.pop_back();
-    process::channel& to = s.process.control();
-    const std::span<const results::cell> known = cells_[*s.problem];
+    process::channel& to = r.process.control();
+    const std::span<const results::cell> known = cells_[*r.problem];
     for (std::size_t count = 1; count <= known.size(); ++count)
       to.send({{"op", "known"}, {"line", storage::journal_line(document_, known.first(count))}});
-    to.send({{"op", "problem"}, {"index", *s.problem}});
+    to.send({{"op", "problem"}, {"index", *r.problem}});
   }
 
   void add(std::size_t problem, const json& line) {
@@ -185,19 +184,19 @@ class dispatching {
   }
 
   void drop_device(std::size_t index) {
-    shard& s = *shards_[index];
+    rank& r = *ranks_[index];
     // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
-    const bool stopped = s.process.is_stopped();
-    if (!stopped) s.process.wait_for_end(kMomentSeconds);
-    const std::optional<int> status = s.process.end();
+    const bool stopped = r.process.is_stopped();
+    if (!stopped) r.process.wait_for_end(kMomentSeconds);
+    const std::optional<int> status = r.process.end();
     std::string why =
-        fmt::format("{} is lost: its process {}{}", s.device,
-                    stopped ? "was stopped by a signal" : how_it_ended(status), s.log.last_line());
-    if (s.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*s.problem]));
-    const auto problem = s.problem;
-    shards_.erase(shards_.begin() + static_cast<std::ptrdiff_t>(index));
-    if (shards_.empty() && !waiting_.empty())
+        fmt::format("{} is lost: its process {}{}", r.device,
+                    stopped ? "was stopped by a signal" : how_it_ended(status), r.log.last_line());
+    if (r.problem) why += fmt::format("; {} is not finished", problem_name(problems_[*r.problem]));
+    const auto problem = r.problem;
+    ranks_.erase(ranks_.begin() + static_cast<std::ptrdiff_t>(index));
+    if (ranks_.empty() && !waiting_.empty())
       why += "; no device is left for " + counted(waiting_.size(), "more problem");
     watch_.loses_device(why);
     if (problem) finish(*problem);
@@ -213,7 +212,7 @@ class dispatching {
   std::vector<bool> done_;                         // by problem: finished, or lost with its device
   std::vector<std::size_t> waiting_;               // problems without a device, the largest last
   std::size_t reported_ = 0;                       // problems reported to the observer
-  std::vector<std::unique_ptr<shard>> shards_;
+  std::vector<std::unique_ptr<rank>> ranks_;
 };
 
 }  // namespace
@@ -222,4 +221,4 @@ document dispatch(run::plan& p, document head, run::observer& watch) {
   return dispatching(p, std::move(head), watch).run();
 }
 
-}  // namespace kzoo::shards
+}  // namespace kzoo::ranks

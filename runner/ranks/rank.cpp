@@ -1,9 +1,9 @@
-#include "shards/shard.hpp"
+#include "ranks/rank.hpp"
 
 #include "process/channel.hpp"
 #include "process/child.hpp"
+#include "ranks/messages.hpp"
 #include "run/execution.hpp"
-#include "shards/messages.hpp"
 #include "storage/journal.hpp"
 #include "storage/results_json.hpp"
 #include "worker/worker.hpp"
@@ -20,7 +20,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace kzoo::shards {
+namespace kzoo::ranks {
 namespace {
 
 using nlohmann::json;
@@ -33,17 +33,17 @@ std::optional<json> next_message(process::channel& from) {
   return std::nullopt;
 }
 
-// Pins this process and its workers to the `index`-th of `shards` equal sets of CPUs: judging uses
-// all CPUs it may, and must not disturb other shards that are timing kernels.
-void pin_to_share(std::size_t index, std::size_t shards) {
+// Pins this process and its workers to the `index`-th of `ranks` equal sets of CPUs: judging uses
+// all CPUs it may, and must not disturb other ranks that are timing kernels.
+void pin_to_share(std::size_t index, std::size_t ranks) {
   cpu_set_t all, mine;
   if (sched_getaffinity(0, sizeof all, &all) != 0) return;
   const auto count = static_cast<std::size_t>(CPU_COUNT(&all));
-  if (count < shards) return;
+  if (count < ranks) return;
   CPU_ZERO(&mine);
   for (std::size_t cpu = 0, seen = 0; seen < count; ++cpu) {
     if (!CPU_ISSET(cpu, &all)) continue;
-    if (seen++ * shards / count == index) CPU_SET(cpu, &mine);
+    if (seen++ * ranks / count == index) CPU_SET(cpu, &mine);
   }
   sched_setaffinity(0, sizeof mine, &mine);
 }
@@ -83,13 +83,13 @@ std::optional<std::size_t> ask(process::channel& control, run::resumed_cells& kn
   return std::nullopt;
 }
 
-void run_shard(process::channel& control, const plan_factory& make_plan) {
+void run_rank(process::channel& control, const plan_factory& make_plan) {
   const auto task = next_message(control);
   if (!task) return;
-  const auto shards = task->at("parts").get<std::size_t>();
-  setenv(worker::kShardsVariable, std::to_string(shards).c_str(), 1);
-  pin_to_share(task->at("index").get<std::size_t>(), shards);
-  document head = storage::read_head(task->at("document"), "the task of a shard");
+  const auto ranks = task->at("parts").get<std::size_t>();
+  setenv(worker::kRanksVariable, std::to_string(ranks).c_str(), 1);
+  pin_to_share(task->at("index").get<std::size_t>(), ranks);
+  document head = storage::read_head(task->at("document"), "the task of a rank");
   run::plan plan = make_plan(head, task->at("device").get<std::string>());
   if (plan.cells() != head.planned) {
     throw std::runtime_error(
@@ -104,15 +104,15 @@ void run_shard(process::channel& control, const plan_factory& make_plan) {
 
 }  // namespace
 
-int shard_main(const plan_factory& make_plan) try {
+int rank_main(const plan_factory& make_plan) try {
   process::follow_parent();
   fcntl(process::kControlFd, F_SETFD, FD_CLOEXEC);
   process::channel control(process::kControlFd);
-  run_shard(control, make_plan);
+  run_rank(control, make_plan);
   return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "error: {}\n", e.what());
   return 1;
 }
 
-}  // namespace kzoo::shards
+}  // namespace kzoo::ranks

@@ -1,5 +1,5 @@
 #pragma once
-// The process of one shard: the other end of shards/dispatch.hpp.
+// The process of one rank: the other end of ranks/dispatch.hpp.
 
 #include "results/document.hpp"
 #include "run/plan.hpp"
@@ -7,13 +7,13 @@
 #include <functional>
 #include <string>
 
-namespace kzoo::shards {
+namespace kzoo::ranks {
 
 // Plans the experiment in `head` for one device.
 using plan_factory =
     std::function<run::plan(const results::document& head, const std::string& device)>;
 
 // Runs the problems that it receives until there are no more. Returns the exit code of the process.
-int shard_main(const plan_factory& make_plan);
+int rank_main(const plan_factory& make_plan);
 
-}  // namespace kzoo::shards
+}  // namespace kzoo::ranks
