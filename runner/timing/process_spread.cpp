@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace kzoo::timing {
 namespace {
@@ -29,7 +30,7 @@ double unlikelihood(const std::vector<process_median>& medians, const process_sp
 
 // 0, then values from `least` to `most` in equal steps of their logarithm.
 std::vector<double> logarithmic(double least, double most) {
-  constexpr int kSteps = 60;
+  constexpr int kSteps = 100;
   std::vector<double> values{0};
   for (int i = 0; i <= kSteps; ++i)
     values.push_back(least * std::pow(most / least, i / double(kSteps)));
@@ -43,26 +44,26 @@ double deviation(const process_spread& s, double median_ms) {
 }
 
 process_spread fit(const std::vector<std::vector<process_median>>& kernels) {
-  process_spread best;
+  std::vector<std::pair<process_spread, double>> tried;
   double least = std::numeric_limits<double>::infinity();
   for (const double ms : logarithmic(1e-6, 1)) {
     for (const double share : logarithmic(1e-5, 0.3)) {
       double total = 0;
       for (const auto& medians : kernels) total += unlikelihood(medians, {ms, share});
-      if (total < least) {
-        least = total;
-        best = {ms, share};
-      }
+      tried.push_back({{ms, share}, total});
+      least = std::min(least, total);
     }
   }
-  // The upper end of the estimate's own 90 % interval: half of all estimates are too small.
-  std::size_t differences = 0;
-  for (const auto& medians : kernels) differences += std::max<std::size_t>(1, medians.size()) - 1;
-  if (differences == 0) return best;
   // Successive differences tell two thirds of what as many values would (von Neumann et al. 1941).
-  const double known = 2.0 / 3 * static_cast<double>(differences);
-  const double wider = std::sqrt(known / quantile(boost::math::chi_squared(known), 0.05));
-  return {wider * best.ms, wider * best.share};
+  constexpr double kKnown = 2.0 / 3;
+  const double within = quantile(boost::math::chi_squared(1), 0.9) / kKnown;
+  process_spread most;
+  for (const auto& [s, total] : tried) {
+    if (total - least > within) continue;
+    most.ms = std::max(most.ms, s.ms);
+    most.share = std::max(most.share, s.share);
+  }
+  return most;
 }
 
 ratio widened(const ratio& r, const summary& a, const summary& b, const process_spread& s) {

@@ -22,8 +22,9 @@ struct process_median {
   double ms = 0, standard_error = 0;
 };
 
-// From medians by kernel, then by process in the order in which they ran: the spread under which
-// they are most likely, widened to the upper end of its 90 % interval.
+// From medians by kernel, then by process in the order in which they ran, of at least two
+// processes: the upper ends of the 90 % intervals of `ms` and of `share`, by their likelihood
+// (Wilks 1938).
 process_spread fit(const std::vector<std::vector<process_median>>& kernels);
 
 // The same ratio of two medians, measured in two processes, with the spread in its interval.

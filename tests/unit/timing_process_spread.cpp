@@ -42,10 +42,31 @@ TEST_CASE("the spread between processes is found again, beside the scatter of ro
     const process_spread found = fit(made_up(s, 200, 0, 7));
     for (const double ms : {0.01, 0.1, 1.0}) {
       INFO(ms);
-      CHECK(deviation(found, ms) == Approx(deviation(s, ms)).epsilon(0.25));
+      CHECK(deviation(found, ms) > 0.95 * deviation(s, ms));
+      CHECK(deviation(found, ms) < 1.4 * deviation(s, ms));
     }
   }
   CHECK(deviation(fit(made_up({0, 0}, 200, 0, 8)), 0.1) < 1e-5);
+}
+
+// Half of all best guesses are too small, and where a few processes show no share, there may be
+// one.
+TEST_CASE("few processes seldom make a spread look smaller than it is", "[timing]") {
+  constexpr int kTrials = 40;
+  for (const process_spread& s : {process_spread{1e-4, 2e-4}, process_spread{1e-5, 1e-4}}) {
+    for (const double ms : {0.01, 0.1, 2.7}) {
+      int too_small = 0, far_too_large = 0;
+      for (unsigned trial = 0; trial < kTrials; ++trial) {
+        const double found = deviation(fit(made_up(s, 10, 0, 100 + trial)), ms);
+        too_small += found < deviation(s, ms) ? 1 : 0;
+        far_too_large += found > 4 * deviation(s, ms) ? 1 : 0;
+      }
+      INFO(s.ms << " ms and " << s.share << ", at " << ms << " ms: " << too_small << ", "
+                << far_too_large);
+      CHECK(too_small <= kTrials / 5);
+      CHECK(far_too_large <= kTrials / 10);
+    }
+  }
 }
 
 TEST_CASE("a slow drift is not taken for a spread between processes", "[timing]") {
