@@ -135,8 +135,7 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   const bool is_timed = e.timing.enabled;
   // On several devices the kernels run in workers of the ranks.
   const auto use = all.size() > 1 ? run::clients_use::describe : run::clients_use::run;
-  // A GPU takes seconds to open, as what the first problem's results are compared with takes the
-  // CPU.
+  // While the GPU opens, which takes seconds, the CPU computes what comes first.
   auto expected = std::make_unique<checks::expected_results>();
   if (use == run::clients_use::run && all.front().abi.kind == KZOO_CUDA)
     expected->begin(e.problems.front());

@@ -47,6 +47,7 @@ struct plan {
   std::optional<roofline::peaks> peaks;              // of the device, if they were measured
   std::vector<results::device> devices;              // all that it runs on; of one model
   run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
+  // What results are compared with; that of the first problem may be begun already.
   std::unique_ptr<checks::expected_results> expected_results =
       std::make_unique<checks::expected_results>();
   bool trusts_baseline = false;  // it is judged in each run, without the checks of a higher tier
