@@ -38,7 +38,10 @@ kzoo_problem extents_of(std::int64_t m, std::int64_t n) {
           .operand_count = 0,
           .stage_count = 0,
           .operands = {},
-          .epilogue = {}};
+          .epilogue = {},
+          .scale_block_a = {},
+          .scale_block_b = {},
+          .groups = 0};
 }
 
 constexpr kzoo_device kCpu{sizeof(kzoo_device), KZOO_CPU, 0, 0, 0, 0, 1, 0};

@@ -31,7 +31,7 @@ extern "C" {
 #endif
 
 #define KZOO_ABI_MAJOR 1
-#define KZOO_ABI_MINOR 1
+#define KZOO_ABI_MINOR 2
 
 /* The outcome of a call. Fixed width, so that the size of an enum never matters. */
 typedef uint32_t kzoo_status;
@@ -115,6 +115,15 @@ typedef struct kzoo_stage {
 } kzoo_stage;
 #define KZOO_MOST_STAGES 8
 
+/* A scale is common to a block of `extent` rows of A, or columns of B, and of `depth` steps of K;
+ * 0 and 0: there are no scales. Where the extent is 1, the scales of neighbouring rows (columns) are
+ * neighbours in memory: the scale for row (column) i at step k is element (k / depth, i) of its
+ * operand, and else element (i / extent, k / depth). The rows of the operand start at multiples of
+ * 16 bytes. */
+typedef struct kzoo_scale_block {
+  uint32_t extent, depth;
+} kzoo_scale_block;
+
 /* C = alpha * A * B + beta * C, A is m x k, B is k x n, C is m x n, whatever their layouts: the
  * layout says where an element is, not which element it is. With beta = 0, C is not read. Leading
  * dimensions count elements: where the matrix is row-major, lda >= k, ldb >= n and ldc >= n; where
@@ -139,11 +148,23 @@ typedef struct kzoo_problem {
    * product, as 1 is. */
   int64_t batch, stride_a, stride_b, stride_c;
 
-  /* Minor version 1. The epilogue: its stages, in the order in which they are applied, and the
-   * operands that they have. */
+  /* Minor version 1. What the problem has beside A, B and C: first what the product needs, scales
+   * and offsets, then the operands of the epilogue, in its order; and the epilogue's stages, in the
+   * order in which they are applied. */
   uint32_t operand_count, stage_count;
   kzoo_operand operands[KZOO_MOST_OPERANDS];
   kzoo_stage epilogue[KZOO_MOST_STAGES];
+
+  /* Minor version 2. Scales of blocks: each element of A is multiplied by one of the operand
+   * "scale_a", each of B by one of "scale_b", of f32, before the products are summed. */
+  kzoo_scale_block scale_block_a, scale_block_b;
+
+  /* Groups of rows that share A, C and a shape, each with a B of its own: row i of C is row i of A
+   * times the B of the group g with offsets[g] <= i < offsets[g + 1], where "offsets" is an operand
+   * of i32, one row of groups + 1 columns, from 0 to m; a group may be empty. The B of group g
+   * starts g strides (stride_b) after that of the first. 0: no groups, and B as ever. A problem
+   * with groups is no batch. */
+  int64_t groups;
 } kzoo_problem;
 
 /* The device that a problem runs on. For the CPU only `kind` and `threads` mean anything. */
@@ -272,7 +293,9 @@ KZOO_ABI_ASSERT(offsetof(kzoo_problem, scale_a) == 104, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, batch) == 120, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, operand_count) == 152, "kzoo_problem");
 KZOO_ABI_ASSERT(offsetof(kzoo_problem, epilogue) == 672, "kzoo_problem");
-KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 864, "kzoo_problem");
+KZOO_ABI_ASSERT(offsetof(kzoo_problem, scale_block_a) == 864, "kzoo_problem");
+KZOO_ABI_ASSERT(offsetof(kzoo_problem, groups) == 880, "kzoo_problem");
+KZOO_ABI_ASSERT(sizeof(kzoo_problem) == 888, "kzoo_problem");
 KZOO_ABI_ASSERT(sizeof(kzoo_operand) == 64, "kzoo_operand");
 KZOO_ABI_ASSERT(sizeof(kzoo_stage) == 24, "kzoo_stage");
 KZOO_ABI_ASSERT(offsetof(kzoo_device, shared_bytes_per_block) == 24, "kzoo_device");

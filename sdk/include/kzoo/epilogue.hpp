@@ -122,18 +122,24 @@ inline bool has_epilogue(const kzoo_problem& p, std::initializer_list<known_stag
   return std::equal(p.epilogue, p.epilogue + p.stage_count, stages.begin(), stages.end(), is_same);
 }
 
-// Element (0, 0) of the operand of this name, in the caller's memory. Throws error where the
-// problem has none, or where its elements are no T.
+// The operand of this name. Throws error where the problem has none.
+inline const kzoo_operand& operand_named(const kzoo_problem& p, std::string_view name) {
+  const auto* const end = p.operands + p.operand_count;
+  const auto* const found =
+      std::find_if(p.operands, end, [&](const kzoo_operand& x) { return name == x.name; });
+  if (found == end)
+    throw error(KZOO_UNSUPPORTED, "the problem has no operand " + std::string(name));
+  return *found;
+}
+
+// Its element (0, 0), in the caller's memory. Throws error where its elements are no T, too.
 template <class T>
 const T* operand(const kzoo_problem& p, const kzoo_arguments& arguments, std::string_view name) {
-  for (std::uint32_t i = 0; i < p.operand_count; ++i) {
-    if (name != p.operands[i].name) continue;
-    if (p.operands[i].type != element_traits<T>::type)
-      throw error(KZOO_UNSUPPORTED, std::string(name) + " has elements of " +
-                                        std::string(type_name(p.operands[i].type)));
-    return static_cast<const T*>(arguments.operands[i]);
-  }
-  throw error(KZOO_UNSUPPORTED, "the problem has no operand " + std::string(name));
+  const kzoo_operand& x = operand_named(p, name);
+  if (x.type != element_traits<T>::type)
+    throw error(KZOO_UNSUPPORTED,
+                std::string(name) + " has elements of " + std::string(type_name(x.type)));
+  return static_cast<const T*>(arguments.operands[&x - p.operands]);
 }
 
 }  // namespace kzoo

@@ -76,6 +76,8 @@ struct gemm {
 
   // One product is a batch of one: see gemm_batch.
   static constexpr int products() { return 1; }
+  // What a grid has to cover for each product.
+  const gemm& largest() const { return *this; }
   __host__ __device__ const gemm& operator[](int) const { return *this; }
 
   // Element (row, col) of the m x k matrix A and of the k x n matrix B, wherever the layout has it.
@@ -146,6 +148,7 @@ struct gemm_batch {
   std::ptrdiff_t stride_a, stride_b, stride_c;  // elements
 
   int products() const { return count; }
+  const gemm<T, kLayout>& largest() const { return first; }
   __host__ __device__ gemm<T, kLayout> operator[](int product) const {
     gemm<T, kLayout> g = first;
     g.a += product * stride_a;

@@ -24,6 +24,8 @@
 //     using layouts = kzoo::every_layout;                    // or kzoo::layouts<...>
 //     static constexpr bool batches = true;                  // takes many products at once
 //     static constexpr bool epilogues = true;                // bias, ReLU, …: epilogue.hpp
+//     static constexpr bool block_scales = true;             // of A and B: block_scales.hpp
+//     static constexpr bool groups = true;                   // of rows: grouped_gemm.hpp
 //
 // `kernel` and `run` are then templates over what they get, a kzoo::gemm<T, kLayout>:
 //
@@ -61,10 +63,12 @@
 #endif
 
 #include <kzoo/abi.h>
+#include <kzoo/block_scales.hpp>
 #include <kzoo/element_traits.hpp>
 #include <kzoo/epilogue.hpp>
 #include <kzoo/error.hpp>
 #include <kzoo/gemm.hpp>
+#include <kzoo/grouped_gemm.hpp>
 #include <kzoo/launch.hpp>
 #include <kzoo/launch_list.hpp>
 #include <kzoo/stages.hpp>
@@ -205,6 +209,24 @@ constexpr bool epilogues() {
 }
 
 template <class V>
+constexpr bool block_scales() {
+  if constexpr (requires { V::block_scales; }) {
+    return V::block_scales;
+  } else {
+    return false;
+  }
+}
+
+template <class V>
+constexpr bool groups() {
+  if constexpr (requires { V::groups; }) {
+    return V::groups;
+  } else {
+    return false;
+  }
+}
+
+template <class V>
 constexpr bool nondeterministic() {
   if constexpr (requires { V::nondeterministic; }) {
     return V::nondeterministic;
@@ -279,10 +301,18 @@ concept takes =
         requires(const V& v, const Gemm& g, const kzoo_arguments& args) { v.run(g, args); } ||
         requires(const V& v, const Gemm& g, stream_t stream) { v.run(g, stream); });
 
-// And whether one without an epilogue.
+// Whether the variant takes a product that has nothing beside A, B and C; it need not where it says
+// that it takes more.
 template <class V, class T, class... Rest, layout kFirst, layout... kRest>
 constexpr bool takes_plain(types<T, Rest...>, layouts<kFirst, kRest...>) {
-  return has_one_kernel<V> || takes<V, gemm<T, kFirst>>;
+  return !(epilogues<V>() || block_scales<V>() || groups<V>()) || has_one_kernel<V> ||
+         takes<V, gemm<T, kFirst>>;
+}
+template <class V>
+constexpr const char* plain_objection() {
+  if (takes_plain<V>(types_of<V>(), layouts_of<V>())) return "";
+  if (epilogues<V>()) return "it takes a product with an epilogue";
+  return block_scales<V>() ? "it takes a product with block scales" : "it takes groups of rows";
 }
 
 // Why the variant does not do what the problem does after the product, or "".
@@ -292,20 +322,37 @@ const char* epilogue_objection(const kzoo_problem& p) {
     return p.stage_count == 0 ? "" : "it computes alpha A B + beta C, and nothing after it";
   } else {
     static_assert(!has_one_kernel<V>, "a kernel with an epilogue is a template over its argument");
-    const bool takes_none = takes_plain<V>(types_of<V>(), layouts_of<V>());
-    if (p.stage_count == 0) return takes_none ? "" : "it takes a product with an epilogue";
+    if (p.stage_count == 0) return "";
     if (!is_finished_type(p.type_c)) return "it has epilogues for a C of f32, f16 and bf16";
     if (p.batch > 1) return "it takes one product with an epilogue, not a batch";
     const auto knows_stage = [](const kzoo_stage& s) {
       return s.kind >= KZOO_STAGE_ADD && s.kind <= KZOO_STAGE_CLAMP;
     };
-    const auto knows_operand = [](const kzoo_operand& x) { return is_finished_type(x.type); };
+    const auto knows_operand = [&p](const kzoo_stage& s) {
+      return !has_operand(s.kind) ||
+             (s.operand < p.operand_count && is_finished_type(p.operands[s.operand].type));
+    };
     return p.stage_count <= KZOO_MOST_STAGES && p.operand_count <= KZOO_MOST_OPERANDS &&
                    std::all_of(p.epilogue, p.epilogue + p.stage_count, knows_stage) &&
-                   std::all_of(p.operands, p.operands + p.operand_count, knows_operand)
+                   std::all_of(p.epilogue, p.epilogue + p.stage_count, knows_operand)
                ? ""
                : "the epilogue has what this plugin's SDK does not know";
   }
+}
+
+// Why the variant does not take what the product has beside A and B, or "".
+template <class V>
+const char* product_objection(const kzoo_problem& p) {
+  const bool scaled = has_scale_blocks(p), grouped = p.groups != 0;
+  if (scaled && !block_scales<V>())
+    return "it takes one scale for each matrix, not one for each block of it";
+  if (scaled && !is_finished_type(p.type_c)) return "it scales blocks for a C of f32, f16 and bf16";
+  if (grouped && !groups<V>()) return "it computes one product, not groups of rows";
+  if (grouped && p.layout_a != KZOO_ROW_MAJOR)
+    return "it takes groups of rows that lie together in memory";
+  const int extras = scaled + grouped + (p.batch > 1) + (p.stage_count > 0);
+  if (extras == 0) return plain_objection<V>();
+  return extras > 1 ? "it takes block scales, groups, a batch or an epilogue one at a time" : "";
 }
 
 // "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
@@ -355,10 +402,11 @@ std::string general_objection(const kzoo_problem& p, const kzoo_device& d) {
   if (std::string words = device_objection<V>(d); !words.empty()) return words;
   if (std::string words = layout_objection(layouts_of<V>(), p); !words.empty()) return words;
   if (const char* words = epilogue_objection<V>(p); *words != '\0') return words;
+  if (const char* words = product_objection<V>(p); *words != '\0') return words;
   if (p.batch > 1 && !batches<V>()) return "it computes one product at a time, not a batch";
   // Kernels hold sizes in int and round them up to whole tiles.
   constexpr std::int64_t kLargest = INT_MAX / 2;
-  if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch}) > kLargest) {
+  if (std::max({p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.groups}) > kLargest) {
     return "sizes above 2^30 are not supported";
   }
   if (std::string words = size_objection(granularity_of<V>(), p); !words.empty()) return words;
@@ -466,6 +514,14 @@ inline epilogue to_epilogue(const kzoo_problem& p, const kzoo_arguments& args) {
   return e;
 }
 
+// The scales of A or of B, of which the problem has `name`; none where the block is empty.
+inline matrix_scales to_scales(const kzoo_problem& p, const kzoo_arguments& args,
+                               const kzoo_scale_block& block, const char* name) {
+  if (block.extent == 0) return {};
+  return {operand<float>(p, args, name), static_cast<std::ptrdiff_t>(operand_named(p, name).ld),
+          static_cast<int>(block.extent), static_cast<int>(block.depth)};
+}
+
 template <class V, class Gemm>
 void run_as(const V& v, const Gemm& g, const kzoo_arguments& args) {
   const auto stream = static_cast<stream_t>(args.stream);
@@ -490,6 +546,25 @@ void run_one_or_many(const instance<V>& i, const kzoo_arguments& args) {
       return;
     }
   }
+  if constexpr (block_scales<V>() && std::same_as<accumulator_t<T>, float>) {
+    if (has_scale_blocks(p)) {
+      run_as(i.variant,
+             scaled_gemm<T, kLayout>{g, to_scales(p, args, p.scale_block_a, "scale_a"),
+                                     to_scales(p, args, p.scale_block_b, "scale_b")},
+             args);
+      return;
+    }
+  }
+  if constexpr (groups<V>() && !is_a_transposed(kLayout)) {
+    if (p.groups != 0) {
+      run_as(i.variant,
+             grouped_gemm<T, kLayout>{g, static_cast<int>(p.groups),
+                                      static_cast<std::ptrdiff_t>(p.stride_b),
+                                      operand<int>(p, args, "offsets")},
+             args);
+      return;
+    }
+  }
   if constexpr (batches<V>()) {
     if (p.batch > 1) {
       using batch = gemm_batch<T, kLayout>;
@@ -504,8 +579,7 @@ void run_one_or_many(const instance<V>& i, const kzoo_arguments& args) {
       return;
     }
   }
-  if constexpr (!epilogues<V>() || takes_plain<V>(types<T>(), layouts<kLayout>()))
-    run_as(i.variant, g, args);
+  if constexpr (takes_plain<V>(types<T>(), layouts<kLayout>())) run_as(i.variant, g, args);
 }
 
 template <class V, class T, layout... kLayout>

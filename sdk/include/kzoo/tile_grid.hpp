@@ -10,12 +10,14 @@
 //
 // A variant names it as its member `grid`. It then answers UNSUPPORTED for a C with more tiles
 // along M than gridDim.y can count, and its member `kernel` is launched with this grid
-// (plugin.hpp). blockIdx.z counts the products of a batch.
+// (plugin.hpp). blockIdx.z counts the products of a batch,
+// or groups of rows.
 
 #include <kzoo/abi.h>
 #include <kzoo/gemm.hpp>
 #include <kzoo/launch.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,19 +33,19 @@ struct tile_grid {
   static const char* objection(const kzoo_problem& p) {
     const std::int64_t tiles_y =
         kTransposed ? (p.n + kTileN - 1) / kTileN : (p.m + kTileM - 1) / kTileM;
-    if (p.batch > launch_limits{}.grid_yz)
+    if (std::max(p.batch, p.groups) > launch_limits{}.grid_yz)
       return "needs more blocks along gridDim.z than the 65535 that CUDA allows";
     return tiles_y <= launch_limits{}.grid_yz
                ? nullptr
                : "needs more blocks along gridDim.y than the 65535 that CUDA allows";
   }
 
-  // Enqueues kernel(g): a gemm or a gemm_batch; dynamic_shared in bytes per block. Throws
-  // kzoo::error(KZOO_LAUNCH_FAILED), as kzoo::launch does. Host code.
+  // Enqueues kernel(g): a gemm, a gemm_batch or their like; dynamic_shared in bytes per block.
+  // Throws kzoo::error(KZOO_LAUNCH_FAILED), as kzoo::launch does. Host code.
   template <class Gemm>
   static void launch(void (*kernel)(Gemm), const Gemm& g, stream_t stream,
                      std::size_t dynamic_shared = 0) {
-    const int tiles_m = ceil_div(g[0].m, kTileM), tiles_n = ceil_div(g[0].n, kTileN);
+    const int tiles_m = ceil_div(g.largest().m, kTileM), tiles_n = ceil_div(g.largest().n, kTileN);
     const auto products = static_cast<unsigned>(g.products());
     kzoo::launch(
         {.grid = kTransposed ? dim3(tiles_m, tiles_n, products) : dim3(tiles_n, tiles_m, products),
