@@ -21,6 +21,10 @@ problem candidate::resized(std::int64_t m, std::int64_t n, std::int64_t k) const
   problem p = sized(m, n, k, like.dtype);
   p.layout = like.layout;
   p.epilogue = like.epilogue;
+  p.scale_block_a = like.scale_block_a;
+  p.scale_block_b = like.scale_block_b;
+  p.groups = like.groups;
+  p.group_rows = like.group_rows;
   return p;
 }
 

@@ -38,24 +38,30 @@ std::string size_for(candidate& c) {
 // The command line that validates the candidate's variant, loaded from `file`, in one process.
 std::vector<std::string> runner_on(const candidate& c, const std::string& file,
                                    const std::string& size) {
-  return {fs::read_symlink("/proc/self/exe").string(),
-          "validate",
-          fmt::format("{}:{}", file, c.who().description.id),
-          "--in-process",
-          "--tier",
-          "quick",
-          "--device",
-          c.who().device,
-          "--size",
-          size,
-          "--dtype",
-          types_name(c.current_problem().dtype),
-          "--layout",
-          std::string(layout_name(c.current_problem().layout)),
-          "--epilogue",
-          epilogue_name(c.current_problem().epilogue),
-          "--batch",
-          std::to_string(products_for(c))};
+  const problem& own = c.current_problem();
+  std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(),
+                                 "validate",
+                                 fmt::format("{}:{}", file, c.who().description.id),
+                                 "--in-process",
+                                 "--tier",
+                                 "quick",
+                                 "--device",
+                                 c.who().device,
+                                 "--size",
+                                 size,
+                                 "--dtype",
+                                 types_name(own.dtype),
+                                 "--layout",
+                                 std::string(layout_name(own.layout)),
+                                 "--epilogue",
+                                 epilogue_name(own.epilogue),
+                                 "--batch",
+                                 std::to_string(products_for(c))};
+  if (own.groups > 0) words.insert(words.end(), {"--groups", std::to_string(own.groups)});
+  if (!own.scale_block_a.empty() && !own.scale_block_b.empty())
+    words.insert(words.end(), {"--scale-blocks", scale_block_name(own.scale_block_a) + "," +
+                                                     scale_block_name(own.scale_block_b)});
+  return words;
 }
 
 // The first lines of the output that contain one of the words, without the tool's prefix.

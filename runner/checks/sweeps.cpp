@@ -151,7 +151,8 @@ std::vector<problem> scalars(const candidate& c) {
        {shape{1, 129, 65}, shape{127, 1, 65}, shape{33, 40, 1}, shape{3, 5, 5001}}) {
     add(size, some_alpha, some_beta, 5);
   }
-  if (is_scaled(c.current_problem().dtype)) {
+  const problem& own = c.current_problem();
+  if (is_scaled(own.dtype) && own.scale_block_a.empty() && own.scale_block_b.empty()) {
     for (const auto& [scale_a, scale_b] : {std::pair{0.375, 1.0}, {1.0, 5.0}, {3.0, 0.7}}) {
       add({33, 70, 41}, some_alpha, some_beta, 5);
       list.back().scale_a = scale_a;
@@ -200,6 +201,24 @@ std::vector<problem> batches(const candidate& c) {
     set_scalars(general);
   }
   add(3, {66, 34, 129}).data = fill::integers;
+  return list;
+}
+
+// Groups of other sizes and numbers than the problem's own: one, empty ones, more than rows.
+std::vector<problem> other_groups(const candidate& c) {
+  std::vector<problem> list;
+  for (const data::group_rows how : data::kGroupRows) {
+    const auto add = [&](std::int64_t count, const shape& size) -> problem& {
+      list.push_back(sized(c, size));
+      list.back().groups = count;
+      list.back().group_rows = how;
+      return list.back();
+    };
+    for (const std::int64_t count : {1, 2, 5}) add(count, {129, 70, 41});
+    problem& general = add(20, {13, 33, 24});
+    general.padding = 5;
+    set_scalars(general);
+  }
   return list;
 }
 
@@ -370,6 +389,9 @@ covered run_batches(candidate& c) {
   return run_optional<batches>(c, "it takes one product at a time");
 }
 
+bool has_groups(const candidate& c) { return c.current_problem().groups > 0; }
+bool may_be_batch(const candidate& c) { return !has_groups(c); }
+
 // Sums in fp16 overflow where they are right.
 bool may_be_scaled(const candidate& c) { return c.declared() != KZOO_COMPUTE_FP16_SUMS; }
 
@@ -391,7 +413,8 @@ std::vector<check> sweeps() {
           {.name = "precision probe", .run = run_precision_probe, .applies_to = is_probed},
           {.name = "scaled inputs", .run = run_sweep<scaled_inputs>, .applies_to = may_be_scaled},
           {.name = "layouts", .run = run_layouts},
-          {.name = "batches", .run = run_batches},
+          {.name = "batches", .run = run_batches, .applies_to = may_be_batch},
+          {.name = "groups", .run = run_sweep<other_groups>, .applies_to = has_groups},
           {.name = "infinities", .run = run_sweep<specials>, .applies_to = has_specials},
           {.name = "seeds", .run = run_sweep<seeds>},
           {.name = "near its size", .run = run_sweep<near_size>, .is_about_problem = true}};

@@ -113,6 +113,8 @@ struct validate_options : common_options {
   std::string layout;       // "" : the first that the variant takes
   std::string epilogue;     // "" : none
   std::string batch;        // products; "" : one
+  std::vector<std::string> scale_blocks;  // of A and of B; empty: none
+  std::string groups;                     // "" : none
   std::string tier = "full";
   std::string device;  // "" : one that the plugin has a build for
   std::string json;    // "" : none, "-": stdout

@@ -158,6 +158,10 @@ void add_validate(CLI::App& runner, call& c) {
             "Check a product with this epilogue: \"bias + relu\"; default: none");
   add_value(app, "--batch", o.batch, "N",
             "Check with a batch of so many products; default: one product");
+  add_words(app, "--scale-blocks", o.scale_blocks,
+            "Check fp8 with a scale for each block of A and of B: 1x128,128x128; default: none");
+  add_value(app, "--groups", o.groups, "N",
+            "Check with rows in so many groups, each with a B of its own; default: none");
   add_value(app, "--timeout", o.timeout_seconds, "SECONDS",
             "Seconds after which one step counts as hung; default: 60");
   add_file(app, "--json", o.json, "Write the findings as JSON; - for stdout");

@@ -87,6 +87,18 @@ target target_of_name(const validate_options& options, const run::client_factory
   input::refuse(options.plugin, t.plugins.at(0).record.problem);
 }
 
+// "1x128", "128x128".
+void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
+  const auto is_block = [](const std::string& name) {
+    return scale_block_from_name(name).has_value();
+  };
+  if (names.size() != 2 || !std::ranges::all_of(names, is_block))
+    refuse_flag("--scale-blocks", "the block of A and that of B, as in 1x128,128x128",
+                fmt::format("{}", fmt::join(names, ",")));
+  p.scale_block_a = *scale_block_from_name(names[0]);
+  p.scale_block_b = *scale_block_from_name(names[1]);
+}
+
 }  // namespace
 
 int validate(const validate_options& options) {
@@ -116,15 +128,24 @@ int validate(const validate_options& options) {
     if (!how.layout) refuse_flag("--layout", experiment::kLayoutForm, options.layout);
   }
   try {
-    how.epilogue = epilogue_from_name(options.epilogue);
+    how.beside.epilogue = epilogue_from_name(options.epilogue);
   } catch (const std::invalid_argument& fault) {
     input::refuse("--epilogue", fault.what());
   }
   if (!options.batch.empty()) {
     const auto count = experiment::parse_batch(options.batch);
     if (!count) refuse_flag("--batch", experiment::kBatchForm, options.batch);
-    how.batch = *count;
+    how.beside.batch = *count;
   }
+  if (!options.groups.empty()) {
+    const auto count = experiment::parse_groups(options.groups);
+    if (!count) refuse_flag("--groups", experiment::kGroupsForm, options.groups);
+    if (how.beside.batch > 1)
+      input::refuse("--groups", "a problem with groups of rows is no batch");
+    how.beside.groups = *count;
+    how.beside.group_rows = data::group_rows::skewed;
+  }
+  if (!options.scale_blocks.empty()) read_scale_blocks(options.scale_blocks, how.beside);
   const run::client_factory make_client = clients_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what = !file                         ? target_of_name(options, make_client)

@@ -111,11 +111,13 @@ data::content content_of_named(const problem& p) {
   }
 }
 
+// The keys of matrices are hash(seed, number): 0, 1 and 2 are those of A, B and C.
+constexpr std::int64_t kScalesOfA = 3, kScalesOfB = 4, kOffsets = 5, kFirstStage = 6;
+
 data::matrix stored(const epilogue_stage& stage, const problem& p) {
   data::matrix x{stage.type, content_of_named(p), 1, p.n, p.n, 0};
   if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.what), p.dtype.c);
-  constexpr std::int64_t kAfterC = 3;
-  x.key = data::hash(p.seed, kAfterC + static_cast<std::int64_t>(stage.what));
+  x.key = data::hash(p.seed, kFirstStage + static_cast<std::int64_t>(stage.what));
   if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
     x.rows = p.m;
     x.cols = x.ld = 1;
@@ -128,8 +130,39 @@ data::matrix stored(const epilogue_stage& stage, const problem& p) {
   return x;
 }
 
-void add_epilogue(const problem& p, kzoo_problem& abi) {
-  for (const named_operand& operand : named_operands(p)) {
+// What scales hold: powers of two where sums are to be exact, and 1 where they are to be exact
+// beyond the integers of fp32.
+data::content content_of_scales(const problem& p) {
+  using enum data::content;
+  if (p.data.what == fill::integers) return one_or_two;
+  return has_integers(p.data.what) ? ones : scales;
+}
+
+// The scales of `count` rows of A, or columns of B, as abi.h says how they are stored.
+data::matrix stored_scales(const problem& p, const scale_block& block, std::int64_t count,
+                           std::int64_t number) {
+  constexpr std::int64_t kAligned = 4;  // rows of f32 start at multiples of 16 bytes
+  const auto parts = [](std::int64_t size, std::int64_t of) { return (size + of - 1) / of; };
+  std::int64_t rows = parts(count, block.extent), cols = parts(p.k, block.depth);
+  if (block.extent == 1) std::swap(rows, cols);
+  return {KZOO_F32,
+          content_of_scales(p),
+          rows,
+          cols,
+          parts(cols, kAligned) * kAligned,
+          data::hash(p.seed, number)};
+}
+
+data::matrix stored_offsets(const problem& p) {
+  const std::int64_t count = p.groups + 1;
+  return {
+      KZOO_I32, data::content::offsets,       1,     count,
+      count,    data::hash(p.seed, kOffsets), false, data::offsets_parameter(p.m, p.group_rows)};
+}
+
+void add_operands(const problem& p, kzoo_problem& abi) {
+  const std::vector<named_operand> all = named_operands(p);
+  for (const named_operand& operand : all) {
     const data::matrix& x = operand.stored;
     kzoo_operand& to = abi.operands[abi.operand_count++];
     operand.name.copy(to.name, sizeof to.name - 1);
@@ -139,16 +172,30 @@ void add_epilogue(const problem& p, kzoo_problem& abi) {
     to.ld = x.ld;
     to.stride = x.stride;
   }
-  std::uint32_t next = 0;
+  auto next = static_cast<std::uint32_t>(all.size() - epilogue_operands(p).size());
   for (const epilogue_stage& stage : p.epilogue) {
     const std::uint32_t operand = has_operand(stage.what) ? next++ : 0;
     abi.epilogue[abi.stage_count++] = {stage_kind_of(stage.what), operand, stage.low, stage.high};
   }
 }
 
+kzoo_scale_block to_abi(const scale_block& block) {
+  return {static_cast<std::uint32_t>(block.extent), static_cast<std::uint32_t>(block.depth)};
+}
+
 }  // namespace
 
 std::vector<named_operand> named_operands(const problem& p) {
+  std::vector<named_operand> all;
+  const operands o = operands_of(p);
+  if (o.a.extent > 0) all.push_back({"scale_a", o.a.scales});
+  if (o.b.extent > 0) all.push_back({"scale_b", o.b.scales});
+  if (p.groups > 0) all.push_back({"offsets", o.offsets});
+  std::ranges::copy(epilogue_operands(p), std::back_inserter(all));
+  return all;
+}
+
+std::vector<named_operand> epilogue_operands(const problem& p) {
   std::vector<named_operand> all;
   for (const epilogue_stage& stage : p.epilogue)
     if (has_operand(stage.what)) all.push_back({stage_name(stage.what), stored(stage, p)});
@@ -174,13 +221,24 @@ operands operands_of(const problem& p) {
                         transposed, parameter_of(what, p, which == 1),
                         count,      stride};
   };
+  const auto scaled = [&](const data::matrix& x, const scale_block& block, std::int64_t count,
+                          std::int64_t number) {
+    data::scaled_matrix f{x, number == kScalesOfB};
+    if (block.empty()) return f;
+    f.extent = block.extent;
+    f.depth = block.depth;
+    f.scales = stored_scales(p, block, count, number);
+    return f;
+  };
   const bool is_poisoned = p.beta == 0.0 && p.data.what != fill::stale;
   const data::content c = is_poisoned ? data::content::poison : inside.c;
-  return {matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), 0, p.count_a(),
-                 p.stride_a()),
-          matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), 1, p.count_b(),
-                 p.stride_b()),
-          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2, p.batch, p.stride_c())};
+  const data::matrix a = matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(),
+                                0, p.count_a(), p.stride_a());
+  const data::matrix b = matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(),
+                                1, p.count_b(), p.stride_b());
+  return {scaled(a, p.scale_block_a, p.m, kScalesOfA), scaled(b, p.scale_block_b, p.n, kScalesOfB),
+          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2, p.batch, p.stride_c()),
+          stored_offsets(p)};
 }
 
 kzoo_problem to_abi(const problem& p) {
@@ -206,10 +264,13 @@ kzoo_problem to_abi(const problem& p) {
   if (p.batch > 1) {
     abi.batch = p.batch;
     abi.stride_a = p.stride_a();
-    abi.stride_b = p.stride_b();
     abi.stride_c = p.stride_c();
   }
-  add_epilogue(p, abi);
+  abi.stride_b = p.stride_b();
+  add_operands(p, abi);
+  abi.scale_block_a = to_abi(p.scale_block_a);
+  abi.scale_block_b = to_abi(p.scale_block_b);
+  abi.groups = p.groups;
   return abi;
 }
 

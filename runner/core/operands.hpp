@@ -3,6 +3,7 @@
 
 #include "core/problem.hpp"
 #include "data/matrix.hpp"
+#include "data/scaled_matrix.hpp"
 
 #include <cstdint>
 #include <string_view>
@@ -11,8 +12,15 @@
 namespace kzoo {
 
 struct operands {
-  data::matrix a, b, c;  // c before a kernel runs: poison, or the C that beta scales
+  data::scaled_matrix a, b;
+  data::matrix c;        // before a kernel runs: poison, or the C that beta scales
+  data::matrix offsets;  // of groups of rows; without any it has one column
 };
+// The number of the B that a row of C has: of all rows of all products.
+constexpr std::int64_t b_of_row(const operands& o, std::int64_t row) {
+  if (o.b.count == 1) return 0;
+  return data::group_count(o.offsets) > 0 ? data::group_of(o.offsets, row) : row / o.c.rows;
+}
 
 // With beta = 0 all of C is poison: an element that still holds it was not written, and reading one
 // turns the result into NaN.
@@ -22,8 +30,10 @@ struct named_operand {
   std::string_view name;  // "bias": a literal
   data::matrix stored;    // a vector of N is one row, one of M one column
 };
-// Those that a problem has beside A, B and C: of the epilogue, in its order.
+// Those that a problem has beside A, B and C: scales and offsets, then those of the epilogue, in
+// its order.
 std::vector<named_operand> named_operands(const problem& p);
+std::vector<named_operand> epilogue_operands(const problem& p);
 // All that a kernel reads, but for the C that beta scales: A, B and these.
 std::vector<named_operand> inputs_of(const problem& p);
 

@@ -112,6 +112,12 @@ std::string_view shared_name(shared_operand shared) {
   return shared == shared_operand::a ? "a" : shared == shared_operand::b ? "b" : "none";
 }
 
+std::string_view group_rows_name(data::group_rows how) {
+  constexpr std::array<std::string_view, data::kGroupRows.size()> kNames{"even", "skewed",
+                                                                         "half_empty"};
+  return kNames[static_cast<std::size_t>(how)];
+}
+
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype) {
   problem p;
   p.m = m;
@@ -142,6 +148,13 @@ std::string problem_details(const problem& p) {
   if (!p.epilogue.empty()) details += fmt::format(" epilogue=\"{}\"", epilogue_name(p.epilogue));
   if (p.scale_a != usual.scale_a) details += fmt::format(" scale_a={}", p.scale_a);
   if (p.scale_b != usual.scale_b) details += fmt::format(" scale_b={}", p.scale_b);
+  if (!p.scale_block_a.empty())
+    details += fmt::format(" scale_block_a={}", scale_block_name(p.scale_block_a));
+  if (!p.scale_block_b.empty())
+    details += fmt::format(" scale_block_b={}", scale_block_name(p.scale_block_b));
+  if (p.groups != usual.groups) details += fmt::format(" groups={}", p.groups);
+  if (p.group_rows != usual.group_rows)
+    details += fmt::format(" group_rows={}", group_rows_name(p.group_rows));
   if (p.padding != usual.padding) details += fmt::format(" padding={}", p.padding);
   if (p.data != default_fill(p.dtype)) details += fmt::format(" fill={}", filling_name(p.data));
   if (p.seed != usual.seed) details += fmt::format(" seed={}", p.seed);

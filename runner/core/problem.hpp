@@ -2,6 +2,8 @@
 // A GEMM problem: shape, element type, layout, leading dimensions, alpha, beta and data.
 
 #include "core/epilogue.hpp"
+#include "core/scale_block.hpp"
+#include "data/row_groups.hpp"
 
 #include <kzoo/abi.h>
 #include <kzoo/layout.hpp>
@@ -139,6 +141,9 @@ inline constexpr std::array kSharedOperands{shared_operand::none, shared_operand
                                             shared_operand::b};
 std::string_view shared_name(shared_operand shared);
 
+// "even", "skewed", "half_empty".
+std::string_view group_rows_name(data::group_rows how);
+
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
 inline constexpr std::uint64_t kMatrixAlignment = 256;
 
@@ -146,10 +151,12 @@ inline constexpr std::uint64_t kMatrixAlignment = 256;
 inline constexpr std::int64_t kLargestDimension = 1048576;
 inline constexpr std::int64_t kMostPadding = 65536;
 inline constexpr std::int64_t kMostProducts = 65536;  // of a batch
+inline constexpr std::int64_t kMostGroups = 4096;
 
 // C = alpha A B + beta C, or what an epilogue makes of it; A is m x k, B is k x n, C is m x n. C is
 // row-major; the layout says which of A and B are transposed in memory. A batch is many such
 // products of one shape, each of whose matrices starts a stride after that of the product before.
+// With groups, the rows of A and C are split, and each part is multiplied by a B of its own.
 struct problem {
   std::int64_t m = 256, n = 256, k = 256;
   element_types dtype{};
@@ -164,7 +171,10 @@ struct problem {
   // Elements between the A of one product and the next; twice that of B, three times of C.
   std::int64_t batch_padding = 0;
   shared_operand batch_shared = shared_operand::none;
-  stage_list epilogue{};  // of results of f32, f16 and bf16
+  stage_list epilogue{};                         // of results of f32, f16 and bf16
+  scale_block scale_block_a{}, scale_block_b{};  // of 8-bit floating types: what has a scale each
+  std::int64_t groups = 0;                       // of rows; 0: none. Then there is no batch
+  data::group_rows group_rows = data::group_rows::even;
 
   std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }
   std::int64_t ldb() const { return (is_b_transposed(layout) ? k : n) + 2 * padding; }
@@ -175,13 +185,16 @@ struct problem {
     return one ? 0 : (is_a_transposed(layout) ? k : m) * lda() + batch_padding;
   }
   std::int64_t stride_b() const {
-    const bool one = batch == 1 || batch_shared == shared_operand::b;
+    const bool one = groups == 0 && (batch == 1 || batch_shared == shared_operand::b);
     return one ? 0 : (is_b_transposed(layout) ? n : k) * ldb() + 2 * batch_padding;
   }
   std::int64_t stride_c() const { return batch == 1 ? 0 : m * ldc() + 3 * batch_padding; }
   // How many there are in memory.
   std::int64_t count_a() const { return batch_shared == shared_operand::a ? 1 : batch; }
-  std::int64_t count_b() const { return batch_shared == shared_operand::b ? 1 : batch; }
+  std::int64_t count_b() const {
+    if (groups > 0) return groups;
+    return batch_shared == shared_operand::b ? 1 : batch;
+  }
   // The rows of C of all products, which are numbered through: row r is row r % m of product r / m.
   std::int64_t all_rows() const { return batch * m; }
   double flops() const { return 2.0 * double(all_rows()) * double(n) * double(k); }

@@ -7,6 +7,7 @@
 
 #include "data/element.hpp"
 #include "data/matrix.hpp"
+#include "data/row_groups.hpp"
 
 #include <kzoo/abi.h>
 
@@ -60,6 +61,10 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
       return 0;
     case content::ones:
       return 1;
+    case content::one_or_two:
+      return 1 + static_cast<int>(bits & 1u);
+    case content::offsets:
+      return static_cast<int>(first_row_of(x, coordinates_of(x, index).col));
     default:
       return static_cast<int>(bits % 17) - 8;
   }
@@ -75,6 +80,7 @@ constexpr bool is_whole(content c) {
     case content::sparse:
     case content::powers:
     case content::few_bits:
+    case content::scales:
     case content::large_first_col:
     case content::large_first_row:
     case content::zero_first_col:
@@ -136,6 +142,11 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
       const auto exponent = static_cast<std::uint32_t>((h & 0xffffffffu) % (x.parameter + 1));
       const float power = std::bit_cast<float>((127u - exponent) << 23);
       return (h >> 63) != 0 ? -power : power;
+    }
+    case content::scales: {
+      const auto exponent = static_cast<std::uint32_t>(126 + (h >> 63));
+      return std::bit_cast<float>(exponent << 23 |
+                                  static_cast<std::uint32_t>(h >> 40) % (1u << 23));
     }
     case content::few_bits: {
       const std::uint32_t cut = (1u << (23 - x.parameter)) - 1;
@@ -210,6 +221,8 @@ constexpr double norm_of(const matrix& x) {
     case content::positive_then_negative:
       return 128.0;
     case content::normal:
+    case content::one_or_two:
+    case content::scales:
       return 2.0;
     case content::large_first_col:
     case content::large_first_row:

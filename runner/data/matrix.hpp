@@ -37,6 +37,9 @@ enum class content : std::uint32_t {
   bits,  // 0 and 1
   zeros,
   ones,
+  one_or_two,
+  scales,    // fractions in [1/2, 2)
+  offsets,   // of groups of rows: row_groups.hpp
   normal,    // sums of four numbers uniform in [-1/2, 1/2)
   specials,  // uniform, but infinity of either sign, or NaN, in one of 256 elements, and 0 in 16
   scaled,    // uniform, times 2^parameter, which may be negative

@@ -41,7 +41,7 @@ std::vector<T> for_rows(std::int64_t rows) {
 // B w, of all products.
 std::vector<weighted_row> weigh_b(const product_check& check,
                                   const std::vector<std::int64_t>& weights) {
-  const data::matrix& b = check.of.b;
+  const data::scaled_matrix& b = check.of.b;
   auto sums = for_rows<weighted_row>(b.count * check.k);
   for_each_row(b.count * check.k, check.n, [&](std::int64_t row) {
     weighted_sum sum;
@@ -56,14 +56,13 @@ std::vector<weighted_row> weigh_b(const product_check& check,
 
 weighted_row row_of_product(const product_check& check, std::int64_t row,
                             const std::vector<weighted_row>& b) {
-  const data::matrix& a = check.of.a;
-  const std::int64_t product = row / check.m;
-  const std::int64_t first = check.of.b.count == 1 ? 0 : product * check.k;
+  const std::int64_t of_a = reference::a_of_row(check, row);
+  const std::int64_t first = b_of_row(check.of, row) * check.k;
   weighted_row sum;
   for (std::int64_t k = 0; k < check.k; ++k)
-    reference::add_product(
-        sum, check, reference::generated_element(a, a.count == 1 ? 0 : product, row % check.m, k),
-        b[std::size_t(first + k)]);
+    reference::add_product(sum, check,
+                           reference::generated_element(check.of.a, of_a, row % check.m, k),
+                           b[std::size_t(first + k)]);
   return sum;
 }
 
@@ -88,15 +87,13 @@ bool is_right(const product_check& check, const element_sum& products, std::int6
 // Of `count` columns from `first` on.
 std::int64_t wrong_elements_of(const product_check& check, std::int64_t row, std::int64_t first,
                                std::int64_t count, const void* output) {
-  const data::matrix &a = check.of.a, &b = check.of.b;
-  const std::int64_t product = row / check.m;
+  const std::int64_t of_a = reference::a_of_row(check, row), of_b = b_of_row(check.of, row);
   std::vector<element_sum> sums(static_cast<std::size_t>(count));
   for (std::int64_t k = 0; k < check.k; ++k) {
-    const double x = reference::generated_element(a, a.count == 1 ? 0 : product, row % check.m, k);
+    const double x = reference::generated_element(check.of.a, of_a, row % check.m, k);
     for (std::int64_t i = 0; i < count; ++i)
-      reference::add_product(
-          sums[std::size_t(i)], check, x,
-          reference::generated_element(b, b.count == 1 ? 0 : product, k, first + i));
+      reference::add_product(sums[std::size_t(i)], check, x,
+                             reference::generated_element(check.of.b, of_b, k, first + i));
   }
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < count; ++i)

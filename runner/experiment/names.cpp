@@ -67,6 +67,11 @@ std::optional<std::int64_t> parse_batch(std::string_view text) {
   return count && *count >= 1 && *count <= kMostProducts ? count : std::nullopt;
 }
 
+std::optional<std::int64_t> parse_groups(std::string_view text) {
+  const auto count = parse_number(text);
+  return count && *count >= 1 && *count <= kMostGroups ? count : std::nullopt;
+}
+
 std::optional<number_range> parse_numbers(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = parse_number(text.substr(0, dash));

@@ -36,6 +36,8 @@ inline constexpr std::string_view kLayoutForm = "\"nn\", \"nt\", \"tn\" or \"tt\
 
 // The number of products in a batch.
 std::optional<std::int64_t> parse_batch(std::string_view text);
+std::optional<std::int64_t> parse_groups(std::string_view text);
+inline constexpr std::string_view kGroupsForm = "a number of groups from 1 to 4096";
 inline constexpr std::string_view kBatchForm = "a number of products from 1 to 65536";
 
 // Numbers of problems: "3", or "12-15", the last one included.

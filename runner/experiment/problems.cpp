@@ -103,6 +103,38 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
                              types_name(*unscaled)));
 }
 
+std::optional<scale_block> read_block(const value& v) {
+  if (const auto* name = v.get<std::string>())
+    if (const auto known = scale_block_from_name(*name)) return known;
+  v.expected(
+      fmt::format("a block with a scale, up to {} rows (columns) and steps of K, as in "
+                  "\"1x128\"",
+                  kLargestScaleBlock));
+  return {};
+}
+
+// `key` is "scale_block_a", and `one` the key of the one scale of the matrix.
+void read_scale_block(table_reader& keys, const char* key, const char* one,
+                      const std::vector<element_types>& dtypes, scale_block& block) {
+  keys.read(key, block, read_block);
+  const auto found = keys.find(key);
+  if (!found) return;
+  const auto unscaled = std::ranges::find_if_not(dtypes, is_scaled);
+  if (unscaled != dtypes.end())
+    found->error(fmt::format("only blocks of fp8 matrices have scales, and dtype {} is not fp8",
+                             types_name(*unscaled)));
+  if (keys.find(one)) found->error(fmt::format("give either '{}' or '{}'", key, one));
+}
+
+void read_groups(table_reader& keys, problem_set& set) {
+  keys.read_list("groups", set.groups, integer_in(1, kMostGroups));
+  keys.read_list("group_rows", set.group_rows, one_of(data::kGroupRows, group_rows_name));
+  const auto groups = keys.find("groups");
+  if (const auto rows = keys.find("group_rows"); rows && !groups)
+    rows->error("says how many rows groups have, and there are none; add groups = 8");
+  if (groups && keys.find("batch")) groups->error("a problem with groups of rows is no batch");
+}
+
 void read_epilogues(table_reader& keys, problem_set& set) {
   keys.read_list("epilogue", set.epilogues, read_epilogue);
   const auto without = std::ranges::find_if_not(set.dtypes, has_epilogues);
@@ -136,15 +168,18 @@ double combinations(const problem_set& s) {
   double count = 1;
   for (std::size_t n :
        {s.dtypes.size(), s.layouts.size(), s.shapes.size(), s.batch.size(), s.batch_padding.size(),
-        s.batch_shared.size(), s.alpha.size(), s.beta.size(), s.epilogues.size(), s.padding.size()})
+        s.batch_shared.size(), s.groups.size(), s.group_rows.size(), s.alpha.size(), s.beta.size(),
+        s.epilogues.size(), s.padding.size()})
     count *= static_cast<double>(n);
   return count;
 }
 
-// The ways in which products of one shape are given, each once.
+// The ways in which products of one shape, or groups of rows, are given, each once.
 struct batching {
   std::int64_t count = 1, padding = 0;
   shared_operand shared = shared_operand::none;
+  std::int64_t groups = 0;
+  data::group_rows group_rows = data::group_rows::even;
   bool operator==(const batching&) const = default;
 };
 std::vector<batching> batchings(const problem_set& s) {
@@ -155,6 +190,11 @@ std::vector<batching> batchings(const problem_set& s) {
         const batching one = count == 1 ? batching{} : batching{count, padding, shared};
         if (std::ranges::find(all, one) == all.end()) all.push_back(one);
       }
+  if (s.groups.front() == 0) return all;
+  all.clear();
+  for (const std::int64_t groups : s.groups)
+    for (const data::group_rows how : s.group_rows)
+      all.push_back({1, 0, shared_operand::none, groups, how});
   return all;
 }
 
@@ -201,8 +241,11 @@ problem_set read_problem(table_reader& keys, const location& where) {
   if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
   read_scale(keys, "scale_a", set.dtypes, set.scale_a);
   read_scale(keys, "scale_b", set.dtypes, set.scale_b);
+  read_scale_block(keys, "scale_block_a", "scale_a", set.dtypes, set.scale_block_a);
+  read_scale_block(keys, "scale_block_b", "scale_b", set.dtypes, set.scale_block_b);
   read_epilogues(keys, set);
   read_batch(keys, set);
+  read_groups(keys, set);
   keys.read_list("padding", set.padding, integer_in(0, kMostPadding));
   keys.read("fill", set.data, read_fill);
   keys.read("seed", set.seed, integer_in(0, std::numeric_limits<std::int64_t>::max()));
@@ -267,10 +310,26 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
                 for (const stage_list& after : s.epilogues)
                   for (const std::int64_t padding : s.padding) {
                     const filling data = s.data.value_or(default_fill(dtype));
-                    const problem p{m,         n,         k,           dtype,         alpha,
-                                    beta,      data,      padding,     s.seed,        given,
-                                    s.scale_a, s.scale_b, batch.count, batch.padding, batch.shared,
-                                    after};
+                    const problem p{m,
+                                    n,
+                                    k,
+                                    dtype,
+                                    alpha,
+                                    beta,
+                                    data,
+                                    padding,
+                                    s.seed,
+                                    given,
+                                    s.scale_a,
+                                    s.scale_b,
+                                    batch.count,
+                                    batch.padding,
+                                    batch.shared,
+                                    after,
+                                    s.scale_block_a,
+                                    s.scale_block_b,
+                                    batch.groups,
+                                    batch.group_rows};
                     if (seen.insert(p).second) result.push_back(p);
                   }
   return result;

@@ -28,6 +28,9 @@ struct problem_set {
   std::uint64_t seed = 1;
   std::vector<stage_list> epilogues = {{}};
   double scale_a = 1.0, scale_b = 1.0;
+  scale_block scale_block_a{}, scale_block_b{};
+  std::vector<std::int64_t> groups = {0};
+  std::vector<data::group_rows> group_rows = {data::group_rows::even};
   std::vector<std::int64_t> batch = {1}, batch_padding = {0};
   std::vector<shared_operand> batch_shared = {shared_operand::none};
 };

@@ -58,7 +58,7 @@ double round_median(devices::backend& on, int n, std::minstd_rand& random) {
   const auto gap = [&] { return kStep * (1 + random() % kMostSteps); };
   const placed_matrix a(on, n, 1, gap()), b(on, n, 2, gap()), c(on, n, 3, gap());
   reference::product_check expected(sized(n, n, n), KZOO_COMPUTE_FP32);
-  expected.of = {a.spec, b.spec, c.spec};
+  expected.of = {{a.spec}, {b.spec, true}, c.spec, expected.of.offsets};
   const devices::run_steps steps{
       .fill = [&] { on.fill(c.words.get(), c.spec); },
       .fill_late = [] {},

@@ -33,13 +33,13 @@ sum dot(const numbers& a, const numbers& b) {
   return total;
 }
 
-numbers row_of(const data::matrix& x, std::int64_t product, std::int64_t row) {
+numbers row_of(const data::scaled_matrix& x, std::int64_t product, std::int64_t row) {
   numbers values;
   for (std::int64_t col = 0; col < data::op_cols(x); ++col)
     values.push_back(element(x, product, row, col));
   return values;
 }
-numbers column_of(const data::matrix& x, std::int64_t product, std::int64_t col) {
+numbers column_of(const data::scaled_matrix& x, std::int64_t product, std::int64_t col) {
   numbers values;
   for (std::int64_t row = 0; row < data::op_rows(x); ++row)
     values.push_back(element(x, product, row, col));
@@ -47,10 +47,12 @@ numbers column_of(const data::matrix& x, std::int64_t product, std::int64_t col)
 }
 
 // What a kernel reads as element (row, col) if it takes x for its transpose: NaN past the edges.
-double misread(const data::matrix& x, std::int64_t product, std::int64_t row, std::int64_t col) {
+double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
+               std::int64_t col) {
   data::matrix other = x;
   other.transposed = !x.transposed;
-  return data::decode(x.type, data::word(x, data::op_index(other, product, row, col)));
+  return data::scale_at(x, row, col) *
+         data::decode(x.type, data::word(x, data::op_index(other, product, row, col)));
 }
 std::string misreading(const data::matrix& x, std::string_view name, layout of) {
   if (!x.transposed) return fmt::format("{} is read transposed", name);
@@ -60,8 +62,8 @@ std::string misreading(const data::matrix& x, std::string_view name, layout of) 
 
 // A wrong element, and all that it could have been computed from.
 struct sample {
-  std::int64_t product;
-  place at;  // in the product
+  std::int64_t product, b_number;  // of its A and its B
+  place at;                        // in the product
   double got, c0;
   numbers a, b;  // its row of A and its column of B
 };
@@ -82,12 +84,14 @@ class cause_search {
         all_zero_(found.nonzero == 0) {
     for (const wrong_element& s : found.wrong_samples) {
       const std::int64_t product = s.at.row / problem_.m, row = s.at.row % problem_.m;
+      const std::int64_t b = b_of_row(operands_, s.at.row);
       samples_.push_back({product,
+                          b,
                           {row, s.at.col},
                           s.got,
                           initial_c(operands_, scalars_, s.at.row, s.at.col),
                           row_of(operands_.a, product, row),
-                          column_of(operands_.b, product, s.at.col)});
+                          column_of(operands_.b, b, s.at.col)});
     }
   }
 
@@ -95,8 +99,9 @@ class cause_search {
     if (samples_.empty()) return "";
     for (const auto test :
          {&cause_search::other_epilogue, &cause_search::other_scalars, &cause_search::other_factors,
-          &cause_search::other_product, &cause_search::other_fp8, &cause_search::inputs_rounded,
-          &cause_search::narrow_sums, &cause_search::terms_dropped, &cause_search::one_term}) {
+          &cause_search::other_product, &cause_search::other_scales, &cause_search::other_fp8,
+          &cause_search::inputs_rounded, &cause_search::narrow_sums, &cause_search::terms_dropped,
+          &cause_search::one_term}) {
       if (std::string found = (this->*test)(); !found.empty()) return found;
     }
     return "";
@@ -213,7 +218,7 @@ class cause_search {
         all_fit([&](const sample& s) { return dot(s.a, column_of(a, s.product, s.at.col)); }))
       return "A A is computed, not A B";
     if (k == n && m == k &&
-        all_fit([&](const sample& s) { return dot(row_of(b, s.product, s.at.row), s.b); }))
+        all_fit([&](const sample& s) { return dot(row_of(b, s.b_number, s.at.row), s.b); }))
       return "B B is computed, not A B";
     const auto misread_a = [&](const sample& s) {
       numbers values;
@@ -222,7 +227,7 @@ class cause_search {
     };
     const auto misread_b = [&](const sample& s) {
       numbers values;
-      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, s.product, i, s.at.col));
+      for (std::int64_t i = 0; i < k; ++i) values.push_back(misread(b, s.b_number, i, s.at.col));
       return values;
     };
     const layout given = problem_.layout;
@@ -234,7 +239,7 @@ class cause_search {
         all_fit([&](const sample& s) { return dot(misread_a(s), misread_b(s)); }))
       return "A and B are read as if they were not transposed: is layout tt ignored?";
     if (m == n && all_fit([&](const sample& s) {
-          return dot(row_of(a, s.product, s.at.col), column_of(b, s.product, s.at.row));
+          return dot(row_of(a, s.product, s.at.col), column_of(b, s.b_number, s.at.row));
         }))
       return "A B is stored transposed";
     return "";
@@ -245,6 +250,7 @@ class cause_search {
   std::string other_product() const {
     constexpr std::int64_t kMostTried = 64;
     const std::int64_t count = problem_.batch;
+    if (problem_.groups > 0) return other_group(std::min(problem_.groups, kMostTried));
     if (count == 1) return "";
     for (std::int64_t i = 0; i < std::min(count, kMostTried); ++i) {
       const auto fixed = [i](const sample&) { return i; };
@@ -256,6 +262,23 @@ class cause_search {
       }
       if (const auto found = from_product(fixed); !found.empty())
         return fmt::format("every product is computed with {} of product {}", found, i);
+    }
+    return "";
+  }
+  // The B of another group, of the first `tried`.
+  std::string other_group(std::int64_t tried) const {
+    const std::int64_t count = problem_.groups;
+    const auto all_have = [&](const auto& group) {
+      return all_fit(
+          [&](const sample& s) { return dot(s.a, column_of(operands_.b, group(s), s.at.col)); });
+    };
+    for (std::int64_t i = 0; i < tried; ++i) {
+      const auto further = [i, count](const sample& s) { return (s.b_number + i) % count; };
+      if (i > 0 && all_have(further))
+        return fmt::format("group {} is computed with the B of group {}", samples_.front().b_number,
+                           further(samples_.front()));
+      if (all_have([i](const sample&) { return i; }))
+        return fmt::format("they are computed with the B of group {}", i);
     }
     return "";
   }
@@ -350,6 +373,73 @@ class cause_search {
     return "";
   }
 
+  // Scales of other blocks, or none.
+  std::string other_scales() const {
+    const data::scaled_matrix &a = operands_.a, &b = operands_.b;
+    if (a.extent == 0 && b.extent == 0) return "";
+    struct mistake {
+      const char* what;  // of "the scales of A "
+      // The scale that is used for element (i, k), `i` a row of A or a column of B.
+      double (*scale)(const data::scaled_matrix& x, std::int64_t i, std::int64_t k);
+    };
+    const mistake all[] = {
+        {"are left out",
+         [](const data::scaled_matrix&, std::int64_t, std::int64_t) { return 1.0; }},
+        {"are those of the next block along K",
+         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
+           return scale_of(x, i, k + x.depth);
+         }},
+        {"are those of the block before along K",
+         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
+           return scale_of(x, i, k - x.depth);
+         }},
+        {"are those of the first block for all of K",
+         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t) {
+           return scale_of(x, i, 0);
+         }},
+        {"are those of the last block for all of K",
+         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t) {
+           return scale_of(x, i, -1);
+         }},
+        {"are those of the next block along its other side",
+         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
+           return scale_of(x, i + x.extent, k);
+         }},
+        {"are those of the first block along its other side",
+         [](const data::scaled_matrix& x, std::int64_t, std::int64_t k) {
+           return scale_of(x, 0, k);
+         }},
+    };
+    const auto rescaled = [](const numbers& values, const data::scaled_matrix& x, std::int64_t i,
+                             const mistake& m) {
+      numbers other = values;
+      for (std::size_t k = 0; x.extent > 0 && k < other.size(); ++k) {
+        const auto step = static_cast<std::int64_t>(k);
+        other[k] *= m.scale(x, i, step) / scale_of(x, i, step);
+      }
+      return other;
+    };
+    for (const mistake& m : all) {
+      const auto of_a = [&](const sample& s) { return rescaled(s.a, a, s.at.row, m); };
+      const auto of_b = [&](const sample& s) { return rescaled(s.b, b, s.at.col, m); };
+      if (a.extent > 0 && all_fit([&](const sample& s) { return dot(of_a(s), s.b); }))
+        return fmt::format("the scales of A {}", m.what);
+      if (b.extent > 0 && all_fit([&](const sample& s) { return dot(s.a, of_b(s)); }))
+        return fmt::format("the scales of B {}", m.what);
+      if (all_fit([&](const sample& s) { return dot(of_a(s), of_b(s)); }))
+        return fmt::format("the scales of A and B {}", m.what);
+    }
+    return "";
+  }
+  // That of row (of B: column) `i` at step k, where what is past an end is counted from the other.
+  static double scale_of(const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
+    const std::int64_t rows = data::op_rows(x), cols = data::op_cols(x);
+    const std::int64_t along = x.is_b ? cols : rows, deep = x.is_b ? rows : cols;
+    i = (i + along) % along;
+    k = (k + deep) % deep;
+    return x.is_b ? data::scale_at(x, k, i) : data::scale_at(x, i, k);
+  }
+
   // fp8 elements taken for those of the other format.
   std::string other_fp8() const {
     if (!is_scaled(problem_.dtype)) return "";
@@ -415,9 +505,10 @@ double exact_element(const problem& p, std::int64_t row, std::int64_t col) {
   const operands o = operands_of(p);
   const scalars s = held_scalars(p);
   const std::int64_t product = row / p.m;
-  const double unfinished = combine(
-      p.dtype.c, s, dot(row_of(o.a, product, row % p.m), column_of(o.b, product, col)).value,
-      initial_c(o, s, row, col));
+  const double unfinished =
+      combine(p.dtype.c, s,
+              dot(row_of(o.a, product, row % p.m), column_of(o.b, b_of_row(o, row), col)).value,
+              initial_c(o, s, row, col));
   return finished(applied_epilogue(p), unfinished, row, col).value;
 }
 

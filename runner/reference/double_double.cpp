@@ -66,7 +66,7 @@ void precise_result(const operands& o, const scalars& s, std::span<const std::in
   const std::vector<row_range> products = row_ranges(o, rows, std::int64_t(rows.size()));
   const std::int64_t across = (n + kColumns - 1) / kColumns;
   for_each_block(std::int64_t(products.size()) * across, [&](std::int64_t block) {
-    const auto [product, first, end] = products[std::size_t(block / across)];
+    const auto [product, of_b, first, end] = products[std::size_t(block / across)];
     const std::int64_t begin = block % across * kColumns, count = std::min(kColumns, n - begin);
     std::vector<column_block> sums(std::size_t(end - first));
     std::vector<double> b(std::size_t(kSteps * kColumns));  // columns past the last hold zeros
@@ -74,7 +74,7 @@ void precise_result(const operands& o, const scalars& s, std::span<const std::in
       const std::int64_t steps = std::min(kSteps, depth - k0);
       for (std::int64_t k = 0; k < steps; ++k)
         for (std::int64_t j = 0; j < count; ++j)
-          b[std::size_t(k * kColumns + j)] = element(o.b, product, k0 + k, begin + j);
+          b[std::size_t(k * kColumns + j)] = element(o.b, of_b, k0 + k, begin + j);
       for (std::size_t r = 0; r < sums.size(); ++r) {
         const std::int64_t row = rows[std::size_t(first) + r] - product * o.c.rows;
         for (std::int64_t k = 0; k < steps; ++k)

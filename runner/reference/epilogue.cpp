@@ -13,7 +13,7 @@ applied_epilogue::applied_epilogue(const problem& p)
       m(p.m),
       activation(p.dtype.c == KZOO_F32 ? kActivation : kNarrowActivation),
       start_walk(kWalk * std::sqrt(static_cast<double>(p.k))) {
-  const std::vector<named_operand> operands = named_operands(p);
+  const std::vector<named_operand> operands = epilogue_operands(p);
   auto next = operands.begin();
   for (const epilogue_stage& stage : p.epilogue) {
     applied_stage& to = stages[static_cast<std::size_t>(count++)];

@@ -33,10 +33,11 @@ inline double combine(kzoo_type type, scalars s, double sum, double c0) {
   return static_cast<std::int32_t>(word(s.alpha) * word(sum) + word(s.beta) * word(c0));
 }
 
-// What op(x) of a product holds at (row, col) before a kernel runs.
-inline double element(const data::matrix& x, std::int64_t product, std::int64_t row,
+// What op(x) of a product holds at (row, col) before a kernel runs, times its scale.
+inline double element(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
                       std::int64_t col) {
-  return data::decode(x.type, data::word(x, data::op_index(x, product, row, col)));
+  return data::scale_at(x, row, col) *
+         data::decode(x.type, data::word(x, data::op_index(x, product, row, col)));
 }
 
 // The C that beta scales; 0 where beta is 0, so that no poison is ever read. `row` is one of those

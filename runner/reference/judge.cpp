@@ -34,7 +34,10 @@ struct evidence {
   operands o = operands_of(t.of());
 
   std::int64_t total() const { return data::all_rows(o.c) * o.c.cols; }
-  std::string place_name(place at) const { return reference::place_name(o.c, at.row, at.col); }
+  std::string place_name(place at) const {
+    const std::string name = reference::place_name(o.c, at.row, at.col);
+    return t.of().groups == 0 ? name : fmt::format("{} (group {})", name, b_of_row(o, at.row));
+  }
   // The pattern that the marked elements form.
   template <class Marked>
   std::optional<std::string> pattern_of(const Marked& marked, double filled = 1.0) const {

@@ -28,8 +28,8 @@ range block_of(std::int64_t index, std::int64_t size, std::int64_t count) {
 
 // Packs tile after tile, ks.size() steps each; rows and columns past the end are 0. `rows` are of
 // the product.
-void pack(const data::matrix& a, std::int64_t product, std::span<const std::int64_t> rows, range ks,
-          std::vector<a_step>& packed) {
+void pack(const data::scaled_matrix& a, std::int64_t product, std::span<const std::int64_t> rows,
+          range ks, std::vector<a_step>& packed) {
   packed.assign(blocks(std::int64_t(rows.size()), kTileRows) * ks.size(), a_step{});
   for (std::size_t r = 0; r < rows.size(); ++r) {
     a_step* const tile = packed.data() + std::int64_t(r / kTileRows) * ks.size();
@@ -38,7 +38,7 @@ void pack(const data::matrix& a, std::int64_t product, std::span<const std::int6
   }
 }
 
-void pack(const data::matrix& b, std::int64_t product, range cols, range ks,
+void pack(const data::scaled_matrix& b, std::int64_t product, range cols, range ks,
           std::vector<b_step>& packed) {
   packed.assign(blocks(cols.size(), kTileCols) * ks.size(), b_step{});
   for (std::int64_t k = 0; k < ks.size(); ++k) {
@@ -54,9 +54,10 @@ std::vector<row_range> row_ranges(const operands& o, std::span<const std::int64_
                                   std::int64_t most) {
   std::vector<row_range> ranges;
   for (std::int64_t r = 0; r < std::int64_t(rows.size()); ++r) {
-    const std::int64_t product = rows[std::size_t(r)] / o.c.rows;
-    if (ranges.empty() || ranges.back().product != product || r - ranges.back().begin == most)
-      ranges.push_back({product, r, r});
+    const std::int64_t row = rows[std::size_t(r)], product = row / o.c.rows, b = b_of_row(o, row);
+    const bool is_next = !ranges.empty() && ranges.back().product == product &&
+                         ranges.back().b == b && r - ranges.back().begin < most;
+    if (!is_next) ranges.push_back({product, b, r, r});
     ranges.back().end = r + 1;
   }
   return ranges;
@@ -69,7 +70,7 @@ void add_products(const operands& o, std::span<const std::int64_t> rows, std::sp
   const std::int64_t col_blocks = blocks(b_cols, kBlockCols);
   const tile_function sum_tile = usable_tiles().front();
   for_each_block(std::int64_t(row_blocks.size()) * col_blocks, [&](std::int64_t block) {
-    const auto [product, first, end] = row_blocks[std::size_t(block / col_blocks)];
+    const auto [product, of_b, first, end] = row_blocks[std::size_t(block / col_blocks)];
     const range cols = block_of(block % col_blocks, kBlockCols, b_cols);
     std::vector<std::int64_t> own_rows;
     for (std::int64_t r = first; r < end; ++r)
@@ -81,7 +82,7 @@ void add_products(const operands& o, std::span<const std::int64_t> rows, std::sp
     for (std::int64_t k = 0; k < depth; k += kDepth) {
       const range ks = {k, std::min(depth, k + kDepth)};
       pack(o.a, product, own_rows, ks, packed_a);
-      pack(o.b, product, cols, ks, packed_b);
+      pack(o.b, of_b, cols, ks, packed_b);
       for (std::int64_t j = 0; j < cols.size(); j += kTileCols) {
         for (std::int64_t i = 0; i < row_count; i += kTileRows) {
           sum_tile(packed_a.data() + i / kTileRows * ks.size(),

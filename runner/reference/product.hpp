@@ -9,9 +9,9 @@
 
 namespace kzoo::reference {
 
-// Neighbouring rows of one product, of those selected.
+// Neighbouring rows of one product that have one B, of those selected.
 struct row_range {
-  std::int64_t product;
+  std::int64_t product, b;
   std::int64_t begin, end;  // among the selected rows
 };
 // Divides the selected rows, ascending numbers of rows of C of all products, into ranges of at most

@@ -157,11 +157,17 @@ KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const elem
   return magnitude(got - f.value) <= allowed + own;
 }
 
-// What op(x) of a product holds at (row, col): `element`, without a look at whether it is inside.
-constexpr double generated_element(const data::matrix& x, std::int64_t product, std::int64_t row,
-                                   std::int64_t col) {
+// What op(x) of a product holds at (row, col), times its scale: `element`, without a look at
+// whether it is inside.
+constexpr double generated_element(const data::scaled_matrix& x, std::int64_t product,
+                                   std::int64_t row, std::int64_t col) {
   const std::int64_t stored = product * x.rows + (x.transposed ? col : row);
-  return data::decode(x.type, data::element_in(x, stored, data::op_index(x, product, row, col)));
+  const data::word_bits bits = data::element_in(x, stored, data::op_index(x, product, row, col));
+  return data::scale_at(x, row, col) * data::decode(x.type, bits);
+}
+// The number of the A that a row of C has.
+constexpr std::int64_t a_of_row(const product_check& check, std::int64_t row) {
+  return check.of.a.count == 1 ? 0 : row / check.m;
 }
 // The C0 of a row of all products; 0 where beta is 0, so that no poison is read.
 constexpr double start_of(const product_check& check, std::int64_t row, std::int64_t col) {
@@ -170,7 +176,8 @@ constexpr double start_of(const product_check& check, std::int64_t row, std::int
                       data::generated(check.of.c, data::index_of(check.of.c, row, col)));
 }
 
-// Which rows of C are compared element by element: kWholeRows of one product.
+// Which rows of C are compared element by element: kWholeRows of one product, or group, which have
+// one B.
 inline constexpr int kWholeRows = 4;
 using whole_rows = std::array<std::int64_t, kWholeRows>;
 constexpr whole_rows draw_rows(const product_check& check, std::uint64_t key) {
@@ -178,9 +185,14 @@ constexpr whole_rows draw_rows(const product_check& check, std::uint64_t key) {
   const auto below = [&](int i, std::int64_t count) {
     return static_cast<std::int64_t>(data::hash(key, -1 - i) % static_cast<std::uint64_t>(count));
   };
-  const std::int64_t product = below(0, check.batch);
+  std::int64_t first = below(0, check.batch) * check.m, count = check.m;
+  if (const data::matrix& offsets = check.of.offsets; data::group_count(offsets) > 0) {
+    const std::int64_t group = data::group_of(offsets, below(0, check.m));
+    first = data::first_row_of(offsets, group);
+    count = data::first_row_of(offsets, group + 1) - first;
+  }
   for (int i = 0; i < kWholeRows; ++i)
-    rows[static_cast<std::size_t>(i)] = product * check.m + below(i + 1, check.m);
+    rows[static_cast<std::size_t>(i)] = first + below(i + 1, count);
   return rows;
 }
 
@@ -207,12 +219,11 @@ constexpr data::coordinates draw_element(const product_check& check, std::uint64
 // The products of every `step`-th k from `first` on, of one element.
 constexpr element_sum sum_products(const product_check& check, const data::coordinates& at,
                                    std::int64_t first, std::int64_t step) {
-  const data::matrix &a = check.of.a, &b = check.of.b;
-  const std::int64_t product = at.row / check.m, row = at.row % check.m;
+  const std::int64_t of_a = a_of_row(check, at.row), of_b = b_of_row(check.of, at.row);
   element_sum sum;
   for (std::int64_t k = first; k < check.k; k += step)
-    add_product(sum, check, generated_element(a, a.count == 1 ? 0 : product, row, k),
-                generated_element(b, b.count == 1 ? 0 : product, k, at.col));
+    add_product(sum, check, generated_element(check.of.a, of_a, at.row % check.m, k),
+                generated_element(check.of.b, of_b, k, at.col));
   return sum;
 }
 

@@ -31,6 +31,10 @@ void add_problem(csv_line& l, const problem& p) {
   l.add("epilogue", epilogue_name(p.epilogue));
   l.number("scale_a", p.scale_a);
   l.number("scale_b", p.scale_b);
+  l.add("scale_block_a", scale_block_name(p.scale_block_a));
+  l.add("scale_block_b", scale_block_name(p.scale_block_b));
+  l.number("groups", double(p.groups));
+  l.add("group_rows", p.groups > 0 ? group_rows_name(p.group_rows) : "");
   l.number("padding", p.padding);
   l.add("fill", filling_name(p.data));
   l.number("seed", p.seed);

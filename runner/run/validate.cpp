@@ -27,10 +27,14 @@ std::vector<problem> problems_to_try(const results::device& device,
   if (options.layout) layouts = {*options.layout};
   for (const layout given : layouts) {
     for (const auto& [m, n, k] : shapes) {
-      list.push_back(sized(m, n, k, dtype));
-      list.back().layout = given;
-      list.back().epilogue = options.epilogue;
-      list.back().batch = options.batch;
+      problem p = options.beside;
+      p.m = m;
+      p.n = n;
+      p.k = k;
+      p.dtype = dtype;
+      p.data = default_fill(dtype);
+      p.layout = given;
+      list.push_back(p);
     }
   }
   return list;

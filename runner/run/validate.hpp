@@ -20,8 +20,7 @@ struct validation_options {
   std::optional<std::array<std::int64_t, 3>> size;  // of the problem: m, n, k
   std::optional<element_types> dtype;               // empty: all
   std::optional<kzoo::layout> layout;               // of the problem
-  stage_list epilogue;                              // the same
-  std::int64_t batch = 1;
+  problem beside;  // what the problem has beside size, type and layout
   run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
 };
 

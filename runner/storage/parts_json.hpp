@@ -36,6 +36,14 @@ inline constexpr as kEpilogue{
       }
     }};
 
+inline constexpr as kScaleBlock{
+    [](const scale_block& block) { return nlohmann::ordered_json(scale_block_name(block)); },
+    [](const field& f, scale_block& to) {
+      const auto known = scale_block_from_name(f.text());
+      if (!known) f.refuse("expected a block such as 1x128");
+      to = *known;
+    }};
+
 void map(auto& io, is<problem> auto& p) {
   io.derived("name", problem_name(p));
   io("m", p.m);
@@ -51,6 +59,14 @@ void map(auto& io, is<problem> auto& p) {
   if (io.has("epilogue", !p.epilogue.empty())) io("epilogue", p.epilogue, kEpilogue);
   io("scale_a", p.scale_a);
   io("scale_b", p.scale_b);
+  if (io.has("scale_block_a", !p.scale_block_a.empty()))
+    io("scale_block_a", p.scale_block_a, kScaleBlock);
+  if (io.has("scale_block_b", !p.scale_block_b.empty()))
+    io("scale_block_b", p.scale_block_b, kScaleBlock);
+  if (io.has("groups", p.groups > 0)) {
+    io("groups", p.groups);
+    io("group_rows", p.group_rows, word(data::kGroupRows, group_rows_name));
+  }
   io.derived("lda", p.lda());
   io.derived("ldb", p.ldb());
   io.derived("ldc", p.ldc());
@@ -69,6 +85,10 @@ void map(auto& io, is<problem> auto& p) {
   io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
   io.require(p.epilogue.empty() || has_epilogues(p.dtype),
              "expected an epilogue only where C is f32, f16 or bf16");
+  io.require(p.groups >= 0 && p.groups <= kMostGroups && (p.groups == 0 || p.batch == 1),
+             "expected up to 4096 groups, and then no batch");
+  io.require((p.scale_block_a.empty() && p.scale_block_b.empty()) || is_scaled(p.dtype),
+             "expected blocks with scales only where A and B are fp8");
   const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
   io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
 }

@@ -143,6 +143,28 @@ void check_problems(const std::string& device) {
               {"epilogues:keeps_bias", "pass", {}},
               {"epilogues:honest", "pass", {}}},
              device, "sizes = ['40x48x24']\nalpha = 0.7\nbeta = 1.3\nepilogue = 'bias + gelu'");
+  const char* const scaled =
+      "sizes = ['40x144x272']\ndtype = 'e4m3->f32'\nlayout = 'nt'\n"
+      "scale_block_a = '1x128'\nscale_block_b = '128x128'";
+  check_each(
+      {{"scales:left_out", "wrong", {"likely cause: the scales of A and B are left out"}},
+       {"scales:only_of_a", "wrong", {"likely cause: the scales of B are left out"}},
+       {"scales:next_block", "wrong", {"the scales of A are those of the next block along K"}},
+       {"scales:first_block", "wrong", {"those of the first block for all of K"}},
+       {"scales:after_all_of_k", "wrong", {"those of the last block for all of K"}},
+       {"scales:one_for_all_columns", "wrong", {"all in columns 128 to 143 of every row"}},
+       {"scales:writes_scales", "wrong", {"wrote to its input scale_a: 1 element changed"}},
+       {"scales:keeps_scales", "pass", {}},
+       {"scales:honest", "pass", {}}},
+      device, scaled);
+  check_each({{"groups:first_b", "wrong", {"likely cause: they are computed with the B of group 0"}},
+              {"groups:next_b", "wrong", {"likely cause: group ", " is computed with the B of"}},
+              {"groups:even_split", "wrong", {"differ by more than fp32 allows", "(group "}},
+              {"groups:drops_last_row", "wrong", {"not written: 192 of 1920 elements"}},
+              {"groups:keeps_offsets", "wrong", {"right when it ran once, wrong when it was timed"}},
+              {"groups:keeps_b", "pass", {}},
+              {"groups:honest", "pass", {}}},
+             device, "sizes = ['40x48x24']\ngroups = 4\ngroup_rows = 'skewed'");
   check_each({{"wrong_results:one_unwritten",
                "wrong",
                {"not written: 1 of 1048576 elements of C", "row 1023, column 1023"}}},

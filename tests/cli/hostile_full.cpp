@@ -23,8 +23,15 @@ const std::vector<expectation> kFinishedAtFull = {
     {"epilogues:before_alpha", "wrong", {"alpha and beta:", "alpha=0"}},
     {"epilogues:keeps_bias",
      "wrong",
-     {"new addresses: right at first, wrong once an operand of the epilogue is at a new"}},
+     {"new addresses: right at first, wrong once bias is at a new"}},
     {"epilogues:honest", "pass", {}}};
+
+const char* const kGrouped = "sizes = ['40x48x24']\ngroups = 4";
+const std::vector<expectation> kGroupedAtFull = {
+    {"groups:even_split", "wrong", {"shapes: 1x1x1 f32 groups=4", "with the B of group"}},
+    {"groups:keeps_offsets",
+     "wrong",
+     {"new contents: right at first, wrong once A and B have new contents"}}};
 
 // Defects that tier full detects.
 const std::vector<expectation> kAtFull = {
@@ -119,6 +126,7 @@ void check_validation(const std::string& selector, int variants, const std::stri
 TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
   check_each(kAtFull, "cpu", "sizes = [64]", kFull);
   check_each(kFinishedAtFull, "cpu", kFinished, kFull);
+  check_each(kGroupedAtFull, "cpu", kGrouped, kFull);
   check_each({{"launches:race", "wrong", {}}}, "cpu", "sizes = [64]", kFull);
 }
 

@@ -3,6 +3,7 @@
 // (data/contents.hpp) is some thirty instructions instead of a few hundred.
 
 #include "data/contents.hpp"
+#include "data/scaled_matrix.hpp"
 
 namespace kzoo::devices::cuda {
 
@@ -14,9 +15,19 @@ struct fixed {
     x.inside = kInside;
     return x;
   }
+  // Of these types, which have no scales.
+  __device__ static data::scaled_matrix of(data::scaled_matrix x) {
+    x.type = kType;
+    x.inside = kInside;
+    x.extent = 0;
+    return x;
+  }
 };
 struct not_fixed {
-  __device__ static data::matrix of(const data::matrix& x) { return x; }
+  template <class Matrix>
+  __device__ static Matrix of(const Matrix& x) {
+    return x;
+  }
 };
 
 // Calls launch() with one of these.

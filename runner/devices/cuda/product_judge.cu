@@ -100,7 +100,7 @@ __global__ void read_kernel(const void* buffer, data::matrix any, std::uint64_t 
 // B w, for all products.
 template <class Fixed>
 __global__ void weigh_b_kernel(product_check check, std::uint64_t key, weighted_row* sums) {
-  const data::matrix x = Fixed::of(check.of.b);
+  const data::scaled_matrix x = Fixed::of(check.of.b);
   const std::int64_t rows = x.count * check.k;
   for_each_row(rows, kRowsAtOnce, [&](std::int64_t first) {
     weighted_sum part[kRowsAtOnce];
@@ -130,10 +130,13 @@ __device__ void note_wrong(product_findings* found, std::int64_t& count, std::in
 template <class Fixed>
 __global__ void compare_rows_kernel(product_check check, std::uint64_t key, const weighted_row* b,
                                     const weighted_row* c, product_findings* found) {
-  const data::matrix x = Fixed::of(check.of.a);
+  const data::scaled_matrix x = Fixed::of(check.of.a);
   const std::int64_t rows = check.batch * check.m;
   for_each_row(rows, kRowsAtOnce, [&](std::int64_t first) {
     weighted_row part[kRowsAtOnce];
+    std::int64_t first_of_b[kRowsAtOnce];  // of the sums of its B
+    for (int r = 0; r < kRowsAtOnce; ++r)
+      first_of_b[r] = first + r < rows ? b_of_row(check.of, first + r) * check.k : 0;
     for (std::int64_t k = threadIdx.x; k < check.k; k += blockDim.x) {
 #pragma unroll
       for (int r = 0; r < kRowsAtOnce; ++r) {
@@ -141,8 +144,7 @@ __global__ void compare_rows_kernel(product_check check, std::uint64_t key, cons
         if (row >= rows) break;
         const double a =
             reference::generated_element(x, x.count == 1 ? 0 : product, row - product * check.m, k);
-        const std::int64_t of_b = check.of.b.count == 1 ? 0 : product;
-        reference::add_product(part[r], check, a, b[of_b * check.k + k]);
+        reference::add_product(part[r], check, a, b[first_of_b[r] + k]);
       }
     }
     for (int r = 0; r < kRowsAtOnce; ++r) {
@@ -164,19 +166,21 @@ template <class FixedA, class FixedB>
 __global__ void add_products_kernel(product_check check, reference::whole_rows rows,
                                     element_sum* sums) {
   using reference::kWholeRows;
-  const data::matrix a = FixedA::of(check.of.a), b = FixedB::of(check.of.b);
+  const data::scaled_matrix a = FixedA::of(check.of.a), b = FixedB::of(check.of.b);
   __shared__ double of_a[kTermsOfBlock][kWholeRows];
-  const std::int64_t product = rows[0] / check.m, first = std::int64_t(blockIdx.y) * kTermsOfBlock;
+  const std::int64_t number_of_a = reference::a_of_row(check, rows[0]);
+  const std::int64_t number_of_b = b_of_row(check.of, rows[0]);
+  const std::int64_t first = std::int64_t(blockIdx.y) * kTermsOfBlock;
   const int terms = static_cast<int>(min(std::int64_t{kTermsOfBlock}, check.k - first));
   for (int i = threadIdx.x; i < terms * kWholeRows; i += kJudgeThreads)
     of_a[i / kWholeRows][i % kWholeRows] = reference::generated_element(
-        a, a.count == 1 ? 0 : product, rows[i % kWholeRows] % check.m, first + i / kWholeRows);
+        a, number_of_a, rows[i % kWholeRows] % check.m, first + i / kWholeRows);
   __syncthreads();
   const std::int64_t col = std::int64_t(blockIdx.x) * kJudgeThreads + threadIdx.x;
   if (col >= check.n) return;
   element_sum part[kWholeRows];
   for (int k = 0; k < terms; ++k) {
-    const double x = reference::generated_element(b, b.count == 1 ? 0 : product, first + k, col);
+    const double x = reference::generated_element(b, number_of_b, first + k, col);
 #pragma unroll
     for (int r = 0; r < kWholeRows; ++r) reference::add_product(part[r], check, of_a[k][r], x);
   }

@@ -1,0 +1,60 @@
+#pragma once
+// Where groups of rows begin: the elements of a matrix of i32 with one row, content::offsets, as a
+// function of its key, so that they are others in each run. constexpr, for both devices.
+
+#include "data/matrix.hpp"
+
+#include <kzoo/abi.h>
+
+#include <array>
+#include <cstdint>
+
+namespace kzoo::data {
+
+// How many rows the groups have: all as many; linearly more from group to group, the last of n
+// about 2 / n of all; as many, but none in every second group. Which group is the first changes.
+enum class group_rows : std::uint32_t { even, skewed, half_empty };
+inline constexpr std::array kGroupRows{group_rows::even, group_rows::skewed,
+                                       group_rows::half_empty};
+
+// What matrix::parameter says of offsets: `rows` in all, and how they are split.
+constexpr std::uint64_t offsets_parameter(std::int64_t rows, group_rows how) {
+  return static_cast<std::uint64_t>(rows) * kGroupRows.size() + static_cast<std::uint64_t>(how);
+}
+constexpr std::int64_t group_count(const matrix& offsets) { return offsets.cols - 1; }
+
+// The rows of the first `count` groups, before the first is chosen.
+constexpr std::int64_t rows_of_first(const matrix& offsets, std::int64_t count) {
+  const std::int64_t groups = group_count(offsets);
+  const auto rows = static_cast<std::int64_t>(offsets.parameter / kGroupRows.size());
+  switch (static_cast<group_rows>(offsets.parameter % kGroupRows.size())) {
+    case group_rows::skewed:
+      return rows * (count * count) / (groups * groups);
+    case group_rows::half_empty:
+      return rows * ((count + 1) / 2) / ((groups + 1) / 2);
+    default:
+      return rows * count / groups;
+  }
+}
+
+// The row at which group `group` begins, from 0 to group_count(); there all rows end.
+constexpr std::int64_t first_row_of(const matrix& offsets, std::int64_t group) {
+  const std::int64_t groups = group_count(offsets);
+  const auto first = static_cast<std::int64_t>(offsets.key % static_cast<std::uint64_t>(groups));
+  const std::int64_t end = first + group;
+  const std::int64_t before = rows_of_first(offsets, first);
+  if (end <= groups) return rows_of_first(offsets, end) - before;
+  return rows_of_first(offsets, groups) - before + rows_of_first(offsets, end - groups);
+}
+
+// The group that has the row.
+constexpr std::int64_t group_of(const matrix& offsets, std::int64_t row) {
+  std::int64_t low = 0, high = group_count(offsets);  // first_row_of(low) <= row < of(high)
+  while (high - low > 1) {
+    const std::int64_t middle = (low + high) / 2;
+    (first_row_of(offsets, middle) <= row ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace kzoo::data
