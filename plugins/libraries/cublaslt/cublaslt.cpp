@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,8 @@ class heuristic : public lt {
   }
 };
 
-// Matrices, a stream, and what flushes the L2 before each run, as it is when the kernel is timed.
+// Matrices, operands, a stream, and what flushes the L2 before each run, as it is when the kernel
+// is timed.
 struct trial {
   explicit trial(const kzoo_problem& p)
       : a(filled(p.type_a, elements(p, kzoo::is_a_transposed(kzoo::layout_of(p)) ? p.k : p.m, p.lda,
@@ -49,6 +51,10 @@ struct trial {
                                     p.stride_b))),
         c(filled(p.type_c, elements(p, p.m, p.ldc, p.stride_c))),
         workspace(common::device_bytes(common::kLtWorkspace)) {
+    for (const kzoo_operand& x : std::span(p.operands, p.operand_count)) {
+      operands.push_back(filled(x.type, x.rows * x.ld));
+      addresses.push_back(operands.back().get());
+    }
     int device = 0, l2_bytes = 0;
     common::check(cudaGetDevice(&device), "cudaGetDevice");
     common::check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device), "L2 size");
@@ -74,7 +80,7 @@ struct trial {
                               .workspace = workspace.get(),
                               .stream = stream.get(),
                               .launches = nullptr,
-                              .operands = nullptr};
+                              .operands = addresses.data()};
     common::check(cudaMemsetAsync(flush.get(), 0, flush_bytes, stream.get()), "flushing the L2");
     common::check(cudaEventRecord(start.get(), stream.get()), "cudaEventRecord");
     product.run(args);
@@ -142,6 +148,8 @@ struct trial {
   }
 
   common::owned<void, cudaFree> a, b, c, workspace, flush;
+  std::vector<common::owned<void, cudaFree>> operands;
+  std::vector<const void*> addresses;  // of the operands
   std::size_t flush_bytes = 0;
   common::owned<CUstream_st, cudaStreamDestroy> stream;
   common::owned<CUevent_st, cudaEventDestroy> start, stop;

@@ -4,6 +4,8 @@
 
 #include <kzoo/plugin.hpp>
 
+#include <libraries/cublaslt/extras.hpp>
+
 #include <cublasLt.h>
 
 #include <array>
@@ -31,8 +33,6 @@ using lt_fp8_types =
     kzoo::types<kzoo::to<__nv_fp8_e4m3, float>, kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>,
                 kzoo::mixed<__nv_fp8_e4m3, __nv_fp8_e5m2, __nv_bfloat16>,
                 kzoo::mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
-
-constexpr bool is_fp8(kzoo_type type) { return type == KZOO_E4M3 || type == KZOO_E5M2; }
 
 // What cuBLAS's manual recommends for Hopper.
 inline constexpr std::size_t kLtWorkspace = std::size_t{32} << 20;
@@ -65,9 +65,26 @@ inline cublasComputeType_t lt_compute(const kzoo_problem& p) {
                                 : CUBLAS_COMPUTE_32F;
 }
 
-// Why cuBLASLt has no product of these sizes, or nullptr. fp8 has one layout before Blackwell: the
-// k of both operands next to each other.
+// The modes of scales that are operands came with CUDA 12.9.
+inline constexpr bool kHasScaleModes = CUBLAS_VERSION >= 120900;
+
+inline std::uint32_t lt_epilogue(const lt_extras& extras) {
+  const bool has_bias = extras.bias != kNoOperand;
+  switch (extras.activation) {
+    case lt_activation::relu:
+      return has_bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+    case lt_activation::gelu:
+      return has_bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+    default:
+      return has_bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+  }
+}
+
+// Why cuBLASLt has no such product, or nullptr. fp8 has one layout before Blackwell: the k of both
+// operands next to each other.
 inline const char* lt_objection(const kzoo_problem& p, const kzoo_device& d) {
+  const lt_extras extras = extras_of(p);
+  if (extras.objection != nullptr) return extras.objection;
   if (!is_fp8(p.type_a)) return nullptr;
   if (d.kind == KZOO_CUDA && d.compute_capability < 89) return "fp8 needs sm_89";
   if (kzoo::layout_of(p) != kzoo::layout::nt)
@@ -79,6 +96,10 @@ inline const char* lt_objection(const kzoo_problem& p, const kzoo_device& d) {
     return "cuBLASLt multiplies fp8 matrices only where K is a multiple of 16, and rows start at "
            "multiples of 16 bytes";
   }
+  if (!extras.scales_are_operands()) return nullptr;
+  if (!kHasScaleModes) return "scales of rows, columns and blocks need CUDA 12.9";
+  if (d.kind == KZOO_CUDA && d.compute_capability != 90)
+    return "cuBLASLt scales rows, columns and blocks on sm_90 only";
   return nullptr;
 }
 
@@ -101,13 +122,15 @@ inline owned<void, cudaFree> device_bytes(std::size_t bytes) {
 
 class lt_product {
  public:
-  explicit lt_product(const kzoo_problem& p) {
+  explicit lt_product(const kzoo_problem& p) : extras_(extras_of(p)) {
     const cublasComputeType_t compute = lt_compute(p);
     cublasLtHandle_t handle = nullptr;
     check(cublasLtCreate(&handle), "cublasLtCreate", KZOO_UNAVAILABLE);
     handle_.reset(handle);
     set_scalars(p, compute);
     describe(p, compute);
+    // The heuristic reads nothing there, but takes from the address how the operands are aligned.
+    point_to([&p](int) { return reinterpret_cast<const void*>(std::uintptr_t{p.alignment}); });
     cublasLtMatmulPreference_t wanted = nullptr;
     check(cublasLtMatmulPreferenceCreate(&wanted), "cublasLtMatmulPreferenceCreate");
     const owned<std::remove_pointer_t<decltype(wanted)>, cublasLtMatmulPreferenceDestroy> kept(
@@ -135,6 +158,7 @@ class lt_product {
   void choose(std::size_t index) { chosen_ = index; }
 
   void run(const kzoo_arguments& args) const {
+    point_to([&args](int operand) { return args.operands[operand]; });
     check(cublasLtMatmul(handle_.get(), product_.get(), &alpha_, args.b, b_.get(), args.a, a_.get(),
                          &beta_, args.c, c_.get(), args.c, c_.get(), &candidates_[chosen_].algo,
                          args.workspace, kLtWorkspace, static_cast<cudaStream_t>(args.stream)),
@@ -156,7 +180,7 @@ class lt_product {
   };
 
   void set_scalars(const kzoo_problem& p, cublasComputeType_t compute) {
-    const auto set = [&](scalar& to, double value) {
+    const auto put = [&](scalar& to, double value) {
       switch (compute) {
         case CUBLAS_COMPUTE_64F:
           to.f64 = value;
@@ -171,8 +195,51 @@ class lt_product {
           to.f32 = static_cast<float>(value);
       }
     };
-    set(alpha_, p.alpha);
-    set(beta_, p.beta);
+    // Where the library gets scales from operands, the numbers for whole matrices are in alpha.
+    put(alpha_, extras_.scales_are_operands() ? p.alpha * scale_of(p.scale_a) * scale_of(p.scale_b)
+                                              : p.alpha);
+    put(beta_, p.beta);
+  }
+  static double scale_of(double given) { return given == 0 ? 1 : given; }
+
+  template <class T>
+  void set(cublasLtMatmulDescAttributes_t which, T value) const {
+    check(cublasLtMatmulDescSetAttribute(product_.get(), which, &value, sizeof value),
+          "cublasLtMatmulDescSetAttribute");
+  }
+
+  // Where the operands that the product has are: `address_of` is called with their indices.
+  template <class Addresses>
+  void point_to(const Addresses& address_of) const {
+    const auto point = [&](cublasLtMatmulDescAttributes_t which, int operand) {
+      if (operand != kNoOperand) set(which, static_cast<const void*>(address_of(operand)));
+    };
+    point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, extras_.bias);
+    point(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, extras_.scales_b);
+    point(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, extras_.scales_a);
+  }
+
+  void describe_extras(const kzoo_problem& p) const {
+    if (p.stage_count > 0) set(CUBLASLT_MATMUL_DESC_EPILOGUE, lt_epilogue(extras_));
+    if (extras_.bias != kNoOperand)
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, static_cast<std::int32_t>(lt_type(lt_bias_type(p))));
+#if CUBLAS_VERSION >= 120900
+    const auto mode = [](lt_scaling scaling) -> std::int32_t {
+      switch (scaling) {
+        case lt_scaling::vector:
+          return CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+        case lt_scaling::blocks_1x128:
+          return CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F;
+        case lt_scaling::blocks_128x128:
+          return CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F;
+        default:
+          return CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F;
+      }
+    };
+    if (!extras_.scales_are_operands()) return;
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode(extras_.scaling_b));
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode(extras_.scaling_a));
+#endif
   }
 
   void describe(const kzoo_problem& p, cublasComputeType_t compute) {
@@ -183,22 +250,19 @@ class lt_product {
     cublasLtMatmulDesc_t product = nullptr;
     check(cublasLtMatmulDescCreate(&product, compute, scalars), "cublasLtMatmulDescCreate");
     product_.reset(product);
-    const auto set = [&](cublasLtMatmulDescAttributes_t which, auto value) {
-      check(cublasLtMatmulDescSetAttribute(product, which, &value, sizeof value),
-            "cublasLtMatmulDescSetAttribute");
-    };
     // The library's A is B here, and the other way round.
     const kzoo::layout given = kzoo::layout_of(p);
     const bool a_transposed = kzoo::is_a_transposed(given);
     const bool b_transposed = kzoo::is_b_transposed(given);
     set(CUBLASLT_MATMUL_DESC_TRANSA, b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
     set(CUBLASLT_MATMUL_DESC_TRANSB, a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-    if (is_fp8(p.type_a)) {
+    describe_extras(p);
+    if (is_fp8(p.type_a) && !extras_.scales_are_operands()) {
       // Where each of them starts, at a multiple of 16 bytes: other addresses are not supported.
       constexpr std::size_t kApart = 64;
       std::array<float, 2 * kApart> scales{};
-      scales[0] = p.scale_a == 0 ? 1 : static_cast<float>(p.scale_a);
-      scales[kApart] = p.scale_b == 0 ? 1 : static_cast<float>(p.scale_b);
+      scales[0] = static_cast<float>(scale_of(p.scale_a));
+      scales[kApart] = static_cast<float>(scale_of(p.scale_b));
       scales_ = device_bytes(sizeof scales);
       check(cudaMemcpy(scales_.get(), scales.data(), sizeof scales, cudaMemcpyHostToDevice),
             "cudaMemcpy");
@@ -228,6 +292,7 @@ class lt_product {
     matrix(c_, p.type_c, p.n, p.m, false, p.ldc, p.stride_c);
   }
 
+  lt_extras extras_;
   made<cublasLtDestroy, cublasLtHandle_t> handle_;
   made<cublasLtMatmulDescDestroy, cublasLtMatmulDesc_t> product_;
   made<cublasLtMatrixLayoutDestroy, cublasLtMatrixLayout_t> a_, b_, c_;
@@ -244,6 +309,8 @@ class lt_variant {
   using types = Types;
   using layouts = kzoo::every_layout;
   static constexpr bool batches = true;
+  static constexpr bool epilogues = true;
+  static constexpr bool block_scales = true;
   template <class T>
   static constexpr kzoo_precision precision_of = is_fp8(kzoo::element_traits<T>::type_a)
                                                      ? KZOO_COMPUTE_FP8
@@ -257,7 +324,7 @@ class lt_variant {
   }
   lt_variant(const kzoo_problem& p, const kzoo_device&) : product_(p) {}
 
-  template <class Gemm>  // a gemm or a gemm_batch
+  template <class Gemm>  // any: the product knows its problem
   void run(const Gemm&, const kzoo_arguments& args) const {
     product_.run(args);
   }
