@@ -8,7 +8,7 @@
 
 namespace {
 
-template <kzoo::is_scaled Gemm>
+template <kzoo::block_scaled Gemm>
 __global__ void naive_kernel(Gemm g) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,7 +31,7 @@ struct naive {
                             kzoo::mixed<__nv_fp8_e5m2, __nv_fp8_e4m3, __nv_bfloat16>>;
   using layouts = kzoo::every_layout;
   using grid = kzoo::tile_grid<16, 16>;
-  template <kzoo::is_scaled Gemm>
+  template <kzoo::block_scaled Gemm>
   static constexpr auto kernel = naive_kernel<Gemm>;
 };
 

@@ -16,8 +16,8 @@
 namespace kzoo::checks {
 namespace {
 
-// Where A is transposed, what its rows hold depends on M, and so do scales of rows, and which group a
-// row is in. Integers are exact.
+// Where A is transposed, what its rows hold depends on M, and so do scales of rows, and which group
+// a row is in. Integers are exact.
 bool is_asked(const candidate& c) {
   const problem& p = c.current_problem();
   return !is_integer(p.dtype) && !is_a_transposed(p.layout) && p.scale_block_a.extent != 1 &&

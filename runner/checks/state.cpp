@@ -71,12 +71,11 @@ covered run_new_addresses(candidate& c) {
   std::vector<std::string_view> others;
   for (const named_operand& other : named_operands(c.current_problem()))
     others.push_back(other.name);
-  for (const auto& [letter, name] :
-       {std::pair<const char*, std::string>{"a", "A"},
-        {"b", "B"},
-        {"c", "C"},
-        {"o", fmt::format("{}", fmt::join(others, " or "))},
-        {"w", "the workspace"}}) {
+  for (const auto& [letter, name] : {std::pair<const char*, std::string>{"a", "A"},
+                                     {"b", "B"},
+                                     {"c", "C"},
+                                     {"o", fmt::format("{}", fmt::join(others, " or "))},
+                                     {"w", "the workspace"}}) {
     if (*letter == 'o' && others.empty()) continue;
     c.refill(c.current_problem(), letter);
     run_right(c, fmt::format("right at first, wrong once {} is at a new address: was a "

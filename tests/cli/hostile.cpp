@@ -157,14 +157,15 @@ void check_problems(const std::string& device) {
        {"scales:keeps_scales", "pass", {}},
        {"scales:honest", "pass", {}}},
       device, scaled);
-  check_each({{"groups:first_b", "wrong", {"likely cause: they are computed with the B of group 0"}},
-              {"groups:next_b", "wrong", {"likely cause: group ", " is computed with the B of"}},
-              {"groups:even_split", "wrong", {"differ by more than fp32 allows", "(group "}},
-              {"groups:drops_last_row", "wrong", {"not written: 192 of 1920 elements"}},
-              {"groups:keeps_offsets", "wrong", {"right when it ran once, wrong when it was timed"}},
-              {"groups:keeps_b", "pass", {}},
-              {"groups:honest", "pass", {}}},
-             device, "sizes = ['40x48x24']\ngroups = 4\ngroup_rows = 'skewed'");
+  check_each(
+      {{"groups:first_b", "wrong", {"likely cause: they are computed with the B of group 0"}},
+       {"groups:next_b", "wrong", {"likely cause: group ", " is computed with the B of"}},
+       {"groups:even_split", "wrong", {"differ by more than fp32 allows", "(group "}},
+       {"groups:drops_last_row", "wrong", {"not written: 192 of 1920 elements"}},
+       {"groups:keeps_offsets", "wrong", {"right when it ran once, wrong when it was timed"}},
+       {"groups:keeps_b", "pass", {}},
+       {"groups:honest", "pass", {}}},
+      device, "sizes = ['40x48x24']\ngroups = 4\ngroup_rows = 'skewed'");
   check_each({{"wrong_results:one_unwritten",
                "wrong",
                {"not written: 1 of 1048576 elements of C", "row 1023, column 1023"}}},

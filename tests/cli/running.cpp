@@ -83,7 +83,7 @@ TEST_CASE("epilogues are stored, reported, compared, run again, timed end to end
   REQUIRE(ran.code == 0);
   CHECK_THAT(
       runner("report " + stored + " --csv").out,
-      ContainsSubstring("40,33,20,f32,nn,1,0,none,1,0.5,\"clamp(-0.5, 1)\",1,1,3,uniform,1"));
+      ContainsSubstring("40,33,20,f32,nn,1,0,none,1,0.5,\"clamp(-0.5, 1)\",1,1,,,0,,3,uniform,1"));
   const auto again = runner("rerun " + stored + " --json -");
   INFO(again.err);
   CHECK(again.code == 0);
@@ -116,8 +116,8 @@ TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
   CHECK_THAT(ran.out, ContainsSubstring("time by kernel and batch") &&
                           ContainsSubstring("it computes one product at a time, not a batch"));
   const auto csv = runner("report " + stored + " --csv").out;
-  CHECK_THAT(csv, ContainsSubstring("20,20,20,f32,nn,1,0,none,1,0,,1,1,0,uniform,1,fp32,pass") &&
-                      ContainsSubstring("20,20,20,f32,nn,3,8,b,1,0,,1,1,0,uniform,1,fp32,pass"));
+  CHECK_THAT(csv, ContainsSubstring("20,20,20,f32,nn,1,0,none,1,0,,1,1,,,0,,0,uniform,1,fp32,pass") &&
+                      ContainsSubstring("20,20,20,f32,nn,3,8,b,1,0,,1,1,,,0,,0,uniform,1,fp32,pass"));
   CHECK_THAT(runner("report " + stored + " --md").out,
              ContainsSubstring("20x20x20 f32 batch=3 batch_padding=8 batch_shared=b"));
   const auto again = runner("rerun " + stored + " --json -");

@@ -1,5 +1,7 @@
 #include "core/problem.hpp"
 
+#include "core/operands.hpp"
+
 #include "support/catch.hpp"
 
 using namespace kzoo;
@@ -89,6 +91,55 @@ TEST_CASE("a plugin sees the type of each matrix, and scales that are not 1", "[
   CHECK(abi.scale_a == 0.5);
   CHECK(abi.scale_b == 3);
   CHECK(problem_name(p) == "4x4x4 e4m3*e5m2->bf16 scale_a=0.5 scale_b=3");
+}
+
+TEST_CASE("a plugin sees the blocks that have a scale, and where scales are", "[problem]") {
+  problem p = sized(6, 300, 200, {KZOO_E4M3, KZOO_E4M3, KZOO_BF16});
+  p.scale_block_a = *scale_block_from_name("1x128");
+  p.scale_block_b = *scale_block_from_name("128x64");
+  p.epilogue = epilogue_from_name("relu + bias");
+  CHECK(problem_name(p) ==
+        "6x300x200 e4m3->bf16 epilogue=\"relu + bias\" scale_block_a=1x128 scale_block_b=128x64");
+  const kzoo_problem abi = to_abi(p);
+  CHECK(abi.scale_block_a.extent == 1);
+  CHECK(abi.scale_block_a.depth == 128);
+  CHECK(abi.scale_block_b.extent == 128);
+  CHECK(abi.scale_block_b.depth == 64);
+  REQUIRE(abi.operand_count == 3);
+  const auto check = [&](int i, std::string_view name, std::int64_t rows, std::int64_t cols,
+                         std::int64_t ld) {
+    INFO(name);
+    const kzoo_operand& x = abi.operands[i];
+    CHECK(name == x.name);
+    CHECK(x.rows == rows);
+    CHECK(x.cols == cols);
+    CHECK(x.ld == ld);
+  };
+  check(0, "scale_a", 2, 6, 8);  // side by side along M; rows start at multiples of 16 bytes
+  check(1, "scale_b", 3, 4, 4);
+  check(2, "bias", 1, 300, 300);
+  REQUIRE(abi.stage_count == 2);
+  CHECK(abi.epilogue[1].operand == 2);
+  for (const char* bad : {"", "128", "0x128", "1x0", "1x", "x1", "1x128x1", "1x65537", "-1x2"})
+    CHECK_FALSE(scale_block_from_name(bad));
+  CHECK(scale_block_name({16, 8}) == "16x8");
+}
+
+TEST_CASE("a plugin sees groups of rows, and a B for each", "[problem]") {
+  problem p = sized(40, 7, 5);
+  p.groups = 3;
+  p.group_rows = data::group_rows::half_empty;
+  p.padding = 2;
+  CHECK(problem_name(p) == "40x7x5 f32 groups=3 group_rows=half_empty padding=2");
+  const kzoo_problem abi = to_abi(p);
+  CHECK(abi.groups == 3);
+  CHECK(abi.batch == 0);
+  CHECK(abi.stride_b == 5 * (7 + 4));
+  REQUIRE(abi.operand_count == 1);
+  CHECK(std::string_view("offsets") == abi.operands[0].name);
+  CHECK(abi.operands[0].type == KZOO_I32);
+  CHECK(abi.operands[0].cols == 4);
+  CHECK(operands_of(p).b.count == 3);
 }
 
 TEST_CASE("a layout says which of A and B are transposed in memory", "[problem]") {

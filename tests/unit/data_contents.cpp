@@ -289,7 +289,7 @@ TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[da
       p.data = data;
       p.beta = 1;
       const operands o = operands_of(p);
-      for (const data::matrix& x : {o.a, o.b, o.c}) {
+      for (const data::matrix& x : std::initializer_list<data::matrix>{o.a, o.b, o.c}) {
         double largest = 0;
         for (std::int64_t row = 0; row < x.rows; ++row) {
           for (std::int64_t col = 0; col < x.cols; ++col) {
@@ -314,7 +314,7 @@ TEST_CASE("each matrix and each seed has its own data", "[data]") {
   for (std::uint64_t seed : {1, 2, 3}) {
     p.seed = seed;
     const operands o = operands_of(p);
-    for (const data::matrix& x : {o.a, o.b, o.c}) {
+    for (const data::matrix& x : std::initializer_list<data::matrix>{o.a, o.b, o.c}) {
       keys.insert(x.key);
       first.insert(data::word(x, data::kRedzone));
     }
@@ -405,7 +405,7 @@ TEST_CASE("the matrices of a batch are a stride apart, with NaN between them", "
     const operands o = operands_of(p);
     CHECK(o.a.count == (p.batch_shared == shared_operand::a ? 1 : 7));
     CHECK(o.b.count == (p.batch_shared == shared_operand::b ? 1 : 7));
-    for (const data::matrix& x : {o.a, o.b, o.c}) {
+    for (const data::matrix& x : std::initializer_list<data::matrix>{o.a, o.b, o.c}) {
       std::int64_t inside = 0;
       for (std::int64_t i = data::kRedzone; i < data::kRedzone + data::span_of(x); ++i) {
         const data::coordinates at = data::coordinates_of(x, i);

@@ -76,6 +76,18 @@ std::vector<problem> problems() {
   batch.padding = 3;
   batch.epilogue = epilogue_from_name("row_scale + residual + bias");
   all.push_back(batch);
+  for (const auto& [a, b] : {std::pair{"1x128", "128x128"}, {"1x128", "1x128"}, {"16x8", "4x32"}}) {
+    all.push_back(sized(40, 290, 300, {KZOO_E4M3, KZOO_E4M3, KZOO_F32}));
+    all.back().scale_block_a = *scale_block_from_name(a);
+    all.back().scale_block_b = *scale_block_from_name(b);
+  }
+  for (const data::group_rows how : data::kGroupRows) {
+    all.push_back(sized(300, 290, 70));
+    all.back().layout = layout::nt;
+    all.back().groups = 7;
+    all.back().group_rows = how;
+    all.back().beta = 1.3;
+  }
   return all;
 }
 
@@ -87,7 +99,9 @@ TEST_CASE("a GPU fills matrices with the bits that the CPU fills them with", "[d
   for (const problem& p : problems()) {
     INFO(problem_name(p));
     const operands o = operands_of(p);
-    for (data::matrix x : {o.a, o.b, o.c}) {
+    std::vector<data::matrix> filled{o.a, o.b, o.c};
+    for (const named_operand& operand : named_operands(p)) filled.push_back(operand.stored);
+    for (data::matrix x : filled) {
       const on_device there(*gpu, x), here(*cpu, x);
       x.late_row = data::all_rows(x) / 2;
       gpu->fill(there.get(), x);

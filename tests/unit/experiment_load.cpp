@@ -194,6 +194,16 @@ TEST_CASE("batches are lists, and one product has no ways to be stored", "[exper
   }
 }
 
+TEST_CASE("blocks with scales, and groups of rows", "[experiment]") {
+  CHECK(problem_names(load_text("[problem]\nsizes = [8]\ndtype = 'e4m3->f32'\n"
+                                "scale_block_a = '1x128'\nscale_block_b = '128x128'\n")) ==
+        std::vector<std::string>{"8x8x8 e4m3->f32 scale_block_a=1x128 scale_block_b=128x128"});
+  CHECK(problem_names(load_text("[problem]\nsizes = [8]\ngroups = [2, 3]\n"
+                                "group_rows = ['even', 'skewed']\n")) ==
+        std::vector<std::string>{"8x8x8 f32 groups=2", "8x8x8 f32 groups=2 group_rows=skewed",
+                                 "8x8x8 f32 groups=3", "8x8x8 f32 groups=3 group_rows=skewed"});
+}
+
 TEST_CASE("epilogues are a list, each a problem", "[experiment]") {
   CHECK(problem_names(load_text("[problem]\nsizes = [8]\ndtype = ['f32', 'bf16']\n"
                                 "epilogue = ['', 'bias + relu']\n")) ==
@@ -241,6 +251,24 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "3:11: error: problem.scale_a: only fp8 matrices have scales, and dtype f16 is not fp8"},
       {"[problem]\ndtype = 'e4m3->f32'\nscale_b = 0",
        "3:11: error: problem.scale_b: expected a number above 0 and up to 1e+30, found 0"},
+      {"[problem]\ndtype = 'f16'\nscale_block_b = '1x128'",
+       "3:17: error: problem.scale_block_b: only blocks of fp8 matrices have scales, and dtype f16 "
+       "is not fp8"},
+      {"[problem]\ndtype = 'e4m3->f32'\nscale_block_a = '1by128'",
+       "3:17: error: problem.scale_block_a: expected a block with a scale, up to 65536 rows "
+       "(columns) and steps of K, as in \"1x128\", found the string \"1by128\""},
+      {"[problem]\ndtype = 'e4m3->f32'\nscale_block_a = '1x128'\nscale_a = 2",
+       "3:17: error: problem.scale_block_a: give either 'scale_block_a' or 'scale_a'"},
+      {"[problem]\ngroups = 0",
+       "2:10: error: problem.groups: expected an integer from 1 to 4096, found 0"},
+      {"[problem]\ngroup_rows = 'skewed'",
+       "2:14: error: problem.group_rows: says how many rows groups have, and there are none; add "
+       "groups = 8"},
+      {"[problem]\ngroups = 3\ngroup_rows = 'uneven'",
+       "3:14: error: problem.group_rows: expected one of \"even\", \"skewed\", \"half_empty\", "
+       "found the string \"uneven\"; did you mean 'even'?"},
+      {"[problem]\ngroups = 3\nbatch = 2",
+       "2:10: error: problem.groups: a problem with groups of rows is no batch"},
       {"[problem]\ndtype = 'i8->i32'\nalpha = 0.5",
        "3:9: error: alpha = 0.5 is not an integer, and dtype i8->i32 needs one"},
       {"[problem]\ndtype = 'i8->i32'\nfill = 'normal'",

@@ -11,6 +11,7 @@
 
 #include <kzoo/type_names.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include <cstring>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::samples {
@@ -91,13 +93,45 @@ inline float pairwise(std::span<const float> terms) {
   return pairwise(terms.first(half)) + pairwise(terms.subspan(half));
 }
 
+// The operand of this name as the ABI describes it, from its words in memory.
+class memory_of {
+ public:
+  memory_of(const problem& p, std::string_view name) {
+    for (const named_operand& operand : named_operands(p))
+      if (operand.name == name) stored_ = operand.stored;
+  }
+  double at(std::int64_t row, std::int64_t col) const {
+    return data::decode(stored_.type, data::word(stored_, data::index_of(stored_, row, col)));
+  }
+
+ private:
+  data::matrix stored_{};
+};
+
+// What A's element (i, k), or B's (k, i), is multiplied by, as abi.h says it.
+inline double scale_in_memory(const problem& p, std::string_view name, std::int64_t i,
+                              std::int64_t k) {
+  const kzoo_problem abi = to_abi(p);
+  const kzoo_scale_block block = name == "scale_a" ? abi.scale_block_a : abi.scale_block_b;
+  if (block.extent == 0) return 1;
+  const memory_of scales(p, name);
+  return block.extent == 1 ? scales.at(k / block.depth, i)
+                           : scales.at(i / block.extent, k / block.depth);
+}
+inline std::int64_t group_in_memory(const problem& p, std::int64_t row) {
+  const memory_of offsets(p, "offsets");
+  std::int64_t group = 0;
+  while (offsets.at(0, group + 1) <= double(row)) ++group;
+  return group;
+}
+
 struct recipe {
   float (*sum)(std::span<const float>) = sequential;
   float (*input)(float) = [](float x) { return x; };  // applied to each element of A and B
   std::function<bool(std::int64_t k)> takes = [](std::int64_t) { return true; };
 };
 
-// Which product's A and B are multiplied for a product of a batch.
+// Which product's A and B are multiplied for a product of a batch; of groups, which group's B.
 using choice = std::function<std::int64_t(std::int64_t product)>;
 inline std::int64_t its_own(std::int64_t product) { return product; }
 
@@ -109,12 +143,14 @@ inline buffer computed(const problem& p, const recipe& how = {}, const choice& a
   std::vector<float> a, b, terms;
   for (std::int64_t i = 0; i < p.all_rows(); ++i)
     for (std::int64_t k = 0; k < p.k; ++k)
-      a.push_back(how.input(float(value_at(o.a, a_of(i / p.m), i % p.m, k))));
-  for (std::int64_t j = 0; j < p.batch * p.n; ++j)
+      a.push_back(how.input(
+          float(value_at(o.a, a_of(i / p.m), i % p.m, k) * scale_in_memory(p, "scale_a", i, k))));
+  for (std::int64_t j = 0; j < std::max(p.batch, p.groups) * p.n; ++j)
     for (std::int64_t k = 0; k < p.k; ++k)
-      b.push_back(how.input(float(value_at(o.b, b_of(j / p.n), k, j % p.n))));
+      b.push_back(how.input(
+          float(value_at(o.b, b_of(j / p.n), k, j % p.n) * scale_in_memory(p, "scale_b", j, k))));
   for (std::int64_t i = 0; i < p.all_rows(); ++i) {
-    const std::int64_t product = i / p.m;
+    const std::int64_t product = p.groups > 0 ? group_in_memory(p, i) : i / p.m;
     for (std::int64_t j = 0; j < p.n; ++j) {
       const float* const x = a.data() + i * p.k;
       const float* const y = b.data() + (product * p.n + j) * p.k;

@@ -42,9 +42,9 @@ struct scaled_gemm : gemm<T, kLayout> {
   }
 };
 
-// A kernel for these alone: template <kzoo::is_scaled Gemm>.
+// A kernel for these alone: template <kzoo::block_scaled Gemm>.
 template <class Gemm>
-concept is_scaled = requires(const Gemm& g) {
+concept block_scaled = requires(const Gemm& g) {
   g.scale(0, 0, 0);
 };
 
