@@ -52,6 +52,9 @@ typedef uint32_t kzoo_type;
 #define KZOO_I8 6u
 #define KZOO_E4M3 7u /* fp8: 4 exponent bits, 3 fraction bits, no infinity */
 #define KZOO_E5M2 8u /* fp8: 5 exponent bits, 2 fraction bits */
+/* Of B alone: signed integers of 4 bits, -8 to 7, two in a byte. The element at an even index of B,
+ * i * ld + j, is in the low four bits. ld and strides count elements and are even. */
+#define KZOO_I4 9u
 
 /* The precision of products and accumulators. A result is judged by what its variant declares. */
 typedef uint32_t kzoo_precision;

@@ -97,7 +97,7 @@ struct granularity {
   unsigned m = 1, n = 1, k = 1, row_bytes = 1;
 };
 
-// Every dtype that an experiment can name.
+// Every dtype that an experiment can name, but for weights of 4 bits (int4.hpp).
 using every_type =
     types<float, __half, __nv_bfloat16, int, to<__half, float>, to<__nv_bfloat16, float>, double,
           to<signed char, int>, to<__nv_fp8_e4m3, float>, to<__nv_fp8_e4m3, __nv_bfloat16>,
@@ -362,13 +362,14 @@ inline std::string size_objection(const granularity& g, const kzoo_problem& p) {
     std::int64_t size;
     unsigned multiple;
   };
+  const auto words = [&p](std::int64_t of_b) { return of_b / elements_in_word(p.type_b); };
   for (const rule& r :
        {rule{"M", p.m, g.m}, rule{"N", p.n, g.n}, rule{"K", p.k, g.k},
         rule{"the bytes from row to row of A", p.lda * type_bytes(p.type_a), g.row_bytes},
-        rule{"the bytes from row to row of B", p.ldb * type_bytes(p.type_b), g.row_bytes},
+        rule{"the bytes from row to row of B", words(p.ldb) * type_bytes(p.type_b), g.row_bytes},
         rule{"the bytes from row to row of C", p.ldc * type_bytes(p.type_c), g.row_bytes},
         rule{"the bytes from A to A", p.stride_a * type_bytes(p.type_a), g.row_bytes},
-        rule{"the bytes from B to B", p.stride_b * type_bytes(p.type_b), g.row_bytes},
+        rule{"the bytes from B to B", words(p.stride_b) * type_bytes(p.type_b), g.row_bytes},
         rule{"the bytes from C to C", p.stride_c * type_bytes(p.type_c), g.row_bytes}}) {
     if (r.multiple > 1 && r.size % r.multiple != 0) {
       return std::string("it needs ") + r.what + " to be a multiple of " +

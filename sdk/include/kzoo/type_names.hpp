@@ -27,6 +27,8 @@ constexpr std::string_view type_name(kzoo_type type) {
       return "e4m3";
     case KZOO_E5M2:
       return "e5m2";
+    case KZOO_I4:
+      return "i4";
     default:
       return "unknown type";
   }
@@ -40,7 +42,7 @@ inline std::string type_names(kzoo_type a, kzoo_type b, kzoo_type c) {
   return names;
 }
 
-// The size of an element.
+// The size of an element; of two elements of 4 bits.
 constexpr std::int64_t type_bytes(kzoo_type type) {
   switch (type) {
     case KZOO_F64:
@@ -51,11 +53,14 @@ constexpr std::int64_t type_bytes(kzoo_type type) {
     case KZOO_I8:
     case KZOO_E4M3:
     case KZOO_E5M2:
+    case KZOO_I4:
       return 1;
     default:
       return 4;
   }
 }
+// How many elements have this size.
+constexpr std::int64_t elements_in_word(kzoo_type type) { return type == KZOO_I4 ? 2 : 1; }
 
 // What a kernel declares that names no precision, by the elements of A. For 8-bit floating types it
 // is what a kernel gets that computes in fp32; one that multiplies them on tensor cores names
