@@ -18,7 +18,8 @@ std::int64_t narrowest(const element_types& t) {
 }
 
 problem rounded_up(problem p, const results::granularity& g) {
-  const std::int64_t row = std::max<std::int64_t>(1, g.row_bytes / narrowest(p.dtype));
+  const std::int64_t in_word = elements_in_word(p.dtype.b);
+  const std::int64_t row = in_word * std::max<std::int64_t>(1, g.row_bytes / narrowest(p.dtype));
   const auto multiple_of = [](std::int64_t size, std::int64_t and_of) {
     constexpr std::int64_t kTooLong = kLargestDimension + 1;
     return std::lcm(std::min(size, kTooLong), std::min(and_of, kTooLong));

@@ -65,6 +65,7 @@ problem scaled_by(problem p, fill how, int exponent) {
   if (how == fill::scaled) exponent = std::clamp(exponent, -kMostOfBoth, kMostOfBoth);
   p.data = {how, double(exponent)};
   p.alpha = how == fill::scaled ? std::ldexp(1.0, -2 * exponent) : 1.0;
+  if (p.dtype.b == KZOO_I4) p.alpha = std::ldexp(1.0, -exponent);  // A alone is scaled
   return p;
 }
 

@@ -22,9 +22,10 @@ std::string joined(const List& list, const Write& write) {
 }
 
 // By kzoo_type.
-constexpr std::array kCppTypes{"",       "float",       "__half",        "__nv_bfloat16", "int",
-                               "double", "signed char", "__nv_fp8_e4m3", "__nv_fp8_e5m2"};
-static_assert(kCppTypes.size() == KZOO_E5M2 + 1);
+constexpr std::array kCppTypes{
+    "",       "float",       "__half",        "__nv_bfloat16", "int",
+    "double", "signed char", "__nv_fp8_e4m3", "__nv_fp8_e5m2", "kzoo::int4x2"};
+static_assert(kCppTypes.size() == KZOO_I4 + 1);
 // By number_type; accumulators have that of C.
 constexpr std::array kNumberTypes{"",      "int",   "long long", "__half", "__nv_bfloat16",
                                   "float", "double"};

@@ -47,8 +47,8 @@ std::map<std::string, function> functions_of(const exported_project& p) {
 
 // By kzoo_type. Void are those of 16 or 8 bits that C has no names for.
 constexpr std::array kCTypes{"",       "float",  "void", "void", "int32_t",
-                             "double", "int8_t", "void", "void"};
-static_assert(kCTypes.size() == KZOO_E5M2 + 1);
+                             "double", "int8_t", "void", "void", "void"};
+static_assert(kCTypes.size() == KZOO_I4 + 1);
 
 std::string declaration(const std::string& name, const std::string& kind, const function& f) {
   const element_types& types = f.of.dtype;

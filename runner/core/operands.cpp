@@ -1,6 +1,7 @@
 #include "core/operands.hpp"
 
 #include <kzoo/stages.hpp>
+#include <kzoo/type_names.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -215,11 +216,12 @@ operands operands_of(const problem& p) {
                           bool transposed, std::int64_t ld, std::int64_t which, std::int64_t count,
                           std::int64_t stride) {
     if (transposed) std::swap(rows, cols);
+    const std::int64_t each = elements_in_word(type);
     return data::matrix{type,       what,
-                        rows,       cols,
-                        ld,         data::hash(p.seed, which),
+                        rows,       cols / each,
+                        ld / each,  data::hash(p.seed, which),
                         transposed, parameter_of(what, p, which == 1),
-                        count,      stride};
+                        count,      stride / each};
   };
   const auto scaled = [&](const data::matrix& x, const scale_block& block, std::int64_t count,
                           std::int64_t number) {

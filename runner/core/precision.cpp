@@ -69,6 +69,8 @@ int stored_bits(kzoo_type type) {
       return 3;
     case KZOO_E5M2:
       return 2;
+    case KZOO_I4:
+      return 3;
     default:
       return 23;
   }

@@ -14,7 +14,7 @@
 namespace kzoo {
 
 std::size_t type_size(kzoo_type type) {
-  const bool known = type >= KZOO_F32 && type <= KZOO_E5M2;
+  const bool known = type >= KZOO_F32 && type <= KZOO_I4;
   return known ? static_cast<std::size_t>(type_bytes(type)) : 0;
 }
 
@@ -33,6 +33,10 @@ bool is_integer(const element_types& types) { return is_integer(types.c); }
 bool has_epilogues(const element_types& types) { return is_finished_type(types.c); }
 
 bool is_scaled(const element_types& types) { return types.a == KZOO_E4M3 || types.a == KZOO_E5M2; }
+
+bool has_scale_blocks(const element_types& types, bool of_b) {
+  return is_scaled(types) || (of_b && types.b == KZOO_I4);
+}
 
 std::string_view precision_name(kzoo_precision precision) {
   constexpr std::array<std::string_view, kPrecisions.size()> kNames{

@@ -34,7 +34,7 @@ struct element_types {
   auto operator<=>(const element_types&) const = default;
 };
 // Those that a problem may have.
-inline constexpr std::array<element_types, 12> kElementTypes{{KZOO_F32,
+inline constexpr std::array<element_types, 14> kElementTypes{{KZOO_F32,
                                                               KZOO_F16,
                                                               KZOO_BF16,
                                                               KZOO_I32,
@@ -45,7 +45,9 @@ inline constexpr std::array<element_types, 12> kElementTypes{{KZOO_F32,
                                                               {KZOO_E4M3, KZOO_E4M3, KZOO_F32},
                                                               {KZOO_E4M3, KZOO_E4M3, KZOO_BF16},
                                                               {KZOO_E4M3, KZOO_E5M2, KZOO_BF16},
-                                                              {KZOO_E5M2, KZOO_E4M3, KZOO_BF16}}};
+                                                              {KZOO_E5M2, KZOO_E4M3, KZOO_BF16},
+                                                              {KZOO_F16, KZOO_I4, KZOO_F16},
+                                                              {KZOO_BF16, KZOO_I4, KZOO_BF16}}};
 // "f32", "bf16->f32", "e4m3*e5m2->bf16": as in experiment files and results.
 std::string types_name(const element_types& types);
 // The one of kElementTypes with this name.
@@ -56,6 +58,9 @@ bool is_integer(const element_types& types);
 bool has_epilogues(const element_types& types);
 // Whether A and B are of 8-bit floating types, which have scales.
 bool is_scaled(const element_types& types);
+// Whether blocks of A, or of B, may have scales: those of 8-bit floating types, and of a B of 4
+// bits.
+bool has_scale_blocks(const element_types& types, bool of_b);
 
 inline constexpr std::array<kzoo_precision, 10> kPrecisions{
     KZOO_COMPUTE_FP32,       KZOO_COMPUTE_TF32,         KZOO_COMPUTE_FP16,      KZOO_COMPUTE_BF16,
@@ -197,6 +202,10 @@ struct problem {
   }
   // The rows of C of all products, which are numbered through: row r is row r % m of product r / m.
   std::int64_t all_rows() const { return batch * m; }
+  // Whether the elements of a row of B fill whole bytes: of 4 bits, only an even number does.
+  bool fills_bytes() const {
+    return dtype.b != KZOO_I4 || (is_b_transposed(layout) ? k : n) % 2 == 0;
+  }
   double flops() const { return 2.0 * double(all_rows()) * double(n) * double(k); }
 
   auto operator<=>(const problem&) const = default;

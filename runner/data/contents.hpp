@@ -70,6 +70,25 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
   }
 }
 
+// An element of 4 bits; `element` counts two for each word. Where the content says no integers, any
+// of them. -8 is left out, whose opposite there is none of.
+constexpr int small_integer(const matrix& x, std::int64_t element) {
+  const std::uint64_t h = hash(x.key, element);
+  const auto any = static_cast<int>((h >> 32) % 15) - 7;
+  switch (x.inside) {
+    case content::signs:
+    case content::sparse_signs:
+    case content::bits:
+    case content::zeros:
+    case content::ones:
+      return whole_number(x, element, h);
+    case content::sparse:
+      return (h & 0xffffffffu) < x.parameter ? 0 : any;
+    default:
+      return any;
+  }
+}
+
 // Is the content made of integers, in every type?
 constexpr bool is_whole(content c) {
   switch (c) {
@@ -173,6 +192,8 @@ constexpr word_bits special(kzoo_type type, std::uint64_t h) {
 
 // An element, before the late row has the opposite signs; not for content::poison.
 constexpr word_bits generated(const matrix& x, std::int64_t index) {
+  if (x.type == KZOO_I4)
+    return packed(small_integer(x, 2 * index), small_integer(x, 2 * index + 1));
   const std::uint64_t h = hash(x.key, index);
   if (is_whole(x.inside) || is_integer_type(x.type)) {
     const int whole = whole_number(x, index, h);
@@ -208,6 +229,7 @@ constexpr word_bits word(const matrix& x, std::int64_t index) {
 
 // The largest magnitude that an element of a floating type can have.
 constexpr double norm_of(const matrix& x) {
+  if (x.type == KZOO_I4) return x.inside == content::zeros ? 0.0 : 8.0;
   switch (x.inside) {
     case content::zeros:
       return 0.0;

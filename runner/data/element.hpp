@@ -11,7 +11,8 @@
 
 namespace kzoo::data {
 
-// The bits of an element, or of what is in its place, in the low bits.
+// The bits of an element, or of what is in its place, in the low bits. A word of i4 is two
+// elements: here they are one number, and scaled_matrix.hpp takes them apart.
 using word_bits = std::uint64_t;
 
 // The bytes of an element.
@@ -57,6 +58,7 @@ constexpr word_bits poison_bits(kzoo_type type, std::uint64_t h) {
     case KZOO_E5M2:
       return 0x7du | (bits & 0x80u);
     case KZOO_I8:
+    case KZOO_I4:
       return bits & 0xffu;
     default:
       return bits;
@@ -101,14 +103,25 @@ constexpr double decode(kzoo_type type, word_bits bits) {
     case KZOO_I32:
       return static_cast<std::int32_t>(bits);
     case KZOO_I8:
+    case KZOO_I4:
       return static_cast<std::int8_t>(bits);
     default:
       return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   }
 }
 
+// Two numbers of 4 bits, `first` in the low ones; and one of them.
+constexpr word_bits packed(int first, int second) {
+  return (static_cast<word_bits>(first) & 0xfu) | (static_cast<word_bits>(second) & 0xfu) << 4;
+}
+constexpr int unpacked(word_bits bits, std::int64_t which) {
+  const auto four = static_cast<int>(bits >> (4 * which) & 0xfu);
+  return four < 8 ? four : four - 16;
+}
+
 // The opposite number. A zero has no sign, and a NaN stays as it is.
 constexpr word_bits opposite(kzoo_type type, word_bits bits) {
+  if (type == KZOO_I4) return packed(-unpacked(bits, 0), -unpacked(bits, 1));
   const word_bits sign = sign_bit(type);
   if (is_integer_type(type)) return (0u - bits) & (2 * sign - 1);
   const word_bits magnitude = bits & (sign - 1);

@@ -113,16 +113,20 @@ std::optional<scale_block> read_block(const value& v) {
   return {};
 }
 
-// `key` is "scale_block_a", and `one` the key of the one scale of the matrix.
-void read_scale_block(table_reader& keys, const char* key, const char* one,
-                      const std::vector<element_types>& dtypes, scale_block& block) {
+void read_scale_block(table_reader& keys, bool of_b, const std::vector<element_types>& dtypes,
+                      scale_block& block) {
+  const char* const key = of_b ? "scale_block_b" : "scale_block_a";
+  const char* const one = of_b ? "scale_b" : "scale_a";  // of all of the matrix
   keys.read(key, block, read_block);
   const auto found = keys.find(key);
   if (!found) return;
-  const auto unscaled = std::ranges::find_if_not(dtypes, is_scaled);
+  const auto unscaled = std::ranges::find_if_not(
+      dtypes, [&](const element_types& types) { return has_scale_blocks(types, of_b); });
   if (unscaled != dtypes.end())
-    found->error(fmt::format("only blocks of fp8 matrices have scales, and dtype {} is not fp8",
-                             types_name(*unscaled)));
+    found->error(
+        fmt::format("blocks of fp8 matrices, and of a B of i4, have scales, and not those "
+                    "of dtype {}",
+                    types_name(*unscaled)));
   if (keys.find(one)) found->error(fmt::format("give either '{}' or '{}'", key, one));
 }
 
@@ -162,6 +166,22 @@ void read_batch(table_reader& keys, problem_set& set) {
   for (const char* key : {"batch_padding", "batch_shared"})
     if (const auto found = keys.find(key); found && !keys.find("batch"))
       found->error("says how a batch is stored, and there is none; add batch = 8");
+}
+
+// Weights of 4 bits: their rows are K long, or N, and have an even number of them.
+void require_whole_bytes(table_reader& keys, const problem_set& set) {
+  for (const element_types& dtype : set.dtypes)
+    for (const layout given : set.layouts)
+      for (const auto& [m, n, k] : set.shapes) {
+        problem p = sized(m, n, k, dtype);
+        p.layout = given;
+        if (p.fills_bytes()) continue;
+        keys.find("dtype")->error(
+            fmt::format("rows of a B of i4 have an even number of elements; {} in layout {} has an "
+                        "odd {}",
+                        shape_name(p), layout_name(given), is_b_transposed(given) ? "K" : "N"));
+        return;
+      }
 }
 
 double combinations(const problem_set& s) {
@@ -241,8 +261,8 @@ problem_set read_problem(table_reader& keys, const location& where) {
   if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
   read_scale(keys, "scale_a", set.dtypes, set.scale_a);
   read_scale(keys, "scale_b", set.dtypes, set.scale_b);
-  read_scale_block(keys, "scale_block_a", "scale_a", set.dtypes, set.scale_block_a);
-  read_scale_block(keys, "scale_block_b", "scale_b", set.dtypes, set.scale_block_b);
+  read_scale_block(keys, false, set.dtypes, set.scale_block_a);
+  read_scale_block(keys, true, set.dtypes, set.scale_block_b);
   read_epilogues(keys, set);
   read_batch(keys, set);
   read_groups(keys, set);
@@ -257,6 +277,7 @@ problem_set read_problem(table_reader& keys, const location& where) {
       set.data && (set.data->what == fill::unequal || set.data->what == fill::probe_b);
   if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
     keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", fill_name(set.data->what)));
+  require_whole_bytes(keys, set);
   keys.finish();
   return set;
 }

@@ -49,10 +49,11 @@ numbers column_of(const data::scaled_matrix& x, std::int64_t product, std::int64
 // What a kernel reads as element (row, col) if it takes x for its transpose: NaN past the edges.
 double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
                std::int64_t col) {
-  data::matrix other = x;
+  data::scaled_matrix other = x;
   other.transposed = !x.transposed;
-  return data::scale_at(x, row, col) *
-         data::decode(x.type, data::word(x, data::op_index(other, product, row, col)));
+  const double number = data::number_at(other, product, row, col,
+                                        [&x](std::int64_t index) { return data::word(x, index); });
+  return data::scale_at(x, row, col) * number;
 }
 std::string misreading(const data::matrix& x, std::string_view name, layout of) {
   if (!x.transposed) return fmt::format("{} is read transposed", name);

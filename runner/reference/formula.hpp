@@ -36,8 +36,9 @@ inline double combine(kzoo_type type, scalars s, double sum, double c0) {
 // What op(x) of a product holds at (row, col) before a kernel runs, times its scale.
 inline double element(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
                       std::int64_t col) {
-  return data::scale_at(x, row, col) *
-         data::decode(x.type, data::word(x, data::op_index(x, product, row, col)));
+  const double number = data::number_at(x, product, row, col,
+                                        [&x](std::int64_t index) { return data::word(x, index); });
+  return data::scale_at(x, row, col) * number;
 }
 
 // The C that beta scales; 0 where beta is 0, so that no poison is ever read. `row` is one of those

@@ -162,8 +162,10 @@ KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const elem
 constexpr double generated_element(const data::scaled_matrix& x, std::int64_t product,
                                    std::int64_t row, std::int64_t col) {
   const std::int64_t stored = product * x.rows + (x.transposed ? col : row);
-  const data::word_bits bits = data::element_in(x, stored, data::op_index(x, product, row, col));
-  return data::scale_at(x, row, col) * data::decode(x.type, bits);
+  const double number = data::number_at(x, product, row, col, [&x, stored](std::int64_t index) {
+    return data::element_in(x, stored, index);
+  });
+  return data::scale_at(x, row, col) * number;
 }
 // The number of the A that a row of C has.
 constexpr std::int64_t a_of_row(const product_check& check, std::int64_t row) {

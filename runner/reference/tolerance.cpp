@@ -56,9 +56,14 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   const double root_k = std::sqrt(k);
   per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);
   per_start_ = unit_ * kWalk * root_k;
-  // f16 elements lose no bits as TF32, nor bf16 elements as f16.
+  // f16 elements lose no bits as TF32, nor bf16 elements as f16. A weight of 4 bits that is
+  // multiplied by its scale, of fp32, before the products are summed, is rounded to what is
+  // declared.
+  const bool has_scaled_weights = p.dtype.b == KZOO_I4 && !p.scale_block_b.empty();
   const bool narrowed =
-      input_bits(declared) < std::max(stored_bits(p.dtype.a), stored_bits(p.dtype.b));
+      input_bits(declared) < std::max(stored_bits(p.dtype.a), has_scaled_weights
+                                                                  ? stored_bits(KZOO_F32)
+                                                                  : stored_bits(p.dtype.b));
   if (narrowed) per_product_ = 2.0 * input_unit(declared) * std::min(1.0, kWalk / root_k);
   if (declared == KZOO_COMPUTE_FP8)
     per_product_ += kFp8Unit * std::min(kFp8Most, kFp8Walk / root_k);

@@ -15,8 +15,9 @@ namespace kzoo::reference {
 //                                          accumulators that start at beta C0 round K times at its
 //                                          magnitude
 //             + 2 * u_in * min(1, kWalk / sqrt(K)) * |alpha| |A||B|
-//                                          inputs declared narrower than the element type;
-//                                          TF32: u_in = 2^-10, the low bits are cut off
+//                                          inputs declared narrower than the element type, or than
+//                                          4-bit weights with their scales; TF32: u_in = 2^-10, the
+//                                          low bits are cut off
 //             + 2^-13 * min(kFp8Most, kFp8Walk / sqrt(K)) * |alpha| |A||B|
 //                                          where fp8 is declared: tensor cores keep 14 bits of a
 //                                          sum of up to 128 products

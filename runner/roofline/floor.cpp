@@ -28,16 +28,14 @@ double l2_bytes(const peaks& measured) {
 }
 
 double compulsory_bytes(const peaks& measured, const problem& p) {
-  const double m = double(p.m), n = double(p.n), k = double(p.k);
-  const auto size = [](kzoo_type type) { return double(type_size(type)); };
-  const double of_a = double(p.count_a()) * m * k * size(p.dtype.a);
-  const double of_b = double(p.count_b()) * k * n * size(p.dtype.b);
-  const double of_c = double(p.batch) * m * n * size(p.dtype.c);
+  const auto bytes = [](const data::matrix& x) {
+    return double(data::all_rows(x) * x.cols) * double(type_size(x.type));
+  };
+  double read = 0;
+  for (const named_operand& input : inputs_of(p)) read += bytes(input.stored);
+  const double of_c = bytes(operands_of(p).c);
   const double written = std::max(0.0, of_c - l2_bytes(measured));
-  double of_others = 0;
-  for (const named_operand& other : named_operands(p))
-    of_others += double(data::all_rows(other.stored) * other.stored.cols) * size(other.stored.type);
-  return of_a + of_b + of_others + (p.beta != 0 ? of_c : 0) + written;
+  return read + (p.beta != 0 ? of_c : 0) + written;
 }
 
 // Tensor cores multiply bytes faster than anything that is measured.

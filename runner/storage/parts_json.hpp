@@ -87,8 +87,10 @@ void map(auto& io, is<problem> auto& p) {
              "expected an epilogue only where C is f32, f16 or bf16");
   io.require(p.groups >= 0 && p.groups <= kMostGroups && (p.groups == 0 || p.batch == 1),
              "expected up to 4096 groups, and then no batch");
-  io.require((p.scale_block_a.empty() && p.scale_block_b.empty()) || is_scaled(p.dtype),
-             "expected blocks with scales only where A and B are fp8");
+  io.require((p.scale_block_a.empty() || has_scale_blocks(p.dtype, false)) &&
+                 (p.scale_block_b.empty() || has_scale_blocks(p.dtype, true)),
+             "expected blocks with scales only where A and B are fp8, or B is i4");
+  io.require(p.fills_bytes(), "expected rows of B with an even number of elements of 4 bits");
   const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
   io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
 }

@@ -252,8 +252,8 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[problem]\ndtype = 'e4m3->f32'\nscale_b = 0",
        "3:11: error: problem.scale_b: expected a number above 0 and up to 1e+30, found 0"},
       {"[problem]\ndtype = 'f16'\nscale_block_b = '1x128'",
-       "3:17: error: problem.scale_block_b: only blocks of fp8 matrices have scales, and dtype f16 "
-       "is not fp8"},
+       "3:17: error: problem.scale_block_b: blocks of fp8 matrices, and of a B of i4, have scales, "
+       "and not those of dtype f16"},
       {"[problem]\ndtype = 'e4m3->f32'\nscale_block_a = '1by128'",
        "3:17: error: problem.scale_block_a: expected a block with a scale, up to 65536 rows "
        "(columns) and steps of K, as in \"1x128\", found the string \"1by128\""},

@@ -12,7 +12,7 @@ using test::ContainsSubstring;
 namespace {
 
 problem batch_of(std::int64_t count, const element_types& type = {}) {
-  problem p = sized(12, 10, 9, type);
+  problem p = sized(12, 10, 8, type);
   p.batch = count;
   return p;
 }

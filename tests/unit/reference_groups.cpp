@@ -15,7 +15,7 @@ using test::ContainsSubstring;
 namespace {
 
 problem grouped(std::int64_t count, data::group_rows how, const element_types& types = {}) {
-  problem p = sized(40, 10, 9, types);
+  problem p = sized(40, 10, 8, types);
   p.groups = count;
   p.group_rows = how;
   return p;

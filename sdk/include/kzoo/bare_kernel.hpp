@@ -8,6 +8,7 @@
 //   static auto arguments(const bare_arguments<Gemm>&); what it gets: a tuple
 #pragma once
 
+#include <kzoo/int4.hpp>
 #include <kzoo/manifest/launch_plan.hpp>
 #include <kzoo/plugin.hpp>
 

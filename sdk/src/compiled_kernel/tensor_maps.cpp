@@ -22,6 +22,7 @@ CUtensorMapDataType data_type(kzoo_type type) {
     case KZOO_I8:
     case KZOO_E4M3:
     case KZOO_E5M2:
+    case KZOO_I4:
       return CU_TENSOR_MAP_DATA_TYPE_UINT8;
     default:
       return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
@@ -41,7 +42,8 @@ CUtensorMapSwizzle swizzle(std::uint32_t bytes) {
   }
 }
 
-// A matrix in memory: so many elements that follow each other, so many times.
+// A matrix in memory: so many elements (pairs of those of 4 bits) that follow each other, so many
+// times.
 struct in_memory {
   void* start;
   kzoo_type type;
@@ -51,13 +53,14 @@ struct in_memory {
 in_memory matrix_of(argument_kind which, const kzoo_problem& p, const kzoo_arguments& args) {
   const bool a_transposed = p.layout_a == KZOO_COLUMN_MAJOR;
   const bool b_transposed = p.layout_b == KZOO_COLUMN_MAJOR;
+  const std::int64_t in_word = elements_in_word(p.type_b);
   switch (which) {
     case argument_kind::a:
       return {const_cast<void*>(args.a), p.type_a, a_transposed ? p.m : p.k,
               a_transposed ? p.k : p.m, p.lda};
     case argument_kind::b:
-      return {const_cast<void*>(args.b), p.type_b, b_transposed ? p.k : p.n,
-              b_transposed ? p.n : p.k, p.ldb};
+      return {const_cast<void*>(args.b), p.type_b, (b_transposed ? p.k : p.n) / in_word,
+              b_transposed ? p.n : p.k, p.ldb / in_word};
     default:
       return {args.c, p.type_c, p.n, p.m, p.ldc};
   }
