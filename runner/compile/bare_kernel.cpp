@@ -86,11 +86,12 @@ std::string members(const described_variant& d) {
       "  static constexpr kzoo::granularity granularity{{{}u, {}u, {}u, {}u}};\n"
       "  static constexpr unsigned compute_capability = {};\n"
       "  static constexpr bool nondeterministic = {};\n"
-      "  static constexpr bool epilogues = {};\n",
+      "  static constexpr bool epilogues = {}, block_scales = {}, groups = {};\n",
       joined(d.types, cpp_types),
       joined(d.layouts, [](layout l) { return fmt::format("kzoo::layout::{}", layout_name(l)); }),
       v.multiples[0], v.multiples[1], v.multiples[2], v.row_bytes, v.compute_capability,
-      v.nondeterministic, !v.epilogue.empty());
+      v.nondeterministic, !v.epilogue.empty(), v.scale_block_a[0] + v.scale_block_b[0] > 0,
+      v.groups);
   if (d.names_precision) {
     text += fmt::format("  static constexpr kzoo_precision precision = kzoo_precision({});\n",
                         static_cast<unsigned>(v.precision));
@@ -100,10 +101,14 @@ std::string members(const described_variant& d) {
                     "    kzoo::manifest::kernel_variant v;\n"
                     "    v.grid = {{{}}};\n    v.block = {{{}}};\n    v.cluster = {{{}, {}, {}}};\n"
                     "    v.dynamic_shared = {};\n    v.workspace = {};\n    v.reads_c = {};\n"
-                    "    v.epilogue = {{{}}};\n    v.arguments = {{{}}};\n    return v;\n  }}\n",
+                    "    v.epilogue = {{{}}};\n    v.scale_block_a = {{{}u, {}u}};\n"
+                    "    v.scale_block_b = {{{}u, {}u}};\n    v.groups = {};\n"
+                    "    v.arguments = {{{}}};\n    return v;\n  }}\n",
                     expressions(v.grid), expressions(v.block), v.cluster[0], v.cluster[1],
                     v.cluster[2], literal(v.dynamic_shared), literal(v.workspace), v.reads_c,
-                    joined(v.epilogue, describe), joined(v.arguments, describe));
+                    joined(v.epilogue, describe), v.scale_block_a[0], v.scale_block_a[1],
+                    v.scale_block_b[0], v.scale_block_b[1], v.groups,
+                    joined(v.arguments, describe));
 }
 
 // As the manifest has it.

@@ -189,9 +189,10 @@ kzoo_scale_block to_abi(const scale_block& block) {
 std::vector<named_operand> named_operands(const problem& p) {
   std::vector<named_operand> all;
   const operands o = operands_of(p);
-  if (o.a.extent > 0) all.push_back({"scale_a", o.a.scales});
-  if (o.b.extent > 0) all.push_back({"scale_b", o.b.scales});
-  if (p.groups > 0) all.push_back({"offsets", o.offsets});
+  const auto& [scale_a, scale_b, offsets] = kOperandsOfProduct;
+  if (o.a.extent > 0) all.push_back({scale_a, o.a.scales});
+  if (o.b.extent > 0) all.push_back({scale_b, o.b.scales});
+  if (p.groups > 0) all.push_back({offsets, o.offsets});
   std::ranges::copy(epilogue_operands(p), std::back_inserter(all));
   return all;
 }

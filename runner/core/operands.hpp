@@ -5,6 +5,7 @@
 #include "data/matrix.hpp"
 #include "data/scaled_matrix.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ constexpr std::int64_t b_of_row(const operands& o, std::int64_t row) {
 // With beta = 0 all of C is poison: an element that still holds it was not written, and reading one
 // turns the result into NaN.
 operands operands_of(const problem& p);
+
+// The names of those that the product has: scales of A and of B, and where groups begin.
+inline constexpr std::array<std::string_view, 3> kOperandsOfProduct{"scale_a", "scale_b",
+                                                                    "offsets"};
 
 struct named_operand {
   std::string_view name;  // "bias": a literal

@@ -103,21 +103,11 @@ void read_scale(table_reader& keys, const char* key, const std::vector<element_t
                              types_name(*unscaled)));
 }
 
-std::optional<scale_block> read_block(const value& v) {
-  if (const auto* name = v.get<std::string>())
-    if (const auto known = scale_block_from_name(*name)) return known;
-  v.expected(
-      fmt::format("a block with a scale, up to {} rows (columns) and steps of K, as in "
-                  "\"1x128\"",
-                  kLargestScaleBlock));
-  return {};
-}
-
-void read_scale_block(table_reader& keys, bool of_b, const std::vector<element_types>& dtypes,
-                      scale_block& block) {
+void read_block(table_reader& keys, bool of_b, const std::vector<element_types>& dtypes,
+                scale_block& block) {
   const char* const key = of_b ? "scale_block_b" : "scale_block_a";
   const char* const one = of_b ? "scale_b" : "scale_a";  // of all of the matrix
-  keys.read(key, block, read_block);
+  keys.read(key, block, read_scale_block);
   const auto found = keys.find(key);
   if (!found) return;
   const auto unscaled = std::ranges::find_if_not(
@@ -245,6 +235,16 @@ std::optional<stage_list> read_epilogue(const value& v) {
   return {};
 }
 
+std::optional<scale_block> read_scale_block(const value& v) {
+  if (const auto* name = v.get<std::string>())
+    if (const auto known = scale_block_from_name(*name)) return known;
+  v.expected(
+      fmt::format("a block with a scale, up to {} rows (columns) and steps of K, as in "
+                  "\"1x128\"",
+                  kLargestScaleBlock));
+  return {};
+}
+
 problem_set read_problem(table_reader& keys, const location& where) {
   problem_set set;
   set.where = where;
@@ -261,8 +261,8 @@ problem_set read_problem(table_reader& keys, const location& where) {
   if (const auto beta = keys.find("beta")) set.beta_where = beta->content.where;
   read_scale(keys, "scale_a", set.dtypes, set.scale_a);
   read_scale(keys, "scale_b", set.dtypes, set.scale_b);
-  read_scale_block(keys, false, set.dtypes, set.scale_block_a);
-  read_scale_block(keys, true, set.dtypes, set.scale_block_b);
+  read_block(keys, false, set.dtypes, set.scale_block_a);
+  read_block(keys, true, set.dtypes, set.scale_block_b);
   read_epilogues(keys, set);
   read_batch(keys, set);
   read_groups(keys, set);

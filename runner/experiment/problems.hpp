@@ -15,6 +15,8 @@ words<layout> layout_words();
 
 // "bias + relu".
 std::optional<stage_list> read_epilogue(const value& v);
+// "1x128".
+std::optional<scale_block> read_scale_block(const value& v);
 
 struct problem_set {
   location where;

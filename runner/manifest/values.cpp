@@ -2,6 +2,7 @@
 
 #include "core/epilogue.hpp"
 #include "core/kernel_id.hpp"
+#include "core/operands.hpp"
 #include "os/printable.hpp"
 #include "os/text.hpp"
 
@@ -63,8 +64,9 @@ std::string map_names(const std::vector<tensor_map>& maps) {
   return names;
 }
 
-// Whether a stage of an epilogue has an operand of this name.
+// Whether a problem may have an operand of this name: a stage of its epilogue, or the product.
 bool is_operand(std::string_view text) {
+  if (std::ranges::find(kOperandsOfProduct, text) != kOperandsOfProduct.end()) return true;
   return std::ranges::any_of(
       kStageKinds, [&](stage_kind kind) { return has_operand(kind) && stage_name(kind) == text; });
 }

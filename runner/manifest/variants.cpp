@@ -2,6 +2,7 @@
 
 #include "core/kernel_id.hpp"
 #include "core/kernel_name.hpp"
+#include "core/operands.hpp"
 #include "experiment/names.hpp"
 #include "experiment/problems.hpp"
 #include "manifest/values.hpp"
@@ -79,6 +80,9 @@ class variant_reader {
     stage_list epilogue;
     keys.read("epilogue", epilogue, experiment::read_epilogue);
     if (keys.find("epilogue")) launch.epilogue = stages_of(epilogue);
+    read_block(keys, "scale_block_a", launch.scale_block_a);
+    read_block(keys, "scale_block_b", launch.scale_block_b);
+    keys.read("groups", launch.groups, experiment::flag);
     if (const auto found = keys.find("arguments")) {
       v.arguments_at = found->content.where;
       launch.arguments.clear();
@@ -97,6 +101,13 @@ class variant_reader {
     v.expected(is_source_ ? "the name of a __global__ function, such as sgemm or sgemm<64, 64>"
                           : "the name of a kernel in the file, such as sgemm or sgemm<64, 64>");
     return std::nullopt;
+  }
+
+  static void read_block(table_reader& keys, const char* key, std::array<std::uint32_t, 2>& block) {
+    scale_block read{};
+    keys.read(key, read, experiment::read_scale_block);
+    if (keys.find(key))
+      block = {static_cast<std::uint32_t>(read.extent), static_cast<std::uint32_t>(read.depth)};
   }
 
   template <class T>
@@ -198,19 +209,27 @@ bool has(table_reader& inner, table_reader& outer, const char* key) {
   return inner.find(key) || outer.find(key);
 }
 
-// Which of the epilogue's operands the arguments are: known once both have been read.
+// Which of the problem's operands the arguments are: known once all has been read.
 void find_operands(described_variant& v, input::diagnostics& report) {
+  const auto& [scale_a, scale_b, offsets] = kOperandsOfProduct;
   std::vector<std::string> names;
+  if (v.launch.scale_block_a[0] > 0) names.emplace_back(scale_a);
+  if (v.launch.scale_block_b[0] > 0) names.emplace_back(scale_b);
+  if (v.launch.groups) names.emplace_back(offsets);
   for (const epilogue_stage& stage : v.launch.epilogue)
     if (!stage.operand.empty()) names.push_back(stage.operand);
   for (argument& a : v.launch.arguments) {
     if (a.kind != argument_kind::operand) continue;
     a.map = static_cast<std::size_t>(std::ranges::find(names, a.expression) - names.begin());
-    if (a.map == names.size())
-      report.error(v.arguments_at,
-                   fmt::format("arguments: a kernel has '{0}' by epilogue = \"{0}\", "
-                               "or one with more stages",
-                               a.expression));
+    if (a.map < names.size()) continue;
+    const std::string by =
+        a.expression == scale_a   ? "scale_block_a = \"1x128\""
+        : a.expression == scale_b ? "scale_block_b = \"128x128\""
+        : a.expression == offsets
+            ? "groups = true"
+            : fmt::format("epilogue = \"{}\", or one with more stages", a.expression);
+    report.error(v.arguments_at,
+                 fmt::format("arguments: a kernel has '{}' by {}", a.expression, by));
   }
 }
 

@@ -40,9 +40,11 @@ std::string reason_of(const problem& p, const Value& value) {
   return j.reason;
 }
 
-double dot(const data::matrix& x, std::int64_t row, const data::matrix& y, std::int64_t col) {
+double dot(const data::scaled_matrix& x, std::int64_t row, const data::scaled_matrix& y,
+           std::int64_t col) {
   double sum = 0;
-  for (std::int64_t k = 0; k < x.cols; ++k) sum += value_at(x, row, k) * value_at(y, k, col);
+  for (std::int64_t k = 0; k < data::op_cols(x); ++k)
+    sum += value_at(x, row, k) * value_at(y, k, col);
   return sum;
 }
 

@@ -24,7 +24,14 @@
 
 namespace kzoo::samples {
 
-// Of op(x) of a product, without its scale.
+// Of op(x) of a product; of A and B without their scales.
+inline double value_at(const data::matrix& x, std::int64_t product, std::int64_t row,
+                       std::int64_t col) {
+  return data::decode(x.type, data::word(x, data::op_index(x, product, row, col)));
+}
+inline double value_at(const data::matrix& x, std::int64_t row, std::int64_t col) {
+  return value_at(x, 0, row, col);
+}
 inline double value_at(const data::scaled_matrix& x, std::int64_t product, std::int64_t row,
                        std::int64_t col) {
   return data::number_at(x, product, row, col,

@@ -162,6 +162,12 @@ struct bare_kernel : Description {
       std::apply([&](const auto&... value) { launch(config, kKernel, value...); }, values);
   }
 
+  // What it knows of groups is in its arguments.
+  template <class T, layout kLayout>
+  void run(const grouped_gemm<T, kLayout>& g, const kzoo_arguments& given) const {
+    run(g.all, given);
+  }
+
  private:
   static const manifest::kernel_variant& variant() {
     static const manifest::kernel_variant v = Description::launch();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <tuple>
 
 namespace kzoo::manifest {
 namespace {
@@ -67,6 +68,22 @@ void check_epilogue(const kernel_variant& v, const kzoo_problem& p) {
   if (!is_same) decline("it computes a product with another epilogue");
 }
 
+std::string block_name(const std::array<std::uint32_t, 2>& block) {
+  return block[0] == 0 ? "none" : std::to_string(block[0]) + "x" + std::to_string(block[1]);
+}
+
+void check_scales_and_groups(const kernel_variant& v, const kzoo_problem& p) {
+  using block = std::array<std::uint32_t, 2>;
+  for (const auto& [name, own, given] :
+       {std::tuple("A", v.scale_block_a, block{p.scale_block_a.extent, p.scale_block_a.depth}),
+        std::tuple("B", v.scale_block_b, block{p.scale_block_b.extent, p.scale_block_b.depth})})
+    if (own != given)
+      decline(std::string("its blocks of ") + name + " that have a scale are " + block_name(own) +
+              ", not " + block_name(given));
+  if (v.groups != (p.groups != 0))
+    decline(v.groups ? "it takes groups of rows" : "it computes one product, not groups of rows");
+}
+
 void check_problem(const kernel_variant& v, const kzoo_problem& p) {
   if (p.type_a != v.type_a || p.type_b != v.type_b || p.type_c != v.type_c) {
     decline("it computes " + type_names(v.type_a, v.type_b, v.type_c) + ", not " +
@@ -78,6 +95,7 @@ void check_problem(const kernel_variant& v, const kzoo_problem& p) {
             std::string(layout_name(layout_of(p))));
   }
   check_epilogue(v, p);
+  check_scales_and_groups(v, p);
   if (p.batch > 1) decline("it computes one product at a time, not a batch");
   const bool scaled = (p.scale_a != 0 && p.scale_a != 1) || (p.scale_b != 0 && p.scale_b != 1);
   if ((p.alpha != 1 || scaled) && !has(v, argument_kind::alpha)) decline("it has no alpha");
@@ -90,7 +108,7 @@ class evaluator {
   evaluator(const kzoo_problem& p, const kzoo_device& d)
       : values_{p.m, p.n, p.k, p.lda, p.ldb, p.ldc,
                 // The simulator runs one block after another.
-                std::max<std::int64_t>(1, d.multiprocessors)} {}
+                std::max<std::int64_t>(1, d.multiprocessors), p.groups} {}
 
   // The value, which `what` names in the reason if it is not between those two.
   std::int64_t operator()(const std::string& text, const char* what, std::int64_t least,

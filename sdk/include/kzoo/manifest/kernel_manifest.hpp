@@ -16,12 +16,12 @@
 namespace kzoo::manifest {
 
 // What expressions may name, in the order of their values: a problem's sizes and leading
-// dimensions, all in elements, and the number of SMs.
-inline constexpr std::array<std::string_view, 7> kVariables{"M",   "N",   "K",  "lda",
-                                                            "ldb", "ldc", "SMs"};
+// dimensions, all in elements, the number of SMs, and that of groups of rows.
+inline constexpr std::array<std::string_view, 8> kVariables{"M",   "N",   "K",   "lda",
+                                                            "ldb", "ldc", "SMs", "groups"};
 
 // What a kernel gets in the place of one of its parameters; operand: the address of one that the
-// epilogue has.
+// problem has beside A, B and C.
 enum class argument_kind { a, b, c, workspace, null, alpha, beta, value, tensor_map, operand };
 // accumulator: f32, or f64 or i32 where C has that type.
 enum class number_type { accumulator, i32, i64, f16, bf16, f32, f64 };
@@ -30,7 +30,7 @@ struct argument {
   argument_kind kind{};
   number_type type{};      // of alpha, beta and values; the others are pointers or tensor maps
   std::string expression;  // a value's
-  // A tensor map's index in the manifest, or an operand's among those of the epilogue.
+  // A tensor map's index in the manifest, or an operand's among those of the problem.
   std::size_t map = 0;
 };
 
@@ -65,6 +65,9 @@ struct kernel_variant {
   bool reads_c = false;  // even where beta is 0: C is set to zero before it
   bool nondeterministic = false;
   std::vector<epilogue_stage> epilogue;
+  // Of A, and of B, the rows (columns) and steps of K that have a scale; 0 and 0: there are none.
+  std::array<std::uint32_t, 2> scale_block_a{}, scale_block_b{};
+  bool groups = false;  // of rows
   std::vector<argument> arguments;
 };
 

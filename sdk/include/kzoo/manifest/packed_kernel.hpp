@@ -24,7 +24,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(tensor_map, name, matrix, box, swizzle)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_variant, id, summary, entry, type_a, type_b, type_c,
                                    precision, layout, grid, block, cluster, dynamic_shared,
                                    workspace, multiples, row_bytes, compute_capability, reads_c,
-                                   nondeterministic, epilogue, arguments)
+                                   nondeterministic, epilogue, scale_block_a, scale_block_b, groups,
+                                   arguments)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_manifest, id, summary, kernel, maps, variants)
 
 }  // namespace kzoo::manifest
