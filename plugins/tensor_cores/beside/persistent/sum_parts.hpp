@@ -6,6 +6,8 @@
 
 #include <tensor_cores/common/partial_sums.hpp>
 
+#include "kernel.hpp"
+
 namespace persistent {
 
 inline constexpr int kSumThreads = 256;
@@ -39,12 +41,14 @@ __global__ void __launch_bounds__(kSumThreads)
     sum.z += more.z;
     sum.w += more.w;
   }
+  float acc[4] = {sum.x, sum.y, sum.z, sum.w};
+  if constexpr (finishes<G>) g.finish(row, col, acc);
   if (pairs) {
-    common::store_pair<true>(g, row, col, sum.x, sum.y);
-    common::store_pair<true>(g, row + 8, col, sum.z, sum.w);
+    common::store_pair<true>(g, row, col, acc[0], acc[1]);
+    common::store_pair<true>(g, row + 8, col, acc[2], acc[3]);
   } else {
-    common::store_pair<false>(g, row, col, sum.x, sum.y);
-    common::store_pair<false>(g, row + 8, col, sum.z, sum.w);
+    common::store_pair<false>(g, row, col, acc[0], acc[1]);
+    common::store_pair<false>(g, row + 8, col, acc[2], acc[3]);
   }
 }
 

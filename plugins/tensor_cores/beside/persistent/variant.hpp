@@ -14,9 +14,13 @@
 
 namespace persistent {
 
-// Tile is a `clustered`.
+// What kernels are compiled for, of the kzoo::gemm that a variant gets: that.
+template <class G>
+using unchanged = G;
+
+// Tile is a `clustered`; Argument, what multiply() is called with.
 template <class Tile, class Types = wgmma::hopper_variant::types,
-          class Layouts = kzoo::every_layout>
+          class Layouts = kzoo::every_layout, template <class> class Argument = unchanged>
 class variant : public wgmma::hopper_variant {
  public:
   using types = Types;
@@ -25,7 +29,7 @@ class variant : public wgmma::hopper_variant {
   variant(const kzoo_problem& p, const kzoo_device& d)
       : clusters_(clusters_of(d)), multiprocessors_(static_cast<int>(d.multiprocessors)) {
     common::for_gemm_of(p, types{}, layouts{}, [](auto of) {
-      using G = typename decltype(of)::type;
+      using G = Argument<typename decltype(of)::type>;
       constexpr std::size_t kBytes = shared_layout<G, Tile>::kBytes;
       kzoo::allow_dynamic_shared(kernel<G, Tile, false>, kBytes);
       if constexpr (kCanStoreByTma<G>) kzoo::allow_dynamic_shared(kernel<G, Tile, true>, kBytes);
