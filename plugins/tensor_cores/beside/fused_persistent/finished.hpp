@@ -203,6 +203,7 @@ struct finished : G {
   __device__ __forceinline__ void with_pairs(const step& s, int row, int col, float (&acc)[kCount],
                                              F f) const {
     using word = std::conditional_t<sizeof(E) == 2, unsigned, float2>;
+    const int left = this->n - col;  // columns
 #pragma unroll
     for (int half = 0; half < (kVector ? 1 : 2); ++half) {
       const int r = row + 8 * half;
@@ -210,7 +211,7 @@ struct finished : G {
 #pragma unroll
       for (int j = 0; j < kCount / 4; ++j) {
         word bits{};
-        if (col + 8 * j < this->n && (kVector || r < this->m)) bits = from[4 * j];
+        if (8 * j < left && (kVector || r < this->m)) bits = from[4 * j];
         const auto [x, y] = as_floats<E>(bits);
 #pragma unroll
         for (int i = 4 * j + 2 * half; i < 4 * j + (kVector ? 4 : 2 * half + 2); i += 2) {
@@ -224,6 +225,7 @@ struct finished : G {
   template <class E, int kCount, class F, class Widen>
   __device__ __forceinline__ void with_elements(const step& s, int row, int col,
                                                 float (&acc)[kCount], F f, Widen widen) const {
+    const int left = this->n - col;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int r = row + 8 * half;
@@ -233,7 +235,7 @@ struct finished : G {
 #pragma unroll
         for (int x = 0; x < 2; ++x) {
           E value{};
-          if (col + 8 * j + x < this->n && r < this->m) value = from[8 * j + x];
+          if (8 * j + x < left && r < this->m) value = from[8 * j + x];
           float& at = acc[4 * j + 2 * half + x];
           at = f(at, widen(value));
         }

@@ -83,11 +83,12 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
     const int row = mine.row + warpgroup * 64;
     const auto meanwhile = [&](int k_tile) {
       store_panel(k_tile);
-      if constexpr (finishes<G> && Tile::kPrefetchAhead > 0) {
+      // (Where C is stored from registers, these would be one register too many.)
+      if constexpr (finishes<G> && kByTma && Tile::kPrefetchAhead > 0) {
         if (k_tile == max(mine.count() - Tile::kPrefetchAhead, 0) && mine.begin == 0)
           g.template prefetch<Tile::kBN>(row, mine.col, thread);
       }
-      if constexpr (Tile::kSkew > 0) {
+      if constexpr (kByTma && Tile::kSkew > 0) {
         constexpr int kFirstIsThrough = 14;  // number of a named barrier
         if (warpgroup == 0 && k_tile == mine.count() - 1 && k_tile >= Tile::kSkew)
           kzoo::named_barrier_arrive<Tile::kThreads>(kFirstIsThrough);
