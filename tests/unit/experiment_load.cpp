@@ -313,7 +313,7 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
       {"[problem]\ndtype = 'fp32'",
        "2:9: error: problem.dtype: expected one of \"f32\", \"f16\", \"bf16\", \"i32\", "
        "\"f16->f32\", \"bf16->f32\", \"f64\", \"i8->i32\", \"e4m3->f32\", \"e4m3->bf16\", "
-       "\"e4m3*e5m2->bf16\", \"e5m2*e4m3->bf16\", found the "
+       "\"e4m3*e5m2->bf16\", \"e5m2*e4m3->bf16\", \"f16*i4->f16\", \"bf16*i4->bf16\", found the "
        "string \"fp32\"; did you mean 'f32'?"},
       {"[problem]\ndtype = ['i32', 'f32']\nalpha = [1, 0.7]",
        "3:13: error: alpha = 0.7 is not an integer, and dtype i32 needs one"},
