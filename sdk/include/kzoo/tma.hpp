@@ -107,6 +107,22 @@ __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
 #endif
 }
 
+// Starts to copy `bytes` that lie one after the other in global memory, without a tensor map. Both
+// addresses and `bytes` are multiples of 16. The bytes count towards the running phase of
+// `arrived`.
+__device__ __forceinline__ void bulk_load(const void* from, void* to, unsigned bytes,
+                                          mbarrier& arrived) {
+#if defined(__CUDACC__)
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(to)),
+      "l"(from), "r"(bytes), "r"(shared_address(&arrived))
+      : "memory");
+#else
+  detail::not_simulated("cp.async.bulk", from, to, bytes, arrived);
+#endif
+}
+
 // Starts to copy a tile into the matrix, which is tma_storable; what is outside is left out. Its
 // writers have called fence_async_proxy() and met this thread at a barrier before.
 template <class Tile>

@@ -9,9 +9,14 @@ namespace fused_persistent {
 
 using types = kzoo::types<__half, __nv_bfloat16>;
 
+struct finishing_kernel : persistent::own_kernel {
+  template <class G>
+  using argument = finished<G>;
+};
+
 template <class Tile, class Layouts = kzoo::every_layout>
-struct variant : persistent::variant<Tile, types, Layouts, finished> {
-  using base = persistent::variant<Tile, types, Layouts, finished>;
+struct variant : persistent::variant<Tile, types, Layouts, finishing_kernel> {
+  using base = persistent::variant<Tile, types, Layouts, finishing_kernel>;
   using base::base;
   static constexpr bool epilogues = true;
 

@@ -14,13 +14,19 @@
 
 namespace persistent {
 
-// What kernels are compiled for, of the kzoo::gemm that a variant gets: that.
-template <class G>
-using unchanged = G;
+// The kernel that a variant launches, with what it takes for a kzoo::gemm.
+struct own_kernel {
+  template <class G>
+  using argument = G;
+  template <class G, class Tile>
+  static constexpr std::size_t kBytes = shared_layout<G, Tile>::kBytes;
+  template <class G, class Tile, bool kByTma>
+  static constexpr auto kernel = persistent::kernel<G, Tile, kByTma>;
+};
 
-// Tile is a `clustered`; Argument, what multiply() is called with.
+// Tile is a `clustered`.
 template <class Tile, class Types = wgmma::hopper_variant::types,
-          class Layouts = kzoo::every_layout, template <class> class Argument = unchanged>
+          class Layouts = kzoo::every_layout, class Kernel = own_kernel>
 class variant : public wgmma::hopper_variant {
  public:
   using types = Types;
@@ -29,10 +35,10 @@ class variant : public wgmma::hopper_variant {
   variant(const kzoo_problem& p, const kzoo_device& d)
       : clusters_(clusters_of(d)), multiprocessors_(static_cast<int>(d.multiprocessors)) {
     common::for_gemm_of(p, types{}, layouts{}, [](auto of) {
-      using G = Argument<typename decltype(of)::type>;
-      constexpr std::size_t kBytes = shared_layout<G, Tile>::kBytes;
-      kzoo::allow_dynamic_shared(kernel<G, Tile, false>, kBytes);
-      if constexpr (kCanStoreByTma<G>) kzoo::allow_dynamic_shared(kernel<G, Tile, true>, kBytes);
+      using G = typename Kernel::template argument<typename decltype(of)::type>;
+      constexpr std::size_t kBytes = Kernel::template kBytes<G, Tile>;
+      kzoo::allow_dynamic_shared(kernel_for<G>(false), kBytes);
+      if constexpr (kCanStoreByTma<G>) kzoo::allow_dynamic_shared(kernel_for<G>(true), kBytes);
     });
   }
 
@@ -68,7 +74,7 @@ class variant : public wgmma::hopper_variant {
     const auto map_c = by_tma ? tma_store::map_of_c(g) : tma_store::map_c_of<G>{};
     kzoo::launch({.grid = dim3(work.blocks()),
                   .block = dim3(kBlockThreads<Tile>),
-                  .dynamic_shared = shared_layout<G, Tile>::kBytes,
+                  .dynamic_shared = Kernel::template kBytes<G, Tile>,
                   .max_threads = kBlockThreads<Tile>,
                   .stream = stream,
                   .cluster = dim3(Tile::kCluster),
@@ -120,9 +126,9 @@ class variant : public wgmma::hopper_variant {
   template <class G>
   static auto kernel_for(bool by_tma) {
     if constexpr (kCanStoreByTma<G>) {
-      if (by_tma) return kernel<G, Tile, true>;
+      if (by_tma) return Kernel::template kernel<G, Tile, true>;
     }
-    return kernel<G, Tile, false>;
+    return Kernel::template kernel<G, Tile, false>;
   }
 
   int clusters_;  // that the device runs at a time
