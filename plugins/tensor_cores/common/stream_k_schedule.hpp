@@ -114,14 +114,16 @@ struct schedule {
       const int tile = cluster() % all_tiles(), split = cluster() / all_tiles();
       return part(tile, first_of(split), first_of(split + 1), false, tile);
     }
-    if (turn >= parts()) {
-      turn -= parts();
-      return part(cluster() + turn * clusters, 0, k_tiles, turn % 2 == 1, -1);
-    }
+    if (turn >= parts()) return whole_tile(turn - parts());
     const int first = begin(cluster()), last = begin(cluster() + 1);
     const int tile = first / k_tiles + turn;
     return part(whole + tile, max(first - tile * k_tiles, 0), min(last - tile * k_tiles, k_tiles),
                 false, tile);
+  }
+
+  // Where no tile is shared or split: the assignment `turn`.
+  __device__ assignment whole_tile(int turn) const {
+    return part(cluster() + turn * clusters, 0, k_tiles, turn % 2 == 1, -1);
   }
 
   struct element {

@@ -11,9 +11,8 @@ using layouts = kzoo::layouts<kzoo::layout::nt>;  // tensor cores take 8-bit ope
 
 // AccumulatorSets: with two, a k tile's products run in one while the other is added to the sums.
 // CPanels: buffers of a warpgroup for C.
-template <int BM, int BN, int Stages, int AccumulatorSets, int ClusterM, int ClusterN,
-          bool ManyTiles, int CPanels>
-struct tiling : persistent::clustered<BM, BN, Stages, ClusterM, ClusterN, ManyTiles, kBlock> {
+template <int BM, int BN, int Stages, int AccumulatorSets, int ClusterM, int ClusterN, int CPanels>
+struct tiling : persistent::clustered<BM, BN, Stages, ClusterM, ClusterN, false, kBlock> {
   static constexpr int kAccumulatorSets = AccumulatorSets, kCPanels = CPanels;
 };
 
@@ -51,22 +50,23 @@ struct variant : persistent::variant<Tile, types, layouts, scaled_kernel> {
 
 using fp8_scaled::tiling;
 
-KZOO_PLUGIN("fp8_scaled", "fp8 with a scale for each block of A and B, promoted to fp32 sums",
-            kzoo::variant<fp8_scaled::variant<tiling<128, 64, 8, 2, 1, 1, false, 1>>>(
-                "128x64x128", "8 stages; for few rows"),
-            kzoo::variant<fp8_scaled::variant<tiling<128, 64, 8, 2, 1, 2, false, 1>>>(
-                "128x64x128_1x2", "8 stages; for few rows"),
-            kzoo::variant<fp8_scaled::variant<tiling<64, 128, 8, 2, 1, 1, false, 2>>>(
-                "64x128x128", "8 stages; for few rows"),
-            kzoo::variant<fp8_scaled::variant<tiling<64, 128, 8, 2, 2, 1, false, 2>>>(
-                "64x128x128_2x1", "8 stages; for few rows"),
-            kzoo::variant<fp8_scaled::variant<tiling<128, 128, 5, 2, 1, 1, true, 2>>>(
-                "128x128x128", "5 stages, two sets of accumulators"),
-            kzoo::variant<fp8_scaled::variant<tiling<128, 128, 5, 1, 1, 1, true, 2>>>(
-                "128x128x128_one", "5 stages, one set of accumulators"),
-            kzoo::variant<fp8_scaled::variant<tiling<128, 128, 5, 2, 2, 1, true, 2>>>(
-                "128x128x128_2x1", "5 stages, two sets of accumulators, clusters of two"),
-            kzoo::variant<fp8_scaled::variant<tiling<128, 192, 4, 1, 1, 1, true, 3>>>(
-                "128x192x128", "4 stages, one set of accumulators"),
-            kzoo::variant<fp8_scaled::variant<tiling<128, 192, 4, 1, 2, 1, true, 3>>>(
-                "128x192x128_2x1", "4 stages, one set of accumulators, clusters of two"));
+KZOO_PLUGIN(
+    "fp8_scaled", "fp8 with a scale for each block of A and B, promoted to fp32 sums",
+    kzoo::variant<fp8_scaled::variant<tiling<128, 64, 8, 2, 1, 1, 1>>>("128x64x128",
+                                                                       "8 stages; for few rows"),
+    kzoo::variant<fp8_scaled::variant<tiling<128, 64, 8, 2, 1, 2, 1>>>("128x64x128_1x2",
+                                                                       "8 stages; for few rows"),
+    kzoo::variant<fp8_scaled::variant<tiling<64, 128, 8, 2, 1, 1, 2>>>("64x128x128",
+                                                                       "8 stages; for few rows"),
+    kzoo::variant<fp8_scaled::variant<tiling<64, 128, 8, 2, 2, 1, 2>>>("64x128x128_2x1",
+                                                                       "8 stages; for few rows"),
+    kzoo::variant<fp8_scaled::variant<tiling<128, 128, 5, 2, 1, 1, 2>>>(
+        "128x128x128", "5 stages, two sets of accumulators"),
+    kzoo::variant<fp8_scaled::variant<tiling<128, 128, 5, 1, 1, 1, 2>>>(
+        "128x128x128_one", "5 stages, one set of accumulators"),
+    kzoo::variant<fp8_scaled::variant<tiling<128, 128, 5, 2, 2, 1, 2>>>(
+        "128x128x128_2x1", "5 stages, two sets of accumulators, clusters of two"),
+    kzoo::variant<fp8_scaled::variant<tiling<128, 192, 4, 1, 1, 1, 3>>>(
+        "128x192x128", "4 stages, one set of accumulators"),
+    kzoo::variant<fp8_scaled::variant<tiling<128, 192, 4, 1, 2, 1, 3>>>(
+        "128x192x128_2x1", "4 stages, one set of accumulators, clusters of two"));

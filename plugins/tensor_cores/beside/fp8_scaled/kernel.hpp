@@ -82,27 +82,6 @@ struct pipeline {
   }
 };
 
-// A tile of C, or the sums of a part of it, from the calling warpgroup's registers.
-template <class G, class Tile, bool kByTma>
-__device__ __forceinline__ void store(const kzoo::tensor_map<c_panel<typename G::c_type>>& map_c,
-                                      const G& g, store_by how, const schedule<Tile>& work,
-                                      const partial_sums<Tile>& sums, int warpgroup,
-                                      const assignment& mine, typename G::c_type* buffers,
-                                      float (&sum)[Tile::kAccumulators]) {
-  if constexpr (Tile::kManyTiles) {
-    if (work.shares() && mine.begin > 0) return sums.leave(sum, warpgroup);
-    if (work.shares() && mine.end < work.k_tiles)
-      sums.collect(work, mine.shared_tile, warpgroup, sum);
-  }
-  if constexpr (kByTma) {
-    tma_store::store_tile<Tile>(map_c, buffers, warpgroup, mine.row, mine.col, g.alpha, sum);
-  } else if (how == store_by::second_launch) {
-    sums.write(sum, warpgroup);
-  } else {
-    wgmma::store(how == store_by::pairs, g, mine.row + warpgroup * 64, mine.col, sum);
-  }
-}
-
 // The consumer loop goes through the k tiles of all of the block's tiles of C without a break: a
 // tile is stored while the first products of the next run.
 template <class G, class Tile, bool kByTma>
@@ -110,22 +89,30 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
                                         const G& g, store_by how, const schedule<Tile>& work,
                                         const partial_sums<Tile>& sums, int warpgroup,
                                         pipeline<G, Tile> products, typename G::c_type* buffers) {
+  static_assert(!Tile::kManyTiles, "no tile is shared");
   float acc[Tile::kAccumulatorSets][Tile::kAccumulators], sum[Tile::kAccumulators];
 #pragma unroll
-  for (float& x : sum) x = 0.0f;
+  for (int j = 0; j < Tile::kAccumulators; ++j) sum[j] = 0.0f;
+  const int turns = work.turns();
   int turn = 0, i = 0;  // the oldest products that run: k tile `i` of assignment `turn`
-  assignment mine = work.at(turn);
+  assignment mine = work.at(0);
 
   const auto add = [&]<int kYounger>(std::integral_constant<int, kYounger>, auto& of) {
     products.template add<kYounger>(mine.col, mine.k_tile(i++), of, sum);
   };
   const auto store_finished = [&] {
     if (i < mine.count()) return;
-    store<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, mine, buffers, sum);
+    if constexpr (kByTma) {
+      tma_store::store_tile<Tile>(map_c, buffers, warpgroup, mine.row, mine.col, g.alpha, sum);
+    } else if (how == store_by::second_launch) {
+      sums.write(sum, warpgroup);
+    } else {
+      wgmma::store(how == store_by::pairs, g, mine.row + warpgroup * 64, mine.col, sum);
+    }
 #pragma unroll
-    for (float& x : sum) x = 0.0f;
+    for (int j = 0; j < Tile::kAccumulators; ++j) sum[j] = 0.0f;
     i = 0;
-    if (++turn < work.turns()) mine = work.at(turn);
+    if (++turn < turns) mine = work.whole_tile(turn);
   };
   constexpr std::integral_constant<int, 0> kNone;
   constexpr std::integral_constant<int, 1> kOne;
