@@ -91,8 +91,17 @@ __device__ __forceinline__ wgmma_operand<typename Tile::element, major::mn> mn_m
                              Tile::kRows * Tile::kRowBytes)};
 }
 
-// Orders this warpgroup's accesses to accumulators before the products that follow. Needed before
-// the first of a group.
+// A warpgroup's 64 x 32 bytes of A in registers: warp w has rows 16 w to 16 w + 15, and a lane,
+// with r = lane / 4 and t = lane % 4, bytes 4 t to 4 t + 3 of row r, of row r + 8, and the same of
+// bytes 16 to 31; ldmatrix (mma.hpp) leaves a K-major tile like that. The registers may be written
+// again when the products are done.
+template <class T>
+struct wgmma_fragment {
+  unsigned words[4];
+};
+
+// Orders this warpgroup's accesses to accumulators, and to fragments of A, before the products that
+// follow. Needed before the first of a group.
 __device__ __forceinline__ void wgmma_fence() {
 #if defined(__CUDACC__)
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -141,6 +150,12 @@ __device__ __forceinline__ void wgmma_wait(float (&acc)[kCount]) {
 template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
                                       wgmma_operand<B, kB> b, bool accumulate);
+
+// The same with A in registers, so that an A that several B are multiplied by is read once. For
+// e4m3 with N = 64.
+template <int N, class A, class B>
+__device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
+                                      wgmma_operand<B, major::k> b, bool accumulate);
 
 }  // namespace kzoo
 

@@ -11,9 +11,11 @@ using layouts = kzoo::layouts<kzoo::layout::nt>;  // tensor cores take 8-bit ope
 
 // AccumulatorSets: with two, a k tile's products run in one while the other is added to the sums.
 // CPanels: buffers of a warpgroup for C.
-template <int BM, int BN, int Stages, int AccumulatorSets, int ClusterM, int ClusterN, int CPanels>
+template <int BM, int BN, int Stages, int AccumulatorSets, int ClusterM, int ClusterN, int CPanels,
+          bool InParts = false>
 struct tiling : persistent::clustered<BM, BN, Stages, ClusterM, ClusterN, false, kBlock> {
   static constexpr int kAccumulatorSets = AccumulatorSets, kCPanels = CPanels;
+  static constexpr bool kInParts = InParts;
 };
 
 struct scaled_kernel {

@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include "scales.hpp"
+#include "products.hpp"
 
 namespace fp8_scaled {
 
@@ -19,9 +19,8 @@ using persistent::store_by;
 using tma_store::c_panel;
 using tma_store::c_panel_buffers;
 using tma_store::rounded_accumulators;
-using warp_specialized::barriers;
 using warp_specialized::kBlockThreads;
-using warp_specialized::pipeline_state;
+using warp_specialized::registers;
 using wgmma::smem_layout;
 
 inline constexpr int kWarpsOfGroup = kzoo::kWarpgroup / 32;
@@ -34,72 +33,24 @@ struct shared_layout : persistent::shared_layout<G, Tile> {
   static constexpr std::size_t kBytes = base::kBytes + kScales;
 };
 
-// A consumer's way through the stages: which one is multiplied next, and which products are scaled
-// and added next, up to two stages behind.
-template <class G, class Tile>
-struct pipeline {
-  using accumulators = float[Tile::kAccumulators];
-
-  const typename G::a_type* stages;
-  const stage_scales<Tile>* scales;
-  barriers<Tile::kStages>& sync;
-  int warpgroup;
-  int to_release;  // no producer waits for the last stages to be empty, and the other block may
-                   // have ended by then
-  pipeline_state<Tile::kStages> next{}, oldest{};
-
-  // Starts the products of the next stage.
-  __device__ __forceinline__ void multiply(accumulators& acc) {
-    sync.full[next.stage].wait(next.parity);
-    wgmma::multiply_k_tile<G, Tile>(stages + next.stage * smem_layout<G, Tile>::kStage,
-                                    warpgroup * 64, true, acc);
-    next.advance();
-  }
-
-  // sum += the oldest products that run, of k tile `k_tile` of a tile of C from column `col` on,
-  // scaled. kYounger others go on.
-  template <int kYounger>
-  __device__ __forceinline__ void add(int col, int k_tile, accumulators& acc, accumulators& sum) {
-    const int thread = static_cast<int>(threadIdx.x) % kzoo::kWarpgroup;
-    const int row = warpgroup * 64 + thread / 32 * 16 + thread % 32 / 4;
-    const factors<Tile> by(scales[oldest.stage], row, col, k_tile);
-    kzoo::wgmma_wait<kYounger>(acc);
-    release(thread % 32);
-    oldest.advance();
-    by.add(acc, sum);
-  }
-
- private:
-  // Says that this warp has read the oldest stage and its scales.
-  __device__ __forceinline__ void release(int lane) {
-    __syncwarp();
-    if (to_release-- <= 0) return;
-    if constexpr (Tile::kCluster == 1) {
-      if (lane == 0) sync.empty[oldest.stage].arrive();
-    } else {
-      if (lane < Tile::kCluster) sync.empty[oldest.stage].arrive_in(lane);
-    }
-  }
-};
-
 // The consumer loop goes through the k tiles of all of the block's tiles of C without a break: a
 // tile is stored while the first products of the next run.
 template <class G, class Tile, bool kByTma>
 __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename G::c_type>>& map_c,
                                         const G& g, store_by how, const schedule<Tile>& work,
                                         const partial_sums<Tile>& sums, int warpgroup,
-                                        pipeline<G, Tile> products, typename G::c_type* buffers) {
+                                        const typename G::a_type* stages,
+                                        const stage_scales<Tile>* scales,
+                                        typename G::c_type* buffers,
+                                        barriers<Tile::kStages>& sync) {
   static_assert(!Tile::kManyTiles, "no tile is shared");
-  float acc[Tile::kAccumulatorSets][Tile::kAccumulators], sum[Tile::kAccumulators];
+  float sum[Tile::kAccumulators];
 #pragma unroll
   for (int j = 0; j < Tile::kAccumulators; ++j) sum[j] = 0.0f;
   const int turns = work.turns();
   int turn = 0, i = 0;  // the oldest products that run: k tile `i` of assignment `turn`
   assignment mine = work.at(0);
 
-  const auto add = [&]<int kYounger>(std::integral_constant<int, kYounger>, auto& of) {
-    products.template add<kYounger>(mine.col, mine.k_tile(i++), of, sum);
-  };
   const auto store_finished = [&] {
     if (i < mine.count()) return;
     if constexpr (kByTma) {
@@ -114,37 +65,54 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
     i = 0;
     if (++turn < turns) mine = work.whole_tile(turn);
   };
-  constexpr std::integral_constant<int, 0> kNone;
-  constexpr std::integral_constant<int, 1> kOne;
   int left = work.all_k_tiles();
-  products.multiply(acc[0]);
-  if constexpr (Tile::kAccumulatorSets == 1) {
-    for (; left > 1; --left) {
-      add(kNone, acc[0]);
-      products.multiply(acc[0]);
+  if constexpr (Tile::kInParts) {
+    pipeline_of_parts<G, Tile> products(stages, scales, sync, warpgroup, left);
+    float acc[Tile::kAccumulatorSets][64 / 2];
+    products.multiply_first(acc);
+    for (;; --left) {
+      const factors<Tile> by = products.add_all_but_last(mine.col, mine.k_tile(i++), acc, sum);
+      if (left == 1) {
+        products.add_last(by, acc, sum);
+        store_finished();
+        break;
+      }
+      products.multiply_first(acc);
+      products.add_last(by, acc, sum);
       store_finished();
     }
-    add(kNone, acc[0]);
-    store_finished();
   } else {
-    // ptxas keeps products running through this loop, and not through every other.
-    for (; left > 2; left -= 2) {
-      products.multiply(acc[1]);
-      add(kOne, acc[0]);
+    pipeline<G, Tile> products(stages, scales, sync, warpgroup, left);
+    float acc[Tile::kAccumulatorSets][Tile::kAccumulators];
+    products.multiply(acc[0]);
+    if constexpr (Tile::kAccumulatorSets == 1) {
+      for (; left > 1; --left) {
+        products.template add<0>(mine.col, mine.k_tile(i++), acc[0], sum);
+        products.multiply(acc[0]);
+        store_finished();
+      }
+      products.template add<0>(mine.col, mine.k_tile(i++), acc[0], sum);
       store_finished();
-      products.multiply(acc[0]);
-      add(kOne, acc[1]);
-      store_finished();
-    }
-    if (left == 2) {
-      products.multiply(acc[1]);
-      add(kOne, acc[0]);
-      store_finished();
-      add(kNone, acc[1]);
     } else {
-      add(kNone, acc[0]);
+      // Of loops that compute the same, this is one through which ptxas keeps products running.
+      for (; left > 2; left -= 2) {
+        products.multiply(acc[1]);
+        products.template add<1>(mine.col, mine.k_tile(i++), acc[0], sum);
+        store_finished();
+        products.multiply(acc[0]);
+        products.template add<1>(mine.col, mine.k_tile(i++), acc[1], sum);
+        store_finished();
+      }
+      if (left == 2) {
+        products.multiply(acc[1]);
+        products.template add<1>(mine.col, mine.k_tile(i++), acc[0], sum);
+        store_finished();
+        products.template add<0>(mine.col, mine.k_tile(i++), acc[1], sum);
+      } else {
+        products.template add<0>(mine.col, mine.k_tile(i++), acc[0], sum);
+      }
+      store_finished();
     }
-    store_finished();
   }
   if constexpr (kByTma) {
     if (threadIdx.x % kzoo::kWarpgroup == 0) kzoo::tma_store_wait_read<0>();
@@ -156,6 +124,7 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
     kernel(const __grid_constant__ typename persistent::parts<G, Tile>::maps maps,
            const __grid_constant__ kzoo::tensor_map<c_panel<typename G::c_type>> map_c, G g,
            store_by how, schedule<Tile> work, partial_sums<Tile> sums, soft_barriers<Tile> soft) {
+  constexpr int kReady = 15;  // number of the named barrier for "the mbarriers are initialised"
   using panels = c_panel_buffers<typename G::c_type, Tile>;
   auto* stages = kzoo::dynamic_shared<typename G::a_type>();
   auto* buffers =
@@ -163,18 +132,29 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
   auto* scales =
       reinterpret_cast<stage_scales<Tile>*>(buffers + Tile::kWarpgroups * panels::kElements);
   auto& sync = *reinterpret_cast<barriers<Tile::kStages>*>(scales + Tile::kStages);
-  persistent::specialize<G, Tile>(
-      maps, sync, Tile::kWarpgroups * Tile::kCluster * kWarpsOfGroup,
-      [&] {
-        persistent::produce<G, Tile>(maps, work, soft, stages, sync,
-                                     scale_loads<G, Tile>{g, scales});
-      },
-      [&](int warpgroup) {
-        const pipeline<G, Tile> products{stages, scales, sync, warpgroup,
-                                         work.all_k_tiles() - Tile::kStages};
-        consume<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, products,
-                                 buffers + warpgroup * panels::kElements);
-      });
+  const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
+  const bool producer = threadIdx.x == Tile::kThreads;
+  if (producer) {
+    maps.prefetch();
+    sync.init(Tile::kWarpgroups * Tile::kCluster * kWarpsOfGroup);
+  }
+  if constexpr (Tile::kCluster > 1) kzoo::cluster_sync();
+
+  if (warpgroup == Tile::kWarpgroups) {
+    __syncwarp();
+    if constexpr (Tile::kCluster == 1) kzoo::named_barrier_arrive<kBlockThreads<Tile>>(kReady);
+    if constexpr (registers<Tile>::kReallocate)
+      kzoo::release_registers<registers<Tile>::kProducer>();
+    if (producer) {
+      persistent::produce<G, Tile>(maps, work, soft, stages, sync, scale_loads<G, Tile>{g, scales});
+    }
+  } else {
+    if constexpr (Tile::kCluster == 1) kzoo::named_barrier<kBlockThreads<Tile>>(kReady);
+    if constexpr (registers<Tile>::kReallocate)
+      kzoo::request_registers<registers<Tile>::kConsumer>();
+    consume<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, stages, scales,
+                             buffers + warpgroup * panels::kElements, sync);
+  }
 }
 
 }  // namespace fp8_scaled

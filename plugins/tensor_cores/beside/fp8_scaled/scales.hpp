@@ -72,13 +72,16 @@ class factors {
     }
   }
 
-  // sum += acc, scaled. (wgmma_tile.hpp says which accumulator is where.)
-  __device__ __forceinline__ void add(const float (&acc)[Tile::kAccumulators],
+  // sum += acc, scaled: all of the tile's columns, or as many as acc has from column `kFirst` on.
+  // (wgmma_tile.hpp says which accumulator is where.)
+  template <int kFirst = 0, int kCount>
+  __device__ __forceinline__ void add(const float (&acc)[kCount],
                                       float (&sum)[Tile::kAccumulators]) const {
 #pragma unroll
-    for (int i = 0; i < Tile::kAccumulators; ++i) {
-      const int group = i / 4 * 8 / kGroup;
-      sum[i] = fmaf(i % 4 < 2 ? top_[group] : bottom_[group], acc[i], sum[i]);
+    for (int i = 0; i < kCount; ++i) {
+      const int group = (kFirst + i / 4 * 8) / kGroup;
+      float& to = sum[kFirst / 2 + i];
+      to = fmaf(i % 4 < 2 ? top_[group] : bottom_[group], acc[i], to);
     }
   }
 

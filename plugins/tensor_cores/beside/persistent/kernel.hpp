@@ -137,18 +137,23 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
   }
 }
 
-// One warpgroup of the block, a thread of it, calls produce(), the others consume(warpgroup).
-// `arrivals`: of consumers of the cluster, until a stage is empty.
-template <class G, class Tile, class Produce, class Consume>
-__device__ __forceinline__ void specialize(const typename parts<G, Tile>::maps& maps,
-                                           barriers<Tile::kStages>& sync, unsigned arrivals,
-                                           Produce produce, Consume consume) {
+template <class G, class Tile, bool kByTma>
+__global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
+    kernel(const __grid_constant__ typename parts<G, Tile>::maps maps,
+           const __grid_constant__ kzoo::tensor_map<c_panel<typename G::c_type>> map_c, G g,
+           store_by how, schedule<Tile> work, partial_sums<Tile> sums, soft_barriers<Tile> soft) {
   constexpr int kReady = 15;  // number of the named barrier for "the mbarriers are initialised"
+  using panels = c_panel_buffers<typename G::c_type, Tile>;
+  auto* stages = kzoo::dynamic_shared<typename G::a_type>();
+  auto* buffers =
+      reinterpret_cast<typename G::c_type*>(stages + Tile::kStages * smem_layout<G, Tile>::kStage);
+  auto& sync =
+      *reinterpret_cast<barriers<Tile::kStages>*>(buffers + Tile::kWarpgroups * panels::kElements);
   const int warpgroup = threadIdx.x / kzoo::kWarpgroup;
   const bool producer = threadIdx.x == Tile::kThreads;
   if (producer) {
     maps.prefetch();
-    sync.init(arrivals);
+    sync.init(Tile::kWarpgroups * Tile::kCluster);
   }
   if constexpr (Tile::kCluster > 1) kzoo::cluster_sync();
 
@@ -160,34 +165,15 @@ __device__ __forceinline__ void specialize(const typename parts<G, Tile>::maps& 
       kzoo::release_registers<registers<Tile>::kProducer>();
     if (producer) {
       kzoo::wait_for_previous();  // for padded copies, and soft barriers that are cleared
-      produce();
+      produce<G, Tile>(maps, work, soft, stages, sync);
     }
   } else {
     if constexpr (Tile::kCluster == 1) kzoo::named_barrier<kBlockThreads<Tile>>(kReady);
     if constexpr (registers<Tile>::kReallocate)
       kzoo::request_registers<registers<Tile>::kConsumer>();
-    consume(warpgroup);
+    consume<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, stages,
+                             buffers + warpgroup * panels::kElements, sync);
   }
-}
-
-template <class G, class Tile, bool kByTma>
-__global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
-    kernel(const __grid_constant__ typename parts<G, Tile>::maps maps,
-           const __grid_constant__ kzoo::tensor_map<c_panel<typename G::c_type>> map_c, G g,
-           store_by how, schedule<Tile> work, partial_sums<Tile> sums, soft_barriers<Tile> soft) {
-  using panels = c_panel_buffers<typename G::c_type, Tile>;
-  auto* stages = kzoo::dynamic_shared<typename G::a_type>();
-  auto* buffers =
-      reinterpret_cast<typename G::c_type*>(stages + Tile::kStages * smem_layout<G, Tile>::kStage);
-  auto& sync =
-      *reinterpret_cast<barriers<Tile::kStages>*>(buffers + Tile::kWarpgroups * panels::kElements);
-  specialize<G, Tile>(
-      maps, sync, Tile::kWarpgroups * Tile::kCluster,
-      [&] { produce<G, Tile>(maps, work, soft, stages, sync); },
-      [&](int warpgroup) {
-        consume<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, stages,
-                                 buffers + warpgroup * panels::kElements, sync);
-      });
 }
 
 // ClusterM x ClusterN blocks in a cluster. ManyTiles: a tile of C is stored while the next one is

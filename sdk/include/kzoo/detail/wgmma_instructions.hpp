@@ -33,18 +33,26 @@ namespace kzoo {
 
 // TYPES: the last part of the instruction's name. The operands that follow the registers: A, B,
 // whether to add, and for 16-bit types the two transpositions.
-#define KZOO_WGMMA(N, TYPES, REGISTERS, A, B, ADD, TRANSPOSED, ...)                \
-  asm volatile(                                                                    \
-      "{\n"                                                                        \
-      ".reg .pred add;\n"                                                          \
-      "setp.ne.b32 add, %" ADD                                                     \
-      ", 0;\n"                                                                     \
-      "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" REGISTERS "}, %" A ", %" B \
-      ", add, 1, 1" TRANSPOSED                                                     \
-      ";\n"                                                                        \
-      "}"                                                                          \
-      : __VA_ARGS__                                                                \
-      : "l"(a.bits), "l"(b.bits), "r"(int(accumulate)), "n"(unsigned(kA)), "n"(unsigned(kB)))
+#define KZOO_WGMMA_TEXT(N, TYPES, REGISTERS, A, B, ADD, TRANSPOSED)           \
+  "{\n"                                                                       \
+  ".reg .pred add;\n"                                                         \
+  "setp.ne.b32 add, %" ADD                                                    \
+  ", 0;\n"                                                                    \
+  "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" REGISTERS "}, " A ", %" B \
+  ", add, 1, 1" TRANSPOSED                                                    \
+  ";\n"                                                                       \
+  "}"
+#define KZOO_WGMMA(N, TYPES, REGISTERS, A, B, ADD, TRANSPOSED, ...)                 \
+  asm volatile(KZOO_WGMMA_TEXT(N, TYPES, REGISTERS, "%" A, B, ADD, TRANSPOSED)      \
+               : __VA_ARGS__                                                        \
+               : "l"(a.bits), "l"(b.bits), "r"(int(accumulate)), "n"(unsigned(kA)), \
+                 "n"(unsigned(kB)))
+// With A in four registers.
+#define KZOO_WGMMA_FROM_REGISTERS(N, TYPES, REGISTERS, A, B, ADD, ...)                            \
+  asm volatile(KZOO_WGMMA_TEXT(N, TYPES, REGISTERS, "{" A "}", B, ADD, "")                        \
+               : __VA_ARGS__                                                                      \
+               : "r"(a.words[0]), "r"(a.words[1]), "r"(a.words[2]), "r"(a.words[3]), "l"(b.bits), \
+                 "r"(int(accumulate)))
 #define KZOO_WGMMA_64(TYPES, TRANSPOSED) \
   KZOO_WGMMA(64, TYPES, KZOO_REGISTERS_64, "32", "33", "34", TRANSPOSED, KZOO_ACC32(0))
 #define KZOO_WGMMA_128(TYPES, TRANSPOSED)                                                 \
@@ -101,13 +109,24 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> 
   }
 }
 
+template <int N, class A, class B>
+__device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
+                                      wgmma_operand<B, major::k> b, bool accumulate) {
+  static_assert(N == 64 && std::is_same_v<A, __nv_fp8_e4m3> && std::is_same_v<B, __nv_fp8_e4m3>,
+                "wgmma.hpp has A in registers for e4m3 with N = 64");
+  KZOO_WGMMA_FROM_REGISTERS(64, "k32.f32.e4m3.e4m3", KZOO_REGISTERS_64, "%32, %33, %34, %35", "36",
+                            "37", KZOO_ACC32(0));
+}
+
 #undef KZOO_WGMMA_K_MAJOR
 #undef KZOO_WGMMA_16BIT
 #undef KZOO_WGMMA_256
 #undef KZOO_WGMMA_192
 #undef KZOO_WGMMA_128
 #undef KZOO_WGMMA_64
+#undef KZOO_WGMMA_FROM_REGISTERS
 #undef KZOO_WGMMA
+#undef KZOO_WGMMA_TEXT
 #undef KZOO_REGISTERS_256
 #undef KZOO_REGISTERS_192
 #undef KZOO_REGISTERS_128
@@ -121,6 +140,11 @@ __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> 
 template <int N, class A, class B, major kA, major kB>
 __device__ __forceinline__ void wgmma(float (&acc)[N / 2], wgmma_operand<A, kA> a,
                                       wgmma_operand<B, kB> b, bool accumulate) {
+  detail::not_simulated("wgmma", acc, a, b, accumulate);
+}
+template <int N, class A, class B>
+__device__ __forceinline__ void wgmma(float (&acc)[N / 2], const wgmma_fragment<A>& a,
+                                      wgmma_operand<B, major::k> b, bool accumulate) {
   detail::not_simulated("wgmma", acc, a, b, accumulate);
 }
 
