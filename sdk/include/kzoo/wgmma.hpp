@@ -53,6 +53,15 @@ constexpr __host__ __device__ std::uint64_t wgmma_bits(unsigned address, int lea
 
 }  // namespace detail
 
+// The operand that begins `bytes`, a multiple of 16, further on in shared memory.
+template <class T, major kMajor>
+constexpr __host__ __device__ wgmma_operand<T, kMajor> moved(wgmma_operand<T, kMajor> from,
+                                                             int bytes) {
+  // Only the low word changes, and addresses end in it without a carry.
+  const auto low = static_cast<std::uint32_t>(from.bits) + static_cast<std::uint32_t>(bytes / 16);
+  return {from.bits >> 32 << 32 | low};
+}
+
 #if defined(__CUDACC__) || !defined(KZOO_REAL_CUDA)  // device code: not in a host file for cuda
 
 namespace detail {

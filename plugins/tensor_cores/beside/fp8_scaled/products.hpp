@@ -139,11 +139,12 @@ class pipeline_of_parts : public pipeline<G, Tile> {
 
   template <int kPart>
   __device__ __forceinline__ void multiply(const typename G::a_type* stage, part& acc) {
-    const auto* b = Smem::b_of(stage);
+    const auto b = Smem::b_tile::at(Smem::b_of(stage), 0, 0);
     kzoo::wgmma_fence();
 #pragma unroll
     for (int k = 0; k < kSteps; ++k) {
-      kzoo::wgmma<64>(acc, a_[k], Smem::b_tile::at(b, kPart * 64, k * kStep), k > 0);
+      // The tile is one panel: its rows, of 128 bytes, follow each other.
+      kzoo::wgmma<64>(acc, a_[k], kzoo::moved(b, kPart * 64 * Tile::kBK + k * kStep), k > 0);
     }
     kzoo::wgmma_commit();
   }
