@@ -1,7 +1,6 @@
 #pragma once
-// persistent's kernel, with a consumer that scales the products of each k tile and adds them to
-// sums of its own. While it adds, products of the next k tile run; while it stores a tile of C, the
-// first ones of the next.
+// persistent's kernel, with scales beside each stage, and consumers that multiply the next tile of
+// C while they store one.
 
 #include <tensor_cores/beside/persistent/kernel.hpp>
 
@@ -18,7 +17,6 @@ using persistent::soft_barriers;
 using persistent::store_by;
 using tma_store::c_panel;
 using tma_store::c_panel_buffers;
-using tma_store::rounded_accumulators;
 using warp_specialized::kBlockThreads;
 using warp_specialized::registers;
 using wgmma::smem_layout;
@@ -33,8 +31,8 @@ struct shared_layout : persistent::shared_layout<G, Tile> {
   static constexpr std::size_t kBytes = base::kBytes + kScales;
 };
 
-// The consumer loop goes through the k tiles of all of the block's tiles of C without a break: a
-// tile is stored while the first products of the next run.
+// The consumer goes through the k tiles of all of the block's tiles of C without a break: a tile is
+// stored while the first products of the next run.
 template <class G, class Tile, bool kByTma>
 __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename G::c_type>>& map_c,
                                         const G& g, store_by how, const schedule<Tile>& work,
@@ -48,7 +46,7 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
 #pragma unroll
   for (int j = 0; j < Tile::kAccumulators; ++j) sum[j] = 0.0f;
   const int turns = work.turns();
-  int turn = 0, i = 0;  // the oldest products that run: k tile `i` of assignment `turn`
+  int turn = 0, i = 0;  // the products that are added next: k tile `i` of assignment `turn`
   assignment mine = work.at(0);
 
   const auto store_finished = [&] {
@@ -65,55 +63,15 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
     i = 0;
     if (++turn < turns) mine = work.whole_tile(turn);
   };
-  int left = work.all_k_tiles();
-  if constexpr (Tile::kInParts) {
-    pipeline_of_parts<G, Tile> products(stages, scales, sync, warpgroup, left);
-    float acc[Tile::kAccumulatorSets][64 / 2];
-    products.multiply_first(acc);
-    for (;; --left) {
-      const factors<Tile> by = products.add_all_but_last(mine.col, mine.k_tile(i++), acc, sum);
-      if (left == 1) {
-        products.add_last(by, acc, sum);
-        store_finished();
-        break;
-      }
-      products.multiply_first(acc);
-      products.add_last(by, acc, sum);
-      store_finished();
-    }
-  } else {
-    pipeline<G, Tile> products(stages, scales, sync, warpgroup, left);
-    float acc[Tile::kAccumulatorSets][Tile::kAccumulators];
-    products.multiply(acc[0]);
-    if constexpr (Tile::kAccumulatorSets == 1) {
-      for (; left > 1; --left) {
-        products.template add<0>(mine.col, mine.k_tile(i++), acc[0], sum);
-        products.multiply(acc[0]);
-        store_finished();
-      }
-      products.template add<0>(mine.col, mine.k_tile(i++), acc[0], sum);
-      store_finished();
-    } else {
-      // Of loops that compute the same, this is one through which ptxas keeps products running.
-      for (; left > 2; left -= 2) {
-        products.multiply(acc[1]);
-        products.template add<1>(mine.col, mine.k_tile(i++), acc[0], sum);
-        store_finished();
-        products.multiply(acc[0]);
-        products.template add<1>(mine.col, mine.k_tile(i++), acc[1], sum);
-        store_finished();
-      }
-      if (left == 2) {
-        products.multiply(acc[1]);
-        products.template add<1>(mine.col, mine.k_tile(i++), acc[0], sum);
-        store_finished();
-        products.template add<0>(mine.col, mine.k_tile(i++), acc[1], sum);
-      } else {
-        products.template add<0>(mine.col, mine.k_tile(i++), acc[0], sum);
-      }
-      store_finished();
-    }
-  }
+  using products =
+      std::conditional_t<Tile::kInParts, k_tiles_in_parts<G, Tile>, whole_k_tiles<G, Tile>>;
+  products(stages, scales, sync, warpgroup, work.all_k_tiles())
+      .run(
+          sum,
+          [&] {
+            return k_tile{mine.col, mine.k_tile(i++)};
+          },
+          store_finished);
   if constexpr (kByTma) {
     if (threadIdx.x % kzoo::kWarpgroup == 0) kzoo::tma_store_wait_read<0>();
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A consumer's way through the stages: which one is multiplied next, and which products are scaled
-// and added next.
+// A consumer's main loop: each k tile's products are sums of their own, which are scaled and added
+// to those of a tile of C while other products run.
 
 #include <kzoo/mma.hpp>
 #include <tensor_cores/common/producer_consumer.hpp>
@@ -12,10 +12,16 @@ namespace fp8_scaled {
 using warp_specialized::barriers;
 using warp_specialized::pipeline_state;
 
+// Which products a scale is asked for: of a tile of C that begins in column `col`, and of a k tile.
+struct k_tile {
+  int col, number;
+};
+
+// A consumer's way through the stages: which one is multiplied next, and the products of which are
+// added next.
 template <class G, class Tile>
 class pipeline {
  public:
-  using accumulators = float[Tile::kAccumulators];
   using Smem = wgmma::smem_layout<G, Tile>;
 
   // `k_tiles`: of all of the block's tiles of C.
@@ -26,34 +32,27 @@ class pipeline {
         scales_(scales),
         sync_(sync),
         row_(warpgroup * 64),
+        k_tiles_(k_tiles),
         to_release_(k_tiles - Tile::kStages) {}
 
-  // Starts the products of the next stage.
-  __device__ __forceinline__ void multiply(accumulators& acc) {
-    sync_.full[next_.stage].wait(next_.parity);
-    wgmma::multiply_k_tile<G, Tile>(stages_ + next_.stage * Smem::kStage, row_, true, acc);
-    next_.advance();
-  }
-
-  // sum += the oldest products that run, scaled, of k tile `k_tile` of a tile of C from column
-  // `col` on. kYounger others go on.
-  template <int kYounger>
-  __device__ __forceinline__ void add(int col, int k_tile, accumulators& acc, accumulators& sum) {
-    const factors<Tile> by = oldest_factors(col, k_tile);
-    kzoo::wgmma_wait<kYounger>(acc);
-    release();
-    by.add(acc, sum);
-  }
-
  protected:
-  __device__ __forceinline__ factors<Tile> oldest_factors(int col, int k_tile) const {
+  static __device__ __forceinline__ int warp() { return threadIdx.x % kzoo::kWarpgroup / 32; }
+  static __device__ __forceinline__ int lane() { return threadIdx.x % 32; }
+
+  __device__ __forceinline__ const typename G::a_type* stage(
+      const pipeline_state<Tile::kStages>& of) const {
+    return stages_ + of.stage * Smem::kStage;
+  }
+  __device__ __forceinline__ void wait_for_next() { sync_.full[next_.stage].wait(next_.parity); }
+
+  __device__ __forceinline__ factors<Tile> oldest_factors(k_tile of) const {
     const int row = row_ + warp() * 16 + lane() / 4;
-    return {scales_[oldest_.stage], row, col, k_tile};
+    return {scales_[oldest_.stage], row, of.col, of.number};
   }
 
   // Says that this warp has read the oldest stage and its scales. No producer waits for the last
   // stages to be empty, and the other block of the cluster may have ended by then.
-  __device__ __forceinline__ void release() {
+  __device__ __forceinline__ void release_oldest() {
     __syncwarp();
     if (to_release_-- > 0) {
       if constexpr (Tile::kCluster == 1) {
@@ -65,91 +64,158 @@ class pipeline {
     oldest_.advance();
   }
 
-  static __device__ __forceinline__ int warp() { return threadIdx.x % kzoo::kWarpgroup / 32; }
-  static __device__ __forceinline__ int lane() { return threadIdx.x % 32; }
-
   const typename G::a_type* stages_;
   const stage_scales<Tile>* scales_;
   barriers<Tile::kStages>& sync_;
   int row_;  // where the warpgroup's rows begin in the tile
-  int to_release_;
+  int k_tiles_, to_release_;
   pipeline_state<Tile::kStages> next_{}, oldest_{};
 };
 
-// The same for a tile whose sums leave no registers for as many accumulators: a k tile is
-// multiplied in parts of 64 columns. A is read once for all parts, into registers.
+// All columns at once. With two sets of accumulators the next k tile's products run while those
+// before are added; with one, the other consumer's do.
+//
+// ptxas keeps products running through the loops as they are written here, and not through all
+// that compute the same (it says so: C7510 to C7519).
 template <class G, class Tile>
-class pipeline_of_parts : public pipeline<G, Tile> {
-  using base = pipeline<G, Tile>;
-  using typename base::Smem;
-  static constexpr int kParts = Tile::kBN / 64, kSets = Tile::kAccumulatorSets;
-  static_assert(kParts % kSets == 0, "a part has the same accumulators in each k tile");
+class whole_k_tiles : public pipeline<G, Tile> {
+  using accumulators = float[Tile::kAccumulators];
 
  public:
-  using base::base;
-  using part = float[64 / 2];
+  using pipeline<G, Tile>::pipeline;
 
-  // Starts the products of the next stage's first part.
-  __device__ __forceinline__ void multiply_first(part (&acc)[kSets]) {
-    auto& next = this->next_;
-    this->sync_.full[next.stage].wait(next.parity);
-    const auto* stage = this->stages_ + next.stage * Smem::kStage;
-#pragma unroll
-    for (int k = 0; k < kSteps; ++k) {
-      const int row = this->row_ + this->warp() * 16 + this->lane() % 16;
-      kzoo::ldmatrix(a_[k].words,
-                     stage + Smem::a_tile::offset(row, k * kStep + this->lane() / 16 * 16));
+  // sum += the products of all k tiles, scaled. which() says which k tile's are next, added() is
+  // called after each.
+  template <class Which, class Added>
+  __device__ __forceinline__ void run(accumulators& sum, Which which, Added added) {
+    accumulators acc[Tile::kAccumulatorSets];
+    int left = this->k_tiles_;
+    multiply(acc[0]);
+    if constexpr (Tile::kAccumulatorSets == 1) {
+      for (; left > 1; --left) {
+        add<0>(which(), acc[0], sum);
+        multiply(acc[0]);
+        added();
+      }
+      add<0>(which(), acc[0], sum);
+    } else {
+      for (; left > 2; left -= 2) {
+        multiply(acc[1]);
+        add<1>(which(), acc[0], sum);
+        added();
+        multiply(acc[0]);
+        add<1>(which(), acc[1], sum);
+        added();
+      }
+      if (left == 2) {
+        multiply(acc[1]);
+        add<1>(which(), acc[0], sum);
+        added();
+        add<0>(which(), acc[1], sum);
+      } else {
+        add<0>(which(), acc[0], sum);
+      }
     }
-    multiply<0>(stage, acc[0]);
-    next.advance();
+    added();
   }
 
-  // sum += the products of the stage whose first part runs, but for those of the last part, which
-  // are done when this returns. What they have to be multiplied by is returned.
-  __device__ __forceinline__ factors<Tile> add_all_but_last(int col, int k_tile, part (&acc)[kSets],
-                                                            float (&sum)[Tile::kAccumulators]) {
-    const auto* stage = this->stages_ + this->oldest_.stage * Smem::kStage;
-    const factors<Tile> by = this->oldest_factors(col, k_tile);
-    add_parts<1>(stage, by, acc, sum);
-    kzoo::wgmma_wait<0>(acc[kSets - 1]);
-    this->release();
-    return by;
+ private:
+  // Starts the products of the next stage.
+  __device__ __forceinline__ void multiply(accumulators& acc) {
+    this->wait_for_next();
+    wgmma::multiply_k_tile<G, Tile>(this->stage(this->next_), this->row_, true, acc);
+    this->next_.advance();
   }
-  __device__ __forceinline__ void add_last(const factors<Tile>& by, const part (&acc)[kSets],
-                                           float (&sum)[Tile::kAccumulators]) const {
-    by.template add<(kParts - 1) * 64>(acc[kSets - 1], sum);
+
+  // sum += the oldest products that run; kYounger others go on.
+  template <int kYounger>
+  __device__ __forceinline__ void add(k_tile of, accumulators& acc, accumulators& sum) {
+    const factors<Tile> by = this->oldest_factors(of);
+    kzoo::wgmma_wait<kYounger>(acc);
+    this->release_oldest();
+    by.add(acc, sum);
+  }
+};
+
+// For tiles whose sums leave no registers for as many accumulators: 64 columns at a time, which
+// are added while the next 64 are multiplied. A is read once for all of them, into registers.
+template <class G, class Tile>
+class k_tiles_in_parts : public pipeline<G, Tile> {
+  static constexpr int kPart = 64, kParts = Tile::kBN / kPart, kSets = Tile::kAccumulatorSets;
+  static constexpr int kLast = kSets - 1;  // the last part's set
+  static_assert(kParts % kSets == 0, "a part has the same set in each k tile");
+  using accumulators = float[kPart / 2];
+  using sums = float[Tile::kAccumulators];
+  using typename pipeline<G, Tile>::Smem;
+
+ public:
+  using pipeline<G, Tile>::pipeline;
+
+  template <class Which, class Added>
+  __device__ __forceinline__ void run(sums& sum, Which which, Added added) {
+    accumulators acc[kSets];
+    multiply_first_part(acc[0]);
+    for (int left = this->k_tiles_;; --left) {
+      const factors<Tile> by = this->oldest_factors(which());
+      multiply_and_add<1>(by, acc, sum);
+      kzoo::wgmma_wait<0>(acc[kLast]);
+      this->release_oldest();
+      if (left == 1) {
+        by.template add<(kParts - 1) * kPart>(acc[kLast], sum);
+        added();
+        break;
+      }
+      multiply_first_part(acc[0]);
+      by.template add<(kParts - 1) * kPart>(acc[kLast], sum);
+      added();
+    }
   }
 
  private:
   static constexpr int kStep = 32, kSteps = Tile::kBK / kStep;  // along K, of an instruction
 
-  // Starts the products of the parts from kPart on, and adds those before each.
-  template <int kPart>
-  __device__ __forceinline__ void add_parts(const typename G::a_type* stage,
-                                            const factors<Tile>& by, part (&acc)[kSets],
-                                            float (&sum)[Tile::kAccumulators]) {
-    if constexpr (kPart < kParts) {
-      multiply<kPart>(stage, acc[kPart % kSets]);
-      part& before = acc[(kPart - 1) % kSets];
+  // Starts the products of the next stage's first part.
+  __device__ __forceinline__ void multiply_first_part(accumulators& acc) {
+    this->wait_for_next();
+    const auto* stage = this->stage(this->next_);
+    const int row = this->row_ + this->warp() * 16 + this->lane() % 16;
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) {
+      const int k = i * kStep + this->lane() / 16 * 16;
+      kzoo::ldmatrix(a_[i].words, stage + Smem::a_tile::offset(row, k));
+    }
+    multiply<0>(stage, acc);
+    this->next_.advance();
+  }
+
+  // Starts the products of the oldest stage's parts from kFirst on, and adds those of the part
+  // before each.
+  template <int kFirst>
+  __device__ __forceinline__ void multiply_and_add(const factors<Tile>& by,
+                                                   accumulators (&acc)[kSets], sums& sum) {
+    if constexpr (kFirst < kParts) {
+      accumulators& before = acc[(kFirst - 1) % kSets];
+      multiply<kFirst>(this->stage(this->oldest_), acc[kFirst % kSets]);
       kzoo::wgmma_wait<1>(before);
-      by.template add<(kPart - 1) * 64>(before, sum);
-      add_parts<kPart + 1>(stage, by, acc, sum);
+      by.template add<(kFirst - 1) * kPart>(before, sum);
+      multiply_and_add<kFirst + 1>(by, acc, sum);
     }
   }
 
-  template <int kPart>
-  __device__ __forceinline__ void multiply(const typename G::a_type* stage, part& acc) {
-    const auto b = Smem::b_tile::at(Smem::b_of(stage), 0, 0);
+  // Starts the products of a part.
+  template <int kNumber>
+  __device__ __forceinline__ void multiply(const typename G::a_type* stage, accumulators& acc) {
+    // The tile is one panel: its rows, of 128 bytes, follow each other.
+    const auto b = kzoo::moved(Smem::b_tile::at(Smem::b_of(stage), 0, 0), kNumber * kPart * 128);
     kzoo::wgmma_fence();
 #pragma unroll
-    for (int k = 0; k < kSteps; ++k) {
-      // The tile is one panel: its rows, of 128 bytes, follow each other.
-      kzoo::wgmma<64>(acc, a_[k], kzoo::moved(b, kPart * 64 * Tile::kBK + k * kStep), k > 0);
+    for (int i = 0; i < kSteps; ++i) {
+      kzoo::wgmma<kPart>(acc, a_[i], kzoo::moved(b, i * kStep), i > 0);
     }
     kzoo::wgmma_commit();
   }
 
-  kzoo::wgmma_fragment<typename G::a_type> a_[kSteps];
+  kzoo::wgmma_fragment<typename G::a_type> a_[kSteps];  // of the stage whose parts are multiplied
 };
 
 }  // namespace fp8_scaled
