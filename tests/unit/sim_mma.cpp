@@ -223,4 +223,7 @@ TEST_CASE("a wgmma descriptor has its fields where PTX ISA has them", "[sim]") {
   CHECK((bits >> 32 & 0x3fff) == 1024 / 16);      // 32-45: from 8 rows to the next
   CHECK((bits >> 49 & 7) == 0);                   // 49-51: the tile starts at a multiple of 1024
   CHECK(bits >> 62 == 1);                         // 62-63: 128-byte swizzle
+
+  const kzoo::wgmma_operand<__half, kzoo::major::mn> from{bits};
+  CHECK(kzoo::moved(from, 0x120).bits == kzoo::detail::wgmma_bits(0x12460, 64 * 128));
 }
