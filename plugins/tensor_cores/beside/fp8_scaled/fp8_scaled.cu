@@ -48,7 +48,7 @@ struct variant : persistent::variant<Tile, types, layouts, scaled_kernel> {
     return p.alignment % 16 == 0 ? nullptr : "its matrices have to start at multiples of 16 bytes";
   }
 
-  template <kzoo::is_scaled G>
+  template <kzoo::block_scaled G>
   void run(const G& g, const kzoo_arguments& arguments) const {
     base::run(g, arguments);
   }
