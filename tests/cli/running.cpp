@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -36,10 +37,10 @@ TEST_CASE("layouts, types, scales and fills are stored, reported and run again",
   REQUIRE(ran.code == 0);
   CHECK_THAT(ran.out, ContainsSubstring("20x20x20 bf16->f32: time by kernel and layout"));
   const auto csv = runner("report " + stored + " --csv").out;
-  CHECK_THAT(csv,
-             ContainsSubstring("20,20,20,bf16->f32,nt,1,0,none,1,0,,1,1,0,uniform,1,bf16,pass"));
-  CHECK_THAT(csv,
-             ContainsSubstring("e4m3*e5m2->bf16,tt,1,0,none,1,0,,0.5,3,0,sparse:0.5,1,fp32,pass"));
+  CHECK_THAT(
+      csv, ContainsSubstring("20,20,20,bf16->f32,nt,1,0,none,1,0,,1,1,,,0,,0,uniform,1,bf16,pass"));
+  CHECK_THAT(csv, ContainsSubstring(
+                      "e4m3*e5m2->bf16,tt,1,0,none,1,0,,0.5,3,,,0,,0,sparse:0.5,1,fp32,pass"));
   const auto md = runner("report " + stored + " --md").out;
   CHECK_THAT(md, ContainsSubstring("fill=sparse:0.5"));
   const auto again = runner("rerun " + stored + " --json -");
@@ -101,6 +102,37 @@ TEST_CASE("epilogues are stored, reported, compared, run again, timed end to end
   CHECK(analysed.code == 0);
 }
 
+TEST_CASE("scales of blocks, groups and 4-bit weights are stored, compared, run again, analysed",
+          "[cli]") {
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "new.toml",
+      "plugins = ['scaled', 'grouped:smem', 'weights']\n"
+      "[[problem]]\nsizes = ['20x24x40']\ndtype = 'e4m3->bf16'\nlayout = 'nt'\n"
+      "scale_block_a = '1x16'\nscale_block_b = '8x16'\n"
+      "[[problem]]\nsizes = ['20x24x40']\ngroups = 3\ngroup_rows = 'half_empty'\n"
+      "[[problem]]\nsizes = ['20x24x40']\ndtype = 'bf16*i4->bf16'\nlayout = 'nt'\n"
+      "scale_block_b = '1x16'\n"
+      "[timing]\nrounds = 3\nmin_samples = 3\nmax_seconds = 0.01\nend_to_end = true\n");
+  const auto stored = (folder.path() / "r.json").string();
+  const auto ran = runner(file + " --device cpu --json " + stored);
+  INFO(ran.err);
+  REQUIRE(ran.code == 0);
+  CHECK_THAT(runner("report " + stored + " --csv").out,
+             ContainsSubstring("20,24,40,e4m3->bf16,nt,1,0,none,1,0,,1,1,1x16,8x16,0,,0,uniform") &&
+                 ContainsSubstring("20,24,40,f32,nn,1,0,none,1,0,,1,1,,,3,half_empty,0,uniform"));
+  const auto again = runner("rerun " + stored + " --json -");
+  INFO(again.err);
+  CHECK(again.code == 0);
+  std::map<std::string, int> verdicts;
+  for (const auto& cell : again.json().at("cells"))
+    ++verdicts[cell.at("verdict").get<std::string>()];
+  CHECK(verdicts == std::map<std::string, int>{{"pass", 3}, {"unsupported", 6}});
+  CHECK(runner("compare " + stored + " " + stored).code == 0);
+  for (const char* cell : {"scaled:naive", "grouped:smem", "weights:naive"})
+    CHECK(runner("xray " + file + " --cell " + cell).code == 0);
+}
+
 TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
   const scratch_folder folder;
   const auto file = folder.write(
@@ -116,8 +148,9 @@ TEST_CASE("batches are stored, reported, compared and run again", "[cli]") {
   CHECK_THAT(ran.out, ContainsSubstring("time by kernel and batch") &&
                           ContainsSubstring("it computes one product at a time, not a batch"));
   const auto csv = runner("report " + stored + " --csv").out;
-  CHECK_THAT(csv, ContainsSubstring("20,20,20,f32,nn,1,0,none,1,0,,1,1,,,0,,0,uniform,1,fp32,pass") &&
-                      ContainsSubstring("20,20,20,f32,nn,3,8,b,1,0,,1,1,,,0,,0,uniform,1,fp32,pass"));
+  CHECK_THAT(csv,
+             ContainsSubstring("20,20,20,f32,nn,1,0,none,1,0,,1,1,,,0,,0,uniform,1,fp32,pass") &&
+                 ContainsSubstring("20,20,20,f32,nn,3,8,b,1,0,,1,1,,,0,,0,uniform,1,fp32,pass"));
   CHECK_THAT(runner("report " + stored + " --md").out,
              ContainsSubstring("20x20x20 f32 batch=3 batch_padding=8 batch_shared=b"));
   const auto again = runner("rerun " + stored + " --json -");

@@ -65,7 +65,8 @@ TEST_CASE("a library given by its file is validated on the device that it is bui
   CHECK(document.at("device").at("id") == "cpu");
   CHECK(document.at("tier") == "quick");
   CHECK(document.at("plugins").at(0).at("file") == file);
-  CHECK(document.at("variants").size() == kzoo::kElementTypes.size() + 4);  // of its variants
+  // Those of its variants, which have no weights of 4 bits.
+  CHECK(document.at("variants").size() == kzoo::kElementTypes.size() - 2 + 4);
   for (const auto& v : document.at("variants")) {
     INFO(v.dump(1));
     REQUIRE(v.at("checks").size() == 1);
@@ -115,6 +116,20 @@ TEST_CASE("bad arguments of validate are reported", "[cli]") {
   CHECK_THAT(tier.err, ContainsSubstring("did you mean \"full\"?") ||
                            ContainsSubstring("did you mean 'full'?"));
   CHECK(runner("validate naive --device cuda", kzoo::test::kNoGpu).code == 3);
+  check_refused("validate grouped --groups 0", {"a number of groups from 1 to 4096"});
+  check_refused("validate grouped --groups 2 --batch 3", {"with groups of rows is no batch"});
+  check_refused("validate scaled --scale-blocks 1x128", {"the block of A and that of B"});
+}
+
+TEST_CASE("a plugin is validated with scales of blocks, and with groups of rows", "[cli]") {
+  for (const char* call : {"scaled --dtype 'e4m3->bf16' --scale-blocks 1x128,128x128",
+                           "grouped:naive --dtype f32 --groups 5"}) {
+    const auto ran =
+        runner("validate " + std::string(call) + " --device cpu --tier quick --json -");
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+    CHECK(ran.json().at("variants").at(0).at("checks").at(0).at("outcome") == "pass");
+  }
 }
 
 TEST_CASE("an experiment's tier adds checks to its cells", "[cli]") {
