@@ -17,11 +17,19 @@ Expression = int | str
 _TYPES = {
     "f64": ("fp64", 8), "f32": ("fp32", 4), "i32": ("i32", 4), "i64": ("i64", 8),
     "f16": ("fp16", 2), "bf16": ("bf16", 2), "i8": ("i8", 1),
-    "e4m3": ("fp8e4nv", 1), "e5m2": ("fp8e5", 1),
+    "e4m3": ("fp8e4nv", 1), "e5m2": ("fp8e5", 1), "i4": ("i8", 1),  # two in a byte
 }  # fmt: skip
 # What parameters of these names get, unless the caller says it.
 _USUAL = {word.lower(): word for word in ("A", "B", "C", "M", "N", "K")}
-_USUAL |= {word: word for word in (*_USUAL.values(), "lda", "ldb", "ldc", "alpha", "beta")}
+_USUAL |= {
+    word: word for word in (*_USUAL.values(), "lda", "ldb", "ldc", "alpha", "beta", "groups")
+}
+# What the product itself may have beside A and B, and the manifest's key that says so.
+_OF_PRODUCT = {
+    "scale_a": ("scale_block_a", "f32"),
+    "scale_b": ("scale_block_b", "f32"),
+    "offsets": ("groups", "i32"),
+}
 # Stages of an epilogue that have an operand: whose elements have C's type unless it says another,
 # and those that are scales.
 _ADDED, _SCALES = ("bias", "row_bias", "residual"), ("column_scale", "row_scale")
@@ -67,12 +75,16 @@ class Launch:
         arguments: Mapping[str, Expression],
         multiples_of_16: Sequence[str],
         epilogue: str = "",
+        product: Mapping[str, Any] | None = None,
     ) -> None:
         for given in (*constants, *arguments, *multiples_of_16):
             if given not in parameters:
                 raise ValueError(f"the kernel has no parameter '{given}': {', '.join(parameters)}")
         self.elements = _element_types(types)
         self.elements |= _operand_types(epilogue, self.elements["C"])
+        for operand, (key, kind) in _OF_PRODUCT.items():
+            if (product or {}).get(key):
+                self.elements[operand] = kind
         self.signature: dict[str, str] = {}
         self.words: dict[str, str] = {}
         for name in parameters:
@@ -137,6 +149,9 @@ def triton_kernel(
     arguments: Mapping[str, Expression] | None = None,
     types: str = "f32",
     epilogue: str = "",
+    scale_block_a: str = "",
+    scale_block_b: str = "",
+    groups: bool = False,
     arch: int = 90,
     num_warps: int = 4,
     num_stages: int = 3,
@@ -150,7 +165,9 @@ def triton_kernel(
     `constants`: the values of its `tl.constexpr` parameters. `arguments`: what the others get, as
     in docs/compiled-kernels.md, "lda" or "ceil_div(K, BK):i64"; those that are called A, B, C, M,
     N, K (or in small letters), lda, ldb, ldc, alpha and beta get these. `epilogue`: "bias + relu", what
-    the kernel does to the product; its operands are arguments, too. `multiples_of_16`:
+    the kernel does to the product; its operands are arguments, too. `scale_block_a`, "1x128", and
+    `scale_block_b`: blocks that have a scale, so that scale_a and scale_b are arguments. `groups`:
+    rows are in groups, and `offsets` and "groups", their number, are. `multiples_of_16`:
     parameters that Triton may rely on to be such, so that other problems are declined. `manifest`:
     more of its keys, {"precision": "tf32"} for products of fp32 by `tl.dot` as it is. `options`:
     more of Triton's.
@@ -170,8 +187,17 @@ def triton_kernel(
     for each in function.params:
         if each.is_constexpr and each.name not in values:
             raise ValueError(f"the constant '{each.name}' has no value in constants")
+    product = {
+        key: value
+        for key, value in (
+            ("scale_block_a", scale_block_a),
+            ("scale_block_b", scale_block_b),
+            ("groups", groups),
+        )
+        if value
+    }
     launch = Launch(
-        function.arg_names, types, values, arguments or {}, multiples_of_16, epilogue
+        function.arg_names, types, values, arguments or {}, multiples_of_16, epilogue, product
     )
     places = {parameter: (place,) for place, parameter in enumerate(function.arg_names)}
     source = ASTSource(
@@ -195,6 +221,7 @@ def triton_kernel(
         ),
         "types": types,
         **({"epilogue": epilogue} if epilogue else {}),
+        **product,
         "compute_capability": arch,
         "granularity": list(launch.granularity.values()),
         "row_bytes": launch.row_bytes,

@@ -50,6 +50,17 @@ class Launching(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "what the parameter 'bias' gets"):
             Launch(["bias"], "f16", {}, {}, ())
 
+    def test_scales_and_offsets_are_arguments_where_the_product_has_them(self) -> None:
+        names = ["a", "b", "c", "scale_b", "offsets", "groups"]
+        product = {"scale_block_b": "1x128", "groups": True}
+        made = Launch(names, "bf16*i4->bf16", {}, {}, (), "", product)
+        self.assertEqual(made.signature["b"], "*i8")
+        self.assertEqual(made.signature["scale_b"], "*fp32")
+        self.assertEqual(made.signature["offsets"], "*i32")
+        self.assertEqual(made.words["groups"], "groups:i32")
+        with self.assertRaisesRegex(ValueError, "what the parameter 'scale_b' gets"):
+            Launch(["scale_b"], "bf16", {}, {}, ())
+
     def test_what_triton_may_rely_on_is_asked_of_the_problem(self) -> None:
         made = launch()
         self.assertEqual((made.aligned, made.row_bytes), (["a", "b", "c"], 1))

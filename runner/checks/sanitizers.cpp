@@ -58,9 +58,12 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
                                  "--batch",
                                  std::to_string(products_for(c))};
   if (own.groups > 0) words.insert(words.end(), {"--groups", std::to_string(own.groups)});
-  if (!own.scale_block_a.empty() && !own.scale_block_b.empty())
-    words.insert(words.end(), {"--scale-blocks", scale_block_name(own.scale_block_a) + "," +
-                                                     scale_block_name(own.scale_block_b)});
+  const auto name = [](const scale_block& block) {
+    return block.empty() ? std::string("none") : scale_block_name(block);
+  };
+  if (!own.scale_block_a.empty() || !own.scale_block_b.empty())
+    words.insert(words.end(),
+                 {"--scale-blocks", name(own.scale_block_a) + "," + name(own.scale_block_b)});
   return words;
 }
 

@@ -159,7 +159,7 @@ void add_validate(CLI::App& runner, call& c) {
   add_value(app, "--batch", o.batch, "N",
             "Check with a batch of so many products; default: one product");
   add_words(app, "--scale-blocks", o.scale_blocks,
-            "Check fp8 with a scale for each block of A and of B: 1x128,128x128; default: none");
+            "Check with a scale for each block of A and of B, or none: 1x128,128x128; none,1x128");
   add_value(app, "--groups", o.groups, "N",
             "Check with rows in so many groups, each with a B of its own; default: none");
   add_value(app, "--timeout", o.timeout_seconds, "SECONDS",

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,16 +88,17 @@ target target_of_name(const validate_options& options, const run::client_factory
   input::refuse(options.plugin, t.plugins.at(0).record.problem);
 }
 
-// "1x128", "128x128".
+// "1x128", "128x128"; "none" for a matrix without.
 void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
-  const auto is_block = [](const std::string& name) {
-    return scale_block_from_name(name).has_value();
+  const auto block = [](const std::string& name) {
+    return name == "none" ? std::optional(scale_block{}) : scale_block_from_name(name);
   };
+  const auto is_block = [&](const std::string& name) { return block(name).has_value(); };
   if (names.size() != 2 || !std::ranges::all_of(names, is_block))
-    refuse_flag("--scale-blocks", "the block of A and that of B, as in 1x128,128x128",
+    refuse_flag("--scale-blocks", "the block of A and that of B, or none, as in 1x128,128x128",
                 fmt::format("{}", fmt::join(names, ",")));
-  p.scale_block_a = *scale_block_from_name(names[0]);
-  p.scale_block_b = *scale_block_from_name(names[1]);
+  p.scale_block_a = *block(names[0]);
+  p.scale_block_b = *block(names[1]);
 }
 
 }  // namespace

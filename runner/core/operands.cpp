@@ -139,19 +139,18 @@ data::content content_of_scales(const problem& p) {
   return has_integers(p.data.what) ? ones : scales;
 }
 
-// The scales of `count` rows of A, or columns of B, as abi.h says how they are stored.
-data::matrix stored_scales(const problem& p, const scale_block& block, std::int64_t count,
-                           std::int64_t number) {
+// The scales of x, A or B with `size` rows (columns), as abi.h says how they are stored.
+data::matrix stored_scales(const problem& p, const data::matrix& x, const scale_block& block,
+                           std::int64_t size, std::int64_t number) {
   constexpr std::int64_t kAligned = 4;  // rows of f32 start at multiples of 16 bytes
-  const auto parts = [](std::int64_t size, std::int64_t of) { return (size + of - 1) / of; };
-  std::int64_t rows = parts(count, block.extent), cols = parts(p.k, block.depth);
+  const auto parts = [](std::int64_t all, std::int64_t each) { return (all + each - 1) / each; };
+  std::int64_t rows = parts(size, block.extent), cols = parts(p.k, block.depth);
   if (block.extent == 1) std::swap(rows, cols);
-  return {KZOO_F32,
-          content_of_scales(p),
-          rows,
-          cols,
-          parts(cols, kAligned) * kAligned,
-          data::hash(p.seed, number)};
+  const std::int64_t ld = parts(cols, kAligned) * kAligned;
+  data::matrix scales{KZOO_F32, content_of_scales(p), rows, cols, ld, data::hash(p.seed, number)};
+  scales.count = x.count;
+  if (x.count > 1) scales.stride = rows * ld;
+  return scales;
 }
 
 data::matrix stored_offsets(const problem& p) {
@@ -224,13 +223,13 @@ operands operands_of(const problem& p) {
                         transposed, parameter_of(what, p, which == 1),
                         count,      stride / each};
   };
-  const auto scaled = [&](const data::matrix& x, const scale_block& block, std::int64_t count,
+  const auto scaled = [&](const data::matrix& x, const scale_block& block, std::int64_t size,
                           std::int64_t number) {
     data::scaled_matrix f{x, number == kScalesOfB};
     if (block.empty()) return f;
     f.extent = block.extent;
     f.depth = block.depth;
-    f.scales = stored_scales(p, block, count, number);
+    f.scales = stored_scales(p, x, block, size, number);
     return f;
   };
   const bool is_poisoned = p.beta == 0.0 && p.data.what != fill::stale;

@@ -38,12 +38,14 @@ constexpr double number_at(const scaled_matrix& x, std::int64_t product, std::in
   return unpacked(word(index), along % 2);
 }
 
-// What element (row, col) of op(x) is multiplied by.
-constexpr double scale_at(const scaled_matrix& x, std::int64_t row, std::int64_t col) {
+// What element (row, col) of op(x) of a product is multiplied by.
+constexpr double scale_at(const scaled_matrix& x, std::int64_t product, std::int64_t row,
+                          std::int64_t col) {
   if (x.extent == 0) return 1.0;
   const std::int64_t i = (x.is_b ? col : row) / x.extent, k = (x.is_b ? row : col) / x.depth;
   const coordinates at = x.extent == 1 ? coordinates{k, i} : coordinates{i, k};
-  return decode(x.scales.type, element_in(x.scales, at.row, index_of(x.scales, at.row, at.col)));
+  const std::int64_t all = x.scales.count == 1 ? at.row : product * x.scales.rows + at.row;
+  return decode(x.scales.type, element_in(x.scales, all, index_of(x.scales, all, at.col)));
 }
 
 // The largest magnitude that a scaled element can have.

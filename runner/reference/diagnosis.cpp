@@ -53,7 +53,7 @@ double misread(const data::scaled_matrix& x, std::int64_t product, std::int64_t 
   other.transposed = !x.transposed;
   const double number = data::number_at(other, product, row, col,
                                         [&x](std::int64_t index) { return data::word(x, index); });
-  return data::scale_at(x, row, col) * number;
+  return data::scale_at(x, product, row, col) * number;
 }
 std::string misreading(const data::matrix& x, std::string_view name, layout of) {
   if (!x.transposed) return fmt::format("{} is read transposed", name);
@@ -378,51 +378,42 @@ class cause_search {
   std::string other_scales() const {
     const data::scaled_matrix &a = operands_.a, &b = operands_.b;
     if (a.extent == 0 && b.extent == 0) return "";
+    // "the scales of A …": which are used for row (of B: column) i at step k; nullptr: none.
     struct mistake {
-      const char* what;  // of "the scales of A "
-      // The scale that is used for element (i, k), `i` a row of A or a column of B.
-      double (*scale)(const data::scaled_matrix& x, std::int64_t i, std::int64_t k);
+      const char* what;
+      void (*instead)(const data::scaled_matrix& x, std::int64_t& i, std::int64_t& k);
     };
-    const mistake all[] = {
-        {"are left out",
-         [](const data::scaled_matrix&, std::int64_t, std::int64_t) { return 1.0; }},
+    using matrix = data::scaled_matrix;
+    using index = std::int64_t;
+    constexpr mistake kAll[] = {
+        {"are left out", nullptr},
         {"are those of the next block along K",
-         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
-           return scale_of(x, i, k + x.depth);
-         }},
+         [](const matrix& x, index&, index& k) { k += x.depth; }},
         {"are those of the block before along K",
-         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
-           return scale_of(x, i, k - x.depth);
-         }},
+         [](const matrix& x, index&, index& k) { k -= x.depth; }},
         {"are those of the first block for all of K",
-         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t) {
-           return scale_of(x, i, 0);
-         }},
+         [](const matrix&, index&, index& k) { k = 0; }},
         {"are those of the last block for all of K",
-         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t) {
-           return scale_of(x, i, -1);
-         }},
+         [](const matrix&, index&, index& k) { k = -1; }},
         {"are those of the next block along its other side",
-         [](const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
-           return scale_of(x, i + x.extent, k);
-         }},
+         [](const matrix& x, index& i, index&) { i += x.extent; }},
         {"are those of the first block along its other side",
-         [](const data::scaled_matrix& x, std::int64_t, std::int64_t k) {
-           return scale_of(x, 0, k);
-         }},
+         [](const matrix&, index& i, index&) { i = 0; }},
     };
-    const auto rescaled = [](const numbers& values, const data::scaled_matrix& x, std::int64_t i,
+    const auto rescaled = [](const numbers& values, const matrix& x, index product, index i,
                              const mistake& m) {
       numbers other = values;
-      for (std::size_t k = 0; x.extent > 0 && k < other.size(); ++k) {
-        const auto step = static_cast<std::int64_t>(k);
-        other[k] *= m.scale(x, i, step) / scale_of(x, i, step);
+      for (std::size_t step = 0; x.extent > 0 && step < other.size(); ++step) {
+        index other_i = i, k = static_cast<index>(step);
+        const double own = scale_of(x, product, i, k);
+        if (m.instead != nullptr) m.instead(x, other_i, k);
+        other[step] *= (m.instead == nullptr ? 1.0 : scale_of(x, product, other_i, k)) / own;
       }
       return other;
     };
-    for (const mistake& m : all) {
-      const auto of_a = [&](const sample& s) { return rescaled(s.a, a, s.at.row, m); };
-      const auto of_b = [&](const sample& s) { return rescaled(s.b, b, s.at.col, m); };
+    for (const mistake& m : kAll) {
+      const auto of_a = [&](const sample& s) { return rescaled(s.a, a, s.product, s.at.row, m); };
+      const auto of_b = [&](const sample& s) { return rescaled(s.b, b, s.b_number, s.at.col, m); };
       if (a.extent > 0 && all_fit([&](const sample& s) { return dot(of_a(s), s.b); }))
         return fmt::format("the scales of A {}", m.what);
       if (b.extent > 0 && all_fit([&](const sample& s) { return dot(s.a, of_b(s)); }))
@@ -433,12 +424,13 @@ class cause_search {
     return "";
   }
   // That of row (of B: column) `i` at step k, where what is past an end is counted from the other.
-  static double scale_of(const data::scaled_matrix& x, std::int64_t i, std::int64_t k) {
+  static double scale_of(const data::scaled_matrix& x, std::int64_t product, std::int64_t i,
+                         std::int64_t k) {
     const std::int64_t rows = data::op_rows(x), cols = data::op_cols(x);
     const std::int64_t along = x.is_b ? cols : rows, deep = x.is_b ? rows : cols;
     i = (i + along) % along;
     k = (k + deep) % deep;
-    return x.is_b ? data::scale_at(x, k, i) : data::scale_at(x, i, k);
+    return x.is_b ? data::scale_at(x, product, k, i) : data::scale_at(x, product, i, k);
   }
 
   // fp8 elements taken for those of the other format.

@@ -38,7 +38,7 @@ inline double element(const data::scaled_matrix& x, std::int64_t product, std::i
                       std::int64_t col) {
   const double number = data::number_at(x, product, row, col,
                                         [&x](std::int64_t index) { return data::word(x, index); });
-  return data::scale_at(x, row, col) * number;
+  return data::scale_at(x, product, row, col) * number;
 }
 
 // The C that beta scales; 0 where beta is 0, so that no poison is ever read. `row` is one of those

@@ -165,7 +165,7 @@ constexpr double generated_element(const data::scaled_matrix& x, std::int64_t pr
   const double number = data::number_at(x, product, row, col, [&x, stored](std::int64_t index) {
     return data::element_in(x, stored, index);
   });
-  return data::scale_at(x, row, col) * number;
+  return data::scale_at(x, product, row, col) * number;
 }
 // The number of the A that a row of C has.
 constexpr std::int64_t a_of_row(const product_check& check, std::int64_t row) {

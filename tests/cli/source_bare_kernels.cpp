@@ -122,6 +122,42 @@ __global__ void layer(int M, int N, int K, const float* A, const float* B, const
                                              "unsupported"});
 }
 
+TEST_CASE("a bare kernel gets the scales of blocks, and where groups of rows begin") {
+  const bench b;
+  b.folder.write("experts.cu",
+                 R"(// kzoo: entry=experts grid=ceil_div(N,32),M block=32 types=e4m3->f32
+// kzoo: scale_block_a=1x16 scale_block_b=8x16 groups=true
+// kzoo: arguments=N,K,A,B,C,scale_a,scale_b,offsets,ceil_div(M,4)*4,ceil_div(K,16)
+#include <cuda_fp8.h>
+__global__ void experts(int N, int K, const __nv_fp8_e4m3* A, const __nv_fp8_e4m3* B, float* C,
+                        const float* scale_a, const float* scale_b, const int* offsets,
+                        int ld_scale_a, int k_blocks) {
+  const int row = blockIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= N) return;
+  int group = 0;
+  while (offsets[group + 1] <= row) ++group;
+  B += static_cast<size_t>(group) * K * N;
+  const int ld = (k_blocks + 3) / 4 * 4;
+  scale_b += group * ((N + 7) / 8) * ld;
+  float sum = 0;
+  for (int k = 0; k < K; ++k)
+    sum += float(A[row * K + k]) * float(B[k * N + col]) * scale_a[k / 16 * ld_scale_a + row] *
+           scale_b[col / 8 * ld + k / 16];
+  C[row * N + col] = sum;
+}
+)");
+  const auto file = b.folder.write(
+      "experts.toml",
+      "plugins = ['./experts.cu']\n[[problem]]\nsizes = ['18x40x33']\ndtype = 'e4m3->f32'\n"
+      "scale_block_a = '1x16'\nscale_block_b = '8x16'\ngroups = 4\ngroup_rows = 'skewed'\n"
+      "[[problem]]\nsizes = ['18x40x33']\ndtype = 'e4m3->f32'\ngroups = 4\n");
+  const auto ran = runner(file + " --device cpu --no-journal --json -");
+  INFO(ran.err);
+  const auto cells = ran.json().at("cells");
+  CHECK(cells.at(0).at("verdict") == "pass");
+  CHECK(cells.at(1).at("reason") == "its blocks of A that have a scale are 1x16, not none");
+}
+
 TEST_CASE("what is wrong in a manifest is said with its place") {
   const bench b;
   const auto said = [&](const std::string& text) {
@@ -137,6 +173,8 @@ TEST_CASE("what is wrong in a manifest is said with its place") {
                  "product.cu:3:15: error: grid: unknown name 'Q' (known: M, N, K, lda, ldb, ldc"));
   CHECK(contains(said(launch + grid + "// kzoo: arguments=M,N,K,A,B,C,bias\n" + kernel),
                  "product.cu:3:20: error: arguments: a kernel has 'bias' by epilogue = \"bias\""));
+  CHECK(contains(said(launch + grid + "// kzoo: arguments=M,N,K,A,B,C,offsets\n" + kernel),
+                 "product.cu:3:20: error: arguments: a kernel has 'offsets' by groups = true"));
   CHECK(
       contains(said(launch + grid + "// kzoo: arguments=M,N,K,A,B,C,SFA\n" + kernel),
                "arguments: unknown name 'SFA' (known: A, B, C, workspace, null, alpha, beta, M, "));

@@ -108,23 +108,24 @@ class memory_of {
     for (const named_operand& operand : named_operands(p))
       if (operand.name == name) stored_ = operand.stored;
   }
-  double at(std::int64_t row, std::int64_t col) const {
-    return data::decode(stored_.type, data::word(stored_, data::index_of(stored_, row, col)));
+  double at(std::int64_t row, std::int64_t col, std::int64_t product = 0) const {
+    const std::int64_t index = data::kRedzone + product * stored_.stride + row * stored_.ld + col;
+    return data::decode(stored_.type, data::word(stored_, index));
   }
 
  private:
   data::matrix stored_{};
 };
 
-// What A's element (i, k), or B's (k, i), is multiplied by, as abi.h says it.
+// What A's element (i, k), or B's (k, i), of a product or group is multiplied by, as abi.h says it.
 inline double scale_in_memory(const problem& p, std::string_view name, std::int64_t i,
-                              std::int64_t k) {
+                              std::int64_t k, std::int64_t product = 0) {
   const kzoo_problem abi = to_abi(p);
   const kzoo_scale_block block = name == "scale_a" ? abi.scale_block_a : abi.scale_block_b;
   if (block.extent == 0) return 1;
   const memory_of scales(p, name);
-  return block.extent == 1 ? scales.at(k / block.depth, i)
-                           : scales.at(i / block.extent, k / block.depth);
+  return block.extent == 1 ? scales.at(k / block.depth, i, product)
+                           : scales.at(i / block.extent, k / block.depth, product);
 }
 inline std::int64_t group_in_memory(const problem& p, std::int64_t row) {
   const memory_of offsets(p, "offsets");
@@ -151,12 +152,12 @@ inline buffer computed(const problem& p, const recipe& how = {}, const choice& a
   std::vector<float> a, b, terms;
   for (std::int64_t i = 0; i < p.all_rows(); ++i)
     for (std::int64_t k = 0; k < p.k; ++k)
-      a.push_back(how.input(
-          float(value_at(o.a, a_of(i / p.m), i % p.m, k) * scale_in_memory(p, "scale_a", i, k))));
+      a.push_back(how.input(float(value_at(o.a, a_of(i / p.m), i % p.m, k) *
+                                  scale_in_memory(p, "scale_a", i % p.m, k, a_of(i / p.m)))));
   for (std::int64_t j = 0; j < std::max(p.batch, p.groups) * p.n; ++j)
     for (std::int64_t k = 0; k < p.k; ++k)
-      b.push_back(how.input(
-          float(value_at(o.b, b_of(j / p.n), k, j % p.n) * scale_in_memory(p, "scale_b", j, k))));
+      b.push_back(how.input(float(value_at(o.b, b_of(j / p.n), k, j % p.n) *
+                                  scale_in_memory(p, "scale_b", j % p.n, k, b_of(j / p.n)))));
   for (std::int64_t i = 0; i < p.all_rows(); ++i) {
     const std::int64_t product = p.groups > 0 ? group_in_memory(p, i) : i / p.m;
     for (std::int64_t j = 0; j < p.n; ++j) {

@@ -43,6 +43,24 @@ TEST_CASE("products with a scale for each block are right in any layout", "[refe
   }
 }
 
+TEST_CASE("each product, and each group, has scales of its own", "[reference]") {
+  problem batch = with_blocks("1x32", "16x32", {KZOO_E4M3, KZOO_E4M3, KZOO_F32});
+  problem groups = batch;
+  batch.batch = 3;
+  batch.batch_padding = 2;
+  groups.groups = 4;
+  groups.group_rows = data::group_rows::skewed;
+  for (const problem& p : {batch, groups}) {
+    INFO(problem_name(p));
+    CHECK(scale_in_memory(p, "scale_b", 3, 40, 0) != scale_in_memory(p, "scale_b", 3, 40, 1));
+    const buffer right = computed(p);
+    const reference::judgement j = judged(p, right);
+    INFO(j.reason);
+    CHECK(j.right);
+    CHECK(judged_on_cpu(p, right).right());
+  }
+}
+
 TEST_CASE("scales differ from seed to seed, and are powers of two for integers", "[reference]") {
   problem p = with_blocks("1x128", "128x128", {KZOO_E4M3, KZOO_E4M3, KZOO_F32});
   problem other = p;

@@ -97,7 +97,7 @@ typedef struct kzoo_operand {
   kzoo_type type;
   uint32_t reserved;
   int64_t rows, cols, ld;
-  int64_t stride; /* elements from one product of a batch to the next; 0: common to all */
+  int64_t stride; /* elements from one product of a batch, or group, to the next; 0: one for all */
 } kzoo_operand;
 #define KZOO_MOST_OPERANDS 8
 
@@ -122,7 +122,8 @@ typedef struct kzoo_stage {
  * 0 and 0: there are no scales. Where the extent is 1, the scales of neighbouring rows (columns) are
  * neighbours in memory: the scale for row (column) i at step k is element (k / depth, i) of its
  * operand, and else element (i / extent, k / depth). The rows of the operand start at multiples of
- * 16 bytes. */
+ * 16 bytes. Each A of a batch, and each B of a batch or of groups, has scales of its own, a stride
+ * after those of the one before. */
 typedef struct kzoo_scale_block {
   uint32_t extent, depth;
 } kzoo_scale_block;
