@@ -11,6 +11,7 @@
 //            +------+------+
 
 #include <fp32/beside/common/arrivals.hpp>
+#include <fp32/beside/common/simulated.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,8 +22,9 @@
 namespace w4a16 {
 
 // Rows: of A, 1, 8 or 16.
-template <int Rows, int Warps, int Stages, int BlocksPerSm>
+template <int Rows, int Warps, int Stages, int BlocksPerSm, keep Keep>
 struct few_rows_tile {
+  static constexpr keep kKeep = Keep;
   using stage = weight_stage<8>;
   static constexpr int kRows = Rows, kWarps = Warps, kThreads = 32 * Warps, kStages = Stages;
   static constexpr int kBlocksPerSm = BlocksPerSm;
@@ -187,7 +189,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 
   const int first = static_cast<int>(blockIdx.y) * d.blocks;  // of K
   const int blocks = min(d.blocks, kzoo::ceil_div(g.k, kBlock) - first);
-  const weight_copies<G, stage> from(
+  const weight_copies<G, stage, Tile::kKeep> from(
       g, static_cast<int>(blockIdx.x) * columns + group * stage::kColumns, lane);
 #pragma unroll
   for (int i = 0; i < Tile::kStages; ++i) {
@@ -221,8 +223,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 // Stages: with one row of A, and with more, which leave less room.
-template <int Warps, int StagesOfOne, int Stages, int BlocksPerSm>
-class few_rows : public for_weights {
+template <int Warps, int StagesOfOne, int Stages, int BlocksPerSm, keep kKeep = keep::as_ever>
+class few_rows : public for_weights, public common::simulated<kKeep == keep::as_ever> {
  public:
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     if (p.m > 16) return "it takes up to 16 rows of A";
@@ -265,9 +267,9 @@ class few_rows : public for_weights {
   // Calls body(the tile for so many rows).
   template <class Body>
   static auto with_tile(std::int64_t rows, const Body& body) {
-    if (rows <= 1) return body(few_rows_tile<1, Warps, StagesOfOne, BlocksPerSm>{});
-    if (rows <= 8) return body(few_rows_tile<8, Warps, Stages, BlocksPerSm>{});
-    return body(few_rows_tile<16, Warps, Stages, BlocksPerSm>{});
+    if (rows <= 1) return body(few_rows_tile<1, Warps, StagesOfOne, BlocksPerSm, kKeep>{});
+    if (rows <= 8) return body(few_rows_tile<8, Warps, Stages, BlocksPerSm, kKeep>{});
+    return body(few_rows_tile<16, Warps, Stages, BlocksPerSm, kKeep>{});
   }
   template <class Tile>
   std::size_t shared_bytes() const {
