@@ -12,6 +12,7 @@
 #include <kzoo/plugin.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "unpack.hpp"
 

@@ -16,6 +16,7 @@
 #include <tensor_cores/beside/w4a16/weights.hpp>
 #include <tensor_cores/common/store_pairs.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
