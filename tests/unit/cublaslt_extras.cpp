@@ -23,6 +23,8 @@ kzoo_problem problem_of(kzoo_type inputs, kzoo_type output) {
   p.k = 300;
   p.type_a = p.type_b = inputs;
   p.type_c = output;
+  p.lda = p.ldb = 304;
+  p.ldc = p.n;
   p.alpha = 1;
   p.alignment = 256;
   return p;
@@ -146,6 +148,33 @@ TEST_CASE("GELU by erf is close enough to that by tanh in 16 bits", "[cublaslt]"
   CHECK(takes(with_stages(KZOO_F16, KZOO_F16, false, {KZOO_STAGE_GELU})));
   CHECK_FALSE(takes(with_stages(KZOO_F32, KZOO_F32, true, {KZOO_STAGE_GELU})));
   CHECK_FALSE(takes(with_stages(KZOO_BF16, KZOO_F32, false, {KZOO_STAGE_GELU})));
+}
+
+TEST_CASE("before a bias or GELU nothing is rounded to 16 bits", "[cublaslt]") {
+  const auto takes_unaligned = [](kzoo_type output, bool has_bias,
+                                  std::initializer_list<kzoo_stage_kind> kinds) {
+    kzoo_problem p = with_stages(KZOO_BF16, output, has_bias, kinds);
+    p.lda = 301;
+    return takes(p);
+  };
+  CHECK_FALSE(takes_unaligned(KZOO_BF16, true, {}));
+  CHECK_FALSE(takes_unaligned(KZOO_BF16, true, {KZOO_STAGE_RELU}));
+  CHECK_FALSE(takes_unaligned(KZOO_BF16, false, {KZOO_STAGE_GELU}));
+  CHECK_FALSE(takes_unaligned(KZOO_BF16, false, {KZOO_STAGE_GELU_TANH}));
+  CHECK(takes_unaligned(KZOO_BF16, false, {}));
+  CHECK(takes_unaligned(KZOO_BF16, false, {KZOO_STAGE_RELU}));
+  CHECK(takes_unaligned(KZOO_F32, true, {KZOO_STAGE_GELU_TANH}));
+  const kzoo_problem aligned = with_stages(KZOO_F16, KZOO_F16, true, {KZOO_STAGE_GELU});
+  const auto takes_with = [&aligned](auto member, auto value) {
+    kzoo_problem p = aligned;
+    p.*member = value;
+    return takes(p);
+  };
+  CHECK(takes_with(&kzoo_problem::ldc, 104));
+  CHECK_FALSE(takes_with(&kzoo_problem::ldc, 100));
+  CHECK_FALSE(takes_with(&kzoo_problem::ldb, 300));
+  CHECK_FALSE(takes_with(&kzoo_problem::stride_b, 1 << 20 | 4));
+  CHECK_FALSE(takes_with(&kzoo_problem::alignment, 8));
 }
 
 TEST_CASE("factors of rows and columns are scales of fp8 matrices", "[cublaslt]") {

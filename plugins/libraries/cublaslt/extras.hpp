@@ -4,6 +4,7 @@
 // cublasLtEpilogue_t, cublasLtMatmul() and "Narrow Precision Data Types Usage" of cuBLAS's manual.
 
 #include <kzoo/abi.h>
+#include <kzoo/type_names.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -47,6 +48,22 @@ inline bool is_of_columns(const kzoo_problem& p, const kzoo_operand& x) {
   return x.rows == 1 && x.cols == p.n;
 }
 
+// Whether all rows of A, B and C start at multiples of 16 bytes.
+inline bool rows_are_aligned(const kzoo_problem& p) {
+  const auto is_aligned = [](std::int64_t elements, kzoo_type type) {
+    return elements * kzoo::type_bytes(type) % 16 == 0;
+  };
+  return p.alignment % 16 == 0 && is_aligned(p.lda, p.type_a) && is_aligned(p.stride_a, p.type_a) &&
+         is_aligned(p.ldb, p.type_b) && is_aligned(p.stride_b, p.type_b) &&
+         is_aligned(p.ldc, p.type_c) && is_aligned(p.stride_c, p.type_c);
+}
+// Whether cuBLASLt rounds the product to the type of C before the epilogue, and that shows: relu of
+// a rounded number is the rounded relu, but a bias and gelu carry the first rounding's error on.
+inline bool rounds_first(const kzoo_problem& p, const lt_extras& found) {
+  return kzoo::type_bytes(p.type_c) == 2 && !rows_are_aligned(p) &&
+         (found.bias != kNoOperand || found.activation == lt_activation::gelu);
+}
+
 inline lt_extras bias_and_activation(const kzoo_problem& p) {
   lt_extras found;
   const kzoo_stage* next = p.epilogue;
@@ -70,6 +87,10 @@ inline lt_extras bias_and_activation(const kzoo_problem& p) {
   if (next != end)
     found.objection =
         "cuBLASLt adds a bias, then does relu or gelu; or, for fp8, row_scale + column_scale";
+  if (found.objection == nullptr && rounds_first(p, found))
+    found.objection =
+        "cuBLASLt rounds the product to 16 bits before it adds a bias or does gelu, unless all rows "
+        "start at multiples of 16 bytes";
   return found;
 }
 
