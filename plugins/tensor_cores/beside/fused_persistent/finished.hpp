@@ -101,29 +101,6 @@ struct finished : G {
     }
   }
 
-  // What finish() will read for a warpgroup's part of C, 64 rows of kCols columns from (row, col)
-  // on: vectors into the L1, matrices into the L2. All of the warpgroup call it; `thread` is the
-  // caller's number there.
-  template <int kCols>
-  __device__ __forceinline__ void prefetch(int row, int col, int thread) const {
-    constexpr int kStep = 16, kSteps = kCols / kStep;  // columns; at most 64 bytes
-#pragma unroll 1
-    for (int i = 0; i < count; ++i) {
-      const step& s = steps[i];
-      if (!s.has_operand()) continue;
-      const bool vector = s.row_step == 0;
-      for (int u = thread; u < (vector ? 1 : 64) * kSteps; u += 128) {
-        const int r = row + u / kSteps, c = col + u % kSteps * kStep;
-        if (r >= this->m || c >= this->n) continue;
-        if (vector) {
-          prefetch_l1(address(s, r, c));
-        } else {
-          prefetch_l2(address(s, r, c));
-        }
-      }
-    }
-  }
-
  private:
   void append(const kzoo::epilogue::stage& stage, float weight) {
     step& s = steps[count++];
@@ -241,17 +218,6 @@ struct finished : G {
         }
       }
     }
-  }
-
-  static __device__ __forceinline__ void prefetch_l1([[maybe_unused]] const void* at) {
-#if defined(__CUDACC__)
-    asm volatile("prefetch.global.L1 [%0];" ::"l"(at));
-#endif
-  }
-  static __device__ __forceinline__ void prefetch_l2([[maybe_unused]] const void* at) {
-#if defined(__CUDACC__)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
-#endif
   }
 };
 

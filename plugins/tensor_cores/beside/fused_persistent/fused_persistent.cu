@@ -14,9 +14,9 @@ struct finishing_kernel : persistent::own_kernel {
   using argument = finished<G>;
 };
 
-template <class Tile, class Layouts = kzoo::every_layout>
-struct variant : persistent::variant<Tile, types, Layouts, finishing_kernel> {
-  using base = persistent::variant<Tile, types, Layouts, finishing_kernel>;
+template <class Tile>
+struct variant : persistent::variant<Tile, types, kzoo::every_layout, finishing_kernel> {
+  using base = persistent::variant<Tile, types, kzoo::every_layout, finishing_kernel>;
   using base::base;
   static constexpr bool epilogues = true;
 
@@ -30,31 +30,15 @@ struct variant : persistent::variant<Tile, types, Layouts, finishing_kernel> {
   }
 };
 
-using pairs_of_blocks = persistent::clustered<128, 256, 4, 2, 1, true>;
-// A stage of the second consumer is released a k tile late, and one before the k tiles that it
-// leaves to the first: all of them need a stage.
-struct skewed : pairs_of_blocks {
-  static constexpr int kSkew = 2;
-  static_assert(kSkew + 2 <= kStages);
-};
-struct not_prefetched : pairs_of_blocks {
-  static constexpr int kPrefetchAhead = 0;
-};
-
 }  // namespace fused_persistent
 
 using fused_persistent::variant;
 using persistent::clustered;
-using some_layouts = kzoo::layouts<kzoo::layout::nn, kzoo::layout::nt>;
 
 KZOO_PLUGIN("fused_persistent", "persistent with an epilogue, applied before C is stored",
             kzoo::variant<variant<clustered<64, 128, 8, 1, 1, false>>>(
                 "64x128x64", "one consumer, 8 stages; for matrices with few tiles"),
             kzoo::variant<variant<clustered<128, 256, 4, 1, 1, false>>>(
                 "128x256x64", "two consumers, 4 stages; for matrices of about one wave"),
-            kzoo::variant<variant<fused_persistent::pairs_of_blocks>>(
-                "128x256x64_2x1", "the same in clusters of two; for large matrices"),
-            kzoo::variant<variant<fused_persistent::skewed, some_layouts>>(
-                "128x256x64_2x1_skewed", "the same, one consumer after the other"),
-            kzoo::variant<variant<fused_persistent::not_prefetched, some_layouts>>(
-                "128x256x64_2x1_not_prefetched", "the same, operands are not fetched ahead"));
+            kzoo::variant<variant<clustered<128, 256, 4, 2, 1, true>>>(
+                "128x256x64_2x1", "the same in clusters of two; for large matrices"));

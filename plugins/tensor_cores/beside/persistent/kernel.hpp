@@ -36,8 +36,7 @@ struct shared_layout {
 };
 
 // A product whose sums become something else before they are stored than alpha times themselves:
-// finish(row, col, acc) does that to what a thread has, from its first element (row, col) on, and
-// prefetch(row, col, thread) is called some k tiles before, for a warpgroup's part of C.
+// finish(row, col, acc) does that to what a thread has, from its first element (row, col) on.
 template <class G>
 concept finishes = requires(const G& g, float (&acc)[4]) {
   g.finish(0, 0, acc);
@@ -81,23 +80,8 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
   for (int turn = 0; turn < turns; ++turn) {
     const assignment mine = work.at(turn);
     const int row = mine.row + warpgroup * 64;
-    const auto meanwhile = [&](int k_tile) {
-      store_panel(k_tile);
-      // (Where C is stored from registers, these would be one register too many.)
-      if constexpr (finishes<G> && kByTma && Tile::kPrefetchAhead > 0) {
-        if (k_tile == max(mine.count() - Tile::kPrefetchAhead, 0) && mine.begin == 0)
-          g.template prefetch<Tile::kBN>(row, mine.col, thread);
-      }
-      if constexpr (kByTma && Tile::kSkew > 0) {
-        constexpr int kFirstIsThrough = 14;  // number of a named barrier
-        if (warpgroup == 0 && k_tile == mine.count() - 1 && k_tile >= Tile::kSkew)
-          kzoo::named_barrier_arrive<Tile::kThreads>(kFirstIsThrough);
-        if (warpgroup == 1 && k_tile == mine.count() - 1 - Tile::kSkew)
-          kzoo::named_barrier<Tile::kThreads>(kFirstIsThrough);
-      }
-    };
     float acc[Tile::kAccumulators];
-    Tile::template consume<G>(stages, sync, state, mine.count(), warpgroup, release, meanwhile,
+    Tile::template consume<G>(stages, sync, state, mine.count(), warpgroup, release, store_panel,
                               acc);
     if constexpr (kDeferred) {
       for (int panel = mine.count(); panel < rounded::kPanels; ++panel) store_panel(panel);
@@ -184,11 +168,6 @@ struct clustered : wgmma::tiling<BM, BN, Stages, 1, BK> {
   static constexpr bool kManyTiles = ManyTiles, kDeferred = ManyTiles;
   static constexpr int kCPanels = 2;
   static constexpr int kClusterM = ClusterM, kClusterN = ClusterN, kCluster = ClusterM * ClusterN;
-  // How many k tiles before a tile's end finish() may load what it will need.
-  static constexpr int kPrefetchAhead = 16;
-  // How many k tiles of the tile's end the second consumer leaves to the first, if any: then the
-  // first finishes its part while the second multiplies.
-  static constexpr int kSkew = 0;
   static_assert(kCluster <= 2, "what one block loads goes to all blocks of the cluster");
 
   // The main loop of a consumer.
