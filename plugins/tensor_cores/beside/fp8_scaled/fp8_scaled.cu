@@ -9,19 +9,12 @@ namespace fp8_scaled {
 using types = kzoo::types<kzoo::to<__nv_fp8_e4m3, float>, kzoo::to<__nv_fp8_e4m3, __nv_bfloat16>>;
 using layouts = kzoo::layouts<kzoo::layout::nt>;  // tensor cores take 8-bit operands along K alone
 
-// How a consumer has its products (products.hpp), and in how many sets of accumulators.
-struct whole {
-  static constexpr bool kInParts = false;
-};
-struct in_parts {
-  static constexpr bool kInParts = true;
-};
-
-// CPanels: buffers of a warpgroup for C.
-template <class Products, int BM, int BN, int Stages, int AccumulatorSets, int CPanels,
-          int ClusterM = 1, int ClusterN = 1>
-struct tiling : persistent::clustered<BM, BN, Stages, ClusterM, ClusterN, false, kBlock>, Products {
-  static constexpr int kAccumulatorSets = AccumulatorSets, kCPanels = CPanels;
+// Products: a consumer's main loop, of products.hpp. CPanels: buffers of a warpgroup for C.
+template <template <class, class> class Products, int BM, int BN, int Stages, int CPanels>
+struct tiling : persistent::clustered<BM, BN, Stages, 1, 1, false, kBlock> {
+  static constexpr int kCPanels = CPanels;
+  template <class G>
+  using products = Products<G, tiling>;
 };
 
 struct scaled_kernel {
@@ -56,32 +49,12 @@ struct variant : persistent::variant<Tile, types, layouts, scaled_kernel> {
 
 }  // namespace fp8_scaled
 
-using fp8_scaled::in_parts;
 using fp8_scaled::tiling;
-using fp8_scaled::whole;
 
 KZOO_PLUGIN("fp8_scaled", "fp8 with a scale for each block of A and B, promoted to fp32 sums",
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 128, 64, 8, 2, 1>>>(
-                "128x64x128", "8 stages; for few rows"),
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 128, 64, 8, 2, 1, 1, 2>>>(
-                "128x64x128_1x2", "the same in clusters of two"),
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 64, 128, 8, 2, 2>>>(
+            kzoo::variant<fp8_scaled::variant<tiling<fp8_scaled::two_sets, 64, 128, 8, 2>>>(
                 "64x128x128", "one consumer, 8 stages; for few rows"),
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 64, 128, 8, 2, 2, 2, 1>>>(
-                "64x128x128_2x1", "the same in clusters of two"),
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 128, 128, 5, 2, 2>>>(
-                "128x128x128", "5 stages, two sets of accumulators"),
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 128, 128, 5, 2, 2, 2, 1>>>(
-                "128x128x128_2x1", "the same in clusters of two"),
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 128, 128, 5, 1, 2>>>(
-                "128x128x128_one", "5 stages, one set of accumulators"),
-            kzoo::variant<fp8_scaled::variant<tiling<whole, 128, 192, 4, 1, 3>>>(
-                "128x192x128_one", "4 stages, one set of accumulators"),
-            kzoo::variant<fp8_scaled::variant<tiling<in_parts, 128, 192, 4, 3, 3>>>(
-                "128x192x128", "4 stages, 64 columns at a time"),
-            kzoo::variant<fp8_scaled::variant<tiling<in_parts, 128, 192, 4, 3, 3, 2, 1>>>(
-                "128x192x128_2x1", "the same in clusters of two"),
-            kzoo::variant<fp8_scaled::variant<tiling<in_parts, 128, 256, 4, 2, 2>>>(
-                "128x256x128", "4 stages, 64 columns at a time"),
-            kzoo::variant<fp8_scaled::variant<tiling<in_parts, 128, 256, 4, 2, 2, 2, 1>>>(
-                "128x256x128_2x1", "the same in clusters of two"));
+            kzoo::variant<fp8_scaled::variant<tiling<fp8_scaled::one_set, 128, 192, 4, 3>>>(
+                "128x192x128", "two consumers, 4 stages; where its tiles fill waves better"),
+            kzoo::variant<fp8_scaled::variant<tiling<fp8_scaled::in_parts, 128, 256, 4, 2>>>(
+                "128x256x128", "the same, 64 columns at a time; for large matrices"));

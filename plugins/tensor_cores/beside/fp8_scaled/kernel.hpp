@@ -4,8 +4,6 @@
 
 #include <tensor_cores/beside/persistent/kernel.hpp>
 
-#include <type_traits>
-
 #include "products.hpp"
 
 namespace fp8_scaled {
@@ -41,7 +39,7 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
                                         const stage_scales<Tile>* scales,
                                         typename G::c_type* buffers,
                                         barriers<Tile::kStages>& sync) {
-  static_assert(!Tile::kManyTiles, "no tile is shared");
+  static_assert(!Tile::kManyTiles && Tile::kCluster == 1, "no tile is shared, nor a k tile");
   float sum[Tile::kAccumulators];
 #pragma unroll
   for (int j = 0; j < Tile::kAccumulators; ++j) sum[j] = 0.0f;
@@ -63,15 +61,9 @@ __device__ __forceinline__ void consume(const kzoo::tensor_map<c_panel<typename 
     i = 0;
     if (++turn < turns) mine = work.whole_tile(turn);
   };
-  using products =
-      std::conditional_t<Tile::kInParts, k_tiles_in_parts<G, Tile>, whole_k_tiles<G, Tile>>;
-  products(stages, scales, sync, warpgroup, work.all_k_tiles())
-      .run(
-          sum,
-          [&] {
-            return k_tile{mine.col, mine.k_tile(i++)};
-          },
-          store_finished);
+  const auto next = [&] { return k_tile{mine.col, mine.k_tile(i++)}; };
+  typename Tile::template products<G>(stages, scales, sync, warpgroup, work.all_k_tiles())
+      .run(sum, next, store_finished);
   if constexpr (kByTma) {
     if (threadIdx.x % kzoo::kWarpgroup == 0) kzoo::tma_store_wait_read<0>();
   }
@@ -94,20 +86,19 @@ __global__ void __launch_bounds__(kBlockThreads<Tile>, 1)
   const bool producer = threadIdx.x == Tile::kThreads;
   if (producer) {
     maps.prefetch();
-    sync.init(Tile::kWarpgroups * Tile::kCluster * kWarpsOfGroup);
+    sync.init(Tile::kWarpgroups * kWarpsOfGroup);
   }
-  if constexpr (Tile::kCluster > 1) kzoo::cluster_sync();
 
   if (warpgroup == Tile::kWarpgroups) {
     __syncwarp();
-    if constexpr (Tile::kCluster == 1) kzoo::named_barrier_arrive<kBlockThreads<Tile>>(kReady);
+    kzoo::named_barrier_arrive<kBlockThreads<Tile>>(kReady);
     if constexpr (registers<Tile>::kReallocate)
       kzoo::release_registers<registers<Tile>::kProducer>();
     if (producer) {
       persistent::produce<G, Tile>(maps, work, soft, stages, sync, scale_loads<G, Tile>{g, scales});
     }
   } else {
-    if constexpr (Tile::kCluster == 1) kzoo::named_barrier<kBlockThreads<Tile>>(kReady);
+    kzoo::named_barrier<kBlockThreads<Tile>>(kReady);
     if constexpr (registers<Tile>::kReallocate)
       kzoo::request_registers<registers<Tile>::kConsumer>();
     consume<G, Tile, kByTma>(map_c, g, how, work, sums, warpgroup, stages, scales,

@@ -28,12 +28,7 @@ class pipeline {
   __device__ __forceinline__ pipeline(const typename G::a_type* stages,
                                       const stage_scales<Tile>* scales,
                                       barriers<Tile::kStages>& sync, int warpgroup, int k_tiles)
-      : stages_(stages),
-        scales_(scales),
-        sync_(sync),
-        row_(warpgroup * 64),
-        k_tiles_(k_tiles),
-        to_release_(k_tiles - Tile::kStages) {}
+      : stages_(stages), scales_(scales), sync_(sync), row_(warpgroup * 64), k_tiles_(k_tiles) {}
 
  protected:
   static __device__ __forceinline__ int warp() { return threadIdx.x % kzoo::kWarpgroup / 32; }
@@ -50,17 +45,10 @@ class pipeline {
     return {scales_[oldest_.stage], row, of.col, of.number};
   }
 
-  // Says that this warp has read the oldest stage and its scales. No producer waits for the last
-  // stages to be empty, and the other block of the cluster may have ended by then.
+  // Says that this warp has read the oldest stage and its scales.
   __device__ __forceinline__ void release_oldest() {
     __syncwarp();
-    if (to_release_-- > 0) {
-      if constexpr (Tile::kCluster == 1) {
-        if (lane() == 0) sync_.empty[oldest_.stage].arrive();
-      } else {
-        if (lane() < Tile::kCluster) sync_.empty[oldest_.stage].arrive_in(lane());
-      }
-    }
+    if (lane() == 0) sync_.empty[oldest_.stage].arrive();
     oldest_.advance();
   }
 
@@ -68,58 +56,25 @@ class pipeline {
   const stage_scales<Tile>* scales_;
   barriers<Tile::kStages>& sync_;
   int row_;  // where the warpgroup's rows begin in the tile
-  int k_tiles_, to_release_;
+  int k_tiles_;
   pipeline_state<Tile::kStages> next_{}, oldest_{};
 };
 
-// All columns at once. With two sets of accumulators the next k tile's products run while those
-// before are added; with one, the other consumer's do.
-//
 // ptxas keeps products running through the loops as they are written here, and not through all
 // that compute the same (it says so: C7510 to C7519).
+//
+// In each class run() does sum += the products of all k tiles, scaled. which() says which k tile's
+// are next, added() is called after each.
+
+// All columns at once.
 template <class G, class Tile>
 class whole_k_tiles : public pipeline<G, Tile> {
-  using accumulators = float[Tile::kAccumulators];
-
  public:
   using pipeline<G, Tile>::pipeline;
 
-  // sum += the products of all k tiles, scaled. which() says which k tile's are next, added() is
-  // called after each.
-  template <class Which, class Added>
-  __device__ __forceinline__ void run(accumulators& sum, Which which, Added added) {
-    accumulators acc[Tile::kAccumulatorSets];
-    int left = this->k_tiles_;
-    multiply(acc[0]);
-    if constexpr (Tile::kAccumulatorSets == 1) {
-      for (; left > 1; --left) {
-        add<0>(which(), acc[0], sum);
-        multiply(acc[0]);
-        added();
-      }
-      add<0>(which(), acc[0], sum);
-    } else {
-      for (; left > 2; left -= 2) {
-        multiply(acc[1]);
-        add<1>(which(), acc[0], sum);
-        added();
-        multiply(acc[0]);
-        add<1>(which(), acc[1], sum);
-        added();
-      }
-      if (left == 2) {
-        multiply(acc[1]);
-        add<1>(which(), acc[0], sum);
-        added();
-        add<0>(which(), acc[1], sum);
-      } else {
-        add<0>(which(), acc[0], sum);
-      }
-    }
-    added();
-  }
+ protected:
+  using accumulators = float[Tile::kAccumulators];
 
- private:
   // Starts the products of the next stage.
   __device__ __forceinline__ void multiply(accumulators& acc) {
     this->wait_for_next();
@@ -137,12 +92,67 @@ class whole_k_tiles : public pipeline<G, Tile> {
   }
 };
 
+// While one consumer adds, the other's products run.
+template <class G, class Tile>
+class one_set : public whole_k_tiles<G, Tile> {
+  using typename whole_k_tiles<G, Tile>::accumulators;
+
+ public:
+  using whole_k_tiles<G, Tile>::whole_k_tiles;
+
+  template <class Which, class Added>
+  __device__ __forceinline__ void run(accumulators& sum, Which which, Added added) {
+    accumulators acc;
+    this->multiply(acc);
+    for (int left = this->k_tiles_; left > 1; --left) {
+      this->template add<0>(which(), acc, sum);
+      this->multiply(acc);
+      added();
+    }
+    this->template add<0>(which(), acc, sum);
+    added();
+  }
+};
+
+// For a single consumer: the next k tile's products run while those before are added.
+template <class G, class Tile>
+class two_sets : public whole_k_tiles<G, Tile> {
+  using typename whole_k_tiles<G, Tile>::accumulators;
+
+ public:
+  using whole_k_tiles<G, Tile>::whole_k_tiles;
+
+  template <class Which, class Added>
+  __device__ __forceinline__ void run(accumulators& sum, Which which, Added added) {
+    accumulators acc[2];
+    int left = this->k_tiles_;
+    this->multiply(acc[0]);
+    for (; left > 2; left -= 2) {
+      this->multiply(acc[1]);
+      this->template add<1>(which(), acc[0], sum);
+      added();
+      this->multiply(acc[0]);
+      this->template add<1>(which(), acc[1], sum);
+      added();
+    }
+    if (left == 2) {
+      this->multiply(acc[1]);
+      this->template add<1>(which(), acc[0], sum);
+      added();
+      this->template add<0>(which(), acc[1], sum);
+    } else {
+      this->template add<0>(which(), acc[0], sum);
+    }
+    added();
+  }
+};
+
 // For tiles whose sums leave no registers for as many accumulators: 64 columns at a time, which
 // are added while the next 64 are multiplied. A is read once for all of them, into registers.
 template <class G, class Tile>
-class k_tiles_in_parts : public pipeline<G, Tile> {
-  static constexpr int kPart = 64, kParts = Tile::kBN / kPart, kSets = Tile::kAccumulatorSets;
-  static constexpr int kLast = kSets - 1;  // the last part's set
+class in_parts : public pipeline<G, Tile> {
+  static constexpr int kPart = 64, kParts = Tile::kBN / kPart;
+  static constexpr int kSets = 2, kLast = kSets - 1;  // of accumulators; the last part's
   static_assert(kParts % kSets == 0, "a part has the same set in each k tile");
   using accumulators = float[kPart / 2];
   using sums = float[Tile::kAccumulators];
