@@ -6,8 +6,6 @@
 #include <kzoo/epilogue.hpp>
 #include <tensor_cores/common/store_pairs.hpp>
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -48,7 +46,7 @@ struct step : kzoo::epilogue::stage {
   float weight;  // of an operand that is added
   gelu curve;    // of the two kinds of GELU
 
-  __host__ __device__ bool has_operand() const { return kind <= KZOO_STAGE_MULTIPLY; }
+  bool has_operand() const { return kind <= KZOO_STAGE_MULTIPLY; }
 };
 
 // G is a kzoo::gemm, whose alpha is now 1 and whose beta is 0: what they were is done by finish().
