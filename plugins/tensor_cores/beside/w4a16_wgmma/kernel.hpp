@@ -34,9 +34,10 @@ struct wgmma_tile {
   static constexpr int kCols = kWarps * weights::kColumns;
   static constexpr int kProducts = weights::kOfLane / 2;  // of a warpgroup
   static constexpr int kOperands = Rows / 8, kSums = Rows * kCols;
-  // setmaxnreg: a producer has 32 registers, so that consumers have 240.
-  static constexpr int kProducerRegisters = 32, kConsumerRegisters = 240;
-  static_assert(kWarps / 4 * kConsumerRegisters + kProducerRegisters <= 65536 / kzoo::kWarpgroup);
+  // setmaxnreg: what the producer's warpgroup gives back is what two consumers get, who begin with
+  // as many as __launch_bounds__ allows.
+  static constexpr int kLaunched = 168, kProducerRegisters = 40, kConsumerRegisters = 232;
+  static_assert(kWarps / 4 * (kConsumerRegisters - kLaunched) == kLaunched - kProducerRegisters);
 
   // In shared memory.
   template <class T>
