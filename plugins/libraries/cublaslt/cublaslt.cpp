@@ -41,8 +41,7 @@ class heuristic : public lt {
   }
 };
 
-// Matrices, operands, a stream, and what flushes the L2 before each run, as it is when the kernel
-// is timed.
+// Matrices, operands, a stream, and what flushes the L2 before each run.
 struct trial {
   explicit trial(const kzoo_problem& p)
       : a(filled(p.type_a, elements(p, kzoo::is_a_transposed(kzoo::layout_of(p)) ? p.k : p.m, p.lda,

@@ -3,6 +3,7 @@
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
 #include "devices/cuda/fill.hpp"
+#include "devices/cuda/l2_flush.hpp"
 #include "devices/cuda/product_judge.hpp"
 #include "devices/random_key.hpp"
 #include "devices/repeat_in_batches.hpp"
@@ -44,10 +45,7 @@ class cuda_backend final : public backend {
     if (has_persisting_lines_)
       for (const cudaLimit limit : kLimits) limits_[limit] = value_of(limit);
     probe_.emplace();
-    int l2_bytes = 0;
-    check(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, ordinal), "L2 size");
-    flush_bytes_ = 2 * static_cast<std::size_t>(l2_bytes);
-    check(cudaMalloc(&flush_, flush_bytes_), "cudaMalloc for the L2 flush");
+    flush_.emplace(ordinal);
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
   }
@@ -155,9 +153,7 @@ class cuda_backend final : public backend {
     // The clocks are read outside the interval between the events, and the first time before the
     // flush: the flush makes the time between the stamps long enough for the GPU's timer.
     probe_->enqueue_start(stream_);
-    // Writing twice the size of the L2 evicts A, B and C.
-    if (from == start::cold)
-      check(cudaMemsetAsync(flush_, 0, flush_bytes_, stream_), "flushing the L2");
+    if (from == start::cold) flush_->enqueue(stream_);
     if (from == start::idle) synchronize();
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
     steps.call();
@@ -299,8 +295,7 @@ class cuda_backend final : public backend {
   std::optional<cuda::clock_probe> probe_;
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
   std::vector<cudaEvent_t> laps_;  // of repeat()
-  void* flush_ = nullptr;
-  std::size_t flush_bytes_ = 0;
+  std::optional<cuda::l2_flush> flush_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };
