@@ -33,6 +33,13 @@ struct alignas(64) tensor_map {
   std::uint64_t opaque[16];
 };
 
+// Matrices of one shape, the same number of elements apart. What is outside of one of them is read
+// as zeros, also where the next one is.
+template <class Tile>
+struct alignas(64) batch_tensor_map {
+  std::uint64_t opaque[16];
+};
+
 // Can TMA address the matrix? It needs rows that start at multiples of 16 bytes.
 template <class T>
 bool tma_addressable(const T* matrix, std::ptrdiff_t row_length) {
@@ -58,6 +65,23 @@ tensor_map<Tile> make_tensor_map([[maybe_unused]] const typename Tile::element* 
   tensor_map<Tile> map;
   detail::encode_tensor_map<typename Tile::element>(&map, matrix, rows, cols, row_length,
                                                     Tile::kRows, Tile::kPanelCols);
+  return map;
+#else
+  throw error(KZOO_UNAVAILABLE, "the simulator does not have TMA");
+#endif
+}
+
+// `count` of them; `stride` elements, a multiple of 16 bytes, lead from one to the next.
+template <class Tile>
+batch_tensor_map<Tile> make_batch_tensor_map(
+    [[maybe_unused]] const typename Tile::element* matrices, [[maybe_unused]] int rows,
+    [[maybe_unused]] int cols, [[maybe_unused]] std::ptrdiff_t row_length,
+    [[maybe_unused]] int count, [[maybe_unused]] std::ptrdiff_t stride) {
+  static_assert(Tile::kRows <= 256, "TMA copies at most 256 rows at a time");
+#if defined(KZOO_REAL_CUDA)
+  batch_tensor_map<Tile> map;
+  detail::encode_tensor_map<typename Tile::element>(&map, matrices, rows, cols, row_length,
+                                                    Tile::kRows, Tile::kPanelCols, count, stride);
   return map;
 #else
   throw error(KZOO_UNAVAILABLE, "the simulator does not have TMA");
@@ -104,6 +128,47 @@ __device__ __forceinline__ void tma_load_multicast(const tensor_map<Tile>& map,
   }
 #else
   detail::not_simulated("TMA", map, tile, row, col, arrived, blocks);
+#endif
+}
+
+// Both for the matrix `number` of many.
+template <class Tile>
+__device__ __forceinline__ void tma_load(const batch_tensor_map<Tile>& map,
+                                         typename Tile::element* tile, int number, int row, int col,
+                                         mbarrier& arrived) {
+#if defined(__CUDACC__)
+#pragma unroll
+  for (int panel = 0; panel < Tile::kPanels; ++panel) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(
+            shared_address(tile + panel * Tile::kPanelElements)),
+        "l"(&map), "r"(shared_address(&arrived)), "r"(col + panel * Tile::kPanelCols), "r"(row),
+        "r"(number)
+        : "memory");
+  }
+#else
+  detail::not_simulated("TMA", map, tile, number, row, col, arrived);
+#endif
+}
+template <class Tile>
+__device__ __forceinline__ void tma_load_multicast(const batch_tensor_map<Tile>& map,
+                                                   typename Tile::element* tile, int number,
+                                                   int row, int col, mbarrier& arrived,
+                                                   unsigned blocks) {
+#if defined(__CUDACC__)
+#pragma unroll
+  for (int panel = 0; panel < Tile::kPanels; ++panel) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(
+            shared_address(tile + panel * Tile::kPanelElements)),
+        "l"(&map), "r"(shared_address(&arrived)), "r"(col + panel * Tile::kPanelCols), "r"(row),
+        "r"(number), "h"(static_cast<unsigned short>(blocks))
+        : "memory");
+  }
+#else
+  detail::not_simulated("TMA", map, tile, number, row, col, arrived, blocks);
 #endif
 }
 
@@ -165,6 +230,14 @@ __device__ __forceinline__ void tma_store_wait_read() {
 // Brings a map, a parameter of the kernel, closer to TMA before its first use.
 template <class Tile>
 __device__ __forceinline__ void prefetch(const tensor_map<Tile>& map) {
+#if defined(__CUDACC__)
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+#else
+  detail::not_simulated("TMA", map);
+#endif
+}
+template <class Tile>
+__device__ __forceinline__ void prefetch(const batch_tensor_map<Tile>& map) {
 #if defined(__CUDACC__)
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 #else

@@ -53,19 +53,20 @@ constexpr CUtensorMapDataType tensor_map_type() {
   }
 }
 
-// A row-major matrix that is read or written box_rows x box_cols elements at a time, swizzled by
-// 128 bytes.
+// `count` row-major matrices, `stride` elements apart, that are read or written box_rows x box_cols
+// elements at a time, swizzled by 128 bytes. 0: one, without an index for it.
 template <class T>
 void encode_tensor_map(void* map, const T* matrix, int rows, int cols, std::ptrdiff_t row_length,
-                       int box_rows, int box_cols) {
-  const cuuint64_t extent[] = {cuuint64_t(cols), cuuint64_t(rows)};
-  const cuuint64_t stride[] = {cuuint64_t(row_length) * sizeof(T)};
-  const cuuint32_t box[] = {cuuint32_t(box_cols), cuuint32_t(box_rows)};
-  const cuuint32_t step[] = {1, 1};
-  const CUresult status = driver_encode_tiled()(
-      static_cast<CUtensorMap*>(map), tensor_map_type<T>(), 2, const_cast<T*>(matrix), extent,
-      stride, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+                       int box_rows, int box_cols, int count = 0, std::ptrdiff_t stride = 0) {
+  const cuuint64_t extent[] = {cuuint64_t(cols), cuuint64_t(rows), cuuint64_t(count)};
+  const cuuint64_t strides[] = {cuuint64_t(row_length) * sizeof(T), cuuint64_t(stride) * sizeof(T)};
+  const cuuint32_t box[] = {cuuint32_t(box_cols), cuuint32_t(box_rows), 1};
+  const cuuint32_t step[] = {1, 1, 1};
+  const CUresult status =
+      driver_encode_tiled()(static_cast<CUtensorMap*>(map), tensor_map_type<T>(),
+                            count == 0 ? 2 : 3, const_cast<T*>(matrix), extent, strides, box, step,
+                            CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                            CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS) {
     throw error(KZOO_ERROR, "cuTensorMapEncodeTiled: error " + std::to_string(status) + " for " +
                                 std::to_string(rows) + " x " + std::to_string(cols) +
