@@ -34,8 +34,8 @@ __device__ void wgmma_m64n128k32(float (&d)[64], uint64_t a, uint64_t b, int add
 __device__ void copy_tile(uint32_t to, const uint8_t* from, size_t ld) {
   for (int i = threadIdx.x; i < 128 * 8; i += 256) {
     const int row = i / 8, chunk = i % 8;
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     to + row * 128 + ((chunk ^ (row % 8)) * 16)),
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + row * 128 +
+                                                                   ((chunk ^ (row % 8)) * 16)),
                  "l"(from + row * ld + chunk * 16));
   }
 }

@@ -47,6 +47,14 @@ constexpr std::int64_t first_row_of(const matrix& offsets, std::int64_t group) {
   return rows_of_first(offsets, groups) - before + rows_of_first(offsets, end - groups);
 }
 
+// How many groups have rows, whichever of them is the first.
+constexpr std::int64_t groups_with_rows(const matrix& offsets) {
+  std::int64_t count = 0;
+  for (std::int64_t group = 0; group < group_count(offsets); ++group)
+    count += rows_of_first(offsets, group + 1) > rows_of_first(offsets, group) ? 1 : 0;
+  return count;
+}
+
 // The group that has the row.
 constexpr std::int64_t group_of(const matrix& offsets, std::int64_t row) {
   std::int64_t low = 0, high = group_count(offsets);  // first_row_of(low) <= row < of(high)

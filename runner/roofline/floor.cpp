@@ -27,13 +27,17 @@ double l2_bytes(const peaks& measured) {
   return bytes;
 }
 
+// Of what a kernel has to read: of groups, the B of those that have rows.
 double compulsory_bytes(const peaks& measured, const problem& p) {
   const auto bytes = [](const data::matrix& x) {
     return double(data::all_rows(x) * x.cols) * double(type_size(x.type));
   };
+  const operands o = operands_of(p);
   double read = 0;
   for (const named_operand& input : inputs_of(p)) read += bytes(input.stored);
-  const double of_c = bytes(operands_of(p).c);
+  if (p.groups > 0)
+    read -= bytes(o.b) * (1 - double(data::groups_with_rows(o.offsets)) / double(p.groups));
+  const double of_c = bytes(o.c);
   const double written = std::max(0.0, of_c - l2_bytes(measured));
   return read + (p.beta != 0 ? of_c : 0) + written;
 }

@@ -64,6 +64,10 @@ TEST_CASE("groups have all rows, each row one group, and the first one changes",
   sizes with_empty = sizes_of_groups(grouped(4, data::group_rows::half_empty));
   std::ranges::sort(with_empty);
   CHECK(with_empty == sizes{0, 0, 20, 20});
+  for (const auto& [how, count] : {std::pair{data::group_rows::even, 4},
+                                   {data::group_rows::skewed, 4},
+                                   {data::group_rows::half_empty, 2}})
+    CHECK(data::groups_with_rows(operands_of(grouped(4, how)).offsets) == count);
 }
 
 TEST_CASE("right results of groups pass", "[reference]") {

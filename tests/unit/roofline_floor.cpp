@@ -55,6 +55,19 @@ TEST_CASE("a batch needs as much of everything as its products, but a shared ope
   CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (0.4e6 + 400 + 39e6) / 100e9));
 }
 
+TEST_CASE("groups without rows need no B, and two 4-bit weights one byte", "[roofline]") {
+  problem p = sized(10, 1000, 1000);
+  p.groups = 10;
+  const double others = 40e3 + 44, weights = 40e6;  // A and the offsets; every B. C stays in the L2
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (others + weights) / 100e9));
+  p.group_rows = data::group_rows::half_empty;
+  CHECK(floor_ms(p, KZOO_COMPUTE_FP32) == Approx(1e3 * (others + weights / 2) / 100e9));
+  problem narrow = sized(1, 2000, 1000, {KZOO_F16, KZOO_I4, KZOO_F16});
+  narrow.layout = layout::nt;
+  narrow.scale_block_b = {1, 100};
+  CHECK(floor_ms(narrow, KZOO_COMPUTE_FP16) == Approx(1e3 * (2e3 + 1e6 + 80e3) / 100e9));
+}
+
 TEST_CASE("only arithmetic that was measured has a peak", "[roofline]") {
   roofline::peaks measured = made_peaks();
   measured.all.push_back(made(resource::int32, 3e12));
