@@ -50,17 +50,18 @@ struct rounded_accumulators {
   template <int kBuffers>
   __device__ __forceinline__ void store(int panel, const kzoo::tensor_map<c_panel<T>>& map,
                                         T* buffers, int warpgroup) const {
-    T* buffer = fill<kBuffers>(panel, buffers, warpgroup);
-    if (threadIdx.x % kzoo::kWarpgroup == 0) {
-      kzoo::tma_store(map, buffer, row, col + panel * 64);
-      kzoo::tma_store_commit();
-    }
+    store<kBuffers>(panel, buffers, warpgroup, [&](const T* buffer, int thread) {
+      if (thread == 0) {
+        kzoo::tma_store(map, buffer, row, col + panel * 64);
+        kzoo::tma_store_commit();
+      }
+    });
   }
 
-  // The same without the store: the buffer that now has the panel. Thread 0 commits a group for
-  // each, be it empty, for it is its groups that say when a buffer may be overwritten.
-  template <int kBuffers>
-  __device__ __forceinline__ T* fill(int panel, T* buffers, int warpgroup) const {
+  // The same where leave(buffer, thread) stores what is now in the buffer. Thread 0 has to commit a
+  // group for each, be it empty: its groups say when a buffer may be overwritten.
+  template <int kBuffers, class Leave>
+  __device__ __forceinline__ void store(int panel, T* buffers, int warpgroup, Leave leave) const {
     T* buffer = buffers + panel % kBuffers * c_panel<T>::kElements;
     const int thread = threadIdx.x % kzoo::kWarpgroup, lane = thread % 32;
     // Of 16 rows x 16 columns a lane has four words, one of each 8 x 8 matrix:
@@ -81,7 +82,7 @@ struct rounded_accumulators {
     }
     kzoo::fence_async_proxy();
     kzoo::named_barrier<kzoo::kWarpgroup>(1 + warpgroup);  // the panel is complete
-    return buffer;
+    leave(buffer, thread);
   }
 };
 

@@ -35,17 +35,17 @@ class group_walk {
 
   // Of C's `n` columns, and groups that begin at offsets[0], offsets[1], …, in device memory.
   __device__ __forceinline__ group_walk(const int* offsets, int groups, int n)
-      : offsets_(offsets), groups_(groups), cols_(kzoo::ceil_div(n, kCols)) {}
+      : offsets_(offsets), groups_(groups), n_(n) {}
 
   // Finds tile `number`, which is larger than those before; false if there are no so many. A whole
   // warp calls this: each lane looks at a group.
   __device__ __forceinline__ bool find(int number, group_tile& found) {
     constexpr unsigned kAll = 0xffffffffu;
-    const int lane = static_cast<int>(threadIdx.x) % 32;
+    const int lane = static_cast<int>(threadIdx.x) % 32, cols = kzoo::ceil_div(n_, kCols);
     for (; group_ < groups_; group_ += 32) {
       const int begin = __ldg(offsets_ + min(group_ + lane, groups_));
       const int end = __ldg(offsets_ + min(group_ + lane + 1, groups_));
-      const int tiles = kzoo::ceil_div(end - begin, kRows) * cols_;
+      const int tiles = kzoo::ceil_div(end - begin, kRows) * cols;
       int past = first_ + tiles;  // number of the first tile after this lane's group
 #pragma unroll
       for (int step = 1; step < 32; step *= 2) {
@@ -59,7 +59,7 @@ class group_walk {
         const int top = __shfl_sync(kAll, begin, owner);
         found.group = group_;
         found.end = __shfl_sync(kAll, end, owner);
-        place(number - first_, kzoo::ceil_div(found.end - top, kRows), found);
+        place(number - first_, kzoo::ceil_div(found.end - top, kRows), cols, found);
         found.row += top;
         return true;
       }
@@ -69,16 +69,16 @@ class group_walk {
   }
 
  private:
-  // Row and column of a group's tile `i`, where `rows` are below each other.
-  __device__ __forceinline__ void place(int i, int rows, group_tile& found) const {
-    const int band = i / (kBand * cols_), in_band = i - band * kBand * cols_;
+  // Row and column of tile `i` of a group that has `rows` x `cols`.
+  static __device__ __forceinline__ void place(int i, int rows, int cols, group_tile& found) {
+    const int band = i / (kBand * cols), in_band = i - band * kBand * cols;
     const int height = min(kBand, rows - band * kBand), right = in_band / height;
     found.row = (band * kBand + in_band - right * height) * kRows;
     found.col = right * kCols;
   }
 
   const int* offsets_;
-  int groups_, cols_;
+  int groups_, n_;
   int group_ = 0, first_ = 0;  // where the search goes on, and that group's first tile
 };
 

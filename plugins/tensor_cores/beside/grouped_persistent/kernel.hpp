@@ -125,22 +125,29 @@ struct finished_rows : rounded_accumulators<typename G::c_type, Tile::kBN> {
   // Stores a panel: by TMA, but with fewer rows by all of the warpgroup, 16 bytes a thread.
   __device__ __forceinline__ void store(int panel, const kzoo::tensor_map<c_panel<T>>& map,
                                         const G& g, T* buffers, int warpgroup) const {
-    const T* buffer = base::template fill<Tile::kCPanels>(panel, buffers, warpgroup);
-    const int thread = threadIdx.x % kzoo::kWarpgroup, col0 = base::col + panel * 64;
-    if (rows < 64) {
-      constexpr int kInRow = c_panel<T>::kRowBytes / c_panel<T>::kChunkBytes;
-      const int x = thread % kInRow * c_panel<T>::kChunk;
-#pragma unroll 1  // seldom run, and instructions have to be fetched
-      for (int y = thread / kInRow; y < rows; y += kzoo::kWarpgroup / kInRow) {
-        if (col0 + x < g.n) {  // n is a multiple of kChunk
-          *reinterpret_cast<uint4*>(g.c + (base::row + y) * g.ldc + col0 + x) =
-              *reinterpret_cast<const uint4*>(buffer + c_panel<T>::offset(y, x));
-        }
+    const auto leave = [&](const T* buffer, int thread) {
+      const int col0 = base::col + panel * 64;
+      if (rows < 64) {
+        copy(buffer, thread, g, col0);
+      } else if (thread == 0) {
+        kzoo::tma_store(map, buffer, base::row, col0);
       }
-    } else if (thread == 0) {
-      kzoo::tma_store(map, buffer, base::row, col0);
+      if (thread == 0) kzoo::tma_store_commit();
+    };
+    base::template store<Tile::kCPanels>(panel, buffers, warpgroup, leave);
+  }
+
+ private:
+  // (Not unrolled: it seldom runs, and instructions have to be fetched.)
+  __device__ __forceinline__ void copy(const T* panel, int thread, const G& g, int col0) const {
+    constexpr int kInRow = c_panel<T>::kRowBytes / c_panel<T>::kChunkBytes;
+    const int x = thread % kInRow * c_panel<T>::kChunk;
+    if (col0 + x >= g.n) return;  // n is a multiple of kChunk
+#pragma unroll 1
+    for (int y = thread / kInRow; y < rows; y += kzoo::kWarpgroup / kInRow) {
+      *reinterpret_cast<uint4*>(g.c + (base::row + y) * g.ldc + col0 + x) =
+          *reinterpret_cast<const uint4*>(panel + c_panel<T>::offset(y, x));
     }
-    if (thread == 0) kzoo::tma_store_commit();
   }
 };
 
