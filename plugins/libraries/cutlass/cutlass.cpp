@@ -63,6 +63,31 @@ using in_tf32 = computes_in<Variant, KZOO_COMPUTE_TF32>;
 template <class Variant>
 using in_fp8 = computes_in<Variant, KZOO_COMPUTE_FP8>;
 
+// Groups of rows, and nothing else.
+template <const operation& kOperation>
+class grouped_variant {
+ public:
+  using types = kzoo::types<__nv_bfloat16>;
+  using layouts = kzoo::layouts<kzoo::layout::nt>;
+  static constexpr bool groups = true;
+  static constexpr unsigned compute_capability = 90;
+
+  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
+    return kOperation.workspace_bytes(p, d);
+  }
+
+  grouped_variant(const kzoo_problem& p, const kzoo_device& d) : problem_(p), device_(d) {}
+
+  void run(const kzoo::grouped_gemm<__nv_bfloat16, kzoo::layout::nt>&,
+           const kzoo_arguments& args) const {
+    kOperation.run(problem_, device_, args);
+  }
+
+ private:
+  kzoo_problem problem_;
+  kzoo_device device_;
+};
+
 // wgmma and TMA are of sm_90 alone.
 template <class Variant>
 struct on_sm_90 : Variant {
@@ -84,6 +109,8 @@ using tensor_op_bf16 =
 template <const operation& kOperation>
 using warp_specialized_bf16 =
     on_sm_90<copies_16_bytes<cutlass_variant<kOperation, __nv_bfloat16, layout::nn, 90>, 8, 8>>;
+template <const operation& kOperation>
+using grouped_bf16 = on_sm_90<copies_16_bytes<grouped_variant<kOperation>, 8, 8>>;
 using warp_specialized_tf32 = in_tf32<on_sm_90<
     copies_16_bytes<cutlass_variant<zoo_cutlass::kCooperativeTf32, float, layout::nt, 90>, 4, 4>>>;
 using warp_specialized_fp8 = in_fp8<on_sm_90<copies_16_bytes<
@@ -107,4 +134,13 @@ KZOO_PLUGIN(
         "wgmma and TMA in TF32, two warpgroups on each tile, clusters of two blocks"),
     kzoo::variant<warp_specialized_fp8>(
         "cooperative_fp8_128x128x128",
-        "wgmma and TMA in e4m3, sums of 128 products added in fp32, clusters of two blocks"));
+        "wgmma and TMA in e4m3, sums of 128 products added in fp32, clusters of two blocks"),
+    kzoo::variant<grouped_bf16<zoo_cutlass::kGroupedCooperativeBf16>>(
+        "grouped_cooperative_bf16_128x256x64",
+        "groups of rows, two warpgroups on each tile, clusters of two blocks"),
+    kzoo::variant<grouped_bf16<zoo_cutlass::kGroupedCooperativeAcrossBf16>>(
+        "grouped_cooperative_bf16_128x256x64_1x2",
+        "the same with the blocks of a cluster side by side"),
+    kzoo::variant<grouped_bf16<zoo_cutlass::kGroupedPingpongBf16>>(
+        "grouped_pingpong_bf16_128x128x64",
+        "groups of rows, two warpgroups that take turns, clusters of two blocks"));

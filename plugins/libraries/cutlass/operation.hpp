@@ -11,7 +11,8 @@ namespace zoo_cutlass {
 struct operation {
   // Bytes of device memory that `run` needs as arguments.workspace.
   std::size_t (*workspace_bytes)(const kzoo_problem&, const kzoo_device&);
-  // Enqueues the product, or all products of a batch. Throws kzoo::error with CUTLASS's reason.
+  // Enqueues the product, or all products of a batch or of groups. Throws kzoo::error with
+  // CUTLASS's reason.
   void (*run)(const kzoo_problem&, const kzoo_device&, const kzoo_arguments&);
 };
 
@@ -25,5 +26,9 @@ extern const operation kCooperativeBf16;
 extern const operation kPingpongBf16;
 extern const operation kCooperativeTf32;
 extern const operation kCooperativeFp8;
+// The same kernels for groups of rows.
+extern const operation kGroupedCooperativeBf16;
+extern const operation kGroupedCooperativeAcrossBf16;
+extern const operation kGroupedPingpongBf16;
 
 }  // namespace zoo_cutlass

@@ -21,7 +21,8 @@ Stride stride_of(std::int64_t leading_dimension, std::int64_t product) {
   } else {
     cute::get<0>(stride) = leading_dimension;
   }
-  cute::get<2>(stride) = product;
+  if constexpr (!cute::is_static_v<cute::tuple_element_t<2, Stride>>)
+    cute::get<2>(stride) = product;
   return stride;
 }
 
