@@ -1,17 +1,22 @@
 #pragma once
-// Up to 16 rows of A: what takes the time is to read the weights once. So a block's copies of them
-// start first, as many as shared memory has room for.
+// Up to 16 rows of A: what takes the time is to read the weights once, so they go from memory into
+// registers, in the order in which they lie there, and nothing waits for anything else meanwhile.
 //
-//              columns of B, 64 for each group of warps
-//            +------+------+
-//     part   | w0   | w1   |  a block of K: a stage
-//     of K   | w2   | w3   |
-//            | w0   | w1   |  (4 warps in 2 groups)
-//            | w2   | w3   |
-//            +------+------+
+// A warp keeps A's elements for its slots of K in registers, one slot after the other, and goes
+// through the columns of its block with them:
+//
+//                columns of B, a unit at a time
+//     slot of K   w0 w4 w0 w4 ...       (8 warps in 2 groups)
+//     slot        w1 w5 w1 w5
+//     slot        w2 w6 w2 w6           the sums of each 128 steps go to shared memory,
+//     slot        w3 w7 w3 w7           where all are scaled and added up in the end
+//
+// With one row of A, the eight columns of the operand that has A are eight neighbouring blocks of
+// 128 steps of this row, and the rows of the one that has weights are these blocks of one column of
+// B. Of the products of all with all, those of a block with itself are used. So a warp reads 512
+// bytes of one column at once. With two rows there are four blocks, and two with four.
 
-#include <fp32/beside/common/arrivals.hpp>
-#include <fp32/beside/common/simulated.hpp>
+#include <kzoo/cluster.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,266 +26,441 @@
 
 namespace w4a16 {
 
-// Rows: of A, 1, 8 or 16.
-template <int Rows, int Warps, int Stages, int BlocksPerSm, keep Keep>
+// Rows: of A, 1, 2, 4, 8 or 16. Depth: units whose weights are on their way to a warp. Parts: of K,
+// for blocks of a cluster.
+template <int Rows, int Warps, int BlocksPerSm, int Depth, int Parts, int Prefetch>
 struct few_rows_tile {
-  static constexpr keep kKeep = Keep;
-  using stage = weight_stage<8>;
-  static constexpr int kRows = Rows, kWarps = Warps, kThreads = 32 * Warps, kStages = Stages;
-  static constexpr int kBlocksPerSm = BlocksPerSm;
-  static constexpr int kOperands = (Rows + 7) / 8;  // of 8 rows of A each
-  static constexpr int kSharedBytes = (BlocksPerSm == 1 ? kMaxSharedKb : 112) * 1024;
-  static constexpr int kRing = Warps * Stages * int(sizeof(stage));
-  // What is left is for A.
-  static constexpr int kMostBlocks = (kSharedBytes - kRing) / (Rows * int(sizeof(__half)) * kBlock);
-  static_assert(kMostBlocks >= 1, "there is no room for A");
+  static constexpr int kRows = Rows, kWarps = Warps, kThreads = 32 * Warps;
+  static constexpr int kBlocksPerSm = BlocksPerSm, kDepth = Depth, kParts = Parts;
+  static constexpr int kPrefetch = Prefetch;
+  static constexpr int kOperands = (Rows + 7) / 8;  // of up to 8 rows of A
+  static constexpr int kOfOperand = std::min(Rows, 8);
+  static constexpr int kBlocks = 8 / kOfOperand;  // of K, in a slot
+  static constexpr int kSlot = kBlocks * kBlock;
+  static constexpr int kUnit = 2 * kOfOperand;  // columns
+  static constexpr int kVector = std::min(Rows, 4);
+  static constexpr int kSharedBytes = (228 / BlocksPerSm - 2) * 1024;
 };
 
-// How a product is divided. blockIdx.x counts strips of columns, blockIdx.y parts of K.
-struct strips_and_parts {
-  int groups;  // of warps, each with columns of its own: a power of two
-  int strips, parts;
-  int blocks;  // of K, in a part
+// How a product is divided: blockIdx.x counts strips of columns, blockIdx.y parts of K. A block
+// does `at_once` slots of its part before it adds up what is in shared memory.
+struct strips_and_slots {
+  int groups;  // of warps, with the same slots and different columns
+  int columns, strips;
+  int slots, at_once;
 
   template <class Tile>
-  static strips_and_parts of(std::int64_t n, std::int64_t k, const kzoo_device& d) {
-    constexpr int kColumns = Tile::stage::kColumns;
+  static strips_and_slots of(std::int64_t n, std::int64_t k, const kzoo_device& d) {
     const auto up = [](std::int64_t size, std::int64_t by) { return (size + by - 1) / by; };
-    // With so many columns a block reads four times as many bytes of weights as of A, or more.
-    int groups = std::max(Tile::kRows / 4, 1);
-    while (groups > 1 && groups / 2 * kColumns >= n) groups /= 2;
-    const std::int64_t strips = up(n, std::int64_t{groups} * kColumns), blocks = up(k, kBlock);
+    const std::int64_t slots = up(up(k, Tile::kSlot), Tile::kParts);
     const std::int64_t sms = std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u);
-    const std::int64_t wanted = Tile::kBlocksPerSm * sms / strips;
-    const std::int64_t parts = std::clamp(wanted, up(blocks, Tile::kMostBlocks), blocks);
-    const std::int64_t of_part = up(blocks, parts);
-    return {groups, static_cast<int>(strips), static_cast<int>(up(blocks, of_part)),
-            static_cast<int>(of_part)};
-  }
-};
-
-// The parts of each sum, in the workspace, and their counters.
-struct partial_sums {
-  common::arrivals arrivals;
-  float* parts;
-
-  // `sums`: of a strip (a tile), of which there are `count`.
-  static std::size_t bytes(std::int64_t count, int parts, int sums) {
-    if (parts == 1) return 0;
-    return common::arrivals::bytes(count) + sizeof(float) * static_cast<std::size_t>(sums) *
-                                                static_cast<std::size_t>(parts) *
-                                                static_cast<std::size_t>(count);
-  }
-  static partial_sums in(void* workspace, std::int64_t count, int parts, unsigned long long run) {
-    if (parts == 1) return {};
-    auto* const bytes = static_cast<unsigned char*>(workspace);
-    return {{static_cast<unsigned long long*>(workspace), run},
-            reinterpret_cast<float*>(bytes + common::arrivals::bytes(count))};
-  }
-};
-
-// A part of A in shared memory, as lanes read it: for each block of K and each of the four words of
-// weights that a lane has of a column, what the 32 lanes multiply these with.
-template <class Tile>
-struct a_part {
-  uint4* operands;
-
-  static constexpr int kOfWord = 4 * Tile::kRows;  // of 16 bytes
-  static constexpr int kOfBlock = kWordsOfLane * kOfWord;
-
-  // With one row, all columns of the operand are that row.
-  __device__ __forceinline__ uint4 at(int block, int word, int operand, int lane) const {
-    return operands[block * kOfBlock + word * kOfWord + operand * 32 +
-                    (Tile::kRows == 1 ? lane % 4 : lane)];
-  }
-
-  // Copies `blocks` of K from step k0 on, with zeros outside A.
-  template <class G>
-  __device__ __forceinline__ void copy(const G& g, int k0, int blocks) const {
-    for (int i = static_cast<int>(threadIdx.x); i < blocks * kOfWord; i += Tile::kThreads) {
-      const int t = i % 4, row = i / 4 % Tile::kRows, block = i / kOfWord;
-      const int k = k0 + block * kBlock + t * kStepsOfLane;
-      const auto* from = reinterpret_cast<const uint4*>(g.a + row * g.lda + k);
-      uint4 words[kWordsOfLane] = {};
-      if (row < g.m && k < g.k) {
-#pragma unroll
-        for (int word = 0; word < kWordsOfLane; ++word) words[word] = from[word];
+    const std::int64_t at_a_time = std::max<std::int64_t>(sms * Tile::kBlocksPerSm / Tile::kParts, 1);
+    for (std::int64_t waves = 1;; ++waves) {
+      const std::int64_t columns =
+          up(up(n, waves * at_a_time), Tile::kUnit) * Tile::kUnit;
+      for (int groups = 1; groups <= Tile::kWarps; ++groups) {
+        const int classes = Tile::kWarps / groups;
+        if (Tile::kWarps % groups != 0) continue;
+        // Warps without a slot would have nothing to do.
+        if (groups < Tile::kWarps && classes / 2 >= slots) continue;
+        const strips_and_slots of{groups, static_cast<int>(columns),
+                                  static_cast<int>(up(n, columns)), static_cast<int>(slots),
+                                  classes};
+        const auto bytes = [&](std::int64_t rounds) {
+          strips_and_slots with = of;
+          with.at_once = static_cast<int>(rounds * classes);
+          return with.template shared_bytes<Tile>();
+        };
+        if (bytes(1) > Tile::kSharedBytes && columns > Tile::kUnit) continue;
+        std::int64_t rounds = up(slots, classes);
+        while (rounds > 1 && bytes(rounds) > Tile::kSharedBytes) --rounds;
+        strips_and_slots result = of;
+        result.at_once = static_cast<int>(rounds * classes);
+        return result;
       }
-#pragma unroll
-      for (int word = 0; word < kWordsOfLane; ++word)
-        operands[block * kOfBlock + word * kOfWord + row * 4 + t] = apart::in_order(words[word]);
     }
   }
+
+  // The floats of a block of K in shared memory, with some more to keep lanes in different banks.
+  template <class Tile>
+  __host__ __device__ int stride() const {
+    return (columns * Tile::kRows + 31) / 32 * 32 + 4 * Tile::kVector;
+  }
+  template <class Tile>
+  std::int64_t shared_bytes() const {
+    const std::int64_t of_block = stride<Tile>() + columns;
+    return std::int64_t{sizeof(float)} *
+           (at_once * Tile::kBlocks * of_block + columns * Tile::kRows);
+  }
 };
 
-// What the warps of a block have, to be added up: in shared memory, for each slice of K that has a
-// warp of its own, rows of floats, with some more to keep lanes in different banks.
-template <class Tile>
-struct sums_of_slices {
-  float* shared;
-  int columns, slices;
+// A warp's weights for a unit: of two columns a lane, 32 steps each.
+struct unit_weights {
+  uint4 of[2];
+};
 
-  static constexpr int kPad = 4;
-  __device__ __forceinline__ float* row(int slice, int row) const {
-    return shared + (slice * Tile::kRows + row) * (columns + kPad);
+// 16 bytes that no other thread reads.
+template <int Prefetch>
+__device__ __forceinline__ uint4 load_once(const unsigned char* from) {
+#if defined(__CUDACC__)
+  uint4 to;
+  if constexpr (Prefetch == 256) {
+    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+                 : "l"(from));
+  } else {
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+                 : "l"(from));
   }
-  __device__ __forceinline__ void leave(
-      int slice, int col, int lane,
-      const accumulators<typename Tile::stage, Tile::kOperands>& sums) const {
+  return to;
+#else
+  return *reinterpret_cast<const uint4*>(from);
+#endif
+}
+
+// The place of a lane, 4 r + t, in operands and sums (weights.hpp).
+template <class Tile>
+struct place {
+  int r, t;
+
+  // Of weights: row r of the operand.
+  __device__ __forceinline__ int column() const { return r / Tile::kBlocks; }
+  __device__ __forceinline__ int block() const { return r % Tile::kBlocks; }
+  // Of A: column r of the operand.
+  __device__ __forceinline__ int row_of_a() const { return r % Tile::kOfOperand; }
+  __device__ __forceinline__ int block_of_a() const { return r / Tile::kOfOperand; }
+};
+
+// Where a lane's weights are.
+template <class Tile, class G>
+class weights_of_lane {
+ public:
+  __device__ __forceinline__ weights_of_lane(const G& g, int col0, place<Tile> at)
+      : weights_(reinterpret_cast<const unsigned char*>(g.b)),
+        column_bytes_(static_cast<unsigned>(g.ldb / 2)),
+        k_(g.k),
+        step_(at.block() * kBlock + at.t * kStepsOfLane),
+        column_(col0 + at.column()),
+        last_(g.n - 1) {}
+
+  // Beyond the edges of B these are others', which A's zeros and nobody use.
+  __device__ __forceinline__ unit_weights load(int slot, int unit) const {
+    const int step = slot * Tile::kSlot + step_;
+    const unsigned char* const from = weights_ + (step < k_ ? step / 2 : 0);
+    unit_weights to;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int column = min(column_ + unit * Tile::kUnit + half * Tile::kOfOperand, last_);
+      to.of[half] = load_once<Tile::kPrefetch>(
+          from + static_cast<unsigned long long>(static_cast<unsigned>(column)) * column_bytes_);
+    }
+    return to;
+  }
+
+ private:
+  const unsigned char* weights_;
+  unsigned column_bytes_;
+  int k_, step_, column_, last_;
+};
+
+// What a lane multiplies its weights of a slot with.
+template <class Tile>
+struct a_of_slot {
+  uint4 words[Tile::kOperands][kWordsOfLane];
+
+  template <class G>
+  __device__ __forceinline__ void load(const G& g, int slot, place<Tile> at) {
+    const int k = slot * Tile::kSlot + at.block_of_a() * kBlock + at.t * kStepsOfLane;
+#pragma unroll
+    for (int o = 0; o < Tile::kOperands; ++o) {
+      const int row = 8 * o + at.row_of_a();
+      const auto* const from = reinterpret_cast<const uint4*>(g.a + row * g.lda + k);
+      const bool inside = row < g.m && k < g.k;
+#pragma unroll
+      for (int word = 0; word < kWordsOfLane; ++word)
+        words[o][word] = inside ? from[word] : uint4{};
+    }
+  }
+  __device__ __forceinline__ void put_in_order() {
 #pragma unroll
     for (int o = 0; o < Tile::kOperands; ++o) {
 #pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const int of = 8 * o + lane % 4 * 2 + e;
-        if (of >= Tile::kRows) continue;
-        auto* const to =
-            reinterpret_cast<float4*>(row(slice, of) + col + lane / 4 * Tile::stage::kOfLane);
-        to[0] = {sums[0][o][e], sums[0][o][e + 2], sums[1][o][e], sums[1][o][e + 2]};
-        to[1] = {sums[2][o][e], sums[2][o][e + 2], sums[3][o][e], sums[3][o][e + 2]};
-      }
+      for (uint4& word : words[o]) word = apart::in_order(word);
     }
-  }
-  __device__ __forceinline__ float at(int of, int col) const {
-    float sum = 0;
-#pragma unroll 4
-    for (int slice = 0; slice < slices; ++slice) sum += row(slice, of)[col];
-    return sum;
   }
 };
 
-// C, or the block's part of it; the last block of a strip adds up its parts.
-template <class Tile, class G>
-__device__ __forceinline__ void finish(const G& g, int parts, const partial_sums& partial,
-                                       const sums_of_slices<Tile>& sums) {
-  const int strip = static_cast<int>(blockIdx.x), part = static_cast<int>(blockIdx.y);
-  const int count = Tile::kRows * sums.columns, col0 = strip * sums.columns;
-  const auto for_each = [&](const auto& body) {
-    for (int i = static_cast<int>(threadIdx.x); i < count; i += Tile::kThreads) body(i);
-  };
-  const auto of_block = [&](int i) { return sums.at(i / sums.columns, i % sums.columns); };
-  const auto store = [&](int i, float sum) {
-    g.store_inside(i / sums.columns, col0 + i % sums.columns, sum);
-  };
-  if (parts == 1) {
-    for_each([&](int i) { store(i, of_block(i)); });
-    return;
+// The products of a unit, for each operand of A as mma.sync has them.
+template <class T, class Tile>
+__device__ __forceinline__ void multiply(const unit_weights& weights, const a_of_slot<Tile>& a,
+                                         float (&sums)[Tile::kOperands][4]) {
+  // With one operand of A, sums of every second instruction come apart.
+  constexpr int kChains = Tile::kOperands == 1 ? 2 : 1;
+  float acc[kChains][Tile::kOperands][4] = {};
+#pragma unroll
+  for (int word = 0; word < kWordsOfLane; ++word) {
+    const operands of =
+        unpack<T, apart>(word_of(weights.of[0], word), word_of(weights.of[1], word));
+#pragma unroll
+    for (int o = 0; o < Tile::kOperands; ++o) {
+      const unsigned first[2] = {a.words[o][word].x, a.words[o][word].y};
+      kzoo::mma<T>(acc[0][o], of.first, first);
+    }
+#pragma unroll
+    for (int o = 0; o < Tile::kOperands; ++o) {
+      const unsigned second[2] = {a.words[o][word].z, a.words[o][word].w};
+      kzoo::mma<T>(acc[kChains - 1][o], of.second, second);
+    }
   }
-  float* const of_strip = partial.parts + std::int64_t{strip} * parts * count;
-  for_each([&](int i) { __stcg(of_strip + std::int64_t{part} * count + i, of_block(i)); });
-  if (!partial.arrivals.is_last(strip, parts)) return;
-  for_each([&](int i) {
-    float sum = 0;
+#pragma unroll
+  for (int o = 0; o < Tile::kOperands; ++o) {
+#pragma unroll
+    for (int e = 0; e < 4; ++e) sums[o][e] = kChains == 1 ? acc[0][o][e] : acc[0][o][e] + acc[1][o][e];
+  }
+}
+
+// A block's sums in shared memory: for each 128 steps, all rows of A of a column, then the next.
+template <class Tile>
+struct sums_of_blocks {
+  float* shared;
+  int stride;
+
+  __device__ __forceinline__ void leave(int slot, int unit, place<Tile> at,
+                                        const float (&sums)[Tile::kOperands][4]) const {
+    float* const to = shared + (slot * Tile::kBlocks + at.block()) * stride +
+                      (unit * Tile::kUnit + at.column()) * Tile::kRows;
+    if constexpr (Tile::kRows == 1) {
+      const bool odd = at.r % 2 != 0;
+      const float2 both = {odd ? sums[0][1] : sums[0][0], odd ? sums[0][3] : sums[0][2]};
+      if (at.t == at.r / 2) *reinterpret_cast<float2*>(to) = both;
+    } else if (2 * at.t / Tile::kOfOperand == at.block()) {
+      float* const row = to + 2 * at.t % Tile::kOfOperand;
+#pragma unroll
+      for (int o = 0; o < Tile::kOperands; ++o) {
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          *reinterpret_cast<float2*>(row + half * Tile::kOfOperand * Tile::kRows + 8 * o) = {
+              sums[o][2 * half], sums[o][2 * half + 1]};
+        }
+      }
+    }
+  }
+
+  // Calls body(i, the sum of element i): from kVector elements on the same thread; of one column,
+  // with its scales.
+  template <class Body>
+  __device__ __forceinline__ void add_up(const float* scales, int columns, int blocks,
+                                         const Body& body) const {
+    constexpr int kVector = Tile::kVector;
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    // Four lanes side by side, and eight with blocks of K between them.
+    const int count = columns * Tile::kRows;
+    for (int i0 = warp * 4 * kVector; i0 < count; i0 += Tile::kWarps * 4 * kVector) {
+      const int i = i0 + lane % 4 * kVector;
+      float sum[kVector] = {};
+      if (i < count) {
+        const float* of = shared + i;
+        const float* scale = scales + i / Tile::kRows;
 #pragma unroll 4
-    for (int p = 0; p < parts; ++p) sum += __ldcg(of_strip + std::int64_t{p} * count + i);
-    store(i, sum);
-  });
+        for (int block = lane / 4; block < blocks; block += 8) {
+#pragma unroll
+          for (int v = 0; v < kVector; ++v) {
+            sum[v] += scale[block * columns] * of[block * stride + v];
+          }
+        }
+      }
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) {
+#pragma unroll
+        for (int other = 4; other < 32; other *= 2) sum[v] += __shfl_xor_sync(~0u, sum[v], other);
+        if (lane < 4 && i < count) body(i + v, sum[v]);
+      }
+    }
+  }
+};
+
+// Starts to copy the scales of `blocks` blocks of K from block `first` on.
+template <class Tile, class G>
+__device__ __forceinline__ void copy_scales(const G& g, int first, int blocks, int col0,
+                                            int columns, float* to) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  for (int block = warp; block < blocks; block += Tile::kWarps) {
+    const float* const from = g.scales_b.scales + (first + block) * g.scales_b.ld + col0;
+    const bool inside = (first + block) * kBlock < g.k;
+    for (int col = lane; col < columns; col += 32) {
+      kzoo::copy_async<4>(to + block * columns + col, from + col, inside && col0 + col < g.n);
+    }
+  }
+}
+
+// The float at the same place in the shared memory of another block of the cluster.
+__device__ __forceinline__ float of_part(const float* shared, int part) {
+#if defined(__CUDACC__)
+  float value = 0;
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %1, %2;\n"
+      "ld.shared::cluster.f32 %0, [there];\n"
+      "}"
+      : "=f"(value)
+      : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(part)
+      : "memory");
+  return value;
+#else
+  return part == 0 ? *shared : 0.0f;
+#endif
 }
 
 template <class Tile, kzoo::block_scaled G>
 __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
-    few_rows_kernel(G g, strips_and_parts d, partial_sums partial) {
-  using stage = typename Tile::stage;
+    few_rows_kernel(G g, strips_and_slots d) {
+  using T = typename G::a_type;
+  constexpr int kDepth = Tile::kDepth;
+  constexpr bool kNextA = Tile::kOperands == 1 && Tile::kWarps * Tile::kBlocksPerSm <= 16;
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const int columns = d.groups * stage::kColumns, slices = Tile::kWarps / d.groups;
-  const int group = warp % d.groups, slice = warp / d.groups;
-  auto* const rings = kzoo::dynamic_shared<stage>();  // (kWarps, kStages)
-  stage* const ring = rings + warp * Tile::kStages;
-  const a_part<Tile> a{reinterpret_cast<uint4*>(rings + Tile::kWarps * Tile::kStages)};
+  const place<Tile> at{lane / 4, lane % 4};
+  const int group = warp % d.groups, classes = Tile::kWarps / d.groups;
+  const int col0 = static_cast<int>(blockIdx.x) * d.columns, units = d.columns / Tile::kUnit;
+  const int before = static_cast<int>(blockIdx.y) * d.slots;  // in parts before this one
+  const int slots = min(d.slots, kzoo::ceil_div(g.k, Tile::kSlot) - before);
+  const sums_of_blocks<Tile> sums{kzoo::dynamic_shared<float>(), d.stride<Tile>()};
+  float* const scales = sums.shared + d.at_once * Tile::kBlocks * sums.stride;
+  float* const totals = scales + d.at_once * Tile::kBlocks * d.columns;
 
-  const int first = static_cast<int>(blockIdx.y) * d.blocks;  // of K
-  const int blocks = min(d.blocks, kzoo::ceil_div(g.k, kBlock) - first);
-  const weight_copies<G, stage, Tile::kKeep> from(
-      g, static_cast<int>(blockIdx.x) * columns + group * stage::kColumns, lane);
+  int slot = warp / d.groups;
+  a_of_slot<Tile> a, next_a;
+  a.load(g, before + slot, at);
+  const weights_of_lane<Tile, G> from(g, col0, at);
+  unit_weights weights[kDepth];
 #pragma unroll
-  for (int i = 0; i < Tile::kStages; ++i) {
-    const int block = slice + i * slices;
-    if (block < blocks) from.copy(first + block, ring[i]);
-    kzoo::commit_group();
+  for (int i = 0; i < kDepth; ++i) {
+    const int unit = group + i * d.groups;
+    if (unit < units && slot < slots) weights[i] = from.load(before + slot, unit);
   }
-  a.copy(g, first * kBlock, blocks);
-  __syncthreads();  // A is complete
-
-  accumulators<stage, Tile::kOperands> sums = {};
-  int reading = 0;
 #pragma unroll 1
-  for (int block = slice; block < blocks; block += slices) {
-    kzoo::wait_group<Tile::kStages - 1>();
-    __syncwarp();  // scales that other lanes have copied have arrived, too
-    multiply<typename G::a_type, apart, 2, Tile::kOperands>(
-        ring[reading], lane, [&](int word, int o) { return a.at(block, word, o, lane); }, sums);
-    __syncwarp();
-    const int next = block + Tile::kStages * slices;
-    if (next < blocks) from.copy(first + next, ring[reading]);
+  for (int first = 0; first == 0 || first < slots; first += d.at_once) {
+    const int end = min(first + d.at_once, slots), blocks = (end - first) * Tile::kBlocks;
+    copy_scales<Tile>(g, (before + first) * Tile::kBlocks, blocks, col0, d.columns, scales);
     kzoo::commit_group();
-    reading = reading + 1 == Tile::kStages ? 0 : reading + 1;
+#pragma unroll 1
+    for (; slot < end; slot += classes) {
+      a.put_in_order();
+      if (kNextA) next_a.load(g, before + slot + classes, at);
+#pragma unroll 1
+      for (int unit0 = group; unit0 < units; unit0 += kDepth * d.groups) {
+        const bool same = unit0 + kDepth * d.groups < units;
+        const int next0 = same ? unit0 + kDepth * d.groups : group;
+        const int next_slot = same ? slot : slot + classes;
+#pragma unroll
+        for (int i = 0; i < kDepth; ++i) {
+          const int unit = unit0 + i * d.groups;
+          if (unit < units) {
+            float products[Tile::kOperands][4];
+            multiply<T>(weights[i], a, products);
+            sums.leave(slot - first, unit, at, products);
+          }
+          const int next = next0 + i * d.groups;
+          if (next < units && next_slot < slots) weights[i] = from.load(before + next_slot, next);
+        }
+      }
+      if (kNextA) {
+        a = next_a;
+      } else {
+        a.load(g, before + slot + classes, at);
+      }
+    }
+    kzoo::wait_group<0>();
+    __syncthreads();  // all sums and scales are there
+    sums.add_up(scales, d.columns, blocks, [&](int i, float sum) {
+      totals[i] = first == 0 ? sum : totals[i] + sum;
+    });
+    __syncthreads();  // the totals are, and the next sums may be
   }
-  kzoo::wait_group<0>();
-  __syncthreads();  // the rings are free
-  const sums_of_slices<Tile> all{reinterpret_cast<float*>(rings), columns, slices};
-  all.leave(slice, group * stage::kColumns, lane, sums);
-  __syncthreads();
-  finish<Tile>(g, d.parts, partial, all);
+
+  if constexpr (Tile::kParts > 1) kzoo::cluster_sync();
+  const int part = Tile::kParts > 1 ? static_cast<int>(blockIdx.y) : 0;
+  for (int i = part * Tile::kThreads + static_cast<int>(threadIdx.x); i < d.columns * Tile::kRows;
+       i += Tile::kParts * Tile::kThreads) {
+    const int row = i / d.columns, col = i % d.columns;
+    const float* const total = totals + col * Tile::kRows + row;
+    float sum = 0;
+    if constexpr (Tile::kParts == 1) {
+      sum = *total;
+    } else {
+#pragma unroll
+      for (int p = 0; p < Tile::kParts; ++p) sum += of_part(total, p);
+    }
+    g.store_inside(row, col0 + col, sum);
+  }
+  if constexpr (Tile::kParts > 1) kzoo::cluster_sync();  // nobody reads from here any more
 }
 
-// Stages: with one row of A, and with more, which leave less room.
-template <int Warps, int StagesOfOne, int Stages, int BlocksPerSm, keep kKeep = keep::as_ever>
-class few_rows : public for_weights, public common::simulated<kKeep == keep::as_ever> {
+// PartsOf8, PartsOf16: of K, in a cluster, with 8 and 16 rows of A.
+template <int Warps, int BlocksPerSm, int Depth, int PartsOf8, int PartsOf16, int Prefetch = 0>
+class few_rows : public for_weights {
  public:
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    if (p.m > 16) return "it takes up to 16 rows of A";
-    return objection(p, d, with_tile(p.m, [](auto tile) { return decltype(tile)::kSharedBytes; }));
-  }
-  static std::size_t workspace_bytes(const kzoo_problem& p, const kzoo_device& d) {
-    return with_tile(p.m, [&](auto tile) {
+    if (p.m > (PartsOf16 == 0 ? 8 : 16)) {
+      return PartsOf16 == 0 ? "it takes up to 8 rows of A" : "it takes up to 16 rows of A";
+    }
+    return with_tile(p.m, d, [&](auto tile) -> const char* {
       using Tile = decltype(tile);
-      const auto of = strips_and_parts::of<Tile>(p.n, p.k, d);
-      return partial_sums::bytes(of.strips, of.parts,
-                                 Tile::kRows * of.groups * Tile::stage::kColumns);
+      const auto of = strips_and_slots::of<Tile>(p.n, p.k, d);
+      return objection(p, d, static_cast<int>(of.template shared_bytes<Tile>()));
     });
   }
-  few_rows(const kzoo_problem& p, const kzoo_device& d) {
-    with_tile(p.m, [&](auto tile) {
+  few_rows(const kzoo_problem& p, const kzoo_device& d)
+      : on_cpu_(d.kind == KZOO_CPU) {
+    with_tile(p.m, d, [&](auto tile) {
       using Tile = decltype(tile);
-      division_ = strips_and_parts::of<Tile>(p.n, p.k, d);
+      division_ = strips_and_slots::of<Tile>(p.n, p.k, d);
       for_type(p, [&]<class T>(T) {
-        kzoo::allow_dynamic_shared(few_rows_kernel<Tile, gemm<T>>, shared_bytes<Tile>());
+        kzoo::allow_dynamic_shared(few_rows_kernel<Tile, gemm<T>>,
+                                   division_.template shared_bytes<Tile>());
       });
     });
   }
 
   template <kzoo::block_scaled G>
   void run(const G& g, const kzoo_arguments& arguments) const {
-    with_tile(g.m, [&](auto tile) {
+    kzoo_device d{};
+    d.kind = on_cpu_ ? KZOO_CPU : KZOO_CUDA;
+    with_tile(g.m, d, [&](auto tile) {
       using Tile = decltype(tile);
-      kzoo::launch({.grid = dim3(division_.strips, division_.parts),
-                    .block = dim3(Tile::kThreads),
-                    .dynamic_shared = shared_bytes<Tile>(),
-                    .max_threads = Tile::kThreads,
-                    .stream = static_cast<kzoo::stream_t>(arguments.stream)},
-                   few_rows_kernel<Tile, G>, g, division_,
-                   partial_sums::in(arguments.workspace, division_.strips, division_.parts,
-                                    numbers_.next()));
+      kzoo::launch(
+          {.grid = dim3(division_.strips, Tile::kParts),
+           .block = dim3(Tile::kThreads),
+           .dynamic_shared = static_cast<std::size_t>(division_.template shared_bytes<Tile>()),
+           .max_threads = Tile::kThreads,
+           .stream = static_cast<kzoo::stream_t>(arguments.stream),
+           .cluster = dim3(1, Tile::kParts)},
+          few_rows_kernel<Tile, G>, g, division_);
     });
   }
 
  private:
   // Calls body(the tile for so many rows).
   template <class Body>
-  static auto with_tile(std::int64_t rows, const Body& body) {
-    if (rows <= 1) return body(few_rows_tile<1, Warps, StagesOfOne, BlocksPerSm, kKeep>{});
-    if (rows <= 8) return body(few_rows_tile<8, Warps, Stages, BlocksPerSm, kKeep>{});
-    return body(few_rows_tile<16, Warps, Stages, BlocksPerSm, kKeep>{});
-  }
-  template <class Tile>
-  std::size_t shared_bytes() const {
-    const int row = division_.groups * Tile::stage::kColumns + sums_of_slices<Tile>::kPad;
-    const int sums = Tile::kWarps / division_.groups * Tile::kRows * row * int(sizeof(float));
-    const int used = Tile::kRing + Tile::kRows * division_.blocks * kBlock * int(sizeof(__half));
-    return static_cast<std::size_t>(std::max(used, sums));
+  static auto with_tile(std::int64_t rows, const kzoo_device& d, const Body& body) {
+    if (rows <= 1) return body(few_rows_tile<1, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
+    if (rows <= 2) return body(few_rows_tile<2, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
+    if (rows <= 4) return body(few_rows_tile<4, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
+    // There are no clusters in the simulator.
+    const bool parts = d.kind != KZOO_CPU;
+    if constexpr (PartsOf16 != 0) {
+      constexpr int kDepth = std::min(Depth, 4);
+      if (rows > 8 && parts)
+        return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, PartsOf16, Prefetch>{});
+      if (rows > 8) return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, 1, Prefetch>{});
+    }
+    if (parts) return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, PartsOf8, Prefetch>{});
+    return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
   }
 
-  strips_and_parts division_{};
-  persistent::run_numbers numbers_;
+  bool on_cpu_;
+  strips_and_slots division_{};
 };
 
 }  // namespace w4a16

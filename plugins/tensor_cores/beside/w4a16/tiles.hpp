@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "few_rows.hpp"
+#include "weights.hpp"
 
 namespace w4a16 {
 
@@ -47,6 +47,26 @@ struct tiles_and_parts {
     const std::int64_t of_part = up(blocks, std::clamp<std::int64_t>(sms / tiles, 1, most));
     return {static_cast<int>(rows), static_cast<int>(tiles), static_cast<int>(up(blocks, of_part)),
             static_cast<int>(of_part)};
+  }
+};
+
+// The parts of each sum, in the workspace, and their counters.
+struct partial_sums {
+  common::arrivals arrivals;
+  float* parts;
+
+  // `sums`: of a tile, of which there are `count`.
+  static std::size_t bytes(std::int64_t count, int parts, int sums) {
+    if (parts == 1) return 0;
+    return common::arrivals::bytes(count) + sizeof(float) * static_cast<std::size_t>(sums) *
+                                                static_cast<std::size_t>(parts) *
+                                                static_cast<std::size_t>(count);
+  }
+  static partial_sums in(void* workspace, std::int64_t count, int parts, unsigned long long run) {
+    if (parts == 1) return {};
+    auto* const bytes = static_cast<unsigned char*>(workspace);
+    return {{static_cast<unsigned long long*>(workspace), run},
+            reinterpret_cast<float*>(bytes + common::arrivals::bytes(count))};
   }
 };
 

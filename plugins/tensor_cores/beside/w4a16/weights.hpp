@@ -23,39 +23,6 @@ inline constexpr int kStepsOfLane = 32;   // of these
 inline constexpr int kWordsOfLane = 4;    // of 8 weights
 inline constexpr int kMaxSharedKb = 226;  // that a block may use beside what is static
 
-// Whether what a block reads once, and no other does, may be the first that leaves the L2: so that
-// less of what was there before is written back meanwhile.
-enum class keep { as_ever, least };
-
-// Asynchronous copies of 16 bytes of weights.
-template <keep kKeep>
-class l2_policy {
- public:
-#if defined(__CUDACC__)
-  __device__ __forceinline__ l2_policy() {
-    if constexpr (kKeep == keep::least)
-      asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(bits_));
-  }
-#endif
-  __device__ __forceinline__ void copy(void* shared, const void* global, bool inside) const {
-#if defined(__CUDACC__)
-    if constexpr (kKeep == keep::least) {
-      asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(
-                       static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-                   "l"(global), "r"(inside ? 16 : 0), "l"(bits_)
-                   : "memory");
-      return;
-    }
-#endif
-    kzoo::copy_async<16>(shared, global, inside);
-  }
-
-#if defined(__CUDACC__)
- private:
-  unsigned long long bits_ = 0;
-#endif
-};
-
 // A stage of a warp: what its lanes have copied of a block of K, and the scales of its columns.
 template <int OfLane>
 struct weight_stage {
@@ -65,7 +32,7 @@ struct weight_stage {
   float scales[kColumns];
 };
 
-template <class G, class Stage, keep kKeep = keep::as_ever>
+template <class G, class Stage>
 class weight_copies {
  public:
   // Of the columns from col0 on.
@@ -87,7 +54,7 @@ class weight_copies {
     const unsigned char* from = weights_ + std::ptrdiff_t{block} * (kBlock / 2);
 #pragma unroll
     for (int i = 0; i < Stage::kOfLane; ++i) {
-      policy_.copy(&to.weights[i][lane_], from + i * column_bytes_,
+      kzoo::copy_async<16>(&to.weights[i][lane_], from + i * column_bytes_,
                    has_steps && first_ + i < columns_);
     }
     const float* of_block = scales_ + block * scale_row_;
@@ -104,7 +71,6 @@ class weight_copies {
   const float* scales_;
   std::ptrdiff_t scale_row_;
   int first_, lane_;
-  l2_policy<kKeep> policy_;
   int columns_;  // from the warp's first one to the last of B
 };
 
