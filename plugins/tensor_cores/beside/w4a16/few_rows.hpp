@@ -26,13 +26,17 @@
 
 namespace w4a16 {
 
+// Where weights that are on their way arrive.
+enum class ring { registers, shared };
+
 // Rows: of A, 1, 2, 4, 8 or 16. Depth: units whose weights are on their way to a warp. Parts: of K,
 // for blocks of a cluster.
-template <int Rows, int Warps, int BlocksPerSm, int Depth, int Parts, int Prefetch>
+template <int Rows, int Warps, int BlocksPerSm, int Depth, int Parts, ring Ring>
 struct few_rows_tile {
   static constexpr int kRows = Rows, kWarps = Warps, kThreads = 32 * Warps;
   static constexpr int kBlocksPerSm = BlocksPerSm, kDepth = Depth, kParts = Parts;
-  static constexpr int kPrefetch = Prefetch;
+  static constexpr ring kRing = Ring;
+  static constexpr int kRingBytes = Ring == ring::shared ? Warps * Depth * 2 * 32 * 16 : 0;
   static constexpr int kOperands = (Rows + 7) / 8;  // of up to 8 rows of A
   static constexpr int kOfOperand = std::min(Rows, 8);
   static constexpr int kBlocks = 8 / kOfOperand;  // of K, in a slot
@@ -54,43 +58,46 @@ struct strips_and_slots {
     const auto up = [](std::int64_t size, std::int64_t by) { return (size + by - 1) / by; };
     const std::int64_t slots = up(up(k, Tile::kSlot), Tile::kParts);
     const std::int64_t sms = std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u);
-    const std::int64_t at_a_time = std::max<std::int64_t>(sms * Tile::kBlocksPerSm / Tile::kParts, 1);
+    const std::int64_t at_a_time =
+        std::max<std::int64_t>(sms * Tile::kBlocksPerSm / Tile::kParts, 1);
+    // Each slot has a warp, and no warp is without one, if there are enough or few enough.
+    int fewest = Tile::kWarps;
+    while (fewest > 1 && (Tile::kWarps % fewest != 0 || Tile::kWarps / fewest < slots)) --fewest;
     for (std::int64_t waves = 1;; ++waves) {
-      const std::int64_t columns =
-          up(up(n, waves * at_a_time), Tile::kUnit) * Tile::kUnit;
-      for (int groups = 1; groups <= Tile::kWarps; ++groups) {
-        const int classes = Tile::kWarps / groups;
+      const std::int64_t columns = up(up(n, waves * at_a_time), Tile::kUnit) * Tile::kUnit;
+      for (int groups = fewest; groups <= Tile::kWarps; ++groups) {
         if (Tile::kWarps % groups != 0) continue;
-        // Warps without a slot would have nothing to do.
-        if (groups < Tile::kWarps && classes / 2 >= slots) continue;
-        const strips_and_slots of{groups, static_cast<int>(columns),
-                                  static_cast<int>(up(n, columns)), static_cast<int>(slots),
-                                  classes};
-        const auto bytes = [&](std::int64_t rounds) {
-          strips_and_slots with = of;
-          with.at_once = static_cast<int>(rounds * classes);
-          return with.template shared_bytes<Tile>();
+        const int classes = Tile::kWarps / groups;
+        strips_and_slots of{groups, static_cast<int>(columns), static_cast<int>(up(n, columns)),
+                            static_cast<int>(slots), 0};
+        const auto fits = [&](std::int64_t rounds) {
+          of.at_once = static_cast<int>(rounds * classes);
+          return of.template shared_bytes<Tile>() <= Tile::kSharedBytes;
         };
-        if (bytes(1) > Tile::kSharedBytes && columns > Tile::kUnit) continue;
         std::int64_t rounds = up(slots, classes);
-        while (rounds > 1 && bytes(rounds) > Tile::kSharedBytes) --rounds;
-        strips_and_slots result = of;
-        result.at_once = static_cast<int>(rounds * classes);
-        return result;
+        while (rounds > 0 && !fits(rounds)) --rounds;
+        if (rounds > 0) return of;
       }
     }
   }
 
-  // The floats of a block of K in shared memory, with some more to keep lanes in different banks.
+  // The floats of a block of K in shared memory: of all units that warps do, and some more to keep
+  // lanes in different banks.
   template <class Tile>
   __host__ __device__ int stride() const {
-    return (columns * Tile::kRows + 31) / 32 * 32 + 4 * Tile::kVector;
+    return (units<Tile>() * groups * Tile::kUnit * Tile::kRows + 31) / 32 * 32 + 4 * Tile::kVector;
+  }
+  // Of columns, for each group.
+  template <class Tile>
+  __host__ __device__ int units() const {
+    const int together = groups * Tile::kUnit;
+    return (columns + together - 1) / together;
   }
   template <class Tile>
   std::int64_t shared_bytes() const {
     const std::int64_t of_block = stride<Tile>() + columns;
-    return std::int64_t{sizeof(float)} *
-           (at_once * Tile::kBlocks * of_block + columns * Tile::kRows);
+    return Tile::kRingBytes + std::int64_t{sizeof(float)} *
+                                  (at_once * Tile::kBlocks * of_block + columns * Tile::kRows);
   }
 };
 
@@ -100,24 +107,61 @@ struct unit_weights {
 };
 
 // 16 bytes that no other thread reads.
-template <int Prefetch>
 __device__ __forceinline__ uint4 load_once(const unsigned char* from) {
 #if defined(__CUDACC__)
   uint4 to;
-  if constexpr (Prefetch == 256) {
-    asm volatile("ld.global.nc.L1::no_allocate.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-                 : "l"(from));
-  } else {
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-                 : "l"(from));
-  }
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
+               : "l"(from));
   return to;
 #else
   return *reinterpret_cast<const uint4*>(from);
 #endif
 }
+
+// A warp's units whose weights are on their way, of which the lane has its part.
+template <class Tile, ring kRing = Tile::kRing>
+struct unit_ring {  // in registers
+  unit_weights units[Tile::kDepth];
+
+  __device__ __forceinline__ explicit unit_ring(uint4*) {}
+  __device__ __forceinline__ void load(int i, const unsigned char* first,
+                                       const unsigned char* second, bool inside) {
+    if (!inside) return;
+    units[i].of[0] = load_once(first);
+    units[i].of[1] = load_once(second);
+  }
+  __device__ __forceinline__ const unit_weights& wait(int i) const { return units[i]; }
+  static __device__ __forceinline__ void wait_for_scales(int) { kzoo::wait_group<0>(); }
+};
+template <class Tile>
+struct unit_ring<Tile, ring::shared> {
+  uint4* shared;  // the lane's first
+
+  __device__ __forceinline__ explicit unit_ring(uint4* all)
+      : shared(all + static_cast<int>(threadIdx.x) / 32 * (Tile::kDepth * 2 * 32) +
+               static_cast<int>(threadIdx.x) % 32) {}
+  __device__ __forceinline__ void load(int i, const unsigned char* first,
+                                       const unsigned char* second, bool inside) const {
+    if (inside) {
+      kzoo::copy_async<16>(shared + i * 64, first);
+      kzoo::copy_async<16>(shared + i * 64 + 32, second);
+    }
+    kzoo::commit_group();
+  }
+  __device__ __forceinline__ unit_weights wait(int i) const {
+    kzoo::wait_group<Tile::kDepth - 1>();
+    return {shared[i * 64], shared[i * 64 + 32]};
+  }
+  // After which so many units have been loaded.
+  static __device__ __forceinline__ void wait_for_scales(int units) {
+    if (units >= Tile::kDepth) {
+      kzoo::wait_group<Tile::kDepth>();
+    } else {
+      kzoo::wait_group<0>();
+    }
+  }
+};
 
 // The place of a lane, 4 r + t, in operands and sums (weights.hpp).
 template <class Tile>
@@ -132,7 +176,7 @@ struct place {
   __device__ __forceinline__ int block_of_a() const { return r / Tile::kOfOperand; }
 };
 
-// Where a lane's weights are.
+// Where a lane's weights are: unit after unit of a slot, then those of the warp's next one.
 template <class Tile, class G>
 class weights_of_lane {
  public:
@@ -145,17 +189,14 @@ class weights_of_lane {
         last_(g.n - 1) {}
 
   // Beyond the edges of B these are others', which A's zeros and nobody use.
-  __device__ __forceinline__ unit_weights load(int slot, int unit) const {
+  __device__ __forceinline__ const unsigned char* of_slot(int slot) const {
     const int step = slot * Tile::kSlot + step_;
-    const unsigned char* const from = weights_ + (step < k_ ? step / 2 : 0);
-    unit_weights to;
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int column = min(column_ + unit * Tile::kUnit + half * Tile::kOfOperand, last_);
-      to.of[half] = load_once<Tile::kPrefetch>(
-          from + static_cast<unsigned long long>(static_cast<unsigned>(column)) * column_bytes_);
-    }
-    return to;
+    return weights_ + (step < k_ ? step / 2 : 0);
+  }
+  __device__ __forceinline__ const unsigned char* at(const unsigned char* slot, int unit,
+                                                     int half) const {
+    const int column = min(column_ + unit * Tile::kUnit + half * Tile::kOfOperand, last_);
+    return slot + static_cast<unsigned long long>(static_cast<unsigned>(column)) * column_bytes_;
   }
 
  private:
@@ -195,9 +236,8 @@ struct a_of_slot {
 template <class T, class Tile>
 __device__ __forceinline__ void multiply(const unit_weights& weights, const a_of_slot<Tile>& a,
                                          float (&sums)[Tile::kOperands][4]) {
-  // With one operand of A, sums of every second instruction come apart.
-  constexpr int kChains = Tile::kOperands == 1 ? 2 : 1;
-  float acc[kChains][Tile::kOperands][4] = {};
+#pragma unroll
+  for (auto& of : sums) of[0] = of[1] = of[2] = of[3] = 0;
 #pragma unroll
   for (int word = 0; word < kWordsOfLane; ++word) {
     const operands of =
@@ -205,18 +245,13 @@ __device__ __forceinline__ void multiply(const unit_weights& weights, const a_of
 #pragma unroll
     for (int o = 0; o < Tile::kOperands; ++o) {
       const unsigned first[2] = {a.words[o][word].x, a.words[o][word].y};
-      kzoo::mma<T>(acc[0][o], of.first, first);
+      kzoo::mma<T>(sums[o], of.first, first);
     }
 #pragma unroll
     for (int o = 0; o < Tile::kOperands; ++o) {
       const unsigned second[2] = {a.words[o][word].z, a.words[o][word].w};
-      kzoo::mma<T>(acc[kChains - 1][o], of.second, second);
+      kzoo::mma<T>(sums[o], of.second, second);
     }
-  }
-#pragma unroll
-  for (int o = 0; o < Tile::kOperands; ++o) {
-#pragma unroll
-    for (int e = 0; e < 4; ++e) sums[o][e] = kChains == 1 ? acc[0][o][e] : acc[0][o][e] + acc[1][o][e];
   }
 }
 
@@ -226,21 +261,24 @@ struct sums_of_blocks {
   float* shared;
   int stride;
 
-  __device__ __forceinline__ void leave(int slot, int unit, place<Tile> at,
-                                        const float (&sums)[Tile::kOperands][4]) const {
-    float* const to = shared + (slot * Tile::kBlocks + at.block()) * stride +
-                      (unit * Tile::kUnit + at.column()) * Tile::kRows;
+  // Where a lane's sums of a unit are, and those of the next unit kUnit * kRows further on.
+  __device__ __forceinline__ float* of(int slot, int unit, place<Tile> at) const {
+    return shared + (slot * Tile::kBlocks + at.block()) * stride +
+           (unit * Tile::kUnit + at.column()) * Tile::kRows +
+           (Tile::kRows == 1 ? 0 : 2 * at.t % Tile::kOfOperand);
+  }
+  static __device__ __forceinline__ void leave(float* to, place<Tile> at,
+                                               const float (&sums)[Tile::kOperands][4]) {
     if constexpr (Tile::kRows == 1) {
       const bool odd = at.r % 2 != 0;
       const float2 both = {odd ? sums[0][1] : sums[0][0], odd ? sums[0][3] : sums[0][2]};
       if (at.t == at.r / 2) *reinterpret_cast<float2*>(to) = both;
     } else if (2 * at.t / Tile::kOfOperand == at.block()) {
-      float* const row = to + 2 * at.t % Tile::kOfOperand;
 #pragma unroll
       for (int o = 0; o < Tile::kOperands; ++o) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          *reinterpret_cast<float2*>(row + half * Tile::kOfOperand * Tile::kRows + 8 * o) = {
+          *reinterpret_cast<float2*>(to + half * Tile::kOfOperand * Tile::kRows + 8 * o) = {
               sums[o][2 * half], sums[o][2 * half + 1]};
         }
       }
@@ -322,10 +360,12 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const place<Tile> at{lane / 4, lane % 4};
   const int group = warp % d.groups, classes = Tile::kWarps / d.groups;
-  const int col0 = static_cast<int>(blockIdx.x) * d.columns, units = d.columns / Tile::kUnit;
+  const int col0 = static_cast<int>(blockIdx.x) * d.columns, units = d.units<Tile>();
   const int before = static_cast<int>(blockIdx.y) * d.slots;  // in parts before this one
   const int slots = min(d.slots, kzoo::ceil_div(g.k, Tile::kSlot) - before);
-  const sums_of_blocks<Tile> sums{kzoo::dynamic_shared<float>(), d.stride<Tile>()};
+  auto* const rings = kzoo::dynamic_shared<unsigned char>();
+  const sums_of_blocks<Tile> sums{reinterpret_cast<float*>(rings + Tile::kRingBytes),
+                                  d.stride<Tile>()};
   float* const scales = sums.shared + d.at_once * Tile::kBlocks * sums.stride;
   float* const totals = scales + d.at_once * Tile::kBlocks * d.columns;
 
@@ -333,49 +373,57 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   a_of_slot<Tile> a, next_a;
   a.load(g, before + slot, at);
   const weights_of_lane<Tile, G> from(g, col0, at);
-  unit_weights weights[kDepth];
+  const unsigned char* of_slot = from.of_slot(before + slot);
+  unit_ring<Tile> ring(reinterpret_cast<uint4*>(rings));
 #pragma unroll
   for (int i = 0; i < kDepth; ++i) {
     const int unit = group + i * d.groups;
-    if (unit < units && slot < slots) weights[i] = from.load(before + slot, unit);
+    ring.load(i, from.at(of_slot, unit, 0), from.at(of_slot, unit, 1), i < units && slot < slots);
   }
 #pragma unroll 1
   for (int first = 0; first == 0 || first < slots; first += d.at_once) {
     const int end = min(first + d.at_once, slots), blocks = (end - first) * Tile::kBlocks;
     copy_scales<Tile>(g, (before + first) * Tile::kBlocks, blocks, col0, d.columns, scales);
     kzoo::commit_group();
+    int done = 0;
 #pragma unroll 1
     for (; slot < end; slot += classes) {
       a.put_in_order();
       if (kNextA) next_a.load(g, before + slot + classes, at);
+      float* to = sums.of(slot - first, group, at);
+      bool more = true;  // to load
 #pragma unroll 1
-      for (int unit0 = group; unit0 < units; unit0 += kDepth * d.groups) {
-        const bool same = unit0 + kDepth * d.groups < units;
-        const int next0 = same ? unit0 + kDepth * d.groups : group;
-        const int next_slot = same ? slot : slot + classes;
+      for (int i0 = 0; i0 < units; i0 += kDepth) {
+        int next = i0 + kDepth;
+        if (next >= units) {
+          next = 0;
+          more = slot + classes < slots;
+          of_slot = from.of_slot(before + slot + classes);
+        }
 #pragma unroll
         for (int i = 0; i < kDepth; ++i) {
-          const int unit = unit0 + i * d.groups;
-          if (unit < units) {
+          if (i0 + i < units) {
             float products[Tile::kOperands][4];
-            multiply<T>(weights[i], a, products);
-            sums.leave(slot - first, unit, at, products);
+            multiply<T>(ring.wait(i), a, products);
+            sums.leave(to, at, products);
+            to += d.groups * Tile::kUnit * Tile::kRows;
           }
-          const int next = next0 + i * d.groups;
-          if (next < units && next_slot < slots) weights[i] = from.load(before + next_slot, next);
+          const int unit = group + (next + i) * d.groups;
+          ring.load(i, from.at(of_slot, unit, 0), from.at(of_slot, unit, 1),
+                    more && next + i < units);
         }
       }
+      done += units;
       if (kNextA) {
         a = next_a;
       } else {
         a.load(g, before + slot + classes, at);
       }
     }
-    kzoo::wait_group<0>();
+    ring.wait_for_scales(done);
     __syncthreads();  // all sums and scales are there
-    sums.add_up(scales, d.columns, blocks, [&](int i, float sum) {
-      totals[i] = first == 0 ? sum : totals[i] + sum;
-    });
+    sums.add_up(scales, d.columns, blocks,
+                [&](int i, float sum) { totals[i] = first == 0 ? sum : totals[i] + sum; });
     __syncthreads();  // the totals are, and the next sums may be
   }
 
@@ -398,7 +446,8 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
 }
 
 // PartsOf8, PartsOf16: of K, in a cluster, with 8 and 16 rows of A.
-template <int Warps, int BlocksPerSm, int Depth, int PartsOf8, int PartsOf16, int Prefetch = 0>
+template <int Warps, int BlocksPerSm, int Depth, int PartsOf8, int PartsOf16,
+          ring Ring = ring::registers>
 class few_rows : public for_weights {
  public:
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
@@ -411,8 +460,7 @@ class few_rows : public for_weights {
       return objection(p, d, static_cast<int>(of.template shared_bytes<Tile>()));
     });
   }
-  few_rows(const kzoo_problem& p, const kzoo_device& d)
-      : on_cpu_(d.kind == KZOO_CPU) {
+  few_rows(const kzoo_problem& p, const kzoo_device& d) : on_cpu_(d.kind == KZOO_CPU) {
     with_tile(p.m, d, [&](auto tile) {
       using Tile = decltype(tile);
       division_ = strips_and_slots::of<Tile>(p.n, p.k, d);
@@ -444,19 +492,19 @@ class few_rows : public for_weights {
   // Calls body(the tile for so many rows).
   template <class Body>
   static auto with_tile(std::int64_t rows, const kzoo_device& d, const Body& body) {
-    if (rows <= 1) return body(few_rows_tile<1, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
-    if (rows <= 2) return body(few_rows_tile<2, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
-    if (rows <= 4) return body(few_rows_tile<4, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
+    if (rows <= 1) return body(few_rows_tile<1, Warps, BlocksPerSm, Depth, 1, Ring>{});
+    if (rows <= 2) return body(few_rows_tile<2, Warps, BlocksPerSm, Depth, 1, Ring>{});
+    if (rows <= 4) return body(few_rows_tile<4, Warps, BlocksPerSm, Depth, 1, Ring>{});
     // There are no clusters in the simulator.
     const bool parts = d.kind != KZOO_CPU;
     if constexpr (PartsOf16 != 0) {
       constexpr int kDepth = std::min(Depth, 4);
       if (rows > 8 && parts)
-        return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, PartsOf16, Prefetch>{});
-      if (rows > 8) return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, 1, Prefetch>{});
+        return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, PartsOf16, Ring>{});
+      if (rows > 8) return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, 1, Ring>{});
     }
-    if (parts) return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, PartsOf8, Prefetch>{});
-    return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, 1, Prefetch>{});
+    if (parts) return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, PartsOf8, Ring>{});
+    return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, 1, Ring>{});
   }
 
   bool on_cpu_;

@@ -55,7 +55,7 @@ class weight_copies {
 #pragma unroll
     for (int i = 0; i < Stage::kOfLane; ++i) {
       kzoo::copy_async<16>(&to.weights[i][lane_], from + i * column_bytes_,
-                   has_steps && first_ + i < columns_);
+                           has_steps && first_ + i < columns_);
     }
     const float* of_block = scales_ + block * scale_row_;
 #pragma unroll
