@@ -110,8 +110,8 @@ TEST_CASE("scales of blocks, groups and 4-bit weights are stored, compared, run 
       "plugins = ['scaled', 'grouped:smem', 'weights']\n"
       "[[problem]]\nsizes = ['20x24x40']\ndtype = 'e4m3->bf16'\nlayout = 'nt'\n"
       "scale_block_a = '1x16'\nscale_block_b = '8x16'\n"
-      "[[problem]]\nsizes = ['20x24x40']\ngroups = 3\ngroup_rows = 'half_empty'\n"
-      "[[problem]]\nsizes = ['20x24x40']\ndtype = 'bf16*i4->bf16'\nlayout = 'nt'\n"
+      "[[problem]]\nsizes = ['21x24x40']\ngroups = 3\ngroup_rows = 'half_empty'\n"
+      "[[problem]]\nsizes = ['22x24x40']\ndtype = 'bf16*i4->bf16'\nlayout = 'nt'\n"
       "scale_block_b = '1x16'\n"
       "[timing]\nrounds = 3\nmin_samples = 3\nmax_seconds = 0.01\nend_to_end = true\n");
   const auto stored = (folder.path() / "r.json").string();
@@ -120,7 +120,7 @@ TEST_CASE("scales of blocks, groups and 4-bit weights are stored, compared, run 
   REQUIRE(ran.code == 0);
   CHECK_THAT(runner("report " + stored + " --csv").out,
              ContainsSubstring("20,24,40,e4m3->bf16,nt,1,0,none,1,0,,1,1,1x16,8x16,0,,0,uniform") &&
-                 ContainsSubstring("20,24,40,f32,nn,1,0,none,1,0,,1,1,,,3,half_empty,0,uniform"));
+                 ContainsSubstring("21,24,40,f32,nn,1,0,none,1,0,,1,1,,,3,half_empty,0,uniform"));
   const auto again = runner("rerun " + stored + " --json -");
   INFO(again.err);
   CHECK(again.code == 0);
@@ -129,7 +129,8 @@ TEST_CASE("scales of blocks, groups and 4-bit weights are stored, compared, run 
     ++verdicts[cell.at("verdict").get<std::string>()];
   CHECK(verdicts == std::map<std::string, int>{{"pass", 3}, {"unsupported", 6}});
   CHECK(runner("compare " + stored + " " + stored).code == 0);
-  for (const char* cell : {"scaled:naive", "grouped:smem", "weights:naive"})
+  for (const char* cell :
+       {"scaled:naive@20x24x40", "grouped:smem@21x24x40", "weights:naive@22x24x40"})
     CHECK(runner("xray " + file + " --cell " + cell).code == 0);
 }
 
