@@ -130,6 +130,8 @@ void bare_clear_c(const Gemm& g, [[maybe_unused]] stream_t stream) {
 
 template <class Description>
 struct bare_kernel : Description {
+  static constexpr bool combines = true;
+
   bare_kernel(const kzoo_problem& p, const kzoo_device& d) : plan_(plan_for(p, d)) {
     constexpr std::size_t kWithoutOptIn = 48 * 1024;
     if (plan_.dynamic_shared > kWithoutOptIn) allow_shared(typename Description::types{});

@@ -26,6 +26,7 @@
 //     static constexpr bool epilogues = true;                // bias, ReLU, …: epilogue.hpp
 //     static constexpr bool block_scales = true;             // of A and B: block_scales.hpp
 //     static constexpr bool groups = true;                   // of rows: grouped_gemm.hpp
+//     static constexpr bool combines = true;                 // these at once, by operands' names
 //
 // `kernel` and `run` are then templates over what they get, a kzoo::gemm<T, kLayout>:
 //
@@ -226,6 +227,17 @@ constexpr bool groups() {
   }
 }
 
+// Of a kernel that finds what it needs in kzoo_problem and kzoo_arguments, so that scales, groups
+// and an epilogue may come together.
+template <class V>
+constexpr bool combines() {
+  if constexpr (requires { V::combines; }) {
+    return V::combines;
+  } else {
+    return false;
+  }
+}
+
 template <class V>
 constexpr bool nondeterministic() {
   if constexpr (requires { V::nondeterministic; }) {
@@ -352,7 +364,9 @@ const char* product_objection(const kzoo_problem& p) {
     return "it takes groups of rows that lie together in memory";
   const int extras = scaled + grouped + (p.batch > 1) + (p.stage_count > 0);
   if (extras == 0) return plain_objection<V>();
-  return extras > 1 ? "it takes block scales, groups, a batch or an epilogue one at a time" : "";
+  return extras > 1 && !combines<V>()
+             ? "it takes block scales, groups, a batch or an epilogue one at a time"
+             : "";
 }
 
 // "it needs M to be a multiple of 128, not 100", or "" where the sizes are fine.
