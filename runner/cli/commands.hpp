@@ -108,11 +108,11 @@ struct compare_options {
 };
 
 struct validate_options : common_options {
-  std::string plugin;       // name, name:variant or glob; or FILE.so, FILE.so:variant
-  std::string size, dtype;  // "" : default size, all types
-  std::string layout;       // "" : the first that the variant takes
-  std::string epilogue;     // "" : none
-  std::string batch;        // products; "" : one
+  std::string plugin;                     // name, name:variant or glob; or FILE.so, FILE.so:variant
+  std::string size, dtype;                // "" : default size, all types
+  std::string layout;                     // "" : the first that the variant takes
+  std::string epilogue;                   // "" : none
+  std::string batch;                      // products; "" : one
   std::vector<std::string> scale_blocks;  // of A and of B; empty: none
   std::string groups;                     // "" : none
   std::string tier = "full";

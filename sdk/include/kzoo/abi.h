@@ -119,8 +119,8 @@ typedef struct kzoo_stage {
 #define KZOO_MOST_STAGES 8
 
 /* A scale is common to a block of `extent` rows of A, or columns of B, and of `depth` steps of K;
- * 0 and 0: there are no scales. Where the extent is 1, the scales of neighbouring rows (columns) are
- * neighbours in memory: the scale for row (column) i at step k is element (k / depth, i) of its
+ * 0 and 0: there are no scales. Where the extent is 1, the scales of neighbouring rows (columns)
+ * are neighbours in memory: the scale for row (column) i at step k is element (k / depth, i) of its
  * operand, and else element (i / extent, k / depth). The rows of the operand start at multiples of
  * 16 bytes. Each A of a batch, and each B of a batch or of groups, has scales of its own, a stride
  * after those of the one before. */
