@@ -1,6 +1,6 @@
 #pragma once
-// Up to 16 rows of A: what takes the time is to read the weights once, so they go from memory into
-// registers, in the order in which they lie there, and nothing waits for anything else meanwhile.
+// Up to 16 rows of A: what takes the time is to read the weights once, so each warp has a ring
+// of its own for them, and warps wait for each other only to add up.
 //
 // A warp keeps A's elements for its slots of K in registers, one slot after the other, and goes
 // through the columns of its block with them:
@@ -26,24 +26,26 @@
 
 namespace w4a16 {
 
-// Where weights that are on their way arrive.
-enum class ring { registers, shared };
+// Blocks of a cluster, which have parts of K. There are no clusters in the simulator.
+#if defined(KZOO_REAL_CUDA)
+inline constexpr int kMaxParts = 2;
+#else
+inline constexpr int kMaxParts = 1;
+#endif
 
-// Rows: of A, 1, 2, 4, 8 or 16. Depth: units whose weights are on their way to a warp. Parts: of K,
-// for blocks of a cluster.
-template <int Rows, int Warps, int BlocksPerSm, int Depth, int Parts, ring Ring>
+// Rows: of A, 1, 2, 4, 8 or 16.
+template <int Rows>
 struct few_rows_tile {
-  static constexpr int kRows = Rows, kWarps = Warps, kThreads = 32 * Warps;
-  static constexpr int kBlocksPerSm = BlocksPerSm, kDepth = Depth, kParts = Parts;
-  static constexpr ring kRing = Ring;
-  static constexpr int kRingBytes = Ring == ring::shared ? Warps * Depth * 2 * 32 * 16 : 0;
+  static constexpr int kRows = Rows, kWarps = 16, kThreads = 32 * kWarps;
+  static constexpr int kDepth = 4;  // units whose weights are on their way to a warp
+  static constexpr int kParts = Rows > 4 ? kMaxParts : 1;
+  static constexpr int kRingBytes = kWarps * kDepth * 2 * 32 * 16;
   static constexpr int kOperands = (Rows + 7) / 8;  // of up to 8 rows of A
   static constexpr int kOfOperand = std::min(Rows, 8);
   static constexpr int kBlocks = 8 / kOfOperand;  // of K, in a slot
   static constexpr int kSlot = kBlocks * kBlock;
   static constexpr int kUnit = 2 * kOfOperand;  // columns
   static constexpr int kVector = std::min(Rows, 4);
-  static constexpr int kSharedBytes = (228 / BlocksPerSm - 2) * 1024;
 };
 
 // How a product is divided: blockIdx.x counts strips of columns, blockIdx.y parts of K. A block
@@ -58,8 +60,7 @@ struct strips_and_slots {
     const auto up = [](std::int64_t size, std::int64_t by) { return (size + by - 1) / by; };
     const std::int64_t slots = up(up(k, Tile::kSlot), Tile::kParts);
     const std::int64_t sms = std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u);
-    const std::int64_t at_a_time =
-        std::max<std::int64_t>(sms * Tile::kBlocksPerSm / Tile::kParts, 1);
+    const std::int64_t at_a_time = std::max<std::int64_t>(sms / Tile::kParts, 1);
     // Each slot has a warp, and no warp is without one, if there are enough or few enough.
     int fewest = Tile::kWarps;
     while (fewest > 1 && (Tile::kWarps % fewest != 0 || Tile::kWarps / fewest < slots)) --fewest;
@@ -72,7 +73,7 @@ struct strips_and_slots {
                             static_cast<int>(slots), 0};
         const auto fits = [&](std::int64_t rounds) {
           of.at_once = static_cast<int>(rounds * classes);
-          return of.template shared_bytes<Tile>() <= Tile::kSharedBytes;
+          return of.template shared_bytes<Tile>() <= kMaxSharedKb * 1024;
         };
         std::int64_t rounds = up(slots, classes);
         while (rounds > 0 && !fits(rounds)) --rounds;
@@ -106,52 +107,24 @@ struct unit_weights {
   uint4 of[2];
 };
 
-// 16 bytes that no other thread reads.
-__device__ __forceinline__ uint4 load_once(const unsigned char* from) {
-#if defined(__CUDACC__)
-  uint4 to;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-               : "l"(from));
-  return to;
-#else
-  return *reinterpret_cast<const uint4*>(from);
-#endif
-}
-
 // A warp's units whose weights are on their way, of which the lane has its part.
-template <class Tile, ring kRing = Tile::kRing>
-struct unit_ring {  // in registers
-  unit_weights units[Tile::kDepth];
-
-  __device__ __forceinline__ explicit unit_ring(uint4*) {}
-  __device__ __forceinline__ void load(int i, const unsigned char* first,
-                                       const unsigned char* second, bool inside) {
-    if (!inside) return;
-    units[i].of[0] = load_once(first);
-    units[i].of[1] = load_once(second);
-  }
-  __device__ __forceinline__ const unit_weights& wait(int i) const { return units[i]; }
-  static __device__ __forceinline__ void wait_for_scales(int) { kzoo::wait_group<0>(); }
-};
 template <class Tile>
-struct unit_ring<Tile, ring::shared> {
-  uint4* shared;  // the lane's first
-
+class unit_ring {
+ public:
   __device__ __forceinline__ explicit unit_ring(uint4* all)
-      : shared(all + static_cast<int>(threadIdx.x) / 32 * (Tile::kDepth * 2 * 32) +
-               static_cast<int>(threadIdx.x) % 32) {}
+      : shared_(all + static_cast<int>(threadIdx.x) / 32 * (Tile::kDepth * 2 * 32) +
+                static_cast<int>(threadIdx.x) % 32) {}
   __device__ __forceinline__ void load(int i, const unsigned char* first,
                                        const unsigned char* second, bool inside) const {
     if (inside) {
-      kzoo::copy_async<16>(shared + i * 64, first);
-      kzoo::copy_async<16>(shared + i * 64 + 32, second);
+      kzoo::copy_async<16>(shared_ + i * 64, first);
+      kzoo::copy_async<16>(shared_ + i * 64 + 32, second);
     }
     kzoo::commit_group();
   }
   __device__ __forceinline__ unit_weights wait(int i) const {
     kzoo::wait_group<Tile::kDepth - 1>();
-    return {shared[i * 64], shared[i * 64 + 32]};
+    return {shared_[i * 64], shared_[i * 64 + 32]};
   }
   // After which so many units have been loaded.
   static __device__ __forceinline__ void wait_for_scales(int units) {
@@ -161,6 +134,9 @@ struct unit_ring<Tile, ring::shared> {
       kzoo::wait_group<0>();
     }
   }
+
+ private:
+  uint4* shared_;  // the lane's first
 };
 
 // The place of a lane, 4 r + t, in operands and sums (weights.hpp).
@@ -332,31 +308,47 @@ __device__ __forceinline__ void copy_scales(const G& g, int first, int blocks, i
   }
 }
 
-// The float at the same place in the shared memory of another block of the cluster.
-__device__ __forceinline__ float of_part(const float* shared, int part) {
-#if defined(__CUDACC__)
-  float value = 0;
-  asm volatile(
-      "{\n"
-      ".reg .b32 there;\n"
-      "mapa.shared::cluster.u32 there, %1, %2;\n"
-      "ld.shared::cluster.f32 %0, [there];\n"
-      "}"
-      : "=f"(value)
-      : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(part)
-      : "memory");
-  return value;
-#else
-  return part == 0 ? *shared : 0.0f;
+// Below sm_90, for which no variant calls it, code for clusters is left out: the plugin's tiles are
+// for sm_80.
+template <int kParts>
+__device__ __forceinline__ void wait_for_parts() {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+  if constexpr (kParts > 1) kzoo::cluster_sync();
 #endif
 }
 
+// The sum over the cluster's blocks of the float at this place in their shared memory.
+template <int kParts>
+__device__ __forceinline__ float sum_of_parts(const float* shared) {
+  if constexpr (kParts == 1) {
+    return *shared;
+  } else {
+    float sum = 0;
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+      float value = 0;
+      asm volatile(
+          "{\n"
+          ".reg .b32 there;\n"
+          "mapa.shared::cluster.u32 there, %1, %2;\n"
+          "ld.shared::cluster.f32 %0, [there];\n"
+          "}"
+          : "=f"(value)
+          : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(part)
+          : "memory");
+      sum += value;
+    }
+#endif
+    return sum;
+  }
+}
+
 template <class Tile, kzoo::block_scaled G>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
-    few_rows_kernel(G g, strips_and_slots d) {
+__global__ void __launch_bounds__(Tile::kThreads) few_rows_kernel(G g, strips_and_slots d) {
   using T = typename G::a_type;
   constexpr int kDepth = Tile::kDepth;
-  constexpr bool kNextA = Tile::kOperands == 1 && Tile::kWarps * Tile::kBlocksPerSm <= 16;
+  constexpr bool kNextA = Tile::kOperands == 1;  // else registers do not suffice
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
   const place<Tile> at{lane / 4, lane % 4};
   const int group = warp % d.groups, classes = Tile::kWarps / d.groups;
@@ -374,7 +366,7 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
   a.load(g, before + slot, at);
   const weights_of_lane<Tile, G> from(g, col0, at);
   const unsigned char* of_slot = from.of_slot(before + slot);
-  unit_ring<Tile> ring(reinterpret_cast<uint4*>(rings));
+  const unit_ring<Tile> ring(reinterpret_cast<uint4*>(rings));
 #pragma unroll
   for (int i = 0; i < kDepth; ++i) {
     const int unit = group + i * d.groups;
@@ -427,42 +419,29 @@ __global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocksPerSm)
     __syncthreads();  // the totals are, and the next sums may be
   }
 
-  if constexpr (Tile::kParts > 1) kzoo::cluster_sync();
+  wait_for_parts<Tile::kParts>();
   const int part = Tile::kParts > 1 ? static_cast<int>(blockIdx.y) : 0;
   for (int i = part * Tile::kThreads + static_cast<int>(threadIdx.x); i < d.columns * Tile::kRows;
        i += Tile::kParts * Tile::kThreads) {
     const int row = i / d.columns, col = i % d.columns;
-    const float* const total = totals + col * Tile::kRows + row;
-    float sum = 0;
-    if constexpr (Tile::kParts == 1) {
-      sum = *total;
-    } else {
-#pragma unroll
-      for (int p = 0; p < Tile::kParts; ++p) sum += of_part(total, p);
-    }
-    g.store_inside(row, col0 + col, sum);
+    g.store_inside(row, col0 + col, sum_of_parts<Tile::kParts>(totals + col * Tile::kRows + row));
   }
-  if constexpr (Tile::kParts > 1) kzoo::cluster_sync();  // nobody reads from here any more
+  wait_for_parts<Tile::kParts>();  // nobody reads from here any more
 }
 
-// PartsOf8, PartsOf16: of K, in a cluster, with 8 and 16 rows of A.
-template <int Warps, int BlocksPerSm, int Depth, int PartsOf8, int PartsOf16,
-          ring Ring = ring::registers>
 class few_rows : public for_weights {
  public:
+  static constexpr unsigned compute_capability = 90;  // clusters
+
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
-    if (p.m > (PartsOf16 == 0 ? 8 : 16)) {
-      return PartsOf16 == 0 ? "it takes up to 8 rows of A" : "it takes up to 16 rows of A";
-    }
-    return with_tile(p.m, d, [&](auto tile) -> const char* {
-      using Tile = decltype(tile);
+    if (p.m > 16) return "it takes up to 16 rows of A";
+    return with_tile(p.m, [&]<class Tile>(Tile) {
       const auto of = strips_and_slots::of<Tile>(p.n, p.k, d);
       return objection(p, d, static_cast<int>(of.template shared_bytes<Tile>()));
     });
   }
-  few_rows(const kzoo_problem& p, const kzoo_device& d) : on_cpu_(d.kind == KZOO_CPU) {
-    with_tile(p.m, d, [&](auto tile) {
-      using Tile = decltype(tile);
+  few_rows(const kzoo_problem& p, const kzoo_device& d) {
+    with_tile(p.m, [&]<class Tile>(Tile) {
       division_ = strips_and_slots::of<Tile>(p.n, p.k, d);
       for_type(p, [&]<class T>(T) {
         kzoo::allow_dynamic_shared(few_rows_kernel<Tile, gemm<T>>,
@@ -473,10 +452,7 @@ class few_rows : public for_weights {
 
   template <kzoo::block_scaled G>
   void run(const G& g, const kzoo_arguments& arguments) const {
-    kzoo_device d{};
-    d.kind = on_cpu_ ? KZOO_CPU : KZOO_CUDA;
-    with_tile(g.m, d, [&](auto tile) {
-      using Tile = decltype(tile);
+    with_tile(g.m, [&]<class Tile>(Tile) {
       kzoo::launch(
           {.grid = dim3(division_.strips, Tile::kParts),
            .block = dim3(Tile::kThreads),
@@ -491,23 +467,14 @@ class few_rows : public for_weights {
  private:
   // Calls body(the tile for so many rows).
   template <class Body>
-  static auto with_tile(std::int64_t rows, const kzoo_device& d, const Body& body) {
-    if (rows <= 1) return body(few_rows_tile<1, Warps, BlocksPerSm, Depth, 1, Ring>{});
-    if (rows <= 2) return body(few_rows_tile<2, Warps, BlocksPerSm, Depth, 1, Ring>{});
-    if (rows <= 4) return body(few_rows_tile<4, Warps, BlocksPerSm, Depth, 1, Ring>{});
-    // There are no clusters in the simulator.
-    const bool parts = d.kind != KZOO_CPU;
-    if constexpr (PartsOf16 != 0) {
-      constexpr int kDepth = std::min(Depth, 4);
-      if (rows > 8 && parts)
-        return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, PartsOf16, Ring>{});
-      if (rows > 8) return body(few_rows_tile<16, Warps, BlocksPerSm, kDepth, 1, Ring>{});
-    }
-    if (parts) return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, PartsOf8, Ring>{});
-    return body(few_rows_tile<8, Warps, BlocksPerSm, Depth, 1, Ring>{});
+  static auto with_tile(std::int64_t rows, const Body& body) -> decltype(body(few_rows_tile<1>{})) {
+    if (rows <= 1) return body(few_rows_tile<1>{});
+    if (rows <= 2) return body(few_rows_tile<2>{});
+    if (rows <= 4) return body(few_rows_tile<4>{});
+    if (rows <= 8) return body(few_rows_tile<8>{});
+    return body(few_rows_tile<16>{});
   }
 
-  bool on_cpu_;
   strips_and_slots division_{};
 };
 

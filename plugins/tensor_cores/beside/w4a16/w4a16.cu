@@ -5,15 +5,10 @@
 #include "tiles.hpp"
 
 using w4a16::few_rows;
-using w4a16::ring;
 using w4a16::tile;
 using w4a16::tiles;
 
 KZOO_PLUGIN("w4a16", "Weights of 4 bits with block scales, 16-bit activations, on tensor cores",
-            (kzoo::variant<few_rows<16, 1, 4, 1, 1>>("w16_d4", "weights arrive in registers")),
-            (kzoo::variant<few_rows<24, 1, 2, 1, 0>>("w24_d2", "weights arrive in registers")),
-            (kzoo::variant<few_rows<16, 1, 4, 1, 4, ring::shared>>("w16_s4", "shared")),
-            (kzoo::variant<few_rows<16, 1, 4, 2, 2, ring::shared>>("w16_s4_p2", "shared")),
-            (kzoo::variant<few_rows<32, 1, 3, 1, 0, ring::shared>>("w32_s3", "shared")),
+            (kzoo::variant<few_rows>("few_rows", "up to 16 rows of A")),
             (kzoo::variant<tiles<tile<32, 6>>>("32x256", "tiles of 32 rows of A; 6 stages")),
             (kzoo::variant<tiles<tile<64, 5>>>("64x256", "tiles of 64 rows of A; 5 stages")));
