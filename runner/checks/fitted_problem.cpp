@@ -39,9 +39,9 @@ double multiply_adds(const problem& p) {
 }
 double matrices_bytes(const problem& p) {
   const double m = double(p.m), n = double(p.n), k = double(p.k);
-  return double(p.batch) *
-         (m * k * double(type_size(p.dtype.a)) + k * n * double(type_size(p.dtype.b)) +
-          m * n * double(type_size(p.dtype.c)));
+  return double(p.count_a()) * m * k * double(type_size(p.dtype.a)) +
+         double(p.count_b()) * k * n * double(type_size(p.dtype.b)) +
+         double(p.batch) * m * n * double(type_size(p.dtype.c));
 }
 
 // Why a check cannot have the problem; "": it can. It may take some times as long as the cell's own

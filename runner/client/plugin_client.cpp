@@ -93,6 +93,7 @@ results::plugin_description plugin_client::open() {
 
 std::optional<std::string> plugin_client::objection(const std::string& device,
                                                     std::uint32_t variant, const problem& p) {
+  if (std::string why = why_not_of_types(p); !why.empty()) return why;
   if (opened_ && !set_back()) leave();
   if (!opened_) open();
   try {

@@ -40,7 +40,8 @@ class plugin_client {
   virtual void begin_to_end() {}
   // Loads the library.
   results::plugin_description open();
-  // Why the variant declines the problem on the device; nothing where it accepts.
+  // Why the variant declines the problem on the device, or why nobody could take it; nothing where
+  // it accepts.
   std::optional<std::string> objection(const std::string& device, std::uint32_t variant,
                                        const problem& p);
   // Makes the variant ready for the problem on the device: inputs are generated, C is allocated.

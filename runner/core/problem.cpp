@@ -38,6 +38,16 @@ bool has_scale_blocks(const element_types& types, bool of_b) {
   return is_scaled(types) || (of_b && types.b == KZOO_I4);
 }
 
+std::string why_not_of_types(const problem& p) {
+  if (!p.epilogue.empty() && !has_epilogues(p.dtype))
+    return "epilogues are for results of f32, f16 and bf16";
+  if ((!p.scale_block_a.empty() && !has_scale_blocks(p.dtype, false)) ||
+      (!p.scale_block_b.empty() && !has_scale_blocks(p.dtype, true)))
+    return "only blocks of fp8 matrices, and of a B of i4, have scales";
+  if (!p.fills_bytes()) return "rows of a B of i4 have an even number of elements";
+  return "";
+}
+
 std::string_view precision_name(kzoo_precision precision) {
   constexpr std::array<std::string_view, kPrecisions.size()> kNames{
       "fp32", "tf32",      "fp16", "bf16",       "int32",

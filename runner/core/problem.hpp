@@ -211,6 +211,9 @@ struct problem {
   auto operator<=>(const problem&) const = default;
 };
 
+// Why matrices of these types have no such product, in a sentence; "": they have.
+std::string why_not_of_types(const problem& p);
+
 // The problem of this size and type, with defaults for everything else.
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype = {});
 

@@ -71,10 +71,10 @@ constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h)
 }
 
 // An element of 4 bits; `element` counts two for each word. Where the content says no integers, any
-// of them. -8 is left out, whose opposite there is none of.
+// of them: -8, which has no opposite, is its own.
 constexpr int small_integer(const matrix& x, std::int64_t element) {
   const std::uint64_t h = hash(x.key, element);
-  const auto any = static_cast<int>((h >> 32) % 15) - 7;
+  const auto any = static_cast<int>((h >> 32) % 16) - 8;
   switch (x.inside) {
     case content::signs:
     case content::sparse_signs:

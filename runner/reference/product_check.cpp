@@ -26,4 +26,15 @@ product_check::product_check(const problem& p, kzoo_precision declared)
   exact_c = exact && p.data.what == fill::signs && p.alpha == 1.0 && p.beta == 0.0;
 }
 
+void product_check::set_late_row(std::uint64_t key, std::int64_t row) {
+  const auto set = [key, row](data::matrix& x) {
+    if (x.key == key) x.late_row = row;
+  };
+  set(of.a);
+  set(of.b);
+  set(of.a.scales);
+  set(of.b.scales);
+  for (applied_stage& stage : after.stages) set(stage.operand);
+}
+
 }  // namespace kzoo::reference

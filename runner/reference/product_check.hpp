@@ -30,6 +30,8 @@ inline constexpr double kMostDeviations = 8;
 // What is to be known of a problem. Trivially copyable: kernels receive it.
 struct product_check {
   product_check(const problem& p, kzoo_precision declared);
+  // The one of inputs_of(p) with this key has the opposite signs in this row; -1: in none.
+  void set_late_row(std::uint64_t key, std::int64_t row);
 
   operands of;
   std::int64_t m, n, k, batch;

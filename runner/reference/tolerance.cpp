@@ -59,18 +59,17 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   // f16 elements lose no bits as TF32, nor bf16 elements as f16. A weight of 4 bits that is
   // multiplied by its scale, of fp32, before the products are summed, is rounded to what is
   // declared.
+  const int bits = input_bits(declared);
+  const bool narrowed = bits < std::max(stored_bits(p.dtype.a), stored_bits(p.dtype.b));
   const bool has_scaled_weights = p.dtype.b == KZOO_I4 && !p.scale_block_b.empty();
-  const bool narrowed =
-      input_bits(declared) < std::max(stored_bits(p.dtype.a), has_scaled_weights
-                                                                  ? stored_bits(KZOO_F32)
-                                                                  : stored_bits(p.dtype.b));
-  if (narrowed) per_product_ = 2.0 * input_unit(declared) * std::min(1.0, kWalk / root_k);
+  if (narrowed || (has_scaled_weights && bits < stored_bits(KZOO_F32)))
+    per_product_ = 2.0 * input_unit(declared) * std::min(1.0, kWalk / root_k);
   if (declared == KZOO_COMPUTE_FP8)
     per_product_ += kFp8Unit * std::min(kFp8Most, kFp8Walk / root_k);
   // Products and sums below the smallest normal number lose up to half the smallest subnormal each.
   if (declared == KZOO_COMPUTE_FP16_SUMS) tiny_ += std::abs(p.alpha) * k * format_of(KZOO_F16).tiny;
   // Small integers are exact in every input format, and so are their sums, below 2^24 in fp32. The
-  // integers of the probes have too many bits for narrower inputs.
+  // integers of the probes have too many bits for narrower inputs; their scales are 1.
   const bool is_probe = p.data.what == fill::probe || p.data.what == fill::probe_b;
   const bool whole_inputs = has_integers(p.data.what) && !(is_probe && narrowed);
   exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);

@@ -27,7 +27,7 @@ double l2_bytes(const peaks& measured) {
   return bytes;
 }
 
-// Of what a kernel has to read: of groups, the B of those that have rows.
+// Of what a kernel has to read: of groups, the B of those that have rows, and its scales.
 double compulsory_bytes(const peaks& measured, const problem& p) {
   const auto bytes = [](const data::matrix& x) {
     return double(data::all_rows(x) * x.cols) * double(type_size(x.type));
@@ -36,7 +36,8 @@ double compulsory_bytes(const peaks& measured, const problem& p) {
   double read = 0;
   for (const named_operand& input : inputs_of(p)) read += bytes(input.stored);
   if (p.groups > 0)
-    read -= bytes(o.b) * (1 - double(data::groups_with_rows(o.offsets)) / double(p.groups));
+    read -= (bytes(o.b) + bytes(o.b.scales)) *
+            (1 - double(data::groups_with_rows(o.offsets)) / double(p.groups));
   const double of_c = bytes(o.c);
   const double written = std::max(0.0, of_c - l2_bytes(measured));
   return read + (p.beta != 0 ? of_c : 0) + written;

@@ -83,14 +83,10 @@ void map(auto& io, is<problem> auto& p) {
   io.require(p.batch_padding >= 0 && p.batch_padding <= kMostPadding,
              "expected a batch_padding from 0 to 65536");
   io.require(std::isfinite(p.alpha) && std::isfinite(p.beta), "alpha and beta must be numbers");
-  io.require(p.epilogue.empty() || has_epilogues(p.dtype),
-             "expected an epilogue only where C is f32, f16 or bf16");
   io.require(p.groups >= 0 && p.groups <= kMostGroups && (p.groups == 0 || p.batch == 1),
              "expected up to 4096 groups, and then no batch");
-  io.require((p.scale_block_a.empty() || has_scale_blocks(p.dtype, false)) &&
-                 (p.scale_block_b.empty() || has_scale_blocks(p.dtype, true)),
-             "expected blocks with scales only where A and B are fp8, or B is i4");
-  io.require(p.fills_bytes(), "expected rows of B with an even number of elements of 4 bits");
+  const std::string wrong_types = why_not_of_types(p);
+  io.require(wrong_types.empty(), wrong_types.c_str());
   const auto is_scale = [](double scale) { return scale > 0 && std::isfinite(scale); };
   io.require(is_scale(p.scale_a) && is_scale(p.scale_b), "expected scales above 0");
 }

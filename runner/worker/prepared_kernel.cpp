@@ -193,7 +193,7 @@ std::uint64_t prepared_kernel::fresh_seed() { return devices::random_key() & INT
 
 void prepared_kernel::fill(std::uint64_t seed) {
   filled_.seed = seed;
-  late_a_ = late_b_ = -1;
+  late_rows_.assign(matrices_.inputs.size(), -1);
   auto to = matrices_.inputs.begin();
   for (const named_operand& next : inputs_of(filled_)) {
     data::matrix x = next.stored;
@@ -209,21 +209,21 @@ void prepared_kernel::fill_late() {
 }
 
 void prepared_kernel::fill_between() {
-  const auto change = [](device_matrix& x, std::int64_t& late) {
-    const auto rows = static_cast<std::uint64_t>(data::all_rows(x.spec()));
+  for (std::size_t i = 0; i < late_rows_.size(); ++i) {
+    const data::matrix& x = matrices_.inputs[i]->spec();
+    if (x.inside == data::content::offsets) continue;  // no group begins at the opposite of a row
+    const auto rows = static_cast<std::uint64_t>(data::all_rows(x));
     const auto next = static_cast<std::int64_t>(devices::random_key() % rows);
-    late = next == late ? -1 : next;
-    x.set_late_row(late);
-  };
-  change(*matrices_.inputs[0], late_a_);
-  change(*matrices_.inputs[1], late_b_);
+    late_rows_[i] = next == late_rows_[i] ? -1 : next;
+    matrices_.inputs[i]->set_late_row(late_rows_[i]);
+  }
   if (filled_.beta != 0.0) matrices_.c->refill();
 }
 
 reference::product_check prepared_kernel::expected() const {
   reference::product_check all(filled_, declared_);
-  all.of.a.late_row = late_a_;
-  all.of.b.late_row = late_b_;
+  for (std::size_t i = 0; i < late_rows_.size(); ++i)
+    all.set_late_row(matrices_.inputs[i]->spec().key, late_rows_[i]);
   return all;
 }
 

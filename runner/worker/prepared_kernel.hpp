@@ -83,9 +83,9 @@ class prepared_kernel {
   void fill(std::uint64_t seed);
   // These rows get their own.
   void fill_late();
-  // Other rows of A and B have the opposite signs.
+  // Other rows of all inputs have the opposite signs, but for the offsets of groups.
   void fill_between();
-  // What C should be: of A and B with these rows, once fill_late() has filled them.
+  // What C should be, of what the inputs hold once fill_late() has filled them.
   reference::product_check expected() const;
   judged_report report_on(const reference::product_findings& found) const;
   void call_plugin();
@@ -108,8 +108,8 @@ class prepared_kernel {
   const kzoo_variant* variant_ = nullptr;
   kzoo_precision declared_{};
   void* instance_ = nullptr;
-  problem filled_;  // the problem, with the seed of what the matrices hold now
-  std::int64_t late_a_ = -1, late_b_ = -1;  // by fill_between()
+  problem filled_;                       // the problem, with the seed of what the matrices hold now
+  std::vector<std::int64_t> late_rows_;  // of the inputs, by fill_between()
   // Of the last run. Every run gets the same list, so that no run can be told from another by it.
   static constexpr std::uint32_t kMaxLaunches = 16;
   std::array<kzoo_launch, kMaxLaunches> launches_{};

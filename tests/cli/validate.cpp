@@ -203,6 +203,20 @@ TEST_CASE("validate can be limited to one variant, size and type", "[cli]") {
   CHECK(transposed.json().at("variants").at(0).at("problem") == "20x20x20 f32 tt");
 }
 
+TEST_CASE("validate does not ask a kernel for a product that its types cannot have", "[cli]") {
+  const auto skipped = [](const std::string& arguments, const std::string& why) {
+    const auto ran = runner("validate " + arguments + " --tier quick --json -");
+    CHECK(ran.code == 0);
+    const auto variants = ran.json().at("variants");
+    CHECK(!variants.empty());
+    for (const auto& variant : variants)
+      CHECK(variant.at("checks").at(0).at("detail") == "declined: " + why);
+  };
+  skipped("weights --size 33", "rows of a B of i4 have an even number of elements");
+  skipped("naive:8x8 --scale-blocks 1x32,none",
+          "only blocks of fp8 matrices, and of a B of i4, have scales");
+}
+
 // Most of a simulated kernel's time goes into it.
 TEST_CASE("K beyond 2^16 is checked with each type, in the simulator with the first", "[cli]") {
   const auto shapes = [](const std::string& kernel, const std::string& dtype) {

@@ -93,6 +93,30 @@ TEST_CASE("a plugin sees the type of each matrix, and scales that are not 1", "[
   CHECK(problem_name(p) == "4x4x4 e4m3*e5m2->bf16 scale_a=0.5 scale_b=3");
 }
 
+TEST_CASE("what no product of these types can have is said", "[problem]") {
+  const auto why = [](const element_types& types, const auto& set) {
+    problem p = sized(4, 5, 6, types);
+    set(p);
+    return why_not_of_types(p);
+  };
+  const element_types weights{KZOO_BF16, KZOO_I4, KZOO_BF16}, fp8{KZOO_E4M3, KZOO_E4M3, KZOO_BF16};
+  const auto plain = [](problem&) {};
+  const auto relu = [](problem& p) { p.epilogue = epilogue_from_name("relu"); };
+  const auto scaled_a = [](problem& p) { p.scale_block_a = *scale_block_from_name("1x2"); };
+  const auto scaled_b = [](problem& p) {
+    p.scale_block_b = *scale_block_from_name("1x2");
+    p.layout = layout::nt;
+  };
+  CHECK(why(KZOO_F32, plain) == "");
+  CHECK(why(KZOO_F32, relu) == "");
+  CHECK(why(KZOO_I32, relu) == "epilogues are for results of f32, f16 and bf16");
+  CHECK(why(fp8, scaled_a) == "");
+  CHECK(why(weights, scaled_b) == "");
+  for (const std::string& refused : {why(KZOO_F32, scaled_b), why(weights, scaled_a)})
+    CHECK(refused == "only blocks of fp8 matrices, and of a B of i4, have scales");
+  CHECK(why(weights, plain) == "rows of a B of i4 have an even number of elements");
+}
+
 TEST_CASE("a plugin sees the blocks that have a scale, and where scales are", "[problem]") {
   problem p = sized(6, 300, 200, {KZOO_E4M3, KZOO_E4M3, KZOO_BF16});
   p.scale_block_a = *scale_block_from_name("1x128");

@@ -280,6 +280,24 @@ TEST_CASE("fills for timing are what they are called", "[data]") {
   CHECK(of(fill::ones, 0, KZOO_I8).values == std::set<double>{1});
 }
 
+TEST_CASE("elements of 4 bits are all of -8 to 7, and -8 is its own opposite", "[data]") {
+  problem p = sized(8, 40, 50, {KZOO_BF16, KZOO_I4, KZOO_BF16});
+  const data::matrix b = operands_of(p).b;
+  std::set<int> values;
+  for (std::int64_t row = 0; row < b.rows; ++row) {
+    for (std::int64_t col = 0; col < b.cols; ++col) {
+      const data::word_bits word = data::word(b, data::index_of(b, row, col));
+      const data::word_bits opposite = data::opposite(b.type, word);
+      for (const int which : {0, 1}) {
+        const int value = data::unpacked(word, which);
+        values.insert(value);
+        CHECK(data::unpacked(opposite, which) == (value == -8 ? -8 : -value));
+      }
+    }
+  }
+  CHECK(values.size() == 16);
+}
+
 TEST_CASE("the norm of a matrix is the largest magnitude that it can hold", "[data]") {
   std::vector<filling> all{{fill::scaled, 40}, {fill::scaled, -40}, {fill::uneven, 40}};
   for (const fill what : kFills) all.push_back({what, parameter_of(what).most / 2});

@@ -114,3 +114,18 @@ TEST_CASE("a kernel that takes other scales is told so", "[reference]") {
   CHECK_THAT(reason_with([&](std::int64_t, std::int64_t k) { return of_a(0, k); }),
              ContainsSubstring("the scales of A are those of the first block along its other"));
 }
+
+TEST_CASE("scaled weights of 4 bits are rounded to what is declared, but not in the probe",
+          "[reference]") {
+  problem p = sized(4, 4, 64, {KZOO_BF16, KZOO_I4, KZOO_BF16});
+  constexpr double kSum = 0x1p20;
+  const auto allowed = [&](kzoo_precision declared) {
+    return reference::tolerance(p, declared).allowed({0, kSum, kSum});
+  };
+  const double without = allowed(KZOO_COMPUTE_BF16);
+  p.scale_block_b = *scale_block_from_name("1x32");
+  CHECK(allowed(KZOO_COMPUTE_BF16) > 100 * without);
+  CHECK(allowed(KZOO_COMPUTE_FP32) == without);
+  p.data = fill::probe;
+  CHECK(reference::tolerance(p, KZOO_COMPUTE_BF16).holds_exactly(kSum));
+}

@@ -2,6 +2,8 @@
 #include "support/catch.hpp"
 #include "worker/prepared_kernel.hpp"
 
+#include <array>
+#include <cmath>
 #include <deque>
 
 using namespace kzoo;
@@ -143,5 +145,47 @@ TEST_CASE("a result that changes after its run is seen to", "[workers]") {
     worker::run_request nothing_copied;
     nothing_copied.output.wanted = false;
     CHECK(bench.run(nothing_copied).unfinished == changes);
+  }
+}
+
+namespace {
+
+// 4 x 4 x 4 with a bias, of f32. `kKeeps`: the bias of before, for as long as the magnitude of A's
+// first element stays the same, as it does between runs without pauses.
+template <bool kKeeps>
+kzoo_status add_bias(const kzoo_variant*, void*, const kzoo_arguments* arguments, kzoo_text*) {
+  static std::array<float, 4> bias;
+  static float first = 0;
+  const auto* a = static_cast<const float*>(arguments->a);
+  const auto* b = static_cast<const float*>(arguments->b);
+  auto* c = static_cast<float*>(arguments->c);
+  if (!kKeeps || std::abs(a[0]) != first)
+    std::copy_n(static_cast<const float*>(arguments->operands[0]), 4, bias.begin());
+  first = std::abs(a[0]);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      float sum = bias[j];
+      for (int k = 0; k < 4; ++k) sum += a[4 * i + k] * b[4 * k + j];
+      c[4 * i + j] = sum;
+    }
+  return KZOO_OK;
+}
+
+}  // namespace
+
+TEST_CASE("between runs without pauses operands change as A and B do", "[workers]") {
+  problem p{4, 4, 4};
+  p.epilogue = {{stage_kind::bias}};
+  for (const bool keeps : {false, true}) {
+    const std::unique_ptr<devices::backend> cpu = devices::open_cpu();
+    const results::device device = devices::find("cpu");
+    process::shared_memory output;
+    worker::prepared_kernel::history history;
+    worker::prepared_kernel bench(*cpu, device, output, history);
+    kzoo_variant variant = idle_variant();
+    variant.run = keeps ? add_bias<true> : add_bias<false>;
+    bench.prepare(variant, p, KZOO_COMPUTE_FP32);
+    CHECK(bench.sample({}).judged.right);  // A is new each time
+    CHECK(bench.sustain({.seconds = 0.1}).judged.right != keeps);
   }
 }

@@ -15,7 +15,7 @@ struct fixed {
     x.inside = kInside;
     return x;
   }
-  // Of these types, which have no scales.
+  // Blocks of these types have no scales.
   __device__ static data::scaled_matrix of(data::scaled_matrix x) {
     x.type = kType;
     x.inside = kInside;

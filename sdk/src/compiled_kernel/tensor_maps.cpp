@@ -54,13 +54,14 @@ in_memory matrix_of(argument_kind which, const kzoo_problem& p, const kzoo_argum
   const bool a_transposed = p.layout_a == KZOO_COLUMN_MAJOR;
   const bool b_transposed = p.layout_b == KZOO_COLUMN_MAJOR;
   const std::int64_t in_word = elements_in_word(p.type_b);
+  const std::int64_t groups = p.groups == 0 ? 1 : p.groups;  // one B below the other
   switch (which) {
     case argument_kind::a:
       return {const_cast<void*>(args.a), p.type_a, a_transposed ? p.m : p.k,
               a_transposed ? p.k : p.m, p.lda};
     case argument_kind::b:
       return {const_cast<void*>(args.b), p.type_b, (b_transposed ? p.k : p.n) / in_word,
-              b_transposed ? p.n : p.k, p.ldb / in_word};
+              groups * (b_transposed ? p.n : p.k), p.ldb / in_word};
     default:
       return {args.c, p.type_c, p.n, p.m, p.ldc};
   }

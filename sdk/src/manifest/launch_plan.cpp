@@ -82,6 +82,9 @@ void check_scales_and_groups(const kernel_variant& v, const kzoo_problem& p) {
               ", not " + block_name(given));
   if (v.groups != (p.groups != 0))
     decline(v.groups ? "it takes groups of rows" : "it computes one product, not groups of rows");
+  const std::int64_t rows_of_b = p.layout_b == KZOO_COLUMN_MAJOR ? p.n : p.k;
+  if (v.groups && p.stride_b != rows_of_b * p.ldb)
+    decline("it takes groups whose B follow each other without a gap");
 }
 
 void check_problem(const kernel_variant& v, const kzoo_problem& p) {
