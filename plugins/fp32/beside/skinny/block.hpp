@@ -127,13 +127,21 @@ __device__ __forceinline__ void finish(const product& p, const division& d, cons
     __stcg(of_strip + std::int64_t{at.part} * Tile::kSums + i, sum_of(i));
   }
   if (!sums.arrivals.is_last(at.sum, d.parts)) return;
-  for (int i = static_cast<int>(threadIdx.x); i < Tile::kSums; i += kThreads) {
-    float sum = 0;
+  // Loads of many parts at a time: each takes as long as it takes to reach L2.
+  constexpr int kEach = (Tile::kSums + kThreads - 1) / kThreads;
+  float total[kEach] = {};
 #pragma unroll 8
-    for (int part = 0; part < d.parts; ++part) {
-      sum += __ldcg(of_strip + std::int64_t{part} * Tile::kSums + i);
+  for (int part = 0; part < d.parts; ++part) {
+#pragma unroll
+    for (int j = 0; j < kEach; ++j) {
+      const int i = static_cast<int>(threadIdx.x) + j * kThreads;
+      if (i < Tile::kSums) total[j] += __ldcg(of_strip + std::int64_t{part} * Tile::kSums + i);
     }
-    store(i, sum);
+  }
+#pragma unroll
+  for (int j = 0; j < kEach; ++j) {
+    const int i = static_cast<int>(threadIdx.x) + j * kThreads;
+    if (i < Tile::kSums) store(i, total[j]);
   }
 }
 

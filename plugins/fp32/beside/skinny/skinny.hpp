@@ -18,6 +18,10 @@ class variant : public common::simulated<(BlocksPerSm > 2)> {
   static constexpr bool batches = true;  // one product after the other
   static constexpr unsigned compute_capability = 80;
 
+  static division division_of(const kzoo_problem& p, const kzoo_device& d) {
+    return division::of(few_of(p), kFew == few::rows ? p.n : p.m, p.k, rows_for(few_of(p)),
+                        BlocksPerSm, d);
+  }
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     constexpr std::int64_t kMost = std::int64_t{1} << 20;  // rows: so that blocks can be counted
     if (few_of(p) > kMost) return "it has more than 2^20 of what should be few";
@@ -73,10 +77,6 @@ class variant : public common::simulated<(BlocksPerSm > 2)> {
       default:
         return body(tiling<16, Stages>{});
     }
-  }
-  static division division_of(const kzoo_problem& p, const kzoo_device& d) {
-    return division::of(few_of(p), kFew == few::rows ? p.n : p.m, p.k, rows_for(few_of(p)),
-                        BlocksPerSm, d);
   }
   template <class Tile, bool kAligned>
   static auto kernel_for(bool along_k) {
