@@ -10,26 +10,26 @@ namespace dispatch {
 
 struct architecture {
   unsigned compute_capability;
-  double cycles_per_us;             // at the highest clock
-  double fmas_per_cycle;            // of an SM
-  double l2_bytes_per_us;           // of all SMs together
-  double dram_bytes_per_us;         // read
-  double a_bytes_per_us;            // A, of which each tile copies its rows 4 bytes at a time
-  double copy_bytes_per_us;         // read and written
-  double ragged_copy_bytes_per_us;  // where rows do not start on 16 bytes
-  double copy_us;                   // until its first bytes are there
-  double launch_us;                 // from one launch to the end of the next, of nothing
-  double start_us;           // beside the launch: until the first FMA, and from the last to C
-  double wave_us;            // the same for each further tile of a block
-  double fixup_us;           // from a block's last FMA to a sum of parts, stored
+  double cycles_per_us;         // at the highest clock
+  double fmas_per_cycle;        // of an SM
+  double l2_bytes_per_us;       // of all SMs together
+  double dram_bytes_per_us;     // read
+  double a_bytes_per_us;        // A, of which each tile copies its rows 4 bytes at a time
+  double a_again_bytes_per_us;  // the same, by the tiles of further columns
+  double copy_bytes_per_us;     // read and written
+  double copy_us;               // until its first bytes are there
+  double launch_us;             // from one launch to the end of the next, of nothing
+  double start_us;              // beside the launch: until the first FMA, and from the last to C
+  double wave_us;               // the same for each further tile of a block
+  double fixup_us;              // from a block's last FMA to a sum of parts, stored
   double part_us;            // at least, for the parts that a block reads at a time to add them up
   double part_bytes_per_us;  // as it reads them
 
   // Of the FMAs that an SM could do, those that a tile's main loop reaches with enough warps.
   std::array<double, 6> tile_efficiency;  // in the order of tiles.hpp
   double pipelined_efficiency;
+  std::array<double, 6> alone;   // times this, where an SM has one block and could have more
   std::array<double, 6> ragged;  // times this, where tiles are copied 4 bytes at a time
-  double half_the_warps;         // times this, with one warp on each scheduler
   double overhang;  // a ragged tile with all its columns past the edge takes so much longer
   // Elements of C that an SM stores one by one.
   std::array<double, 6> elements_per_us;
@@ -37,50 +37,58 @@ struct architecture {
   // An SM's time for 2 KB of skinny's large operand, with 1, 4, 8 and 16 rows: in strips, and
   // along K.
   std::array<double, 4> strips_us, dots_us;
-  double beside_us;  // a launch of it beside others
+  double ragged_stages;                 // times this, where they are copied 4 bytes at a time
+  std::array<double, 4> stage_sums_us;  // for each part of K, to add it up
+  double beside_us;                     // a launch of it beside others
 
   // split_fp16: its product on all SMs, the pass before it, and what both launches take with
   // nothing to do.
   double split_flops_per_us, split_pass_bytes_per_us, split_us;
   double split_share_us;             // for each further cluster that shares a tile
   double split_stored_bytes_per_us;  // of C
-  double general_step_us;            // 16 steps along K of every_type's smem, with SMs full
+  double general_us;                 // start_us of every_type's smem
+  double general_step_us;            // 16 steps along K of its block, at least
+  double general_block_us;           // for each that shares the SM
 };
 
-// Measured on an H200: cycles, L2, DRAM (peaks), launch. Fitted to times of kernels alone, 250 on
-// an H200 and 480 on an H100, whose tiles are predicted within 10 % (root mean square): tiles, what
-// their blocks take beside FMAs, copies, skinny, split_fp16. Estimated: skinny with 8 rows, the
-// general kernel.
+// Measured on an H200: cycles, L2, DRAM (peaks), launch. Fitted to times of candidates on an H200,
+// 1100 on 101 problems: tiles, what their blocks take beside FMAs, copies, skinny, the general
+// kernel. Tiles are predicted within 7 %, skinny within 13 % (root mean square). Fitted to
+// split_fp16 on 29 problems, within 20 %: its constants.
 inline constexpr architecture kHopper{.compute_capability = 90,
                                       .cycles_per_us = 1980,
                                       .fmas_per_cycle = 128,
                                       .l2_bytes_per_us = 5.5e6,
                                       .dram_bytes_per_us = 4.6e6,
-                                      .a_bytes_per_us = 1.9e6,
-                                      .copy_bytes_per_us = 3.5e6,
-                                      .ragged_copy_bytes_per_us = 1.7e6,
+                                      .a_bytes_per_us = 1.97e6,
+                                      .a_again_bytes_per_us = 3.08e6,
+                                      .copy_bytes_per_us = 2.97e6,
                                       .copy_us = 1.3,
                                       .launch_us = 2.5,
-                                      .start_us = 3.25,
-                                      .wave_us = 3.5,
-                                      .fixup_us = 3.5,
-                                      .part_us = 0.65,
-                                      .part_bytes_per_us = 0.093e6,
-                                      .tile_efficiency = {0.79, 0.79, 0.751, 0.769, 0.68, 0.555},
-                                      .pipelined_efficiency = 0.816,
-                                      .ragged = {0.97, 0.80, 0.86, 0.86, 0.85, 0.50},
-                                      .half_the_warps = 0.86,
-                                      .overhang = 0.7,
-                                      .elements_per_us = {1150, 1150, 3300, 3300, 3300, 3300},
-                                      .strips_us = {0.067, 0.071, 0.086, 0.104},
-                                      .dots_us = {0.067, 0.075, 0.090, 0.108},
-                                      .beside_us = 3.5,
+                                      .start_us = 4.05,
+                                      .wave_us = 3.8,
+                                      .fixup_us = 2.25,
+                                      .part_us = 1.15,
+                                      .part_bytes_per_us = 0.096e6,
+                                      .tile_efficiency = {0.748, 0.757, 0.754, 0.740, 0.652, 0.524},
+                                      .pipelined_efficiency = 0.814,
+                                      .alone = {1, 0.53, 1, 0.90, 0.99, 0.99},
+                                      .ragged = {0.86, 0.82, 0.91, 0.95, 0.91, 0.90},
+                                      .overhang = 0.76,
+                                      .elements_per_us = {1450, 1300, 2000, 2100, 2500, 4100},
+                                      .strips_us = {0.044, 0.063, 0.0705, 0.115},
+                                      .dots_us = {0.044, 0.0615, 0.092, 0.123},
+                                      .ragged_stages = 1.25,
+                                      .stage_sums_us = {0.042, 0.048, 0.060, 0.123},
+                                      .beside_us = 1.8,
                                       .split_flops_per_us = 260e6,
                                       .split_pass_bytes_per_us = 3.7e6,
-                                      .split_us = 16,
+                                      .split_us = 15,
                                       .split_share_us = 1.3,
-                                      .split_stored_bytes_per_us = 2.3e6,
-                                      .general_step_us = 1.5};
+                                      .split_stored_bytes_per_us = 1.7e6,
+                                      .general_us = 1.4,
+                                      .general_step_us = 0.62,
+                                      .general_block_us = 0.175};
 
 // Of a device; null where there is none.
 inline const architecture* architecture_of(const kzoo_device& d) {

@@ -45,8 +45,8 @@ class model {
         products_(static_cast<double>(std::max<std::int64_t>(p.batch, 1))) {
     add_pipelined();  // first: where memory is the limit, the model sees no difference to its tile
     for (int tile = 0; tile < kTiles; ++tile) add_tiles(tile);
-    add_skinny<rows_kernel>(kernel::few_rows, p.m, rows_alone_us(p));
-    add_skinny<columns_kernel>(kernel::few_columns, p.n, columns_alone_us(p));
+    add_skinny<rows_kernel>(kernel::few_rows, p.m, &model::rows_us);
+    add_skinny<columns_kernel>(kernel::few_columns, p.n, &model::columns_us);
     if (may_split) add_split();
     add_general();
   }
@@ -66,9 +66,7 @@ class model {
     return (4 * k * (m + n) + 4 * m * n * (p.beta != 0 ? 2 : 1)) / of_.dram_bytes_per_us;
   }
   double copies_us(const repacked::packing& copies) const {
-    const bool ragged = p_.alignment % 16 != 0 || p_.lda % 4 != 0 || p_.ldb % 4 != 0;
-    const double rate = ragged ? of_.ragged_copy_bytes_per_us : of_.copy_bytes_per_us;
-    return copies.any() ? of_.launch_us + of_.copy_us + copies.moved() / rate : 0;
+    return copies.any() ? of_.copy_us + copies.moved() / of_.copy_bytes_per_us : 0;
   }
   void add(choice c) {
     if (!c.at_once) c.us *= products_;  // one after the other
@@ -88,15 +86,16 @@ class model {
     double edges_us = 0;
     if (beyond.rows > 0) {
       if (rows_kernel::supports(beyond.bottom(p_), d_) != nullptr) return;  // K has too many parts
-      edges_us += of_.beside_us + rows_alone_us(beyond.bottom(p_));
+      edges_us += of_.beside_us + rows_us(beyond.bottom(p_));
     }
     if (beyond.cols > 0) {
       if (columns_kernel::supports(beyond.right(p_), d_) != nullptr) return;  // the same
-      edges_us += of_.beside_us + columns_alone_us(beyond.right(p_));
+      edges_us += of_.beside_us + columns_us(beyond.right(p_));
     }
     // What is not transposed is copied only if it cannot be read 16 bytes at a time.
     const repacked::packing all(p, true), transposed(p, false);
     const common::stream_k whole = schedule(p, d_, tile, 1);
+    const double alone = of_.alone[static_cast<std::size_t>(tile)];
     for (const bool packed : {false, true}) {
       const repacked::packing& copies = packed ? all : transposed;
       if (packed && all.bytes() == transposed.bytes()) continue;  // nothing is ragged
@@ -115,8 +114,8 @@ class model {
         const double each_us =
             stores_us(p, tile) + (ragged ? overhang_us<Tile>(p, work, splits, of_k_tile_us) : 0);
         add({.which = kernel::tiles,
-             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us) + each_us + copies_us(copies) +
-                   edges_us,
+             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us, alone) + each_us +
+                   copies_us(copies) + edges_us,
              .tile = tile,
              .splits = splits,
              .packed = packed,
@@ -124,7 +123,8 @@ class model {
         if (products_ == 1 || splits != 1 || copies.any() || edges_us > 0) continue;
         if (products_ > kMostAtOnce) continue;  // gridDim.y cannot count them
         add({.which = kernel::tiles,
-             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us, products_) + products_ * each_us,
+             .us = tiles_us<Tile>(p, work, splits, of_k_tile_us, alone, products_) +
+                   products_ * each_us,
              .tile = tile,
              .at_once = true});
       }
@@ -151,9 +151,15 @@ class model {
     return double(Tile::kBM) * Tile::kBN * Tile::kBK /
            (of_.fmas_per_cycle * of_.cycles_per_us * efficiency);
   }
+  // By how much FMAs take longer where fewer blocks share an SM than could.
+  template <class Tile>
+  static double slower(double blocks, double alone) {
+    constexpr int kMost = Tile::kBlocksPerSm;
+    return kMost == 1 ? 1 : 1 + (1 / alone - 1) * (kMost - blocks) / (kMost - 1);
+  }
   template <class Tile>
   double tiles_us(const kzoo_problem& p, const common::stream_k& work, int splits,
-                  double of_k_tile_us, double products = 1) const {
+                  double of_k_tile_us, double alone, double products = 1) const {
     const double tiles = work.tiles() * products;
     double fmas_us = 0, waves = 0;
     if (splits == 0) {  // an equal share for each SM
@@ -165,10 +171,7 @@ class model {
       const double wave = double(Tile::kBlocksPerSm) * sms_, blocks = tiles * splits;
       const double whole = std::floor(blocks / wave), rest = blocks - whole * wave;
       const double on_an_sm = std::ceil(rest / sms_);  // of the last wave
-      constexpr int kEnough = 8;                       // warps: two for each scheduler
-      const bool few_warps = on_an_sm * Tile::kBlockThreads / 32 < kEnough;
-      fmas_us = whole * Tile::kBlocksPerSm * part_us +
-                on_an_sm * part_us / (few_warps ? of_.half_the_warps : 1);
+      fmas_us = (whole * Tile::kBlocksPerSm + on_an_sm * slower<Tile>(on_an_sm, alone)) * part_us;
       waves = std::ceil(blocks / wave);
     }
     const double shared = splits == 0 ? work.sk_tiles() : splits > 1 ? tiles : 0;
@@ -176,8 +179,9 @@ class model {
         splits == 0 ? std::ceil(work.sk_blocks / std::max(shared, 1.0)) + 1 : splits;
     const double l2_us =
         (4.0 * tiles * work.k_tiles * Tile::kBK * (Tile::kBM + Tile::kBN)) / of_.l2_bytes_per_us;
-    const double a_us = 4 * static_cast<double>(p.m) * static_cast<double>(p.k) * work.cols *
-                        products / of_.a_bytes_per_us;
+    const double a_bytes = 4 * static_cast<double>(p.m) * static_cast<double>(p.k) * products;
+    const double a_us =
+        a_bytes / of_.a_bytes_per_us + a_bytes * (work.cols - 1) / of_.a_again_bytes_per_us;
     const double start_us = of_.launch_us + of_.start_us + (waves - 1) * of_.wave_us;
     const double parts_us =
         std::max(std::ceil(each / split_k::kPartsAtOnce<Tile>) * of_.part_us,
@@ -198,34 +202,38 @@ class model {
       return;
     const common::stream_k work = schedule(p_, d_, 0, 0);
     add({.which = kernel::pipelined,
-         .us = tiles_us<Tile>(p_, work, 0, k_tile_us<Tile>(of_.pipelined_efficiency)) +
+         .us = tiles_us<Tile>(p_, work, 0, k_tile_us<Tile>(of_.pipelined_efficiency), 1) +
                (work.sk_blocks > 0 ? of_.launch_us : 0) +  // adds up parts in a second launch
                copies_us(copies)});
   }
 
-  // What all SMs have to do for few rows or columns.
-  double rows_alone_us(const kzoo_problem& p) const {
-    return stages_us(p, p.m, p.n, p.layout_b == KZOO_COLUMN_MAJOR);
+  // Few rows or columns: what the SM with most blocks has to do.
+  double rows_us(const kzoo_problem& p) const {
+    return stages_us(rows_kernel::division_of(p, d_), p.m, p.n, p, p.ldb,
+                     p.layout_b == KZOO_COLUMN_MAJOR);
   }
-  double columns_alone_us(const kzoo_problem& p) const {
-    return stages_us(p, p.n, p.m, p.layout_a == KZOO_ROW_MAJOR);
+  double columns_us(const kzoo_problem& p) const {
+    return stages_us(columns_kernel::division_of(p, d_), p.n, p.m, p, p.lda,
+                     p.layout_a == KZOO_ROW_MAJOR);
   }
-  double stages_us(const kzoo_problem& p, std::int64_t few, std::int64_t wide, bool along_k) const {
-    constexpr int kRows = 16;
+  // `line`: from row to row of the large operand in memory.
+  double stages_us(const skinny::division& of, std::int64_t few, std::int64_t wide,
+                   const kzoo_problem& p, std::int64_t line, bool along_k) const {
     const std::size_t size = few <= 1 ? 0 : few <= 4 ? 1 : few <= 8 ? 2 : 3;
-    const double groups = std::ceil(double(few) / kRows);
-    const double strips = std::ceil(double(wide) / skinny::kStrip);
-    const double stages = strips * std::ceil(double(p.k) / skinny::kLines) * groups;
+    const bool ragged = p.alignment % 16 != 0 || line % 4 != 0 || (along_k ? p.k : wide) % 4 != 0;
+    const double blocks = std::ceil(double(of.sums()) * of.parts / sms_);
+    const double stages = std::ceil(double(std::min<std::int64_t>(of.steps, p.k)) / skinny::kLines);
     const double stage_us = (along_k ? of_.dots_us : of_.strips_us)[size];
-    return stages * stage_us / sms_;
+    return blocks * stages * stage_us * (ragged ? of_.ragged_stages : 1) +
+           (of.parts > 1 ? of.parts * of_.stage_sums_us[size] : 0);
   }
   template <class Variant>
-  void add_skinny(kernel which, std::int64_t few, double alone_us) {
+  void add_skinny(kernel which, std::int64_t few, double (model::*us)(const kzoo_problem&) const) {
     constexpr std::int64_t kMost = 128;
     if (few > kMost) return;                           // it is not few
     if (Variant::supports(p_, d_) != nullptr) return;  // K has too many parts
     add({.which = which,
-         .us = of_.launch_us + of_.start_us + of_.fixup_us + std::max(alone_us, dram_us(p_))});
+         .us = of_.launch_us + of_.start_us + std::max((this->*us)(p_), dram_us(p_))});
   }
 
   void add_split() {
@@ -255,10 +263,15 @@ class model {
     constexpr double kSide = 16, kAtATime = 8;                      // blocks on an SM
     const double tiles =
         std::ceil(double(p_.m) / kSide) * std::ceil(double(p_.n) / kSide) * products_;
-    const double waves = std::ceil(tiles / (kAtATime * sms_));
-    const double wave_us = std::ceil(double(p_.k) / kSide) * of_.general_step_us;
+    const double whole = std::floor(tiles / (kAtATime * sms_));
+    const double on_an_sm = std::ceil(tiles / sms_) - whole * kAtATime;  // of the last wave
+    const auto step_us = [&](double blocks) {
+      return blocks == 0 ? 0 : std::max(of_.general_step_us, blocks * of_.general_block_us);
+    };
+    const double steps_us =
+        std::ceil(double(p_.k) / kSide) * (whole * step_us(kAtATime) + step_us(on_an_sm));
     add({.which = kernel::general,
-         .us = of_.launch_us + of_.start_us + std::max(waves * wave_us, dram_us(p_) * products_),
+         .us = of_.launch_us + of_.general_us + std::max(steps_us, dram_us(p_) * products_),
          .at_once = true});
   }
 
