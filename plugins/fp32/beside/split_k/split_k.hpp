@@ -102,6 +102,25 @@ __device__ __forceinline__ void add_parts(const common::stream_k& work,
   }
 }
 
+// C = alpha sum + beta C for row i, columns j to j + 3 of each lane, where rows of C do not start
+// on 16 bytes: through kOfWarp floats of shared memory, after which neighbouring lanes store
+// neighbouring elements. Where each stores its own four, one by one, each store writes a quarter of
+// 32 sectors.
+inline constexpr int kOfWarp = 4 * 32;
+template <class Tile, class Coords>
+__device__ __forceinline__ void store_ragged(const kzoo::gemm<float>& g, const Coords& coords,
+                                             int i, int j, float4 four, float* shared) {
+  constexpr int kCols = 4 * Tile::kLanesN;  // of a row of lanes; these are four rows of C apart
+  const int first_row = coords.row0 + coords.row(i) - 4 * coords.lane_row;
+  const int first_col = coords.col0 + coords.col(j) - 4 * coords.lane_col;
+  common::store_vec4(shared + coords.lane_row * kCols + coords.lane_col * 4, four);
+  __syncwarp();
+#pragma unroll
+  for (int at = coords.lane; at < kOfWarp; at += 32)
+    g.store_inside(first_row + at / kCols * 4, first_col + at % kCols, shared[at]);
+  __syncwarp();
+}
+
 // kAligned: A and B are copied 16 bytes at a time, and K needs no zeros; kAlignedC: C is stored so.
 // `operands` has A and B, g has C; product number blockIdx.y of a batch, whose tiles are then not
 // divided. In a dependent launch, the launch before may write copies of A and B.
@@ -182,12 +201,17 @@ __global__ void __launch_bounds__(Tile::kBlockThreads, Tile::kBlocksPerSm)
     }
 #pragma unroll
     for (int v = 0; v < sums.kVec4s; ++v) {
-      const int row = coords.row0 + coords.row(Tile::own_row() + v / sums.kPerRow);
-      const int col = coords.col0 + coords.col(v % sums.kPerRow * 4);
-      float four[4];
-      common::unpack(own[v], four);
-      if (!kAlignedC || (row < g.m && col < g.n)) common::store_c<kAlignedC>(g, row, col, four);
+      const int i = Tile::own_row() + v / sums.kPerRow, j = v % sums.kPerRow * 4;
+      if constexpr (kAlignedC) {
+        const int row = coords.row0 + coords.row(i), col = coords.col0 + coords.col(j);
+        float four[4];
+        common::unpack(own[v], four);
+        if (row < g.m && col < g.n) common::store_c<true>(g, row, col, four);
+      } else {
+        store_ragged<Tile>(g, coords, i, j, own[v], stages + Tile::block_thread() / 32 * kOfWarp);
+      }
     }
+    if constexpr (!kAlignedC) __syncthreads();  // the stages are free again
   }
 }
 
