@@ -1,432 +1,245 @@
 #pragma once
-// Up to 16 rows of A: what takes the time is to read the weights once, so each warp has a ring
-// of its own for them, and warps wait for each other only to add up.
+// Up to 16 rows of A: what takes the time is to read the weights once. Each warp has a ring of its
+// own in shared memory for them. Its sums stay in registers until it has done all of its steps
+// along K:
 //
-// A warp keeps A's elements for its slots of K in registers, one slot after the other, and goes
-// through the columns of its block with them:
+//                      a strip: 32 columns for each group of warps
+//     256 steps of K   w0 w1 w2 w3
+//     256 steps        w4 w5 w6 w7      a round of 4 groups and 2 slices
+//     256 steps        w0 w1 w2 w3
+//     256 steps        w4 w5 w6 w7      then sums of w0 and w4 are added up
 //
-//                columns of B, a unit at a time
-//     slot of K   w0 w4 w0 w4 ...       (8 warps in 2 groups)
-//     slot        w1 w5 w1 w5
-//     slot        w2 w6 w2 w6           the sums of each 128 steps go to shared memory,
-//     slot        w3 w7 w3 w7           where all are scaled and added up in the end
-//
-// With one row of A, the eight columns of the operand that has A are eight neighbouring blocks of
-// 128 steps of this row, and the rows of the one that has weights are these blocks of one column of
-// B. Of the products of all with all, those of a block with itself are used. So a warp reads 512
-// bytes of one column at once. With two rows there are four blocks, and two with four.
+// Blocks of a cluster divide K where A's rows are many: so each has its part of A alone, and more
+// columns to use it for.
 
 #include <kzoo/cluster.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "weights.hpp"
+#include "unit_ring.hpp"
 
 namespace w4a16 {
 
-// Blocks of a cluster, which have parts of K. There are no clusters in the simulator.
+// A piece of A in shared memory, in 16 bytes what a lane multiplies a word of 8 weights with. Each
+// block of K has that of all rows for word 0, then for the others. The number of rows is odd, and
+// lanes of words 2 and 3 change places: so neither those that copy neighbours in a row of A nor
+// those that read eight rows meet in a bank.
+template <class Tile>
+struct piece_of_a {
+  uint4* chunks;
+
+  static __device__ __forceinline__ int place(int block, int word, int row, int t) {
+    return ((block * kWordsOfLane + word) * Tile::kStride + row) * 4 + (t ^ (word & 2));
+  }
+  // By all threads of the block: so many blocks of K from step `first` on, with zeros outside A.
+  // Calls then() when the first loads are on their way.
+  template <class G, class Then>
+  __device__ __forceinline__ void load(const G& g, int first, int blocks, const Then& then) const {
+    constexpr int kAtOnce = Tile::kRows < 2 ? 2 : Tile::kRows < 8 ? Tile::kRows : 8;
+    const int warps = static_cast<int>(blockDim.y * blockDim.z), warp = warp_of_block();
+    const int pairs = (blocks + 1) / 2;
+    const int chunk = static_cast<int>(threadIdx.x) % 16;
+    int i0 = warp;
+    do {
+      uint4 values[kAtOnce];
+      int places[kAtOnce];
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        const int i = i0 + j * warps, row = i % Tile::kRows;
+        const int block = i / Tile::kRows * 2 + static_cast<int>(threadIdx.x) / 16;
+        const int k = first + block * kBlock + chunk * 8;
+        const bool is_of_piece = i < pairs * Tile::kRows && block < blocks;
+        places[j] = is_of_piece ? place(block, chunk % 4, row, chunk / 4) : -1;
+        values[j] = is_of_piece && row < g.m && k < g.k
+                        ? *reinterpret_cast<const uint4*>(g.a + row * g.lda + k)
+                        : uint4{};
+      }
+      if (i0 == warp) then();
+#pragma unroll
+      for (int j = 0; j < kAtOnce; ++j) {
+        if (places[j] >= 0) chunks[places[j]] = apart::in_order(values[j]);
+      }
+      i0 += kAtOnce * warps;
+    } while (i0 < pairs * Tile::kRows);
+  }
+  // What lane 4 r + t multiplies with, of operand o.
+  __device__ __forceinline__ const uint4& of(int block, int word, int o, int r, int t) const {
+    return chunks[place(block, word, 8 * o + r % Tile::kRows, t)];
+  }
+};
+
+// In the simulator there are no clusters, and one part.
+__device__ __forceinline__ void wait_for_parts([[maybe_unused]] int parts) {
 #if defined(KZOO_REAL_CUDA)
-inline constexpr int kMaxParts = 2;
+  if (parts > 1) return kzoo::cluster_sync();
+#endif
+  __syncthreads();
+}
+
+// The float at this place in the shared memory of a block of the cluster.
+__device__ __forceinline__ float of_part(const float* shared, [[maybe_unused]] int part) {
+#if defined(__CUDACC__)
+  float value = 0;
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %1, %2;\n"
+      "ld.shared::cluster.f32 %0, [there];\n"
+      "}"
+      : "=f"(value)
+      : "r"(kzoo::shared_address(shared)), "r"(part)
+      : "memory");
+  return value;
 #else
-inline constexpr int kMaxParts = 1;
-#endif
-
-// Rows: of A, 1, 2, 4, 8 or 16.
-template <int Rows>
-struct few_rows_tile {
-  static constexpr int kRows = Rows, kWarps = 16, kThreads = 32 * kWarps;
-  static constexpr int kDepth = 4;  // units whose weights are on their way to a warp
-  static constexpr int kParts = Rows > 4 ? kMaxParts : 1;
-  static constexpr int kRingBytes = kWarps * kDepth * 2 * 32 * 16;
-  static constexpr int kOperands = (Rows + 7) / 8;  // of up to 8 rows of A
-  static constexpr int kOfOperand = std::min(Rows, 8);
-  static constexpr int kBlocks = 8 / kOfOperand;  // of K, in a slot
-  static constexpr int kSlot = kBlocks * kBlock;
-  static constexpr int kUnit = 2 * kOfOperand;  // columns
-  static constexpr int kVector = std::min(Rows, 4);
-};
-
-// How a product is divided: blockIdx.x counts strips of columns, blockIdx.y parts of K. A block
-// does `at_once` slots of its part before it adds up what is in shared memory.
-struct strips_and_slots {
-  int groups;  // of warps, with the same slots and different columns
-  int columns, strips;
-  int slots, at_once;
-
-  template <class Tile>
-  static strips_and_slots of(std::int64_t n, std::int64_t k, const kzoo_device& d) {
-    const auto up = [](std::int64_t size, std::int64_t by) { return (size + by - 1) / by; };
-    const std::int64_t slots = up(up(k, Tile::kSlot), Tile::kParts);
-    const std::int64_t sms = std::max(d.kind == KZOO_CPU ? d.threads : d.multiprocessors, 1u);
-    const std::int64_t at_a_time = std::max<std::int64_t>(sms / Tile::kParts, 1);
-    // Each slot has a warp, and no warp is without one, if there are enough or few enough.
-    int fewest = Tile::kWarps;
-    while (fewest > 1 && (Tile::kWarps % fewest != 0 || Tile::kWarps / fewest < slots)) --fewest;
-    for (std::int64_t waves = 1;; ++waves) {
-      const std::int64_t columns = up(up(n, waves * at_a_time), Tile::kUnit) * Tile::kUnit;
-      for (int groups = fewest; groups <= Tile::kWarps; ++groups) {
-        if (Tile::kWarps % groups != 0) continue;
-        const int classes = Tile::kWarps / groups;
-        strips_and_slots of{groups, static_cast<int>(columns), static_cast<int>(up(n, columns)),
-                            static_cast<int>(slots), 0};
-        const auto fits = [&](std::int64_t rounds) {
-          of.at_once = static_cast<int>(rounds * classes);
-          return of.template shared_bytes<Tile>() <= kMaxSharedKb * 1024;
-        };
-        std::int64_t rounds = up(slots, classes);
-        while (rounds > 0 && !fits(rounds)) --rounds;
-        if (rounds > 0) return of;
-      }
-    }
-  }
-
-  // The floats of a block of K in shared memory: of all units that warps do, and some more to keep
-  // lanes in different banks.
-  template <class Tile>
-  __host__ __device__ int stride() const {
-    return (units<Tile>() * groups * Tile::kUnit * Tile::kRows + 31) / 32 * 32 + 4 * Tile::kVector;
-  }
-  // Of columns, for each group.
-  template <class Tile>
-  __host__ __device__ int units() const {
-    const int together = groups * Tile::kUnit;
-    return (columns + together - 1) / together;
-  }
-  template <class Tile>
-  std::int64_t shared_bytes() const {
-    const std::int64_t of_block = stride<Tile>() + columns;
-    return Tile::kRingBytes + std::int64_t{sizeof(float)} *
-                                  (at_once * Tile::kBlocks * of_block + columns * Tile::kRows);
-  }
-};
-
-// A warp's weights for a unit: of two columns a lane, 32 steps each.
-struct unit_weights {
-  uint4 of[2];
-};
-
-// A warp's units whose weights are on their way, of which the lane has its part.
-template <class Tile>
-class unit_ring {
- public:
-  __device__ __forceinline__ explicit unit_ring(uint4* all)
-      : shared_(all + static_cast<int>(threadIdx.x) / 32 * (Tile::kDepth * 2 * 32) +
-                static_cast<int>(threadIdx.x) % 32) {}
-  __device__ __forceinline__ void load(int i, const unsigned char* first,
-                                       const unsigned char* second, bool inside) const {
-    if (inside) {
-      kzoo::copy_async<16>(shared_ + i * 64, first);
-      kzoo::copy_async<16>(shared_ + i * 64 + 32, second);
-    }
-    kzoo::commit_group();
-  }
-  __device__ __forceinline__ unit_weights wait(int i) const {
-    kzoo::wait_group<Tile::kDepth - 1>();
-    return {shared_[i * 64], shared_[i * 64 + 32]};
-  }
-  // After which so many units have been loaded.
-  static __device__ __forceinline__ void wait_for_scales(int units) {
-    if (units >= Tile::kDepth) {
-      kzoo::wait_group<Tile::kDepth>();
-    } else {
-      kzoo::wait_group<0>();
-    }
-  }
-
- private:
-  uint4* shared_;  // the lane's first
-};
-
-// The place of a lane, 4 r + t, in operands and sums (weights.hpp).
-template <class Tile>
-struct place {
-  int r, t;
-
-  // Of weights: row r of the operand.
-  __device__ __forceinline__ int column() const { return r / Tile::kBlocks; }
-  __device__ __forceinline__ int block() const { return r % Tile::kBlocks; }
-  // Of A: column r of the operand.
-  __device__ __forceinline__ int row_of_a() const { return r % Tile::kOfOperand; }
-  __device__ __forceinline__ int block_of_a() const { return r / Tile::kOfOperand; }
-};
-
-// Where a lane's weights are: unit after unit of a slot, then those of the warp's next one.
-template <class Tile, class G>
-class weights_of_lane {
- public:
-  __device__ __forceinline__ weights_of_lane(const G& g, int col0, place<Tile> at)
-      : weights_(reinterpret_cast<const unsigned char*>(g.b)),
-        column_bytes_(static_cast<unsigned>(g.ldb / 2)),
-        k_(g.k),
-        step_(at.block() * kBlock + at.t * kStepsOfLane),
-        column_(col0 + at.column()),
-        last_(g.n - 1) {}
-
-  // Beyond the edges of B these are others', which A's zeros and nobody use.
-  __device__ __forceinline__ const unsigned char* of_slot(int slot) const {
-    const int step = slot * Tile::kSlot + step_;
-    return weights_ + (step < k_ ? step / 2 : 0);
-  }
-  __device__ __forceinline__ const unsigned char* at(const unsigned char* slot, int unit,
-                                                     int half) const {
-    const int column = min(column_ + unit * Tile::kUnit + half * Tile::kOfOperand, last_);
-    return slot + static_cast<unsigned long long>(static_cast<unsigned>(column)) * column_bytes_;
-  }
-
- private:
-  const unsigned char* weights_;
-  unsigned column_bytes_;
-  int k_, step_, column_, last_;
-};
-
-// What a lane multiplies its weights of a slot with.
-template <class Tile>
-struct a_of_slot {
-  uint4 words[Tile::kOperands][kWordsOfLane];
-
-  template <class G>
-  __device__ __forceinline__ void load(const G& g, int slot, place<Tile> at) {
-    const int k = slot * Tile::kSlot + at.block_of_a() * kBlock + at.t * kStepsOfLane;
-#pragma unroll
-    for (int o = 0; o < Tile::kOperands; ++o) {
-      const int row = 8 * o + at.row_of_a();
-      const auto* const from = reinterpret_cast<const uint4*>(g.a + row * g.lda + k);
-      const bool inside = row < g.m && k < g.k;
-#pragma unroll
-      for (int word = 0; word < kWordsOfLane; ++word)
-        words[o][word] = inside ? from[word] : uint4{};
-    }
-  }
-  __device__ __forceinline__ void put_in_order() {
-#pragma unroll
-    for (int o = 0; o < Tile::kOperands; ++o) {
-#pragma unroll
-      for (uint4& word : words[o]) word = apart::in_order(word);
-    }
-  }
-};
-
-// The products of a unit, for each operand of A as mma.sync has them.
-template <class T, class Tile>
-__device__ __forceinline__ void multiply(const unit_weights& weights, const a_of_slot<Tile>& a,
-                                         float (&sums)[Tile::kOperands][4]) {
-#pragma unroll
-  for (auto& of : sums) of[0] = of[1] = of[2] = of[3] = 0;
-#pragma unroll
-  for (int word = 0; word < kWordsOfLane; ++word) {
-    const operands of =
-        unpack<T, apart>(word_of(weights.of[0], word), word_of(weights.of[1], word));
-#pragma unroll
-    for (int o = 0; o < Tile::kOperands; ++o) {
-      const unsigned first[2] = {a.words[o][word].x, a.words[o][word].y};
-      kzoo::mma<T>(sums[o], of.first, first);
-    }
-#pragma unroll
-    for (int o = 0; o < Tile::kOperands; ++o) {
-      const unsigned second[2] = {a.words[o][word].z, a.words[o][word].w};
-      kzoo::mma<T>(sums[o], of.second, second);
-    }
-  }
-}
-
-// A block's sums in shared memory: for each 128 steps, all rows of A of a column, then the next.
-template <class Tile>
-struct sums_of_blocks {
-  float* shared;
-  int stride;
-
-  // Where a lane's sums of a unit are, and those of the next unit kUnit * kRows further on.
-  __device__ __forceinline__ float* of(int slot, int unit, place<Tile> at) const {
-    return shared + (slot * Tile::kBlocks + at.block()) * stride +
-           (unit * Tile::kUnit + at.column()) * Tile::kRows +
-           (Tile::kRows == 1 ? 0 : 2 * at.t % Tile::kOfOperand);
-  }
-  static __device__ __forceinline__ void leave(float* to, place<Tile> at,
-                                               const float (&sums)[Tile::kOperands][4]) {
-    if constexpr (Tile::kRows == 1) {
-      const bool odd = at.r % 2 != 0;
-      const float2 both = {odd ? sums[0][1] : sums[0][0], odd ? sums[0][3] : sums[0][2]};
-      if (at.t == at.r / 2) *reinterpret_cast<float2*>(to) = both;
-    } else if (2 * at.t / Tile::kOfOperand == at.block()) {
-#pragma unroll
-      for (int o = 0; o < Tile::kOperands; ++o) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          *reinterpret_cast<float2*>(to + half * Tile::kOfOperand * Tile::kRows + 8 * o) = {
-              sums[o][2 * half], sums[o][2 * half + 1]};
-        }
-      }
-    }
-  }
-
-  // Calls body(i, the sum of element i): from kVector elements on the same thread; of one column,
-  // with its scales.
-  template <class Body>
-  __device__ __forceinline__ void add_up(const float* scales, int columns, int blocks,
-                                         const Body& body) const {
-    constexpr int kVector = Tile::kVector;
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    // Four lanes side by side, and eight with blocks of K between them.
-    const int count = columns * Tile::kRows;
-    for (int i0 = warp * 4 * kVector; i0 < count; i0 += Tile::kWarps * 4 * kVector) {
-      const int i = i0 + lane % 4 * kVector;
-      float sum[kVector] = {};
-      if (i < count) {
-        const float* of = shared + i;
-        const float* scale = scales + i / Tile::kRows;
-#pragma unroll 4
-        for (int block = lane / 4; block < blocks; block += 8) {
-#pragma unroll
-          for (int v = 0; v < kVector; ++v) {
-            sum[v] += scale[block * columns] * of[block * stride + v];
-          }
-        }
-      }
-#pragma unroll
-      for (int v = 0; v < kVector; ++v) {
-#pragma unroll
-        for (int other = 4; other < 32; other *= 2) sum[v] += __shfl_xor_sync(~0u, sum[v], other);
-        if (lane < 4 && i < count) body(i + v, sum[v]);
-      }
-    }
-  }
-};
-
-// Starts to copy the scales of `blocks` blocks of K from block `first` on.
-template <class Tile, class G>
-__device__ __forceinline__ void copy_scales(const G& g, int first, int blocks, int col0,
-                                            int columns, float* to) {
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  for (int block = warp; block < blocks; block += Tile::kWarps) {
-    const float* const from = g.scales_b.scales + (first + block) * g.scales_b.ld + col0;
-    const bool inside = (first + block) * kBlock < g.k;
-    for (int col = lane; col < columns; col += 32) {
-      kzoo::copy_async<4>(to + block * columns + col, from + col, inside && col0 + col < g.n);
-    }
-  }
-}
-
-// Below sm_90, for which no variant calls it, code for clusters is left out: the plugin's tiles are
-// for sm_80.
-template <int kParts>
-__device__ __forceinline__ void wait_for_parts() {
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
-  if constexpr (kParts > 1) kzoo::cluster_sync();
+  return *shared;
 #endif
 }
 
-// The sum over the cluster's blocks of the float at this place in their shared memory.
-template <int kParts>
-__device__ __forceinline__ float sum_of_parts(const float* shared) {
-  if constexpr (kParts == 1) {
-    return *shared;
-  } else {
-    float sum = 0;
-#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+// A warp's sums of 32 columns and all rows: in operand o of A, with lane 4 r + t,
+//
+//                       row 8 o + 2 t   the next row
+//     columns 4 r          [0][o][0]      [0][o][1]
+//             4 r + 1      [0][o][2]      [0][o][3]
+//             4 r + 2      [1][o][0]      [1][o][1]
+//             4 r + 3      [1][o][2]      [1][o][3]
+template <class Tile>
+using sums_of_warp = float[2][Tile::kOperands][4];
+
+// The products of the unit in slot i, added to sums. then() is called when nothing in it is needed
+// any more. The unit's first block is number `first` of the piece of A.
+template <class T, class Ring, class Tile, class Then>
+__device__ __forceinline__ void multiply_unit(const Ring& ring, int i, const piece_of_a<Tile>& a,
+                                              int first, sums_of_warp<Tile>& sums,
+                                              const Then& then) {
+  const int lane = static_cast<int>(threadIdx.x), r = lane / 4, t = lane % 4;
 #pragma unroll
-    for (int part = 0; part < kParts; ++part) {
-      float value = 0;
-      asm volatile(
-          "{\n"
-          ".reg .b32 there;\n"
-          "mapa.shared::cluster.u32 there, %1, %2;\n"
-          "ld.shared::cluster.f32 %0, [there];\n"
-          "}"
-          : "=f"(value)
-          : "r"(static_cast<unsigned>(__cvta_generic_to_shared(shared))), "r"(part)
-          : "memory");
-      sum += value;
+  for (int block = 0; block < kUnitBlocks; ++block) {
+    uint4 weights[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) weights[j] = ring.weights(i, 4 * r + j, 4 * block + t);
+    const float4 scales = ring.scales(i, block, 4 * r);
+    if (block + 1 == kUnitBlocks) then();
+    sums_of_warp<Tile> products = {};
+    multiply<T, apart, 2, Tile::kOperands>(
+        weights, [&](int word, int o) { return a.of(first + block, word, o, r, t); }, products);
+    add_scaled(scales, products, sums);
+  }
+}
+
+// Into shared memory, or added to what is there, from the warp's first column on.
+template <class Tile>
+__device__ __forceinline__ void leave(const sums_of_warp<Tile>& sums, float* to, int stride,
+                                      bool add) {
+  const int lane = static_cast<int>(threadIdx.x), r = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int o = 0; o < Tile::kOperands; ++o) {
+#pragma unroll
+    for (int e = 0; e < 2; ++e) {
+      const int row = 8 * o + 2 * t + e;
+      if (row >= Tile::kRows) continue;
+      auto& there = *reinterpret_cast<float4*>(to + row * stride + 4 * r);
+      float4 sum = add ? there : float4{};
+      sum.x += sums[0][o][e];
+      sum.y += sums[0][o][e + 2];
+      sum.z += sums[1][o][e];
+      sum.w += sums[1][o][e + 2];
+      there = sum;
     }
-#endif
-    return sum;
   }
 }
 
 template <class Tile, kzoo::block_scaled G>
-__global__ void __launch_bounds__(Tile::kThreads) few_rows_kernel(G g, strips_and_slots d) {
+__global__ void __launch_bounds__(32 * kMaxWarps, 1)
+    few_rows_kernel(G g, const __grid_constant__ kzoo::tensor_map<unit_tile> map,
+                    strips_and_parts d) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900  // the plugin's tiles are for sm_80 as well
   using T = typename G::a_type;
-  constexpr int kDepth = Tile::kDepth;
-  constexpr bool kNextA = Tile::kOperands == 1;  // else registers do not suffice
-  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-  const place<Tile> at{lane / 4, lane % 4};
-  const int group = warp % d.groups, classes = Tile::kWarps / d.groups;
-  const int col0 = static_cast<int>(blockIdx.x) * d.columns, units = d.units<Tile>();
-  const int before = static_cast<int>(blockIdx.y) * d.slots;  // in parts before this one
-  const int slots = min(d.slots, kzoo::ceil_div(g.k, Tile::kSlot) - before);
-  auto* const rings = kzoo::dynamic_shared<unsigned char>();
-  const sums_of_blocks<Tile> sums{reinterpret_cast<float*>(rings + Tile::kRingBytes),
-                                  d.stride<Tile>()};
-  float* const scales = sums.shared + d.at_once * Tile::kBlocks * sums.stride;
-  float* const totals = scales + d.at_once * Tile::kBlocks * d.columns;
+  constexpr float kScale = 1 / least_exponents<T>::kOne;
+  const int lane = static_cast<int>(threadIdx.x), warp = warp_of_block();
+  const int group = static_cast<int>(threadIdx.y), slice = static_cast<int>(threadIdx.z);
+  const int part = static_cast<int>(blockIdx.y), before = part * d.units;  // units in other parts
+  const int units = min(d.units, kzoo::ceil_div(g.k, kUnitSteps) - before);
+  auto* const shared = kzoo::dynamic_shared<unsigned char>();
+  unit_ring<G> ring(g, map, d, shared, before, units);
+  const piece_of_a<Tile> a{reinterpret_cast<uint4*>(shared + d.ring_bytes())};
+  float* const totals =
+      reinterpret_cast<float*>(a.chunks + d.piece_units() * (Tile::kUnitBytes / 16));
 
-  int slot = warp / d.groups;
-  a_of_slot<Tile> a, next_a;
-  a.load(g, before + slot, at);
-  const weights_of_lane<Tile, G> from(g, col0, at);
-  const unsigned char* of_slot = from.of_slot(before + slot);
-  const unit_ring<Tile> ring(reinterpret_cast<uint4*>(rings));
+  int done = 0;  // units
+#pragma unroll 1
+  for (int strip = static_cast<int>(blockIdx.x); strip < d.strips;
+       strip += static_cast<int>(gridDim.x)) {
+    const bool is_first = strip == static_cast<int>(blockIdx.x);
+    sums_of_warp<Tile> sums = {};
+#pragma unroll 1
+    for (int from = 0; from < units; from += d.piece_units()) {
+      const int end = min(from + d.piece_units(), units);
+      if (is_first || d.pieces > 1) {
+        const bool is_start = is_first && from == 0;
+        if (!is_start) __syncthreads();  // nobody needs the piece before any more
+        a.load(g, (before + from) * kUnitSteps, (end - from) * kUnitBlocks, [&] {
+          if (!is_start) return;
+          // The first weights, behind A in the queues of DRAM: without A nobody can use them.
+          __syncthreads();
 #pragma unroll
-  for (int i = 0; i < kDepth; ++i) {
-    const int unit = group + i * d.groups;
-    ring.load(i, from.at(of_slot, unit, 0), from.at(of_slot, unit, 1), i < units && slot < slots);
-  }
-#pragma unroll 1
-  for (int first = 0; first == 0 || first < slots; first += d.at_once) {
-    const int end = min(first + d.at_once, slots), blocks = (end - first) * Tile::kBlocks;
-    copy_scales<Tile>(g, (before + first) * Tile::kBlocks, blocks, col0, d.columns, scales);
-    kzoo::commit_group();
-    int done = 0;
-#pragma unroll 1
-    for (; slot < end; slot += classes) {
-      a.put_in_order();
-      if (kNextA) next_a.load(g, before + slot + classes, at);
-      float* to = sums.of(slot - first, group, at);
-      bool more = true;  // to load
-#pragma unroll 1
-      for (int i0 = 0; i0 < units; i0 += kDepth) {
-        int next = i0 + kDepth;
-        if (next >= units) {
-          next = 0;
-          more = slot + classes < slots;
-          of_slot = from.of_slot(before + slot + classes);
-        }
-#pragma unroll
-        for (int i = 0; i < kDepth; ++i) {
-          if (i0 + i < units) {
-            float products[Tile::kOperands][4];
-            multiply<T>(ring.wait(i), a, products);
-            sums.leave(to, at, products);
-            to += d.groups * Tile::kUnit * Tile::kRows;
-          }
-          const int unit = group + (next + i) * d.groups;
-          ring.load(i, from.at(of_slot, unit, 0), from.at(of_slot, unit, 1),
-                    more && next + i < units);
-        }
+          for (int i = 0; i < kDepth; ++i) ring.copy(i);
+        });
+        __syncthreads();
       }
-      done += units;
-      if (kNextA) {
-        a = next_a;
-      } else {
-        a.load(g, before + slot + classes, at);
+#pragma unroll 1
+      for (int unit = from + slice; unit < end; unit += d.slices) {
+        const int i = done % kDepth;
+        ring.wait(i, done / kDepth);
+        multiply_unit<T>(ring, i, a, (unit - from) * kUnitBlocks, sums, [&] {
+          __syncwarp();  // all lanes have read theirs
+          ring.copy(i);
+        });
+        ++done;
       }
     }
-    ring.wait_for_scales(done);
-    __syncthreads();  // all sums and scales are there
-    sums.add_up(scales, d.columns, blocks,
-                [&](int i, float sum) { totals[i] = first == 0 ? sum : totals[i] + sum; });
-    __syncthreads();  // the totals are, and the next sums may be
+    if (!is_first) wait_for_parts(d.parts);  // nobody reads sums of the last strip any more
+    for (int first = 0; first < d.slices; first += d.slots) {
+      if (first > 0) __syncthreads();
+      if (slice >= first && slice < first + d.slots) {
+        leave<Tile>(sums,
+                    totals + (slice - first) * Tile::kRows * d.stride() + group * kUnitColumns,
+                    d.stride(), first > 0);
+      }
+    }
+    __syncthreads();
+    const auto for_each = [&](int first, int step, const auto& body) {
+      for (int i = first; i < g.m * d.groups; i += step) {
+        const int row = i / d.groups, col = i % d.groups * kUnitColumns + lane;
+        body(row, col, totals + row * d.stride() + col);
+      }
+    };
+    const auto sum_of_slots = [&](const float* of) {
+      float sum = 0;
+#pragma unroll 8
+      for (int slot = 0; slot < d.slots; ++slot) sum += of[slot * Tile::kRows * d.stride()];
+      return sum;
+    };
+    const auto store = [&](int row, int col, float sum) {
+      g.store_inside(row, strip * d.columns() + col, kScale * sum);
+    };
+    if (d.parts == 1) {
+      for_each(warp, d.warps(),
+               [&](int row, int col, float* of) { store(row, col, sum_of_slots(of)); });
+    } else {
+      for_each(warp, d.warps(), [&](int, int, float* of) { *of = sum_of_slots(of); });
+      wait_for_parts(d.parts);
+      for_each(part * d.warps() + warp, d.parts * d.warps(), [&](int row, int col, float* of) {
+        float sum = 0;
+#pragma unroll 4
+        for (int other = 0; other < d.parts; ++other) sum += of_part(of, other);
+        store(row, col, sum);
+      });
+    }
   }
-
-  wait_for_parts<Tile::kParts>();
-  const int part = Tile::kParts > 1 ? static_cast<int>(blockIdx.y) : 0;
-  for (int i = part * Tile::kThreads + static_cast<int>(threadIdx.x); i < d.columns * Tile::kRows;
-       i += Tile::kParts * Tile::kThreads) {
-    const int row = i / d.columns, col = i % d.columns;
-    g.store_inside(row, col0 + col, sum_of_parts<Tile::kParts>(totals + col * Tile::kRows + row));
-  }
-  wait_for_parts<Tile::kParts>();  // nobody reads from here any more
+  kzoo::wait_group<0>();
+  if (d.parts > 1) wait_for_parts(d.parts);  // nobody reads from here any more
+#endif
 }
 
 class few_rows : public for_weights {
@@ -435,17 +248,13 @@ class few_rows : public for_weights {
 
   static const char* supports(const kzoo_problem& p, const kzoo_device& d) {
     if (p.m > 16) return "it takes up to 16 rows of A";
-    return with_tile(p.m, [&]<class Tile>(Tile) {
-      const auto of = strips_and_slots::of<Tile>(p.n, p.k, d);
-      return objection(p, d, static_cast<int>(of.template shared_bytes<Tile>()));
-    });
+    return objection(p, d, kMaxSharedKb * 1024);
   }
   few_rows(const kzoo_problem& p, const kzoo_device& d) {
     with_tile(p.m, [&]<class Tile>(Tile) {
-      division_ = strips_and_slots::of<Tile>(p.n, p.k, d);
+      division_ = strips_and_parts::of<Tile>(p.n, p.k, d);
       for_type(p, [&]<class T>(T) {
-        kzoo::allow_dynamic_shared(few_rows_kernel<Tile, gemm<T>>,
-                                   division_.template shared_bytes<Tile>());
+        kzoo::allow_dynamic_shared(few_rows_kernel<Tile, gemm<T>>, kMaxSharedKb * 1024);
       });
     });
   }
@@ -453,18 +262,28 @@ class few_rows : public for_weights {
   template <kzoo::block_scaled G>
   void run(const G& g, const kzoo_arguments& arguments) const {
     with_tile(g.m, [&]<class Tile>(Tile) {
+      const auto parts = static_cast<unsigned>(division_.parts);
       kzoo::launch(
-          {.grid = dim3(division_.strips, Tile::kParts),
-           .block = dim3(Tile::kThreads),
+          {.grid = dim3(static_cast<unsigned>(division_.clusters), parts),
+           .block = dim3(32, static_cast<unsigned>(division_.groups),
+                         static_cast<unsigned>(division_.slices)),
            .dynamic_shared = static_cast<std::size_t>(division_.template shared_bytes<Tile>()),
-           .max_threads = Tile::kThreads,
+           .max_threads = 32 * kMaxWarps,
            .stream = static_cast<kzoo::stream_t>(arguments.stream),
-           .cluster = dim3(1, Tile::kParts)},
-          few_rows_kernel<Tile, G>, g, division_);
+           .cluster = dim3(1, parts)},
+          few_rows_kernel<Tile, G>, g, weights_of(g), division_);
     });
   }
 
  private:
+  template <class G>
+  static kzoo::tensor_map<unit_tile> weights_of([[maybe_unused]] const G& g) {
+#if defined(KZOO_REAL_CUDA)
+    return kzoo::make_tensor_map<unit_tile>(g.b, g.n, g.k / 2, g.ldb / 2);
+#else
+    return {};
+#endif
+  }
   // Calls body(the tile for so many rows).
   template <class Body>
   static auto with_tile(std::int64_t rows, const Body& body) -> decltype(body(few_rows_tile<1>{})) {
@@ -475,7 +294,7 @@ class few_rows : public for_weights {
     return body(few_rows_tile<16>{});
   }
 
-  strips_and_slots division_{};
+  strips_and_parts division_{};
 };
 
 }  // namespace w4a16

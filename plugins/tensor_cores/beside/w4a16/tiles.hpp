@@ -187,9 +187,14 @@ __global__ void __launch_bounds__(Tile::kThreads, 1)
     __syncthreads();  // the stage is complete, and all have read the one before
     copy(block + Tile::kStages - 1, reading == 0 ? Tile::kStages - 1 : reading - 1);
     const typename Tile::stage& stage = stages[reading];
+    const auto& of = stage.columns[warp];
+    uint4 weights[Tile::weights::kOfLane];
+#pragma unroll
+    for (int i = 0; i < Tile::weights::kOfLane; ++i) weights[i] = of.weights[i][lane];
+    accumulators<typename Tile::weights, Tile::kOperands> acc = {};
     multiply<typename G::a_type, neighbours, Tile::weights::kOfLane / 2, 4>(
-        stage.columns[warp], lane,
-        [&](int word, int o) { return stage.rows[word][o][place_of(lane, word)]; }, sums);
+        weights, [&](int word, int o) { return stage.rows[word][o][place_of(lane, word)]; }, acc);
+    add_scaled(*reinterpret_cast<const float4*>(&of.scales[lane / 4 * 4]), acc, sums);
     reading = reading + 1 == Tile::kStages ? 0 : reading + 1;
   }
   kzoo::wait_group<0>();

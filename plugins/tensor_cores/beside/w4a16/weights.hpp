@@ -83,18 +83,14 @@ class weight_copies {
 template <class Stage, int Operands>
 using accumulators = float[Stage::kOfLane / 2][Operands][4];
 
-// sums += scales times the products of a block of K. rows_of(word, o) is what the lane multiplies
-// its word number `word` of weights with, of operand o of A. Instructions whose sums are the same
-// come apart: AtOnce operands of weights, OfA of A.
-template <class T, class Order, int AtOnce, int OfA, class Stage, int Operands, class Rows>
-__device__ __forceinline__ void multiply(const Stage& stage, int lane, const Rows& rows_of,
-                                         float (&sums)[Stage::kOfLane / 2][Operands][4]) {
-  constexpr int kOperands = Stage::kOfLane / 2;
+// acc += the products of a block of K. rows_of(word, o) is what the lane multiplies its word number
+// `word` of weights with, of operand o of A. Instructions whose sums are the same come apart:
+// AtOnce operands of weights, OfA of A.
+template <class T, class Order, int AtOnce, int OfA, int OfLane, int Operands, class Rows>
+__device__ __forceinline__ void multiply(const uint4 (&weights)[OfLane], const Rows& rows_of,
+                                         float (&acc)[OfLane / 2][Operands][4]) {
+  constexpr int kOperands = OfLane / 2;
   static_assert(kOperands % AtOnce == 0 && Operands % OfA == 0);
-  accumulators<Stage, Operands> acc = {};
-  uint4 weights[Stage::kOfLane];
-#pragma unroll
-  for (int i = 0; i < Stage::kOfLane; ++i) weights[i] = stage.weights[i][lane];
 #pragma unroll
   for (int word = 0; word < kWordsOfLane; ++word) {
 #pragma unroll
@@ -125,13 +121,20 @@ __device__ __forceinline__ void multiply(const Stage& stage, int lane, const Row
       }
     }
   }
-  const float* const scales = stage.scales + lane / 4 * Stage::kOfLane;
+}
+
+// sums += scales times acc, for the lane's four columns.
+template <int Operands>
+__device__ __forceinline__ void add_scaled(const float4& scales, const float (&acc)[2][Operands][4],
+                                           float (&sums)[2][Operands][4]) {
 #pragma unroll
-  for (int i = 0; i < kOperands; ++i) {
+  for (int o = 0; o < Operands; ++o) {
 #pragma unroll
-    for (int o = 0; o < Operands; ++o) {
-#pragma unroll
-      for (int e = 0; e < 4; ++e) sums[i][o][e] += scales[2 * i + e / 2] * acc[i][o][e];
+    for (int e = 0; e < 2; ++e) {
+      sums[0][o][e] += scales.x * acc[0][o][e];
+      sums[0][o][e + 2] += scales.y * acc[0][o][e + 2];
+      sums[1][o][e] += scales.z * acc[1][o][e];
+      sums[1][o][e + 2] += scales.w * acc[1][o][e + 2];
     }
   }
 }
