@@ -52,8 +52,8 @@ struct architecture {
 };
 
 // Measured on an H200: cycles, L2, DRAM (peaks), launch. Fitted to times of candidates on an H200,
-// 1100 on 101 problems: tiles, what their blocks take beside FMAs, copies, skinny, the general
-// kernel. Tiles are predicted within 7 %, skinny within 13 % (root mean square). Fitted to
+// 1000 on 108 problems: tiles, what their blocks take beside FMAs, copies, skinny, the general
+// kernel. Tiles are predicted within 10 %, skinny within 14 % (root mean square). Fitted to
 // split_fp16 on 29 problems, within 20 %: its constants.
 inline constexpr architecture kHopper{.compute_capability = 90,
                                       .cycles_per_us = 1980,
