@@ -80,6 +80,14 @@ fitted_problem fit(candidate& c, const problem& p) {
     larger.batch_padding = up_to_multiple(p.batch_padding, step);
     if (!objection_to(larger)) return {larger, ""};
   }
+  // A kernel for few rows, or for few columns.
+  constexpr std::int64_t kFew = 16;
+  for (std::int64_t problem::*const size : {&problem::m, &problem::n}) {
+    if (p.*size <= kFew) continue;
+    problem narrow = p;
+    narrow.*size = kFew;
+    if (fitted_problem found = fit(c, narrow); found.taken) return found;
+  }
   if (p.padding == 0 && p.batch_padding == 0) return {std::nullopt, *objection};
   problem packed = p;
   packed.padding = packed.batch_padding = 0;

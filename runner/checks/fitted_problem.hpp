@@ -9,7 +9,8 @@
 namespace kzoo::checks {
 
 struct fitted_problem {
-  // The same, or one of the next larger sizes that it takes; without padding if it takes no other.
+  // The same, or one of the next larger sizes that it takes, with few rows or columns if it takes
+  // no more; without padding if it takes no other.
   std::optional<problem> taken;
   std::string objection;  // why it declines, where nothing is taken or the padding is left out
 };

@@ -23,6 +23,19 @@
 namespace kzoo::worker {
 namespace {
 
+// No group begins at the opposite of a row, and scales of blocks are positive.
+bool may_be_negative(data::content inside) {
+  switch (inside) {
+    case data::content::offsets:
+    case data::content::scales:
+    case data::content::one_or_two:
+    case data::content::ones:
+      return false;
+    default:
+      return true;
+  }
+}
+
 // Warm-up stops after this time, however many warm-up runs were asked for.
 constexpr double kWarmSeconds = 0.002;
 
@@ -211,7 +224,7 @@ void prepared_kernel::fill_late() {
 void prepared_kernel::fill_between() {
   for (std::size_t i = 0; i < late_rows_.size(); ++i) {
     const data::matrix& x = matrices_.inputs[i]->spec();
-    if (x.inside == data::content::offsets) continue;  // no group begins at the opposite of a row
+    if (!may_be_negative(x.inside)) continue;
     const auto rows = static_cast<std::uint64_t>(data::all_rows(x));
     const auto next = static_cast<std::int64_t>(devices::random_key() % rows);
     late_rows_[i] = next == late_rows_[i] ? -1 : next;

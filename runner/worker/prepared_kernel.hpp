@@ -78,12 +78,13 @@ class prepared_kernel {
   devices::run_steps steps_of_run(const std::function<std::uint64_t()>& seed);
   // Of numbers that no run has had.
   static std::uint64_t fresh_seed();
-  // A, B and C as the problem describes them, but with the numbers of another seed, and one row of
-  // A and B each still with the opposite signs.
+  // A, B, C and the operands as the problem describes them, but with the numbers of another seed,
+  // and one row of each input still with the opposite signs.
   void fill(std::uint64_t seed);
   // These rows get their own.
   void fill_late();
-  // Other rows of all inputs have the opposite signs, but for the offsets of groups.
+  // Other rows of all inputs have the opposite signs, but for the offsets of groups and scales of
+  // blocks.
   void fill_between();
   // What C should be, of what the inputs hold once fill_late() has filled them.
   reference::product_check expected() const;

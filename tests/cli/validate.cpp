@@ -217,6 +217,15 @@ TEST_CASE("validate does not ask a kernel for a product that its types cannot ha
           "only blocks of fp8 matrices, and of a B of i4, have scales");
 }
 
+TEST_CASE("validate checks a kernel for few rows with few rows", "[cli]") {
+  const auto ran = runner(
+      "validate w4a16:few_rows --dtype 'bf16*i4->bf16' --layout nt --scale-blocks none,1x128 --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  for (const char* check : {"exact integers", "precision probe", "infinities", "interleaving"})
+    CHECK(outcome_of(ran.json(), check) == "pass");
+}
+
 // Most of a simulated kernel's time goes into it.
 TEST_CASE("K beyond 2^16 is checked with each type, in the simulator with the first", "[cli]") {
   const auto shapes = [](const std::string& kernel, const std::string& dtype) {

@@ -186,6 +186,6 @@ TEST_CASE("between runs without pauses operands change as A and B do", "[workers
     variant.run = keeps ? add_bias<true> : add_bias<false>;
     bench.prepare(variant, p, KZOO_COMPUTE_FP32);
     CHECK(bench.sample({}).judged.right);  // A is new each time
-    CHECK(bench.sustain({.seconds = 0.1}).judged.right != keeps);
+    CHECK(bench.sustain({.seconds = 0.5}).judged.right != keeps);
   }
 }
