@@ -17,7 +17,7 @@ struct architecture {
   double a_bytes_per_us;        // A, of which each tile copies its rows 4 bytes at a time
   double a_again_bytes_per_us;  // the same, by the tiles of further columns
   double copy_bytes_per_us;     // read and written
-  double copy_us;               // until its first bytes are there
+  double copy_us;               // of its launch, until its first bytes are there
   double launch_us;             // from one launch to the end of the next, of nothing
   double start_us;              // beside the launch: until the first FMA, and from the last to C
   double wave_us;               // the same for each further tile of a block
