@@ -20,6 +20,7 @@ import secrets
 import signal
 import sys
 import threading
+import time
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -85,6 +86,18 @@ class Desk:
             while len(self._all) > self._kept and next(iter(self._all.values())).done.is_set():
                 self._all.popitem(last=False)
             return submission
+
+    def take(self) -> Submission:
+        """Waits for the next one.
+
+        It looks every 50 ms rather than waits on a lock: Python sees a signal between two instructions of the
+        main thread, so one that comes just before that thread blocks would not end the program.
+        """
+        while True:
+            try:
+                return self.queue.get_nowait()
+            except queue.Empty:
+                time.sleep(0.05)
 
     def find(self, number: int) -> Submission:
         with self._lock:
@@ -271,7 +284,7 @@ def serve(words: list[str]) -> int:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             while True:  # in the main thread, which Ctrl-C interrupts: the program ends with it
-                submission = desk.queue.get()
+                submission = desk.take()
                 _judge(submission, options)
                 if results is not None:
                     results.write(json.dumps(submission.as_json()) + "\n")

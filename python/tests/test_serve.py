@@ -4,6 +4,7 @@ KZOO_JUDGEMENTS=200 has five clients submit so many kernels that are compiled an
 it took. Without it they are 20, and refused before they are compiled.
 """
 
+import ctypes
 import http.client
 import json
 import os
@@ -63,10 +64,12 @@ class Service(unittest.TestCase):
     def stop(self) -> int:
         if self.server.poll() is None:
             self.server.send_signal(signal.SIGTERM)
-        code = self.server.wait(60)
         assert self.server.stdout is not None
-        self.server.stdout.close()
-        return code
+        try:
+            return self.server.wait(60)
+        finally:
+            self.server.kill()
+            self.server.stdout.close()
 
     def ask(
         self, method: str, path: str, body: bytes | None = None, token: str = TOKEN
@@ -173,6 +176,14 @@ class Clients(Service):
             print(f"{JUDGEMENTS} judgements: submitted in {submitted:.1f} s, judged in {took:.1f} s; "
                   f"one takes {seconds[0]:.2f} to {seconds[-1]:.2f} s, "
                   f"half of them {seconds[len(seconds) // 2]:.2f} s or less")  # fmt: skip
+
+    def test_a_signal_that_another_thread_takes_ends_it(self) -> None:
+        self.start()
+        self.assertEqual(self.ask("GET", "/health")[0], 200)
+        threads = {int(name) for name in os.listdir(f"/proc/{self.server.pid}/task")}
+        other = max(threads - {self.server.pid})
+        self.assertEqual(ctypes.CDLL(None).tgkill(self.server.pid, other, signal.SIGTERM), 0)
+        self.assertEqual(self.server.wait(20), 130)
 
     def test_limits_and_tokens(self) -> None:
         self.start("--most-waiting", "1", "--seconds", "0.2")
