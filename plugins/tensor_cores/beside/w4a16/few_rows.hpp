@@ -77,25 +77,6 @@ __device__ __forceinline__ void wait_for_parts([[maybe_unused]] int parts) {
   __syncthreads();
 }
 
-// The float at this place in the shared memory of a block of the cluster.
-__device__ __forceinline__ float of_part(const float* shared, [[maybe_unused]] int part) {
-#if defined(__CUDACC__)
-  float value = 0;
-  asm volatile(
-      "{\n"
-      ".reg .b32 there;\n"
-      "mapa.shared::cluster.u32 there, %1, %2;\n"
-      "ld.shared::cluster.f32 %0, [there];\n"
-      "}"
-      : "=f"(value)
-      : "r"(kzoo::shared_address(shared)), "r"(part)
-      : "memory");
-  return value;
-#else
-  return *shared;
-#endif
-}
-
 // A warp's sums of 32 columns and all rows: in operand o of A, with lane 4 r + t,
 //
 //                       row 8 o + 2 t   the next row
@@ -232,7 +213,8 @@ __global__ void __launch_bounds__(32 * kMaxWarps, 1)
       for_each(part * d.warps() + warp, d.parts * d.warps(), [&](int row, int col, float* of) {
         float sum = 0;
 #pragma unroll 4
-        for (int other = 0; other < d.parts; ++other) sum += of_part(of, other);
+        for (int other = 0; other < d.parts; ++other)
+          sum += kzoo::load_of_block(of, static_cast<unsigned>(other));
         store(row, col, sum);
       });
     }
