@@ -5,9 +5,7 @@
 namespace kzoo::checks {
 namespace {
 
-// What a run shows beside its C.
-void check_run(const problem& p, const worker::run_report& report, reference::judgement& j) {
-  check_tampering(p, report.changed, j);
+void check_finished(const worker::run_report& report, reference::judgement& j) {
   if (!j.right || !report.unfinished) return;
   j.refuse(step::kUnfinished,
            "C still changes when run() has returned and its stream has done its work: is something "
@@ -63,7 +61,7 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
     judge_.tell_if_kept(seen_with_other_numbers(p), result.judgement);
     explain(result.judgement, how, slot);
   }
-  check_run(p, result.report, result.judgement);
+  check_tampering(p, result.report.changed, result.judgement);
   return result;
 }
 
@@ -71,9 +69,12 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
 reference::judgement candidate::judge(const worker::run_report& report, int slot) {
   const problem& p = prepared(slot);
   reference::judgement j = judge_.judge(p, report.output, slot);
-  if (!j.right || report.output.known || judge_.expected(p)->complete()) return j;
-  const reference::judgement rest = judge_.judge(p, report.judged, slot);
-  return rest.right ? j : rest;
+  if (j.right && !report.output.known && !judge_.expected(p)->complete()) {
+    const reference::judgement rest = judge_.judge(p, report.judged, slot);
+    if (!rest.right) j = rest;
+  }
+  check_finished(report, j);
+  return j;
 }
 
 void candidate::explain(reference::judgement& wrong, worker::run_request how, int slot) {
@@ -97,7 +98,8 @@ reference::judgement candidate::run_fresh(int slot) {
   how.output.wanted = false;
   const worker::run_report report = client_.run(how, slot);
   reference::judgement j = judge_.judge(prepared(slot), report.judged, slot);
-  check_run(prepared(slot), report, j);
+  check_finished(report, j);
+  check_tampering(prepared(slot), report.changed, j);
   return j;
 }
 
