@@ -55,6 +55,13 @@ constexpr std::int64_t groups_with_rows(const matrix& offsets) {
   return count;
 }
 
+// Whether groups of the same number have the same rows in both, which have as many groups.
+constexpr bool have_same_rows(const matrix& offsets, const matrix& others) {
+  for (std::int64_t group = 1; group < group_count(offsets); ++group)
+    if (first_row_of(offsets, group) != first_row_of(others, group)) return false;
+  return true;
+}
+
 // The group that has the row.
 constexpr std::int64_t group_of(const matrix& offsets, std::int64_t row) {
   std::int64_t low = 0, high = group_count(offsets);  // first_row_of(low) <= row < of(high)

@@ -76,8 +76,10 @@ class prepared_kernel {
   devices::finished_run run_once(devices::start from, std::uint64_t seed);
   // `seed()`: of the next fill.
   devices::run_steps steps_of_run(const std::function<std::uint64_t()>& seed);
-  // Of numbers that no run has had.
-  static std::uint64_t fresh_seed();
+  // Of numbers that no run has had. Groups get other rows than in the run before, if that is
+  // possible: they have few ways to divide them, and what keeps offsets must not be right by
+  // chance.
+  std::uint64_t fresh_seed() const;
   // A, B, C and the operands as the problem describes them, but with the numbers of another seed,
   // and one row of each input still with the opposite signs.
   void fill(std::uint64_t seed);

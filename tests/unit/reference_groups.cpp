@@ -48,6 +48,9 @@ TEST_CASE("groups have all rows, each row one group, and the first one changes",
           sum += rows;
         }
         CHECK(sum == p.m);
+        const problem other = grouped(count, how);  // of another seed
+        CHECK(data::have_same_rows(offsets, operands_of(other).offsets) ==
+              (sizes_of_groups(p) == sizes_of_groups(other)));
         for (std::int64_t row = 0; row < p.m; ++row)
           CHECK(data::group_of(offsets, row) == group_in_memory(p, row));
         found.insert(sizes_of_groups(p));
