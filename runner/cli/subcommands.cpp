@@ -155,13 +155,12 @@ void add_validate(CLI::App& runner, call& c) {
   add_value(app, "--layout", o.layout, "LAYOUT",
             "Check with this layout: nn, nt, tn or tt; default: the first that is taken");
   add_value(app, "--epilogue", o.epilogue, "STAGES",
-            "Check a product with this epilogue: \"bias + relu\"; default: none");
-  add_value(app, "--batch", o.batch, "N",
-            "Check with a batch of so many products; default: one product");
+            "Only products with this epilogue: \"bias + relu\"; default: each kind that is taken");
+  add_value(app, "--batch", o.batch, "N", "Only batches of so many products");
   add_words(app, "--scale-blocks", o.scale_blocks,
-            "Check with a scale for each block of A and of B, or none: 1x128,128x128; none,1x128");
+            "Only with a scale for each block of A and of B, or none: 1x128,128x128; none,1x128");
   add_value(app, "--groups", o.groups, "N",
-            "Check with rows in so many groups, each with a B of its own; default: none");
+            "Only with rows in so many groups, each with a B of its own");
   add_value(app, "--timeout", o.timeout_seconds, "SECONDS",
             "Seconds after which one step counts as hung; default: 60");
   add_file(app, "--json", o.json, "Write the findings as JSON; - for stdout");

@@ -101,6 +101,30 @@ void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
   p.scale_block_b = *block(names[1]);
 }
 
+// What the problem has beside size, type and layout; empty: no flag says so.
+std::optional<problem> read_kind(const validate_options& options) {
+  problem p;
+  try {
+    p.epilogue = epilogue_from_name(options.epilogue);
+  } catch (const std::invalid_argument& fault) {
+    input::refuse("--epilogue", fault.what());
+  }
+  if (!options.batch.empty()) {
+    const auto count = experiment::parse_batch(options.batch);
+    if (!count) refuse_flag("--batch", experiment::kBatchForm, options.batch);
+    p.batch = *count;
+  }
+  if (!options.groups.empty()) {
+    const auto count = experiment::parse_groups(options.groups);
+    if (!count) refuse_flag("--groups", experiment::kGroupsForm, options.groups);
+    if (p.batch > 1) input::refuse("--groups", "a problem with groups of rows is no batch");
+    p.groups = *count;
+    p.group_rows = data::group_rows::skewed;
+  }
+  if (!options.scale_blocks.empty()) read_scale_blocks(options.scale_blocks, p);
+  return p == problem{} ? std::nullopt : std::optional(p);
+}
+
 }  // namespace
 
 int validate(const validate_options& options) {
@@ -129,25 +153,7 @@ int validate(const validate_options& options) {
     how.layout = experiment::find_layout(options.layout);
     if (!how.layout) refuse_flag("--layout", experiment::kLayoutForm, options.layout);
   }
-  try {
-    how.beside.epilogue = epilogue_from_name(options.epilogue);
-  } catch (const std::invalid_argument& fault) {
-    input::refuse("--epilogue", fault.what());
-  }
-  if (!options.batch.empty()) {
-    const auto count = experiment::parse_batch(options.batch);
-    if (!count) refuse_flag("--batch", experiment::kBatchForm, options.batch);
-    how.beside.batch = *count;
-  }
-  if (!options.groups.empty()) {
-    const auto count = experiment::parse_groups(options.groups);
-    if (!count) refuse_flag("--groups", experiment::kGroupsForm, options.groups);
-    if (how.beside.batch > 1)
-      input::refuse("--groups", "a problem with groups of rows is no batch");
-    how.beside.groups = *count;
-    how.beside.group_rows = data::group_rows::skewed;
-  }
-  if (!options.scale_blocks.empty()) read_scale_blocks(options.scale_blocks, how.beside);
+  how.beside = read_kind(options);
   const run::client_factory make_client = clients_for(options, options.timeout_seconds);
   const auto file = as_file(options.plugin);
   target what = !file                         ? target_of_name(options, make_client)
@@ -160,9 +166,10 @@ int validate(const validate_options& options) {
   // With --in-process only the signal's default action can end a kernel that hangs.
   if (!options.in_process) interrupt::catch_signals();
   try {
-    const results::validation v = run::validate(what.plugins, what.device, how,
-                                                {[&](const auto& variant) { text.starts(variant); },
-                                                 [&](const auto& f) { text.found(f); }});
+    const results::validation v = run::validate(
+        what.plugins, what.device, how,
+        {[&](const auto& variant) { text.starts(variant); },
+         [&](const auto& variant) { text.takes(variant); }, [&](const auto& f) { text.found(f); }});
     text.ends(v);
     print_to(files.on_stdout() ? stderr : stdout, "{}", xray_hint(v));
     if (json) json->write(storage::to_text(v));

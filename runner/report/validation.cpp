@@ -61,6 +61,12 @@ void validation_text::starts(const results::validated_variant& v) {
   std::fflush(out_);
 }
 
+void validation_text::takes(const results::validated_variant& v) {
+  if (v.kind.empty()) return;
+  print_to(out_, "  with {}\n", v.kind);
+  kernel_ = fmt::format("{} {} with {}", v.kernel, types_name(v.dtype), v.kind);
+}
+
 std::string validation_text::sentence(const results::finding& f) {
   if (f.outcome == results::outcome::pass || f.outcome == results::outcome::skipped || f.errors)
     return f.detail;
@@ -97,7 +103,9 @@ void validation_text::ends(const results::validation& v) {
     print_to(out_, "{} {}\n", styled("not checked:", style::bad, colour_),
              plain(results::to_string(g)));
   }
-  const closing_words closing = closing_words_for(results::exit_code(v) == 0, covered);
+  const closing_words closing = results::nothing_ran(v)
+                                    ? closing_words{"NOTHING RAN", style::bad}
+                                    : closing_words_for(results::exit_code(v) == 0, covered);
   print_to(out_, "{}: {} · {:.1f} s\n", styled(closing.words, closing.look, colour_), text,
            v.wall_seconds);
 }

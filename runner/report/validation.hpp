@@ -17,6 +17,7 @@ class validation_text {
   void begins(const std::vector<run::loaded_plugin>& plugins, const results::device& device,
               tier t);
   void starts(const results::validated_variant& v);
+  void takes(const results::validated_variant& v);  // problems of this kind
   void found(const results::finding& f);
   void ends(const results::validation& v);
   void is_interrupted();

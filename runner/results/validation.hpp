@@ -12,13 +12,14 @@
 
 namespace kzoo::results {
 
-// One variant with one of its element types.
+// One variant with one of its element types, and one kind of problem.
 struct validated_variant {
   std::string kernel;  // plugin:variant
   element_types dtype;
   kzoo_precision declared{};
-  std::string problem;  // that it was checked with; "": it supports none of those tried
-  std::vector<results::finding> findings;
+  std::string problem{};  // that it was checked with; "": it supports none of those tried
+  std::string kind{};     // "5 groups of rows"; "" for a plain product
+  std::vector<results::finding> findings{};
 };
 
 struct validation {
@@ -28,6 +29,9 @@ struct validation {
   std::vector<validated_variant> variants;
   double wall_seconds = 0;
 };
+
+// No check of any variant could be made.
+bool nothing_ran(const validation& v);
 
 // 0: at least one variant was checked, no check failed, and every library that exists could be
 // used; 1 otherwise. A plugin without a build for the device is not a failure.

@@ -1,22 +1,74 @@
 #include "run/validate.hpp"
 
 #include "checks/all_checks.hpp"
+#include "checks/fitted_problem.hpp"
 #include "checks/single_cell.hpp"
+#include "core/epilogue.hpp"
 #include "run/access_search.hpp"
 #include "run/device_memory.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace kzoo::run {
 namespace {
 
+// Examples of a kind of problem: what they have beside size, type and layout. A variant is checked
+// with the first that it takes.
+using kind = std::vector<problem>;
+
+const std::vector<kind>& all_kinds() {
+  static const std::vector<kind> kAll = [] {
+    kind epilogues;
+    for (const char* name : {"bias + gelu", "bias + relu", "bias", "gelu", "gelu_tanh", "relu",
+                             "silu", "residual", "row_bias", "column_scale", "row_scale",
+                             "bias + gelu_tanh", "bias + silu", "clamp(-1, 1)"})
+      epilogues.emplace_back().epilogue = epilogue_from_name(name);
+    kind scales;
+    for (const auto& [a, b] : {std::pair<scale_block, scale_block>{{1, 128}, {128, 128}},
+                               {{1, 128}, {1, 128}},
+                               {{128, 128}, {128, 128}},
+                               {{}, {1, 128}},
+                               {{}, {1, 64}},
+                               {{}, {1, 32}}}) {
+      problem& p = scales.emplace_back();
+      p.scale_block_a = a;
+      p.scale_block_b = b;
+    }
+    problem groups;
+    groups.groups = 5;
+    groups.group_rows = data::group_rows::skewed;
+    return std::vector<kind>{{problem{}}, epilogues, scales, {groups}};
+  }();
+  return kAll;
+}
+
+bool has_scale_blocks(const problem& p) {
+  return !p.scale_block_a.empty() || !p.scale_block_b.empty();
+}
+
+// "5 groups of rows"; "" for a plain product.
+std::string kind_name(const problem& p) {
+  std::vector<std::string> parts;
+  if (p.batch > 1) parts.push_back(fmt::format("a batch of {}", p.batch));
+  if (p.groups > 0) parts.push_back(fmt::format("{} groups of rows", p.groups));
+  if (has_scale_blocks(p))
+    parts.push_back(fmt::format("scale blocks {},{}", scale_block_name(p.scale_block_a),
+                                scale_block_name(p.scale_block_b)));
+  if (!p.epilogue.empty()) parts.push_back("the epilogue " + epilogue_name(p.epilogue));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 // Problems to try, until the variant supports one: first different M, N and K that no tile divides,
 // then whole tiles and vectors, in layout nn; then the same in the other layouts.
 std::vector<problem> problems_to_try(const results::device& device,
-                                     const validation_options& options,
+                                     const validation_options& options, const problem& beside,
                                      const element_types& dtype) {
   using shape = std::array<std::int64_t, 3>;
   const shape odd = device.abi.kind == KZOO_CUDA ? shape{1023, 1025, 1031} : shape{129, 127, 65};
@@ -27,10 +79,14 @@ std::vector<problem> problems_to_try(const results::device& device,
   if (options.layout) layouts = {*options.layout};
   for (const layout given : layouts) {
     for (const auto& [m, n, k] : shapes) {
-      problem p = options.beside;
+      problem p = beside;
       p.m = m;
       p.n = n;
       p.k = k;
+      if (has_scale_blocks(p) && !options.size) {  // more than one
+        p.n += 128;
+        p.k += 256;
+      }
       p.dtype = dtype;
       p.data = default_fill(dtype);
       p.layout = given;
@@ -40,61 +96,145 @@ std::vector<problem> problems_to_try(const results::device& device,
   return list;
 }
 
-// The next larger sizes that the variant takes; `p` where it takes none, or fails: then the first
-// check says so.
-problem fitted(checks::candidate& c, const problem& p) try {
-  return checks::fit(c, p).taken.value_or(p);
-} catch (const failure&) {
-  return p;
-}
+class variant_validation {
+ public:
+  variant_validation(loaded_plugin& plugin, checks::candidate_description who,
+                     const validation_options& options, checks::expected_results& expected_results,
+                     access_search& accesses, const validation_observer& watch,
+                     results::validation& v)
+      : plugin_(plugin),
+        who_(std::move(who)),
+        out_{kernel_id{plugin.record.name, who_.description.id}.name(), who_.problem.dtype,
+             who_.description.declared(who_.problem.dtype)},
+        options_(options),
+        expected_results_(expected_results),
+        accesses_(accesses),
+        watch_(watch),
+        v_(v) {}
 
-void validate_variant(loaded_plugin& plugin, const checks::candidate_description& who,
-                      const results::device& device, const validation_options& options,
-                      checks::expected_results& expected_results, access_search& accesses,
-                      const validation_observer& watch, results::validated_variant& out) {
-  const auto candidate_at = [&](const problem& p) {
-    checks::candidate_description at = who;
+  void run() {
+    const std::vector<kind> kinds =
+        options_.beside ? std::vector<kind>{{*options_.beside}} : all_kinds();
+    watch_.starts(out_);
+    bool is_taken = false;
+    for (const kind& each : kinds) is_taken |= check_kind(each);
+    if (!is_taken) say_why_not(kinds.front().front());
+  }
+
+ private:
+  std::vector<problem> problems(const problem& beside) const {
+    return problems_to_try(v_.device, options_, beside, who_.problem.dtype);
+  }
+
+  checks::candidate candidate_at(const problem& p) {
+    checks::candidate_description at = who_;
     at.problem = p;
-    return checks::candidate(*plugin.client, at, expected_results);
-  };
-  const auto add = [&](const results::finding& f) {
-    out.findings.push_back(f);
-    watch.found(f);
-  };
-  problem supported;
-  std::optional<results::finding> first;  // what is said of the first problem, if none is taken
-  for (const problem& p : problems_to_try(device, options, who.problem.dtype)) {
+    return checks::candidate(*plugin_.client, at, expected_results_);
+  }
+
+  // In the next larger sizes that the variant takes; empty: it takes none. `p` where it fails: then
+  // the first check says so.
+  std::optional<problem> fitted(const problem& p) try {
     checks::candidate asked = candidate_at(p);
-    supported = options.size ? p : fitted(asked, p);
-    checks::candidate candidate = candidate_at(supported);
-    results::finding found = checks::run_check(checks::runs_and_repeats(), candidate);
-    const bool is_taken = found.outcome != results::outcome::skipped;
-    if (!first || is_taken) first = std::move(found);
-    if (is_taken) break;
+    if (!options_.size) return checks::fit(asked, p).taken;
+    return plugin_.client->objection(v_.device.id, who_.variant, p) ? std::nullopt
+                                                                    : std::optional(p);
+  } catch (const failure&) {
+    return p;
   }
-  add(*first);
-  if (first->outcome == results::outcome::skipped) return;
-  out.problem = problem_name(supported);
-  const double start = steady_seconds();
-  std::uint64_t workspace_bytes = 0;
-  for (const checks::check& c : checks::all_checks()) {
-    checks::candidate candidate = candidate_at(supported);
-    if (c.from > options.tier || !c.applies_to(candidate)) continue;
-    const bool hung = std::ranges::any_of(out.findings, [](const results::finding& f) {
-      return f.outcome == results::outcome::hung;
-    });
-    add(hung ? checks::skipped_after_hang(c) : checks::run_check(c, candidate));
-    workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes());
+
+  // Whether it takes one in a round size: only then sizes that it takes are searched for.
+  bool may_take(const problem& beside) try {
+    problem p = beside;
+    p.dtype = who_.problem.dtype;
+    p.n = p.k = 512;
+    for (const layout given : kLayouts) {
+      p.layout = given;
+      for (const std::int64_t m : {512, 16}) {
+        p.m = m;
+        if (!plugin_.client->objection(v_.device.id, who_.variant, p)) return true;
+      }
+    }
+    return false;
+  } catch (const failure&) {
+    return true;
   }
-  if (const auto slow = results::slow_checks(steady_seconds() - start, workspace_bytes)) add(*slow);
-  const bool is_wrong = std::ranges::any_of(
-      out.findings, [](const results::finding& f) { return f.outcome == results::outcome::fail; });
-  checks::candidate_description at = who;
-  at.problem = supported;
-  if (const auto found = is_wrong ? accesses.of(plugin, at) : std::nullopt) add(*found);
-  if (const auto names = plugin.client->unnamed_libraries(); !names.empty())
-    add(results::calls_libraries(names));
-}
+
+  // Whether the variant takes one of its problems.
+  bool check_kind(const kind& each) {
+    for (const problem& beside : each) {
+      const bool is_example = !options_.beside && !(beside == problem{});
+      if (is_example && !may_take(beside)) continue;
+      for (const problem& p : problems(beside)) {
+        const std::optional<problem> taken = fitted(p);
+        if (!taken) continue;
+        const results::finding first = first_check(*taken);
+        if (first.outcome == results::outcome::skipped) continue;
+        begin(*taken);
+        add(first);
+        run_checks(*taken);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  results::finding first_check(const problem& p) {
+    checks::candidate candidate = candidate_at(p);
+    return checks::run_check(checks::runs_and_repeats(), candidate);
+  }
+
+  void say_why_not(const problem& beside) {
+    const results::finding first = first_check(problems(beside).front());
+    v_.variants.push_back(out_);
+    add(first);
+  }
+
+  void begin(const problem& p) {
+    v_.variants.push_back(out_);
+    v_.variants.back().problem = problem_name(p);
+    v_.variants.back().kind = kind_name(p);
+    watch_.takes(v_.variants.back());
+  }
+
+  void add(const results::finding& f) {
+    v_.variants.back().findings.push_back(f);
+    watch_.found(f);
+  }
+
+  void run_checks(const problem& p) {
+    const std::vector<results::finding>& found = v_.variants.back().findings;
+    const auto has = [&](results::outcome o) {
+      return std::ranges::any_of(found, [o](const auto& f) { return f.outcome == o; });
+    };
+    const double start = steady_seconds();
+    std::uint64_t workspace_bytes = 0;
+    for (const checks::check& c : checks::all_checks()) {
+      checks::candidate candidate = candidate_at(p);
+      if (c.from > options_.tier || !c.applies_to(candidate)) continue;
+      add(has(results::outcome::hung) ? checks::skipped_after_hang(c)
+                                      : checks::run_check(c, candidate));
+      workspace_bytes = std::max(workspace_bytes, candidate.workspace_bytes());
+    }
+    if (const auto slow = results::slow_checks(steady_seconds() - start, workspace_bytes))
+      add(*slow);
+    checks::candidate_description at = who_;
+    at.problem = p;
+    if (const auto wrong = has(results::outcome::fail) ? accesses_.of(plugin_, at) : std::nullopt)
+      add(*wrong);
+    if (const auto names = plugin_.client->unnamed_libraries(); !names.empty())
+      add(results::calls_libraries(names));
+  }
+
+  loaded_plugin& plugin_;
+  const checks::candidate_description who_;
+  const results::validated_variant out_;  // before it is checked
+  const validation_options& options_;
+  checks::expected_results& expected_results_;
+  access_search& accesses_;
+  const validation_observer& watch_;
+  results::validation& v_;
+};
 
 }  // namespace
 
@@ -119,14 +259,7 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
                                           {},
                                           options.show_errors};
         who.problem.dtype = s.dtype;
-        v.variants.push_back({kernel_id{plugin.record.name, variant.description.id}.name(),
-                              s.dtype,
-                              s.compute,
-                              "",
-                              {}});
-        watch.starts(v.variants.back());
-        validate_variant(plugin, who, device, options, expected_results, accesses, watch,
-                         v.variants.back());
+        variant_validation(plugin, who, options, expected_results, accesses, watch, v).run();
       }
     }
     release(*plugin.client);

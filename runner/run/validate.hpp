@@ -1,5 +1,6 @@
 #pragma once
-// Runs all checks of a tier on every variant of a plugin, in each of its element types.
+// Runs all checks of a tier on every variant of a plugin, in each of its element types, with each
+// kind of problem that it takes: plain, with an epilogue, with scales of blocks, with groups.
 
 #include "core/problem.hpp"
 #include "core/tier.hpp"
@@ -20,13 +21,15 @@ struct validation_options {
   std::optional<std::array<std::int64_t, 3>> size;  // of the problem: m, n, k
   std::optional<element_types> dtype;               // empty: all
   std::optional<kzoo::layout> layout;               // of the problem
-  problem beside;  // what the problem has beside size, type and layout
+  std::optional<problem> beside;  // what the problem has beside size, type and layout; empty: all
+                                  // kinds that the variant takes
   run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
 };
 
 // Called as each step happens.
 struct validation_observer {
   std::function<void(const results::validated_variant&)> starts = [](const auto&) {};
+  std::function<void(const results::validated_variant&)> takes = [](const auto&) {};  // a kind
   std::function<void(const results::finding&)> found = [](const auto&) {};
 };
 

@@ -55,6 +55,33 @@ TEST_CASE("a correct plugin passes every check, with a line for each", "[cli]") 
   CHECK_THAT(i32, ContainsSubstring("ok: 14 pass"));
 }
 
+TEST_CASE("a variant is checked with each kind of problem that it takes", "[cli][hostile]") {
+  const auto right = runner("validate fused:naive --device cpu --tier quick --dtype f32 --json -");
+  INFO(right.err);
+  CHECK(right.code == 0);
+  CHECK_THAT(right.err, ContainsSubstring("\n  with the epilogue bias + gelu\n  pass "));
+  const auto variants = right.json().at("variants");
+  REQUIRE(variants.size() == 2);
+  CHECK(variants.at(0).at("problem") == "129x127x65 f32");
+  CHECK_THAT(variants.at(1).at("problem").get<std::string>(), ContainsSubstring("bias + gelu"));
+
+  const auto validated = [](const std::string& kernel) {
+    return run_hostile("validate " + kernel + " --device cpu --tier quick");
+  };
+  const auto fused = validated("epilogues:left_out"), grouped = validated("groups:next_b"),
+             scaled = validated("scales:next_block");
+  CHECK_THAT(fused.out, ContainsSubstring("\n  with the epilogue bias + gelu\n  fail "));
+  CHECK_THAT(grouped.out, ContainsSubstring("\n  with 5 groups of rows\n  fail "));
+  CHECK_THAT(scaled.out, ContainsSubstring("\n  with scale blocks 1x128,128x128\n  fail "));
+  for (const auto* ran : {&fused, &grouped, &scaled}) CHECK(ran->code == 1);
+
+  const auto one =
+      runner("validate fused:naive --device cpu --tier quick --dtype f32 --epilogue relu");
+  INFO(one.out);
+  CHECK_THAT(one.out, ContainsSubstring("  with the epilogue relu\n  pass ") &&
+                          ContainsSubstring("ok: 1 pass"));
+}
+
 TEST_CASE("a library given by its file is validated on the device that it is built for", "[cli]") {
   const auto file = (plugin_folder("cpu") / "serial.so").string();
   const auto ran = runner("validate " + shell_word(file) + " --tier quick --json -");
