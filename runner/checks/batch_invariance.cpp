@@ -29,7 +29,7 @@ bool is_asked(const candidate& c) {
 std::vector<problem> batch_sizes(candidate& c) {
   const bool is_gpu = c.who().device != "cpu";
   const std::int64_t most = is_gpu ? 1024 : 256;
-  const problem p = c.resized(most, is_gpu ? 4096 : 64, is_gpu ? 4096 : 512);
+  const problem p = resized(c.current_problem(), most, is_gpu ? 4096 : 64, is_gpu ? 4096 : 512);
   const auto largest = fit(c, p).taken;
   if (!largest) return {};
   std::vector<problem> list;

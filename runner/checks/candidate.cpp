@@ -14,18 +14,6 @@ void check_finished(const worker::run_report& report, reference::judgement& j) {
 
 }  // namespace
 
-problem candidate::resized(std::int64_t m, std::int64_t n, std::int64_t k) const {
-  const problem& like = current_problem();
-  problem p = sized(m, n, k, like.dtype);
-  p.layout = like.layout;
-  p.epilogue = like.epilogue;
-  p.scale_block_a = like.scale_block_a;
-  p.scale_block_b = like.scale_block_b;
-  p.groups = like.groups;
-  p.group_rows = like.group_rows;
-  return p;
-}
-
 void candidate::prepare(const problem& p, int slot) {
   client_.prepare(who_.device, who_.variant, p, slot);
   prepared_[slot] = p;
@@ -44,6 +32,7 @@ std::vector<problem> candidate::seen_with_other_numbers(const problem& p) const 
     problem same = earlier;
     same.data = p.data;
     same.seed = p.seed;
+    same.renewed = p.renewed;
     if (same == p && earlier != p) found.push_back(earlier);
   }
   return found;

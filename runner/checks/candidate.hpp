@@ -29,8 +29,6 @@ class candidate {
 
   const candidate_description& who() const { return who_; }
   const problem& current_problem() const { return who_.problem; }
-  // A problem of this size, with the current one's types, layout and epilogue.
-  problem resized(std::int64_t m, std::int64_t n, std::int64_t k) const;
   kzoo_precision declared() const { return who_.description.declared(current_problem().dtype); }
   client::plugin_client& client() { return client_; }
   result_judge& judge() { return judge_; }

@@ -28,7 +28,7 @@ std::int64_t products_for(const candidate& c) {
 // What the tool watches: a small problem that the variant takes.
 std::string size_for(candidate& c) {
   constexpr std::int64_t kM = 129, kN = 127, kK = 65;
-  problem usual = c.resized(kM, kN, kK);
+  problem usual = resized(c.current_problem(), kM, kN, kK);
   usual.batch = products_for(c);
   const fitted_problem small = fit(c, usual);
   if (!small.taken) throw skipped("declined: " + small.objection);
@@ -117,10 +117,13 @@ covered run_compute_sanitizer(candidate& c, const std::string& tool) {
 
 // A build of the plugin with AddressSanitizer, from the folder cpu-asan beside the plugin's own. It
 // also detects reads from the redzones around A, B, C and the workspace.
+fs::path build_with_address_sanitizer(const candidate& c) {
+  const fs::path own = fs::absolute(c.who().file);
+  return own.parent_path().parent_path() / "cpu-asan" / own.filename();
+}
 covered run_address_sanitizer(candidate& c) {
   constexpr int kFound = 87;
-  const fs::path own = fs::absolute(c.who().file);
-  const fs::path file = own.parent_path().parent_path() / "cpu-asan" / own.filename();
+  const fs::path file = build_with_address_sanitizer(c);
   if (!fs::exists(file)) {
     throw skipped(fmt::format("there is no {}: build with -D KZOO_ASAN=ON", file.string()));
   }
@@ -139,6 +142,10 @@ covered run_address_sanitizer(candidate& c) {
 
 bool is_on_cpu(const candidate& c) { return c.who().device == "cpu"; }
 bool is_on_gpu(const candidate& c) { return !is_on_cpu(c); }
+// The accesses of simulated kernels are analysed in any case.
+bool has_address_sanitizer(const candidate& c) {
+  return is_on_cpu(c) && (!c.who().simulated || fs::exists(build_with_address_sanitizer(c)));
+}
 
 }  // namespace
 
@@ -154,7 +161,7 @@ std::vector<check> sanitizers() {
        .from = tier::paranoid},
       {.name = "AddressSanitizer",
        .run = run_address_sanitizer,
-       .applies_to = is_on_cpu,
+       .applies_to = has_address_sanitizer,
        .from = tier::paranoid},
   };
 }

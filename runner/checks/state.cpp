@@ -56,11 +56,21 @@ covered run_new_contents(candidate& c) {
     c.refill(with_seed(p, seed), "");
     run_right(c, "right at first, wrong once A and B have new contents");
   }
+  // What it has kept of one input may depend on another.
+  for (const named_operand& input : inputs_of(p)) {
+    problem other = p;
+    other.renewed = input.name;
+    for (const problem& next : {other, p}) {
+      c.refill(next, "");
+      run_right(c, fmt::format("right at first, wrong once {} alone has new contents", input.name));
+    }
+  }
   // One that keeps results may begin to after a while.
   for (int run = 0; run < kFreshRuns; ++run)
     require(c.run_fresh(), "right at first, wrong once A and B have new contents");
   c.destroy();
-  return {fmt::format("{} times new contents in the same buffers", 2 + kFreshRuns)};
+  return {fmt::format("{} times new contents in the same buffers, and of each input alone",
+                      2 + kFreshRuns)};
 }
 
 // Each matrix and the workspace in turn at a new address, with the same instance; the old memory is

@@ -1,5 +1,7 @@
 #include "checks/sweeps.hpp"
 
+#include "core/operands.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +17,9 @@ struct shape {
   std::int64_t m, n, k;
 };
 
-problem sized(const candidate& c, const shape& s) { return c.resized(s.m, s.n, s.k); }
+problem sized(const candidate& c, const shape& s) {
+  return resized(c.current_problem(), s.m, s.n, s.k);
+}
 
 // Neither 0 nor 1.
 void set_scalars(problem& p) {
@@ -64,8 +68,7 @@ problem scaled_by(problem p, fill how, int exponent) {
   constexpr int kMostOfBoth = 50;  // the reference holds the sums of |A||B| in fp32
   if (how == fill::scaled) exponent = std::clamp(exponent, -kMostOfBoth, kMostOfBoth);
   p.data = {how, double(exponent)};
-  p.alpha = how == fill::scaled ? std::ldexp(1.0, -2 * exponent) : 1.0;
-  if (p.dtype.b == KZOO_I4) p.alpha = std::ldexp(1.0, -exponent);  // A alone is scaled
+  p.alpha = std::ldexp(1.0, -exponent_of_products(p));
   return p;
 }
 
@@ -216,11 +219,30 @@ std::vector<problem> other_groups(const candidate& c) {
       return list.back();
     };
     for (const std::int64_t count : {1, 2, 5}) add(count, {129, 70, 41});
+    add(67, {135, 33, 24});
+    add(300, {330, 17, 9});
     problem& general = add(20, {13, 33, 24});
     general.padding = 5;
+    general.batch_padding = 7;  // between one group's B and the next one's
     set_scalars(general);
   }
   return list;
+}
+
+// Other limits of clamp than the problem's own.
+std::vector<problem> other_limits(const candidate& c) {
+  problem narrow = sized(c, {33, 70, 41}), wide = narrow;
+  for (epilogue_stage& stage : narrow.epilogue) {
+    if (stage.what != stage_kind::clamp) continue;
+    stage.low = stage.low / 2 - 0.25;
+    stage.high = stage.high / 2 + 0.125;
+  }
+  for (epilogue_stage& stage : wide.epilogue) {
+    if (stage.what != stage_kind::clamp) continue;
+    stage.low = 2 * stage.low - 1;
+    stage.high = 2 * stage.high + 2;
+  }
+  return {narrow, wide};
 }
 
 // The layouts other than the problem's own, of those that the variant takes.
@@ -390,6 +412,13 @@ covered run_batches(candidate& c) {
   return run_optional<batches>(c, "it takes one product at a time");
 }
 
+covered run_limits(candidate& c) {
+  return run_optional<other_limits>(c, "it takes no other limits of clamp");
+}
+
+bool has_clamp(const candidate& c) {
+  return std::ranges::count(c.current_problem().epilogue, stage_kind::clamp, &epilogue_stage::what);
+}
 bool has_groups(const candidate& c) { return c.current_problem().groups > 0; }
 bool may_be_batch(const candidate& c) { return !has_groups(c); }
 
@@ -416,6 +445,7 @@ std::vector<check> sweeps() {
           {.name = "layouts", .run = run_layouts},
           {.name = "batches", .run = run_batches, .applies_to = may_be_batch},
           {.name = "groups", .run = run_sweep<other_groups>, .applies_to = has_groups},
+          {.name = "limits of clamp", .run = run_limits, .applies_to = has_clamp},
           {.name = "infinities", .run = run_sweep<specials>, .applies_to = has_specials},
           {.name = "seeds", .run = run_sweep<seeds>},
           {.name = "near its size", .run = run_sweep<near_size>, .is_about_problem = true}};

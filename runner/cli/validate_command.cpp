@@ -103,6 +103,9 @@ void read_scale_blocks(const std::vector<std::string>& names, problem& p) {
 
 // What the problem has beside size, type and layout; empty: no flag says so.
 std::optional<problem> read_kind(const validate_options& options) {
+  if (options.epilogue.empty() && options.batch.empty() && options.groups.empty() &&
+      options.scale_blocks.empty())
+    return std::nullopt;
   problem p;
   try {
     p.epilogue = epilogue_from_name(options.epilogue);
@@ -122,7 +125,7 @@ std::optional<problem> read_kind(const validate_options& options) {
     p.group_rows = data::group_rows::skewed;
   }
   if (!options.scale_blocks.empty()) read_scale_blocks(options.scale_blocks, p);
-  return p == problem{} ? std::nullopt : std::optional(p);
+  return p;
 }
 
 }  // namespace

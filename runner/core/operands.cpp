@@ -86,12 +86,32 @@ contents contents_of(const problem& p) {
   }
 }
 
+// The powers of two by which fill::scaled and fill::uneven multiply A and B, and the scales of
+// their blocks the other way.
+struct exponents {
+  std::int64_t a = 0, b = 0, scale_a = 0, scale_b = 0;
+};
+exponents exponents_of(const problem& p) {
+  constexpr std::int64_t kOfScales = 20, kOfScalesIn16Bits = 8;
+  if (p.data.what != fill::scaled && p.data.what != fill::uneven) return {};
+  const auto number = static_cast<std::int64_t>(p.data.parameter);
+  const std::int64_t of_scales = p.dtype.a == KZOO_F16 ? kOfScalesIn16Bits : kOfScales;
+  const std::int64_t against = number > 0 ? -of_scales : of_scales;
+  const int b = p.data.what == fill::uneven ? -1 : 1;
+  exponents all{number, b * number, against, b * against};
+  if (p.dtype.b == KZOO_I4) all.b = 0;
+  if (p.scale_block_a.empty()) all.scale_a = 0;
+  if (p.scale_block_b.empty()) all.scale_b = 0;
+  return all;
+}
+
 // What `inside` needs to know of a problem; that of A or B.
 std::uint64_t parameter_of(data::content inside, const problem& p, bool is_b) {
   if (inside == data::content::sparse_signs) return static_cast<std::uint64_t>(p.k / kDense);
   if (inside == data::content::sparse) return static_cast<std::uint64_t>(p.data.parameter * 0x1p32);
-  const auto number = static_cast<std::int64_t>(p.data.parameter);
-  return static_cast<std::uint64_t>(p.data.what == fill::uneven && is_b ? -number : number);
+  if (inside == data::content::scaled && p.data.what != fill::stale)
+    return static_cast<std::uint64_t>(is_b ? exponents_of(p).b : exponents_of(p).a);
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(p.data.parameter));
 }
 
 // What an operand of the epilogue holds: as A and B, integers where sums are to be exact.
@@ -107,18 +127,27 @@ data::content content_of_named(const problem& p) {
       return zeros;
     case fill::ones:
       return ones;
+    case fill::scaled:
+      return scaled;
     default:
       return uniform;
   }
 }
 
-// The keys of matrices are hash(seed, number): 0, 1 and 2 are those of A, B and C.
-constexpr std::int64_t kScalesOfA = 3, kScalesOfB = 4, kOffsets = 5, kFirstStage = 6;
+// The numbers of matrices: each has a key by its own.
+constexpr std::int64_t kA = 0, kB = 1, kC = 2, kScalesOfA = 3, kScalesOfB = 4, kOffsets = 5,
+                       kFirstStage = 6;
+
+std::uint64_t key_of(const problem& p, std::int64_t number, std::string_view name) {
+  return data::hash(p.seed + (p.renewed == name ? 1 : 0), number);
+}
 
 data::matrix stored(const epilogue_stage& stage, const problem& p) {
   data::matrix x{stage.type, content_of_named(p), 1, p.n, p.n, 0};
+  constexpr std::uint64_t kExponent = 8;  // in the range of every type, beyond that of the products
+  if (x.inside == data::content::scaled) x.parameter = kExponent;
   if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.what), p.dtype.c);
-  x.key = data::hash(p.seed, kFirstStage + static_cast<std::int64_t>(stage.what));
+  x.key = key_of(p, kFirstStage + static_cast<std::int64_t>(stage.what), stage_name(stage.what));
   if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {
     x.rows = p.m;
     x.cols = x.ld = 1;
@@ -147,7 +176,12 @@ data::matrix stored_scales(const problem& p, const data::matrix& x, const scale_
   std::int64_t rows = parts(size, block.extent), cols = parts(p.k, block.depth);
   if (block.extent == 1) std::swap(rows, cols);
   const std::int64_t ld = parts(cols, kAligned) * kAligned;
-  data::matrix scales{KZOO_F32, content_of_scales(p), rows, cols, ld, data::hash(p.seed, number)};
+  const bool is_of_b = number == kScalesOfB;
+  data::matrix scales{KZOO_F32, content_of_scales(p),
+                      rows,     cols,
+                      ld,       key_of(p, number, kOperandsOfProduct[is_of_b ? 1 : 0])};
+  const exponents of = exponents_of(p);
+  scales.parameter = static_cast<std::uint64_t>(is_of_b ? of.scale_b : of.scale_a);
   scales.count = x.count;
   if (x.count > 1) scales.stride = rows * ld;
   return scales;
@@ -155,9 +189,10 @@ data::matrix stored_scales(const problem& p, const data::matrix& x, const scale_
 
 data::matrix stored_offsets(const problem& p) {
   const std::int64_t count = p.groups + 1;
-  return {
-      KZOO_I32, data::content::offsets,       1,     count,
-      count,    data::hash(p.seed, kOffsets), false, data::offsets_parameter(p.m, p.group_rows)};
+  return {KZOO_I32, data::content::offsets,
+          1,        count,
+          count,    key_of(p, kOffsets, kOperandsOfProduct[2]),
+          false,    data::offsets_parameter(p.m, p.group_rows)};
 }
 
 void add_operands(const problem& p, kzoo_problem& abi) {
@@ -184,6 +219,11 @@ kzoo_scale_block to_abi(const scale_block& block) {
 }
 
 }  // namespace
+
+int exponent_of_products(const problem& p) {
+  const exponents of = exponents_of(p);
+  return static_cast<int>(of.a + of.b + of.scale_a + of.scale_b);
+}
 
 std::vector<named_operand> named_operands(const problem& p) {
   std::vector<named_operand> all;
@@ -212,6 +252,9 @@ std::vector<named_operand> inputs_of(const problem& p) {
 
 operands operands_of(const problem& p) {
   const contents inside = contents_of(p);
+  const auto name_of = [](std::int64_t which) {
+    return which == kA ? "A" : which == kB ? "B" : "C";
+  };
   const auto matrix = [&](kzoo_type type, data::content what, std::int64_t rows, std::int64_t cols,
                           bool transposed, std::int64_t ld, std::int64_t which, std::int64_t count,
                           std::int64_t stride) {
@@ -219,8 +262,8 @@ operands operands_of(const problem& p) {
     const std::int64_t each = elements_in_word(type);
     return data::matrix{type,       what,
                         rows,       cols / each,
-                        ld / each,  data::hash(p.seed, which),
-                        transposed, parameter_of(what, p, which == 1),
+                        ld / each,  key_of(p, which, name_of(which)),
+                        transposed, parameter_of(what, p, which == kB),
                         count,      stride / each};
   };
   const auto scaled = [&](const data::matrix& x, const scale_block& block, std::int64_t size,
@@ -235,11 +278,11 @@ operands operands_of(const problem& p) {
   const bool is_poisoned = p.beta == 0.0 && p.data.what != fill::stale;
   const data::content c = is_poisoned ? data::content::poison : inside.c;
   const data::matrix a = matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(),
-                                0, p.count_a(), p.stride_a());
+                                kA, p.count_a(), p.stride_a());
   const data::matrix b = matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(),
-                                1, p.count_b(), p.stride_b());
+                                kB, p.count_b(), p.stride_b());
   return {scaled(a, p.scale_block_a, p.m, kScalesOfA), scaled(b, p.scale_block_b, p.n, kScalesOfB),
-          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), 2, p.batch, p.stride_c()),
+          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), kC, p.batch, p.stride_c()),
           stored_offsets(p)};
 }
 

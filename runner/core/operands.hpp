@@ -27,6 +27,10 @@ constexpr std::int64_t b_of_row(const operands& o, std::int64_t row) {
 // turns the result into NaN.
 operands operands_of(const problem& p);
 
+// The power of two by which fill::scaled and fill::uneven make products larger, with the scales of
+// blocks, which are multiplied the other way.
+int exponent_of_products(const problem& p);
+
 // The names of those that the product has: scales of A and of B, and where groups begin.
 inline constexpr std::array<std::string_view, 3> kOperandsOfProduct{"scale_a", "scale_b",
                                                                     "offsets"};

@@ -128,7 +128,7 @@ std::string_view shared_name(shared_operand shared) {
 
 std::string_view group_rows_name(data::group_rows how) {
   constexpr std::array<std::string_view, data::kGroupRows.size()> kNames{"even", "skewed",
-                                                                         "half_empty"};
+                                                                         "half_empty", "single"};
   return kNames[static_cast<std::size_t>(how)];
 }
 
@@ -139,6 +139,17 @@ problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_type
   p.k = k;
   p.dtype = dtype;
   p.data = default_fill(dtype);
+  return p;
+}
+
+problem resized(const problem& like, std::int64_t m, std::int64_t n, std::int64_t k) {
+  problem p = sized(m, n, k, like.dtype);
+  p.layout = like.layout;
+  p.epilogue = like.epilogue;
+  p.scale_block_a = like.scale_block_a;
+  p.scale_block_b = like.scale_block_b;
+  p.groups = like.groups;
+  p.group_rows = like.group_rows;
   return p;
 }
 

@@ -146,7 +146,7 @@ inline constexpr std::array kSharedOperands{shared_operand::none, shared_operand
                                             shared_operand::b};
 std::string_view shared_name(shared_operand shared);
 
-// "even", "skewed", "half_empty".
+// "even", "skewed", "half_empty", "single".
 std::string_view group_rows_name(data::group_rows how);
 
 // A, B and C each start at a multiple of this many bytes, as from cudaMalloc.
@@ -180,6 +180,7 @@ struct problem {
   scale_block scale_block_a{}, scale_block_b{};  // of 8-bit floating types: what has a scale each
   std::int64_t groups = 0;                       // of rows; 0: none. Then there is no batch
   data::group_rows group_rows = data::group_rows::even;
+  std::string renewed{};  // the input ("A", "bias") that alone has the numbers of the next seed
 
   std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }
   std::int64_t ldb() const { return (is_b_transposed(layout) ? k : n) + 2 * padding; }
@@ -216,6 +217,10 @@ std::string why_not_of_types(const problem& p);
 
 // The problem of this size and type, with defaults for everything else.
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype = {});
+
+// The same kind of problem in another size: with its types, layout, epilogue, scale blocks and
+// groups, and defaults for everything else.
+problem resized(const problem& like, std::int64_t m, std::int64_t n, std::int64_t k);
 
 // "512x512x512", as typed after --sizes and after the @ of a cell's name.
 std::string shape_name(const problem& p);

@@ -163,7 +163,7 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
       return (h >> 63) != 0 ? -power : power;
     }
     case content::scales: {
-      const auto exponent = static_cast<std::uint32_t>(126 + (h >> 63));
+      const auto exponent = static_cast<std::uint32_t>(126 + x.parameter + (h >> 63));
       return std::bit_cast<float>(exponent << 23 |
                                   static_cast<std::uint32_t>(h >> 40) % (1u << 23));
     }
@@ -244,8 +244,9 @@ constexpr double norm_of(const matrix& x) {
       return 128.0;
     case content::normal:
     case content::one_or_two:
-    case content::scales:
       return 2.0;
+    case content::scales:
+      return 2.0 * power_of_two(static_cast<std::int64_t>(x.parameter));
     case content::large_first_col:
     case content::large_first_row:
       return kLarge;

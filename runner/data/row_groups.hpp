@@ -12,10 +12,11 @@
 namespace kzoo::data {
 
 // How many rows the groups have: all as many; linearly more from group to group, the last of n
-// about 2 / n of all; as many, but none in every second group. Which group is the first changes.
-enum class group_rows : std::uint32_t { even, skewed, half_empty };
-inline constexpr std::array kGroupRows{group_rows::even, group_rows::skewed,
-                                       group_rows::half_empty};
+// about 2 / n of all; as many, but none in every second group; all of them one group, and none the
+// others. Which group is the first changes.
+enum class group_rows : std::uint32_t { even, skewed, half_empty, single };
+inline constexpr std::array kGroupRows{group_rows::even, group_rows::skewed, group_rows::half_empty,
+                                       group_rows::single};
 
 // What matrix::parameter says of offsets: `rows` in all, and how they are split.
 constexpr std::uint64_t offsets_parameter(std::int64_t rows, group_rows how) {
@@ -32,6 +33,8 @@ constexpr std::int64_t rows_of_first(const matrix& offsets, std::int64_t count) 
       return rows * (count * count) / (groups * groups);
     case group_rows::half_empty:
       return rows * ((count + 1) / 2) / ((groups + 1) / 2);
+    case group_rows::single:
+      return count == 0 ? 0 : rows;
     default:
       return rows * count / groups;
   }

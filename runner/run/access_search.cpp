@@ -61,6 +61,28 @@ std::optional<results::finding> access_search::of(loaded_plugin& plugin,
   return found;
 }
 
+results::finding access_search::check(loaded_plugin& plugin,
+                                      const checks::candidate_description& who) {
+  const auto skipped = [](const std::string& why) {
+    return results::finding{std::string(results::kAccesses), results::outcome::skipped, why, {}};
+  };
+  try {
+    const access_analysis analyse = find_ ? find_(plugin.record) : access_analysis();
+    if (!analyse) return skipped("there is no build of the plugin for this");
+    constexpr std::int64_t kMost = 65;
+    problem small = who.problem;
+    for (std::int64_t* extent : {&small.m, &small.n, &small.k}) *extent = std::min(*extent, kMost);
+    small.batch = std::min<std::int64_t>(small.batch, 2);
+    checks::candidate_description at = who;
+    checks::candidate c(*plugin.client, at, expected_);
+    const problem taken = checks::fit(c, small).taken.value_or(who.problem);
+    plugin.client->leave();
+    return analyse(who.variant, taken);
+  } catch (const std::exception& fault) {
+    return skipped(fault.what());
+  }
+}
+
 void access_search::explain(results::cell& c, loaded_plugin& plugin,
                             const checks::candidate_description& who) {
   const auto found = of(plugin, who);

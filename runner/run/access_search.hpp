@@ -1,5 +1,6 @@
 #pragma once
-// What is wrong in the memory accesses of a simulated kernel whose results are wrong: a race, say.
+// What is wrong in the memory accesses of a simulated kernel, such as a race: where its results are
+// wrong, and in tier paranoid of every one.
 
 #include "checks/candidate.hpp"
 #include "results/cell.hpp"
@@ -21,7 +22,10 @@ class access_search {
   // analysed, or the searches of this run have taken long.
   std::optional<results::finding> of(loaded_plugin& plugin,
                                      const checks::candidate_description& who);
-  // The same for a cell that is wrong: adds the finding, and what it says to the reason.
+  // Of a simulated kernel that is right, on a small problem: for tier paranoid. Skipped, with the
+  // reason, if it cannot be analysed.
+  results::finding check(loaded_plugin& plugin, const checks::candidate_description& who);
+  // The same as of() for a cell that is wrong: adds the finding, and what it says to the reason.
   void explain(results::cell& c, loaded_plugin& plugin, const checks::candidate_description& who);
 
  private:

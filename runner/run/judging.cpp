@@ -53,6 +53,12 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
         "its process ended while it waited for this problem (" + how + "), and was started again"));
   }
   explain(c, plugin, variant);
+  const bool is_paranoid = plan_.experiment.verify.tier == tier::paranoid;
+  if (c.verdict == verdict::pass && is_paranoid && plugin.record.description->simulated()) {
+    c.findings.push_back(state_.accesses.check(plugin, description_of(plugin, variant)));
+    if (const results::finding& f = c.findings.back(); results::is_bad(f))
+      fail(c, verdict::wrong, f.check + ": " + f.detail, f.check);
+  }
   return c;
 }
 
@@ -84,7 +90,7 @@ void judging::judge_alone(loaded_plugin& plugin, const selected_variant& variant
   const cell failed = c;
   c = new_cell(plugin, variant);
   std::erase_if(results_, [&](const variant_result& k) { return k.kernel == c.kernel.name(); });
-  state_.findings.erase({c.kernel.name(), problem_.dtype, problem_.layout});
+  state_.findings.erase(kind_of(c));
   judge_in_worker(plugin, variant, position, c);
   if (c.verdict != verdict::pass) return;
   checks::candidate candidate(*plugin.client, description_of(plugin, variant),
@@ -180,15 +186,15 @@ void judging::run_checks(checks::candidate& candidate, cell& c) {
   if (plan_.trusts_baseline && plan_.experiment.is_baseline(c.kernel.plugin, c.kernel.variant))
     return;
   const tier t = plan_.experiment.verify.tier;
-  const run_state::checked about_type{c.kernel.name(), problem_.dtype, problem_.layout};
-  if (!state_.findings.contains(about_type)) {
+  const run_state::checked kind = kind_of(c);
+  if (!state_.findings.contains(kind)) {
     const double start = steady_seconds();
     auto findings = checks::run_checks(t, false, candidate);
     if (auto slow = results::slow_checks(steady_seconds() - start, candidate.workspace_bytes()))
       findings.push_back(std::move(*slow));
-    state_.findings.emplace(about_type, std::move(findings));
+    state_.findings.emplace(kind, std::move(findings));
   }
-  c.findings = state_.findings.at(about_type);
+  c.findings = state_.findings.at(kind);
   const auto stop = [&] { return std::ranges::find_if(c.findings, results::is_bad); };
   if (stop() == c.findings.end()) {
     const auto more = checks::run_checks(t, true, candidate);

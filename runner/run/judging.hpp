@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,8 +20,8 @@ namespace kzoo::run {
 // What is kept from one problem to the next.
 struct run_state {
   std::map<std::string, std::string> hung;  // kernel -> the problem at which it hung
-  // Findings of the checks that run once for each kernel, element type and layout.
-  using checked = std::tuple<std::string, element_types, layout>;
+  // Findings of the checks that run once for each kernel and kind of problem: what resized() keeps.
+  using checked = std::pair<std::string, problem>;
   std::map<checked, std::vector<results::finding>> findings;
   checks::expected_results& expected_results;
   access_search accesses;
@@ -81,6 +80,9 @@ class judging {
                                                  const checks::judged_run& run,
                                                  kzoo_precision declared);
   void run_checks(checks::candidate& candidate, results::cell& c);
+  run_state::checked kind_of(const results::cell& c) const {
+    return {c.kernel.name(), resized(problem_, 1, 1, 1)};
+  }
   // Compares the newest result with the first of each class of those before it.
   void compare_newest(results::cell& c);
 

@@ -58,9 +58,10 @@ std::string kind_name(const problem& p) {
   std::vector<std::string> parts;
   if (p.batch > 1) parts.push_back(fmt::format("a batch of {}", p.batch));
   if (p.groups > 0) parts.push_back(fmt::format("{} groups of rows", p.groups));
+  const auto name = [](const scale_block& b) { return b.empty() ? "none" : scale_block_name(b); };
   if (has_scale_blocks(p))
-    parts.push_back(fmt::format("scale blocks {},{}", scale_block_name(p.scale_block_a),
-                                scale_block_name(p.scale_block_b)));
+    parts.push_back(
+        fmt::format("scale blocks {},{}", name(p.scale_block_a), name(p.scale_block_b)));
   if (!p.epilogue.empty()) parts.push_back("the epilogue " + epilogue_name(p.epilogue));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -222,6 +223,8 @@ class variant_validation {
     at.problem = p;
     if (const auto wrong = has(results::outcome::fail) ? accesses_.of(plugin_, at) : std::nullopt)
       add(*wrong);
+    if (options_.tier == tier::paranoid && who_.simulated && !has(results::outcome::fail))
+      add(accesses_.check(plugin_, at));
     if (const auto names = plugin_.client->unnamed_libraries(); !names.empty())
       add(results::calls_libraries(names));
   }

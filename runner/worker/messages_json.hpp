@@ -16,7 +16,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(scale_block, extent, depth)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(epilogue_stage, what, type, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,
                                    layout, scale_a, scale_b, batch, batch_padding, batch_shared,
-                                   epilogue, scale_block_a, scale_block_b, groups, group_rows)
+                                   epilogue, scale_block_a, scale_block_b, groups, group_rows,
+                                   renewed)
 
 }  // namespace kzoo
 

@@ -24,14 +24,30 @@ const std::vector<expectation> kFinishedAtFull = {
     {"epilogues:keeps_bias",
      "wrong",
      {"new addresses: right at first, wrong once bias is at a new"}},
+    {"epilogues:stale_bias",
+     "wrong",
+     {"new contents: right at first, wrong once bias alone has new contents"}},
     {"epilogues:honest", "pass", {}}};
+
+const char* const kClamped = "sizes = [64]\nepilogue = 'bias + clamp(-1, 1)'";
+const std::vector<expectation> kClampedAtFull = {
+    {"epilogues:fixed_limits", "wrong", {"limits of clamp: 33x70x41", "clamp(-0.75, 0.625)"}},
+    {"epilogues:honest", "pass", {}}};
+
+const char* const kBlocks =
+    "sizes = ['40x144x272']\ndtype = 'e4m3->f32'\nlayout = 'nt'\n"
+    "scale_block_a = '1x128'\nscale_block_b = '128x128'";
+const std::vector<expectation> kBlocksAtFull = {
+    {"scales:limits_scales", "wrong", {"scaled inputs: 33x70x300"}}, {"scales:honest", "pass", {}}};
 
 const char* const kGrouped = "sizes = ['40x48x24']\ngroups = 4";
 const std::vector<expectation> kGroupedAtFull = {
     {"groups:even_split", "wrong", {"shapes: 1x1x1 f32 groups=4", "with the B of group"}},
     {"groups:keeps_offsets",
      "wrong",
-     {"new contents: right at first, wrong once A and B have new contents"}}};
+     {"new contents: right at first, wrong once A and B have new contents"}},
+    {"groups:most_64", "wrong", {"groups: 135x33x24 f32 groups=67", "(group "}},
+    {"groups:honest", "pass", {}}};
 
 // Defects that tier full detects.
 const std::vector<expectation> kAtFull = {
@@ -127,6 +143,8 @@ TEST_CASE("tier full detects hostile plugins on the cpu", "[cli][hostile]") {
   check_each(kAtFull, "cpu", "sizes = [64]", kFull);
   check_each(kFinishedAtFull, "cpu", kFinished, kFull);
   check_each(kGroupedAtFull, "cpu", kGrouped, kFull);
+  check_each(kClampedAtFull, "cpu", kClamped, kFull);
+  check_each(kBlocksAtFull, "cpu", kBlocks, kFull);
   check_each({{"launches:race", "wrong", {}}}, "cpu", "sizes = [64]", kFull);
 }
 
@@ -155,6 +173,21 @@ TEST_CASE("integers whose products and sums wrap are checked", "[cli][hostile]")
 
 TEST_CASE("tier full checks near the problem's own size", "[cli][hostile]") {
   check_each(kLarge, "cpu", "sizes = ['272x264x40']", kFull);
+}
+
+TEST_CASE("checks are made for each epilogue of an experiment", "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto file = folder.write(
+      "two.toml",
+      "plugins = ['epilogues:only_adds_when_flat']\n[problem]\nsizes = [64]\n"
+      "epilogue = ['bias', 'bias + relu']\n[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
+  const auto ran = run_hostile(file + " --device cpu --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cells = ran.json().at("cells");
+  REQUIRE(cells.size() == 2);
+  check_cell(cells.at(0), "pass", {});
+  check_cell(cells.at(1), "wrong", {"shapes: ", "relu is left out"});
 }
 
 TEST_CASE("checks choose sizes that the variant takes", "[cli][hostile]") {

@@ -109,6 +109,50 @@ struct keeps_bias : finished<keeps_bias> {
   mutable const void* bias = nullptr;
 };
 
+// Has a copy of the bias, renewed when the first row of A is another than before.
+__global__ void renew_kernel(fused g, float* copy) {
+  float row = 0;
+  for (int k = 0; k < g.k; ++k) row += static_cast<float>(k % 61 + 1) * g.a_at(0, k);
+  if (copy[0] == row) return;
+  copy[0] = row;
+  for (int i = 0; i < g.n; ++i)
+    copy[1 + i] = static_cast<const float*>(g.finish.stages[0].operand)[i];
+}
+struct stale_bias : finished<stale_bias> {
+  void run(const fused& g, kzoo::stream_t stream) const {
+    if (copy == nullptr) copy = hostile::never_freed<float>(1 + g.n);
+    kzoo::launch({.grid = dim3(1), .block = dim3(1), .stream = stream}, renew_kernel, g, copy);
+    fused other = g;
+    other.finish.stages[0].operand = copy + 1;
+    grid::launch(fused_kernel<honest>, other, stream);
+  }
+
+  mutable float* copy = nullptr;
+};
+
+// Clamps as the first who asked for it: to -1 and 1.
+struct fixed_limits : finished<fixed_limits> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    kzoo::epilogue all = g.finish;
+    for (int i = 0; i < all.count; ++i) {
+      all.stages[i].low = -1;
+      all.stages[i].high = 1;
+    }
+    return all(g.alpha * ab + c, row, col);
+  }
+};
+
+// Has no activation where K is small.
+struct only_adds_when_flat : finished<only_adds_when_flat> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    float x = g.alpha * ab + c;
+    for (int i = 0; i < g.finish.count; ++i)
+      if (g.k >= 30 || g.finish.stages[i].kind == KZOO_STAGE_ADD)
+        x = kzoo::epilogue::applied(g.finish.stages[i], x, row, col);
+    return x;
+  }
+};
+
 }  // namespace
 
 KZOO_PLUGIN("epilogues", "Right for alpha A B + beta C, wrong after it",
@@ -121,4 +165,8 @@ KZOO_PLUGIN("epilogues", "Right for alpha A B + beta C, wrong after it",
             kzoo::variant<other_gelu>("other_gelu", "tanh for erf"),
             kzoo::variant<next_bias>("next_bias", "the bias of the next column"),
             kzoo::variant<writes_bias>("writes_bias", "changes the bias"),
-            kzoo::variant<keeps_bias>("keeps_bias", "the bias of the first call"));
+            kzoo::variant<keeps_bias>("keeps_bias", "the bias of the first call"),
+            kzoo::variant<stale_bias>("stale_bias", "a copy of the bias, kept while A is the same"),
+            kzoo::variant<fixed_limits>("fixed_limits", "clamps to -1 and 1 alone"),
+            kzoo::variant<only_adds_when_flat>("only_adds_when_flat",
+                                               "no activation where K is small"));

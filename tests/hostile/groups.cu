@@ -1,7 +1,7 @@
 // Groups of rows: right for one B, wrong where each group has its own.
 #include "hostile.hpp"
 
-#include <vector>
+#include <algorithm>
 
 namespace {
 
@@ -47,6 +47,14 @@ struct first_b : grouped_by<first_b> {
   static __device__ int group(const grouped&, int) { return 0; }
 };
 
+// Has a table of 64 groups; those after the last take its B.
+struct most_64 : grouped_by<most_64> {
+  static __device__ int group(const grouped& g, int row) {
+    const int of_row = group_of(g, row);
+    return of_row < 64 ? of_row : 63;
+  }
+};
+
 struct next_b : grouped_by<next_b> {
   static __device__ int group(const grouped& g, int row) {
     return (group_of(g, row) + 1) % g.count;
@@ -78,13 +86,12 @@ struct keeps_offsets : grouped_by<keeps_offsets> {
 
  private:
   void keep(const grouped& g, [[maybe_unused]] kzoo::stream_t stream) const {
+    kept = hostile::never_freed<int>(g.count + 1);
 #if KZOO_TARGET_DEVICE == KZOO_CUDA
-    const std::size_t bytes = sizeof(int) * static_cast<std::size_t>(g.count + 1);
-    cudaMalloc(&kept, bytes);
-    cudaMemcpyAsync(kept, g.offsets, bytes, cudaMemcpyDeviceToDevice, stream);
+    cudaMemcpyAsync(kept, g.offsets, sizeof(int) * static_cast<std::size_t>(g.count + 1),
+                    cudaMemcpyDeviceToDevice, stream);
 #else
-    static std::vector<std::vector<int>> all;
-    kept = all.emplace_back(g.offsets, g.offsets + g.count + 1).data();
+    std::copy(g.offsets, g.offsets + g.count + 1, kept);
 #endif
   }
   mutable int* kept = nullptr;
@@ -110,6 +117,7 @@ struct keeps_b : grouped_by<keeps_b> {
 KZOO_PLUGIN("groups", "Right for one B, wrong where each group of rows has its own",
             kzoo::variant<honest>("honest", "right"),
             kzoo::variant<first_b>("first_b", "the first group's B for all"),
+            kzoo::variant<most_64>("most_64", "the first 64 groups"),
             kzoo::variant<next_b>("next_b", "the next group's B"),
             kzoo::variant<even_split>("even_split", "takes groups for equally large ones"),
             kzoo::variant<drops_last_row>("drops_last_row", "not the last row of each group"),

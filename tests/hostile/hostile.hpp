@@ -21,6 +21,18 @@ __device__ inline void store_product(const gemm& g, int row, int col) {
   g.store(row, col, dot(g, row, col, g.k));
 }
 
+// Memory of the device that is never freed.
+template <class T>
+T* never_freed(int count) {
+#if KZOO_TARGET_DEVICE == KZOO_CUDA
+  T* all = nullptr;
+  cudaMalloc(&all, sizeof(T) * static_cast<std::size_t>(count));
+  return all;
+#else
+  return new T[static_cast<std::size_t>(count)]{};
+#endif
+}
+
 // A thread for each element of C, 16 x 16 of them per block.
 template <class T, class... Parameters, class... Arguments>
 void launch(void (*kernel)(kzoo::gemm<T>, Parameters...), const kzoo::gemm<T>& g,

@@ -70,6 +70,14 @@ struct one_for_all_columns : scaled_by<one_for_all_columns> {
   static __device__ float scale(const scaled& g, int row, int k, int) { return g.scale(row, k, 0); }
 };
 
+// Takes no scale for smaller than 1/4 or larger than 4.
+struct limits_scales : scaled_by<limits_scales> {
+  static __device__ float scale(const scaled& g, int row, int k, int col) {
+    return limited(g.scales_a.at(row, k)) * limited(g.scales_b.at(col, k));
+  }
+  static __device__ float limited(float scale) { return fminf(fmaxf(scale, 0.25f), 4.0f); }
+};
+
 // Sets a scale of A that it does not need.
 struct writes_scales : scaled_by<writes_scales> {
   static __device__ float scale(const scaled& g, int row, int k, int col) {
@@ -100,5 +108,6 @@ KZOO_PLUGIN("scales", "Right for products of one scale, wrong where each block h
             kzoo::variant<first_block>("first_block", "the first block's scales for all of K"),
             kzoo::variant<after_all_of_k>("after_all_of_k", "scaled once, after all of K"),
             kzoo::variant<one_for_all_columns>("one_for_all_columns", "one block along N"),
+            kzoo::variant<limits_scales>("limits_scales", "scales from 1/4 to 4"),
             kzoo::variant<writes_scales>("writes_scales", "changes a scale"),
             kzoo::variant<keeps_scales>("keeps_scales", "the scales of the first call"));

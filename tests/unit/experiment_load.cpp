@@ -266,6 +266,7 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "groups = 8"},
       {"[problem]\ngroups = 3\ngroup_rows = 'uneven'",
        "3:14: error: problem.group_rows: expected one of \"even\", \"skewed\", \"half_empty\", "
+       "\"single\", "
        "found the string \"uneven\"; did you mean 'even'?"},
       {"[problem]\ngroups = 3\nbatch = 2",
        "2:10: error: problem.groups: a problem with groups of rows is no batch"},
