@@ -46,7 +46,7 @@ struct variant : persistent::variant<Tile, types, kzoo::layouts<kzoo::layout::nt
 
 using fp8::tiling;
 
-KZOO_PLUGIN("fp8", "The last step of the tensor core ladder in fp8, promoted to fp32 sums",
+KZOO_PLUGIN("fp8", "persistent in fp8, promoted to fp32 sums",
             kzoo::variant<fp8::variant<tiling<128, 6, 1, false, 2>>>(
                 "128x128x128", "6 stages; for matrices of up to a few waves"),
             kzoo::variant<fp8::variant<tiling<192, 4, 2, true, 3>>>(
