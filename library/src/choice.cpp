@@ -3,6 +3,7 @@
 #include <kzoo/kzoo.h>
 #include <kzoo/caller.hpp>
 #include <kzoo/error.hpp>
+#include <kzoo/identifier.hpp>
 #include <kzoo/type_names.hpp>
 
 #include <algorithm>
@@ -20,17 +21,32 @@ const kzoo_signature* signature_for(const kzoo_variant& v, const kzoo_problem& p
   return found == end ? nullptr : found;
 }
 
+// A plugin's name becomes that of a file, so a path to elsewhere is none.
+void require_name(const std::string& part, const std::string& whole) {
+  if (is_identifier(part)) return;
+  throw error(KZOO_INVALID_ARGUMENT, "'" + whole +
+                                         "' names no kernel: plugin or plugin:variant, without "
+                                         "spaces, of letters, digits, '_', '.' and '-'");
+}
+
 }  // namespace
+
+kernel_names::kernel_names(const plugin_finder& plugins, std::string_view declined)
+    : plugins_(plugins), declined_(split(declined, ',')) {
+  for (const std::string& name : declined_) require_name(name, name);
+}
 
 std::vector<candidate> kernel_names::resolve(const std::string& name) const {
   const std::string plugin_name = name.substr(0, name.find(':'));
+  const bool all = name.size() == plugin_name.size();
+  require_name(plugin_name, name);
+  if (!all) require_name(name.substr(plugin_name.size() + 1), name);
   if (std::ranges::find(declined_, plugin_name) != declined_.end()) return {{name, {}}};
   plugin* of = plugins_.find(plugin_name);
   if (of == nullptr) {
     throw error(KZOO_UNAVAILABLE,
                 "there is no plugin '" + plugin_name + "' in " + plugins_.places());
   }
-  const bool all = name.size() == plugin_name.size();
   std::vector<candidate> found;
   std::string known;
   for (std::uint32_t i = 0; i < of->descriptor->variant_count; ++i) {
@@ -49,6 +65,9 @@ std::vector<candidate> kernel_names::resolve_list(std::string_view names) const 
   std::vector<candidate> all;
   for (const std::string& name : split(names, ',')) {
     std::ranges::move(resolve(name), std::back_inserter(all));
+  }
+  if (all.empty()) {
+    throw error(KZOO_INVALID_ARGUMENT, "'" + std::string(names) + "' names no kernel");
   }
   return all;
 }

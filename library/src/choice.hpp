@@ -29,12 +29,13 @@ class chooser {
 // What candidates are made of, and which are refused.
 class kernel_names {
  public:
-  kernel_names(const plugin_finder& plugins, std::string_view declined)
-      : plugins_(plugins), declined_(split(declined, ',')) {}
+  // Throws kzoo::error for what cannot be a plugin's name.
+  kernel_names(const plugin_finder& plugins, std::string_view declined);
 
-  // "plugin:variant", or "plugin" for all of its variants. Throws kzoo::error where there is none.
+  // "plugin:variant", or "plugin" for all of its variants. Throws kzoo::error where there is none,
+  // and for what cannot be a name: no file is looked for then.
   std::vector<candidate> resolve(const std::string& name) const;
-  // Names separated by commas.
+  // Names separated by commas, at least one.
   std::vector<candidate> resolve_list(std::string_view names) const;
   // What is used where nothing is named: those there are of a list, in order.
   std::vector<candidate> defaults(kzoo_device_kind kind) const;

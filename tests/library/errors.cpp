@@ -129,6 +129,12 @@ TEST_CASE("each wrong option has its code") {
   CHECK(create([](auto& o) { o.plugins = "/nowhere"; }) == KZOO_UNAVAILABLE);
   CHECK(create([](auto& o) { o.kernels = "unheard_of"; }) == KZOO_UNAVAILABLE);
   CHECK(create([](auto& o) { o.kernels = "serial:kij"; }) == KZOO_UNAVAILABLE);
+  for (const char* names : {",", " serial", "serial, naive", "../cpu/serial", "serial:", ":ikj"}) {
+    INFO(names);
+    CHECK(create([&](auto& o) { o.kernels = names; }) == KZOO_INVALID_ARGUMENT);
+    CHECK_THAT(kzoo_last_error(), ContainsSubstring("names no kernel"));
+  }
+  CHECK(create([](auto& o) { o.declined = "cublas, cublaslt"; }) == KZOO_INVALID_ARGUMENT);
   CHECK(create([](auto& o) { o.tuned = "/nowhere.json"; }) == KZOO_INVALID_TABLE);
   CHECK(kzoo_create(nullptr, nullptr) == KZOO_NULL_POINTER);
   CHECK(kzoo_destroy(nullptr) == KZOO_OK);

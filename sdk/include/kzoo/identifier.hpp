@@ -1,0 +1,18 @@
+#pragma once
+// The names of plugins and variants. They appear in selectors, file names and shell commands.
+
+#include <algorithm>
+#include <string_view>
+
+namespace kzoo {
+
+// Whether the text is not empty and holds only letters, digits, '_', '.', '-' and the characters in
+// `extra`.
+inline bool is_identifier(std::string_view text, std::string_view extra = "") {
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+           c == '.' || c == '-' || extra.find(c) != std::string_view::npos;
+  });
+}
+
+}  // namespace kzoo
