@@ -48,13 +48,22 @@ struct stored {
       throw error(KZOO_UNSUPPORTED_TYPE, std::string("the type of ") + of.name + " is " +
                                              std::to_string(of.type) + ", which is no kzoo_type");
     }
+    extent_or_refuse(lines, of.ld, length);
   }
   // In a batch products lie one after the other, or, where `may_share`, have the matrix in common.
-  void check_stride(bool may_share) const {
-    const std::int64_t least = lines > 0 ? (lines - 1) * of.ld + length : 0;
-    if (of.stride >= least || (may_share && of.stride == 0)) return;
-    refuse_size(std::string("the stride of ") + of.name + " is " + std::to_string(of.stride) +
-                ", and must be at least " + std::to_string(least) + (may_share ? ", or 0" : ""));
+  void check_batch(std::int64_t batch, bool may_share) const {
+    const std::int64_t least = extent_or_refuse(lines, of.ld, length);
+    const bool is_shared = may_share && of.stride == 0;
+    if (of.stride < least && !is_shared) {
+      refuse_size(std::string("the stride of ") + of.name + " is " + std::to_string(of.stride) +
+                  ", and must be at least " + std::to_string(least) + (may_share ? ", or 0" : ""));
+    }
+    extent_or_refuse(batch, of.stride, least);
+  }
+  std::int64_t extent_or_refuse(std::int64_t count, std::int64_t stride, std::int64_t part) const {
+    if (const auto elements = extent(count, stride, part)) return *elements;
+    refuse_size(std::string(of.name) + " reaches over more than 2^56 elements: " +
+                std::to_string(count) + " times " + std::to_string(stride));
   }
 };
 
@@ -81,9 +90,9 @@ void check(const gemm_arguments& x, const kzoo_call& how) {
       c(x.c, x.m, x.n, row_major);
   for (const stored* matrix : {&a, &b, &c}) matrix->check();
   if (how.batch > 1) {
-    a.check_stride(true);
-    b.check_stride(true);
-    c.check_stride(false);
+    a.check_batch(how.batch, true);
+    b.check_batch(how.batch, true);
+    c.check_batch(how.batch, false);
   }
   if (address(how.workspace) % kWorkspaceAlignment != 0) {
     throw error(KZOO_INVALID_ARGUMENT, "the workspace is not aligned to 256 bytes");

@@ -178,6 +178,8 @@ TEST_CASE("exported kernels are built alone and give the bits of the points that
   check_says(call(2, 2, 2, 1, x, 1, x, 2, 0, x, 2, nullptr), "lda is less than a line of A");
   check_says(call(2, 2, 2, 1, x, 2, x, 2, 0, nullptr, 2, nullptr), "a, b or c is null");
   check_says(call(10000, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "how much workspace");
+  constexpr std::int64_t kFar = std::int64_t{1} << 40;
+  check_says(call(1 << 25, 1, 1, 1, x, 1, x, 1, 0, x, kFar, nullptr), "more than 2^56 elements");
 }
 
 // A plugin for two types, which says when two threads are in it at once.
@@ -248,6 +250,8 @@ TEST_CASE("functions of one plugin take turns, and batches are checked") {
   CHECK(says(0, 1, 1) == "the batch must be at least 1");
   CHECK(says(3, -4, 1) == "stride_a is less than a matrix A, and not 0");
   CHECK(says(3, 1, 0) == "stride_c is less than a matrix C");
+  CHECK(says(3, 1, INT64_MAX) == "a, b or c reaches over more than 2^56 elements");
+  CHECK(says(INT64_MAX, 0, 1) == "a, b or c reaches over more than 2^56 elements");
   const auto work = [](auto* call, auto value) {
     for (int i = 0; i < 2000; ++i) {
       auto c = value;

@@ -8,6 +8,7 @@
 #include <kzoo/kzoo.hpp>
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -84,6 +85,14 @@ TEST_CASE("each wrong argument has its code and a sentence that names it") {
        "stride of C is 0, and must be at least 12"},
       {[](auto& x) { x.how.batch = 2, x.how.stride_c = 12, x.how.stride_a = 7; }, KZOO_INVALID_SIZE,
        "stride of A is 7, and must be at least 15, or 0"},
+      {[](auto& x) { x.n = std::int64_t{1} << 25, x.ldc = std::int64_t{1} << 40; },
+       KZOO_INVALID_SIZE, "C reaches over more than 2^56 elements: 33554432 times 1099511627776"},
+      {[](auto& x) { x.how.batch = 2, x.how.stride_c = INT64_MAX; }, KZOO_INVALID_SIZE,
+       "C reaches over more than 2^56 elements: 2 times 9223372036854775807"},
+      {[](auto& x) { x.how.batch = INT64_MAX, x.how.stride_c = 12; }, KZOO_INVALID_SIZE,
+       "C reaches over more than 2^56 elements: 9223372036854775807 times 12"},
+      {[](auto& x) { x.how.batch = 3, x.how.stride_c = 12, x.how.stride_b = INT64_MIN; },
+       KZOO_INVALID_SIZE, "stride of B is -9223372036854775808, and must be at least 20, or 0"},
       {[](auto& x) { x.transb = 3; }, KZOO_INVALID_ARGUMENT, "the operation of B is 3"},
       {[](auto& x) { x.how.struct_size = 8; }, KZOO_INVALID_ARGUMENT, "struct_size is 8"},
       {[](auto& x) { x.type_a = 0; }, KZOO_UNSUPPORTED_TYPE, "type of A is 0"},

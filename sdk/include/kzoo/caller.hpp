@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 
 namespace kzoo {
@@ -32,6 +33,18 @@ inline plain_problem words_of(const kzoo_problem& p) {
   plain_problem words;
   std::memcpy(words.data(), &p, sizeof words);
   return words;
+}
+
+// How many elements lie between the first of so many parts and the end of the last, where each has
+// `length` and starts `stride` after the one before: the lines of a matrix, the matrices of a
+// batch. None of more than 2^56, which no memory has: offsets into them, in bytes too, cannot
+// overflow.
+inline std::optional<std::int64_t> extent(std::int64_t count, std::int64_t stride,
+                                          std::int64_t length) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 56;
+  if (count == 0) return 0;
+  if (length > kMost || (count > 1 && stride > (kMost - length) / (count - 1))) return {};
+  return (count - 1) * stride + length;
 }
 
 struct problem_sizes {

@@ -178,14 +178,23 @@ class table {
     require(p.lda >= line_a, "lda is less than a line of A");
     require(p.ldb >= line_b, "ldb is less than a line of B");
     require(p.ldc >= p.n, "ldc is less than a row of C");
+    const auto extent_of = [&](std::int64_t count, std::int64_t stride, std::int64_t part) {
+      const auto elements = extent(count, stride, part);
+      require(elements.has_value(), "a, b or c reaches over more than 2^56 elements");
+      return *elements;
+    };
+    const std::int64_t matrix_a = extent_of(lines_a, p.lda, line_a),
+                       matrix_b = extent_of(lines_b, p.ldb, line_b),
+                       matrix_c = extent_of(p.m, p.ldc, p.n);
     if (p.batch == 0) return;
-    const auto apart = [](std::int64_t stride, std::int64_t lines, std::int64_t ld,
-                          std::int64_t line) { return stride >= (lines - 1) * ld + line; };
-    require(p.stride_a == 0 || apart(p.stride_a, lines_a, p.lda, line_a),
+    require(p.stride_a == 0 || p.stride_a >= matrix_a,
             "stride_a is less than a matrix A, and not 0");
-    require(p.stride_b == 0 || apart(p.stride_b, lines_b, p.ldb, line_b),
+    require(p.stride_b == 0 || p.stride_b >= matrix_b,
             "stride_b is less than a matrix B, and not 0");
-    require(apart(p.stride_c, p.m, p.ldc, p.n), "stride_c is less than a matrix C");
+    require(p.stride_c >= matrix_c, "stride_c is less than a matrix C");
+    extent_of(p.batch, p.stride_a, matrix_a);
+    extent_of(p.batch, p.stride_b, matrix_b);
+    extent_of(p.batch, p.stride_c, matrix_c);
   }
 
   void enqueue(const kzoo_problem& p, const void* a, const void* b, void* c, void* stream) {
