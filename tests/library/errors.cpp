@@ -154,6 +154,15 @@ TEST_CASE("each wrong option has its code") {
   }
 }
 
+TEST_CASE("a program that checks for leaks finds none of libkzoo's") {
+  const kzoo::test::run_result run = kzoo::test::run_program(
+      kzoo::test::library_stand_in("kzoo_leak_checked"), kzoo::test::shell_word(kPlugins));
+  INFO(run.err);
+  CHECK(run.out == "KZOO_OK\n");
+  // Rather than its exit code: where processes cannot be traced it has not looked.
+  CHECK_THAT(run.err, !ContainsSubstring("detected memory leaks"));
+}
+
 TEST_CASE("an exception of the C++ header has the code and the sentence") {
   const auto open = [] {
     return kzoo::handle({.device = KZOO_CPU, .plugins = kPlugins, .kernels = "serial:kij"});
