@@ -65,6 +65,21 @@ must(${WORK}/program/sgemm cpu)
 if(NOT out MATCHES "(openblas|serial|dispatch):[a-z0-9_]+: C.1..2. is [0-9]+, and")
   message(FATAL_ERROR "the program that calls libkzoo says:\n${out}")
 endif()
+# Components that there are and are not.
+file(WRITE ${WORK}/components/CMakeLists.txt [[
+cmake_minimum_required(VERSION 3.25)
+project(components LANGUAGES CXX)
+find_package(kernel-zoo QUIET COMPONENTS library nosuch)
+if(kernel-zoo_FOUND OR kernel-zoo_nosuch_FOUND)
+  message(FATAL_ERROR "there is a component nosuch")
+endif()
+find_package(kernel-zoo REQUIRED COMPONENTS library OPTIONAL_COMPONENTS nosuch)
+if(NOT kernel-zoo_library_FOUND OR COMMAND kzoo_add_plugin)
+  message(FATAL_ERROR "the component library is not what is found")
+endif()
+]])
+must(${CMAKE_COMMAND} -G Ninja -S ${WORK}/components -B ${WORK}/components/build
+     -D CMAKE_PREFIX_PATH=${WORK}/prefix)
 # The library for LD_PRELOAD finds libkzoo; a program that it cannot help goes on.
 file(GLOB_RECURSE preload ${WORK}/prefix/lib/libkzoo_blas.so)
 if(preload)
