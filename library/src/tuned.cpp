@@ -38,23 +38,42 @@ void require_same_device(const json& table, const kzoo_device& d, const std::str
   require("name", made_on.at("name"), name);
 }
 
+// Not of anything else: what null or an object has would be passed over.
+const json& list(const json& of, const char* key) {
+  const json& found = of.at(key);
+  if (!found.is_array()) refuse('"' + std::string(key) + "\" is " + found.dump() + ", and no list");
+  return found;
+}
+
 tuned_entry read_entry(const json& p, const json& best) {
   const auto size = [&](const char* key) {
-    const auto value = p.at(key).get<std::int64_t>();
-    if (value < 1) refuse(std::string(key) + " is " + std::to_string(value) + ", and not above 0");
-    return static_cast<double>(value);
+    const json& value = p.at(key);
+    // One beyond 2^63 becomes a negative number.
+    if (!value.is_number_integer() || value.get<std::int64_t>() < 1) {
+      refuse(std::string(key) + " is " + value.dump() + ", and no whole number from 1 to 2^63 - 1");
+    }
+    return value.get<double>();
   };
   return {{{size("m"), size("n"), size("k"), p.contains("batch") ? size("batch") : 1},
            p.value("dtype", "f32"),
            p.value("layout", "nn")},
-          best.at("plugin").get<std::string>() + ':' + best.at("variant").get<std::string>()};
+          best.at("plugin"),
+          best.at("variant")};
+}
+
+// How a plugin of the user's own is found; "" where the table does not know.
+std::string way_out(const tuned_table& table, const std::string& plugin) {
+  const auto found = table.plugin_files.find(plugin);
+  if (found == table.plugin_files.end()) return "";
+  return "; the table was made with " + found->second +
+         ": put that file first in options.plugins, or in KZOO_PLUGIN_PATH where that is not set";
 }
 
 }  // namespace
 
-std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, const kzoo_device& d,
-                                          const std::string& device_name) {
-  std::vector<tuned_entry> all;
+tuned_table read_tuned_table(const std::filesystem::path& file, const kzoo_device& d,
+                             const std::string& device_name) {
+  tuned_table all{file, {}, {}};
   try {
     std::ifstream text(file);
     if (!text) refuse("cannot be read");
@@ -63,28 +82,37 @@ std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, con
       refuse("is no tuned table: its key \"schema\" is not \"kzoo.tuned/1\"");
     }
     require_same_device(table, d, device_name);
-    for (const json& of : table.at("problems")) {
-      const json& ranked = of.at("ranked");
+    for (const json& of : list(table, "problems")) {
+      const json& ranked = list(of, "ranked");
       const bool has_epilogue = of.at("problem").contains("epilogue");  // no call asks for one
       if (!has_epilogue && !ranked.empty())
-        all.push_back(read_entry(of.at("problem"), ranked.at(0)));
+        all.entries.push_back(read_entry(of.at("problem"), ranked.at(0)));
+    }
+    if (table.contains("plugins")) {
+      for (const json& p : list(table, "plugins"))
+        all.plugin_files.emplace(p.at("name"), p.at("file"));
     }
   } catch (const error& e) {
     refuse(file.string() + ": " + e.what());
   } catch (const json::exception& e) {
     refuse(file.string() + ": is no tuned table: " + e.what());
+  } catch (const std::ios_base::failure& e) {  // such as a folder
+    refuse(file.string() + ": cannot be read: " + e.code().message());
   }
   return all;
 }
 
-tuned_choice::tuned_choice(std::vector<tuned_entry> table, const kernel_names& names,
+tuned_choice::tuned_choice(const tuned_table& table, const kernel_names& names,
                            const allowance& allowed, std::unique_ptr<chooser> otherwise)
     : allowed_(allowed), otherwise_(std::move(otherwise)) {
-  for (tuned_entry& e : table) {
+  for (const tuned_entry& e : table.entries) {
+    const std::string name = e.plugin + ':' + e.variant;
     try {
-      entries_.push_back({std::move(e.problem), names.resolve(e.kernel).front()});
+      entries_.push_back({e.problem, names.resolve(name).front()});
     } catch (const error& fault) {
-      refuse("the tuned table names " + e.kernel + ", and " + fault.what());
+      const bool is_missing = fault.status == KZOO_UNAVAILABLE;
+      refuse(table.file.string() + ": names " + name + ", and " + fault.what() +
+             (is_missing ? way_out(table, e.plugin) : ""));
     }
   }
 }

@@ -4,6 +4,7 @@
 //
 //   { "schema": "kzoo.tuned/1",
 //     "device": { "id": "cuda:0", "name": "NVIDIA H200" }, "compute_capability": "9.0",
+//     "plugins": [ { "name": "pipelined", "file": "/…/plugins/cuda/pipelined.so" } ],
 //     "problems": [
 //       { "problem": { "m": 4096, "n": 4096, "k": 4096, "dtype": "f32", "layout": "nn",
 //                      "batch": 1 },
@@ -11,7 +12,9 @@
 //
 // Problems are those of the runner: C is row-major. dtype, layout and batch have the defaults that
 // are shown; for the cpu, name and compute_capability are not needed. Of `ranked` the first counts;
-// a problem for which it is empty is left out.
+// a problem for which it is empty is left out. `plugins` may be missing: no file that it names is
+// loaded, since a table is data; messages say where a plugin is that is not among those of the
+// handle.
 
 #include "choice.hpp"
 
@@ -19,7 +22,9 @@
 #include <kzoo/caller.hpp>
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace kzoo::library {
 
@@ -29,18 +34,25 @@ struct tuned_problem : problem_sizes {
 
 struct tuned_entry {
   tuned_problem problem;
-  std::string kernel;
+  std::string plugin, variant;
+};
+
+struct tuned_table {
+  std::filesystem::path file;
+  std::vector<tuned_entry> entries;
+  std::map<std::string, std::string> plugin_files;  // by the plugin's name
 };
 
 // Throws kzoo::error unless it is a table for this device.
-std::vector<tuned_entry> read_tuned_table(const std::filesystem::path& file, const kzoo_device& d,
-                                          const std::string& device_name);
+tuned_table read_tuned_table(const std::filesystem::path& file, const kzoo_device& d,
+                             const std::string& device_name);
 
 // The kernel of the problem in the table; where that is not there or declines, of the nearest one
 // with the same types and layout, by the logarithms of its sizes; then what another chooser says.
 class tuned_choice : public chooser {
  public:
-  tuned_choice(std::vector<tuned_entry> table, const kernel_names& names, const allowance& allowed,
+  // Throws kzoo::error for a table that names what is not there.
+  tuned_choice(const tuned_table& table, const kernel_names& names, const allowance& allowed,
                std::unique_ptr<chooser> otherwise);
   kernel choose(const kzoo_problem& p, const kzoo_device& d) const override;
 

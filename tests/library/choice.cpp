@@ -171,6 +171,48 @@ TEST_CASE("a table that is not one, or of another device, is refused with its re
   CHECK_THAT(message(R"({"schema": "kzoo.tuned/1", "device": {"id": "cpu"},
                          "problems": [{"problem": {"m": 0, "n": 1, "k": 1}, "ranked": [{}]}]})"),
              ContainsSubstring("m is 0"));
-  CHECK_THAT(message(table("unheard_of", "x")),
-             ContainsSubstring("names unheard_of:x, and there is no plugin 'unheard_of'"));
+  const auto with = [&](const std::string& keys) {
+    return message(R"({"schema": "kzoo.tuned/1", "device": {"id": "cpu"}, )" + keys + "}");
+  };
+  CHECK_THAT(with(R"("problems": null)"), ContainsSubstring("\"problems\" is null, and no list"));
+  CHECK_THAT(with(R"("problems": [{"problem": {"m": 1, "n": 1, "k": 1}, "ranked": null}])"),
+             ContainsSubstring("tuned.json: \"ranked\" is null, and no list"));
+  for (const char* m : {"18446744073709551615", "1.5", "true"}) {
+    CHECK_THAT(with(fmt::format(R"("problems": [{{"problem": {{"m": {}, "n": 1, "k": 1}},
+                                                "ranked": [{{}}]}}])",
+                                m)),
+               ContainsSubstring(fmt::format("m is {}, and no whole number from 1", m)));
+  }
+}
+
+TEST_CASE("a kernel that a table names is looked for in the places of plugins alone") {
+  const scratch_folder folder;
+  std::filesystem::create_directory(folder.path() / "empty");
+  std::filesystem::copy_file(kzoo::test::plugin_folder("cpu") / "serial.so",
+                             folder.path() / "mine.so");
+  const std::string file = (folder.path() / "mine.so").string();
+  const auto open = [&](const std::string& plugin, const std::string& places) {
+    const std::string tuned = folder.write("tuned.json", R"({"schema": "kzoo.tuned/1",
+        "device": {"id": "cpu"}, "plugins": [{"name": "mine", "file": ")" +
+                                                             file + R"("}],
+        "problems": [{"problem": {"m": 16, "n": 16, "k": 16},
+                      "ranked": [{"plugin": ")" + plugin + R"(", "variant": "ijk"}]}]})");
+    return kzoo::handle(
+        {.device = KZOO_CPU, .plugins = places, .kernels = "serial:ikj", .tuned = tuned});
+  };
+  const std::string places = (folder.path() / "empty").string() + ":" + kPlugins;
+  for (const std::string& path : {std::string("../mine"), (folder.path() / "mine").string()}) {
+    CHECK_THROWS_WITH(open(path, places),
+                      ContainsSubstring("tuned.json: names " + path + ":ijk, and '" + path +
+                                        ":ijk' names no kernel"));
+  }
+  CHECK_THROWS_WITH(
+      open("unheard_of", places),
+      ContainsSubstring("names unheard_of:ijk, and there is no plugin 'unheard_of'") &&
+          !ContainsSubstring("was made with"));
+  CHECK_THROWS_WITH(
+      open("mine", places),
+      ContainsSubstring("tuned.json: names mine:ijk, and there is no plugin 'mine'") &&
+          ContainsSubstring("made with " + file + ": put that file first in"));
+  CHECK(kernel_for(open("mine", file + ":" + places), 16, 16, 16) == "mine:ijk");
 }

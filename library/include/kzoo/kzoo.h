@@ -61,14 +61,15 @@ typedef struct kzoo_options {
   /* Folders and .so files, separated by colons. Default: $KZOO_PLUGIN_PATH, then the plugins that
    * were built or installed with this library. */
   const char* plugins;
-  /* Kernels by name, separated by commas: "pipelined:128x256x16_s5", or "pipelined" for each of its
-   * variants. The first that takes a problem computes it. Default: on a GPU `dispatch`,
+  /* Kernels by name, separated by commas alone: "pipelined:128x256x16_s5", or "pipelined" for each
+   * of its variants. The first that takes a problem computes it. Default: on a GPU `dispatch`,
    * where there is such a plugin, then a list of kernels that take every size (docs/library.md). */
   const char* kernels;
-  /* A kzoo.tuned/1 file, which chooses before `kernels` does. */
+  /* A kzoo.tuned/1 file, which chooses before `kernels` does. Files that it names are not loaded:
+   * its kernels are looked for in `plugins`. */
   const char* tuned;
-  /* Plugins, separated by commas, that are never loaded: a problem for which one of them is chosen
-   * is KZOO_DECLINED. */
+  /* Plugins, separated by commas alone, that are never loaded: a problem for which one of them is
+   * chosen is KZOO_DECLINED. */
   const char* declined;
   /* 1: also kernels that may round differently from run to run. */
   uint32_t nondeterministic, reserved;
