@@ -23,8 +23,10 @@ double seconds_in(std::string_view text) {
   const double factor = unit == "h" ? 3600 : unit == "m" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
   constexpr double kMost = 1e7;
   if (fault != std::errc{} || !(number * factor > 0 && number * factor < kMost)) {
-    input::refuse("--budget", fmt::format("expected a time such as 60s, 5m or 1.5h, found {}",
-                                          input::in_quotes(text)));
+    input::refuse("--budget",
+                  fmt::format("expected a time such as 60s, 5m or 1.5h, more than 0 and "
+                              "less than {:.0f} s, found {}",
+                              kMost, input::in_quotes(text)));
   }
   return number * factor;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -43,6 +44,17 @@ node scalar(std::string_view text, const location& where) {
   return {where, std::string(text)};
 }
 
+// Makes one list of the elements of both.
+void append(node& to, node&& more) {
+  const auto list_of = [](node& n) {
+    const auto* list = std::get_if<node_list>(&n.value);
+    return list != nullptr ? *list : node_list{n};
+  };
+  node_list all = list_of(to);
+  std::ranges::move(list_of(more), std::back_inserter(all));
+  to.value = std::move(all);
+}
+
 // One line of KEY=VALUE words.
 class line_parser {
  public:
@@ -67,22 +79,26 @@ class line_parser {
         if (!found) return;
         content = std::move(*found);
       }
-      if (std::ranges::count(table, key, &experiment::table_entry::key) > 0) {
-        report_.error(where, fmt::format("{} is given twice", key));
-      } else {
+      const auto known = std::ranges::find(table, key, &experiment::table_entry::key);
+      if (known == table.end())
         table.push_back({key, where, std::move(content)});
-      }
+      else if (in_tune_ && key == "restrictions")
+        append(known->content, std::move(content));
+      else
+        report_.error(where, fmt::format("{} is given twice", key));
     }
   }
 
  private:
   // `tune` as a word of its own, before others.
   bool take_tune() {
+    constexpr std::string_view kWord = "tune";
     const std::string_view rest = line_.substr(at_);
-    if (in_tune_ || !rest.starts_with("tune ") || rest.find_first_not_of(kSpaces, 5) == rest.npos)
+    const std::size_t next = rest.find_first_not_of(kSpaces, kWord.size());
+    if (in_tune_ || !rest.starts_with(kWord) || next == rest.npos || next == kWord.size())
       return false;
     tune_at_ = here();
-    at_ += std::string_view("tune").size();
+    at_ += kWord.size();
     return in_tune_ = true;
   }
 

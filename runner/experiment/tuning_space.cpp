@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -70,9 +71,15 @@ std::optional<value_range> range_in(std::string_view text) {
 }
 
 void add_range(const value& v, const value_range& r, std::vector<std::int64_t>& values) {
-  if (r.step < 1 || r.from > r.to || std::max(std::abs(r.from), std::abs(r.to)) > kLargest)
+  if (r.step < 1) return v.error(fmt::format("the step must be at least 1, and is {}", r.step));
+  if (r.from > r.to) {
     return v.error(
-        fmt::format("the range from {} to {} by {} is empty or too large", r.from, r.to, r.step));
+        fmt::format("the range from {} to {} is empty: give the smaller one first", r.from, r.to));
+  }
+  if (r.from < -kLargest || r.to > kLargest) {
+    return v.error(fmt::format("the range from {} to {} is not within {} to {}", r.from, r.to,
+                               -kLargest, kLargest));
+  }
   if ((r.to - r.from) / r.step >= static_cast<std::int64_t>(kMostPoints))
     return v.error(
         fmt::format("the range from {} to {} has more than {} values", r.from, r.to, kMostPoints));
@@ -108,12 +115,17 @@ tuned_parameter parameter_in(const std::string& name, const location& where, con
                                       "as M, N, K, lda or min",
                                       input::in_quotes(name, '\'')));
   }
+  std::set<std::int64_t> known;
   for (const value& element : v.elements()) {
     const std::size_t before = p.values.size();
     add_values(element, p.values);
     for (std::size_t i = before; i < p.values.size(); ++i) {
-      if (std::ranges::count(p.values, p.values[i]) > 1)
+      if (!known.insert(p.values[i]).second)
         return element.error(fmt::format("{} is there twice", p.values[i])), p;
+    }
+    if (p.values.size() > kMostPoints) {
+      element.error(fmt::format("{} has more than {} values: give fewer", name, kMostPoints));
+      return p;
     }
   }
   return p;

@@ -245,7 +245,8 @@ TEST_CASE("what is wrong in a space is said with its place") {
   check_refused(source, {"--sizes: error: which problems is", "to be tuned for?"});
   for (const char* budget : {"1 week", "-3s", "0", "soon", "1e9h"})
     check_refused(source + "--sizes 8 --budget '" + budget + "'",
-                  {"--budget: error: expected a time such as 60s, 5m or 1.5h"});
+                  {"--budget: error: expected a time such as 60s, 5m or 1.5h, more than 0 and less "
+                   "than 10000000 s"});
   check_refused(source + "--sizes 8 --sort size", {"--sort", "size"});
   check_refused(source + "--sizes 8 --baseline bogus", {"bogus"});
 }

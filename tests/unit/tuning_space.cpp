@@ -44,10 +44,31 @@ TEST_CASE("a space has a point for each combination that its restrictions allow"
   CHECK(names_in("[tune]\nS = ['-1..1', 5]\n") == strings{"S-1", "S0", "S1", "S5"});
 }
 
+TEST_CASE("ranges and lists have a size that can be tried", "[tune]") {
+  const auto fault_in = [](const std::string& values) {
+    return test::refusal_of([&] { space_in("[tune]\nA = " + values + "\n"); });
+  };
+  const auto check = [&](const std::string& values, const std::string& words) {
+    INFO(values);
+    CHECK_THAT(fault_in(values), test::ContainsSubstring(words));
+  };
+  check("'1..8 by 0'", "the step must be at least 1, and is 0");
+  check("{from = 1, to = 8, step = -2}", "the step must be at least 1, and is -2");
+  check("'8..1'", "the range from 8 to 1 is empty");
+  for (const char* range : {"'-9223372036854775808..5'", "'5..9223372036854775807'",
+                            "'-9223372036854775808..9223372036854775807'"})
+    check(range, "is not within -1000000000 to 1000000000");
+  check("'1..10001'", "has more than 10000 values");
+  check("['1..10000', '10001..20000', '20001..30000']", "A has more than 10000 values");
+  CHECK(fault_in("'-1000000000..1000000000 by 1000000'").empty());
+  CHECK(fault_in("'1..10000'").empty());
+}
+
 TEST_CASE("a source's lines have the same space as a manifest", "[tune]") {
   const std::string text =
-      "// kzoo: arch=90a tune BM=64,128 BN=\"8..16 by 8\"\n// a comment\n"
-      "// kzoo: tune restrictions=BM*BN<=1024,BM>64||BN<16\n// kzoo: native\nint BM, BN;\n";
+      "// kzoo: arch=90a tune\tBM=64,128 BN=\"8..16 by 8\"\n// a comment\n"
+      "// kzoo: tune restrictions=BM*BN<=1024\n"
+      "// kzoo: tune \trestrictions=BM>64||BN<16,BM>0\n// kzoo: native\nint BM, BN;\n";
   const compile::description d = compile::describe("/nowhere/mine.cpp", "mine.cpp", text);
   const auto space = compile::tuning_space_in(d);
   REQUIRE(space);
@@ -55,6 +76,7 @@ TEST_CASE("a source's lines have the same space as a manifest", "[tune]") {
   for (const auto& point : experiment::points_of(*space))
     names.push_back(results::point_name(point));
   CHECK(names == strings{"BM64_BN8", "BM128_BN8"});
+  CHECK(space->restrictions.size() == 3);
   CHECK(d.keys.size() == 3);  // arch, tune, native
 }
 
