@@ -12,8 +12,6 @@
 #include "client/plugin_client.hpp"
 #include "input/diagnostics.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -40,17 +38,6 @@ run::plugin_discovery discover_plugins(const common_options& options, results::e
     std::vector<selector> baseline{*e.baseline};
     add_files(baseline, written, device.abi.kind, plugins);
     e.baseline = baseline.front();
-  }
-  for (const auto& [name, space] : e.spaces) {
-    const auto is_source = [&](const run::plugin_file& f) {
-      return f.name == name && !f.tuned.points.empty();
-    };
-    if (std::ranges::none_of(plugins.files(), is_source)) {
-      input::refuse(to_string(space.where),
-                    fmt::format("tune.{} is for a plugin that is named by its source, such as "
-                                "\"./{}.cu\", and none is",
-                                name, name));
-    }
   }
   return plugins;
 }

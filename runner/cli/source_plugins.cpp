@@ -14,10 +14,12 @@
 #include "os/sha256.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace kzoo::cli {
@@ -141,6 +143,11 @@ void check_file(const fs::path& path, const std::string& where) {
   }
 }
 
+// Whether it is a file that is compiled, or refused.
+bool is_source(const fs::path& path) {
+  return path.extension() != ".so" && path.extension() != ".toml" && !fs::is_directory(path);
+}
+
 // The plugin in a file that is no library.
 run::plugin_file plugin_in(const fs::path& path, const compile::build_request& asked,
                            kzoo_device_kind kind, const compile::cache& kept) {
@@ -159,7 +166,7 @@ std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s
   const compile::cache kept;
   if (!fs::is_directory(path)) {
     check_file(path, to_string(s.where));
-    if (path.extension() != ".toml")
+    if (is_source(path))
       if (const auto space = space_of(path, options))
         return {tuned_file(path, *space, s, options, kept)};
     return {plugin_in(path, {options.arguments(), {}}, kind, kept)};
@@ -200,17 +207,44 @@ fs::path path_of(const selector& s, const file_selector& file, const fs::path& e
   return path;
 }
 
+// As it is written in TOML.
+std::string key_text(const std::string& name) {
+  return is_identifier(name) && name.find('.') == std::string::npos ? name : input::in_quotes(name);
+}
+
+// Refuses a space for a plugin that is not named by its source. `sources`: those that are.
+void check_spaces(const results::experiment& e, const std::set<std::string>& sources) {
+  for (const auto& [name, space] : e.spaces) {
+    if (sources.contains(name)) continue;
+    std::vector<std::string> tables;
+    for (const std::string& known : sources)
+      tables.push_back(fmt::format("[tune.{}]", key_text(known)));
+    input::refuse(
+        to_string(space.where),
+        fmt::format("tune.{} is for a plugin that is named by its source, {}", key_text(name),
+                    tables.empty() ? fmt::format("such as plugins = [\"./{}.cu\"], and none is",
+                                                 fs::path(name).stem().string())
+                                   : fmt::format("and none has this name: write {}",
+                                                 fmt::join(tables, " or "))));
+  }
+}
+
 }  // namespace
 
 void add_files(std::vector<selector>& selectors, const results::experiment& e,
                kzoo_device_kind kind, run::plugin_discovery& plugins) {
   build_options options{e, kind};
+  std::set<std::string> sources;
   const auto want = [&](const selector& s) {
-    if (const auto file = as_file(s.text))
-      options.variants[fs::canonical(path_of(s, *file, e.file))].push_back(file->variant);
+    const auto file = as_file(s.text);
+    if (!file) return;
+    const fs::path path = path_of(s, *file, e.file);
+    options.variants[fs::canonical(path)].push_back(file->variant);
+    if (is_source(path)) sources.insert(path.stem().string());
   };
   std::ranges::for_each(e.plugins, want);
   if (e.baseline) want(*e.baseline);
+  check_spaces(e, sources);
   std::map<fs::path, std::vector<run::plugin_file>> made;
   std::map<std::string, fs::path> paths;  // by the plugin's name
   std::vector<selector> named;

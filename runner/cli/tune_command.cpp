@@ -39,6 +39,20 @@ bool is_source(const std::string& name) {
           std::filesystem::path(file->path).has_extension());
 }
 
+// A kernel of a plugin that is named by its source, as one of the source's: "mine:BM64" is
+// "./mine.cu:BM64".
+std::string by_source(const std::string& kernel, const std::vector<std::string>& plugins) {
+  if (as_file(kernel)) return kernel;
+  const std::size_t end = std::min(kernel.find(':'), kernel.size());
+  for (const std::string& plugin : plugins) {
+    const auto file = as_file(plugin);
+    if (!file || std::filesystem::is_directory(file->path)) continue;
+    if (std::filesystem::path(file->path).stem() == kernel.substr(0, end))
+      return file->path + kernel.substr(end);
+  }
+  return kernel;
+}
+
 }  // namespace
 
 run_options tuning_run(const tune_options& given) {
@@ -55,11 +69,12 @@ run_options tuning_run(const tune_options& given) {
     options.plugins.insert(options.plugins.begin(), given.file);
     options.file = kExperiment;
   }
+  options.baseline = by_source(given.baseline, options.plugins);
   // It is compared with only if it runs.
-  const auto is_named = [&](const std::string& name) { return name == given.baseline; };
-  if (!given.baseline.empty() && !options.plugins.empty() &&
+  const auto is_named = [&](const std::string& name) { return name == options.baseline; };
+  if (!options.baseline.empty() && !options.plugins.empty() &&
       std::ranges::none_of(options.plugins, is_named))
-    options.plugins.push_back(given.baseline);
+    options.plugins.push_back(options.baseline);
   return options;
 }
 

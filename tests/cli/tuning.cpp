@@ -167,9 +167,33 @@ TEST_CASE("an experiment may give a plugin another space") {
   CHECK(tuned.json().at("problems").at(0).at("ranked").at(0).at("variant") == "TIMES3");
 
   b.folder.write("other.toml", "plugins = ['./mine.cpp']\n[tune.mien]\nTIMES = [1]\n");
-  check_refused("tune other.toml --device cpu --sizes 8",
-                {"other.toml:2:", "tune.mien is for a plugin that is named by its source"},
-                in(b.folder));
+  // Before anything is compiled.
+  b.folder.write("mine.cpp", "#include <kzoo/plugin.hpp>\n#error \"compiled\"\n");
+  const auto refused = [&](const std::string& lines, const std::vector<std::string>& words) {
+    b.folder.write("other.toml", lines);
+    check_refused("tune other.toml --device cpu --sizes 8", words, in(b.folder));
+  };
+  refused("plugins = ['./mine.cpp']\n[tune.mien]\nTIMES = [1]\n",
+          {"other.toml:2:", "tune.mien is for a plugin that is named by its source",
+           "write [tune.mine]"});
+  refused("plugins = ['./mine.cpp']\n[tune.'./mine.cpp']\nTIMES = [1]\n",
+          {"other.toml:2:", "tune.\"./mine.cpp\" is for a plugin", "write [tune.mine]"});
+  refused("plugins = ['serial']\n[tune.'./mine.cpp']\nTIMES = [1]\n",
+          {"such as plugins = [\"./mine.cu\"], and none is"});
+}
+
+TEST_CASE("the baseline may be a point of the source that is tuned") {
+  const tuning_bench b;
+  for (const char* baseline : {"mine:TIMES3", "./mine.cpp:TIMES3"}) {
+    const auto tuned =
+        b.tune(kSpace, std::string("--sizes 16 --no-journal --json - --baseline ") + baseline);
+    INFO(tuned.err);
+    REQUIRE(tuned.code == 0);
+    const auto& ranked = tuned.json().at("problems").at(0).at("ranked");
+    REQUIRE(ranked.size() == 1);
+    CHECK(ranked.at(0).at("variant") == "TIMES1");
+    CHECK(ranked.at(0).at("speedup_over_baseline") > 1);
+  }
 }
 
 TEST_CASE("kernels of the simulator are judged at every point, and cannot be ranked") {
