@@ -244,12 +244,26 @@ int go_on(results::experiment e, const run_options& options, held_journal before
   return run_and_report(plan, std::move(head), std::move(before.file), files, options);
 }
 
+// Cells that are finished are not timed again, whatever the budget.
+void check_budget(const run_options& given, const document& then, const std::string& file) {
+  std::size_t open = 0;
+  for (const results::ranking& r : results::rank(then)) open += r.open.size();
+  if (!given.budget_seconds || open == 0) return;
+  input::refuse("--budget",
+                fmt::format("the budget of {} was over before {} of its cells were decided, and a "
+                            "run that is continued does not open them again: tune anew without "
+                            "--resume, for which the compiled points are kept, or leave --budget "
+                            "out to run only what was not begun",
+                            printable(file), open));
+}
+
 int resume(const run_options& given) {
   const fs::path file = find_interrupted(*given.resume, given.file);
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) storage::read_journal_file(file);  // says what is wrong
   held_journal before(storage::journal::reopen(file));
   const document& then = before.content.results;
+  check_budget(given, then, before.name());
   run_options options = with_recorded_options(then, given);
   add_recorded_folders(then, before.name(), given.trust_folders, options);
   if (options.file.empty() && differs(then.experiment.file, then.experiment.text)) {

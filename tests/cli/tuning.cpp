@@ -241,8 +241,13 @@ TEST_CASE("a tuning that was interrupted goes on, and one whose budget is over s
   CHECK(rest.json().at("problems").size() == 2);
   CHECK(lines_of(b.folder.path() / "half.jsonl").size() == 6);  // and that it was continued
 
-  const auto none = b.tune(kSpace, "--sizes 16,24 --no-journal --budget 0.0001s");
+  const auto none = b.tune(kSpace, "--sizes 16,24 --journal none.jsonl --budget 0.0001s");
   CHECK(none.code == 1);
+  // What is finished stays so, and another budget would do nothing.
+  check_refused("tune --resume none.jsonl --trust-folders --budget 60s",
+                {"--budget: error: the budget of", "none.jsonl",
+                 "was over before 4 of its cells were decided", "tune anew without --resume"},
+                in(b.folder));
   CHECK(count_of(none.out, "no best on ") == 2);
   CHECK(contains(none.out,
                  "--budget 0.0001s was over before all 2 kernels had been judged and timed"));
