@@ -77,12 +77,8 @@ exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
     input::refuse(name, "has changed since it was tuned: tune it again");
   const std::string text = compile::read_source(plugin.source, name);
   const compile::description d = compile::describe(plugin.source, name, text);
-  exported_unit unit{"",
-                     plugin.source,
-                     k.parameters,
-                     compile::unit_of(d, plugin.source, k.parameters),
-                     plugin.build_args,
-                     ""};
+  exported_unit unit{"", plugin.source, compile::unit_of(d, plugin.source, k.parameters),
+                     plugin.build_args, ""};
   refuse_folders(name, unit.how.settings.options);
   refuse_folders(name, unit.options);
   return unit;
@@ -98,9 +94,8 @@ exported_unit of_zoo(const tuned_plugin& plugin) {
                   "./mine.cu`");
   }
   const fs::path source = fs::canonical(found->second);
-  return {"", source,
-          {}, {zoo_settings(source), {}, ""},
-          {}, fs::canonical(source_folder() / "plugins")};
+  return {
+      "", source, {zoo_settings(source), "", ""}, {}, fs::canonical(source_folder() / "plugins")};
 }
 
 // The variant in the build of its point alone. "": the only one.

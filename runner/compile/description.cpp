@@ -99,6 +99,34 @@ std::string code_of(const fs::path& source, std::set<fs::path>& known) {
   return all;
 }
 
+// What is compiled whatever the macros are: the text outside of #if … #endif.
+std::string unconditional(const std::string& text) {
+  std::string all;
+  int depth = 0;
+  for (const std::string& line : lines_of(text)) {
+    const std::string_view words = trimmed(line);
+    const std::string_view directive = words.starts_with('#') ? trimmed(words.substr(1)) : "";
+    if (directive.starts_with("if")) ++depth;
+    if (depth == 0) all += line + '\n';
+    if (directive.starts_with("endif")) --depth;
+  }
+  return all;
+}
+
+// Adds the SDK's headers that the source includes in any case, itself or by what it includes by
+// "…".
+void add_sdk_headers(const fs::path& source, std::set<fs::path>& known,
+                     std::vector<std::string>& headers) {
+  std::error_code fault;
+  if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return;
+  for (const auto& [name, quoted] :
+       includes_in(unconditional(input::read_file(source, kSourceFile)))) {
+    if (quoted) add_sdk_headers(source.parent_path() / name, known, headers);
+    if (name.starts_with("kzoo/") && std::ranges::count(headers, name) == 0)
+      headers.push_back(name);
+  }
+}
+
 }  // namespace
 
 std::string read_source(const fs::path& source, const std::string& name) {
@@ -182,6 +210,18 @@ std::vector<std::string> definitions(const results::tuning_point& point) {
   std::vector<std::string> options;
   for (const auto& [name, value] : point) options.push_back(fmt::format("-D{}={}", name, value));
   return options;
+}
+
+std::string preamble(const fs::path& source, const results::tuning_point& point) {
+  if (point.empty()) return "";
+  std::set<fs::path> known;
+  std::vector<std::string> headers;
+  add_sdk_headers(source, known, headers);
+  std::string text;
+  for (const std::string& name : headers)  // one that is not there is the source's mistake
+    text += fmt::format("#if __has_include(<{0}>)\n#include <{0}>\n#endif\n", name);
+  for (const auto& [name, value] : point) text += fmt::format("#define {} {}\n", name, value);
+  return text;
 }
 
 }  // namespace kzoo::compile

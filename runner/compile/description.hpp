@@ -37,7 +37,10 @@ void require_used(const results::tuning_space& space, const description& d,
 
 // The keys of a launch with the values in the place of the parameters' names.
 experiment::node_table with_values(experiment::node_table keys, const results::tuning_point& point);
-// The same as macros: "-DBM=64".
+// The same as options of the compiler: "-DBM=64".
 std::vector<std::string> definitions(const results::tuning_point& point);
+// The same as macros, behind the SDK's headers that the source includes, whose own names they would
+// replace. "": there are no values.
+std::string preamble(const std::filesystem::path& source, const results::tuning_point& point);
 
 }  // namespace kzoo::compile

@@ -47,8 +47,7 @@ std::string unit_text(const exported_project& p, std::size_t index) {
     static const std::regex kLine(R"(#line [^\n]*\n)");  // of the file here
     return text + std::regex_replace(u.how.generated, kLine, "");
   }
-  for (const auto& [name, value] : u.values) text += fmt::format("#define {} {}\n", name, value);
-  return text + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
+  return text + u.how.preamble + fmt::format("#include \"{}\"\n", place_of(u).generic_string());
 }
 
 // Returns for each unit whether it is linked with the code that launches bare kernels.

@@ -6,7 +6,6 @@
 #include "compile/source_files.hpp"
 #include "compile/source_plugin.hpp"
 #include "core/problem.hpp"
-#include "results/tuning.hpp"
 
 #include <cstddef>
 #include <filesystem>
@@ -19,7 +18,6 @@ namespace kzoo::compile {
 struct exported_unit {
   std::string name;  // of the plugin and the point
   std::filesystem::path source;
-  results::tuning_point values;
   source_unit how;
   std::vector<std::string> options;  // of the compiler, beside its own
   std::filesystem::path zoo;  // the folder of all plugins, of one that lies there; else empty

@@ -68,7 +68,6 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
   if (!is_cuda && !settings.native) append(compile, {"-I", how.simulated_include});
   append(compile, {"-I", how.include, "-I", source.parent_path().string()});
   append(compile, settings.options);
-  append(compile, unit.definitions);
   append(compile, asked.options);
   if (!is_cuda) append(compile, {"-x", "c++"});
   compile.emplace_back("-c");
@@ -140,19 +139,26 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
       how.device));
 }
 
-// What the compiler printed, and the files that it read, but for one in the folder.
+// What the compiler printed, and the files that it read, but for those in the folder.
 struct built {
   std::string output;
   words includes;
 };
 
-// Compiles and links in the folder; calls `failed` where either fails.
+// Compiles and links in the folder; calls `failed` where either fails. `preamble`: what the source
+// is compiled behind, as if it included it.
 template <class Failed>
-built build(const commands& c, const recipe& how, const fs::path& source, const fs::path& folder,
-            const std::string& library, const Failed& failed) {
+built build(const commands& c, const recipe& how, const fs::path& source,
+            const std::string& preamble, const fs::path& folder, const std::string& library,
+            const Failed& failed) {
   const fs::path rule = folder / "dependencies";
   const std::string object = (folder / "object.o").string();
   words compile = c.compile;
+  if (!preamble.empty()) {
+    const fs::path file = folder / "preamble.hpp";
+    write_file(file, preamble);
+    append(compile, {"-include", file.string()});
+  }
   append(compile, {source.string(), "-MD", "-MF", rule.string(), "-o", object});
   words link{how.compiler, "-shared", "-o", (folder / library).string(), object};
   append(link, c.link);
@@ -166,7 +172,8 @@ built build(const commands& c, const recipe& how, const fs::path& source, const 
   using enum fs::perm_options;  // of nothing that a link names
   fs::permissions(folder / library, fs::perms::owner_all, replace | nofollow);
   words includes = dependencies_in(input::read_file(rule, kRuleFile));
-  if (source.parent_path() == folder) std::erase(includes, source.string());
+  std::erase_if(includes,
+                [&](const std::string& file) { return fs::path(file).parent_path() == folder; });
   return {std::move(output), std::move(includes)};
 }
 
@@ -177,7 +184,7 @@ source_unit unit_of(const description& d, const fs::path& source,
   input::diagnostics report(d.file, d.text);
   const experiment::node_table said = d.is_bare ? with_values(d.keys, point) : d.keys;
   experiment::table_reader keys(said, "", report);
-  source_unit u{read_build_settings(keys), {}, ""};
+  source_unit u{read_build_settings(keys), "", ""};
   keys.find(kTuneKey);
   manifest::described_kernels kernels;
   if (d.is_bare)
@@ -187,7 +194,7 @@ source_unit unit_of(const description& d, const fs::path& source,
   if (d.is_bare)
     u.generated = plugin_text(kernels, source);
   else
-    u.definitions = definitions(point);
+    u.preamble = preamble(source, point);
   return u;
 }
 
@@ -214,7 +221,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
     const std::string text = read_source(source, file.string());
     const source_unit u = unit_of(describe(source, file.string(), text), source, point);
     const commands c = commands_for(source, how, u, asked);
-    const std::string key = key_of(c, how, text + u.generated);
+    const std::string key = key_of(c, how, text + u.preamble + u.generated);
     if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
 
     const auto start = fs::file_time_type::clock::now();
@@ -225,7 +232,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
             : begun.path() / fs::path("launch").replace_extension(source.extension());
     if (!u.generated.empty()) write_file(compiled_file, u.generated);
     const auto [output, includes] =
-        build(c, how, compiled_file, begun.path(), library,
+        build(c, how, compiled_file, u.preamble, begun.path(), library,
               [&](const auto& result) { refuse(file, how, text, result); });
     if (any_changed_since(includes, start) && tries < kTries) continue;
     return {kept.store(begun.path(), key, library, includes), true, output};
@@ -243,7 +250,7 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   const temporary_folder begun = kept.begin();
   const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
-  const built made = build(c, how, source, begun.path(), library,
+  const built made = build(c, how, source, "", begun.path(), library,
                            [&](const auto& result) { refuse(source, how, text, result); });
   return kept.store(begun.path(), key, library, made.includes);
 }

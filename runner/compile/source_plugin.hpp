@@ -36,13 +36,13 @@ struct build_request {
 // or a plugin's text that launches the kernel in it.
 struct source_unit {
   build_settings settings;
-  std::vector<std::string> definitions;  // the values, where they are macros: -DBM=64
-  std::string generated;                 // "": the source itself
+  std::string preamble;   // before the source, where the values are macros
+  std::string generated;  // "": the source itself
 };
 source_unit unit_of(const description& d, const std::filesystem::path& source,
                     const results::tuning_point& point);
 
-// `point`: the values of its parameters, which are macros for a plugin (-DBM=64), and which a
+// `point`: the values of its parameters, which are macros for a plugin (BM is 64), and which a
 // kernel that is none gets by the description of its launch. Throws does_not_compile,
 // input::invalid for what the source says in its `// kzoo:` lines, and interrupt::interrupted.
 compiled source_plugin(const std::filesystem::path& source, const recipe& how,

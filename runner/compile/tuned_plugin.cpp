@@ -4,6 +4,7 @@
 #include "compile/description.hpp"
 #include "os/parallel.hpp"
 #include "os/posix.hpp"
+#include "os/text.hpp"
 #include "process/command.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +68,11 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
     const std::string file = ".." / made->library.lexically_relative(kept.folder());
     libraries.push_back(fmt::format("{{{}, {}}}", literal(name), literal(file)));
   }
-  if (libraries.empty()) throw does_not_compile(attempts.front().output);
+  if (libraries.empty()) {
+    throw does_not_compile(fmt::format(
+        "{}\nerror: none of {} compiles; this is said of {}, the first", attempts.front().output,
+        counted(points.size(), "point"), results::point_name(points.front())));
+  }
   const std::string name = source.stem().string();
   all.library = generated_plugin(name, joined_text(name, libraries), how, kept);
   all.builds.seconds = steady_seconds() - start;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -194,6 +195,30 @@ TEST_CASE("the baseline may be a point of the source that is tuned") {
     CHECK(ranked.at(0).at("variant") == "TIMES1");
     CHECK(ranked.at(0).at("speedup_over_baseline") > 1);
   }
+}
+
+// Those that the SDK's headers have themselves, too.
+TEST_CASE("a parameter has any name, in the runner and in an exported project") {
+  const tuning_bench b;
+  const auto tuned = b.tune(
+      "// kzoo: native options=-O2\n// kzoo: tune T=5,1 A=1 P=1 row=1 value=1 types=1\n"
+      "#define TIMES (T * A * P * row * value * types)\n",
+      "--sizes 16 --no-journal --json tuned.json");
+  INFO(tuned.out << tuned.err);
+  REQUIRE(tuned.code == 0);
+  CHECK(contains(tuned.out, "(1 do not compile)"));
+  // As the user counts them.
+  CHECK(contains(tuned.out, "does not compile: " + (b.folder.path() / "mine.cpp:12:").string()));
+  REQUIRE(b.runner("export tuned.json --out fastest").code == 0);
+  const std::string make = "make -C " + shell_word(b.folder.path() / "fastest") + " >/dev/null";
+  CHECK(std::system(make.c_str()) == 0);
+}
+
+TEST_CASE("a space of which no point compiles is refused as a whole") {
+  const tuning_bench b;
+  b.check_refused("// kzoo: native\n// kzoo: tune TIMES=5 TILE=4,8\n",
+                  {"mine.cpp:11:", "five times is too much",
+                   "none of 2 points compiles; this is said of TIMES5_TILE4"});
 }
 
 TEST_CASE("kernels of the simulator are judged at every point, and cannot be ranked") {

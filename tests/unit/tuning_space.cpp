@@ -3,6 +3,7 @@
 #include "experiment/tuning_space.hpp"
 #include "compile/description.hpp"
 #include "support/catch.hpp"
+#include "support/program.hpp"
 #include "support/rounds_apart.hpp"
 #include "support/text.hpp"
 #include "timing/slower.hpp"
@@ -97,6 +98,21 @@ TEST_CASE("values take the place of their names in what is said of a launch", "[
   CHECK(std::get<std::string>(block[1].value) == "M / (-4)");
   CHECK(std::get<std::int64_t>(std::get<experiment::node_list>(at("granularity"))[0].value) == -4);
   CHECK(compile::definitions({{"BM", 64}, {"X", -1}}) == strings{"-DBM=64", "-DX=-1"});
+}
+
+TEST_CASE("macros of values stand behind the SDK's headers that a source always includes",
+          "[tune]") {
+  const test::scratch_folder folder;
+  folder.write("more.hpp", "#pragma once\n#include <kzoo/wmma.hpp>\n#include \"mine.cu\"\n");
+  const auto source = folder.write("mine.cu",
+                                   "#include <cuda_fp16.h>\r\n # include <kzoo/plugin.hpp>\n"
+                                   "#if defined(A)\n#ifdef B\n#endif\n#include <kzoo/wgmma.hpp>\n"
+                                   "#endif\n#include \"more.hpp\"\n#include <kzoo/plugin.hpp>\n");
+  CHECK(compile::preamble(source, {{"T", 4}, {"A", -1}}) ==
+        "#if __has_include(<kzoo/plugin.hpp>)\n#include <kzoo/plugin.hpp>\n#endif\n"
+        "#if __has_include(<kzoo/wmma.hpp>)\n#include <kzoo/wmma.hpp>\n#endif\n"
+        "#define T 4\n#define A -1\n");
+  CHECK(compile::preamble(source, {}).empty());
 }
 
 TEST_CASE("a variant's name tells its point", "[tune]") {
