@@ -21,22 +21,40 @@ namespace kzoo::cli {
 
 namespace fs = std::filesystem;
 
-export_file::export_file(std::string flag, std::string name, const fs::path& source)
+namespace {
+
+[[noreturn]] void refuse(const std::string& flag, const std::string& name, const std::string& why) {
+  input::refuse(fmt::format("{} {}", flag, name), "cannot be written: " + why);
+}
+
+// Devices and pipes cannot be replaced by renaming: they are written to directly.
+bool is_written_in_place(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored) && !fs::is_regular_file(file, ignored);
+}
+
+// Also of files that are not there yet.
+bool is_same_file(const fs::path& one, const fs::path& other) {
+  std::error_code fault;
+  if (fs::equivalent(one, other, fault)) return true;
+  const auto whole = [&](const fs::path& file) {
+    return fs::weakly_canonical(fs::absolute(file, fault), fault);
+  };
+  const fs::path place = whole(one);
+  return !place.empty() && place == whole(other);
+}
+
+}  // namespace
+
+export_file::export_file(std::string flag, std::string name)
     : flag_(std::move(flag)), name_(std::move(name)) {
   if (name_ == "-") return;
-  const auto refuse = [&](const std::string& why) {
-    input::refuse(fmt::format("{} {}", flag_, name_), "cannot be written: " + why);
-  };
-  std::error_code ignored;
-  if (fs::equivalent(name_, source, ignored)) refuse("it is the input file");
-  // Devices and pipes cannot be replaced by renaming: write to them directly.
-  const bool in_place = fs::exists(name_, ignored) && !fs::is_regular_file(name_, ignored);
-  written_ = in_place
+  written_ = is_written_in_place(name_)
                  ? name_
                  : (fs::path(name_).parent_path() / fmt::format("kzoo-{}{}.part", getpid(), flag_))
                        .string();
   file_ = std::fopen(written_.c_str(), "w");
-  if (file_ == nullptr) refuse(std::strerror(errno));
+  if (file_ == nullptr) refuse(flag_, name_, std::strerror(errno));
 }
 
 export_file::~export_file() {
@@ -57,12 +75,22 @@ void export_file::finish() {
   if (!complete) throw not_written(fmt::format("{} {}: {}", flag_, name_, std::strerror(errno)));
 }
 
+export_files::export_files(const std::vector<fs::path>& inputs, const fs::path& journal) {
+  for (const fs::path& file : inputs) taken_.push_back({file, "it is the input file"});
+  if (!journal.empty()) taken_.push_back({journal, "it is the journal"});
+}
+
 export_file* export_files::add(const std::string& flag, const std::string& name) {
   if (name.empty()) return nullptr;
   if (name == "-" && on_stdout_)
     input::refuse(flag + " -", "only one export can go to stdout; name a file");
   on_stdout_ = on_stdout_ || name == "-";
-  return files_.emplace_back(std::make_unique<export_file>(flag, name, source_)).get();
+  if (name != "-" && !is_written_in_place(name)) {
+    for (const taken_file& t : taken_)
+      if (is_same_file(name, t.file)) refuse(flag, name, t.what);
+    taken_.push_back({name, fmt::format("{} is written there", flag)});
+  }
+  return files_.emplace_back(std::make_unique<export_file>(flag, name)).get();
 }
 
 void render(const results::document& d, format f, const report::shown_options& shown,
@@ -80,8 +108,9 @@ void render(const results::document& d, format f, const report::shown_options& s
   }
 }
 
-exports::exports(const output_options& options, const std::filesystem::path& source)
-    : export_files(source), shown_(options.shown) {
+exports::exports(const output_options& options, const std::vector<fs::path>& inputs,
+                 const fs::path& journal)
+    : export_files(inputs, journal), shown_(options.shown) {
   const auto write_to = [&](const char* flag, const std::string& name, format f) {
     if (export_file* file = add(flag, name)) entries_.push_back({f, file});
   };

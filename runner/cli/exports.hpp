@@ -21,9 +21,8 @@ namespace kzoo::cli {
 // complete.
 class export_file {
  public:
-  // `name` "-" is stdout. Throws input::invalid if it cannot be written, or is `source`, the input
-  // that must not be overwritten.
-  export_file(std::string flag, std::string name, const std::filesystem::path& source);
+  // `name` "-" is stdout. Throws input::invalid if it cannot be written.
+  export_file(std::string flag, std::string name);
   ~export_file();
   export_file(const export_file&) = delete;
   export_file& operator=(const export_file&) = delete;
@@ -45,16 +44,23 @@ class export_file {
 // The files that a command is asked for.
 class export_files {
  public:
-  // For a result of `source`.
-  explicit export_files(std::filesystem::path source) : source_(std::move(source)) {}
+  // Of a command that reads `inputs`, and writes a journal unless that is empty: none of them may
+  // be overwritten.
+  explicit export_files(const std::vector<std::filesystem::path>& inputs,
+                        const std::filesystem::path& journal = {});
 
-  // Opens what a flag names; null if that is nothing. Throws input::invalid, also for a second "-".
+  // Opens what a flag names; null if that is nothing. Throws input::invalid, also for a second "-"
+  // and for what another flag names.
   export_file* add(const std::string& flag, const std::string& name);
   // Whether one of them goes to stdout, which then must hold nothing else.
   bool on_stdout() const { return on_stdout_; }
 
  private:
-  std::filesystem::path source_;
+  struct taken_file {
+    std::filesystem::path file;
+    std::string what;  // why it may not be overwritten
+  };
+  std::vector<taken_file> taken_;
   std::vector<std::unique_ptr<export_file>> files_;
   bool on_stdout_ = false;
 };
@@ -65,7 +71,8 @@ void render(const results::document& d, format f, const report::shown_options& s
 // The results of a run in the formats that its options name.
 class exports : public export_files {
  public:
-  exports(const output_options& options, const std::filesystem::path& source);
+  exports(const output_options& options, const std::vector<std::filesystem::path>& inputs,
+          const std::filesystem::path& journal);
   void write(const results::document& d);
 
  private:

@@ -57,7 +57,7 @@ void print_missing(const cluster::submission& s, const std::vector<std::string>&
 // In merged.json, or in merged-DEVICE.json.
 void store(const document& d, const cluster::submission& s, const std::string& device) {
   const fs::path name = s.folder / fmt::format("merged{}.json", device);
-  export_file file("--json", name.string(), s.folder / "submitted");
+  export_file file("--json", name.string());
   render(d, format::json, {}, [&](std::string_view text) { file.append(text); });
   file.finish();
   print_to(stdout, "stored in {}\n", name.string());

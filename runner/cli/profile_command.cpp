@@ -94,7 +94,7 @@ int profile(const profile_options& options) {
   // ncu replays the kernel in about ten passes.
   ncu.timeout_seconds = 10 * plan.experiment.verify.timeout_seconds;
   check_report(ncu, cells.size());
-  export_files files(plan.experiment.file);
+  export_files files(plan.inputs);
   export_file* const json = files.add("--json", options.json);
   export_file* const markdown = files.add("--md", options.markdown);
 

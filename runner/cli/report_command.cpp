@@ -70,9 +70,8 @@ struct labelled_results {
 int write_html(const report_options& options) {
   labelled_results results(options.files);
   if (results.all.size() == 1) results.look_for_earlier(options.files.front());
-  std::optional<export_file> out;
-  // One for each result, since none may be overwritten.
-  for (const std::string& file : options.files) out.emplace("--html", options.html, file);
+  export_files files({options.files.begin(), options.files.end()});
+  export_file* const out = files.add("--html", options.html);
   const auto library = html::find_library(charts_folders());
   if (!library) {
     print_to(stderr,

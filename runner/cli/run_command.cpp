@@ -222,7 +222,7 @@ int go_on(results::experiment e, const run_options& options, held_journal before
   document& then = before.content.results;
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
-  exports files(options, plan.experiment.file);
+  exports files(options, plan.inputs, before.file.file());
 
   document head = run::head_of(plan);
   if (const auto changes = compare::changes_between(then, head); !changes.empty()) {
@@ -281,7 +281,7 @@ int begin(results::experiment e, const run_options& options,
           std::optional<storage::journal> given = {}) {
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
-  exports files(options, plan.experiment.file);
+  exports files(options, plan.inputs, given ? given->file() : fs::path(options.journal));
   const document head = run::head_of(plan);
   if (given) given->head(head);
   auto journal = given ? std::move(given) : new_journal(options, head);
@@ -319,7 +319,8 @@ int rerun(const rerun_options& given) {
   check_trusted(code_named_by(e), given.file, given.trust_folders);
   run::plan plan = plan_for(std::move(e), options);
   run::check_memory(plan);
-  exports files(options, given.file);
+  plan.inputs.emplace_back(given.file);
+  exports files(options, plan.inputs, options.journal);
 
   document head = run::head_of(plan);
   head.notes.push_back("repeats the run of " + then.started);

@@ -95,11 +95,15 @@ static std::set<roofline::resource> resources_of(const run::plan& p) {
 run::plan plan_on(results::experiment e, results::device device, const common_options& options,
                   run::clients_use use) {
   const double timeout = e.verify.timeout_seconds;
+  const results::experiment written = e;
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
   run::find_access_analysis analyses = access_analyses(e.overridden.build_args);
+  std::vector<fs::path> inputs = files_of(written);
   run::plan plan =
       run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout), use);
   plan.find_access_analysis = std::move(analyses);
+  for (const run::loaded_plugin& p : plan.plugins) inputs.push_back(p.record.file);
+  plan.inputs = std::move(inputs);
   return plan;
 }
 

@@ -8,7 +8,9 @@
 #include "devices/devices.hpp"
 #include "experiment/tuning_space.hpp"
 #include "input/diagnostics.hpp"
+#include "input/read_file.hpp"
 #include "manifest/pack.hpp"
+#include "manifest/read.hpp"
 #include "os/files.hpp"
 #include "os/output.hpp"
 #include "os/sha256.hpp"
@@ -18,8 +20,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace kzoo::cli {
@@ -229,7 +233,50 @@ void check_spaces(const results::experiment& e, const std::set<std::string>& sou
   }
 }
 
+// What a project is built from, as far as names tell.
+std::vector<fs::path> files_of_project(const fs::path& folder) {
+  constexpr std::array kNames{"CMakeLists.txt", ".h", ".hpp", ".cmake"};
+  const auto is_source = [&](const std::string& name) {
+    return as_file(name) ||
+           std::ranges::any_of(kNames, [&](const char* end) { return name.ends_with(end); });
+  };
+  std::vector<fs::path> files;
+  std::error_code fault;
+  for (fs::recursive_directory_iterator at(folder, fault), end; !fault && at != end;
+       at.increment(fault))
+    if (is_source(at->path().filename().string())) files.push_back(at->path());
+  return files;
+}
+
+// The files that a plugin is made of.
+std::vector<fs::path> files_of_plugin(const fs::path& path) {
+  if (fs::is_directory(path)) return files_of_project(path);
+  std::vector<fs::path> files{path};
+  if (path.extension() == ".so") return files;
+  if (path.extension() == ".toml") {
+    const fs::path manifest = fs::canonical(path);
+    files.push_back(manifest.parent_path() /
+                    manifest::read(manifest, input::read_file(manifest)).kernel);
+    return files;
+  }
+  std::ranges::copy(compile::source_and_headers(path), std::back_inserter(files));
+  const fs::path manifest = fs::path(path).replace_extension(".toml");
+  if (fs::exists(manifest)) files.push_back(manifest);
+  return files;
+}
+
 }  // namespace
+
+std::vector<fs::path> files_of(const results::experiment& e) {
+  std::vector<fs::path> files{e.file};
+  const auto add = [&](const selector& s) {
+    if (const auto file = as_file(s.text))
+      std::ranges::copy(files_of_plugin(path_of(s, *file, e.file)), std::back_inserter(files));
+  };
+  std::ranges::for_each(e.plugins, add);
+  if (e.baseline) add(*e.baseline);
+  return files;
+}
 
 void add_files(std::vector<selector>& selectors, const results::experiment& e,
                kzoo_device_kind kind, run::plugin_discovery& plugins) {

@@ -19,6 +19,10 @@ namespace kzoo::cli {
 void add_files(std::vector<selector>& selectors, const results::experiment& e,
                kzoo_device_kind kind, run::plugin_discovery& plugins);
 
+// The files that the experiment and the plugins that it names by files are in: headers beside the
+// sources, manifests and what these name among them. Throws input::invalid where one is missing.
+std::vector<std::filesystem::path> files_of(const results::experiment& e);
+
 // A variant of a plugin that was compiled from its source, in a build that records its accesses.
 struct analysed_variant {
   std::filesystem::path library;

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/exports.hpp"
 #include "cli/setup.hpp"
+#include "cli/source_plugins.hpp"
 #include "devices/devices.hpp"
 #include "experiment/names.hpp"
 #include "input/diagnostics.hpp"
@@ -162,7 +163,11 @@ int validate(const validate_options& options) {
   target what = !file                         ? target_of_name(options, make_client)
                 : file->path.ends_with(".so") ? target_of_library(options, *file, make_client)
                                               : target_of_source(options, make_client);
-  export_files files(options.plugin);
+  results::experiment named;
+  named.plugins = {{options.plugin, {"validate", 0, 0}}};
+  std::vector<std::filesystem::path> inputs = files_of(named);
+  for (const run::loaded_plugin& p : what.plugins) inputs.push_back(p.record.file);
+  export_files files(inputs);
   export_file* const json = files.add("--json", options.json);
   report::validation_text text(files.on_stdout() ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);

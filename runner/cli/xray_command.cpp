@@ -107,7 +107,7 @@ int xray(const xray_options& options) {
   auto names = run::parse_cells(options.cells);
   const run::plan plan = simulated_plan(options, names);
   const auto cells = run::choose(plan, names);
-  export_files files(plan.experiment.file);
+  export_files files(plan.inputs);
   export_file* const json = files.add("--json", options.json);
   export_file* const markdown = files.add("--md", options.markdown);
   export_file* const html = files.add("--html", options.html);

@@ -87,15 +87,19 @@ bool mentions(const node& n, std::string_view name) {
   return false;
 }
 
-// The code of a source and of what it includes by "…", without the lines that tell of the space.
-std::string code_of(const fs::path& source, std::set<fs::path>& known) {
-  static const std::regex kSpace(R"(\n[ \t]*//[ \t]*kzoo:[^\n]*)");
+void add_source_and_headers(const fs::path& source, std::set<fs::path>& known) {
   std::error_code fault;
-  if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return "";
-  const std::string text = '\n' + input::read_file(source, kSourceFile);
-  std::string all = std::regex_replace(text, kSpace, "\n");
-  for (const auto& [name, quoted] : includes_in(text))
-    if (quoted) all += code_of(source.parent_path() / name, known);
+  if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return;
+  for (const auto& [name, quoted] : includes_in(input::read_file(source, kSourceFile)))
+    if (quoted) add_source_and_headers(source.parent_path() / name, known);
+}
+
+// The code of a source and of what it includes by "…", without the lines that tell of the space.
+std::string code_of(const fs::path& source) {
+  static const std::regex kSpace(R"(\n[ \t]*//[ \t]*kzoo:[^\n]*)");
+  std::string all;
+  for (const fs::path& file : source_and_headers(source))
+    all += std::regex_replace('\n' + input::read_file(file, kSourceFile), kSpace, "\n");
   return all;
 }
 
@@ -128,6 +132,12 @@ void add_sdk_headers(const fs::path& source, std::set<fs::path>& known,
 }
 
 }  // namespace
+
+std::set<fs::path> source_and_headers(const fs::path& source) {
+  std::set<fs::path> known;
+  add_source_and_headers(source, known);
+  return known;
+}
 
 std::string read_source(const fs::path& source, const std::string& name) {
   std::string text = input::read_file(source, kSourceFile);
@@ -179,8 +189,7 @@ std::optional<results::tuning_space> tuning_space_in(const description& d) {
 
 void require_used(const results::tuning_space& space, const description& d,
                   const fs::path& source) {
-  std::set<fs::path> known;
-  const std::string code = d.is_bare ? "" : code_of(source, known);
+  const std::string code = d.is_bare ? "" : code_of(source);
   for (const results::tuned_parameter& p : space.parameters) {
     const bool is_used =
         d.is_bare ? std::ranges::any_of(d.keys,

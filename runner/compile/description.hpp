@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ inline constexpr const char* kTuneKey = "tune";
 
 // The text of a source. `name`: as the user typed it.
 std::string read_source(const std::filesystem::path& source, const std::string& name);
+// The source, what it includes by "…" from its folder, and so on, as far as they are there.
+std::set<std::filesystem::path> source_and_headers(const std::filesystem::path& source);
 // Throws input::invalid for a kernel of which nothing says how it is launched.
 description describe(const std::filesystem::path& source, const std::string& name,
                      const std::string& text);

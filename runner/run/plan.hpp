@@ -50,6 +50,7 @@ struct plan {
   // What results are compared with; that of the first problem may be begun already.
   std::unique_ptr<checks::expected_results> expected_results =
       std::make_unique<checks::expected_results>();
+  std::vector<std::filesystem::path> inputs{};  // the files that it is made of; some may be ""
   bool trusts_baseline = false;  // it is judged in each run, without the checks of a higher tier
 
   std::size_t variants() const;  // of all plugins

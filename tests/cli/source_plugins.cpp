@@ -5,7 +5,9 @@
 #include "support/program.hpp"
 #include "support/skip.hpp"
 #include "support/text.hpp"
+#include "support/verdicts.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -256,6 +258,37 @@ TEST_CASE("files that cannot be plugins are refused") {
           "two plugins are called mine");
   refused(a.folder.path().string() + '/', "has no CMakeLists.txt");
   refused("'" + a.folder.write("my kernel.cu", template_text()) + "'", "rename the file");
+}
+
+TEST_CASE("no output replaces what a command reads, its journal or another output") {
+  const author a;
+  const auto source = "#include \"value.hpp\"\n" + template_text();
+  a.folder.write("mine.cu", source);
+  a.folder.write("value.hpp", "");
+  a.folder.write("mine.toml", "");
+  fs::create_symlink("mine.cu", a.folder.path() / "link");
+  const auto refused = [&](const std::string& arguments, const std::string& words) {
+    check_refused(arguments, {words}, in(a.folder));
+  };
+  const std::string kOf = " --device cpu --sizes 8 --plugins mine.cu:16x16 ";
+  for (const char* input : {"mine.cu", "./value.hpp", "mine.toml", "link"})
+    for (const char* flag : {"--json", "--csv", "--md", "--junit"})
+      refused(fmt::format("run quick{}--no-journal {} {}", kOf, flag, input),
+              fmt::format("{} {}: error: cannot be written: it is the input file", flag, input));
+  refused("tune mine.cu --device cpu --sizes 8 --no-journal --json mine.cu",
+          "--json mine.cu: error: cannot be written: it is the input file");
+  refused("xray quick --cell mine.cu:16x16@64 --html mine.cu", "it is the input file");
+  refused("validate --device cpu --tier quick mine.cu:16x16 --json mine.cu",
+          "it is the input file");
+  CHECK(read_text(a.folder.path() / "mine.cu") == source);
+  refused("run quick" + kOf + "--json j.jsonl --journal ./j.jsonl",
+          "--json j.jsonl: error: cannot be written: it is the journal");
+  refused("run quick" + kOf + "--no-journal --json o --csv ./o",
+          "--csv ./o: error: cannot be written: --json is written there");
+  const auto nowhere =
+      runner("run quick" + kOf + "--no-journal --json /dev/null --csv /dev/null", in(a.folder));
+  INFO(nowhere.err);
+  CHECK(nowhere.code == 0);
 }
 
 TEST_CASE("stored results do not make the runner compile what they name") {
