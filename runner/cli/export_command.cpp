@@ -230,9 +230,9 @@ int export_kernels(const export_options& options) {
   exported_project p = project_of(t, options.file, name);
   if (is_cuda) p.architectures = architectures_of(t, how);
   file_texts files = compile::exported_files(p, how, source_folder() / "manifest");
-  files["README.md"] = readme_of(t, p, is_cuda);
-  files["tuned.json"] = storage::to_text(for_others(t));
-  files["LICENSE.kernel-zoo"] = input::read_file(source_folder() / "LICENSE");
+  compile::add_text("README.md", readme_of(t, p, is_cuda), files);
+  compile::add_text("tuned.json", storage::to_text(for_others(t)), files);
+  compile::add_text("LICENSE.kernel-zoo", input::read_file(source_folder() / "LICENSE"), files);
   write_folder(folder, files);
   print_to(
       stdout,

@@ -1,6 +1,7 @@
 #include "compile/exported_project.hpp"
 
 #include "compile/exported_calls.hpp"
+#include "input/diagnostics.hpp"
 #include "os/printable.hpp"
 
 #include <fmt/format.h>
@@ -8,14 +9,32 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <regex>
 #include <set>
+#include <string_view>
+#include <utility>
 
 namespace kzoo::compile {
 namespace {
 
 namespace fs = std::filesystem;
 using words = std::vector<std::string>;
+
+// Of the project's files, beside letters and digits: make takes other characters for its own.
+constexpr std::string_view kInNames = "_-+.,@/";
+
+void check_place(const fs::path& place) {
+  const auto is_taken_as_it_is = [](unsigned char c) {
+    constexpr unsigned char kAscii = 0x80;
+    return c >= kAscii || std::isalnum(c) != 0 || kInNames.find(c) != std::string_view::npos;
+  };
+  const std::string name = place.string();
+  if (std::ranges::all_of(name, is_taken_as_it_is)) return;
+  input::refuse(name, fmt::format("make would not find it by this name: use letters, digits and "
+                                  "{} in the names of headers and their folders",
+                                  kInNames));
+}
 
 // The folders of the project.
 constexpr const char *kUnits = "units", *kKernels = "kernels", *kZoo = "zoo", *kInclude = "include",
@@ -58,6 +77,7 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
     add_with_headers(sdk.from / header, sdk.to / header, {sdk}, to);
   };
   copied_files copied;
+  file_texts units;
   std::vector<bool> linked;
   of_sdk("kzoo/exported.hpp", copied);
   for (std::size_t i = 0; i < p.units.size(); ++i) {
@@ -74,9 +94,10 @@ std::vector<bool> add_sources(const exported_project& p, const recipe& how,
         add_with_headers(manifest_sources / name, fs::path(kManifest) / name, {sdk}, mine);
     }
     for (const auto& [place, file] : mine) add_file(file, place, copied);
-    files[fs::path(kUnits) / (library_of(p, u) + extension(how))] = unit_text(p, i);
+    units[fs::path(kUnits) / (library_of(p, u) + extension(how))] = unit_text(p, i);
   }
-  files.merge(texts_of(copied));
+  files = texts_of(copied);
+  for (auto& [place, text] : units) add_text(place, std::move(text), files);
   return linked;
 }
 
@@ -121,17 +142,16 @@ std::string manifest_sources(bool linked) {
   return text;
 }
 
+// `files`: those that are compiled.
 std::string makefile_text(const exported_project& p, const recipe& how,
-                          const std::vector<bool>& linked) {
+                          const std::vector<bool>& linked, const file_texts& files) {
   const bool cuda = is_cuda(how);
   const char* const compiler = cuda ? "$(NVCC)" : "$(CXX)";
   const std::string linker = cuda ? "-Xlinker=" : "-Wl,";
   words libraries, names;
-  std::set<std::string> folders{kUnits, kInclude};
-  for (const bool needed : linked)
-    if (needed) folders.insert(kManifest);
+  std::set<std::string> folders;  // and headers above them
+  for (const auto& [place, text] : files) folders.insert(place.begin()->string());
   for (const exported_unit& u : p.units) {
-    folders.insert(folder_of(u).string());
     libraries.push_back("lib" + library_of(p, u) + ".so");
     names.push_back("-l:" + libraries.back());
   }
@@ -238,12 +258,14 @@ file_texts exported_files(const exported_project& p, const recipe& how,
                           const fs::path& manifest_sources) {
   file_texts files;
   const std::vector<bool> linked = add_sources(p, how, manifest_sources, files);
-  files[p.name + ".h"] = exported_header(p, is_cuda(how));
-  files[p.name + ".cpp"] = exported_calls(p);
-  files[p.name + ".exports"] = fmt::format("{{ global: {}_*; local: *; }};\n", p.name);
-  files[".gitignore"] = "*.so\n";
-  files["Makefile"] = makefile_text(p, how, linked);
-  files["CMakeLists.txt"] = cmake_text(p, how, linked);
+  for (const auto& [place, text] : files) check_place(place);
+  const std::string makefile = makefile_text(p, how, linked, files);
+  add_text(p.name + ".h", exported_header(p, is_cuda(how)), files);
+  add_text(p.name + ".cpp", exported_calls(p), files);
+  add_text(p.name + ".exports", fmt::format("{{ global: {}_*; local: *; }};\n", p.name), files);
+  add_text(".gitignore", "*.so\n", files);
+  add_text("Makefile", makefile, files);
+  add_text("CMakeLists.txt", cmake_text(p, how, linked), files);
   return files;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <regex>
 #include <system_error>
+#include <utility>
 
 namespace kzoo::compile {
 namespace {
@@ -41,6 +42,13 @@ file_texts texts_of(const copied_files& files) {
   file_texts texts;
   for (const auto& [to, from] : files) texts[to] = read_source(from, from.string());
   return texts;
+}
+
+void add_text(const fs::path& to, std::string text, file_texts& files) {
+  if (files.try_emplace(to, std::move(text)).second) return;
+  input::refuse(to.string(),
+                "would be both a header of the source's and a file that is written for the copy: "
+                "rename the header, or the copy");
 }
 
 void add_with_headers(const fs::path& file, const fs::path& to,

@@ -20,6 +20,8 @@ using copied_files = std::map<std::filesystem::path, std::filesystem::path>;
 // Texts by where they go.
 using file_texts = std::map<std::filesystem::path, std::string>;
 file_texts texts_of(const copied_files& files);
+// Adds a file that is written for the copy. Throws input::invalid where a copied one has its place.
+void add_text(const std::filesystem::path& to, std::string text, file_texts& files);
 
 // Returns whether the file is new. Throws input::invalid where another one has its place.
 bool add_file(const std::filesystem::path& file, const std::filesystem::path& to,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <future>
@@ -319,6 +320,39 @@ TEST_CASE("what cannot be exported is refused, and nothing is written") {
   b.check_refused(line, {"expected a parameter's name"});
   b.folder.write("für später/mine.cpp", kSource + std::string("// later\n"));
   b.check_refused(b.tuned, {"mine.cpp: error: has changed since it was tuned: tune it again"});
+}
+
+TEST_CASE("headers of an exported source have places that nothing else has and make finds") {
+  bench b;
+  b.folder.write("deep/er/sums.hpp", kHeader);
+  b.tuned.at("plugins").at(0).at("source") = (b.folder.path() / "deep/er/mine.cpp").string();
+  b.tuned.at("plugins").at(0).at("source_sha256") = "";
+  const auto include = [&](const std::string& header) {
+    b.folder.write("deep/er/" + header, "#pragma once\n");
+    b.folder.write("deep/er/mine.cpp", fmt::format("{}#include \"{}\"\n", kSource, header));
+  };
+  for (const char* taken : {"../../refused.h", "../../README.md", "../../Makefile"}) {
+    include(taken);
+    b.check_refused(b.tuned, {std::string(taken).substr(6) + ": error: would be both a header"});
+  }
+  for (const char* other : {"my sums.h", "a#b/sums.h"}) {
+    include(other);
+    b.check_refused(b.tuned, {std::string("kernels/mine/") + other, "make would not find it"});
+  }
+  for (const char* above : {"../above.h", "../../above.h"}) {
+    include(above);
+    const auto made = b.exported(b.tuned, "fastest");
+    INFO(made.err);
+    REQUIRE(made.code == 0);
+    const fs::path project = b.folder.path() / "fastest";
+    const std::string make = "make -C " + shell_word(project);
+    check_shell(make);
+    check_shell(make + " -q");
+    fs::last_write_time(project / "kernels/mine" / above,
+                        fs::file_time_type::clock::now() + std::chrono::hours(1));
+    CHECK(std::system((make + " -q >/dev/null 2>&1").c_str()) != 0);
+    fs::remove_all(project);
+  }
 }
 
 TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc]") {
