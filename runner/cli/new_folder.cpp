@@ -26,7 +26,16 @@ void require_new_folder(const fs::path& folder) {
                 "folder with --out");
 }
 
-void write_folder(const fs::path& folder, const file_texts& files) {
+namespace {
+
+// What was there before stays.
+void remove_files(const fs::path& folder, const file_texts& files) {
+  std::error_code ignored;
+  for (const auto& [path, text] : files)
+    for (fs::path at = path; !at.empty(); at = at.parent_path()) fs::remove(folder / at, ignored);
+}
+
+void write_files(const fs::path& folder, const file_texts& files) {
   for (const auto& [path, text] : files) {
     std::error_code fault;
     fs::create_directories((folder / path).parent_path(), fault);
@@ -36,6 +45,20 @@ void write_folder(const fs::path& folder, const file_texts& files) {
           fmt::format("cannot be made: {}; choose another place with --out DIR", fault.message()));
     }
     write_file(folder / path, text);
+  }
+}
+
+}  // namespace
+
+void write_folder(const fs::path& folder, const file_texts& files) {
+  const bool is_new = !fs::exists(folder);
+  try {
+    write_files(folder, files);
+  } catch (...) {
+    remove_files(folder, files);
+    std::error_code ignored;
+    if (is_new) fs::remove(folder, ignored);
+    throw;
   }
 }
 

@@ -13,7 +13,8 @@ using compile::file_texts;
 
 // Throws input::invalid where it is there and not empty.
 void require_new_folder(const std::filesystem::path& folder);
-// Throws input::invalid where a folder cannot be made, not_written where a file cannot.
+// All of the files, into a folder that is new or empty, or none: throws input::invalid where a
+// folder cannot be made, not_written where a file cannot.
 void write_folder(const std::filesystem::path& folder, const file_texts& files);
 
 // What the CMakeLists.txt beside the source says; nothing where there is none. Throws

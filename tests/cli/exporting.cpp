@@ -355,6 +355,16 @@ TEST_CASE("headers of an exported source have places that nothing else has and m
   }
 }
 
+TEST_CASE("an export that fails leaves nothing, and can be made again") {
+  const bench b;
+  const std::string arguments = "export " + b.file(b.tuned) + " --out " + b.out("fastest");
+  const auto failed = runner(arguments, "trap '' XFSZ; ulimit -f 8;");
+  INFO(failed.err);
+  CHECK(failed.code == 5);
+  CHECK_FALSE(fs::exists(b.folder.path() / "fastest"));
+  CHECK(runner(arguments).code == 0);
+}
+
 TEST_CASE("kernels for a GPU are exported with what their launch needs", "[.nvcc]") {
   bench b;
   b.folder.write("bare.cu",
