@@ -66,16 +66,16 @@ void refuse_folders(const std::string& name, const std::vector<std::string>& opt
 exported_unit of_source(const tuned_plugin& plugin, const tuned_kernel& k) {
   const std::string name = plugin.source.string();
   std::error_code fault;
-  if (!fs::exists(plugin.source, fault)) input::refuse(name, "is not here any more");
+  if (!fs::exists(plugin.source, fault) && !fault) input::refuse(name, "is not here any more");
   if (plugin.source.extension() == ".toml") {
     input::refuse(
         name,
         "is a manifest of compiled kernels, which have no source; export kernels that are "
         "compiled from one");
   }
-  if (!plugin.source_sha256.empty() && sha256_of(plugin.source) != plugin.source_sha256)
-    input::refuse(name, "has changed since it was tuned: tune it again");
   const std::string text = compile::read_source(plugin.source, name);
+  if (!plugin.source_sha256.empty() && sha256(text) != plugin.source_sha256)
+    input::refuse(name, "has changed since it was tuned: tune it again");
   const compile::description d = compile::describe(plugin.source, name, text);
   exported_unit unit{"", plugin.source, compile::unit_of(d, plugin.source, k.parameters),
                      plugin.build_args, ""};

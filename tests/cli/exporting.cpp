@@ -318,6 +318,10 @@ TEST_CASE("what cannot be exported is refused, and nothing is written") {
   auto line = b.tuned;
   line.at("problems").at(0).at("ranked").at(0).at("parameters") = {{"A 1\n#error", 2}};
   b.check_refused(line, {"expected a parameter's name"});
+  fs::create_directory(b.folder.path() / "some.cpp");
+  auto unreadable = b.tuned;
+  unreadable.at("plugins").at(0).at("source") = (b.folder.path() / "some.cpp").string();
+  b.check_refused(unreadable, {"some.cpp: error: is a directory"});
   b.folder.write("für später/mine.cpp", kSource + std::string("// later\n"));
   b.check_refused(b.tuned, {"mine.cpp: error: has changed since it was tuned: tune it again"});
 }
