@@ -130,6 +130,7 @@ tuned for_others(tuned t) {
     p.file.clear();
     p.source = p.source.filename();
   }
+  t.experiment = t.experiment.filename();
   return t;
 }
 

@@ -101,6 +101,7 @@ std::string comment_of(const function& f, bool is_cuda) {
         "of the one\n * before. A stride_a or stride_b of 0: all have the matrix in common.\n";
   }
   return text +
+         " * With m or n = 0 there is nothing to compute; k is at least 1.\n"
          " * Returns NULL, or a sentence that says why not, valid until this thread's next "
          "call. */\n";
 }

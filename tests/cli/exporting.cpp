@@ -174,8 +174,13 @@ TEST_CASE("exported kernels are built alone and give the bits of the points that
   check_bits(call, 30, 15, 21, 3);  // the most similar problem's
   float x[16]{};
   // Nor is it told.
-  CHECK_FALSE(contains(read_text(project / "tuned.json"), b.folder.path().string()));
-  check_says(call(0, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must be at least 1");
+  const std::string told = read_text(project / "tuned.json");
+  CHECK_FALSE(contains(told, b.folder.path().string()));
+  CHECK(nlohmann::json::parse(told).at("experiment") == "tune.toml");
+  CHECK(call(0, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr) == nullptr);
+  CHECK(call(1, 0, 0, 1, x, 1, x, 1, 0, nullptr, 1, nullptr) == nullptr);
+  check_says(call(1, 1, 0, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must be at least 1");
+  check_says(call(0, -1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "m, n and k must be at least 1");
   check_says(call(2, 2, 2, 1, x, 1, x, 2, 0, x, 2, nullptr), "lda is less than a line of A");
   check_says(call(2, 2, 2, 1, x, 2, x, 2, 0, nullptr, 2, nullptr), "a, b or c is null");
   check_says(call(10000, 1, 1, 1, x, 1, x, 1, 0, x, 1, nullptr), "how much workspace");

@@ -138,6 +138,8 @@ class table {
     try {
       p.struct_size = sizeof(p);
       p.alignment = common_alignment(a, b, c);
+      // As in BLAS: there is nothing to compute.
+      if (std::min(p.m, p.n) == 0) return nullptr;
       if (p.batch <= 1) p.batch = p.stride_a = p.stride_b = p.stride_c = 0;
       check_problem(p, a, b, c);
       enqueue(p, a, b, c, stream);
