@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <string_view>
 #include <system_error>
@@ -34,11 +35,19 @@ using results::tuned;
 using results::tuned_kernel;
 using results::tuned_plugin;
 
-// A C identifier that CMake takes as the name of a target.
-bool is_target_name(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kReserved{"all",  "clean",   "help",
-                                                      "test", "install", "package"};
-  return is_c_name(name) && std::ranges::find(kReserved, name) == kReserved.end();
+// Targets of make and words of CMake; libraries that programs are linked with, which libNAME.so
+// would take the place of.
+constexpr std::array<std::string_view, 26> kReserved{
+    "all",    "clean",  "help",   "test",      "install",  "package", "shared",
+    "static", "module", "object", "interface", "imported", "alias",   "c",
+    "m",      "dl",     "rt",     "util",      "pthread",  "resolv",  "gcc",
+    "gcc_s",  "cuda",   "cudart", "kzoo",      "kzoo_blas"};
+
+bool is_target_name(std::string name) {
+  if (!is_c_name(name)) return false;
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::find(kReserved, name) == kReserved.end();
 }
 
 const tuned_plugin& plugin_of(const tuned& t, const tuned_kernel& k, const std::string& file) {
@@ -219,8 +228,8 @@ int export_kernels(const export_options& options) {
   if (!is_target_name(name)) {
     input::refuse("--out",
                   fmt::format("the functions and the target of CMake are named after the folder: "
-                              "expected letters, digits and '_', and not a word such as 'test', "
-                              "found {}",
+                              "expected letters, digits and '_', and neither a word such as "
+                              "'test' nor a library's name such as 'm', found {}",
                               input::in_quotes(name)));
   }
   require_new_folder(folder);
