@@ -21,6 +21,7 @@ static kzoo_status supports(const kzoo_variant* v, const kzoo_problem* p, const 
   const char* why = p->type_a != KZOO_F32 || p->type_b != KZOO_F32 || p->type_c != KZOO_F32 ? "f32 only"
                     : p->layout_c != KZOO_ROW_MAJOR ? "C must be row-major"
                     : p->batch > 1                  ? "one product at a time"
+                    : p->operand_count || p->stage_count ? "no groups and no epilogue"
                     : is_newer(p)                   ? "the problem is newer than this plugin"
                                                     : NULL;
   if (why && reason && reason->capacity) snprintf(reason->data, reason->capacity, "%s", why);

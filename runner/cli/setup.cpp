@@ -143,9 +143,21 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   return plan;
 }
 
+// A plugin that the experiment names by its file has a name in tables: that is meant, too.
+static selector selector_of_cell(const std::string& kernel, const std::vector<selector>& written) {
+  const std::string plugin = kernel.substr(0, kernel.find(':'));
+  for (const selector& s : written) {
+    const auto file = as_file(s.text);
+    if (file && fs::path(file->path).stem() == plugin)
+      return {file->path + kernel.substr(plugin.size()), s.where};
+  }
+  return {kernel, {"--cell", 0, 0}};
+}
+
 void select_cells(results::experiment& e, const std::vector<run::cell_name>& names) {
-  if (!names.empty()) e.plugins.clear();
-  for (const auto& name : names) e.plugins.push_back({name.kernel, {"--cell", 0, 0}});
+  if (names.empty()) return;
+  const std::vector<selector> written = std::exchange(e.plugins, {});
+  for (const auto& name : names) e.plugins.push_back(selector_of_cell(name.kernel, written));
 }
 
 run::plan plan_of_cells(results::experiment e, results::device device,

@@ -86,11 +86,12 @@ bool is_fp32(kzoo_precision precision);
 // two of either sign, from 2^-range to 1; `few_bits`: uniform, cut to so many fraction bits of the
 // significand.
 //
-// For checks alone: `specials`, uniform with a few infinities and NaN, in C too; `scaled`: uniform,
-// in A and B times 2^number; `uneven`: in A times 2^number, in B divided by it; `full` and
-// `full_b`, for integers: all bits in A, or in B, and in C, so that products and sums wrap;
-// `unequal_b`: row 0 of B is larger by 2^30 and meets zeros in A; `stale`: uniform, but C starts as
-// numbers that are large, times 2^number, where beta is 0 as well.
+// For checks alone: `specials`, uniform with a few infinities and NaN, in C too, with a number
+// other than 0 NaN alone; `scaled`: uniform, in A and B times 2^number; `uneven`: in A times
+// 2^number, in B divided by it; `full` and `full_b`, for integers: all bits in A, or in B, and in
+// C, so that products and sums wrap; `unequal_b`: row 0 of B is larger by 2^30 and meets zeros in
+// A; `stale`: uniform, but C starts as numbers that are large, times 2^number, where beta is 0 as
+// well.
 enum class fill {
   uniform,
   integers,

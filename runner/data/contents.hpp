@@ -177,10 +177,10 @@ constexpr float fraction(const matrix& x, std::int64_t index, std::uint64_t h) {
 }
 
 // Infinity of either sign or a quiet NaN; e4m3 has only the latter.
-constexpr word_bits special(kzoo_type type, std::uint64_t h) {
+constexpr word_bits special(kzoo_type type, bool only_nan, std::uint64_t h) {
   const word_bits infinity = largest_magnitude(type);
   if (type == KZOO_E4M3) return infinity + 1;
-  switch (h % 3) {
+  switch (only_nan ? 2 : h % 3) {
     case 0:
       return infinity;
     case 1:
@@ -208,7 +208,7 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
                                         0.0);  // no -0
   }
   if (x.inside == content::specials) {
-    if (h % 256 == 0) return special(x.type, h >> 8);
+    if (h % 256 == 0) return special(x.type, x.parameter != 0, h >> 8);
     if (h % 16 == 1) return 0;
   }
   return encode(x.type, fraction(x, index, h));

@@ -353,7 +353,9 @@ class cause_search {
     return total;
   }
 
+  // One element fits some of them by chance.
   std::string inputs_rounded() const {
+    if (samples_.size() < kEnoughToSearch) return "";
     struct rounding {
       double (*to)(double);
       const char* name;

@@ -240,6 +240,13 @@ TEST_CASE("xray counts the accesses of a source, by its lines") {
   CHECK(ran.code == 0);
   CHECK(contains(ran.err, "compiled " + file + " for cpu-xray"));
   CHECK(contains(ran.out, "mine.cu:10, global load"));
+
+  const std::string named =
+      a.folder.write("own.toml", "plugins = [\"./mine.cu\"]\n[problem]\nsizes = [64]\n");
+  const auto by_name = runner("xray " + named + " --cell mine:16x16@64");
+  INFO(by_name.err);
+  CHECK(by_name.code == 0);
+  CHECK(contains(by_name.out, "mine:16x16"));
 }
 
 TEST_CASE("files that cannot be plugins are refused") {

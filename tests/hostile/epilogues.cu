@@ -130,6 +130,14 @@ struct stale_bias : finished<stale_bias> {
   mutable float* copy = nullptr;
 };
 
+// Has a zero for each NaN.
+struct cleans_nan : finished<cleans_nan> {
+  static __device__ float element(const fused& g, float ab, float c, int row, int col) {
+    const float x = honest::element(g, ab, c, row, col);
+    return x == x ? x : 0;
+  }
+};
+
 // Clamps as the first who asked for it: to -1 and 1.
 struct fixed_limits : finished<fixed_limits> {
   static __device__ float element(const fused& g, float ab, float c, int row, int col) {
@@ -167,6 +175,7 @@ KZOO_PLUGIN("epilogues", "Right for alpha A B + beta C, wrong after it",
             kzoo::variant<writes_bias>("writes_bias", "changes the bias"),
             kzoo::variant<keeps_bias>("keeps_bias", "the bias of the first call"),
             kzoo::variant<stale_bias>("stale_bias", "a copy of the bias, kept while A is the same"),
+            kzoo::variant<cleans_nan>("cleans_nan", "0 for NaN"),
             kzoo::variant<fixed_limits>("fixed_limits", "clamps to -1 and 1 alone"),
             kzoo::variant<only_adds_when_flat>("only_adds_when_flat",
                                                "no activation where K is small"));
