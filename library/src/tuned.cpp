@@ -64,7 +64,7 @@ tuned_entry read_entry(const json& p, const json& best) {
 // How a plugin of the user's own is found; "" where the table does not know.
 std::string way_out(const tuned_table& table, const std::string& plugin) {
   const auto found = table.plugin_files.find(plugin);
-  if (found == table.plugin_files.end()) return "";
+  if (found == table.plugin_files.end() || found->second.empty()) return "";
   return "; the table was made with " + found->second +
          ": put that file first in options.plugins, or in KZOO_PLUGIN_PATH where that is not set";
 }
@@ -90,7 +90,7 @@ tuned_table read_tuned_table(const std::filesystem::path& file, const kzoo_devic
     }
     if (table.contains("plugins")) {
       for (const json& p : list(table, "plugins"))
-        all.plugin_files.emplace(p.at("name"), p.at("file"));
+        all.plugin_files.emplace(p.at("name"), p.value("file", ""));
     }
   } catch (const error& e) {
     refuse(file.string() + ": " + e.what());

@@ -37,11 +37,12 @@ using results::tuned_plugin;
 
 // Targets of make and words of CMake; libraries that programs are linked with, which libNAME.so
 // would take the place of.
-constexpr std::array<std::string_view, 26> kReserved{
-    "all",    "clean",  "help",   "test",      "install",  "package", "shared",
-    "static", "module", "object", "interface", "imported", "alias",   "c",
-    "m",      "dl",     "rt",     "util",      "pthread",  "resolv",  "gcc",
-    "gcc_s",  "cuda",   "cudart", "kzoo",      "kzoo_blas"};
+constexpr std::array<std::string_view, 37> kReserved{
+    "all",    "clean",     "help",      "test",     "install", "package", "shared", "static",
+    "module", "object",    "interface", "imported", "alias",   "c",       "m",      "dl",
+    "rt",     "util",      "pthread",   "resolv",   "gcc",     "gcc_s",   "cuda",   "cudart",
+    "kzoo",   "kzoo_blas", "cublas",    "cublaslt", "blas",    "cblas",   "lapack", "openblas",
+    "nvrtc",  "cupti",     "curand",    "stdc",     "z"};
 
 bool is_target_name(std::string name) {
   if (!is_c_name(name)) return false;

@@ -158,6 +158,12 @@ void select_cells(results::experiment& e, const std::vector<run::cell_name>& nam
   if (names.empty()) return;
   const std::vector<selector> written = std::exchange(e.plugins, {});
   for (const auto& name : names) e.plugins.push_back(selector_of_cell(name.kernel, written));
+  std::erase_if(e.spaces, [&](const auto& space) {
+    return std::ranges::none_of(e.plugins, [&](const selector& s) {
+      const auto file = as_file(s.text);
+      return file && fs::path(file->path).stem() == space.first;
+    });
+  });
 }
 
 run::plan plan_of_cells(results::experiment e, results::device device,

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -90,28 +89,51 @@ bool mentions(const node& n, std::string_view name) {
 void add_source_and_headers(const fs::path& source, std::set<fs::path>& known) {
   std::error_code fault;
   if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return;
-  for (const auto& [name, quoted] : includes_in(input::read_file(source, kSourceFile)))
+  std::string text;
+  try {
+    text = input::read_file(source, kSourceFile);
+  } catch (const input::invalid&) {
+    return;  // too large, or unreadable: the compiler has its own words for that
+  }
+  for (const auto& [name, quoted] : includes_in(text))
     if (quoted) add_source_and_headers(source.parent_path() / name, known);
+}
+
+bool tells_of_space(std::string_view line) {
+  line = trimmed(line);
+  return line.starts_with("//") && trimmed(line.substr(2)).starts_with("kzoo:");
 }
 
 // The code of a source and of what it includes by "…", without the lines that tell of the space.
 std::string code_of(const fs::path& source) {
-  static const std::regex kSpace(R"(\n[ \t]*//[ \t]*kzoo:[^\n]*)");
   std::string all;
   for (const fs::path& file : source_and_headers(source))
-    all += std::regex_replace('\n' + input::read_file(file, kSourceFile), kSpace, "\n");
+    for (const std::string& line : lines_of(input::read_file(file, kSourceFile)))
+      if (!tells_of_space(line)) all += line + '\n';
   return all;
 }
 
-// What is compiled whatever the macros are: the text outside of #if … #endif.
+// "include <x>" of a line "# include <x>"; "" of others.
+std::string_view directive_of(std::string_view line) {
+  line = trimmed(line);
+  return line.starts_with('#') ? trimmed(line.substr(1)) : "";
+}
+
+// What is compiled whatever the macros are: the text outside of #if … #endif, but for a guard
+// against a second inclusion, whose #ifndef is followed by its #define.
 std::string unconditional(const std::string& text) {
+  const std::vector<std::string> lines = lines_of(text);
+  std::vector<std::string_view> first;  // directives
+  for (auto at = lines.begin(); at != lines.end() && first.size() < 2; ++at)
+    if (const auto directive = directive_of(*at); !directive.empty()) first.push_back(directive);
+  const bool has_guard =
+      first.size() == 2 && first[0].starts_with("ifndef") && first[1].starts_with("define");
   std::string all;
-  int depth = 0;
-  for (const std::string& line : lines_of(text)) {
-    const std::string_view words = trimmed(line);
-    const std::string_view directive = words.starts_with('#') ? trimmed(words.substr(1)) : "";
+  int depth = has_guard ? -1 : 0;
+  for (const std::string& line : lines) {
+    const std::string_view directive = directive_of(line);
     if (directive.starts_with("if")) ++depth;
-    if (depth == 0) all += line + '\n';
+    if (depth <= 0) all += line + '\n';
     if (directive.starts_with("endif")) --depth;
   }
   return all;
@@ -125,8 +147,10 @@ void add_sdk_headers(const fs::path& source, std::set<fs::path>& known,
   if (!fs::is_regular_file(source, fault) || !known.insert(fs::canonical(source)).second) return;
   for (const auto& [name, quoted] :
        includes_in(unconditional(input::read_file(source, kSourceFile)))) {
-    if (quoted) add_sdk_headers(source.parent_path() / name, known, headers);
-    if (name.starts_with("kzoo/") && std::ranges::count(headers, name) == 0)
+    const fs::path beside = source.parent_path() / name;
+    if (quoted && fs::exists(beside, fault))
+      add_sdk_headers(beside, known, headers);
+    else if (name.starts_with("kzoo/") && std::ranges::count(headers, name) == 0)
       headers.push_back(name);
   }
 }

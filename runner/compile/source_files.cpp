@@ -2,11 +2,11 @@
 
 #include "compile/description.hpp"
 #include "input/diagnostics.hpp"
+#include "os/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -23,11 +23,19 @@ bool is_file(const fs::path& path) {
 }  // namespace
 
 std::vector<included> includes_in(std::string_view source) {
-  static const std::regex kInclude(R"re(\n[ \t]*#[ \t]*include[ \t]*([<"])([^>"\n]+)[>"])re");
-  const std::string text = '\n' + std::string(source);
+  constexpr std::string_view kInclude = "include";
   std::vector<included> all;
-  for (std::sregex_iterator at(text.begin(), text.end(), kInclude), end; at != end; ++at)
-    all.push_back({(*at)[2].str(), (*at)[1] == "\""});
+  for (const std::string& line : lines_of(source)) {
+    std::string_view words = trimmed(line);
+    if (!words.starts_with('#')) continue;
+    words = trimmed(words.substr(1));
+    if (!words.starts_with(kInclude)) continue;
+    words = trimmed(words.substr(kInclude.size()));
+    if (!words.starts_with('<') && !words.starts_with('"')) continue;
+    const std::size_t end = words.find_first_of(">\"", 1);
+    if (end == words.npos || end == 1) continue;
+    all.push_back({std::string(words.substr(1, end - 1)), words[0] == '"'});
+  }
   return all;
 }
 

@@ -92,10 +92,11 @@ struct exponents {
   std::int64_t a = 0, b = 0, scale_a = 0, scale_b = 0;
 };
 exponents exponents_of(const problem& p) {
-  constexpr std::int64_t kOfScales = 20, kOfScalesIn16Bits = 8;
+  constexpr std::int64_t kOfScales = 20, kInFp16 = 8;
   if (p.data.what != fill::scaled && p.data.what != fill::uneven) return {};
   const auto number = static_cast<std::int64_t>(p.data.parameter);
-  const std::int64_t of_scales = p.dtype.a == KZOO_F16 ? kOfScalesIn16Bits : kOfScales;
+  const bool may_be_fp16 = p.dtype.a == KZOO_F16 || p.dtype.b == KZOO_I4;  // weights times scales
+  const std::int64_t of_scales = may_be_fp16 ? kInFp16 : kOfScales;
   const std::int64_t against = number > 0 ? -of_scales : of_scales;
   const int b = p.data.what == fill::uneven ? -1 : 1;
   exponents all{number, b * number, against, b * against};
@@ -134,7 +135,7 @@ data::content content_of_named(const problem& p) {
   }
 }
 
-// The numbers of matrices: each has a key by its own.
+// The numbers of matrices: each has a key of its own.
 constexpr std::int64_t kA = 0, kB = 1, kC = 2, kScalesOfA = 3, kScalesOfB = 4, kOffsets = 5,
                        kFirstStage = 6;
 
@@ -144,8 +145,9 @@ std::uint64_t key_of(const problem& p, std::int64_t number, std::string_view nam
 
 data::matrix stored(const epilogue_stage& stage, const problem& p) {
   data::matrix x{stage.type, content_of_named(p), 1, p.n, p.n, 0};
-  constexpr std::uint64_t kExponent = 8;  // in the range of every type, beyond that of the products
-  if (x.inside == data::content::scaled) x.parameter = kExponent;
+  // Beyond the range of the products; C stays in that of fp16, with two factors as well.
+  constexpr std::uint64_t kOfTerms = 8, kOfFactors = 4;
+  if (x.inside == data::content::scaled) x.parameter = adds(stage.what) ? kOfTerms : kOfFactors;
   if (x.type == 0) x.type = usual_operand_type(stage_kind_of(stage.what), p.dtype.c);
   x.key = key_of(p, kFirstStage + static_cast<std::int64_t>(stage.what), stage_name(stage.what));
   if (stage.what == stage_kind::row_bias || stage.what == stage_kind::row_scale) {

@@ -64,7 +64,8 @@ std::optional<results::finding> access_search::of(loaded_plugin& plugin,
 results::finding access_search::check(loaded_plugin& plugin,
                                       const checks::candidate_description& who) {
   const auto skipped = [](const std::string& why) {
-    return results::finding{std::string(results::kAccesses), results::outcome::skipped, why, {}};
+    return results::finding{
+        std::string(results::kAccesses), results::outcome::skipped, why, {}, why};
   };
   try {
     const access_analysis analyse = find_ ? find_(plugin.record) : access_analysis();
@@ -73,11 +74,11 @@ results::finding access_search::check(loaded_plugin& plugin,
     problem small = who.problem;
     for (std::int64_t* extent : {&small.m, &small.n, &small.k}) *extent = std::min(*extent, kMost);
     small.batch = std::min<std::int64_t>(small.batch, 2);
-    checks::candidate_description at = who;
-    checks::candidate c(*plugin.client, at, expected_);
-    const problem taken = checks::fit(c, small).taken.value_or(who.problem);
+    checks::candidate c(*plugin.client, who, expected_);
+    const checks::fitted_problem fitted = checks::fit(c, small);
+    if (!fitted.taken) return skipped("declined: " + fitted.objection);
     plugin.client->leave();
-    return analyse(who.variant, taken);
+    return analyse(who.variant, *fitted.taken);
   } catch (const std::exception& fault) {
     return skipped(fault.what());
   }

@@ -53,13 +53,25 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
         "its process ended while it waited for this problem (" + how + "), and was started again"));
   }
   explain(c, plugin, variant);
-  const bool is_paranoid = plan_.experiment.verify.tier == tier::paranoid;
-  if (c.verdict == verdict::pass && is_paranoid && plugin.record.description->simulated()) {
-    c.findings.push_back(state_.accesses.check(plugin, description_of(plugin, variant)));
-    if (const results::finding& f = c.findings.back(); results::is_bad(f))
-      fail(c, verdict::wrong, f.check + ": " + f.detail, f.check);
-  }
+  check_accesses(c, plugin, variant);
   return c;
+}
+
+// Tier paranoid, of simulated kernels.
+void judging::check_accesses(cell& c, loaded_plugin& plugin, const selected_variant& variant) {
+  const bool is_paranoid = plan_.experiment.verify.tier == tier::paranoid;
+  if (c.verdict != verdict::pass || !is_paranoid || is_trusted(c) ||
+      !plugin.record.description->simulated())
+    return;
+  auto known = state_.accesses_found.find(kind_of(c));
+  if (known == state_.accesses_found.end())
+    known = state_.accesses_found
+                .emplace(kind_of(c), state_.accesses.check(plugin, description_of(plugin, variant)))
+                .first;
+  const results::finding& found = known->second;
+  c.findings.push_back(found);
+  if (results::is_bad(found))
+    fail(c, verdict::wrong, found.check + ": " + found.detail, found.check);
 }
 
 void judging::explain(cell& c, loaded_plugin& plugin, const selected_variant& variant) {
@@ -183,8 +195,7 @@ std::shared_ptr<const judging::judged_result> judging::result_of(checks::candida
 }
 
 void judging::run_checks(checks::candidate& candidate, cell& c) {
-  if (plan_.trusts_baseline && plan_.experiment.is_baseline(c.kernel.plugin, c.kernel.variant))
-    return;
+  if (is_trusted(c)) return;
   const tier t = plan_.experiment.verify.tier;
   const run_state::checked kind = kind_of(c);
   if (!state_.findings.contains(kind)) {

@@ -23,6 +23,7 @@ struct run_state {
   // Findings of the checks that run once for each kernel and kind of problem: what resized() keeps.
   using checked = std::pair<std::string, problem>;
   std::map<checked, std::vector<results::finding>> findings;
+  std::map<checked, results::finding> accesses_found;  // in tier paranoid
   checks::expected_results& expected_results;
   access_search accesses;
 
@@ -80,6 +81,10 @@ class judging {
                                                  const checks::judged_run& run,
                                                  kzoo_precision declared);
   void run_checks(checks::candidate& candidate, results::cell& c);
+  void check_accesses(results::cell& c, loaded_plugin& plugin, const selected_variant& variant);
+  bool is_trusted(const results::cell& c) const {
+    return plan_.trusts_baseline && plan_.experiment.is_baseline(c.kernel.plugin, c.kernel.variant);
+  }
   run_state::checked kind_of(const results::cell& c) const {
     return {c.kernel.name(), resized(problem_, 1, 1, 1)};
   }

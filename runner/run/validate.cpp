@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,11 +27,17 @@ using kind = std::vector<problem>;
 
 const std::vector<kind>& all_kinds() {
   static const std::vector<kind> kAll = [] {
-    kind epilogues;
-    for (const char* name : {"bias + gelu", "bias + relu", "bias", "gelu", "gelu_tanh", "relu",
-                             "silu", "residual", "row_bias", "column_scale", "row_scale",
-                             "bias + gelu_tanh", "bias + silu", "clamp(-1, 1)"})
-      epilogues.emplace_back().epilogue = epilogue_from_name(name);
+    const auto epilogues = [](std::initializer_list<const char*> names) {
+      kind all;
+      for (const char* name : names) all.emplace_back().epilogue = epilogue_from_name(name);
+      return all;
+    };
+    const kind activations = epilogues({"bias + gelu", "bias + relu", "bias", "gelu", "gelu_tanh",
+                                        "relu", "silu", "bias + gelu_tanh", "bias + silu"});
+    const kind operands = epilogues(
+        {"row_scale + column_scale + row_bias + residual", "column_scale + residual", "residual",
+         "row_scale + column_scale", "column_scale", "row_scale", "row_bias"});
+    const kind limits = epilogues({"clamp(-1, 1)"});
     kind scales;
     for (const auto& [a, b] : {std::pair<scale_block, scale_block>{{1, 128}, {128, 128}},
                                {{1, 128}, {1, 128}},
@@ -44,7 +52,7 @@ const std::vector<kind>& all_kinds() {
     problem groups;
     groups.groups = 5;
     groups.group_rows = data::group_rows::skewed;
-    return std::vector<kind>{{problem{}}, epilogues, scales, {groups}};
+    return std::vector<kind>{{problem{}}, activations, operands, limits, scales, {groups}};
   }();
   return kAll;
 }
@@ -111,14 +119,16 @@ class variant_validation {
         expected_results_(expected_results),
         accesses_(accesses),
         watch_(watch),
-        v_(v) {}
+        v_(v),
+        before_(static_cast<std::ptrdiff_t>(v.variants.size())) {}
 
   void run() {
     const std::vector<kind> kinds =
         options_.beside ? std::vector<kind>{{*options_.beside}} : all_kinds();
     watch_.starts(out_);
     bool is_taken = false;
-    for (const kind& each : kinds) is_taken |= check_kind(each);
+    for (const kind& each : kinds)
+      if (!has_hung()) is_taken |= check_kind(each);
     if (!is_taken) say_why_not(kinds.front().front());
   }
 
@@ -186,9 +196,19 @@ class variant_validation {
   }
 
   void say_why_not(const problem& beside) {
-    const results::finding first = first_check(problems(beside).front());
+    // The second size is of whole tiles: there the size is not the reason.
+    const results::finding first = first_check(problems(beside)[options_.size ? 0 : 1]);
     v_.variants.push_back(out_);
     add(first);
+  }
+
+  // In one of the kinds before.
+  bool has_hung() const {
+    return std::ranges::any_of(v_.variants.begin() + before_, v_.variants.end(),
+                               [](const auto& one) {
+                                 return std::ranges::count(one.findings, results::outcome::hung,
+                                                           &results::finding::outcome);
+                               });
   }
 
   void begin(const problem& p) {
@@ -223,7 +243,8 @@ class variant_validation {
     at.problem = p;
     if (const auto wrong = has(results::outcome::fail) ? accesses_.of(plugin_, at) : std::nullopt)
       add(*wrong);
-    if (options_.tier == tier::paranoid && who_.simulated && !has(results::outcome::fail))
+    const bool is_right = std::ranges::none_of(found, results::is_bad);
+    if (options_.tier == tier::paranoid && who_.simulated && is_right)
       add(accesses_.check(plugin_, at));
     if (const auto names = plugin_.client->unnamed_libraries(); !names.empty())
       add(results::calls_libraries(names));
@@ -237,6 +258,7 @@ class variant_validation {
   access_search& accesses_;
   const validation_observer& watch_;
   results::validation& v_;
+  const std::ptrdiff_t before_;  // entries of others
 };
 
 }  // namespace

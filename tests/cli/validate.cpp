@@ -61,9 +61,14 @@ TEST_CASE("a variant is checked with each kind of problem that it takes", "[cli]
   CHECK(right.code == 0);
   CHECK_THAT(right.err, ContainsSubstring("\n  with the epilogue bias + gelu\n  pass "));
   const auto variants = right.json().at("variants");
-  REQUIRE(variants.size() == 2);
-  CHECK(variants.at(0).at("problem") == "129x127x65 f32");
-  CHECK_THAT(variants.at(1).at("problem").get<std::string>(), ContainsSubstring("bias + gelu"));
+  const auto problem = [&](std::size_t i) {
+    return variants.at(i).at("problem").get<std::string>();
+  };
+  REQUIRE(variants.size() == 4);
+  CHECK(problem(0) == "129x127x65 f32");
+  CHECK_THAT(problem(1), ContainsSubstring("bias + gelu"));
+  CHECK_THAT(problem(2), ContainsSubstring("row_scale + column_scale + row_bias + residual"));
+  CHECK_THAT(problem(3), ContainsSubstring("clamp(-1, 1)"));
 
   const auto validated = [](const std::string& kernel) {
     return run_hostile("validate " + kernel + " --device cpu --tier quick");

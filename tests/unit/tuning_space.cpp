@@ -103,7 +103,10 @@ TEST_CASE("values take the place of their names in what is said of a launch", "[
 TEST_CASE("macros of values stand behind the SDK's headers that a source always includes",
           "[tune]") {
   const test::scratch_folder folder;
-  folder.write("more.hpp", "#pragma once\n#include <kzoo/wmma.hpp>\n#include \"mine.cu\"\n");
+  folder.write("more.hpp",
+               "// once\n#ifndef MORE\n#define MORE\n#include <kzoo/wmma.hpp>\n"
+               "#include \"mine.cu\"\n#include \"kzoo/own.hpp\"\n#endif\n");
+  folder.write("kzoo/own.hpp", "#include <kzoo/mma.hpp>\n" + std::string(1'000'000, ' ') + "\n");
   const auto source = folder.write("mine.cu",
                                    "#include <cuda_fp16.h>\r\n # include <kzoo/plugin.hpp>\n"
                                    "#if defined(A)\n#ifdef B\n#endif\n#include <kzoo/wgmma.hpp>\n"
@@ -111,6 +114,7 @@ TEST_CASE("macros of values stand behind the SDK's headers that a source always 
   CHECK(compile::preamble(source, {{"T", 4}, {"A", -1}}) ==
         "#if __has_include(<kzoo/plugin.hpp>)\n#include <kzoo/plugin.hpp>\n#endif\n"
         "#if __has_include(<kzoo/wmma.hpp>)\n#include <kzoo/wmma.hpp>\n#endif\n"
+        "#if __has_include(<kzoo/mma.hpp>)\n#include <kzoo/mma.hpp>\n#endif\n"
         "#define T 4\n#define A -1\n");
   CHECK(compile::preamble(source, {}).empty());
 }
