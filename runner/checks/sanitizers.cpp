@@ -61,7 +61,7 @@ std::vector<std::string> runner_on(const candidate& c, const std::string& file,
   const auto name = [](const scale_block& block) {
     return block.empty() ? std::string("none") : scale_block_name(block);
   };
-  if (!own.scale_block_a.empty() || !own.scale_block_b.empty())
+  if (own.has_block_scales())
     words.insert(words.end(),
                  {"--scale-blocks", name(own.scale_block_a) + "," + name(own.scale_block_b)});
   return words;

@@ -52,16 +52,16 @@ bool has_probe_of_b(const candidate& c) {
 
 // The powers of two by which inputs are scaled up and down: near the ends of the range of what the
 // variant declares, and far beyond that of the next narrower format.
-struct exponents {
+struct exponent_range {
   int up, down;
 };
-exponents exponents_of(const candidate& c) {
+exponent_range range_of(const candidate& c) {
   const element_types& types = c.current_problem().dtype;
   if (types.a == KZOO_E4M3 || types.b == KZOO_E4M3) return {8, -4};
   const bool has_range_of_fp16 =
       types.a == KZOO_F16 || types.a == KZOO_E5M2 || c.declared() == KZOO_COMPUTE_FP16;
   if (has_range_of_fp16) return {14, -10};
-  return types.a == KZOO_F64 ? exponents{200, -200} : exponents{40, -40};
+  return types.a == KZOO_F64 ? exponent_range{200, -200} : exponent_range{40, -40};
 }
 
 // The problem with its inputs scaled, and C as large as without.
@@ -157,7 +157,7 @@ std::vector<problem> scalars(const candidate& c) {
     add(size, some_alpha, some_beta, 5);
   }
   const problem& own = c.current_problem();
-  if (is_scaled(own.dtype) && own.scale_block_a.empty() && own.scale_block_b.empty()) {
+  if (is_scaled(own.dtype) && !own.has_block_scales()) {
     for (const auto& [scale_a, scale_b] : {std::pair{0.375, 1.0}, {1.0, 5.0}, {3.0, 0.7}}) {
       add({33, 70, 41}, some_alpha, some_beta, 5);
       list.back().scale_a = scale_a;
@@ -230,20 +230,18 @@ std::vector<problem> other_groups(const candidate& c) {
   return list;
 }
 
-// Other limits of clamp than the problem's own.
+// Other limits of clamp than the problem's own: narrower, and wider.
 std::vector<problem> other_limits(const candidate& c) {
-  problem narrow = sized(c, {33, 70, 41}), wide = narrow;
-  for (epilogue_stage& stage : narrow.epilogue) {
-    if (stage.what != stage_kind::clamp) continue;
-    stage.low = stage.low / 2 - 0.25;
-    stage.high = stage.high / 2 + 0.125;
-  }
-  for (epilogue_stage& stage : wide.epilogue) {
-    if (stage.what != stage_kind::clamp) continue;
-    stage.low = 2 * stage.low - 1;
-    stage.high = 2 * stage.high + 2;
-  }
-  return {narrow, wide};
+  const auto with = [&](double factor, double to_low, double to_high) {
+    problem p = sized(c, {33, 70, 41});
+    for (epilogue_stage& stage : p.epilogue) {
+      if (stage.what != stage_kind::clamp) continue;
+      stage.low = factor * stage.low + to_low;
+      stage.high = factor * stage.high + to_high;
+    }
+    return p;
+  };
+  return {with(0.5, -0.25, 0.125), with(2, -1, 2)};
 }
 
 // The layouts other than the problem's own, of those that the variant takes.
@@ -284,7 +282,7 @@ std::vector<problem> scaled_inputs(const candidate& c) {
     }
     return list;
   }
-  const auto [up, down] = exponents_of(c);
+  const auto [up, down] = range_of(c);
   for (const fill how : {fill::scaled, fill::uneven})
     for (const int exponent : {up, down}) list.push_back(scaled_by(p, how, exponent));
   list.front().beta = -1.3;
@@ -360,7 +358,7 @@ std::vector<problem> near_size(const candidate& c) {
   if (is_probed(c)) add_probe(integer && own.dtype.a == KZOO_I32 ? fill::full : fill::probe);
   if (has_probe_of_b(c)) add_probe(fill::probe_b);
   if (!integer && c.declared() != KZOO_COMPUTE_FP16_SUMS)
-    list.push_back(scaled_by(own, fill::scaled, exponents_of(c).up));
+    list.push_back(scaled_by(own, fill::scaled, range_of(c).up));
   return list;
 }
 

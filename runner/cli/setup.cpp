@@ -98,12 +98,10 @@ run::plan plan_on(results::experiment e, results::device device, const common_op
   const results::experiment written = e;
   const run::plugin_discovery plugins = discover_plugins(options, e, device);
   run::find_access_analysis analyses = access_analyses(e.overridden.build_args);
-  std::vector<fs::path> inputs = files_of(written);
   run::plan plan =
       run::make_plan(std::move(e), std::move(device), plugins, clients_for(options, timeout), use);
   plan.find_access_analysis = std::move(analyses);
-  for (const run::loaded_plugin& p : plan.plugins) inputs.push_back(p.record.file);
-  plan.inputs = std::move(inputs);
+  plan.inputs = files_of(written, plan.plugins);
   return plan;
 }
 
@@ -143,15 +141,19 @@ run::plan plan_for(results::experiment e, const common_options& options) {
   return plan;
 }
 
+// Whether the selector names a file, of the plugin with this name.
+static bool is_file_of(const selector& s, const std::string& plugin) {
+  const auto file = as_file(s.text);
+  return file && fs::path(file->path).stem() == plugin;
+}
+
 // A plugin that the experiment names by its file has a name in tables: that is meant, too.
 static selector selector_of_cell(const std::string& kernel, const std::vector<selector>& written) {
   const std::string plugin = kernel.substr(0, kernel.find(':'));
-  for (const selector& s : written) {
-    const auto file = as_file(s.text);
-    if (file && fs::path(file->path).stem() == plugin)
-      return {file->path + kernel.substr(plugin.size()), s.where};
-  }
-  return {kernel, {"--cell", 0, 0}};
+  const auto found =
+      std::ranges::find_if(written, [&](const selector& s) { return is_file_of(s, plugin); });
+  if (found == written.end()) return {kernel, {"--cell", 0, 0}};
+  return {as_file(found->text)->path + kernel.substr(plugin.size()), found->where};
 }
 
 void select_cells(results::experiment& e, const std::vector<run::cell_name>& names) {
@@ -159,10 +161,8 @@ void select_cells(results::experiment& e, const std::vector<run::cell_name>& nam
   const std::vector<selector> written = std::exchange(e.plugins, {});
   for (const auto& name : names) e.plugins.push_back(selector_of_cell(name.kernel, written));
   std::erase_if(e.spaces, [&](const auto& space) {
-    return std::ranges::none_of(e.plugins, [&](const selector& s) {
-      const auto file = as_file(s.text);
-      return file && fs::path(file->path).stem() == space.first;
-    });
+    return std::ranges::none_of(e.plugins,
+                                [&](const selector& s) { return is_file_of(s, space.first); });
   });
 }
 

@@ -267,7 +267,8 @@ std::vector<fs::path> files_of_plugin(const fs::path& path) {
 
 }  // namespace
 
-std::vector<fs::path> files_of(const results::experiment& e) {
+std::vector<fs::path> files_of(const results::experiment& e,
+                               const std::vector<run::loaded_plugin>& loaded) {
   std::vector<fs::path> files{e.file};
   const auto add = [&](const selector& s) {
     if (const auto file = as_file(s.text))
@@ -275,6 +276,7 @@ std::vector<fs::path> files_of(const results::experiment& e) {
   };
   std::ranges::for_each(e.plugins, add);
   if (e.baseline) add(*e.baseline);
+  for (const run::loaded_plugin& p : loaded) files.push_back(p.record.file);
   return files;
 }
 

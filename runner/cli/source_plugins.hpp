@@ -3,6 +3,7 @@
 
 #include "compile/source_plugin.hpp"
 #include "results/experiment.hpp"
+#include "run/plan.hpp"
 #include "run/plugin_discovery.hpp"
 
 #include <cstdint>
@@ -20,8 +21,10 @@ void add_files(std::vector<selector>& selectors, const results::experiment& e,
                kzoo_device_kind kind, run::plugin_discovery& plugins);
 
 // The files that the experiment and the plugins that it names by files are in: headers beside the
-// sources, manifests and what these name among them. Throws input::invalid where one is missing.
-std::vector<std::filesystem::path> files_of(const results::experiment& e);
+// sources, manifests and what these name among them; and those of the loaded plugins. Throws
+// input::invalid where one is missing.
+std::vector<std::filesystem::path> files_of(const results::experiment& e,
+                                            const std::vector<run::loaded_plugin>& loaded);
 
 // A variant of a plugin that was compiled from its source, in a build that records its accesses.
 struct analysed_variant {

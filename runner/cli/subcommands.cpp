@@ -156,7 +156,8 @@ void add_validate(CLI::App& runner, call& c) {
             "Check with this layout: nn, nt, tn or tt; default: the first that is taken");
   add_value(app, "--epilogue", o.epilogue, "STAGES",
             "Only products with this epilogue: \"bias + relu\"; default: each kind that is taken");
-  add_value(app, "--batch", o.batch, "N", "Only batches of so many products; 1: only plain products");
+  add_value(app, "--batch", o.batch, "N",
+            "Only batches of so many products; 1: only plain products");
   add_words(app, "--scale-blocks", o.scale_blocks,
             "Only with a scale for each block of A and of B, or none: 1x128,128x128; none,1x128");
   add_value(app, "--groups", o.groups, "N",

@@ -165,9 +165,7 @@ int validate(const validate_options& options) {
                                               : target_of_source(options, make_client);
   results::experiment named;
   named.plugins = {{options.plugin, {"validate", 0, 0}}};
-  std::vector<std::filesystem::path> inputs = files_of(named);
-  for (const run::loaded_plugin& p : what.plugins) inputs.push_back(p.record.file);
-  export_files files(inputs);
+  export_files files(files_of(named, what.plugins));
   export_file* const json = files.add("--json", options.json);
   report::validation_text text(files.on_stdout() ? stderr : stdout);
   text.begins(what.plugins, what.device, how.tier);

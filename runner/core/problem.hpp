@@ -208,6 +208,7 @@ struct problem {
   bool fills_bytes() const {
     return dtype.b != KZOO_I4 || (is_b_transposed(layout) ? k : n) % 2 == 0;
   }
+  bool has_block_scales() const { return !scale_block_a.empty() || !scale_block_b.empty(); }
   double flops() const { return 2.0 * double(all_rows()) * double(n) * double(k); }
 
   auto operator<=>(const problem&) const = default;

@@ -57,17 +57,13 @@ const std::vector<kind>& all_kinds() {
   return kAll;
 }
 
-bool has_scale_blocks(const problem& p) {
-  return !p.scale_block_a.empty() || !p.scale_block_b.empty();
-}
-
 // "5 groups of rows"; "" for a plain product.
 std::string kind_name(const problem& p) {
   std::vector<std::string> parts;
   if (p.batch > 1) parts.push_back(fmt::format("a batch of {}", p.batch));
   if (p.groups > 0) parts.push_back(fmt::format("{} groups of rows", p.groups));
   const auto name = [](const scale_block& b) { return b.empty() ? "none" : scale_block_name(b); };
-  if (has_scale_blocks(p))
+  if (p.has_block_scales())
     parts.push_back(
         fmt::format("scale blocks {},{}", name(p.scale_block_a), name(p.scale_block_b)));
   if (!p.epilogue.empty()) parts.push_back("the epilogue " + epilogue_name(p.epilogue));
@@ -92,7 +88,7 @@ std::vector<problem> problems_to_try(const results::device& device,
       p.m = m;
       p.n = n;
       p.k = k;
-      if (has_scale_blocks(p) && !options.size) {  // more than one
+      if (p.has_block_scales() && !options.size) {  // more than one
         p.n += 128;
         p.k += 256;
       }

@@ -1,6 +1,7 @@
 #pragma once
-// Runs all checks of a tier on every variant of a plugin, in each of its element types, with each
-// kind of problem that it takes: plain, with an epilogue, with scales of blocks, with groups.
+// Runs all checks of a tier on every variant of a plugin, in each of its element types, with an
+// example of each kind of problem that it takes: plain, with an epilogue, with scales of blocks,
+// with groups.
 
 #include "core/problem.hpp"
 #include "core/tier.hpp"
