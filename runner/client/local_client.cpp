@@ -1,6 +1,7 @@
 // Declared in client/plugin_client.hpp.
 
 #include "client/plugin_client.hpp"
+#include "worker/loaded_plugin.hpp"
 #include "worker/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,13 +17,14 @@ class local_client final : public plugin_client {
 
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double) override {
-    if (!session_) session_.emplace(output_memory());
+    if (!session_) session_.emplace(plugin_, file().stem().string(), output_memory());
     return session_->handle(request);
   }
-  // The library stays loaded: unloading code that has run is not safe.
+  // The library stays loaded: unloading code that has run is not safe. It is opened anew.
   void restart() override { session_.reset(); }
 
  private:
+  worker::loaded_plugin plugin_;
   std::optional<worker::session> session_;
 };
 

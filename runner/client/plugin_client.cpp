@@ -126,6 +126,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
     call_for<json>(operation::prepare, {{"slot", slot},
                                         {"device", device},
                                         {"variant", variant},
+                                        {"variant_id", variants_.at(variant).id},
                                         {"problem", p},
                                         {"declared", variants_.at(variant).declared(p.dtype)}});
   } catch (const failure& f) {

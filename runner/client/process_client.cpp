@@ -1,6 +1,7 @@
 // Declared in client/plugin_client.hpp.
 
 #include "client/plugin_client.hpp"
+#include "client/remote_plugin.hpp"
 #include "client/visible_gpu.hpp"
 #include "process/child.hpp"
 #include "process/command.hpp"
@@ -8,6 +9,7 @@
 #include "process/settings.hpp"
 #include "process/source_frames.hpp"
 #include "worker/operations.hpp"
+#include "worker/session.hpp"
 #include "worker/worker.hpp"
 
 #include <fmt/format.h>
@@ -17,9 +19,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 namespace kzoo::client {
 namespace {
@@ -32,6 +36,10 @@ std::string how_it_ended(int status) {
 // How often a worker that is busy is looked at.
 constexpr double kWatchSeconds = 0.25;
 
+// On a GPU the worker judges and times: kernels of several processes take turns there. On the CPU
+// this process does, and the worker has the plugin alone. It is held, with all that it has started,
+// while its matrices are written and read; so what a kernel does takes place between the clock's
+// start and its stop, or not at all.
 class process_client final : public plugin_client {
  public:
   process_client(std::filesystem::path file, double timeout_seconds)
@@ -40,6 +48,7 @@ class process_client final : public plugin_client {
   }
   ~process_client() override {
     if (last_ == this) last_ = nullptr;
+    worker_.reset();
   }
   process_client(const process_client&) = delete;
   process_client& operator=(const process_client&) = delete;
@@ -49,12 +58,18 @@ class process_client final : public plugin_client {
     if (setting != hides_others_) leave();  // a process keeps the GPUs that it has seen
     hides_others_ = setting;
     device_ = d.id;
+    on_cpu_ = d.abi.kind == KZOO_CPU;
   }
   void start() override {
     if (worker_) return;
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
-    if (!device_.empty()) arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
-    worker_.emplace(std::move(arguments), log_, output_memory().fd(), hides_others_);
+    if (!device_.empty() && !on_cpu_)
+      arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
+    worker_.emplace(std::move(arguments), log_,
+                    std::vector<process::given_descriptor>{
+                        {output_memory().fd(), process::kSharedMemoryFd},
+                        {memory_.fd(), process::kMatricesFd}},
+                    hides_others_);
   }
   void begin_to_end() override {
     if (worker_) worker_->kill();
@@ -66,23 +81,67 @@ class process_client final : public plugin_client {
     last_ = this;
     start();
     const auto op = worker::find_operation(request.at("op").get<std::string>());
-    const std::string_view doing = worker::names_of(op.value()).doing;
-    // A worker runs only while it has a request: between its turns nothing that its plugin left
-    // running disturbs the others.
-    worker_->resume();
-    if (!worker_->control().send(as_seen_there(request))) give_up_crashed(doing);
-    const auto deadline =
-        std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_seconds);
+    doing_ = worker::names_of(op.value()).doing;
+    timeout_seconds_ = timeout_seconds;
+    deadline_ = clock::now() + std::chrono::duration_cast<clock::duration>(
+                                   std::chrono::duration<double>(timeout_seconds));
+    if (request.contains("device")) on_cpu_ = request.at("device") == "cpu";
+    if (!on_cpu_) return ask(as_seen_there(request));
+    if (!judge_)
+      judge_.emplace(plugin_, file().stem().string(), output_memory(), nullptr, &memory_);
+    nlohmann::json reply = judge_->handle(request);
+    // Where matrices are released nothing is thrown.
+    if (lost_) std::rethrow_exception(lost_);
+    return reply;
+  }
+
+  // The process first: it is not asked to free what ends with it.
+  void restart() override {
+    worker_.reset();
+    judge_.reset();
+    lost_ = nullptr;
+  }
+  bool set_back() override {
+    if (!worker_) return true;
+    if (!worker_->wait_for_end(0)) return worker_->set_back();
+    const std::optional<int> status = worker_->end();
+    worker_.reset();
+    note_replacement(status ? how_it_ended(*status) : "its channel was closed");
+    return false;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  // A worker runs only while it has a request: between its turns nothing that its plugin left
+  // running disturbs the others.
+  nlohmann::json ask(const nlohmann::json& request) {
+    if (!worker_) throw failure(verdict::crashed, "its process has ended");
+    try {
+      // It finds the request when it goes on.
+      if (!worker_->control().send(request)) give_up_crashed();
+      worker_->resume();
+      nlohmann::json reply = reply_of_worker();
+      if (!reply.is_object())
+        give_up(verdict::crashed, "the plugin wrote into the worker's own channel");
+      return reply;
+    } catch (const failure&) {
+      lost_ = std::current_exception();
+      throw;
+    }
+  }
+
+  nlohmann::json reply_of_worker() {
     for (;;) {
-      const std::chrono::duration<double> left = deadline - std::chrono::steady_clock::now();
+      const std::chrono::duration<double> left = deadline_ - clock::now();
       const process::child::event event = worker_->wait(std::min(left.count(), kWatchSeconds));
       // Also when bytes keep arriving that form no reply.
       if (left.count() <= 0) {
         give_up(verdict::hung,
-                fmt::format("no answer within {:g} s while {}, killed", timeout_seconds, doing));
+                fmt::format("no answer within {:g} s while {}, killed", timeout_seconds_, doing_));
       }
       if (event == process::child::event::deadline) {
-        watch(doing);
+        watch();
         continue;
       }
       bool closed = event == process::child::event::ended;
@@ -97,39 +156,37 @@ class process_client final : public plugin_client {
           closed = true;  // not JSON: the plugin wrote to the worker's channel
         }
       }
-      if (closed) give_up_crashed(doing);
+      if (closed) give_up_crashed();
     }
   }
 
-  void restart() override { worker_.reset(); }
-  bool set_back() override {
-    if (!worker_) return true;
-    if (!worker_->wait_for_end(0)) return worker_->set_back();
-    const std::optional<int> status = worker_->end();
-    worker_.reset();
-    note_replacement(status ? how_it_ended(*status) : "its channel was closed");
-    return false;
+  void let_go_on() {
+    constexpr std::chrono::milliseconds kWhile{20};
+    if (!worker_) return;
+    worker_->resume();
+    std::this_thread::sleep_for(kWhile);
+    worker_->hold();
   }
 
- private:
   nlohmann::json as_seen_there(nlohmann::json request) const {
     if (!hides_others_.empty() && request.contains("device")) request["device"] = kOnlyGpu;
     return request;
   }
 
   // Fails for a worker that will not answer, or holds too much memory.
-  void watch(std::string_view doing) {
+  void watch() {
     if (worker_->is_stopped()) {
       give_up(verdict::hung,
-              fmt::format("its process was stopped by a signal while {}, killed", doing));
+              fmt::format("its process was stopped by a signal while {}, killed", doing_));
     }
     // The limit of the process itself does not count what it maps as shared.
-    const double limit = memory_limit_ + double(output_memory().size());
+    const double limit =
+        memory_limit_ + double(output_memory().size()) + double(memory_.bytes());
     if (const double held = process::resident_bytes(worker_->pid()); held > limit) {
       give_up(verdict::error,
               fmt::format("no more host memory: it holds {:.1f} GB, shared mappings included, and "
                           "a worker may have {:.1f} GB; killed while {}",
-                          held / 1e9, limit / 1e9, doing));
+                          held / 1e9, limit / 1e9, doing_));
     }
     worker_->watch_memory();
   }
@@ -147,7 +204,7 @@ class process_client final : public plugin_client {
     throw failure(v, why + log_.last_line());
   }
 
-  [[noreturn]] void give_up_crashed(std::string_view doing) {
+  [[noreturn]] void give_up_crashed() {
     // The channel closes shortly before the process can be waited for.
     constexpr double kMomentSeconds = 1.0;
     worker_->wait_for_end(kMomentSeconds);
@@ -155,7 +212,7 @@ class process_client final : public plugin_client {
     worker_.reset();
     const std::string how =
         status ? how_it_ended(*status) : "the plugin closed or overwrote the worker's channel";
-    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing,
+    throw failure(verdict::crashed, fmt::format("{}, while {}{}", how, doing_,
                                                 process::with_line(log_.last_line(), file())));
   }
 
@@ -167,6 +224,18 @@ class process_client final : public plugin_client {
   process::output_log log_;
   std::optional<process::child> worker_;
   double memory_limit_ = double(worker::worker_memory_limit());
+  // Of the request that is being answered.
+  std::string_view doing_;
+  double timeout_seconds_ = 0;
+  clock::time_point deadline_;
+
+  bool on_cpu_ = false;
+  shared_matrices memory_{[this](const nlohmann::json& request) { return ask(request); },
+                          memory_limit_};
+  remote_plugin plugin_{[this](const nlohmann::json& request) { return ask(request); },
+                        [this] { let_go_on(); }, memory_};
+  std::optional<worker::session> judge_;  // on the CPU
+  std::exception_ptr lost_;               // how the worker has ended
 };
 
 }  // namespace

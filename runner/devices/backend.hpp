@@ -4,6 +4,7 @@
 
 #include "data/digest.hpp"
 #include "data/matrix.hpp"
+#include "devices/host_memory.hpp"
 #include "reference/product_check.hpp"
 
 #include <cstddef>
@@ -30,16 +31,23 @@ enum class start {
   idle   // nothing: the device is synchronized before and after, whatever stream the work is on
 };
 
+// A buffer, and what it is to hold, or has been filled with.
+struct filled_buffer {
+  void* words;
+  data::matrix spec;
+};
+
 // One run of a kernel. All steps enqueue their work on stream() and return.
 struct run_steps {
-  std::function<void()> fill;          // writes the matrices, with numbers that no run has had
-  std::function<void()> fill_late;     // the last rows: only stream order puts them before call
+  // What all matrices are to hold, with numbers that no run has had. It is written as late as can
+  // be: before that, nothing of it is anywhere that the kernel could read.
+  std::function<std::vector<filled_buffer>()> numbers;
   std::function<void()> call;          // the kernel
   std::function<void()> fill_between;  // in repeat(), between two calls: other numbers in some rows
   const void* output;                  // the result
-  // What it should be; asked for after the last fill() or fill_between().
+  // What it should be; asked for after the last numbers() or fill_between().
   std::function<reference::product_check()> expected;
-  std::vector<const void*> inputs{};  // read-only during `call`: see take_noted_write()
+  std::vector<void*> inputs{};  // read-only during `call`: see take_noted_write()
 };
 
 struct finished_run {
@@ -47,9 +55,6 @@ struct finished_run {
   double sm_mhz = 0;  // 0: not known, or not measurable over so short a time
   // Of the output at the moment when the stream had done its work.
   reference::product_findings found;
-  // On the CPU: elements of the output, of some that are read at once when `call` has returned,
-  // that changed after it.
-  int changed_later = 0;
 };
 
 // Runs of a kernel one after the other.
@@ -57,18 +62,6 @@ struct repeated_runs {
   std::int64_t count = 0;
   double ms = 0;                      // of all of them
   reference::product_findings found;  // of the last one
-};
-
-// What must not be touched around an allocation.
-struct surroundings {
-  std::size_t bytes = 0;  // on either side
-  const char* name = "";  // of what is allocated: a literal
-};
-
-// A buffer, and what was written to it.
-struct filled_buffer {
-  const void* words;
-  data::matrix spec;
 };
 
 class backend {
@@ -137,7 +130,8 @@ class backend {
 
 // The backend of the device with this id, as in results::device; makes the device current.
 std::unique_ptr<backend> open(const std::string& device_id);
-std::unique_ptr<backend> open_cpu();
+// Its memory is `memory`, or by default this process's own.
+std::unique_ptr<backend> open_cpu(host_memory* memory = nullptr);
 std::unique_ptr<backend> open_cuda(int ordinal);  // throws absent in a build without CUDA
 
 }  // namespace kzoo::devices

@@ -12,13 +12,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <numeric>
-#include <optional>
-#include <random>
 #include <vector>
 
 // Defined if libasan is loaded into the process: checks/sanitizers.hpp.
@@ -30,62 +26,8 @@ extern "C" {
 namespace kzoo::devices {
 namespace {
 
-// This thread's signals, for as long as it lives. One that a fault raises meanwhile ends the
-// process.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
-// Some elements of a matrix, chosen at random, as they are when this is made.
-class glance {
- public:
-  glance(const void* words, const data::matrix& x, std::mt19937_64& random)
-      : bytes_(static_cast<const char*>(words)),
-        element_(static_cast<std::size_t>(data::element_bytes(x.type))) {
-    constexpr std::size_t kElements = 256;
-    seen_.reserve(kElements);
-    std::uniform_int_distribution<std::int64_t> row(0, data::all_rows(x) - 1), col(0, x.cols - 1);
-    for (std::size_t i = 0; i < kElements; ++i) {
-      const auto index = static_cast<std::size_t>(data::index_of(x, row(random), col(random)));
-      const std::size_t at = index * element_;
-      seen_.push_back({at, read(at)});
-    }
-  }
-  int changed() const {
-    return static_cast<int>(
-        std::ranges::count_if(seen_, [&](const element& e) { return read(e.at) != e.bits; }));
-  }
-
- private:
-  struct element {
-    std::size_t at;  // in bytes
-    std::uint64_t bits;
-  };
-  std::uint64_t read(std::size_t at) const {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, bytes_ + at, element_);
-    return bits;
-  }
-
-  const char* bytes_;
-  std::size_t element_;
-  std::vector<element> seen_;
-};
-
-// Kernels run synchronously when they are called, so there is no stream, nothing to wait for, and
-// the host's clock times all of the work. Caches stay as the previous run left them.
-class cpu_backend final : public backend {
+// Of this process alone. Where the pages around an allocation can be protected, they are.
+class own_memory final : public host_memory {
  public:
   void* allocate(std::size_t bytes, const surroundings& around) override {
     void* guarded =
@@ -100,6 +42,24 @@ class cpu_backend final : public backend {
   void release(void* memory) override {
     if (!release_guarded(memory)) std::free(memory);
   }
+  void set_read_only(void* memory, bool read_only) override {
+    devices::set_read_only(memory, read_only);
+  }
+  std::int64_t take_noted_write(const void* memory) override {
+    return devices::take_noted_write(memory);
+  }
+};
+
+// Kernels run synchronously when they are called, so there is no stream, nothing to wait for, and
+// the host's clock times all of the work. Caches stay as the previous run left them.
+class cpu_backend final : public backend {
+ public:
+  explicit cpu_backend(host_memory* memory) : memory_(memory == nullptr ? own_ : *memory) {}
+
+  void* allocate(std::size_t bytes, const surroundings& around) override {
+    return memory_.allocate(bytes, around);
+  }
+  void release(void* memory) override { memory_.release(memory); }
   bool faults_around() const override { return true; }
 
   void fill(void* buffer, const data::matrix& x) override {
@@ -118,7 +78,7 @@ class cpu_backend final : public backend {
   }
 
   std::int64_t take_noted_write(const void* memory) override {
-    return devices::take_noted_write(memory);
+    return memory_.take_noted_write(memory);
   }
 
   data::reading read(const void* buffer, const data::matrix& x) override {
@@ -155,24 +115,10 @@ class cpu_backend final : public backend {
 
   finished_run run(const run_steps& steps, start from) override {
     if (from == start::hot) steps.call();
-    steps.fill();
+    for (const auto& [words, spec] : steps.numbers()) fill(words, spec);
     const reference::product_check expected = steps.expected();
-    // Without signals the kernel works nowhere but in its call: not in a handler that the last
-    // rows, or the reading of the clock, reach by a trap, nor in one that is reached before C is
-    // judged.
-    std::optional<signals_blocked> no_signals(std::in_place);
-    steps.fill_late();
-    for (const void* input : steps.inputs) set_read_only(input, true);
-    const auto start = std::chrono::steady_clock::now();
-    no_signals.reset();
-    steps.call();
-    touch_pages(steps.output, expected.of.c);
-    no_signals.emplace();
-    const double ms = milliseconds_since(start);
-    const glance at_once(steps.output, expected.of.c, random_);
-    for (const void* input : steps.inputs) set_read_only(input, false);
-    const reference::product_findings found = judge(steps.output, expected, random_key());
-    return {ms, 0, found, at_once.changed()};
+    const double ms = time_call(steps);
+    return {ms, 0, judge(steps.output, expected, random_key())};
   }
   bool cold_cache() const override { return false; }
 
@@ -181,9 +127,7 @@ class cpu_backend final : public backend {
       double ms = 0;
       for (std::int64_t i = 0; i < batch; ++i) {
         if (i > 0) steps.fill_between();
-        const auto start = std::chrono::steady_clock::now();
-        steps.call();
-        ms += milliseconds_since(start);
+        ms += time_call(steps);
       }
       return ms;
     });
@@ -211,21 +155,18 @@ class cpu_backend final : public backend {
     return all;
   }
 
-  // So that a result which is computed only when it is read is computed now.
-  static void touch_pages(const void* words, const data::matrix& x) {
-    constexpr std::int64_t kPage = 4096;
-    const auto* const bytes = static_cast<const volatile char*>(words);
-    const std::int64_t end = data::word_count(x) * data::element_bytes(x.type);
-    for (std::int64_t at = 0; at < end; at += kPage) static_cast<void>(bytes[at]);
-    static_cast<void>(bytes[end - 1]);
+  double time_call(const run_steps& steps) {
+    for (void* input : steps.inputs) memory_.set_read_only(input, true);
+    const auto start = std::chrono::steady_clock::now();
+    steps.call();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    for (void* input : steps.inputs) memory_.set_read_only(input, false);
+    return took.count();
   }
 
-  static double milliseconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-        .count();
-  }
+  own_memory own_;
+  host_memory& memory_;
 
-  std::mt19937_64 random_{std::random_device{}()};
   static constexpr std::int64_t kWordsPerBlock = 1 << 16;
   static std::size_t blocks(const data::matrix& x) {
     return static_cast<std::size_t>((data::word_count(x) + kWordsPerBlock - 1) / kWordsPerBlock);
@@ -242,6 +183,8 @@ class cpu_backend final : public backend {
 
 }  // namespace
 
-std::unique_ptr<backend> open_cpu() { return std::make_unique<cpu_backend>(); }
+std::unique_ptr<backend> open_cpu(host_memory* memory) {
+  return std::make_unique<cpu_backend>(memory);
+}
 
 }  // namespace kzoo::devices

@@ -35,8 +35,8 @@ std::array<block, 256> blocks;
 
 block* find(const void* memory) {
   const auto at = reinterpret_cast<std::uintptr_t>(memory);
-  const auto found = std::find_if(blocks.begin(), blocks.end(),
-                                  [&](const block& b) { return b.begin != 0 && b.memory == at; });
+  const auto found =
+      std::find_if(blocks.begin(), blocks.end(), [&](const block& b) { return b.holds(at); });
   return found == blocks.end() ? nullptr : &*found;
 }
 
@@ -109,11 +109,28 @@ void install_handler() {
   sigaction(SIGSEGV, &ours, &before);
 }
 
+// A shared part is mapped with all its pages, so that no kernel pays for the first touch of one.
+bool make_usable(void* first, std::size_t pages, const std::optional<file_part>& shared) {
+  constexpr int kUse = PROT_READ | PROT_WRITE;
+  if (!shared) return mprotect(first, pages, kUse) == 0;
+  return mmap(first, pages, kUse, MAP_SHARED | MAP_FIXED | MAP_POPULATE, shared->fd,
+              static_cast<off_t>(shared->offset)) != MAP_FAILED;
+}
+
 }  // namespace
 
-void* allocate_guarded(std::size_t bytes, std::size_t around, const char* name) {
+std::size_t guarded_pages(std::size_t bytes) {
+  return rounded_up(std::max<std::size_t>(bytes, 1), kPage);
+}
+
+std::size_t guarded_offset(std::size_t bytes) {
+  return guarded_pages(bytes) - rounded_up(std::max<std::size_t>(bytes, 1), kAlignment);
+}
+
+void* allocate_guarded(std::size_t bytes, std::size_t around, const char* name,
+                       const std::optional<file_part>& shared) {
   const std::size_t outside = rounded_up(std::max(around, kPage), kPage);
-  const std::size_t pages = rounded_up(std::max<std::size_t>(bytes, 1), kPage);
+  const std::size_t pages = guarded_pages(bytes);
   const auto unused =
       std::find_if(blocks.begin(), blocks.end(), [](const block& b) { return b.begin == 0; });
   if (unused == blocks.end() || pages < bytes) return nullptr;
@@ -125,11 +142,11 @@ void* allocate_guarded(std::size_t bytes, std::size_t around, const char* name) 
   unused->first = begin + outside;
   unused->past = unused->first + pages;
   unused->end = unused->past + outside;
-  unused->memory = unused->past - rounded_up(std::max<std::size_t>(bytes, 1), kAlignment);
+  unused->memory = unused->first + guarded_offset(bytes);
   unused->bytes = bytes;
   unused->name = name;
   unused->written = -1;
-  if (mprotect(reinterpret_cast<void*>(unused->first), pages, PROT_READ | PROT_WRITE) != 0) {
+  if (!make_usable(reinterpret_cast<void*>(unused->first), pages, shared)) {
     munmap(all, pages + 2 * outside);
     return nullptr;
   }

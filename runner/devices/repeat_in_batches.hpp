@@ -27,8 +27,7 @@ repeated_runs repeat_in_batches(backend& on, const run_steps& steps, double seco
   for (std::int64_t usual = 1; all.count == 0 || !out_of_time();) {
     const auto spread = static_cast<std::uint64_t>(usual);
     const std::int64_t batch = usual / 2 + 1 + static_cast<std::int64_t>(random_key() % spread);
-    steps.fill();
-    steps.fill_late();
+    for (const auto& [words, spec] : steps.numbers()) on.fill(words, spec);
     const double ms = time_batch(batch);
     all.found = on.judge(steps.output, steps.expected(), random_key());
     const bool grown = ms >= kEnoughMs || usual == kMostRuns;

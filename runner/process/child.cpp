@@ -62,7 +62,7 @@ void follow_parent() {
 }
 
 child::child(std::vector<std::string> arguments, const output_log& log,
-             std::optional<int> shared_memory_fd, const std::string& setting) {
+             const std::vector<given_descriptor>& given, const std::string& setting) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw_errno("socketpair");
@@ -72,14 +72,14 @@ child::child(std::vector<std::string> arguments, const output_log& log,
   const timeval most{kLongestSendSeconds, 0};
   setsockopt(ends[0], SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
   const descriptor its_end(ends[1]);
-  std::vector<given_descriptor> given{
-      {its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}};
-  if (shared_memory_fd) given.push_back({*shared_memory_fd, kSharedMemoryFd});
+  std::vector<given_descriptor> all = given;
+  all.insert(all.end(),
+             {{its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}});
   std::vector<std::string> settings;
   if (!setting.empty()) settings.push_back(setting);
   if (!has_profiler()) settings.push_back("TMPDIR=" + temporary_.emplace().path().string());
   arguments.insert(arguments.begin(), "runner");
-  pid_ = spawn("/proc/self/exe", arguments, given, settings);
+  pid_ = spawn("/proc/self/exe", arguments, all, settings);
   pidfd_ = descriptor(pidfd_open(pid_, 0));
   if (pidfd_.fd() >= 0) return;
   const int error = errno;
@@ -93,6 +93,12 @@ child::~child() {
 
 void child::hold() {
   killpg(pid_, SIGSTOP);
+  siginfo_t info{};
+  while (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) != 0 &&
+         errno == EINTR) {
+  }
+  if (info.si_code == CLD_STOPPED)
+    waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG);
   held_with_ = settings::of(pid_);
 }
 void child::resume() { killpg(pid_, SIGCONT); }

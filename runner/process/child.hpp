@@ -8,6 +8,7 @@
 #include "process/leftovers.hpp"
 #include "process/output_log.hpp"
 #include "process/settings.hpp"
+#include "process/spawn.hpp"
 
 #include <optional>
 #include <string>
@@ -17,9 +18,11 @@
 
 namespace kzoo::process {
 
-// The descriptors that a child inherits.
+// The descriptors that a child inherits: its end of the channel, and of a worker the memory for
+// results and that for matrices.
 inline constexpr int kControlFd = 3;
 inline constexpr int kSharedMemoryFd = 4;
+inline constexpr int kMatricesFd = 5;
 
 // Called in a child: it ends when its parent does, however that ends, and not by the signal that a
 // batch system sends to all processes of a job, after which it would seem to have crashed.
@@ -28,12 +31,11 @@ void follow_parent();
 // The destructor kills the process and everything that it has started.
 class child {
  public:
-  // `arguments` begin with the hidden one. The child has its end of control() at kControlFd and, if
-  // given, `shared_memory_fd` at kSharedMemoryFd. What it prints goes to `log`. Its TMPDIR is a
-  // folder of its own, unless a profiler works in it. `setting` is "NAME=value" of its environment;
-  // "": none.
+  // `arguments` begin with the hidden one. The child has its end of control() at kControlFd, and
+  // `given`. What it prints goes to `log`. Its TMPDIR is a folder of its own, unless a profiler
+  // works in it. `setting` is "NAME=value" of its environment; "": none.
   child(std::vector<std::string> arguments, const output_log& log,
-        std::optional<int> shared_memory_fd = {}, const std::string& setting = "");
+        const std::vector<given_descriptor>& given = {}, const std::string& setting = "");
   ~child();
   child(const child&) = delete;
   child& operator=(const child&) = delete;
@@ -48,7 +50,7 @@ class child {
   // Whether the process has ended by then.
   bool wait_for_end(double seconds);
 
-  // Stops its process group, so that it does nothing until resume().
+  // Stops it, so that it does nothing until resume(). When this returns it has stopped, or ended.
   void hold();
   void resume();
   // Sets back what others have changed of it since hold(). Returns whether it could.

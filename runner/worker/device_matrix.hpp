@@ -46,8 +46,7 @@ class device_matrix {
         zone_(on.faults_around() ? 0 : zone_bytes(x)),
         memory_(on, padded_bytes() + 2 * zone_, {zone_bytes(x), name}) {
     refill(x);
-    for (const devices::filled_buffer& z : zones())
-      backend_.fill(const_cast<void*>(z.words), z.spec);
+    for (const devices::filled_buffer& z : zones()) backend_.fill(z.words, z.spec);
   }
 
   const data::matrix& spec() const { return spec_; }
@@ -55,6 +54,7 @@ class device_matrix {
     return static_cast<std::size_t>(data::word_count(spec_)) * type_size(spec_.type);
   }
   const void* words() const { return memory(); }
+  devices::filled_buffer contents() const { return {memory(), spec_}; }
   // Element (0, 0), behind the leading redzone.
   void* first() const { return memory() + offset_of_first(); }
   std::size_t offset_of_first() const { return data::kRedzone * type_size(spec_.type); }
@@ -62,9 +62,11 @@ class device_matrix {
   void refill() { backend_.fill(memory(), spec_); }
   // With other contents; the size stays the same.
   void refill(const data::matrix& x) {
-    spec_ = x;
+    plan(x);
     refill();
   }
+  // What it is to hold: whoever calls this writes it.
+  void plan(const data::matrix& x) { spec_ = x; }
   // Another row has the opposite signs, or none; the one that has them gets its own.
   void set_late_row(std::int64_t next = -1) {
     const std::int64_t before = std::exchange(spec_.late_row, next);

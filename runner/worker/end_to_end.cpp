@@ -30,7 +30,6 @@ double ms_of(const Work& work) {
 
 end_to_end_report prepared_kernel::end_to_end() {
   fill(fresh_seed());
-  fill_late();
   std::vector<std::vector<std::byte>> on_hosts;
   for (const auto& input : matrices_.inputs) on_hosts.push_back(on_host(backend_, *input));
   std::vector<std::byte> c = on_host(backend_, *matrices_.c);
@@ -59,14 +58,15 @@ end_to_end_report prepared_kernel::end_to_end() {
   const auto first = [](const device_memory& memory, const device_matrix& like) {
     return static_cast<char*>(memory.get()) + like.offset_of_first();
   };
-  std::vector<const void*> given;
+  placement where{{}, first(*on_device_c, *matrices_.c), workspace ? workspace->get() : nullptr};
   for (const device_memory& memory : on_device)
-    given.push_back(first(memory, *matrices_.inputs[given.size()]));
+    where.inputs.push_back(first(memory, *matrices_.inputs[where.inputs.size()]));
+  plugin_.place(slot_, where, backend_.stream());
   report.times.kernel_ms = ms_of([&] {
-    call_plugin(arguments_of(given, first(*on_device_c, *matrices_.c),
-                             workspace ? workspace->get() : nullptr));
+    call_plugin();
     backend_.synchronize();
   });
+  place();
   report.times.to_host_ms =
       ms_of([&] { backend_.copy_to_host(c.data(), on_device_c->get(), c.size()); });
 

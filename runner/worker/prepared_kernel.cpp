@@ -48,21 +48,18 @@ std::size_t random_gap_bytes() {
   return kStep * (1 + random() % kMaxSteps);
 }
 
-results::launch describe(const kzoo_launch& l) {
-  return {{l.grid[0], l.grid[1], l.grid[2]},
-          {l.block[0], l.block[1], l.block[2]},
-          l.dynamic_shared,
-          l.static_shared,
-          l.local_bytes,
-          l.registers,
-          l.resident_warps,
-          l.most_warps};
-}
-
 }  // namespace
 
-void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p,
-                              kzoo_precision declared) {
+prepared_kernel::~prepared_kernel() {
+  try {
+    destroy_instance();
+  } catch (const std::exception&) {
+    // The process of the plugin has ended, and its instance with it.
+  } catch (const refusal&) {
+  }
+}
+
+void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_precision declared) {
   destroy_instance();
   declared_ = declared;
   filled_ = p;
@@ -76,12 +73,10 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p,
     for (const named_operand& input : inputs_of(p))
       matrices_.inputs.push_back(make(input.stored, input.name.data()));
     matrices_.c = make(operands_of(p).c, "C");
-    note_inputs();
     matrices_.problem = p;
     add_gap();  // before the workspace or the plugin's allocations
   }
-  const kzoo_problem abi = to_abi(p);
-  workspace_bytes_ = variant.workspace_bytes(&variant, &abi, &device_.abi);
+  workspace_bytes_ = plugin_.workspace_bytes(variant, p, device_.abi);
   if (workspace_bytes_ == UINT64_MAX)
     throw refusal{"error", "it cannot say how much workspace it needs"};
   if (workspace_bytes_ > device_.memory_bytes)
@@ -89,8 +84,9 @@ void prepared_kernel::prepare(const kzoo_variant& variant, const problem& p,
                   fmt::format("it asks for {} bytes of workspace, more than the device has",
                               workspace_bytes_)};
   if (workspace_bytes_ > 0) workspace_ = make_workspace();
-  instance_ = create_instance(variant, abi, device_.abi);
-  variant_ = &variant;
+  plugin_.create(slot_, variant, p, device_.abi);
+  variant_ = variant;
+  place();
 }
 
 void prepared_kernel::add_gap() {
@@ -131,13 +127,13 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
   for (std::size_t i = 0; i < next_inputs.size(); ++i)
     put(matrices_.inputs[i], next_inputs[i].stored, kLetters[std::min(i, kLetters.size() - 1)],
         next_inputs[i].name.data());
-  note_inputs();
   put(matrices_.c, operands_of(p).c, 'c', "C");
   if (workspace_ && move.find('w') != std::string::npos) {
     auto elsewhere = make_workspace();
     workspace_->refill();
     moved_from_.push_back(std::exchange(workspace_, std::move(elsewhere)));
   }
+  place();
   matrices_.problem = filled_ = p;
   inputs_modified_ = false;
 }
@@ -147,7 +143,7 @@ run_report prepared_kernel::run(const run_request& how) {
     throw refusal{"error", "an error was pending before the kernel was launched: " + left};
   }
   // Where code is loaded by the first launch, that waits for the device: no run like the others.
-  if (process_.loaded.insert(variant_).second && backend_.stream() != nullptr)
+  if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
     run_once(devices::start::idle, fresh_seed());
   const devices::finished_run done =
       run_once(how.idle_device ? devices::start::idle : devices::start::cold,
@@ -156,11 +152,10 @@ run_report prepared_kernel::run(const run_request& how) {
   report.ms = done.ms;
   report.changed = find_changes();
   report.judged = report_on(done.found);
+  if (!done.found.right()) plugin_.go_on();
   report.unfinished = matrices_.c->read().digest != done.found.c.digest;
   report.output = copy_result(done.found.c, how.output);
-  for (std::uint32_t i = 0; i < std::min(launch_list_.count, launch_list_.capacity); ++i) {
-    report.launches.push_back(describe(launches_[i]));
-  }
+  report.launches = plugin_.launches(slot_);
   return report;
 }
 
@@ -169,26 +164,13 @@ devices::finished_run prepared_kernel::run_once(devices::start from, std::uint64
   std::vector<std::uint64_t>& seeds = process_.seeds;
   if (seeds.empty() || seeds.back() != filled_.seed) seeds.push_back(filled_.seed);
   if (seeds.size() > 2 * kSeeds) seeds.erase(seeds.begin() + kSeeds);
-  const devices::finished_run done = backend_.run(steps_of_run([&] { return seed; }), from);
-  if (done.changed_later > 0)
-    throw refusal{
-        "wrong",
-        fmt::format("C still changes when run() has returned: {} of the "
-                    "elements that were read at once changed later; does a thread go on computing?",
-                    done.changed_later),
-        step::kUnfinished};
-  return done;
+  return backend_.run(steps_of_run([&] { return seed; }), from);
 }
 
 devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64_t()>& seed) {
-  std::vector<const void*> words;
-  for (const auto& input : matrices_.inputs) words.push_back(input->words());
-  return {.fill =
-              [this, seed] {
-                fill(seed());
-                if (workspace_) workspace_->refill();
-              },
-          .fill_late = [this] { fill_late(); },
+  std::vector<void*> words;
+  for (const auto& input : matrices_.inputs) words.push_back(input->contents().words);
+  return {.numbers = [this, seed] { return numbers_of(seed()); },
           .call = [this] { call_plugin(); },
           .fill_between = [this] { fill_between(); },
           .output = matrices_.c->words(),
@@ -196,9 +178,10 @@ devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64
           .inputs = words};
 }
 
-void prepared_kernel::note_inputs() {
-  matrices_.first_of_inputs.clear();
-  for (const auto& input : matrices_.inputs) matrices_.first_of_inputs.push_back(input->first());
+void prepared_kernel::place() {
+  placement where{{}, matrices_.c->first(), workspace_ ? workspace_->first() : nullptr};
+  for (const auto& input : matrices_.inputs) where.inputs.push_back(input->first());
+  plugin_.place(slot_, where, backend_.stream());
 }
 
 std::uint64_t prepared_kernel::fresh_seed() const {
@@ -213,21 +196,23 @@ std::uint64_t prepared_kernel::fresh_seed() const {
   return next.seed;
 }
 
-void prepared_kernel::fill(std::uint64_t seed) {
+std::vector<devices::filled_buffer> prepared_kernel::numbers_of(std::uint64_t seed) {
   filled_.seed = seed;
   late_rows_.assign(matrices_.inputs.size(), -1);
+  std::vector<devices::filled_buffer> all;
+  const auto add = [&](device_matrix& to, const data::matrix& x) {
+    to.plan(x);
+    all.push_back(to.contents());
+  };
   auto to = matrices_.inputs.begin();
-  for (const named_operand& next : inputs_of(filled_)) {
-    data::matrix x = next.stored;
-    x.late_row = static_cast<std::int64_t>(data::hash(x.key, -1) %
-                                           static_cast<std::uint64_t>(data::all_rows(x)));
-    (*to++)->refill(x);
-  }
-  matrices_.c->refill(operands_of(filled_).c);
+  for (const named_operand& next : inputs_of(filled_)) add(**to++, next.stored);
+  add(*matrices_.c, operands_of(filled_).c);
+  if (workspace_) add(*workspace_, workspace_->spec());
+  return all;
 }
 
-void prepared_kernel::fill_late() {
-  for (const auto& input : matrices_.inputs) input->set_late_row();
+void prepared_kernel::fill(std::uint64_t seed) {
+  for (const auto& [words, spec] : numbers_of(seed)) backend_.fill(words, spec);
 }
 
 void prepared_kernel::fill_between() {
@@ -260,7 +245,7 @@ sample_report prepared_kernel::sample(const sample_request& how) {
   const devices::start from = how.hot ? devices::start::hot : devices::start::cold;
   sample_report report;
   const stopwatch total, warmup;
-  if (process_.loaded.insert(variant_).second) run_once(from, fresh_seed());
+  if (process_.loaded.insert(*variant_).second) run_once(from, fresh_seed());
   const double enough = std::max(kWarmSeconds, how.warmup_seconds);
   for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
     if (how.warmup == 0 || warmup.seconds() > enough) break;
@@ -300,7 +285,6 @@ sustain_report prepared_kernel::sustain(const sustain_request& how) {
 void prepared_kernel::profile(int warmup) {
   for (int i = 0; i < warmup; ++i) run_once(devices::start::cold, fresh_seed());
   fill(fresh_seed());
-  fill_late();
   backend_.profile([this] { call_plugin(); });
 }
 
@@ -313,9 +297,7 @@ void prepared_kernel::destroy() {
 }
 
 void prepared_kernel::destroy_instance() {
-  if (variant_ != nullptr) variant_->destroy(variant_, instance_);
-  variant_ = nullptr;
-  instance_ = nullptr;
+  if (std::exchange(variant_, std::nullopt)) plugin_.destroy(slot_);
   workspace_.reset();
   moved_from_.clear();
 }
@@ -328,16 +310,8 @@ void prepared_kernel::mark_redzones(bool out_of_bounds) {
 
 void prepared_kernel::call_plugin() {
   mark_redzones(true);
-  call_plugin(arguments_of(matrices_.first_of_inputs, matrices_.c->first(),
-                           workspace_ ? workspace_->first() : nullptr));
+  plugin_.run(slot_);
   mark_redzones(false);
-}
-
-void prepared_kernel::call_plugin(kzoo_arguments arguments) {
-  arguments.stream = backend_.stream();
-  launch_list_.count = 0;
-  arguments.launches = &launch_list_;
-  run_instance(*variant_, instance_, arguments);
   if (const std::string error = backend_.pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
   }
@@ -349,7 +323,7 @@ changes prepared_kernel::find_changes() {
   for (const auto& input : matrices_.inputs) all.push_back(input.get());
   if (workspace_) all.push_back(workspace_.get());
   std::vector<devices::filled_buffer> buffers;
-  for (const device_matrix* x : all) buffers.push_back({x->words(), x->spec()});
+  for (const device_matrix* x : all) buffers.push_back(x->contents());
   const std::size_t count = all.size();
   all.push_back(matrices_.c.get());
   for (const device_matrix* x : all) std::ranges::copy(x->zones(), std::back_inserter(buffers));

@@ -1,16 +1,18 @@
 #pragma once
-// One variant prepared for one problem: its instance and the matrices on the device.
+// One variant prepared for one problem, for whoever judges it: its matrices on the device, and its
+// instance, here or in a worker.
 
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "process/shared_memory.hpp"
 #include "worker/device_matrix.hpp"
 #include "worker/messages.hpp"
+#include "worker/plugin.hpp"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,20 +24,26 @@ class prepared_kernel {
  public:
   // What a process remembers of all that has run in it.
   struct history {
-    std::set<const kzoo_variant*> loaded;  // have run: CUDA loads kernels lazily
-    std::vector<std::uint64_t> seeds;      // of the numbers of the first and the latest runs
+    std::set<std::uint32_t> loaded;    // variants that have run: CUDA loads kernels lazily
+    std::vector<std::uint64_t> seeds;  // of the numbers of the first and the latest runs
   };
 
-  prepared_kernel(devices::backend& backend, const results::device& device,
-                  process::shared_memory& output, history& process)
-      : backend_(backend), device_(device), output_(output), process_(process) {}
-  ~prepared_kernel() { destroy_instance(); }
+  // Its instance is that of the plugin's slot.
+  prepared_kernel(plugin& plugin, int slot, devices::backend& backend,
+                  const results::device& device, process::shared_memory& output, history& process)
+      : plugin_(plugin),
+        slot_(slot),
+        backend_(backend),
+        device_(device),
+        output_(output),
+        process_(process) {}
+  ~prepared_kernel();
   prepared_kernel(const prepared_kernel&) = delete;
   prepared_kernel& operator=(const prepared_kernel&) = delete;
 
   // Creates the instance, which is judged by what the variant declares. Matrices of the same
   // problem are reused, unless a kernel modified them.
-  void prepare(const kzoo_variant& variant, const problem& p, kzoo_precision declared);
+  void prepare(std::uint32_t variant, const problem& p, kzoo_precision declared);
   // Changes what the instance finds at its next run: the contents to those of `p`, which may differ
   // in seed and fill only, and the address of each matrix in `move` ("abcow", o all other operands,
   // w the workspace). The old memory is poisoned, and stays allocated until the next refill() or
@@ -60,14 +68,14 @@ class prepared_kernel {
   struct matrices {
     kzoo::problem problem;
     std::vector<std::unique_ptr<device_matrix>> inputs;  // those of inputs_of()
-    std::vector<const void*> first_of_inputs;            // their elements (0, 0)
     std::unique_ptr<device_matrix> c;
     std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
     std::vector<devices::filled_buffer> poison;        // what they hold
   };
 
   void destroy_instance();
-  void note_inputs();  // where they are
+  // Tells the instance where its matrices are.
+  void place();
   void add_gap();
   std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);
@@ -80,25 +88,25 @@ class prepared_kernel {
   // possible: they have few ways to divide them, and what keeps offsets must not be right by
   // chance.
   std::uint64_t fresh_seed() const;
-  // A, B, C and the operands as the problem describes them, but with the numbers of another seed,
-  // and one row of each input still with the opposite signs.
+  // A, B, C and the operands as the problem describes them, but with the numbers of another seed;
+  // and the workspace's poison. Whoever calls this writes them.
+  std::vector<devices::filled_buffer> numbers_of(std::uint64_t seed);
   void fill(std::uint64_t seed);
-  // These rows get their own.
-  void fill_late();
-  // Other rows of all inputs have the opposite signs, but for the offsets of groups and scales of
-  // blocks.
+  // One row of each input gets the opposite signs, and the one that had them its own; but for the
+  // offsets of groups and scales of blocks.
   void fill_between();
-  // What C should be, of what the inputs hold once fill_late() has filled them.
+  // What C should be, of what the inputs hold.
   reference::product_check expected() const;
   judged_report report_on(const reference::product_findings& found) const;
   void call_plugin();
-  void call_plugin(kzoo_arguments arguments);
   changes find_changes();
   // The element that was written to though nothing has changed; -1: none.
   std::int64_t restored(const device_matrix& x, const data::changes& found);
   // Copies what was requested to shared memory.
   output_report copy_result(const data::reading& c, const output_request& output);
 
+  plugin& plugin_;
+  const int slot_;
   devices::backend& backend_;
   const results::device& device_;
   process::shared_memory& output_;
@@ -108,16 +116,10 @@ class prepared_kernel {
   std::vector<std::unique_ptr<device_matrix>> moved_from_;
   std::uint64_t workspace_bytes_ = 0;
   std::unique_ptr<device_matrix> workspace_;
-  const kzoo_variant* variant_ = nullptr;
+  std::optional<std::uint32_t> variant_;  // of the instance
   kzoo_precision declared_{};
-  void* instance_ = nullptr;
   problem filled_;                       // the problem, with the seed of what the matrices hold now
-  std::vector<std::int64_t> late_rows_;  // of the inputs, by fill_between()
-  // Of the last run. Every run gets the same list, so that no run can be told from another by it.
-  static constexpr std::uint32_t kMaxLaunches = 16;
-  std::array<kzoo_launch, kMaxLaunches> launches_{};
-  kzoo_launch_list launch_list_{
-      sizeof(kzoo_launch_list), launches_.data(), kMaxLaunches, sizeof(kzoo_launch), 0, 0};
+  std::vector<std::int64_t> late_rows_;  // of the inputs, by fill_between(); -1: none
 };
 
 }  // namespace kzoo::worker

@@ -1,10 +1,12 @@
 #pragma once
-// One plugin on one device, answering requests: the worker's side of plugin_client.hpp. Requests
-// and replies are JSON objects, so that a session in this process and one in a worker work alike.
+// One plugin on one device, judged and timed: what plugin_client.hpp asks for. Requests and replies
+// are JSON objects, so that a session in this process and one in a worker work alike. On a GPU it
+// is in the worker, on the CPU in the supervisor: there only the plugin's calls are the worker's
+// (calls.hpp).
 //
 //   {"op": "open", "file"}                                    -> {"plugin": {…}}
 //   {"op": "supports", "device", "variant", "problem"}        -> {}
-//   {"op": "prepare", "slot", "device", "variant", "problem", "declared"} -> {}
+//   {"op": "prepare", "slot", "device", "variant", "variant_id", "problem", "declared"} -> {}
 //   {"op": "refill", "slot", "problem", "move"}               -> {}
 //   {"op": "run", "slot", "how": run_request}                 -> run_report
 //   {"op": "sample", "slot", "how": sample_request}           -> sample_report
@@ -24,9 +26,9 @@
 #include "devices/backend.hpp"
 #include "devices/devices.hpp"
 #include "process/shared_memory.hpp"
-#include "worker/library.hpp"
 #include "worker/loaded_code.hpp"
 #include "worker/nvtx_ranges.hpp"
+#include "worker/plugin.hpp"
 #include "worker/prepared_kernel.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -34,26 +36,27 @@
 #include <exception>
 #include <map>
 #include <memory>
-#include <optional>
-#include <set>
 #include <string>
 
 namespace kzoo::worker {
 
 class session {
  public:
-  // `own_code`: of this process, which plugins must not change; null if other tools may.
-  explicit session(process::shared_memory& output, const loaded_code* own_code = nullptr);
+  // Calls `plugin`, whose library is called `name`. `own_code`: of this process, which plugins must not change;
+  // null if other tools may, or if there is no plugin in it. `memory`: of the CPU's matrices; null:
+  // this process's own.
+  session(plugin& plugin, std::string name, process::shared_memory& output,
+          const loaded_code* own_code = nullptr, devices::host_memory* memory = nullptr);
   ~session();
 
   // Requests that name a device do this, too. Where it fails, all of them fail with its reason.
   void open_device(const std::string& name);
 
-  // Does not throw when a plugin or a device fails: the reply is then a status.
+  // Does not throw when a plugin or a device fails: the reply is then a status. Throws failure when
+  // the process of the plugin does.
   nlohmann::json handle(const nlohmann::json& request);
 
  private:
-  nlohmann::json reply_to(const nlohmann::json& request);
   nlohmann::json dispatch(const std::string& name, const nlohmann::json& request);
   nlohmann::json open(const nlohmann::json& request);
   nlohmann::json supports(const nlohmann::json& request);
@@ -63,15 +66,14 @@ class session {
   void check_own_code() const;
 
   devices::backend& device_of(const nlohmann::json& request);
-  const kzoo_variant& variant(const nlohmann::json& request) const;
   // What was prepared in the request's slot.
   prepared_kernel& kernel_in(const nlohmann::json& request);
 
+  plugin& plugin_;
+  std::string name_;  // of the plugin: its file's name without .so
   process::shared_memory& output_;
   const loaded_code* own_code_;
-  std::set<std::string> libraries_before_;  // product_libraries(), before the plugin's
-  std::optional<library> library_;
-  std::string name_;  // of the plugin: the file's name without .so
+  devices::host_memory* memory_;
   results::device device_;
   std::unique_ptr<devices::backend> backend_;
   std::exception_ptr no_device_;  // why it could not be opened

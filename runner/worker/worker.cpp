@@ -4,7 +4,9 @@
 #include "process/channel.hpp"
 #include "process/child.hpp"
 #include "process/confinement.hpp"
+#include "worker/calls.hpp"
 #include "worker/loaded_code.hpp"
+#include "worker/loaded_plugin.hpp"
 #include "worker/session.hpp"
 
 #include <nlohmann/json.hpp>
@@ -56,15 +58,20 @@ int worker_main(std::string_view device) {
   process::channel control(process::kControlFd);
   process::shared_memory output(process::kSharedMemoryFd);
   const loaded_code own_code;
-  session plugin(output, &own_code);
+  loaded_plugin plugin;
+  session judged_here(plugin, "", output, &own_code);
+  calls judged_elsewhere(plugin, process::kMatricesFd);
   // Before there is any code of a plugin, so that all workers may do so at the same time, and none
   // sees GPUs that are hidden from it.
-  if (!device.empty()) plugin.open_device(std::string(device));
+  if (!device.empty()) judged_here.open_device(std::string(device));
   for (;;) {
     bool closed = false;
     const auto request = control.receive(closed);
     if (closed) break;
-    if (request && !control.send(plugin.handle(*request))) break;
+    if (!request) continue;
+    const bool is_call = calls::has(request->at("op").get<std::string>());
+    if (!control.send(is_call ? judged_elsewhere.handle(*request) : judged_here.handle(*request)))
+      break;
   }
   // Without destructors: those of a plugin, or a broken device, could crash here.
   std::_Exit(0);

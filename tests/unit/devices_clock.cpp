@@ -13,10 +13,13 @@ devices::finished_run timed_fill(devices::backend& on, std::int64_t n) {
   const reference::product_check expected(sized(n, n, n), KZOO_COMPUTE_FP32);
   const data::matrix& x = expected.of.c;
   void* buffer = on.allocate(static_cast<std::size_t>(data::word_count(x)) * sizeof(float));
-  const auto nothing = [] {};
-  const devices::finished_run done = on.run(
-      {nothing, nothing, [&] { on.fill(buffer, x); }, nothing, buffer, [&] { return expected; }},
-      devices::start::cold);
+  const devices::finished_run done =
+      on.run({.numbers = [] { return std::vector<devices::filled_buffer>(); },
+              .call = [&] { on.fill(buffer, x); },
+              .fill_between = [] {},
+              .output = buffer,
+              .expected = [&] { return expected; }},
+             devices::start::cold);
   on.release(buffer);
   return done;
 }

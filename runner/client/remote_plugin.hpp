@@ -1,0 +1,86 @@
+#pragma once
+// A plugin that runs in a worker and is judged in this process: the judge's side of
+// worker/calls.hpp.
+
+#include "devices/host_memory.hpp"
+#include "process/shared_pages.hpp"
+#include "worker/plugin.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kzoo::client {
+
+// Sends a request to the worker, lets it run until it has answered, and holds it again. Throws
+// failure.
+using ask_worker = std::function<nlohmann::json(const nlohmann::json&)>;
+
+// Matrices in memory that the worker has mapped, too, between pages that it must not touch.
+class shared_matrices final : public devices::host_memory {
+ public:
+  // `most`: bytes of all allocations together.
+  shared_matrices(ask_worker ask, double most) : ask_(std::move(ask)), most_(most) {}
+
+  int fd() const { return pages_.fd(); }
+  std::size_t bytes() const { return pages_.bytes(); }
+  // Where the worker has what is at `here` in this process.
+  std::uintptr_t there(const void* here) const;
+  // The worker has written to an input; `at`: where it begins there.
+  void note_write(std::uintptr_t at, std::int64_t offset);
+
+  void* allocate(std::size_t bytes, const devices::surroundings& around) override;
+  void release(void* memory) override;
+  void set_read_only(void*, bool) override {}  // the worker's mappings of inputs always are
+  std::int64_t take_noted_write(const void* memory) override;
+
+ private:
+  struct allocation {
+    process::shared_pages::part pages;
+    std::size_t bytes = 0;
+    std::uintptr_t there = 0;
+    std::int64_t written = -1;
+  };
+  const std::pair<std::byte* const, allocation>& holding(const void* here) const;
+
+  ask_worker ask_;
+  double most_;
+  process::shared_pages pages_;
+  std::map<std::byte*, allocation> allocations_;  // by address here
+};
+
+class remote_plugin final : public worker::plugin {
+ public:
+  // `go_on`: lets the worker run for a while without a request.
+  remote_plugin(ask_worker ask, std::function<void()> go_on, shared_matrices& memory)
+      : ask_(std::move(ask)), go_on_(std::move(go_on)), memory_(memory) {}
+
+  results::plugin_description open(const std::filesystem::path& file) override;
+  void ask_support(std::uint32_t variant, const problem& p, const kzoo_device&) override;
+  std::uint64_t workspace_bytes(std::uint32_t variant, const problem& p,
+                                const kzoo_device&) override;
+  void create(int slot, std::uint32_t variant, const problem& p, const kzoo_device&) override;
+  void place(int slot, const worker::placement& where, void*) override;
+  void run(int slot) override;
+  std::vector<results::launch> launches(int slot) override;
+  void destroy(int slot) override;
+  void go_on() override { go_on_(); }
+  std::int64_t heap_in_use() override;
+  std::vector<std::string> product_libraries() override { return libraries_; }
+
+ private:
+  // Throws refusal where the reply is a status.
+  nlohmann::json ask(const nlohmann::json& request);
+  template <class T>
+  T ask_for(const nlohmann::json& request, const char* field);
+
+  ask_worker ask_;
+  std::function<void()> go_on_;
+  shared_matrices& memory_;
+  std::vector<std::string> libraries_;
+};
+
+}  // namespace kzoo::client
