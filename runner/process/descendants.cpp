@@ -1,58 +1,42 @@
 #include "process/descendants.hpp"
 
+#include "process/process_table.hpp"
+
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <charconv>
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
+#include <map>
 #include <set>
-#include <string>
 #include <thread>
-#include <utility>
 
 namespace kzoo::process::descendants {
 namespace {
 
-std::set<pid_t>& known() {
+struct tracked {
+  bool alone = false;
+  std::set<pid_t> held;  // with it, while it is
+};
+
+std::map<pid_t, tracked>& known() {
+  static std::map<pid_t, tracked> pids;
+  return pids;
+}
+
+std::set<pid_t>& older() {
   static std::set<pid_t> pids;
   return pids;
 }
 
-// The parent's pid, from "PID (NAME) STATE PPID …"; NAME may contain spaces and parentheses.
-pid_t parent_of(const std::filesystem::path& process) {
-  std::ifstream file(process / "stat");
-  std::string line;
-  std::getline(file, line);
-  const auto name_end = line.rfind(") ");
-  pid_t parent = 0;
-  constexpr std::size_t kStateLength = 4;  // ") S "
-  if (name_end == std::string::npos || name_end + kStateLength >= line.size()) return 0;
-  std::from_chars(line.data() + name_end + kStateLength, line.data() + line.size(), parent);
-  return parent;
-}
-
-// Every process with its parent.
-std::vector<std::pair<pid_t, pid_t>> processes() {
-  std::vector<std::pair<pid_t, pid_t>> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (fault != std::errc{} || end != name.data() + name.size()) continue;
-    found.emplace_back(pid, parent_of(entry.path()));
-  }
-  return found;
-}
-
-std::set<pid_t> children() {
-  std::set<pid_t> found;
-  for (const auto& [pid, parent] : processes())
-    if (parent == getpid()) found.insert(pid);
+std::vector<pid_t> strays(const process_table& table) {
+  std::vector<pid_t> found = table.children_of(getpid());
+  std::erase_if(found, [](pid_t pid) {
+    return known().contains(pid) || older().contains(pid) ||
+           std::ranges::any_of(known(), [&](const auto& k) { return k.second.held.contains(pid); });
+  });
   return found;
 }
 
@@ -65,23 +49,71 @@ constexpr std::chrono::milliseconds kPause{1};
 void kill_strays() {
   const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
   for (;;) {
-    bool any = false, all_ended = true;
-    for (const pid_t pid : children()) {
-      if (known().contains(pid)) continue;
-      any = true;
+    bool all_ended = true;
+    const std::vector<pid_t> found = strays(process_table());
+    for (const pid_t pid : found) {
       kill(pid, SIGKILL);
       all_ended = waitpid(pid, nullptr, WNOHANG) == pid && all_ended;
     }
-    if (!any || std::chrono::steady_clock::now() > deadline) return;
+    if (found.empty() || std::chrono::steady_clock::now() > deadline) return;
     if (!all_ended) std::this_thread::sleep_for(kPause);
   }
+}
+
+// As stands_still(), which costs more. True also of one that has ended.
+bool is_stopped_or_over(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) !=
+             0 ||
+         info.si_pid == child;
+}
+
+// Calls `try_once` until it returns true; false after seconds.
+bool is_done_soon(const auto& try_once) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::microseconds kSpin{200}, kNap{50};  // few stop later than that
+  const auto begin = steady_clock::now();
+  while (!try_once()) {
+    const auto waited = steady_clock::now() - begin;
+    if (waited > kLongestWait) return false;
+    if (waited < kSpin) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(kNap);
+    }
+  }
+  return true;
+}
+
+// One round: stops what is not. Returns whether there was nothing to stop.
+bool stop_all(pid_t child, std::set<pid_t>& held) {
+  const process_table table;
+  std::vector<pid_t> roots = strays(table);
+  for (const pid_t pid : held) roots.push_back(pid);
+  roots.push_back(child);
+  std::set<pid_t> all;
+  for (const pid_t root : roots) {
+    all.insert(root);
+    for (const pid_t pid : table.below(root)) all.insert(pid);
+  }
+  all.erase(child);
+  bool none = stands_still(child);
+  if (!none) kill(child, SIGSTOP);
+  for (const pid_t pid : all) {
+    if (held.insert(pid).second || !stands_still(pid)) {
+      kill(pid, SIGSTOP);
+      none = false;
+    }
+  }
+  return none;
 }
 
 }  // namespace
 
 void adopt() {
   static const bool once = [] {
-    known() = children();
+    const std::vector<pid_t> now = process_table().children_of(getpid());
+    older() = {now.begin(), now.end()};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     return true;
   }();
@@ -93,24 +125,38 @@ std::unique_lock<std::mutex> lock() {
   return std::unique_lock(mutex);
 }
 
-void track(pid_t child) { known().insert(child); }
+void track(pid_t child, bool alone) { known()[child] = {alone, {}}; }
 
-std::vector<pid_t> below(pid_t root) {
-  const auto all = processes();
-  std::vector<pid_t> found{root};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const auto& [pid, parent] : all)
-      if (parent == found[i]) found.push_back(pid);
-  }
-  found.erase(found.begin());
-  return found;
+std::vector<pid_t> below(pid_t root) { return process_table().below(root); }
+
+bool hold(pid_t child) {
+  const auto locked = lock();
+  tracked& its = known().at(child);
+  kill(child, SIGSTOP);
+  if (its.alone) return is_done_soon([&] { return is_stopped_or_over(child); });
+  // Twice in a row, since one that was still when it was looked at may have been continued by
+  // another that was not yet.
+  int rounds = 0;
+  return is_done_soon([&] {
+    rounds = stop_all(child, its.held) ? rounds + 1 : 0;
+    return rounds == 2;
+  });
+}
+
+void resume(pid_t child) {
+  const auto locked = lock();
+  tracked& its = known().at(child);
+  kill(child, SIGCONT);
+  for (const pid_t pid : its.held) kill(pid, SIGCONT);
+  its.held.clear();
 }
 
 std::optional<int> end(pid_t child) {
-  const auto held = lock();
+  const auto locked = lock();
   kill(child, SIGKILL);
   killpg(child, SIGKILL);
-  kill_strays();  // before the wait: the child may be waiting for one of them
+  known()[child].held.clear();  // strays again
+  kill_strays();                // before the wait: the child may be waiting for one of them
   const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
   int status = 0;
   pid_t ended = 0;

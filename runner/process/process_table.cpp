@@ -1,0 +1,116 @@
+#include "process/process_table.hpp"
+
+#include "os/posix.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace kzoo::process {
+namespace {
+
+std::string contents_of(const std::string& file) {
+  const descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string all;
+  std::array<char, 1024> bytes;
+  for (ssize_t n = 0; (n = read(opened.fd(), bytes.data(), bytes.size())) > 0;)
+    all.append(bytes.data(), static_cast<std::size_t>(n));
+  return all;
+}
+
+// The numbers that name what is in a folder of /proc: processes, or the threads of one.
+std::vector<pid_t> numbers_in(const std::string& folder) {
+  std::vector<pid_t> found;
+  std::error_code ended;
+  std::filesystem::directory_iterator entries(folder, ended);
+  for (; !ended && entries != std::filesystem::directory_iterator(); entries.increment(ended)) {
+    const std::string name = entries->path().filename().string();
+    pid_t number = 0;
+    const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (fault == std::errc{} && end == name.data() + name.size()) found.push_back(number);
+  }
+  return found;
+}
+
+struct state {
+  char letter = 'X';  // as of one that has ended
+  pid_t parent = 0;
+};
+
+// From "PID (NAME) STATE PPID …"; NAME may contain spaces and parentheses.
+state state_in(const std::string& folder) {
+  const std::string line = contents_of(folder + "/stat");
+  state found;
+  const auto name_end = line.rfind(") ");
+  constexpr std::size_t kStateLength = 4;  // ") S "
+  if (name_end == std::string::npos || name_end + kStateLength >= line.size()) return found;
+  found.letter = line[name_end + 2];
+  std::from_chars(line.data() + name_end + kStateLength, line.data() + line.size(), found.parent);
+  return found;
+}
+
+bool lists_children() {
+  static const bool does =
+      access(fmt::format("/proc/self/task/{}/children", gettid()).c_str(), R_OK) == 0;
+  return does;
+}
+
+}  // namespace
+
+process_table::process_table() {
+  if (lists_children()) return;
+  by_parent_.emplace();
+  for (const pid_t pid : numbers_in("/proc"))
+    by_parent_->emplace(state_in(fmt::format("/proc/{}", pid)).parent, pid);
+}
+
+std::vector<pid_t> process_table::children_of(pid_t process) const {
+  std::vector<pid_t> found;
+  if (by_parent_) {
+    const auto [first, last] = by_parent_->equal_range(process);
+    for (auto child = first; child != last; ++child) found.push_back(child->second);
+    return found;
+  }
+  const std::string threads = fmt::format("/proc/{}/task", process);
+  for (const pid_t thread : numbers_in(threads)) {
+    const std::string list = contents_of(fmt::format("{}/{}/children", threads, thread));
+    const char* at = list.data();
+    const char* const end = at + list.size();
+    for (pid_t child = 0; at != end; ++at) {  // past the space
+      const auto [next, fault] = std::from_chars(at, end, child);
+      if (fault != std::errc{}) break;
+      found.push_back(child);
+      at = next;
+      if (at == end) break;
+    }
+  }
+  return found;
+}
+
+std::vector<pid_t> process_table::below(pid_t process) const {
+  std::vector<pid_t> found = children_of(process);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::vector<pid_t> more = children_of(found[i]);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  return found;
+}
+
+bool stands_still(pid_t process) {
+  constexpr std::string_view kStill = "TtZXD";
+  const std::string threads = fmt::format("/proc/{}/task", process);
+  return std::ranges::all_of(numbers_in(threads), [&](pid_t thread) {
+    return kStill.find(state_in(fmt::format("{}/{}", threads, thread)).letter) !=
+           std::string_view::npos;
+  });
+}
+
+}  // namespace kzoo::process
