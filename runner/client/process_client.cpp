@@ -86,12 +86,9 @@ class process_client final : public plugin_client {
     deadline_ = clock::now() + std::chrono::duration_cast<clock::duration>(
                                    std::chrono::duration<double>(timeout_seconds));
     if (request.contains("device")) on_cpu_ = request.at("device") == "cpu";
-    if (!on_cpu_) return ask(as_seen_there(request));
-    if (!judge_)
-      judge_.emplace(plugin_, file().stem().string(), output_memory(), nullptr, &memory_);
-    nlohmann::json reply = judge_->handle(request);
-    // Where matrices are released nothing is thrown.
-    if (lost_) std::rethrow_exception(lost_);
+    nlohmann::json reply = on_cpu_ ? judge(request) : ask(as_seen_there(request));
+    worker_->note_settings();
+    restore_settings();
     return reply;
   }
 
@@ -113,14 +110,22 @@ class process_client final : public plugin_client {
  private:
   using clock = std::chrono::steady_clock;
 
+  nlohmann::json judge(const nlohmann::json& request) {
+    if (!judge_)
+      judge_.emplace(plugin_, file().stem().string(), output_memory(), nullptr, &memory_);
+    nlohmann::json reply = judge_->handle(request);
+    // Where matrices are released nothing is thrown.
+    if (lost_) std::rethrow_exception(lost_);
+    return reply;
+  }
+
   // A worker runs only while it has a request: between its turns nothing that its plugin left
   // running disturbs the others.
   nlohmann::json ask(const nlohmann::json& request) {
     if (!worker_) throw failure(verdict::crashed, "its process has ended");
     try {
-      // It finds the request when it goes on.
-      if (!worker_->control().send(request)) give_up_crashed();
       worker_->resume();
+      if (!worker_->control().send(request)) give_up_crashed();
       nlohmann::json reply = reply_of_worker();
       if (!reply.is_object())
         give_up(verdict::crashed, "the plugin wrote into the worker's own channel");
@@ -148,8 +153,8 @@ class process_client final : public plugin_client {
       if (!closed) {
         try {
           if (auto reply = worker_->control().receive(closed)) {
-            worker_->hold();
-            restore_settings();
+            if (!worker_->hold() && on_cpu_)
+              give_up(verdict::hung, fmt::format("could not be stopped after {}", doing_));
             return std::move(*reply);
           }
         } catch (const nlohmann::json::exception&) {

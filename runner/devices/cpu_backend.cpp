@@ -5,7 +5,6 @@
 #include "devices/element_loops.hpp"
 #include "devices/guarded_memory.hpp"
 #include "devices/random_key.hpp"
-#include "devices/repeat_in_batches.hpp"
 #include "os/parallel.hpp"
 
 #include <fmt/format.h>
@@ -117,20 +116,28 @@ class cpu_backend final : public backend {
     if (from == start::hot) steps.call();
     for (const auto& [words, spec] : steps.numbers()) fill(words, spec);
     const reference::product_check expected = steps.expected();
-    const double ms = time_call(steps);
-    return {ms, 0, judge(steps.output, expected, random_key())};
+    for (void* input : steps.inputs) memory_.set_read_only(input, true);
+    const auto begin = std::chrono::steady_clock::now();
+    steps.call();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    for (void* input : steps.inputs) memory_.set_read_only(input, false);
+    return {took.count(), 0, judge(steps.output, expected, random_key())};
   }
   bool cold_cache() const override { return false; }
 
+  // Each run has new numbers: nothing is enqueued here, so there are no pauses to save.
   repeated_runs repeat(const run_steps& steps, double seconds) override {
-    return repeat_in_batches(*this, steps, seconds, [&](std::int64_t batch) {
-      double ms = 0;
-      for (std::int64_t i = 0; i < batch; ++i) {
-        if (i > 0) steps.fill_between();
-        ms += time_call(steps);
-      }
-      return ms;
-    });
+    using clock = std::chrono::steady_clock;
+    const auto begin = clock::now();
+    repeated_runs all;
+    do {
+      const finished_run one = run(steps, start::cold);
+      ++all.count;
+      all.ms += one.ms;
+      all.found = one.found;
+    } while (all.found.right() &&
+             std::chrono::duration<double>(clock::now() - begin).count() < seconds);
+    return all;
   }
 
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
@@ -153,15 +160,6 @@ class cpu_backend final : public backend {
       all.outside += part.outside;
     }
     return all;
-  }
-
-  double time_call(const run_steps& steps) {
-    for (void* input : steps.inputs) memory_.set_read_only(input, true);
-    const auto start = std::chrono::steady_clock::now();
-    steps.call();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    for (void* input : steps.inputs) memory_.set_read_only(input, false);
-    return took.count();
   }
 
   own_memory own_;

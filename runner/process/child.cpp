@@ -91,17 +91,8 @@ child::~child() {
   if (pid_ > 0) end();
 }
 
-void child::hold() {
-  killpg(pid_, SIGSTOP);
-  siginfo_t info{};
-  while (waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WEXITED | WNOWAIT) != 0 &&
-         errno == EINTR) {
-  }
-  if (info.si_code == CLD_STOPPED)
-    waitid(P_PID, static_cast<id_t>(pid_), &info, WSTOPPED | WNOHANG);
-  held_with_ = settings::of(pid_);
-}
-void child::resume() { killpg(pid_, SIGCONT); }
+bool child::hold() { return descendants::hold(pid_); }
+void child::resume() { descendants::resume(pid_); }
 
 bool child::is_stopped() const {
   siginfo_t info{};

@@ -50,11 +50,14 @@ class child {
   // Whether the process has ended by then.
   bool wait_for_end(double seconds);
 
-  // Stops it, so that it does nothing until resume(). When this returns it has stopped, or ended.
-  void hold();
+  // Stops it, with all that it has started, so that they do nothing until resume(). When this
+  // returns they have stopped, or ended; false: a call into the kernel takes seconds.
+  bool hold();
   void resume();
-  // Sets back what others have changed of it since hold(). Returns whether it could.
-  bool set_back() const { return !held_with_ || held_with_->restore().all; }
+  // Takes down its limits, and when and where its threads run: what set_back() sets back if others
+  // have changed it since. Returns whether it could.
+  void note_settings() { noted_ = settings::of(pid_); }
+  bool set_back() const { return !noted_ || noted_->restore().all; }
   // Whether a signal has stopped it, so that no message will come.
   bool is_stopped() const;
   // Records what it holds of memory that would outlive it.
@@ -74,7 +77,7 @@ class child {
   descriptor pidfd_;
   leftovers leftovers_;
   std::optional<temporary_folder> temporary_;
-  std::optional<settings> held_with_;
+  std::optional<settings> noted_;
 };
 
 }  // namespace kzoo::process

@@ -76,7 +76,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
   if (error != 0) {
     throw std::system_error(error, std::generic_category(), "starting " + argv.front());
   }
-  descendants::track(pid, false);
+  descendants::track(pid, true);
   return pid;
 }
 

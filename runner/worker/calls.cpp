@@ -36,9 +36,9 @@ calls::calls(plugin& of, int shared_file)
     : plugin_(of), shared_file_(shared_file), device_(devices::find("cpu")) {}
 
 bool calls::has(std::string_view op) {
-  constexpr std::array<std::string_view, 10> kOperations{
+  constexpr std::array<std::string_view, 10> kAll{
       "map", "unmap", "ask", "workspace", "create", "place", "call", "launches", "end", "heap"};
-  return std::ranges::find(kOperations, op) != kOperations.end();
+  return std::ranges::find(kAll, op) != kAll.end();
 }
 
 json calls::handle(const json& request) {

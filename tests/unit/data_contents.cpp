@@ -26,7 +26,7 @@ constexpr data::matrix small(kzoo_type type, data::content inside) {
   return {type, inside, 3, 5, 8, 42};
 }
 
-data::changes changes_in(devices::backend& on, const void* words, const data::matrix& x) {
+data::changes changes_in(devices::backend& on, void* words, const data::matrix& x) {
   const devices::filled_buffer one{words, x};
   return on.find_changes({&one, 1}).front();
 }

@@ -1,10 +1,12 @@
 // A worker's samples on a device that tells its clock.
+#include "devices/repeat_in_batches.hpp"
 #include "support/catch.hpp"
 #include "worker/prepared_kernel.hpp"
 
 #include <array>
 #include <cmath>
 #include <deque>
+#include <functional>
 
 using namespace kzoo;
 
@@ -64,7 +66,13 @@ class clocked final : public devices::backend {
   void synchronize() override {}
   bool cold_cache() const override { return false; }
   devices::repeated_runs repeat(const devices::run_steps& steps, double seconds) override {
-    return cpu_->repeat(steps, seconds);
+    return devices::repeat_in_batches(*this, steps, seconds, [&](std::int64_t batch) {
+      for (std::int64_t i = 0; i < batch; ++i) {
+        if (i > 0) steps.fill_between();
+        steps.call();
+      }
+      return double(batch);
+    });
   }
   void profile(const std::function<void()>& enqueue) override { enqueue(); }
 
@@ -74,36 +82,51 @@ class clocked final : public devices::backend {
   std::uint64_t digests_ = 0;
 };
 
-// Writes nothing, so that C stays as it is.
-kzoo_variant idle_variant() {
-  kzoo_variant v{};
-  v.struct_size = sizeof v;
-  v.workspace_bytes = [](const kzoo_variant*, const kzoo_problem*, const kzoo_device*) {
-    return std::uint64_t{0};
-  };
-  v.create = [](const kzoo_variant*, const kzoo_problem*, const kzoo_device*, void**, kzoo_text*) {
-    return kzoo_status{KZOO_OK};
-  };
-  v.run = [](const kzoo_variant*, void*, const kzoo_arguments*, kzoo_text*) {
-    return kzoo_status{KZOO_OK};
-  };
-  v.destroy = [](const kzoo_variant*, void*) {};
-  return v;
-}
+// Writes nothing, so that C stays as it is, unless a test has it do something.
+class made_plugin final : public worker::plugin {
+ public:
+  std::function<void(const worker::placement&)> kernel = [](const worker::placement&) {};
+  bool has_gone_on = false;
+
+  results::plugin_description open(const std::filesystem::path&) override { return {}; }
+  void ask_support(std::uint32_t, const problem&, const kzoo_device&) override {}
+  std::uint64_t workspace_bytes(std::uint32_t, const problem&, const kzoo_device&) override {
+    return 0;
+  }
+  void create(int, std::uint32_t, const problem&, const kzoo_device&) override {}
+  void place(int, const worker::placement& where, void*) override { where_ = where; }
+  void run(int) override { kernel(where_); }
+  std::vector<results::launch> launches(int) override { return {}; }
+  void destroy(int) override {}
+  void go_on() override { has_gone_on = true; }
+  std::int64_t heap_in_use() override { return 0; }
+  std::vector<std::string> product_libraries() override { return {}; }
+
+ private:
+  worker::placement where_;
+};
+
+// A kernel on a backend, in a process of its own as it were.
+struct bench {
+  explicit bench(devices::backend& backend)
+      : prepared(plugin, 0, backend, device, output, history) {}
+
+  made_plugin plugin;
+  results::device device = devices::find("cpu");
+  process::shared_memory output;
+  worker::prepared_kernel::history history;
+  worker::prepared_kernel prepared;
+};
 
 worker::sample_report sampled(std::deque<double> clocks, worker::sample_request how,
                               bool calls_it_right = true) {
   clocked backend(std::move(clocks));
   backend.calls_it_right = calls_it_right;
-  const results::device device = devices::find("cpu");
-  process::shared_memory output;
-  worker::prepared_kernel::history history;
-  worker::prepared_kernel bench(backend, device, output, history);
-  const kzoo_variant variant = idle_variant();
-  bench.prepare(variant, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
+  bench on(backend);
+  on.prepared.prepare(0, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
   how.samples = 5;
   how.max_seconds = 100;
-  return bench.sample(how);
+  return on.prepared.sample(how);
 }
 
 std::vector<double> clocks_of(std::deque<double> clocks, double least_mhz) {
@@ -136,39 +159,33 @@ TEST_CASE("a result that changes after its run is seen to", "[workers]") {
   for (const bool changes : {false, true}) {
     clocked backend({0});
     backend.c_changes_by_itself = changes;
-    const results::device device = devices::find("cpu");
-    process::shared_memory output;
-    worker::prepared_kernel::history history;
-    worker::prepared_kernel bench(backend, device, output, history);
-    const kzoo_variant variant = idle_variant();
-    bench.prepare(variant, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
+    bench on(backend);
+    on.prepared.prepare(0, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
     worker::run_request nothing_copied;
     nothing_copied.output.wanted = false;
-    CHECK(bench.run(nothing_copied).unfinished == changes);
+    CHECK(on.prepared.run(nothing_copied).unfinished == changes);
   }
 }
 
 namespace {
 
-// 4 x 4 x 4 with a bias, of f32. `kKeeps`: the bias of before, for as long as the magnitude of A's
+// 4 x 4 x 4 with a bias, of f32. `keeps`: the bias of before, for as long as the magnitude of A's
 // first element stays the same, as it does between runs without pauses.
-template <bool kKeeps>
-kzoo_status add_bias(const kzoo_variant*, void*, const kzoo_arguments* arguments, kzoo_text*) {
-  static std::array<float, 4> bias;
-  static float first = 0;
-  const auto* a = static_cast<const float*>(arguments->a);
-  const auto* b = static_cast<const float*>(arguments->b);
-  auto* c = static_cast<float*>(arguments->c);
-  if (!kKeeps || std::abs(a[0]) != first)
-    std::copy_n(static_cast<const float*>(arguments->operands[0]), 4, bias.begin());
-  first = std::abs(a[0]);
-  for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < 4; ++j) {
-      float sum = bias[j];
-      for (int k = 0; k < 4; ++k) sum += a[4 * i + k] * b[4 * k + j];
-      c[4 * i + j] = sum;
-    }
-  return KZOO_OK;
+auto add_bias(bool keeps) {
+  return [keeps, bias = std::array<float, 4>(), first = 0.0F](const worker::placement& at) mutable {
+    const auto* a = static_cast<const float*>(at.inputs[0]);
+    const auto* b = static_cast<const float*>(at.inputs[1]);
+    auto* c = static_cast<float*>(at.c);
+    if (!keeps || std::abs(a[0]) != first)
+      std::copy_n(static_cast<const float*>(at.inputs[2]), 4, bias.begin());
+    first = std::abs(a[0]);
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j) {
+        float sum = bias[j];
+        for (int k = 0; k < 4; ++k) sum += a[4 * i + k] * b[4 * k + j];
+        c[4 * i + j] = sum;
+      }
+  };
 }
 
 }  // namespace
@@ -177,15 +194,28 @@ TEST_CASE("between runs without pauses operands change as A and B do", "[workers
   problem p{4, 4, 4};
   p.epilogue = {{stage_kind::bias}};
   for (const bool keeps : {false, true}) {
-    const std::unique_ptr<devices::backend> cpu = devices::open_cpu();
-    const results::device device = devices::find("cpu");
-    process::shared_memory output;
-    worker::prepared_kernel::history history;
-    worker::prepared_kernel bench(*cpu, device, output, history);
-    kzoo_variant variant = idle_variant();
-    variant.run = keeps ? add_bias<true> : add_bias<false>;
-    bench.prepare(variant, p, KZOO_COMPUTE_FP32);
-    CHECK(bench.sample({}).judged.right);  // A is new each time
-    CHECK(bench.sustain({.seconds = 0.5}).judged.right != keeps);
+    clocked as_a_gpu({0});
+    as_a_gpu.calls_it_right = false;
+    bench on(as_a_gpu);
+    on.plugin.kernel = add_bias(keeps);
+    on.prepared.prepare(0, p, KZOO_COMPUTE_FP32);
+    CHECK(on.prepared.sample({}).judged.right);  // A is new each time
+    CHECK(on.prepared.sustain({.seconds = 0.5}).judged.right != keeps);
   }
+}
+
+TEST_CASE("numbers are written once everything is ready for the call", "[workers]") {
+  const std::unique_ptr<devices::backend> cpu = devices::open_cpu();
+  bench on(*cpu);
+  std::vector<float> seen;
+  on.plugin.kernel = [&](const worker::placement& at) {
+    seen.push_back(*static_cast<const float*>(at.inputs[0]));
+  };
+  on.prepared.prepare(0, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
+  on.prepared.run({});
+  worker::run_request fresh;
+  fresh.fresh = true;
+  on.prepared.run(fresh);
+  CHECK(seen[0] != seen[1]);
+  CHECK(on.plugin.has_gone_on);  // its C was not written
 }
