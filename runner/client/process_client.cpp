@@ -65,11 +65,11 @@ class process_client final : public plugin_client {
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
     if (!device_.empty() && !on_cpu_)
       arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
-    worker_.emplace(std::move(arguments), log_,
-                    std::vector<process::given_descriptor>{
-                        {output_memory().fd(), process::kSharedMemoryFd},
-                        {memory_.fd(), process::kMatricesFd}},
-                    hides_others_);
+    worker_.emplace(
+        std::move(arguments), log_,
+        std::vector<process::given_descriptor>{{output_memory().fd(), process::kSharedMemoryFd},
+                                               {memory_.fd(), process::kMatricesFd}},
+        hides_others_);
   }
   void begin_to_end() override {
     if (worker_) worker_->kill();
@@ -185,8 +185,7 @@ class process_client final : public plugin_client {
               fmt::format("its process was stopped by a signal while {}, killed", doing_));
     }
     // The limit of the process itself does not count what it maps as shared.
-    const double limit =
-        memory_limit_ + double(output_memory().size()) + double(memory_.bytes());
+    const double limit = memory_limit_ + double(output_memory().size()) + double(memory_.bytes());
     if (const double held = process::resident_bytes(worker_->pid()); held > limit) {
       give_up(verdict::error,
               fmt::format("no more host memory: it holds {:.1f} GB, shared mappings included, and "

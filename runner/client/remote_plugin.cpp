@@ -21,8 +21,7 @@ namespace {
 using json = nlohmann::json;
 
 [[noreturn]] void refuse_forged() {
-  throw failure(verdict::crashed, "the plugin wrote into the worker's own channel",
-                step::kChannel);
+  throw failure(verdict::crashed, "the plugin wrote into the worker's own channel", step::kChannel);
 }
 
 // As long as the refusal may be used.
@@ -97,7 +96,8 @@ std::int64_t shared_matrices::take_noted_write(const void* memory) {
 
 json remote_plugin::ask(const json& request) try {
   json reply = ask_(request);
-  if (reply.contains("libraries")) libraries_ = reply.at("libraries").get<std::vector<std::string>>();
+  if (reply.contains("libraries"))
+    libraries_ = reply.at("libraries").get<std::vector<std::string>>();
   if (!reply.contains("status")) return reply;
   throw worker::refusal{kept_status(reply.at("status").get<std::string>()),
                         reply.at("reason").get<std::string>(),

@@ -60,7 +60,10 @@ double round_median(devices::backend& on, int n, std::minstd_rand& random) {
   reference::product_check expected(sized(n, n, n), KZOO_COMPUTE_FP32);
   expected.of = {{a.spec}, {b.spec, true}, c.spec, expected.of.offsets};
   const devices::run_steps steps{
-      .numbers = [&] { return std::vector{devices::filled_buffer{c.words.get(), c.spec}}; },
+      .numbers =
+          [&] {
+            return std::vector{devices::filled_buffer{c.words.get(), c.spec}};
+          },
       .call = [&] { enqueue_product(a.first(), b.first(), c.first(), n, on.stream()); },
       .fill_between = [] {},
       .output = c.words.get(),

@@ -13,7 +13,8 @@ namespace kzoo::process {
 shared_pages::shared_pages() : fd_(memfd_create("kzoo-matrices", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (fd_ < 0) throw_errno("memfd_create");
   // The second one: no process adds others, which would keep this one from making it larger.
-  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) throw_errno("sealing shared pages");
+  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
+    throw_errno("sealing shared pages");
 }
 
 shared_pages::~shared_pages() { close(fd_); }

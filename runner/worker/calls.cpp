@@ -3,7 +3,7 @@
 #include "devices/devices.hpp"
 #include "devices/guarded_memory.hpp"
 #include "worker/messages_json.hpp"
-#include "worker/plugin_calls.hpp"
+#include "worker/session.hpp"
 
 #include <fmt/format.h>
 
@@ -80,8 +80,7 @@ json calls::dispatch(const json& request) {
 json calls::map(const json& request) const {
   const auto bytes = request.at("bytes").get<std::size_t>();
   void* at = devices::allocate_guarded(
-      bytes, request.at("around").get<std::size_t>(),
-      kept(request.at("name").get<std::string>()),
+      bytes, request.at("around").get<std::size_t>(), kept(request.at("name").get<std::string>()),
       devices::file_part{shared_file_, request.at("offset").get<std::size_t>()});
   if (at == nullptr) throw std::runtime_error(fmt::format("cannot map {} bytes", bytes));
   return {{"at", number_of(at)}};

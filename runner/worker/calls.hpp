@@ -2,7 +2,8 @@
 // The calls of a plugin that is judged in another process: what client/remote_plugin.hpp asks of a
 // worker. Nothing here fills, times or judges.
 //
-//   {"op": "map", "offset", "bytes", "around", "name"}  -> {"at"}: a part of the shared file, mapped
+//   {"op": "map", "offset", "bytes", "around", "name"}  -> {"at"}: a part of the shared file,
+//   mapped
 //   {"op": "unmap", "at"}                               -> {}
 //   {"op": "ask", "variant", "problem"}                 -> {}
 //   {"op": "workspace", "variant", "problem"}           -> {"bytes"}

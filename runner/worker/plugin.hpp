@@ -33,8 +33,7 @@ class plugin {
   // As kzoo_variant has it.
   virtual std::uint64_t workspace_bytes(std::uint32_t variant, const problem& p,
                                         const kzoo_device& on) = 0;
-  virtual void create(int slot, std::uint32_t variant, const problem& p,
-                      const kzoo_device& on) = 0;
+  virtual void create(int slot, std::uint32_t variant, const problem& p, const kzoo_device& on) = 0;
   // Of all runs until the next call.
   virtual void place(int slot, const placement& where, void* stream) = 0;
   virtual void run(int slot) = 0;

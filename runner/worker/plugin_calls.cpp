@@ -1,11 +1,8 @@
 #include "worker/plugin_calls.hpp"
 
-#include "core/verdict.hpp"
-#include "worker/library.hpp"
 #include "worker/worker.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <cstring>
@@ -50,23 +47,6 @@ void require_ok(kzoo_status status, const reason_buffer& reason) {
 }
 
 }  // namespace
-
-nlohmann::json answer(const std::function<nlohmann::json()>& work) {
-  const auto status = [](const char* name, const std::string& reason, std::string_view step = "") {
-    return nlohmann::json{{"status", name}, {"reason", reason}, {"step", step}};
-  };
-  try {
-    return work();
-  } catch (const refusal& r) {
-    return status(r.status, r.reason, r.step);
-  } catch (const unusable& e) {
-    return status("unavailable", e.what());
-  } catch (const failure&) {
-    throw;
-  } catch (const std::exception& e) {
-    return status("error", e.what());
-  }
-}
 
 void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device) {
   reason_buffer reason;

@@ -3,9 +3,6 @@
 
 #include <kzoo/abi.h>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +15,6 @@ struct refusal {
   std::string reason;
   std::string_view step{};  // of core/step.hpp
 };
-
-// What `work` returns, or the status that stands for what it throws; but failure passes.
-nlohmann::json answer(const std::function<nlohmann::json()>& work);
 
 // Each throws a refusal unless the plugin answers KZOO_OK.
 void ask_support(const kzoo_variant& variant, const kzoo_problem& p, const kzoo_device& device);

@@ -1,6 +1,7 @@
 #include "worker/session.hpp"
 #include "core/step.hpp"
 
+#include "worker/library.hpp"
 #include "worker/messages_json.hpp"
 #include "worker/operations.hpp"
 #include "worker/plugin_calls.hpp"
@@ -15,6 +16,23 @@
 namespace kzoo::worker {
 
 using json = nlohmann::json;
+
+json answer(const std::function<nlohmann::json()>& work) {
+  const auto status = [](const char* name, const std::string& reason, std::string_view step = "") {
+    return json{{"status", name}, {"reason", reason}, {"step", step}};
+  };
+  try {
+    return work();
+  } catch (const refusal& r) {
+    return status(r.status, r.reason, r.step);
+  } catch (const unusable& e) {
+    return status("unavailable", e.what());
+  } catch (const failure&) {
+    throw;
+  } catch (const std::exception& e) {
+    return status("error", e.what());
+  }
+}
 
 session::session(plugin& plugin, std::string name, process::shared_memory& output,
                  const loaded_code* own_code, devices::host_memory* memory)
@@ -100,8 +118,7 @@ json session::prepare(const json& request) {
   const auto p = request.at("problem").get<problem>();
   if (kernels_.empty()) free_before_ = device.free_memory();
   ranges_.erase(slot);
-  cell_range range(
-      fmt::format("{}:{}@{}", name_, request.value("variant_id", ""), shape_name(p)));
+  cell_range range(fmt::format("{}:{}@{}", name_, request.value("variant_id", ""), shape_name(p)));
   kernels_.try_emplace(slot, plugin_, slot, device, device_, output_, history_)
       .first->second.prepare(request.at("variant").get<std::uint32_t>(), p,
                              request.at("declared").get<kzoo_precision>());

@@ -34,17 +34,21 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
 namespace kzoo::worker {
 
+// What `work` returns, or the status that stands for what it throws; but failure passes.
+nlohmann::json answer(const std::function<nlohmann::json()>& work);
+
 class session {
  public:
-  // Calls `plugin`, whose library is called `name`. `own_code`: of this process, which plugins must not change;
-  // null if other tools may, or if there is no plugin in it. `memory`: of the CPU's matrices; null:
-  // this process's own.
+  // Calls `plugin`, whose library is called `name`. `own_code`: of this process, which plugins must
+  // not change; null if other tools may, or if there is no plugin in it. `memory`: of the CPU's
+  // matrices; null: this process's own.
   session(plugin& plugin, std::string name, process::shared_memory& output,
           const loaded_code* own_code = nullptr, devices::host_memory* memory = nullptr);
   ~session();

@@ -282,15 +282,37 @@ TEST_CASE("a thread that goes on computing C after run() is found", "[cli][hosti
                  ContainsSubstring("not written"));
 }
 
-TEST_CASE("a result that is computed when it is read takes its time", "[cli][hostile]") {
+TEST_CASE("a result that is computed when it is read is not there", "[cli][hostile]") {
   const auto ran = run_quick("native:honest,native:computes_when_read", 96);
   INFO(ran.err);
-  CHECK(ran.code == 0);
+  CHECK(ran.code == 1);
   const auto cells = ran.json().at("cells");
-  const auto ms = [&](std::size_t i) {
-    return cells.at(i).at("time").at("median_ms").get<double>();
+  CHECK(cells.at(0).at("verdict") == "pass");
+  check_cell(cells.at(1), "wrong", {"the kernel wrote nothing"});
+}
+
+// Of kernels that try to be timed for less than they do: right, and no faster than an honest one.
+void check_gains_nothing(const nlohmann::json& cells, const std::set<std::string>& variants) {
+  std::map<std::string, nlohmann::json> by_variant;
+  for (const auto& cell : cells)
+    if (cell.at("verdict") != "unsupported") by_variant[cell.at("variant")] = cell;
+  const auto median_ms = [](const nlohmann::json& cell) {
+    return cell.at("time").at("median_ms").get<double>();
   };
-  CHECK(ms(1) > 0.3 * ms(0));  // otherwise it takes next to none
+  for (const std::string& name : variants) {
+    INFO(name << " " << by_variant[name].dump(1));
+    REQUIRE(by_variant[name].at("verdict") == "pass");
+    CHECK(median_ms(by_variant[name]) > 0.5 * median_ms(by_variant["honest"]));
+  }
+}
+
+TEST_CASE("work ahead of a call gains nothing", "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto ran = run_plugins(folder, "'ahead:honest', 'ahead:in_thread', 'ahead:in_fault'", "160",
+                               "rounds = 3", "cpu");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  check_gains_nothing(ran.json().at("cells"), {"in_thread", "in_fault"});
 }
 
 TEST_CASE("workers that have no turn are stopped", "[cli][hostile]") {
@@ -337,36 +359,35 @@ TEST_CASE("a result that is kept and corrected is wrong when it is timed", "[cli
   check_cell(cells["skips_after_unseen"], "wrong", {"wrong when it ", "wrote nothing"});
 }
 
-TEST_CASE("a kernel that keeps C without pauses is wrong", "[cli][hostile]") {
+TEST_CASE("a kernel that keeps C gains nothing without pauses", "[cli][hostile]") {
   const scratch_folder folder;
   const auto ran =
       run_plugins(folder, "'native:honest', 'native:keeps_c', 'native:skips_in_batches'", "96",
                   "power = 'both'\nmax_seconds = 0.1", "cpu");
   INFO(ran.err);
-  CHECK(ran.code == 1);
+  CHECK(ran.code == 0);
   const auto cells = ran.json().at("cells");
-  CHECK(cells.at(0).at("verdict") == "pass");
   const auto& sustained = cells.at(0).at("sustained");
   CHECK(sustained.at("time").at("rounds").size() == 3);
   CHECK(sustained.at("watts").is_null());
   CHECK(sustained.at("no_energy") == "the device is not a GPU");
-  for (const std::size_t i : {1, 2})
-    check_cell(cells.at(i), "wrong", {"wrong when it ran without pauses"});
+  const auto sustained_ms = [&](std::size_t i) {
+    return cells.at(i).at("sustained").at("time").at("median_ms").get<double>();
+  };
+  for (const std::size_t i : {1, 2}) CHECK(sustained_ms(i) > 0.5 * sustained_ms(0));
 }
 
 TEST_CASE("work in a signal handler is no way around the clock", "[cli][hostile]") {
-  const auto ran =
-      run_quick("native:honest,native:works_before_clock,native:works_after_clock", 96);
+  const scratch_folder folder;
+  const auto ran = run_plugins(
+      folder, "'native:honest', 'native:works_before_clock', 'native:works_after_clock'", "64",
+      "rounds = 3", "cpu");
   INFO(ran.err);
   CHECK(ran.code == 1);
-  std::set<std::string> judged;
-  for (const auto& cell : ran.json().at("cells")) {
-    if (cell.at("verdict") == "unsupported") continue;
-    INFO(cell.dump(1));
-    judged.insert(cell.at("variant"));
-    CHECK(cell.at("verdict") == (cell.at("variant") == "honest" ? "pass" : "crashed"));
-  }
-  CHECK(judged.size() == 3);
+  check_gains_nothing(ran.json().at("cells"), {"works_before_clock"});
+  for (const auto& cell : ran.json().at("cells"))
+    if (cell.at("variant") == "works_after_clock")
+      check_cell(cell, "wrong", {"the kernel wrote nothing"});
 }
 
 TEST_CASE("of a kernel that may vary any run is judged", "[cli][hostile]") {
@@ -393,27 +414,11 @@ TEST_CASE("what a kernel changes of its rivals' processes is set back", "[cli][h
   }
 }
 
-TEST_CASE("a plugin that slows down its worker's clock is found out", "[cli][hostile]") {
+TEST_CASE("a worker's clock tells nothing", "[cli][hostile]") {
   const auto ran = run_quick("native:honest,native:slows_clock,native:patches_clock", 128);
   INFO(ran.err);
-  CHECK(ran.code == 1);
-  std::set<std::string> judged;
-  for (const auto& cell : ran.json().at("cells")) {
-    if (cell.at("verdict") == "unsupported") continue;
-    INFO(cell.dump(1));
-    judged.insert(cell.at("variant"));
-    const auto reason = cell.at("reason").get<std::string>();
-    if (cell.at("variant") == "slows_clock") {
-      CHECK(cell.at("verdict") == "wrong");
-      CHECK_THAT(reason, ContainsSubstring("the worker's clock is wrong"));
-    } else if (cell.at("variant") == "patches_clock") {
-      CHECK(cell.at("verdict") == "error");
-      CHECK_THAT(reason, ContainsSubstring("changed the code of libstdc++.so.6 in its process"));
-    } else {
-      CHECK(cell.at("verdict") == "pass");
-    }
-  }
-  CHECK(judged.size() == 3);
+  CHECK(ran.code == 0);
+  check_gains_nothing(ran.json().at("cells"), {"slows_clock", "patches_clock"});
 }
 
 TEST_CASE("a kernel is not blamed for what another one did to its process", "[cli][hostile]") {

@@ -122,7 +122,7 @@ TEST_CASE("style: dependencies between the runner's folders point one way") {
 
 // The library's header alone takes a compiler longer than most files of the runner.
 TEST_CASE("style: few files of the runner include the JSON library") {
-  constexpr std::size_t kMost = 22;
+  constexpr std::size_t kMost = 24;
   std::map<fs::path, bool> known;
   std::vector<std::string> files;
   for (const fs::path& file : sources_in_folders()) {
