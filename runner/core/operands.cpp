@@ -1,5 +1,7 @@
 #include "core/operands.hpp"
 
+#include "core/precision.hpp"
+
 #include <kzoo/stages.hpp>
 #include <kzoo/type_names.hpp>
 
@@ -20,6 +22,9 @@ struct contents {
 // would be nine standard deviations more.
 constexpr std::int64_t kDense = 512;
 
+// The fraction bits of the narrower format next to f32 or f64, and two.
+constexpr std::uint64_t kWiderThanTf32 = 12, kWiderThanFp32 = 26;
+
 // i32: products that are exact in fp32, and sums that are not. f32, f64: inputs that are not exact
 // in any narrower format. All others: partial sums that climb and come down again, so that narrower
 // accumulators lose bits: above 2^24 for i8, which fp32 cannot hold, far above 2^11 for f16 and
@@ -28,11 +33,10 @@ contents probe_of(kzoo_type type) {
   using enum data::content;
   switch (type) {
     case KZOO_I32:
-      return {odd_12_bits, odd_12_bits, odd_12_bits};
+      return {odd, odd, odd};
     case KZOO_F64:
-      return {odd_26_bits, sparse_signs, signs};
     case KZOO_F32:
-      return {odd_12_bits, sparse_signs, signs};
+      return {odd, sparse_signs, signs};
     case KZOO_I8:
     case KZOO_E4M3:
     case KZOO_E5M2:
@@ -66,7 +70,11 @@ contents contents_of(const problem& p) {
     case fill::specials:
       return {specials, specials, specials};
     case fill::probe_b:  // of f32 and f64
-      return {sparse_signs, p.dtype.a == KZOO_F64 ? odd_26_bits : odd_12_bits, signs};
+      return {sparse_signs, odd, signs};
+    case fill::lone:
+      return {odd, sign_in_col, signs};
+    case fill::lone_b:
+      return {sign_in_row, odd, signs};
     case fill::full:
       return {whole_range, integers, whole_range};
     case fill::full_b:
@@ -106,8 +114,15 @@ exponents exponents_of(const problem& p) {
   return all;
 }
 
+// The bits of odd integers: all that the type has, or what the narrower format next to it has not.
+std::uint64_t odd_bits(const problem& p, kzoo_type type) {
+  if (has_lone_products(p.data.what)) return static_cast<std::uint64_t>(stored_bits(type)) + 1;
+  return type == KZOO_F64 ? kWiderThanFp32 : kWiderThanTf32;
+}
+
 // What `inside` needs to know of a problem; that of A or B.
-std::uint64_t parameter_of(data::content inside, const problem& p, bool is_b) {
+std::uint64_t parameter_of(data::content inside, const problem& p, kzoo_type type, bool is_b) {
+  if (inside == data::content::odd) return odd_bits(p, type);
   if (inside == data::content::sparse_signs) return static_cast<std::uint64_t>(p.k / kDense);
   if (inside == data::content::sparse) return static_cast<std::uint64_t>(p.data.parameter * 0x1p32);
   if (inside == data::content::scaled && p.data.what != fill::stale)
@@ -123,6 +138,8 @@ data::content content_of_named(const problem& p) {
     case fill::signs:
     case fill::probe:
     case fill::probe_b:
+    case fill::lone:
+    case fill::lone_b:
       return integers;
     case fill::zeros:
       return zeros;
@@ -265,7 +282,7 @@ operands operands_of(const problem& p) {
     return data::matrix{type,       what,
                         rows,       cols / each,
                         ld / each,  key_of(p, which, name_of(which)),
-                        transposed, parameter_of(what, p, which == kB),
+                        transposed, parameter_of(what, p, type, which == kB),
                         count,      stride / each};
   };
   const auto scaled = [&](const data::matrix& x, const scale_block& block, std::int64_t size,
@@ -279,13 +296,16 @@ operands operands_of(const problem& p) {
   };
   const bool is_poisoned = p.beta == 0.0 && p.data.what != fill::stale;
   const data::content c = is_poisoned ? data::content::poison : inside.c;
-  const data::matrix a = matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(),
-                                kA, p.count_a(), p.stride_a());
-  const data::matrix b = matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(),
-                                kB, p.count_b(), p.stride_b());
+  data::matrix a = matrix(p.dtype.a, inside.a, p.m, p.k, is_a_transposed(p.layout), p.lda(), kA,
+                          p.count_a(), p.stride_a());
+  data::matrix b = matrix(p.dtype.b, inside.b, p.k, p.n, is_b_transposed(p.layout), p.ldb(), kB,
+                          p.count_b(), p.stride_b());
+  data::matrix of_c = matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), kC, p.batch, p.stride_c());
+  a.spread = b.spread = of_c.spread = static_cast<std::uint64_t>(p.data.spread);
+  a.rows_key = of_c.rows_key = ~a.key;
+  if (p.dtype.b != KZOO_I4) b.cols_key = of_c.cols_key = ~b.key;
   return {scaled(a, p.scale_block_a, p.m, kScalesOfA), scaled(b, p.scale_block_b, p.n, kScalesOfB),
-          matrix(p.dtype.c, c, p.m, p.n, false, p.ldc(), kC, p.batch, p.stride_c()),
-          stored_offsets(p)};
+          of_c, stored_offsets(p)};
 }
 
 kzoo_problem to_abi(const problem& p) {
@@ -322,6 +342,7 @@ kzoo_problem to_abi(const problem& p) {
 }
 
 std::int64_t most_terms(const problem& p) {
+  if (has_lone_products(p.data.what)) return 1;
   const contents inside = contents_of(p);
   const bool sparse =
       inside.a == data::content::sparse_signs || inside.b == data::content::sparse_signs;

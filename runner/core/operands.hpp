@@ -50,7 +50,7 @@ std::vector<named_operand> inputs_of(const problem& p);
 kzoo_problem to_abi(const problem& p);
 
 // How many products of an element of C can be other than 0: K, or fewer where A or B is sparse at
-// any K, so that its integers are exact at any.
+// any K, so that its integers are exact at any; one where they are lone.
 std::int64_t most_terms(const problem& p);
 
 }  // namespace kzoo

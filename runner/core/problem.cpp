@@ -63,10 +63,10 @@ bool is_fp32(kzoo_precision precision) {
 
 std::string_view fill_name(fill f) {
   // In the order of the enumeration.
-  constexpr std::array<std::string_view, std::size_t(fill::stale) + 1> kNames{
+  constexpr std::array<std::string_view, std::size_t(fill::lone_b) + 1> kNames{
       "uniform", "integers", "probe",    "signs",     "normal",  "zeros",    "ones",
       "sparse",  "powers",   "few_bits", "unequal",   "probe_b", "specials", "scaled",
-      "uneven",  "full",     "full_b",   "unequal_b", "stale"};
+      "uneven",  "full",     "full_b",   "unequal_b", "stale",   "lone",     "lone_b"};
   static_assert(!kNames.back().empty());
   return kNames[static_cast<std::size_t>(f)];
 }
@@ -89,9 +89,10 @@ fill_range parameter_of(fill f) {
 }
 
 std::string filling_name(const filling& f) {
-  const bool has_number = parameter_of(f.what).most > 0;
-  return has_number ? fmt::format("{}:{}", fill_name(f.what), f.parameter)
-                    : std::string(fill_name(f.what));
+  std::string name(fill_name(f.what));
+  if (parameter_of(f.what).most > 0) name += fmt::format(":{}", f.parameter);
+  if (f.spread != 0) name += fmt::format("*2^-{}", f.spread);
+  return name;
 }
 
 std::optional<filling> filling_from_name(std::string_view name) {
@@ -114,7 +115,8 @@ std::optional<filling> filling_from_name(std::string_view name) {
 
 bool has_integers(fill f) {
   using enum fill;
-  constexpr std::array kIntegers{integers, probe, probe_b, signs, zeros, ones, full, full_b};
+  constexpr std::array kIntegers{integers, probe, probe_b, signs, zeros,
+                                 ones,     full,  full_b,  lone,  lone_b};
   return std::ranges::count(kIntegers, f) > 0;
 }
 
@@ -130,6 +132,14 @@ std::string_view group_rows_name(data::group_rows how) {
   constexpr std::array<std::string_view, data::kGroupRows.size()> kNames{"even", "skewed",
                                                                          "half_empty", "single"};
   return kNames[static_cast<std::size_t>(how)];
+}
+
+problem as_told(problem p) {
+  p.data = {};
+  p.seed = 1;
+  p.renewed.clear();
+  p.group_rows = data::group_rows::even;  // where they begin is in a matrix
+  return p;
 }
 
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype) {

@@ -78,6 +78,8 @@ bool is_fp32(kzoo_precision precision);
 // `probe`: exact up to K = 4096 in the accumulators that the type is made for, with inputs and sums
 // that narrower formats cannot hold: see operands.cpp;
 // `probe_b`: for f32 and f64, probe with the inputs of A and B exchanged;
+// `lone`: each element of C is one of A, or its opposite, with every bit that its type has, since B
+// has 1 or -1 in one row of each column, and zeros; `lone_b`: with A and B exchanged;
 // `signs`: -1, 0 and 1, with so few non-zeros that C is exact in every element type at any K.
 //
 // For times, which depend on the data because power limits the clock:
@@ -111,7 +113,9 @@ enum class fill {
   full,
   full_b,
   unequal_b,
-  stale
+  stale,
+  lone,
+  lone_b
 };
 // Those that an experiment may name.
 inline constexpr std::array kFills = {fill::uniform, fill::integers, fill::probe,   fill::signs,
@@ -125,10 +129,13 @@ struct fill_range {
 };
 fill_range parameter_of(fill f);
 
-// A fill with its number: "uniform", "sparse:0.9", "few_bits:3".
+// A fill with its number: "uniform", "sparse:0.9", "few_bits:3". For checks alone: integers of
+// floating types with a spread, of which each row of A and each column of B is multiplied by a
+// power of two from 2^-spread to 1, and C by both, so that sums are as exact: "probe*2^-20".
 struct filling {
   fill what = fill::uniform;
   double parameter = 0;
+  int spread = 0;
 
   constexpr filling() = default;
   constexpr filling(fill f, double number = 0) : what(f), parameter(number) {}
@@ -138,6 +145,8 @@ std::string filling_name(const filling& f);
 std::optional<filling> filling_from_name(std::string_view name);
 // Whether matrices of integers can be filled with it.
 bool has_integers(fill f);
+// Whether each element of C has one product that is not 0.
+constexpr bool has_lone_products(fill f) { return f == fill::lone || f == fill::lone_b; }
 // The fill of a problem that does not name one: integers for integer types, else uniform.
 fill default_fill(const element_types& types);
 
@@ -216,6 +225,9 @@ struct problem {
 
 // Why matrices of these types have no such product, in a sentence; "": they have.
 std::string why_not_of_types(const problem& p);
+
+// What a kernel is told of a problem: without the numbers in its matrices.
+problem as_told(problem p);
 
 // The problem of this size and type, with defaults for everything else.
 problem sized(std::int64_t m, std::int64_t n, std::int64_t k, const element_types& dtype = {});

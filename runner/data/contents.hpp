@@ -31,16 +31,32 @@ constexpr int positive_integer(kzoo_type type, std::uint32_t bits) {
   }
 }
 
+// 0, but for one place in each line, which the line's number and the matrix's key draw.
+constexpr int lone_sign(std::uint64_t key, std::int64_t line, std::int64_t at, std::int64_t length,
+                        std::uint64_t h) {
+  const std::uint64_t drawn = hash(~key, line) % static_cast<std::uint64_t>(length);
+  if (drawn != static_cast<std::uint64_t>(at)) return 0;
+  return (h >> 63) != 0 ? -1 : 1;
+}
+
 // The integer at `index`, for contents that are integers; `h` is hash(x.key, index).
-constexpr int whole_number(const matrix& x, std::int64_t index, std::uint64_t h) {
+constexpr std::int64_t whole_number(const matrix& x, std::int64_t index, std::uint64_t h) {
   const auto bits = static_cast<std::uint32_t>(h >> 32);
   const int sign = static_cast<int>(bits % 3) - 1;
   switch (x.inside) {
-    case content::odd_12_bits:
-      return (2049 + 2 * static_cast<int>((bits >> 1) % 1024)) * ((bits & 1u) != 0 ? 1 : -1);
-    case content::odd_26_bits:
-      return ((1 << 25) + 1 + 2 * static_cast<int>((bits >> 1) % (1 << 24))) *
-             ((bits & 1u) != 0 ? 1 : -1);
+    case content::odd: {
+      const std::uint64_t half = std::uint64_t{1} << (x.parameter - 1);
+      const auto odd = static_cast<std::int64_t>(half + 1 + 2 * (h % (half / 2)));
+      return (h >> 63) != 0 ? -odd : odd;
+    }
+    case content::sign_in_col: {
+      const coordinates at = op_coordinates_of(x, index);
+      return lone_sign(x.key, at.col, at.row, op_rows(x), h);
+    }
+    case content::sign_in_row: {
+      const coordinates at = op_coordinates_of(x, index);
+      return lone_sign(x.key, at.row, at.col, op_cols(x), h);
+    }
     case content::signs:
       return sign;
     case content::sparse_signs:
@@ -81,7 +97,7 @@ constexpr int small_integer(const matrix& x, std::int64_t element) {
     case content::bits:
     case content::zeros:
     case content::ones:
-      return whole_number(x, element, h);
+      return static_cast<int>(whole_number(x, element, h));
     case content::sparse:
       return (h & 0xffffffffu) < x.parameter ? 0 : any;
     default:
@@ -196,11 +212,16 @@ constexpr word_bits generated(const matrix& x, std::int64_t index) {
     return packed(small_integer(x, 2 * index), small_integer(x, 2 * index + 1));
   const std::uint64_t h = hash(x.key, index);
   if (is_whole(x.inside) || is_integer_type(x.type)) {
-    const int whole = whole_number(x, index, h);
+    const std::int64_t whole = whole_number(x, index, h);
     if (is_integer_type(x.type))
       return static_cast<std::uint32_t>(whole) & (2 * sign_bit(x.type) - 1);
-    if (x.type == KZOO_F64) return std::bit_cast<std::uint64_t>(static_cast<double>(whole));
-    return encode(x.type, static_cast<float>(whole));
+    double value = static_cast<double>(whole);
+    if (x.spread != 0) {
+      const coordinates at = op_coordinates_of(x, index);
+      value *= power_of_two(exponent_at(x, at.row, at.col));
+    }
+    if (x.type == KZOO_F64) return std::bit_cast<std::uint64_t>(value);
+    return encode(x.type, static_cast<float>(value));
   }
   if (x.type == KZOO_F64 && is_multiple_of_uniform(x.inside)) {  // 53 bits
     const auto whole = static_cast<std::int64_t>(h >> 11) - (std::int64_t{1} << 52);
@@ -235,10 +256,8 @@ constexpr double norm_of(const matrix& x) {
       return 0.0;
     case content::integers:
       return 8.0;
-    case content::odd_12_bits:
-      return 4095.0;
-    case content::odd_26_bits:
-      return 0x1p26;
+    case content::odd:
+      return power_of_two(static_cast<std::int64_t>(x.parameter));
     case content::positive:
     case content::positive_then_negative:
       return 128.0;

@@ -26,10 +26,11 @@ enum class content : std::uint32_t {
   uniform,       // fractions in [-1, 1), zero-mean
   integers,      // integers in [-8, 8]
   poison,        // signalling NaNs; random words for integer types
-  odd_12_bits,   // odd integers of 12 bits and either sign: exact in fp32, not in TF32
-  odd_26_bits,   // odd integers of 26 bits and either sign: exact in fp64, not in fp32
+  odd,           // odd integers of `parameter` bits, and no fewer, and either sign
   signs,         // -1, 0 and 1
   sparse_signs,  // signs, but 0 except in about one of parameter + 1, so that sums stay small
+  sign_in_col,   // 0, but for 1 or -1 in one row of each column of op(x)
+  sign_in_row,   // 0, but for 1 or -1 in one column of each row of op(x)
   whole_range,   // all bits of an i32; of an i8 all but -128, whose opposite it does not hold
   positive,      // integers from 1 to 128, or what the type holds exactly: see positive_integer()
   // positive in the left half of the columns of op(x), opposites of positive in the right half
@@ -67,6 +68,9 @@ struct matrix {
   // plugin's stream just before the kernel: one that does not wait for its stream finds the others.
   // Between runs without pauses it is what changes.
   std::int64_t late_row = -1;
+  // Rows of op(x), columns, or both are multiplied by powers of two from 2^-spread to 1, drawn with
+  // these keys, where they are not 0: elements made of integers, in floating types.
+  std::uint64_t rows_key = 0, cols_key = 0, spread = 0;
 };
 
 // The rows of all matrices of a batch.
@@ -130,6 +134,14 @@ constexpr std::uint64_t hash(std::uint64_t key, std::int64_t index) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
   return z ^ (z >> 31);
+}
+
+// The power of two by which element (row, col) of op(x) is multiplied; never above 0.
+constexpr std::int64_t exponent_at(const matrix& x, std::int64_t row, std::int64_t col) {
+  const auto drawn = [&x](std::uint64_t key, std::int64_t i) {
+    return key == 0 ? 0 : -static_cast<std::int64_t>(hash(key, i) % (x.spread + 1));
+  };
+  return x.spread == 0 ? 0 : drawn(x.rows_key, row) + drawn(x.cols_key, col);
 }
 
 }  // namespace kzoo::data

@@ -76,10 +76,11 @@ std::int64_t expected_result::rows_of(const problem& p, double max_products) {
 sizes expected_result::sizes_of(std::size_t r, std::int64_t col) const {
   const double products = std::abs(scalars_.alpha) * products_[at(r, col)];
   const double c0 = initial_c(operands_, scalars_, rows_[r], col);
-  const sizes of{std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
+  sizes of{std::abs(value(r, col)), products + std::abs(scalars_.beta * c0), products};
+  of.unit = unit_of(operands_.c, rows_[r], col);
   if (unfinished_.empty()) return of;
   const finished_element f = finished(epilogue_, unfinished_[at(r, col)], rows_[r], col);
-  return {of.value, of.sum, of.products, f.gain, f.roundings, f.extra};
+  return {of.value, of.sum, of.products, f.gain, f.roundings, f.extra, of.unit};
 }
 
 }  // namespace kzoo::reference

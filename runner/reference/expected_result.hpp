@@ -14,11 +14,18 @@
 namespace kzoo::reference {
 
 // The magnitudes of one element, all >= 0: |C|, S and |alpha||A||B| in the bound of tolerance.hpp;
-// and what an epilogue makes of an error, as finished_element has it.
+// what an epilogue makes of an error, as finished_element has it; and the power of two of which all
+// terms are multiples, where they are integers times powers of two.
 struct sizes {
   double value, sum, products;
   double gain = 1, roundings = 0, extra = 0;
+  double unit = 1;
 };
+// That of an element of C. `row` is one of those of all products.
+constexpr double unit_of(const data::matrix& c, std::int64_t row, std::int64_t col) {
+  if (c.spread == 0) return 1;
+  return data::power_of_two(data::exponent_at(c, c.count == 1 ? row : row % c.rows, col));
+}
 
 // The expected result of one problem. Above max_products FMAs or kMaxElements elements only some
 // rows are computed: the first, the last, and others spread evenly between them at random offsets.

@@ -20,9 +20,9 @@ product_check::product_check(const problem& p, kzoo_precision declared)
       root_k(std::sqrt(static_cast<double>(p.k))),
       root_n(std::sqrt(static_cast<double>(p.n))) {
   const double start = by.beta == 0.0 ? 0.0 : std::abs(by.beta) * data::norm_of(of.c);
-  exact = within.holds_exactly(std::abs(by.alpha) * static_cast<double>(k) * data::norm_of(of.a) *
-                                   data::norm_of(of.b) +
-                               start);
+  exact = p.data.spread == 0 && within.holds_exactly(std::abs(by.alpha) * static_cast<double>(k) *
+                                                         data::norm_of(of.a) * data::norm_of(of.b) +
+                                                     start);
   exact_c = exact && p.data.what == fill::signs && p.alpha == 1.0 && p.beta == 0.0;
 }
 

@@ -39,7 +39,7 @@ struct product_check {
   tolerance within;
   applied_epilogue after;
   bool integers;    // i32 sums, which wrap
-  bool exact;       // every partial sum is an integer that the declared sums hold
+  bool exact;       // every partial sum, and each weighted one, is an integer that fits
   bool exact_c;     // and the type of C holds each element
   double own_unit;  // relative error of this check's own sums, but where they are exact
   double root_k, root_n;
@@ -153,7 +153,8 @@ KZOO_JUDGE_FUNCTION bool is_element_right(const product_check& check, const elem
   const double sums = of_products + magnitude(check.by.beta * c0);
   const finished_element f = finished(check.after, expected, row, col);
   const double allowed =
-      check.within.allowed({magnitude(f.value), sums, of_products, f.gain, f.roundings, f.extra});
+      check.within.allowed({magnitude(f.value), sums, of_products, f.gain, f.roundings, f.extra,
+                            unit_of(check.of.c, row, col)});
   // The sums here round as well, unless the bound says that they are exact.
   const double own = allowed > 0 ? check.own_unit * (check.root_k + 4) * sums * f.gain : 0.0;
   return magnitude(got - f.value) <= allowed + own;

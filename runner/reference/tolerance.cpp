@@ -53,7 +53,8 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   finished_tiny_ = p.epilogue.empty() ? 0.0 : out.tiny;
   rounds_twice_ = p.beta != 0.0 && p.epilogue.empty();
   const auto k = static_cast<double>(p.k);
-  const double root_k = std::sqrt(k);
+  const bool has_lone = has_lone_products(p.data.what);
+  const double root_k = has_lone ? 1.0 : std::sqrt(k);  // adding zeros rounds nothing
   per_magnitude_ = unit_ * (kGrowth * root_k + kSlack);
   per_start_ = unit_ * kWalk * root_k;
   // f16 elements lose no bits as TF32, nor bf16 elements as f16. A weight of 4 bits that is
@@ -69,10 +70,12 @@ tolerance::tolerance(const problem& p, kzoo_precision declared) {
   // Products and sums below the smallest normal number lose up to half the smallest subnormal each.
   if (declared == KZOO_COMPUTE_FP16_SUMS) tiny_ += std::abs(p.alpha) * k * format_of(KZOO_F16).tiny;
   // Small integers are exact in every input format, and so are their sums, below 2^24 in fp32. The
-  // integers of the probes have too many bits for narrower inputs; their scales are 1.
-  const bool is_probe = p.data.what == fill::probe || p.data.what == fill::probe_b;
-  const bool whole_inputs = has_integers(p.data.what) && !(is_probe && narrowed);
-  exact_sums_ = whole_inputs && is_whole(p.alpha) && is_whole(p.beta);
+  // integers of the probes have too many bits for narrower inputs, and those of lone products for
+  // parts of them, which may hold 22 bits of 24; their scales are 1.
+  const bool is_probe = p.data.what == fill::probe || p.data.what == fill::probe_b || has_lone;
+  const bool is_split = has_lone && declared == KZOO_COMPUTE_FP32_SPLIT;
+  const bool whole_inputs = has_integers(p.data.what) && !(is_probe && narrowed) && !is_split;
+  exact_sums_ = whole_inputs && is_whole(held_scalars(p).alpha) && is_whole(p.beta);
   if (declared == KZOO_COMPUTE_FP32_NORMWISE) bound_norm_wise(p);
 }
 

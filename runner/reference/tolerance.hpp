@@ -34,7 +34,8 @@ namespace kzoo::reference {
 // term (tensor cores) need 0.6 u sqrt(K) S, and TF32 inputs half of kWalk. No error at all is
 // allowed where S = 0, for integer types, and for sums of integers (fills of integers,
 // integer alpha and beta, S < 2^24), which are exact in fp32 in any order; in fp64 below 2^53, with
-// fp16 sums below 2^11, with fp8 below 2^13.
+// fp16 sums below 2^11, with fp8 below 2^13. Integers that are multiplied by powers of two are
+// multiples of sizes::unit, and S is counted in it. Where one product of K is not 0, K counts as 1.
 inline constexpr double kGrowth = 1.0;
 inline constexpr double kSlack = 6.0;
 inline constexpr double kWalk = 4.0;
@@ -76,7 +77,7 @@ class tolerance {
   constexpr double allowed(const sizes& of) const {
     const double after = after_(of) + output_(of);
     if (of.sum == 0.0 && per_element_ == 0.0) return after;
-    if (exact_sums_ && of.sum < exact_below_) return after;
+    if (exact_sums_ && of.sum < exact_below_ * of.unit) return after;
     return of.gain * rounded_(of, 1.0) + after;
   }
   // The norm of what is allowed to the elements of a row, each times a weight: from the norms of

@@ -11,7 +11,7 @@
 namespace kzoo {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(element_types, a, b, c)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(filling, what, parameter)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(filling, what, parameter, spread)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(scale_block, extent, depth)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(epilogue_stage, what, type, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,

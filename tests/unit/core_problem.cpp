@@ -61,6 +61,21 @@ TEST_CASE("a fill may have a number", "[problem]") {
   problem p{8, 8, 8};
   p.data = {fill::sparse, 0.9};
   CHECK(problem_name(p) == "8x8x8 f32 fill=sparse:0.9");
+  p.data = fill::probe;
+  p.data.spread = 20;
+  CHECK(problem_name(p) == "8x8x8 f32 fill=probe*2^-20");
+}
+
+TEST_CASE("a kernel is told of a problem what is not in its matrices", "[problem]") {
+  problem p = sized(8, 9, 10), q = p;
+  q.data = fill::probe;
+  q.data.spread = 20;
+  q.seed = 7;
+  q.renewed = "A";
+  CHECK(p != q);
+  CHECK(as_told(p) == as_told(q));
+  q.beta = 1;
+  CHECK(as_told(p) != as_told(q));
 }
 
 TEST_CASE("a problem's name says what is not the default", "[problem]") {

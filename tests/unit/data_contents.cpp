@@ -4,6 +4,7 @@
 #include "data/matrix.hpp"
 
 #include "core/operands.hpp"
+#include "core/precision.hpp"
 #include "devices/backend.hpp"
 #include "support/catch.hpp"
 
@@ -167,12 +168,13 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[d
   const auto values = [](kzoo_type type, data::content inside, std::int64_t rows) {
     data::matrix x = {type, inside, rows, 64, 64, 7};
     if (inside == data::content::sparse_signs) x.parameter = 9;
+    if (inside == data::content::odd) x.parameter = type == KZOO_F64 ? 26 : 12;
     std::map<double, int> counts;
     for (std::int64_t i = 0; i < rows * 64; ++i)
       ++counts[data::decode(type, data::word(x, data::kRedzone + i))];
     return counts;
   };
-  const auto odd = values(KZOO_F32, data::content::odd_12_bits, 1000);
+  const auto odd = values(KZOO_F32, data::content::odd, 1000);
   CHECK(odd.size() == 2 * 1024);
   CHECK(odd.begin()->first == -4095);
   for (const auto& [value, count] : odd) {
@@ -189,7 +191,7 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[d
     CHECK(sparse.at(0) == Approx(512 * 9 * 64 * (1 - 0.1 * 2 / 3)).epsilon(0.01));
     CHECK(values(type, data::content::bits, 100).size() == 2);
   }
-  const auto wide = values(KZOO_F64, data::content::odd_26_bits, 1000);
+  const auto wide = values(KZOO_F64, data::content::odd, 1000);
   for (const auto& [value, count] : wide) {
     REQUIRE(std::fmod(std::abs(value), 2) == 1);
     REQUIRE(std::abs(value) > 0x1p25);
@@ -215,6 +217,89 @@ TEST_CASE("integer contents are exact in the types that they are meant for", "[d
         REQUIRE((value > 0) == (col < 33));
       }
     }
+  }
+}
+
+TEST_CASE("a lone product has all bits of its type", "[data]") {
+  for (const kzoo_type type : kFloats) {
+    for (const layout given : kLayouts) {
+      for (const fill what : {fill::lone, fill::lone_b}) {
+        problem p = sized(9, 7, 300, type);
+        p.data = what;
+        p.layout = given;
+        const operands o = operands_of(p);
+        const auto value = [](const data::matrix& x, std::int64_t row, std::int64_t col) {
+          return data::decode(x.type, data::word(x, data::op_index(x, 0, row, col)));
+        };
+        std::set<std::int64_t> places;
+        for (std::int64_t row = 0; row < p.m; ++row) {
+          for (std::int64_t col = 0; col < p.n; ++col) {
+            double product = 0;
+            int count = 0;
+            for (std::int64_t k = 0; k < p.k; ++k) {
+              const double a = value(o.a, row, k), b = value(o.b, k, col);
+              if (a * b == 0) continue;
+              product = a * b;
+              places.insert(k);
+              ++count;
+            }
+            REQUIRE(count == 1);
+            const double least = std::ldexp(1.0, stored_bits(type));
+            REQUIRE(std::abs(product) > least);
+            REQUIRE(std::abs(product) < 2 * least);
+            REQUIRE(std::fmod(product, 2) != 0);
+          }
+        }
+        CHECK(places.size() > 4);
+      }
+    }
+  }
+}
+
+TEST_CASE("integers with a spread are multiplied by powers of two of rows and columns", "[data]") {
+  for (const layout given : kLayouts) {
+    problem p = sized(50, 60, 40);
+    p.data = fill::integers;
+    p.layout = given;
+    p.beta = 1;
+    p.batch = 2;
+    problem spread = p;
+    spread.data.spread = 20;
+    const operands plain = operands_of(p), scaled = operands_of(spread);
+    // The power of two of an element; 0 where it is 0.
+    const auto power = [](const data::matrix& x, const data::matrix& y, std::int64_t product,
+                          std::int64_t row, std::int64_t col) {
+      const std::int64_t index = data::op_index(x, product, row, col);
+      const double was = data::decode(x.type, data::word(x, index));
+      const double is = data::decode(y.type, data::word(y, index));
+      REQUIRE((was == 0) == (is == 0));
+      return was == 0 ? 0.0 : is / was;
+    };
+    std::map<std::int64_t, std::set<double>> of_row, of_col;
+    for (std::int64_t product = 0; product < 2; ++product) {
+      for (std::int64_t i = 0; i < p.m; ++i)
+        for (std::int64_t k = 0; k < p.k; ++k)
+          if (const double by = power(plain.a, scaled.a, product, i, k); by != 0)
+            of_row[i].insert(by);
+      for (std::int64_t k = 0; k < p.k; ++k)
+        for (std::int64_t j = 0; j < p.n; ++j)
+          if (const double by = power(plain.b, scaled.b, product, k, j); by != 0)
+            of_col[j].insert(by);
+    }
+    std::set<double> all;
+    for (const auto* each : {&of_row, &of_col}) {
+      for (const auto& [line, powers] : *each) {
+        REQUIRE(powers.size() == 1);
+        all.insert(*powers.begin());
+      }
+    }
+    CHECK(all.size() > 15);
+    CHECK(*all.begin() >= 0x1p-20);
+    CHECK(*all.rbegin() <= 1);
+    for (std::int64_t i = 0; i < p.m; ++i)
+      for (std::int64_t j = 0; j < p.n; ++j)
+        if (const double by = power(plain.c, scaled.c, 1, i, j); by != 0)
+          REQUIRE(by == *of_row.at(i).begin() * *of_col.at(j).begin());
   }
 }
 

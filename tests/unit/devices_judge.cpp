@@ -66,6 +66,15 @@ std::vector<problem> problems() {
       all.push_back(batch);
     }
   }
+  for (const fill what : {fill::integers, fill::probe, fill::lone, fill::lone_b}) {
+    for (const kzoo_type type : {KZOO_F32, KZOO_F16, KZOO_F64}) {
+      all.push_back(sized(40, 70, 300, type));
+      all.back().layout = layout::tn;
+      all.back().data = what;
+      all.back().data.spread = type == KZOO_F16 ? 4 : 20;
+      all.back().beta = 1;
+    }
+  }
   for (const char* stages : {"bias + relu", "row_scale + gelu + residual:f16", "clamp(-1, 1)"}) {
     all.push_back(sized(300, 290, 70));
     all.back().epilogue = epilogue_from_name(stages);

@@ -338,6 +338,79 @@ TEST_CASE("the probes detect inputs that are narrower than declared, at any K", 
   }
 }
 
+namespace {
+
+constexpr int kSpread = 20;
+
+// hi hi + hi lo + lo hi of numbers that are rounded to a narrower format, and what that leaves.
+buffer from_parts(const problem& p, float (*rounded)(float)) {
+  const operands o = operands_of(p);
+  buffer words(p);
+  const auto parts = [&](double whole) {
+    const auto x = static_cast<float>(whole);
+    const float hi = rounded(x);
+    return std::pair(hi, rounded(x - hi));
+  };
+  for (std::int64_t i = 0; i < p.m; ++i) {
+    for (std::int64_t j = 0; j < p.n; ++j) {
+      float sum = 0;
+      for (std::int64_t k = 0; k < p.k; ++k) {
+        const auto [a, rest_a] = parts(value_at(o.a, i, k));
+        const auto [b, rest_b] = parts(value_at(o.b, k, j));
+        for (const float product : {rest_a * b, a * rest_b, a * b}) sum += product;
+      }
+      words.put(i, j, sum);
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("lone products detect parts that hold fewer bits than fp32 needs, at any K",
+          "[reference]") {
+  for (const fill data : {fill::lone, fill::lone_b}) {
+    for (const int spread : {0, kSpread}) {
+      for (const std::int64_t k : kDepths) {
+        problem p = sized(24, 28, k);
+        p.data = data;
+        p.data.spread = spread;
+        INFO(problem_name(p));
+        const reference::expected_result t(p);
+        for (const kzoo_precision declared : {KZOO_COMPUTE_FP32, KZOO_COMPUTE_FP32_SPLIT}) {
+          CHECK(judged_as(declared, p, {}).accuracy.max_abs_error == 0);
+          CHECK_FALSE(reference::judge(t, declared, from_parts(p, to_bf16).bytes()).right);
+        }
+        const buffer of_tf32 = from_parts(p, round_to_tf32);  // 22 bits
+        CHECK(reference::judge(t, KZOO_COMPUTE_FP32_SPLIT, of_tf32.bytes()).right);
+        CHECK_FALSE(reference::judge(t, KZOO_COMPUTE_FP32, of_tf32.bytes()).right);
+      }
+    }
+  }
+}
+
+TEST_CASE("integers times powers of two are exact, and judged to be", "[reference]") {
+  for (const fill data : {fill::integers, fill::probe, fill::probe_b}) {
+    for (const kzoo_type type : {KZOO_F32, KZOO_F64, KZOO_F16, KZOO_BF16}) {
+      const bool has_probe_b = type == KZOO_F32 || type == KZOO_F64;
+      if (data == fill::probe_b && !has_probe_b) continue;
+      problem p = sized(40, 30, 512, type);
+      p.data = data;
+      p.data.spread = type == KZOO_F16 ? 4 : kSpread;
+      p.beta = 1;
+      const buffer right = computed(p);
+      INFO(problem_name(p));
+      CHECK(judged(p, right).reason == "");
+      CHECK(judged_on_cpu(p, right).right());
+      if (type != KZOO_F32) continue;
+      buffer off = right;  // by as little as there is
+      off.put_word(data::index_of(off.matrix(), 17, 11),
+                   off.word(data::index_of(off.matrix(), 17, 11)) ^ 1);
+      CHECK_FALSE(judged(p, off).right);
+    }
+  }
+}
+
 TEST_CASE("fill::probe detects 16-bit sums of 16-bit elements", "[reference]") {
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
     problem p = sized(24, 24, 2048, type);
