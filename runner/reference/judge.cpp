@@ -6,6 +6,7 @@
 #include "reference/scan.hpp"
 #include "reference/tampering.hpp"
 #include "reference/tolerance.hpp"
+#include "reference/usual_errors.hpp"
 
 #include <fmt/format.h>
 
@@ -170,6 +171,16 @@ std::string error_reason(const evidence& e) {
   return text;
 }
 
+// Each element is within its bound, but all of them together are not.
+std::string unusual_reason(const evidence& e) {
+  const scanned& f = e.found;
+  return fmt::format(
+      "errors are {:.3g} times as large as {} sums of {} terms have them (root mean square over {} "
+      "elements, each of which is within its bound): are inputs or products narrower than that, or "
+      "sums cut off? Tensor cores that add parts of fp32 are fp32_split",
+      f.of_usual(), precision_name(e.declared), e.t.of().k, f.compared);
+}
+
 std::string reason(const evidence& e) {
   if (e.found.changed_outside > 0) return outside_reason(e);
   if (e.found.unwritten.count > 0) return unwritten_reason(e);
@@ -177,6 +188,7 @@ std::string reason(const evidence& e) {
   if (e.found.infinite.count > 0) return infinite_reason(e);
   if (e.found.lost.count > 0) return lost_reason(e);
   if (e.found.out > 0) return error_reason(e);
+  if (e.found.of_usual() > usual_errors::most(e.found.compared)) return unusual_reason(e);
   return "";
 }
 

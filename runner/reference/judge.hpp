@@ -64,7 +64,8 @@ struct judgement {
 //    the poison: column 255 of every row", or "the kernel wrote nothing: ...");
 // 3. every element is finite, in all rows (infinity is correct where the expected value overflows
 //    the type);
-// 4. every element of the rows that `t` covers is within tolerance::allowed().
+// 4. every element of the rows that `t` covers is within tolerance::allowed();
+// 5. all of them together have errors as large as usual_errors.hpp says.
 // The reason says how many elements fail, where, the expected and the actual value, the pattern if
 // they form one, and a likely cause if a few elements prove one: all zero; alpha or beta left out;
 // A A, or a transposed matrix; terms along k dropped; inputs rounded to TF32, fp16 or bf16; sums

@@ -5,6 +5,7 @@
 #include "reference/diagnosis.hpp"
 #include "reference/formula.hpp"
 #include "reference/tolerance.hpp"
+#include "reference/usual_errors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,6 +43,7 @@ void merge(scanned& all, const scanned& later) {
   all.max_rho = std::max(all.max_rho, later.max_rho);
   all.squared_error += later.squared_error;
   all.squared_expected += later.squared_expected;
+  all.squared_of_usual += later.squared_of_usual;
   if (later.worst_of_allowed > all.worst_of_allowed ||
       (later.worst_of_allowed == all.worst_of_allowed && later.worst_error > all.worst_error)) {
     all.worst_of_allowed = later.worst_of_allowed;
@@ -59,6 +61,7 @@ class scanner {
       : expected_(t),
         operands_(operands_of(t.of())),
         tolerance_(t.of(), declared),
+        usual_(t.of(), declared),
         words_(words),
         poisoned_(operands_.c.inside == data::content::poison),
         integer_(is_integer(t.of().dtype)) {}
@@ -148,6 +151,10 @@ class scanner {
     found.squared_expected += value * value;
     found.max_abs_error = std::max(found.max_abs_error, error);
     found.max_rho = std::max(found.max_rho, rho(error, size));
+    if (usual_.known()) {
+      const double of_usual = error / usual_.of(size);
+      found.squared_of_usual += of_usual * of_usual;
+    }
     const double of_allowed = quotient(error, limit);
     if (of_allowed > found.worst_of_allowed ||
         (of_allowed == found.worst_of_allowed && error > found.worst_error)) {
@@ -176,6 +183,7 @@ class scanner {
   const expected_result& expected_;
   const operands operands_;
   const tolerance tolerance_;
+  const usual_errors usual_;
   const word_view& words_;
   const bool poisoned_, integer_;
 };
@@ -197,6 +205,10 @@ void add_rows(scanned& all, std::int64_t count, std::int64_t words, const ScanRo
 }
 
 }  // namespace
+
+double scanned::of_usual() const {
+  return compared == 0 ? 0 : std::sqrt(squared_of_usual / static_cast<double>(compared));
+}
 
 scanned scan(const expected_result& t, kzoo_precision declared, const word_view& words) {
   const data::matrix c = operands_of(t.of()).c;

@@ -46,11 +46,15 @@ struct scanned {
   // Of the finite elements in the rows that the expected result covers:
   std::int64_t compared = 0, nonzero = 0, out = 0;
   double max_abs_error = 0, max_rho = 0, squared_error = 0, squared_expected = 0;
+  double squared_of_usual = 0;  // of errors as parts of usual_errors::of(), where that is known
   double worst_of_allowed = -1, worst_error = 0, worst_expected = 0, worst_got = 0;
   place worst;
   std::vector<wrong_element> wrong_samples;  // at most kMaxWrongSamples, ascending by `order`
 
   static constexpr std::size_t kMaxWrongSamples = 8;
+
+  // The root mean square of errors, as a part of what is usual.
+  double of_usual() const;
 };
 
 // `words` are data::word_count elements of the problem's type.

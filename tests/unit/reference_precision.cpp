@@ -411,6 +411,42 @@ TEST_CASE("integers times powers of two are exact, and judged to be", "[referenc
   }
 }
 
+TEST_CASE("parts of bf16 are within the bound of fp32 and beyond its usual errors", "[reference]") {
+  for (const std::int64_t k : {512, 2048, 8192}) {
+    const problem p = sized(64, 48, k);
+    INFO(problem_name(p));
+    const reference::expected_result t(p);
+    const buffer parts = from_parts(p, to_bf16);
+    const reference::judgement j = reference::judge(t, KZOO_COMPUTE_FP32, parts.bytes());
+    CHECK_FALSE(j.right);
+    CHECK(j.accuracy.worst_of_allowed < 1);
+    CHECK_THAT(j.reason, test::ContainsSubstring("times as large as fp32 sums of"));
+    CHECK(reference::judge(t, KZOO_COMPUTE_FP32_SPLIT, parts.bytes()).right);
+  }
+}
+
+TEST_CASE("fp32 sums of any order, numbers and scalars have usual errors", "[reference]") {
+  const std::vector<filling> fills{fill::uniform,      fill::normal,       {fill::sparse, 0.9},
+                                   {fill::scaled, 40}, {fill::uneven, 40}, fill::unequal};
+  for (const filling& data : fills) {
+    for (const std::int64_t k : {1, 2, 3, 5, 9, 33, 129, 1025}) {
+      for (const auto order : {sequential, reversed, pairwise}) {
+        for (const auto& [alpha, beta] :
+             {std::pair{1.0, 0.0}, {0.7, 0.0}, {-0.7, -1.3}, {1.0, 1e4}}) {
+          problem p = sized(40, 50, k);
+          p.data = data;
+          p.alpha = alpha;
+          p.beta = beta;
+          recipe how;
+          how.sum = order;
+          INFO(problem_name(p));
+          CHECK(judged_as(KZOO_COMPUTE_FP32, p, how).reason == "");
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("fill::probe detects 16-bit sums of 16-bit elements", "[reference]") {
   for (kzoo_type type : {KZOO_F16, KZOO_BF16}) {
     problem p = sized(24, 24, 2048, type);
