@@ -6,33 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 
 namespace kzoo::checks {
 namespace {
-
-std::int64_t up_to_multiple(std::int64_t x, std::int64_t of) { return (x + of - 1) / of * of; }
-
-std::int64_t narrowest(const element_types& t) {
-  return static_cast<std::int64_t>(std::min({type_size(t.a), type_size(t.b), type_size(t.c)}));
-}
-
-problem rounded_up(problem p, const results::granularity& g) {
-  const std::int64_t in_word = elements_in_word(p.dtype.b);
-  const std::int64_t row = in_word * std::max<std::int64_t>(1, g.row_bytes / narrowest(p.dtype));
-  const auto multiple_of = [](std::int64_t size, std::int64_t and_of) {
-    constexpr std::int64_t kTooLong = kLargestDimension + 1;
-    return std::lcm(std::min(size, kTooLong), std::min(and_of, kTooLong));
-  };
-  const bool a_has_rows_of_m = is_a_transposed(p.layout);
-  const bool some_rows_of_k = !a_has_rows_of_m || is_b_transposed(p.layout);
-  p.m = up_to_multiple(p.m, multiple_of(g.m, a_has_rows_of_m ? row : 1));
-  p.n = up_to_multiple(p.n, multiple_of(g.n, row));  // rows of C
-  p.k = up_to_multiple(p.k, multiple_of(g.k, some_rows_of_k ? row : 1));
-  p.padding = up_to_multiple(p.padding, row);
-  p.batch_padding = up_to_multiple(p.batch_padding, row);
-  return p;
-}
 
 double multiply_adds(const problem& p) {
   return double(p.batch) * double(p.m) * double(p.n) * double(p.k);
@@ -66,18 +42,20 @@ fitted_problem fit(candidate& c, const problem& p) {
   const auto objection_to = [&](const problem& asked) {
     return c.client().objection(c.who().device, c.who().variant, asked);
   };
-  const problem first = rounded_up(p, c.who().description.granularity);
+  const size_granularity& declared = c.who().description.granularity;
+  const problem first = rounded_up(p, declared);
+  if (!broken_by(declared, p).empty()) objection_to(p);  // throws if there is none
   if (const std::string why = why_too_large(c, first); !why.empty())
     return {std::nullopt, fmt::format("{} is {} in whole tiles, which {}", shape_name(p),
                                       shape_name(first), why)};
   const auto objection = objection_to(first);
   if (!objection) return {first, ""};
   for (std::int64_t step = 2; step <= kLargestStep; step *= 2) {
-    const problem aligned = rounded_up(p, {1, 1, 1, step * narrowest(p.dtype)});  // rows alone
+    const size_granularity rows{1, 1, 1, step * narrowest(p.dtype)};
+    const problem aligned = rounded_up(p, both_of(declared, rows));
     if (!objection_to(aligned)) return {aligned, ""};
-    problem larger = rounded_up(p, {step, step, step, 1});
-    larger.padding = up_to_multiple(p.padding, step);
-    larger.batch_padding = up_to_multiple(p.batch_padding, step);
+    const size_granularity sizes{step, step, step, rows.row_bytes};
+    const problem larger = rounded_up(p, both_of(declared, sizes));
     if (!objection_to(larger)) return {larger, ""};
   }
   // A kernel for few rows, or for few columns.

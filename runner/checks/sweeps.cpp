@@ -340,7 +340,7 @@ std::vector<problem> near_size(const candidate& c) {
     set_scalars(p);
     return list.emplace_back(p);
   };
-  const results::granularity& step = c.who().description.granularity;
+  const size_granularity& step = c.who().description.granularity;
   add(0, 0, 0);
   add(0, 0, 0).padding += 8;
   add(step.m, step.n, step.k);

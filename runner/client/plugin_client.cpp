@@ -98,22 +98,29 @@ std::optional<std::string> plugin_client::objection(const std::string& device,
   if (!opened_) open();
   try {
     call_for<json>(operation::supports, {{"device", device}, {"variant", variant}, {"problem", p}});
-    return std::nullopt;
   } catch (const failure& f) {
     if (f.verdict != verdict::unsupported) throw;
     return f.what();
   }
+  // By what it says of its sizes those of the checks are chosen.
+  if (const std::string broken = broken_by(variants_.at(variant).granularity, p); !broken.empty())
+    throw failure(verdict::error,
+                  fmt::format("it says that it needs {}, and takes {}: either its granularity is "
+                              "wrong (multiple_m, multiple_n, multiple_k, row_alignment), or "
+                              "supports() must decline this",
+                              broken, problem_name(p)));
+  return std::nullopt;
 }
 
 void plugin_client::prepare(const std::string& device, std::uint32_t variant, const problem& p,
                             int slot) {
   const auto decline = [&](const std::string& why) {
-    const auto before = taken_.find({variant, p});
+    const auto before = taken_.find({variant, as_told(p)});
     if (before == taken_.end()) throw failure(verdict::unsupported, why);
     before->second = "supports() refused a problem that it had accepted: " + why;
     throw failure(verdict::error, before->second);
   };
-  if (const auto before = taken_.find({variant, p});
+  if (const auto before = taken_.find({variant, as_told(p)});
       before != taken_.end() && !before->second.empty())
     throw failure(verdict::error, before->second);
   if (const auto why = objection(device, variant, p)) decline(*why);
@@ -133,7 +140,7 @@ void plugin_client::prepare(const std::string& device, std::uint32_t variant, co
     if (f.verdict == verdict::unsupported) decline(f.what());
     throw;
   }
-  taken_.try_emplace({variant, p});
+  taken_.try_emplace({variant, as_told(p)});
 }
 
 void plugin_client::refill(const problem& p, const std::string& move, int slot) {

@@ -1,6 +1,7 @@
 #pragma once
 // Plugins: what their descriptors say, and which of them an experiment found.
 
+#include "core/granularity.hpp"
 #include "core/problem.hpp"
 #include "results/tuning.hpp"
 
@@ -19,17 +20,11 @@ struct signature_description {
   kzoo_precision compute{};
 };
 
-// The sizes that a variant takes: M, N and K that are multiples of these, and rows that each start
-// at a multiple of so many bytes.
-struct granularity {
-  std::int64_t m = 1, n = 1, k = 1, row_bytes = 1;
-};
-
 struct variant_description {
   std::string id, summary;
   std::uint32_t compute_capability = 0;
   bool nondeterministic = false;
-  results::granularity granularity;
+  size_granularity granularity;
   std::vector<signature_description> signatures;
 
   // The precision that it declares for element types; 0: it does not support them.

@@ -13,6 +13,7 @@ namespace kzoo {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(element_types, a, b, c)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(filling, what, parameter, spread)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(scale_block, extent, depth)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(size_granularity, m, n, k, row_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(epilogue_stage, what, type, low, high)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(problem, m, n, k, dtype, alpha, beta, data, padding, seed,
                                    layout, scale_a, scale_b, batch, batch_padding, batch_shared,
@@ -37,7 +38,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(end_to_end, allocate_ms, to_device_ms, kernel
 namespace kzoo::results {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::signature_description, dtype, compute)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::granularity, m, n, k, row_bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::variant_description, id, summary, compute_capability,
                                    nondeterministic, granularity, signatures)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(results::plugin_description, id, summary, build_info, device,

@@ -79,6 +79,12 @@ struct fits_nowhere : honest {
   static constexpr kzoo::granularity granularity{.m = 1 << 19, .n = 1 << 19};
 };
 
+// Takes every size, and says that it takes such as no check can have.
+constexpr kzoo_variant with_huge_tiles(kzoo_variant v) {
+  v.multiple_m = v.multiple_n = v.multiple_k = 999983;
+  return v;
+}
+
 }  // namespace
 
 KZOO_PLUGIN("sizes", "Takes some sizes only, or changes its mind about which",
@@ -88,5 +94,6 @@ KZOO_PLUGIN("sizes", "Takes some sizes only, or changes its mind about which",
             kzoo::variant<aligned_rows>("aligned_rows", "right for even numbers of rows"),
             kzoo::variant<one_shape>("one_shape", "right, on the one shape that it takes"),
             kzoo::variant<fits_nowhere>("fits_nowhere", "right, on no problem that there is"),
+            with_huge_tiles(kzoo::variant<honest>("claims_too_much", "takes others, too")),
             kzoo::variant<declines_in_create>("declines_in_create", "accepts, then declines"),
             kzoo::variant<declines_later>("declines_later", "declines what it has computed"));
