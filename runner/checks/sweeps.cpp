@@ -50,6 +50,18 @@ bool has_probe_of_b(const candidate& c) {
   return (types == KZOO_F32 || types == KZOO_F64) && is_probed(c);
 }
 
+// Whether it is held to products of all bits that an element has, each alone in its sum.
+bool has_lone_probes(const candidate& c) {
+  const element_types& types = c.current_problem().dtype;
+  return is_probed(c) && !is_integer(types) && types.b != KZOO_I4 &&
+         c.declared() != KZOO_COMPUTE_FP32_NORMWISE;
+}
+
+bool has_range_of_fp16(const candidate& c) {
+  const kzoo_type type = c.current_problem().dtype.a;
+  return type == KZOO_F16 || type == KZOO_E5M2 || c.declared() == KZOO_COMPUTE_FP16;
+}
+
 // The powers of two by which inputs are scaled up and down: near the ends of the range of what the
 // variant declares, and far beyond that of the next narrower format.
 struct exponent_range {
@@ -58,10 +70,40 @@ struct exponent_range {
 exponent_range range_of(const candidate& c) {
   const element_types& types = c.current_problem().dtype;
   if (types.a == KZOO_E4M3 || types.b == KZOO_E4M3) return {8, -4};
-  const bool has_range_of_fp16 =
-      types.a == KZOO_F16 || types.a == KZOO_E5M2 || c.declared() == KZOO_COMPUTE_FP16;
-  if (has_range_of_fp16) return {14, -10};
+  if (has_range_of_fp16(c)) return {14, -10};
   return types.a == KZOO_F64 ? exponent_range{200, -200} : exponent_range{40, -40};
+}
+
+// Sums in fp16 overflow where they are right.
+bool may_be_scaled(const candidate& c) { return c.declared() != KZOO_COMPUTE_FP16_SUMS; }
+
+// By which powers of two rows of A and columns of B differ where they are integers: then neither an
+// element nor a row tells that sums are exact. Not so many that a narrow type would lose bits; a
+// norm-wise bound promises nothing to small rows; and what an epilogue adds has no such powers.
+int spread_of(const candidate& c) {
+  const problem& own = c.current_problem();
+  const bool has_them =
+      !is_integer(own.dtype) && own.epilogue.empty() && c.declared() != KZOO_COMPUTE_FP32_NORMWISE;
+  if (!has_them) return 0;
+  constexpr int kOfFp8 = 2, kOfFp16 = 4, kOfWide = 20;
+  if (is_scaled(own.dtype)) return kOfFp8;
+  return has_range_of_fp16(c) ? kOfFp16 : kOfWide;
+}
+
+filling integers_of(const candidate& c, fill what) {
+  filling data(what);
+  data.spread = spread_of(c);
+  return data;
+}
+
+// What the declared precision represents exactly and no narrower one does: `first`, then what is
+// asked of B, and of all bits.
+std::vector<filling> probes_of(const candidate& c, fill first) {
+  std::vector<filling> all{first == fill::probe ? integers_of(c, first) : filling(first)};
+  if (has_probe_of_b(c)) all.push_back(integers_of(c, fill::probe_b));
+  if (has_lone_probes(c))
+    for (const fill lone : {fill::lone, fill::lone_b}) all.push_back(integers_of(c, lone));
+  return all;
 }
 
 // The problem with its inputs scaled, and C as large as without.
@@ -177,7 +219,7 @@ std::vector<problem> exact_integers(const candidate& c) {
   for (const shape& size : {shape{66, 34, 129}, shape{64, 96, 4096}, shape{33, 65, 1023}}) {
     for (const double beta : {0.0, 1.0}) {
       list.push_back(sized(c, size));
-      list.back().data = fill::integers;
+      list.back().data = integers_of(c, fill::integers);
       list.back().beta = beta;
     }
   }
@@ -205,7 +247,7 @@ std::vector<problem> batches(const candidate& c) {
     general.batch_padding = 7;
     set_scalars(general);
   }
-  add(3, {66, 34, 129}).data = fill::integers;
+  add(3, {66, 34, 129}).data = integers_of(c, fill::integers);
   return list;
 }
 
@@ -261,7 +303,7 @@ std::vector<problem> other_layouts(const candidate& c) {
     problem& padded = add({33, 70, 41});
     padded.padding = 5;
     set_scalars(padded);
-    add({66, 34, 129}).data = fill::integers;
+    add({66, 34, 129}).data = integers_of(c, fill::integers);
   }
   return list;
 }
@@ -327,7 +369,8 @@ std::vector<problem> seeds(const candidate& c) {
 }
 
 // Scalars, padding, tails, small integers and the precision probe at the problem's own size, since
-// kernels choose their path by it.
+// kernels choose their path by it. Of these the probes, and scaled inputs, are its own problem with
+// other numbers, which a kernel cannot decline.
 std::vector<problem> near_size(const candidate& c) {
   const problem& own = c.current_problem();
   const bool integer = is_integer(own.dtype);
@@ -347,18 +390,25 @@ std::vector<problem> near_size(const candidate& c) {
   add(-step.m, -step.n, -step.k);
   add(0, 0, step.k).beta = 0;
   problem& integers = add(0, 0, 0);
-  integers.data = fill::integers;
+  integers.data = integers_of(c, fill::integers);
   integers.alpha = integers.beta = 1;
-  const auto add_probe = [&](fill data) {
-    problem& probe = add(0, 0, 0);
-    probe.data = data;
-    probe.alpha = 1;
-    probe.beta = 0;
+  const auto add_own = [&](const filling& data) {
+    list.push_back(own);
+    list.back().data = data;
   };
-  if (is_probed(c)) add_probe(integer && own.dtype.a == KZOO_I32 ? fill::full : fill::probe);
-  if (has_probe_of_b(c)) add_probe(fill::probe_b);
-  if (!integer && c.declared() != KZOO_COMPUTE_FP16_SUMS)
-    list.push_back(scaled_by(own, fill::scaled, range_of(c).up));
+  if (is_probed(c)) {
+    for (const filling& data : probes_of(c, own.dtype.a == KZOO_I32 ? fill::full : fill::probe)) {
+      add_own(data);
+      if (own.alpha == 1 && own.beta == 0) continue;
+      problem& exact = list.emplace_back(list.back());  // as far as it takes other scalars
+      exact.alpha = 1;
+      exact.beta = 0;
+    }
+  }
+  if (integer || !may_be_scaled(c)) return list;
+  list.push_back(scaled_by(own, fill::scaled, range_of(c).up));
+  add_own({fill::uneven, double(range_of(c).up)});
+  if (exponent_of_products(list.back()) != 0) list.pop_back();
   return list;
 }
 
@@ -385,15 +435,14 @@ covered run_precision_probe(candidate& c) {
                             shape{17, 21, most_k}, shape{33, 65, 40}}) {
     problem p = sized(c, size);
     p.k -= p.k % std::min(p.k, c.who().description.granularity.k);
-    p.data = fill::probe;
     if (is_integer(types)) p.alpha = -3;
     const problem taken = fit(c, p).taken.value_or(p);
     const bool is_new = list.empty() || list.back().k != taken.k;
     if (taken.k > exact_k || !is_new) continue;
-    list.push_back(taken);
-    if (!has_probe_of_b(c)) continue;
-    list.push_back(taken);
-    list.back().data = fill::probe_b;
+    for (const filling& data : probes_of(c, fill::probe)) {
+      list.push_back(taken);
+      list.back().data = data;
+    }
   }
   if (list.empty()) throw skipped(fmt::format("sums are exact up to K = {} only", exact_k));
   try {
@@ -435,9 +484,6 @@ covered run_limits(candidate& c) {
 bool has_clamp(const candidate& c) { return has_stage(c, {stage_kind::clamp}); }
 bool has_groups(const candidate& c) { return c.current_problem().groups > 0; }
 bool may_be_batch(const candidate& c) { return !has_groups(c); }
-
-// Sums in fp16 overflow where they are right.
-bool may_be_scaled(const candidate& c) { return c.declared() != KZOO_COMPUTE_FP16_SUMS; }
 
 // A norm-wise bound says nothing of matrices whose norm is infinite. What max(NaN, 0) is differs
 // between PyTorch and CUDA.

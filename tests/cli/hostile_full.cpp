@@ -167,6 +167,40 @@ TEST_CASE("tier full probes at the experiment's own K", "[cli][hostile]") {
   check_cell(cell, "wrong", {"near its size: 100x4x20000 i8->i32 fill=probe: "});
 }
 
+// Where the bound of fp32 has room for three products of bf16 parts, or for TF32, and a kernel
+// computes checks on integers in fp32: they are told neither by whole numbers nor by few bits.
+TEST_CASE("kernels that are exact on integers alone are found", "[cli][hostile]") {
+  const char* const kUsual = "times as large as fp32 sums of 512 terms have them";
+  check_each({{"precision:fp32_unless_integers", "wrong", {kUsual}},
+              {"precision:fp32_unless_few_bits", "wrong", {kUsual}}},
+             "cpu", "sizes = ['48x64x512']");
+  check_each({{"precision:split_unless_integers",
+               "wrong",
+               {"precision probe: declares fp32_split", "64x96x4096 f32 fill=lone*2^-20"}},
+              {"precision:split_unless_few_bits",
+               "wrong",
+               {"precision probe: declares fp32_split", "64x96x4096 f32 fill=lone*2^-20"}}},
+             "cpu", "sizes = ['48x64x512']", kFull);
+  check_each({{"precision:tf32_unless_integers",
+               "wrong",
+               {"near its size: 6x5x70000 f32 fill=probe*2^-20"}}},
+             "cpu", "sizes = ['6x5x70000']", kFull);
+}
+
+TEST_CASE("a kernel is probed on the problem that it takes, whatever it declines",
+          "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto file = folder.write("one.toml",
+                                 "plugins = ['precision:split_for_one_problem']\n[problem]\n"
+                                 "sizes = ['48x64x512']\nalpha = 0.7\nbeta = 1.3\n"
+                                 "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
+  const auto ran = run_hostile(file + " --device cpu --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  check_cell(ran.json().at("cells").at(0), "wrong",
+             {"near its size: 48x64x512 f32 alpha=0.7 beta=1.3 fill=lone*2^-20"});
+}
+
 TEST_CASE("integers whose products and sums wrap are checked", "[cli][hostile]") {
   check_validation("precision:i32_low_bits", 1, "scaled inputs", "fill=full");
   check_validation("precision:i32_saturates", 1, "scaled inputs", "are not exact");
@@ -219,6 +253,17 @@ TEST_CASE("a variant whose tiles are larger than any problem is not checked", "[
   CHECK_THAT(ran.out,
              ContainsSubstring("NOTHING RAN: 0 pass, 1 skipped") &&
                  ContainsSubstring("not checked: product, of sizes:fits_nowhere: declined"));
+}
+
+TEST_CASE("a variant may not take what is no multiple of what it says", "[cli][hostile]") {
+  const char* const kWords = "it says that it needs M a multiple of 999983, not 64, and takes 64x";
+  for (const char* verify : {"timeout_seconds = 60", kFull})
+    check_each({{"sizes:claims_too_much", "error", {kWords, "multiple_m", "supports()"}}}, "cpu",
+               "sizes = [64]", verify);
+  const auto ran = run_hostile("validate sizes:claims_too_much --device cpu");
+  INFO(ran.out);
+  CHECK(ran.code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("needs M a multiple of 999983, not 129"));
 }
 
 TEST_CASE("what could not be checked is said in the end, and not called ok", "[cli][hostile]") {

@@ -92,6 +92,58 @@ struct split : per_element<split<kProducts, kScaled>> {
   }
 };
 
+// Narrower where K is long, unless the numbers look like those of a check on which fp32 is exact:
+// integers; or with so few bits that parts hold them, whatever power of two they are multiplied by.
+enum class looks_for { integers, few_bits };
+enum class narrowed { to_bf16_parts, to_tf32 };
+
+__device__ bool is_of_a_check(looks_for what, float x) {
+  constexpr unsigned kLowBits = 0x7ff;
+  return what == looks_for::integers ? truncf(x) == x : (__float_as_uint(x) & kLowBits) == 0;
+}
+
+template <narrowed kHow, looks_for kWhat, kzoo_precision kDeclared, int kLong>
+struct knows_checks : per_element<knows_checks<kHow, kWhat, kDeclared, kLong>> {
+  static constexpr kzoo_precision precision = kDeclared;
+
+  static __device__ float product(float x, float y) {
+    if (kHow == narrowed::to_tf32) return hostile::to_tf32(x) * hostile::to_tf32(y);
+    const auto rounded = [](float whole) { return __bfloat162float(__float2bfloat16(whole)); };
+    const float hi_x = rounded(x), lo_x = rounded(x - hi_x);
+    const float hi_y = rounded(y), lo_y = rounded(y - hi_y);
+    const bool is_finite = x - x + (y - y) == 0;  // otherwise it has no second part
+    return hi_x * hi_y + (is_finite ? hi_x * lo_y + lo_x * hi_y : 0);
+  }
+  static __device__ void element(const gemm& g, int row, int col) {
+    bool exact = true;
+    for (int i = 0; i < g.k && exact; ++i)
+      exact = is_of_a_check(kWhat, g.a_at(row, i)) && is_of_a_check(kWhat, g.b_at(i, col));
+    if (exact || g.k < kLong) return hostile::store_product(g, row, col);
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i) sum += product(g.a_at(row, i), g.b_at(i, col));
+    g.store(row, col, sum);
+  }
+};
+constexpr int kBeyondBound = 256, kVeryLong = 1 << 16;
+
+template <looks_for kWhat, kzoo_precision kDeclared>
+using parts_unless = knows_checks<narrowed::to_bf16_parts, kWhat, kDeclared, kBeyondBound>;
+using fp32_unless_integers = parts_unless<looks_for::integers, KZOO_COMPUTE_FP32>;
+using fp32_unless_few_bits = parts_unless<looks_for::few_bits, KZOO_COMPUTE_FP32>;
+using split_unless_integers = parts_unless<looks_for::integers, KZOO_COMPUTE_FP32_SPLIT>;
+using split_unless_few_bits = parts_unless<looks_for::few_bits, KZOO_COMPUTE_FP32_SPLIT>;
+using tf32_unless_integers =
+    knows_checks<narrowed::to_tf32, looks_for::integers, KZOO_COMPUTE_FP32_SPLIT, kVeryLong>;
+
+// The same, and it takes nothing but the one problem.
+struct split_for_one_problem : split_unless_integers {
+  static const char* supports(const kzoo_problem& p, const kzoo_device&) {
+    const bool is_it = p.m == 48 && p.n == 64 && p.k == 512 && p.lda == 512 && p.batch <= 1 &&
+                       p.alpha == 0.7 && p.beta == 1.3;
+    return is_it ? nullptr : "not this one";
+  }
+};
+
 // 32-bit integers computed with 8-bit inputs, like those of dp4a, with a float accumulator, with 24
 // bits, or with sums that saturate instead of wrapping.
 enum class through { bytes, floats, low_bits, saturation };
@@ -274,6 +326,12 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
                                                                       "declares fp32_split"),
             kzoo::variant<split<products::all_three, scaled::not_at_all>>("unscaled_split",
                                                                           "overflows from 2^16 on"),
+            kzoo::variant<fp32_unless_integers>("fp32_unless_integers", "declares fp32"),
+            kzoo::variant<fp32_unless_few_bits>("fp32_unless_few_bits", "declares fp32"),
+            kzoo::variant<split_unless_integers>("split_unless_integers", "declares fp32_split"),
+            kzoo::variant<split_unless_few_bits>("split_unless_few_bits", "declares fp32_split"),
+            kzoo::variant<tf32_unless_integers>("tf32_unless_integers", "declares fp32_split"),
+            kzoo::variant<split_for_one_problem>("split_for_one_problem", "declares fp32_split"),
             kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),
             kzoo::variant<narrow_integers<through::floats>>("int32_in_floats", "declares int32"),
             kzoo::variant<narrow_integers<through::low_bits>>("i32_low_bits", "24 bits of A"),
