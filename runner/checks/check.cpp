@@ -32,7 +32,7 @@ results::finding run_check(const check& which, candidate& c) {
       case verdict::hung:
         return found(results::outcome::hung, f.what());
       case verdict::unsupported:
-        return left_out(std::string("declined: ") + f.what());
+        return left_out(std::string(results::kDeclined) + f.what());
       default: {
         results::finding bad = found(results::outcome::fail, f.what());
         bad.step = f.step;
@@ -84,7 +84,7 @@ covered sweep(candidate& c, const std::vector<problem>& problems) {
       throw failure(f.verdict, problem_name(p) + ": " + f.what());
     }
   }
-  if (done.empty()) throw skipped("declined: " + reason);
+  if (done.empty()) throw skipped(std::string(results::kDeclined) + reason);
   covered all{fmt::format("{} problem{}", done.size(), done.size() == 1 ? "" : "s")};
   if (declined > 0) {
     all.not_checked = fmt::format("{} of {} problems{}, which it declines: {}", declined,

@@ -114,7 +114,8 @@ std::vector<remark> remarks(const document& d, std::size_t problem, told_failure
                                         {results::kWorkerEnded, "worker"},
                                         {results::kRunner, "hinders"},
                                         {results::kLibrary, "library"},
-                                        {results::kSlowChecks, "slow"}}) {
+                                        {results::kSlowChecks, "slow"},
+                                        {results::kSkippedChecks, "skipped"}}) {
         if (f.check == check && told.is_new(c, f))
           all.push_back({word, fmt::format(" {}: {}", c.kernel.name(), f.detail)});
       }

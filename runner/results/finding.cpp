@@ -20,6 +20,15 @@ std::string batch_invariance(const std::vector<finding>& findings) {
   return found->detail.substr(0, found->detail.find(':'));
 }
 
+std::optional<finding> skipped_checks(const std::vector<finding>& findings) {
+  const auto count = std::ranges::count_if(findings, [](const finding& f) {
+    return f.outcome == outcome::skipped && f.detail.starts_with(kDeclined);
+  });
+  if (count == 0) return std::nullopt;
+  return remark(kSkippedChecks, fmt::format("{} of {} checks skipped: it takes none of their sizes",
+                                            count, findings.size()));
+}
+
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes) {
   constexpr double kLongSeconds = 20;
   constexpr std::uint64_t kLargeWorkspace = 64 << 20;

@@ -46,6 +46,8 @@ finding calls_libraries(const std::vector<std::string>& names);
 inline constexpr std::string_view kRunner = "runner";
 // And of one that keeps people waiting for its checks.
 inline constexpr std::string_view kSlowChecks = "slow checks";
+// And of one that takes none of the sizes of some checks.
+inline constexpr std::string_view kSkippedChecks = "skipped checks";
 
 // And of one that says what is wrong with the memory accesses of a wrong kernel, if anything is.
 inline constexpr std::string_view kAccesses = "memory accesses";
@@ -54,6 +56,11 @@ inline constexpr std::string_view kAccesses = "memory accesses";
 inline constexpr std::string_view kBatchInvariance = "batch invariance";
 // "yes", "no", "up to M = 64", "unknown"; "" where it was not made.
 std::string batch_invariance(const std::vector<finding>& findings);
+
+// How the reason begins of a check that is skipped because the kernel takes none of its problems.
+inline constexpr std::string_view kDeclined = "declined: ";
+// How many such there are, as a remark.
+std::optional<finding> skipped_checks(const std::vector<finding>& findings);
 
 // Whether checks that took so long did so for the sake of a large workspace, as a remark.
 std::optional<finding> slow_checks(double seconds, std::uint64_t workspace_bytes);

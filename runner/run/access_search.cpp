@@ -76,7 +76,7 @@ results::finding access_search::check(loaded_plugin& plugin,
     small.batch = std::min<std::int64_t>(small.batch, 2);
     checks::candidate c(*plugin.client, who, expected_);
     const checks::fitted_problem fitted = checks::fit(c, small);
-    if (!fitted.taken) return skipped("declined: " + fitted.objection);
+    if (!fitted.taken) return skipped(std::string(results::kDeclined) + fitted.objection);
     plugin.client->leave();
     return analyse(who.variant, *fitted.taken);
   } catch (const std::exception& fault) {

@@ -210,6 +210,8 @@ void judging::run_checks(checks::candidate& candidate, cell& c) {
   if (stop() == c.findings.end()) {
     const auto more = checks::run_checks(t, true, candidate);
     c.findings.insert(c.findings.end(), more.begin(), more.end());
+    if (auto skipped = results::skipped_checks(c.findings))
+      c.findings.push_back(std::move(*skipped));
   }
   if (const auto bad = stop(); bad != c.findings.end()) {
     fail(c,
