@@ -95,6 +95,7 @@ class analysed_instance {
     buffer.begin = buffer.outer_begin + m->offset_of_first();
     buffer.end = buffer.outer_end - m->offset_of_first();
     buffer.element_bytes = static_cast<unsigned>(type_size(x.type));
+    buffer.spec = x;
     to.add_global(buffer);
     return m->first();
   }

@@ -1,9 +1,13 @@
 #include "xray/global_shadow.hpp"
 
+#include "data/contents.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace kzoo::xray {
@@ -68,8 +72,24 @@ const global_shadow::shadowed* global_shadow::find(std::uint64_t address) const 
   return nullptr;
 }
 
+// What no longer holds its poison was written: by an earlier launch, which the shadow knows, or by
+// code of the host, such as a memset, which nothing records.
+void global_shadow::note_host_writes(const shadowed& s) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(s.buffer.outer_begin);
+  const unsigned size = s.buffer.element_bytes;
+  for (std::int64_t i = 0; i < data::word_count(s.buffer.spec); ++i) {
+    const std::uint64_t at = static_cast<std::uint64_t>(i) * size;
+    const data::word_bits poison = data::word(s.buffer.spec, i);
+    if (std::memcmp(bytes + at, &poison, size) == 0) continue;
+    for (std::uint64_t byte = at; byte < at + size; ++byte)
+      s.written[byte / kWordBytes] |= static_cast<std::uint8_t>(1u << (byte % kWordBytes));
+  }
+}
+
 void global_shadow::begin_launch(std::uint64_t blocks) {
   ++launch_;
+  for (const shadowed& s : buffers_)
+    if (!s.buffer.input && !s.buffer.filled) note_host_writes(s);
   ordered_ = std::make_unique<std::atomic<bool>[]>(blocks);
   ordered_count_ = blocks;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What the blocks of a launch have done with each word of global memory. For all OS threads.
 
+#include "data/matrix.hpp"
 #include "xray/hazards.hpp"
 
 #include <atomic>
@@ -15,11 +16,12 @@ struct global_buffer {
   const char* name = "";                         // "C"; kept: a literal
   std::uint64_t begin = 0, end = 0;              // its elements
   std::uint64_t outer_begin = 0, outer_end = 0;  // with the redzones
-  bool filled = false;                           // before the kernel runs
+  bool filled = false;                           // before the kernel runs; else it is poison
   bool input =
       false;  // A or B: nothing but its bounds is watched. The judge sees what writes to it
   unsigned element_bytes = 1;
   std::uint64_t row_bytes = 0;  // from row to row; 0: no matrix
+  data::matrix spec{};          // of the words from outer_begin on
 };
 
 class global_shadow {
@@ -54,6 +56,7 @@ class global_shadow {
   };
 
   const shadowed* find(std::uint64_t address) const;
+  static void note_host_writes(const shadowed& s);
   void touch_word(const shadowed& s, std::uint64_t address, unsigned bytes, unsigned lane,
                   const touching_warp& who);
   void check(const shadowed& s, std::uint64_t before, std::uint64_t now, std::uint64_t address,

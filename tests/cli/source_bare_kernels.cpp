@@ -45,6 +45,31 @@ constexpr const char* kGrid = "// kzoo: grid=ceil_div(N,32),M\n";
 
 }  // namespace
 
+TEST_CASE("a kernel that reads C is analysed with the C that a judged run has") {
+  const bench b;
+  const auto file = b.folder.write("reads_c.cu", R"(// kzoo: entry=product block=32 reads_c
+// kzoo: arguments=M,N,K,alpha,A,B,beta,C,ldc grid=ceil_div(N,32),M
+__global__ void product(int M, int N, int K, float alpha, const float* A, const float* B, float beta,
+                        float* C, long ldc) {
+  const int row = blockIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + col];
+  C[row * ldc + col] = alpha * sum + beta * C[row * ldc + col];
+}
+)");
+  const auto ran = runner("validate " + file + " --device cpu --tier paranoid --json -");
+  INFO(ran.err);
+  CHECK(ran.code == 0);
+  bool analysed = false;
+  for (const auto& made : ran.json().at("variants").at(0).at("checks")) {
+    INFO(made.dump());
+    CHECK((made.at("outcome") == "pass" || made.at("outcome") == "skipped"));
+    analysed = analysed || (made.at("check") == "memory accesses" && made.at("outcome") == "pass");
+  }
+  CHECK(analysed);
+}
+
 TEST_CASE("twelve bare kernels pass, with at most ten lines of manifest each") {
   const bench b;
   std::string list;
