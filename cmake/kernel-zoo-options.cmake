@@ -50,3 +50,17 @@ target_compile_options(
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(kzoo_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+
+# The runner and its tests under AddressSanitizer and UndefinedBehaviorSanitizer, whose first finding
+# ends the process. Plugins are built as ever: kzoo_sanitized(target…) says what is not.
+option(KZOO_SANITIZED "Build the runner and its tests with AddressSanitizer and UBSan" OFF)
+function(kzoo_sanitized)
+  if(NOT KZOO_SANITIZED)
+    return()
+  endif()
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PUBLIC -fsanitize=address,undefined -fno-omit-frame-pointer
+                                            -fno-sanitize-recover=undefined)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endforeach()
+endfunction()

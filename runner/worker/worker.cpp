@@ -12,11 +12,13 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 namespace kzoo::worker {
 
@@ -25,6 +27,14 @@ namespace {
 void limit(decltype(RLIMIT_CORE) what, rlim_t most) {
   const rlimit both{most, most};
   setrlimit(what, &both);
+}
+
+// Bytes that count for RLIMIT_DATA already. A build with AddressSanitizer has terabytes, unused.
+rlim_t mapped_now() {
+  std::ifstream statm("/proc/self/statm");
+  rlim_t pages = 0;
+  for (int field = 0; field < 6; ++field) statm >> pages;
+  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace
@@ -36,7 +46,7 @@ void set_limits() {
   constexpr rlim_t kMaxPrinted = rlim_t{256} << 20;
   limit(RLIMIT_FSIZE, kMaxPrinted);
   std::signal(SIGXFSZ, SIG_IGN);
-  limit(RLIMIT_DATA, worker_memory_limit());
+  limit(RLIMIT_DATA, mapped_now() + worker_memory_limit());
 }
 
 std::uint64_t worker_memory_limit() {
