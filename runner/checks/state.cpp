@@ -146,8 +146,7 @@ covered run_repeatedly(candidate& c) {
     require(again.judgement, which + " is wrong, the first was right: a race?");
     if (again.report.output.digest == first || nondeterministic) continue;
     const reference::comparison difference =
-        reference::compare(*expected, kept, c.declared(),
-                           reference::keep(*expected, c.client().output()), c.declared());
+        reference::compare(*expected, kept, c.declared(), c.judge().last_judged(), c.declared());
     throw failed(fmt::format(
         "{} differs from the first, by up to {:.3g} at {}, and the variant is not "
         "declared nondeterministic: a race?",

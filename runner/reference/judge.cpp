@@ -26,26 +26,46 @@ std::string share(std::int64_t count, std::int64_t total, const char* what) {
                      count < total ? std::min(percent, kMostOfSome) : percent);
 }
 
-// What the reasons are written from: what the scan found, and the buffer itself for details.
+// What was copied of C: all of its buffer, or the rows that the expected result covers.
+struct copied {
+  const word_view& words;
+  bool rows_only;
+};
+
+// What the reasons are written from: what the scan found, and the elements themselves for details.
 struct evidence {
   const expected_result& t;
   kzoo_precision declared;
-  const word_view& words;
+  copied c;
   const scanned& found;
   operands o = operands_of(t.of());
 
-  std::int64_t total() const { return data::all_rows(o.c) * o.c.cols; }
+  std::int64_t total() const {
+    return c.rows_only ? c.words.count() : data::all_rows(o.c) * o.c.cols;
+  }
+  std::string share_of_elements(std::int64_t count) const {
+    return share(count, total(), c.rows_only ? "checked elements of C" : "elements of C");
+  }
+  // Of a row that was copied.
+  data::word_bits word(std::int64_t row, std::int64_t col) const {
+    if (!c.rows_only) return c.words[data::index_of(o.c, row, col)];
+    const auto at = std::ranges::lower_bound(t.rows(), row);
+    if (at == t.rows().end() || *at != row)
+      throw std::out_of_range(fmt::format("row {} of C was not copied", row));
+    return c.words[(at - t.rows().begin()) * o.c.cols + col];
+  }
+  double value(std::int64_t row, std::int64_t col) const {
+    return data::decode(o.c.type, word(row, col));
+  }
   std::string place_name(place at) const {
     const std::string name = reference::place_name(o.c, at.row, at.col);
     return t.of().groups == 0 ? name : fmt::format("{} (group {})", name, b_of_row(o, at.row));
   }
-  // The pattern that the marked elements form.
+  // The pattern that the marked elements form, where all of C is known.
   template <class Marked>
   std::optional<std::string> pattern_of(const Marked& marked, double filled = 1.0) const {
+    if (c.rows_only) return {};
     return reference::pattern_of(o.c.count, o.c.rows, o.c.cols, marked, filled);
-  }
-  std::int64_t index(std::int64_t row, std::int64_t col) const {
-    return data::index_of(o.c, row, col);
   }
 };
 
@@ -61,19 +81,19 @@ std::string outside_reason(const evidence& e) {
   return fmt::format(
       "written outside C: {} word{} changed, the first {}; expected {:#x}, got {:#x}",
       e.found.changed_outside, e.found.changed_outside == 1 ? "" : "s",
-      outside_place(e.o.c, "C", index), data::word(e.o.c, index), e.words[index]);
+      outside_place(e.o.c, "C", index), data::word(e.o.c, index), e.c.words[index]);
 }
 
 std::string unwritten_reason(const evidence& e) {
   const occurrences& seen = e.found.unwritten;
-  if (seen.count == e.total())
+  if (!e.c.rows_only && seen.count == e.total())
     return fmt::format("the kernel wrote nothing: all {} elements of C still hold the poison",
                        seen.count);
   const auto poison = [&](std::int64_t row, std::int64_t col) {
-    return e.words[e.index(row, col)] == data::word(e.o.c, e.index(row, col));
+    return e.word(row, col) == data::word(e.o.c, data::index_of(e.o.c, row, col));
   };
-  return fmt::format("not written: {} still hold the poison: {}",
-                     share(seen.count, e.total(), "elements of C"), located(e, seen, poison));
+  return fmt::format("not written: {} still hold the poison: {}", e.share_of_elements(seen.count),
+                     located(e, seen, poison));
 }
 
 // Which NaN around an input the NaN `bits` was propagated from, if its payload tells; or "".
@@ -99,9 +119,9 @@ std::string nan_source(const evidence& e, data::word_bits bits) {
 std::string nan_reason(const evidence& e) {
   const occurrences& seen = e.found.nan;
   const auto is_nan = [&](std::int64_t row, std::int64_t col) {
-    return std::isnan(e.words.value(e.index(row, col)));
+    return std::isnan(e.value(row, col));
   };
-  std::string cause = nan_source(e, e.words[e.index(seen.first.row, seen.first.col)]);
+  std::string cause = nan_source(e, e.word(seen.first.row, seen.first.col));
   if (e.found.quieted_poison > 0)
     cause = "propagated from the poison in C: the kernel reads C although beta = 0";
   if (cause.empty()) {
@@ -113,19 +133,18 @@ std::string nan_reason(const evidence& e) {
   if (const layout given = e.t.of().layout; given != layout::nn)
     cause += fmt::format("; is layout {} ignored?", layout_name(given));
   const std::string where = seen.count == e.total() ? "everywhere" : located(e, seen, is_nan);
-  return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}",
-                     share(seen.count, e.total(), "elements of C"), where,
-                     exact_element(e.t.of(), seen.first.row, seen.first.col),
+  return fmt::format("NaN in {}, {}; expected {:.7g} at {}; {}", e.share_of_elements(seen.count),
+                     where, exact_element(e.t.of(), seen.first.row, seen.first.col),
                      e.place_name(seen.first), cause);
 }
 
 std::string infinite_reason(const evidence& e) {
   const occurrences& seen = e.found.infinite;
   const auto is_infinite = [&](std::int64_t row, std::int64_t col) {
-    return std::isinf(e.words.value(e.index(row, col)));
+    return std::isinf(e.value(row, col));
   };
-  return fmt::format("infinite in {}, {}; expected {:.7g} at {}",
-                     share(seen.count, e.total(), "elements of C"), located(e, seen, is_infinite),
+  return fmt::format("infinite in {}, {}; expected {:.7g} at {}", e.share_of_elements(seen.count),
+                     located(e, seen, is_infinite),
                      exact_element(e.t.of(), seen.first.row, seen.first.col),
                      e.place_name(seen.first));
 }
@@ -140,9 +159,8 @@ std::string lost_reason(const evidence& e) {
   return fmt::format(
       "wrong in {} where an infinity or NaN in A, B or C decides the result, the first at {}: "
       "expected {}, got {}",
-      share(seen.count, e.total(), "elements of C"), e.place_name(seen.first),
-      text(e.t.value(r, seen.first.col)),
-      text(e.words.value(e.index(seen.first.row, seen.first.col))));
+      e.share_of_elements(seen.count), e.place_name(seen.first), text(e.t.value(r, seen.first.col)),
+      text(e.value(seen.first.row, seen.first.col)));
 }
 
 std::string error_reason(const evidence& e) {
@@ -160,7 +178,7 @@ std::string error_reason(const evidence& e) {
   if (e.t.complete() && f.out > 1 && double(f.out) < kMostly * double(f.compared)) {
     const auto is_out = [&](std::int64_t row, std::int64_t col) {
       const std::size_t r = std::size_t(row);
-      const double error = std::abs(e.words.value(e.index(row, col)) - e.t.value(r, col));
+      const double error = std::abs(e.value(row, col) - e.t.value(r, col));
       return error > within.allowed(e.t.sizes_of(r, col));
     };
     if (const auto pattern = e.pattern_of(is_out, kMostly))
@@ -214,10 +232,10 @@ accuracy measured(const expected_result& t, const scanned& f) {
   return a;
 }
 
-judgement judged(const expected_result& t, kzoo_precision declared, const word_view& view,
+judgement judged(const expected_result& t, kzoo_precision declared, const copied& c,
                  const scanned& found) {
   judgement result;
-  result.reason = reason({t, declared, view, found});
+  result.reason = reason({t, declared, c, found});
   result.right = result.reason.empty();
   if (found.changed_outside > 0) result.step = step::kMemory;
   result.accuracy = measured(t, found);
@@ -234,12 +252,15 @@ judgement judge(const expected_result& t, kzoo_precision declared,
     throw std::invalid_argument(fmt::format("the buffer of C for {} has {} bytes, not {}",
                                             problem_name(t.of()), words.size(), expected));
   const word_view view(t.of().dtype.c, words);
-  return judged(t, declared, view, scan(t, declared, view));
+  return judged(t, declared, {view, false}, scan(t, declared, view));
 }
 
 judgement judge(const expected_result& t, kzoo_precision declared, const result& rows) {
   const word_view view(t.of().dtype.c, rows.elements);
-  return judged(t, declared, view, scan_rows(t, declared, view));
+  if (view.count() != std::int64_t(t.rows().size()) * t.of().n)
+    throw std::invalid_argument(fmt::format("{} elements are not those of {} rows of C for {}",
+                                            view.count(), t.rows().size(), problem_name(t.of())));
+  return judged(t, declared, {view, true}, scan_rows(t, declared, view));
 }
 
 }  // namespace kzoo::reference

@@ -8,13 +8,17 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <stdexcept>
 
 namespace kzoo::reference {
 
 class word_view {
  public:
   word_view(kzoo_type type, std::span<const std::byte> bytes)
-      : bytes_(bytes.data()), type_(type), size_(data::element_bytes(type)) {}
+      : bytes_(bytes), type_(type), size_(static_cast<std::size_t>(data::element_bytes(type))) {}
+
+  // Words; an index beyond them throws std::out_of_range.
+  std::int64_t count() const { return static_cast<std::int64_t>(bytes_.size() / size_); }
 
   data::word_bits operator[](std::int64_t index) const {
     switch (size_) {
@@ -33,14 +37,16 @@ class word_view {
  private:
   template <class Word>
   Word load(std::int64_t index) const {
+    if (static_cast<std::uint64_t>(index) >= bytes_.size() / sizeof(Word))
+      throw std::out_of_range("an element that was not copied from its device is asked for");
     Word word;
-    std::memcpy(&word, bytes_ + index * std::int64_t(sizeof word), sizeof word);
+    std::memcpy(&word, bytes_.data() + index * std::int64_t(sizeof word), sizeof word);
     return word;
   }
 
-  const std::byte* bytes_;
+  std::span<const std::byte> bytes_;
   kzoo_type type_;
-  int size_;
+  std::size_t size_;
 };
 
 // The NaN that GPU arithmetic returns for every NaN operand. fp64 arithmetic keeps the payload.

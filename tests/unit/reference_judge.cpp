@@ -1,11 +1,14 @@
 // Each kind of wrong result has its own reason.
 
 #include "data/contents.hpp"
+#include "reference/words.hpp"
 #include "unit/reference_samples.hpp"
 
 #include "support/catch.hpp"
 
+#include <cstddef>
 #include <stdexcept>
+#include <vector>
 
 using namespace kzoo;
 using namespace kzoo::samples;
@@ -299,6 +302,57 @@ TEST_CASE("the rows of an expected result can be judged by themselves", "[refere
   CHECK(both());
   words.put(t.rows()[3], 7, words.at(t.rows()[3], 7) + 1);
   CHECK_FALSE(both());
+}
+
+TEST_CASE("a reason is written from the rows that were copied, where those are all",
+          "[reference]") {
+  const problem p = sized(1009, 257, 8);
+  const reference::expected_result t(p, 0);  // the fewest rows
+  REQUIRE(t.rows() == std::vector<std::int64_t>{0, 1008});
+  const auto judged_rows = [&](const problem& by, const buffer& words) {
+    const reference::expected_result known(by, 0);
+    return reference::judge(known, KZOO_COMPUTE_FP32, reference::keep(known, words.bytes())).reason;
+  };
+  const auto after = [&](auto change) {
+    buffer words = computed(p);
+    change(words);
+    return judged_rows(p, words);
+  };
+  CHECK(after([](buffer&) {}) == "");
+  CHECK_THAT(after([](buffer& w) { w.put(1008, 5, NAN); }),
+             ContainsSubstring("NaN in 1 of 514 checked elements of C (0.195%), the first at row "
+                               "1008, column 5; expected"));
+  CHECK_THAT(after([](buffer& w) { w.put(1008, 5, INFINITY); }),
+             ContainsSubstring("infinite in 1 of 514 checked elements of C (0.195%), the first at "
+                               "row 1008, column 5; expected"));
+  CHECK_THAT(
+      after([](buffer& w) { w.unwrite(1008, 5); }),
+      ContainsSubstring("not written: 1 of 514 checked elements of C (0.195%) still hold the "
+                        "poison: the first at row 1008, column 5"));
+  CHECK_THAT(after([](buffer& w) { w.put(1008, 5, w.at(1008, 5) + 1); }),
+             ContainsSubstring("1 of 514 checked elements of C (0.195%) differ"));
+  // A C that still has the poison of another run.
+  problem earlier = p;
+  earlier.seed += 1;
+  CHECK_THAT(judged_rows(earlier, buffer(p)), ContainsSubstring("NaN in 514 of 514"));
+  // Where infinities decide.
+  problem special = p;
+  special.data = fill::specials;
+  CHECK_THAT(judged_rows(special, computed(p)),
+             ContainsSubstring("of 514 checked elements of C") &&
+                 ContainsSubstring("an infinity or NaN in A, B or C decides"));
+  reference::result short_one = reference::keep(t, computed(p).bytes());
+  short_one.elements.pop_back();
+  CHECK_THROWS_AS(reference::judge(t, KZOO_COMPUTE_FP32, short_one), std::invalid_argument);
+}
+
+TEST_CASE("a word that a buffer does not have cannot be read", "[reference]") {
+  const std::vector<std::byte> three(3 * sizeof(float));
+  const reference::word_view words(KZOO_F32, three);
+  CHECK(words.count() == 3);
+  CHECK(words[2] == 0);
+  CHECK_THROWS_AS(words[3], std::out_of_range);
+  CHECK_THROWS_AS(words[-1], std::out_of_range);
 }
 
 TEST_CASE("a NaN from outside an input is traced to where it was read", "[reference]") {
