@@ -3,6 +3,7 @@
 #include "core/verdict.hpp"
 #include "os/printable.hpp"
 #include "process/command.hpp"
+#include "worker/worker.hpp"
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace kzoo::checks {
 namespace {
@@ -33,6 +35,13 @@ std::string size_for(candidate& c) {
   const fitted_problem small = fit(c, usual);
   if (!small.taken) throw skipped("declined: " + small.objection);
   return shape_name(*small.taken);
+}
+
+// These tools map address space without end, so that only what is held is limited.
+process::confinement confined_tool() {
+  process::confinement c = worker::of_plugins();
+  c.held_bytes = std::exchange(c.data_bytes, 0);
+  return c;
 }
 
 // The command line that validates the candidate's variant, loaded from `file`, in one process.
@@ -91,6 +100,8 @@ covered judge(const process::command_result& ran, int error_code, const std::str
     throw failure(verdict::hung,
                   fmt::format("did not end within {:g} s under {}, killed", kTimeoutSeconds, tool));
   }
+  if (!ran.exceeded.empty())
+    throw skipped(fmt::format("{} {} and was given up", tool, ran.exceeded));
   if (ran.code == 0) return {fmt::format("{} finds no error on {}", tool, size)};
   const std::string found = lines_with(ran.output, words);
   if (ran.code == error_code || !found.empty()) throw failed(found.empty() ? tool : found);
@@ -106,8 +117,11 @@ covered run_compute_sanitizer(candidate& c, const std::string& tool) {
   const std::string size = size_for(c);
   for (const std::string& word : runner_on(c, c.who().file.string(), size)) argv.push_back(word);
   c.client().free_memory();
+  process::confinement confined = confined_tool();
+  confined.most_processes = process::enough_processes();  // it starts the runner, and talks to it
+  confined.network = true;
   try {
-    return judge(process::run_command(argv, {}, kTimeoutSeconds), kFound,
+    return judge(process::run_confined(argv, {}, confined, kTimeoutSeconds), kFound,
                  fmt::format("compute-sanitizer --tool {}", tool), size,
                  {"Invalid", "Race reported", "Uninitialized", "Program hit", "SUMMARY"});
   } catch (const std::system_error&) {
@@ -132,11 +146,11 @@ covered run_address_sanitizer(candidate& c) {
   const std::string size = size_for(c);
   c.client().free_memory();
   return judge(
-      process::run_command(
+      process::run_confined(
           runner_on(c, file.string(), size),
           {"LD_PRELOAD=" + runtime,
            fmt::format("ASAN_OPTIONS=exitcode={}:detect_leaks=0:abort_on_error=0", kFound)},
-          kTimeoutSeconds),
+          confined_tool(), kTimeoutSeconds),
       kFound, "AddressSanitizer", size, {"ERROR: AddressSanitizer", "READ of", "WRITE of", "#0"});
 }
 

@@ -65,8 +65,9 @@ class process_client final : public plugin_client {
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
     if (!device_.empty() && !on_cpu_)
       arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
+    const process::confinement confined = worker::of_plugins();
     worker_.emplace(
-        std::move(arguments), log_,
+        std::move(arguments), log_, &confined,
         std::vector<process::given_descriptor>{{output_memory().fd(), process::kSharedMemoryFd},
                                                {memory_.fd(), process::kMatricesFd}},
         hides_others_);

@@ -3,7 +3,6 @@
 #include "client/plugin_client.hpp"
 #include "process/one_shot.hpp"
 #include "worker/messages_json.hpp"
-#include "worker/worker.hpp"
 
 namespace kzoo::client {
 
@@ -18,7 +17,6 @@ void check_profiled(const std::string& output, const std::string& how_ended) {
 }
 
 int profiled_main(std::string_view cell) {
-  worker::set_limits();
   return process::answer_once(cell, [](const nlohmann::json& request) {
     const auto profiled = request.get<profiled_cell>();
     const auto client = make_local_client(profiled.file);

@@ -133,10 +133,11 @@ bool any_changed_since(const words& files, fs::file_time_type start) {
                          const process::command_result& result) {
   const std::string name = source.string();
   throw does_not_compile(fmt::format(
-      "{}{}error: {} {} for {}", result.output, hints(how.device, name, text, result.output), name,
-      result.hung ? fmt::format("took {:g} seconds to compile and was given up", kTimeoutSeconds)
-                  : "does not compile",
-      how.device));
+      "{}{}error: {} {} for {}{}", result.output, hints(how.device, name, text, result.output),
+      name, "does not compile", how.device,
+      result.hung || !result.exceeded.empty()
+          ? ": the compiler " + process::how_it_failed(result, kTimeoutSeconds)
+          : ""));
 }
 
 // What the compiler printed, and the files that it read, but for those in the folder.

@@ -2,7 +2,9 @@
 
 #include "os/interrupt.hpp"
 #include "os/posix.hpp"
+#include "process/confinement.hpp"
 #include "process/descendants.hpp"
+#include "process/environment.hpp"
 #include "process/spawn.hpp"
 
 #include <fcntl.h>
@@ -48,12 +50,6 @@ bool poll_until(std::span<pollfd> watched, double seconds) {
   }
 }
 
-// Nsight Systems, or another tool, which has its files in the temporary folder of all.
-bool has_profiler() {
-  return std::getenv("NSYS_PROFILING_SESSION_ID") != nullptr ||
-         std::getenv("NVTX_INJECTION64_PATH") != nullptr;
-}
-
 }  // namespace
 
 void follow_parent() {
@@ -61,7 +57,7 @@ void follow_parent() {
   std::signal(SIGTERM, SIG_IGN);
 }
 
-child::child(std::vector<std::string> arguments, const output_log& log,
+child::child(std::vector<std::string> arguments, const output_log& log, const confinement* confined,
              const std::vector<given_descriptor>& given, const std::string& setting) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -77,9 +73,13 @@ child::child(std::vector<std::string> arguments, const output_log& log,
              {{its_end.fd(), kControlFd}, {log.fd(), STDOUT_FILENO}, {log.fd(), STDERR_FILENO}});
   std::vector<std::string> settings;
   if (!setting.empty()) settings.push_back(setting);
-  if (!has_profiler()) settings.push_back("TMPDIR=" + temporary_.emplace().path().string());
+  // A profiler has its files in the temporary folder of all.
+  std::filesystem::path own = std::filesystem::temp_directory_path();
+  if (!has_profiler()) settings.push_back("TMPDIR=" + (own = temporary_.emplace().path()).string());
   arguments.insert(arguments.begin(), "runner");
-  pid_ = spawn("/proc/self/exe", arguments, all, settings);
+  std::optional<confinement> with_own;
+  if (confined != nullptr) with_own.emplace(*confined).writable.push_back(own);
+  pid_ = spawn("/proc/self/exe", arguments, all, settings, with_own ? &*with_own : nullptr);
   pidfd_ = descriptor(pidfd_open(pid_, 0));
   if (pidfd_.fd() >= 0) return;
   const int error = errno;

@@ -18,6 +18,8 @@
 
 namespace kzoo::process {
 
+struct confinement;
+
 // The descriptors that a child inherits: its end of the channel, and of a worker the memory for
 // results and that for matrices.
 inline constexpr int kControlFd = 3;
@@ -33,8 +35,9 @@ class child {
  public:
   // `arguments` begin with the hidden one. The child has its end of control() at kControlFd, and
   // `given`. What it prints goes to `log`. Its TMPDIR is a folder of its own, unless a profiler
-  // works in it. `setting` is "NAME=value" of its environment; "": none.
-  child(std::vector<std::string> arguments, const output_log& log,
+  // works in it. `confined`: nothing of what is an author's runs in it where there is none.
+  // `setting` is "NAME=value" of its environment; "": none.
+  child(std::vector<std::string> arguments, const output_log& log, const confinement* confined,
         const std::vector<given_descriptor>& given = {}, const std::string& setting = "");
   ~child();
   child(const child&) = delete;

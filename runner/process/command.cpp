@@ -2,9 +2,9 @@
 
 #include "os/folders.hpp"
 #include "os/interrupt.hpp"
-#include "process/confinement.hpp"
 #include "process/descendants.hpp"
 #include "process/output_log.hpp"
+#include "process/resident.hpp"
 #include "process/spawn.hpp"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
-#include <future>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <thread>
@@ -25,28 +25,48 @@ namespace kzoo::process {
 namespace {
 
 pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>& settings,
-            const output_log& log) {
+            const output_log& log, const confinement* confined) {
   const std::array<given_descriptor, 2> output{given_descriptor{log.fd(), STDOUT_FILENO},
                                                given_descriptor{log.fd(), STDERR_FILENO}};
-  return spawn(argv.front(), argv, output, settings);
+  return spawn(argv.front(), argv, output, settings, confined);
 }
 
-command_result result_of(pid_t pid, const output_log& log, double timeout_seconds) {
+// What the processes of a child have together, which no limit of the kernel's counts.
+std::string exceeded_by(pid_t pid, const confinement& c) {
+  const std::vector<pid_t> below = descendants::below(pid);
+  if (c.most_processes != 0 && below.size() >= c.most_processes)
+    return fmt::format("started more than {} processes", c.most_processes);
+  if (c.held_bytes == 0) return "";
+  double held = resident_bytes(pid);
+  for (const pid_t each : below) held += resident_bytes(each);
+  if (held <= double(c.held_bytes)) return "";
+  return fmt::format("needed more than {:.1f} GB of memory", double(c.held_bytes) / 1e9);
+}
+
+command_result result_of(pid_t pid, const output_log& log, const confinement* confined,
+                         double timeout_seconds) {
   using namespace std::chrono;
+  constexpr milliseconds kPause{20}, kWatch{100};
+  constexpr std::size_t kAll = std::numeric_limits<long>::max();
   command_result result;
   const auto deadline = steady_clock::now() + duration<double>(timeout_seconds);
+  auto look = steady_clock::now() + kWatch;
   siginfo_t info{};
   // WNOWAIT: descendants::end() waits for it.
   while (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid != pid) {
     result.hung = steady_clock::now() > deadline;
-    if (result.hung || interrupt::signal_number() != 0) break;
-    std::this_thread::sleep_for(milliseconds(20));
+    if (confined != nullptr && steady_clock::now() > look) {
+      result.exceeded = exceeded_by(pid, *confined);
+      look += kWatch;
+    }
+    if (result.hung || !result.exceeded.empty() || interrupt::signal_number() != 0) break;
+    std::this_thread::sleep_for(kPause);
   }
   const int status = descendants::end(pid).value_or(SIGKILL);
   interrupt::check();
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  result.output = log.text();
+  result.output = log.text(confined == nullptr ? kAll : confined->kept_output);
   return result;
 }
 
@@ -55,26 +75,18 @@ command_result result_of(pid_t pid, const output_log& log, double timeout_second
 command_result run_command(const std::vector<std::string>& argv,
                            const std::vector<std::string>& settings, double timeout_seconds) {
   const output_log log;
-  return result_of(start(argv, settings, log), log, timeout_seconds);
+  return result_of(start(argv, settings, log, nullptr), log, nullptr, timeout_seconds);
 }
 
 command_result run_confined(const std::vector<std::string>& argv,
-                            const std::vector<std::string>& settings,
-                            const std::vector<std::filesystem::path>& writable,
+                            const std::vector<std::string>& settings, confinement confined,
                             double timeout_seconds) {
   const output_log log;
   const temporary_folder own;
-  const auto start_confined = [&] {
-    std::vector<std::filesystem::path> all = writable;
-    all.push_back(own.path());
-    confine(all);
-    std::vector<std::string> with_own = settings;
-    with_own.push_back("TMPDIR=" + own.path().string());
-    return start(argv, with_own, log);
-  };
-  // A process starts as confined as the thread that starts it, and stays so.
-  const pid_t pid = std::async(std::launch::async, start_confined).get();
-  return result_of(pid, log, timeout_seconds);
+  confined.writable.push_back(own.path());
+  std::vector<std::string> with_own = settings;
+  with_own.push_back("TMPDIR=" + own.path().string());
+  return result_of(start(argv, with_own, log, &confined), log, &confined, timeout_seconds);
 }
 
 std::string signal_words(int number) {
@@ -103,6 +115,7 @@ std::string first_error_in(const std::string& output) {
 std::string how_it_failed(const command_result& result, double timeout_seconds) {
   constexpr int kSignalled = 128;
   if (result.hung) return fmt::format("took {:g} seconds and was given up", timeout_seconds);
+  if (!result.exceeded.empty()) return result.exceeded + " and was given up";
   if (result.code > kSignalled) return "ended with " + signal_words(result.code - kSignalled);
   return fmt::format("ended with code {}", result.code);
 }

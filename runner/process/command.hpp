@@ -1,6 +1,8 @@
 #pragma once
 // Runs another program until it ends.
 
+#include "process/confinement.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -8,8 +10,10 @@
 namespace kzoo::process {
 
 struct command_result {
-  int code = 0;        // its exit code, or 128 + the number of the signal that killed it
-  bool hung = false;   // killed at the deadline
+  int code = 0;       // its exit code, or 128 + the number of the signal that killed it
+  bool hung = false;  // killed at the deadline
+  // The limit of its confinement for which it was killed: "needed more than 9.1 GB of memory".
+  std::string exceeded;
   std::string output;  // stdout and stderr
 };
 
@@ -18,18 +22,16 @@ struct command_result {
 command_result run_command(const std::vector<std::string>& argv,
                            const std::vector<std::string>& settings, double timeout_seconds);
 
-// The same for a command that runs what others wrote: it is confined (confinement.hpp), and can
-// write only in `writable` and in its TMPDIR, a folder of its own that is removed when it has
-// ended.
+// The same for a command that runs or reads what others wrote. Beside what `confined` names it can
+// write in its TMPDIR, a folder of its own that is removed when it has ended.
 command_result run_confined(const std::vector<std::string>& argv,
-                            const std::vector<std::string>& settings,
-                            const std::vector<std::filesystem::path>& writable,
+                            const std::vector<std::string>& settings, confinement confined,
                             double timeout_seconds);
 
 // What a signal that has ended a process means to the author of a kernel: "SIGSEGV, an access …".
 std::string signal_words(int number);
-// Of one that failed: "took 60 seconds and was given up", "ended with code 1" or "… with SIGSEGV,
-// …".
+// Of one that failed: "took 60 seconds and was given up", which limit it exceeded, "ended with code
+// 1" or "… with SIGSEGV, …".
 std::string how_it_failed(const command_result& result, double timeout_seconds);
 // The first line of a compiler's output that tells of an error, else its last one.
 std::string first_error_in(const std::string& output);

@@ -1,16 +1,40 @@
 #pragma once
-// What a process that runs foreign code may do to others, as far as the kernel can limit it.
+// What a child may do that runs an author's code, or reads an author's text: a kernel, a compiler,
+// a profiler, binutils. As far as the kernel can limit it; docs/security.md says what is left.
 
+#include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 namespace kzoo::process {
 
-// From now on this thread, and the threads and processes that it starts, can change files only
-// under `writable`, /dev, /proc and the folder in which CUDA caches compiled kernels; they cannot
-// trace other processes, nor, from Linux 6.12 on, send signals to them. By Landlock; without effect
-// where the kernel does not have it. Files that are open already stay usable. System calls are
-// refused as refused_calls.hpp says.
-void confine(const std::vector<std::filesystem::path>& writable);
+struct confinement {
+  // It can change files below these, in CUDA's own folders and in /dev/shm. By Landlock, which also
+  // leaves it the devices of CUDA and of memory alone, not a terminal; it cannot trace other
+  // processes, nor, from Linux 6.12 on, send signals to them.
+  std::vector<std::filesystem::path> writable{};
+
+  // 0: as this process may. Of each process, in bytes, what it may allocate; what they may hold
+  // together, which run_confined() watches; how long each file may become; and how long each
+  // process may take of the processors.
+  std::uint64_t data_bytes = 0, held_bytes = 0, file_bytes = 0;
+  double cpu_seconds = 0;
+  // Of what it prints, in bytes, run_confined() keeps its beginning and its end.
+  std::size_t kept_output = std::size_t{64} << 20;
+  // Where it is 0 the kernel lets it start none, only threads: by seccomp.
+  std::size_t most_processes = 0;
+  // Sockets that are no AF_UNIX ones, by which tools talk to what they watch.
+  bool network = false;
+  // Keeps the privileges of root, if this process has them: reading a GPU's counters takes them.
+  bool privileged = false;
+
+  // Variables of the environment that it is given beyond those that every child has
+  // (environment.hpp): names, or the beginnings or ends of names, with a '*'.
+  std::vector<std::string_view> variables{};
+};
+
+// The processes that a compiler, or what calls it, may have at a time.
+std::size_t enough_processes();
 
 }  // namespace kzoo::process

@@ -28,14 +28,19 @@ long output_log::size() const {
   return fstat(fd_, &status) == 0 ? status.st_size : 0;
 }
 
-std::string output_log::read_from(long offset) const {
-  std::string bytes(static_cast<std::size_t>(std::max(0L, size() - offset)), '\0');
-  const ssize_t got = pread(fd_, bytes.data(), bytes.size(), offset);
-  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  return bytes;
+std::string output_log::read(long offset, long bytes) const {
+  std::string text(static_cast<std::size_t>(std::max(0L, bytes)), '\0');
+  const ssize_t got = pread(fd_, text.data(), text.size(), offset);
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return text;
 }
 
-std::string output_log::text() const { return read_from(0); }
+std::string output_log::text(std::size_t most) const {
+  const long all = size(), kept = static_cast<long>(most);
+  if (all <= kept) return read(0, all);
+  return fmt::format("{}\n[{} bytes are left out]\n{}", read(0, kept / 2), all - kept,
+                     read(all - kept / 2, kept / 2));
+}
 
 std::string output_log::last_line() {
   const long now = size();
@@ -43,7 +48,7 @@ std::string output_log::last_line() {
   constexpr long kTail = 400;
   const long from = std::max(reported_, now - kTail);
   reported_ = now;
-  return last_line_of(read_from(from));
+  return last_line_of(read(from, now - from));
 }
 
 std::string last_line_of(std::string tail) {

@@ -14,14 +14,15 @@ class output_log {
   output_log& operator=(const output_log&) = delete;
 
   int fd() const { return fd_; }
-  // Everything printed so far.
-  std::string text() const;
+  // Everything printed so far. Of more than `most` bytes the beginning and the end, with a line
+  // between them that says how much is left out.
+  std::string text(std::size_t most) const;
   // Of what was printed since the previous call.
   std::string last_line();
 
  private:
   long size() const;
-  std::string read_from(long offset) const;
+  std::string read(long offset, long bytes) const;
 
   int fd_;
   long reported_ = 0;  // bytes

@@ -1,17 +1,19 @@
 #include "process/refused_calls.hpp"
 
+#include "process/confinement.hpp"
+
 #include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <cstdlib>
 
 namespace kzoo::process {
 namespace {
@@ -28,35 +30,65 @@ constexpr std::uint32_t kOtherNumbers = 0x40000000;  // x32's system calls, on x
 constexpr std::uint32_t kSetSyscallUserDispatch = 59;  // of prctl()
 constexpr std::uint32_t kNewUserfaultfd = 0xaa00;      // of ioctl(), on /dev/userfaultfd
 constexpr std::uint32_t kIoprioWhoProcess = 1;
+constexpr long kIoUringSetup = 425, kClone3 = 435;
 
 // A condition on an argument. Of all but pointers the kernel itself reads the lower half alone.
 struct condition {
-  enum { is, is_not, is_given } test;
+  enum { is, is_not, is_given, lacks } test;  // lacks: all bits of the value
   std::uint32_t argument;
   std::uint32_t value = 0;
 };
 
 struct refusal {
   long call;
-  std::vector<condition> if_all;
+  std::vector<condition> if_all{};
+  int error = EPERM;
 };
 
-std::vector<refusal> refusals() {
+// Where CUDA's Multi-Process Service runs, its clients connect to it.
+bool has_server_of_cuda() {
+  const char* folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+  std::error_code ignored;
+  return std::filesystem::exists(
+      std::filesystem::path(folder == nullptr ? "/tmp/nvidia-mps" : folder) / "control", ignored);
+}
+
+std::vector<refusal> refusals(const confinement& c) {
   using enum decltype(condition::test);
-  return {{SYS_seccomp, {}},
-          {SYS_prctl, {{is, 0, PR_SET_SECCOMP}}},
-          {SYS_prctl, {{is, 0, kSetSyscallUserDispatch}}},
-          {SYS_ptrace, {}},
-          {SYS_userfaultfd, {}},
-          {SYS_ioctl, {{is, 1, kNewUserfaultfd}}},
-          {SYS_prlimit64, {{is_not, 0, 0}, {is_given, 2}}},
-          {SYS_setpriority, {{is_not, 0, PRIO_PROCESS}}},
-          {SYS_setpriority, {{is_not, 1, 0}}},
-          {SYS_ioprio_set, {{is_not, 0, kIoprioWhoProcess}}},
-          {SYS_ioprio_set, {{is_not, 1, 0}}},
-          {SYS_sched_setscheduler, {{is_not, 0, 0}}},
-          {SYS_sched_setparam, {{is_not, 0, 0}}},
-          {SYS_sched_setattr, {{is_not, 0, 0}}}};
+  std::vector<refusal> all{{SYS_seccomp, {}},
+                           {SYS_prctl, {{is, 0, PR_SET_SECCOMP}}},
+                           {SYS_prctl, {{is, 0, kSetSyscallUserDispatch}}},
+                           {SYS_ptrace, {}},
+                           {SYS_userfaultfd, {}},
+                           {SYS_ioctl, {{is, 1, kNewUserfaultfd}}},
+                           {SYS_prlimit64, {{is_not, 0, 0}, {is_given, 2}}},
+                           {SYS_setpriority, {{is_not, 0, PRIO_PROCESS}}},
+                           {SYS_setpriority, {{is_not, 1, 0}}},
+                           {SYS_ioprio_set, {{is_not, 0, kIoprioWhoProcess}}},
+                           {SYS_ioprio_set, {{is_not, 1, 0}}},
+                           {SYS_sched_setscheduler, {{is_not, 0, 0}}},
+                           {SYS_sched_setparam, {{is_not, 0, 0}}},
+                           {SYS_sched_setattr, {{is_not, 0, 0}}},
+                           {SYS_unshare},
+                           {SYS_setns},
+                           {SYS_keyctl},
+                           {SYS_add_key},
+                           {SYS_request_key},
+                           {kIoUringSetup, {}, ENOSYS}};
+  if (c.most_processes == 0) {
+#ifdef SYS_fork
+    all.insert(all.end(), {{SYS_fork}, {SYS_vfork}});
+#endif
+    all.push_back({SYS_clone, {{lacks, 0, CLONE_THREAD}}});
+    all.push_back({kClone3, {}, ENOSYS});  // its flags are in memory; libraries then call clone()
+  }
+  if (!c.network) {
+    all.push_back({SYS_socket, {{is_not, 0, AF_UNIX}}});
+    all.push_back({SYS_sendto, {{is_given, 4}}});
+    // As if nobody listened, which is what CUDA finds where its service does not run.
+    if (!has_server_of_cuda()) all.push_back({SYS_connect, {}, ECONNREFUSED});
+  }
+  return all;
 }
 
 constexpr std::uint32_t argument(std::uint32_t index) {
@@ -75,7 +107,7 @@ class program {
   void refuse(const refusal& r) {
     program inner;
     for (const condition& c : r.if_all) inner.require(c);
-    inner.answer(SECCOMP_RET_ERRNO | EPERM);
+    inner.answer(SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(r.error));
     inner.leave_where_unmet();
     load(offsetof(seccomp_data, nr));
     jump(BPF_JEQ, static_cast<std::uint32_t>(r.call), 0,
@@ -83,11 +115,7 @@ class program {
     steps_.insert(steps_.end(), inner.steps_.begin(), inner.steps_.end());
   }
 
-  void install() {
-    const sock_fprog all{static_cast<unsigned short>(steps_.size()), steps_.data()};
-    // Without the flag, older kernels make all code of the process slower, against Spectre.
-    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &all);
-  }
+  std::vector<sock_filter> take() { return std::move(steps_); }
 
  private:
   static constexpr std::uint8_t kOut = 0xff;  // until leave_where_unmet()
@@ -106,6 +134,8 @@ class program {
         jump(BPF_JEQ, 0, 0, 2);  // the lower half is enough
         load(argument(c.argument) + kUpper);
         return jump(BPF_JEQ, 0, kOut, 0);
+      case condition::lacks:
+        return jump(BPF_JSET, c.value, kOut, 0);
     }
   }
 
@@ -122,8 +152,8 @@ class program {
 
 }  // namespace
 
-void refuse_calls() {
-  if (kFormat == 0) return;
+std::vector<sock_filter> refused_calls(const confinement& c) {
+  if (kFormat == 0) return {};
   program filter;
   filter.load(offsetof(seccomp_data, arch));
   filter.jump(BPF_JEQ, kFormat, 1, 0);
@@ -133,9 +163,9 @@ void refuse_calls() {
     filter.jump(BPF_JGE, kOtherNumbers, 0, 1);
     filter.answer(SECCOMP_RET_ERRNO | ENOSYS);
   }
-  for (const refusal& r : refusals()) filter.refuse(r);
+  for (const refusal& r : refusals(c)) filter.refuse(r);
   filter.answer(SECCOMP_RET_ALLOW);
-  filter.install();
+  return filter.take();
 }
 
 }  // namespace kzoo::process

@@ -21,9 +21,15 @@ bool is_sdk(const source_frame& f) {
 
 std::string output_of_binutils(const std::vector<std::string>& argv) {
   constexpr double kTimeoutSeconds = 60;
+  // Of a library with all of its lines it reads a few times the library's size.
+  constexpr std::uint64_t kGigabytes4 = std::uint64_t{4} << 30, kMegabytes64 = 64 << 20;
+  const confinement of_binutils{.data_bytes = kGigabytes4,
+                                .held_bytes = kGigabytes4,
+                                .file_bytes = kMegabytes64,
+                                .cpu_seconds = kTimeoutSeconds};
   command_result ran;
   try {
-    ran = run_confined(argv, {"LC_ALL=C"}, {}, kTimeoutSeconds);
+    ran = run_confined(argv, {"LC_ALL=C"}, of_binutils, kTimeoutSeconds);
   } catch (const std::system_error& e) {
     if (e.code() != std::errc::no_such_file_or_directory) throw failure(verdict::error, e.what());
     throw failure(verdict::error,

@@ -1,18 +1,31 @@
 #include "process/spawn.hpp"
 
 #include "os/posix.hpp"
+#include "process/confinement.hpp"
 #include "process/descendants.hpp"
+#include "process/environment.hpp"
+#include "process/landlock.hpp"
+#include "process/refused_calls.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
+#include <linux/capability.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstddef>
+#include <fstream>
 #include <string_view>
 #include <system_error>
-
-extern char** environ;
+#include <thread>
+#include <utility>
 
 namespace kzoo::process {
 namespace {
@@ -24,59 +37,192 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return list;
 }
 
-// Whether one of the settings is of the variable's name. A name must not be there twice: getenv()
-// finds the first, and a shell passes on the last.
-bool is_set(const std::vector<std::string>& settings, std::string_view variable) {
-  const std::string_view name = variable.substr(0, variable.find('=') + 1);
-  return std::ranges::any_of(settings, [&](const std::string& s) { return s.starts_with(name); });
+// The threads of the machine, from "0.12 0.08 0.03 1/345 6789".
+std::size_t threads_now() {
+  std::ifstream file("/proc/loadavg");
+  std::string word;
+  for (int i = 0; i < 4; ++i) file >> word;
+  return std::strtoul(word.c_str() + std::min(word.find('/') + 1, word.size()), nullptr, 10);
+}
+
+struct limit {
+  decltype(RLIMIT_CORE) what;
+  rlim_t most;
+};
+
+std::vector<limit> limits_of(const confinement& c) {
+  // Of the user's threads, all that there are already counted as his: what stops a program that
+  // starts them without end, and no other.
+  constexpr rlim_t kMoreThreads = 16384;
+  // 1 instead of 0: a limit of 0 does not stop a core dump that is piped to a program, see core(5).
+  std::vector<limit> all{{RLIMIT_CORE, 1}, {RLIMIT_NPROC, threads_now() + kMoreThreads}};
+  if (c.data_bytes != 0) all.push_back({RLIMIT_DATA, c.data_bytes});
+  if (c.file_bytes != 0) all.push_back({RLIMIT_FSIZE, c.file_bytes});
+  if (c.cpu_seconds != 0) all.push_back({RLIMIT_CPU, static_cast<rlim_t>(c.cpu_seconds) + 1});
+  for (limit& l : all) {
+    rlimit ours{};
+    if (getrlimit(l.what, &ours) == 0) l.most = std::min(l.most, ours.rlim_max);
+  }
+  return all;
+}
+
+// A child between its start and the program that it becomes. It shares the memory of this process,
+// one thread of which waits for it: it may only make system calls, with what is here.
+struct beginning {
+  const char* program;
+  char* const* argv;
+  char* const* variables;
+  sigset_t signals;  // blocked meanwhile
+  std::vector<std::pair<int, int>> descriptors;
+  int first_closed;
+
+  bool is_confined;
+  std::vector<limit> limits;
+  bool drops_privileges;
+  int rules;
+  sock_fprog filter;
+
+  int error = 0;
+  bool is_filtered = false;
+};
+
+// Those with which root opens files that are another user's stay: files have rules of their own.
+void drop_privileges() {
+  constexpr std::uint32_t kKept = 1 << CAP_DAC_OVERRIDE | 1 << CAP_DAC_READ_SEARCH;
+  for (int each = 0; prctl(PR_CAPBSET_READ, each, 0, 0, 0) >= 0; ++each)
+    if (each >= 32 || (kKept >> each & 1) == 0) prctl(PR_CAPBSET_DROP, each, 0, 0, 0);
+  __user_cap_header_struct self{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> has{};
+  if (syscall(SYS_capget, &self, has.data()) != 0) return;
+  for (std::size_t i = 0; i < has.size(); ++i) {
+    const std::uint32_t kept = i == 0 ? kKept : 0;
+    has[i] = {has[i].effective & kept, has[i].permitted & kept, 0};
+  }
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  syscall(SYS_capset, &self, has.data());
+}
+
+// False where it fails.
+bool confine(beginning& b) {
+  for (const limit& l : b.limits) {
+    rlimit both{l.most, l.most};
+    // The lower one is told by a signal of its own, SIGXCPU, and the other one by SIGKILL.
+    if (l.what == RLIMIT_CPU && l.most > 1) --both.rlim_cur;
+    setrlimit(l.what, &both);
+  }
+  if (b.drops_privileges) drop_privileges();
+  // A condition of what follows: programs started from here gain no rights by setuid.
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  if (b.rules >= 0 && !landlock::obey(b.rules)) return false;
+  // Without the flag, older kernels make all code of the process slower, against Spectre. Fails
+  // below a process that is confined already, which refuses it, and by whose filter all go.
+  b.is_filtered = b.filter.len > 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+                                              SECCOMP_FILTER_FLAG_SPEC_ALLOW, &b.filter) == 0;
+  return true;
+}
+
+bool take_descriptors(const beginning& b) {
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) return false;
+  for (const auto& [from, to] : b.descriptors)
+    if (dup2(from, to) < 0) return false;
+  return true;
+}
+
+// Also those that this process has inherited or that a library opened.
+void close_from(int first) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+#endif
+  rlimit most{};
+  getrlimit(RLIMIT_NOFILE, &most);
+  for (int fd = first; static_cast<rlim_t>(fd) < most.rlim_max; ++fd) close(fd);
+}
+
+int become(void* of_parent) {
+  auto& b = *static_cast<beginning*>(of_parent);
+  struct sigaction usual {};
+  usual.sa_handler = SIG_DFL;
+  sigaction(SIGPIPE, &usual, nullptr);  // os/interrupt.hpp ignores both
+  // What is confined may not write longer files, and is told so, instead of killed.
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, b.is_confined ? &ignored : &usual, nullptr);
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction now {};
+    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
+      sigaction(number, &usual, nullptr);
+  }
+  setsid();
+  if (take_descriptors(b) && (!b.is_confined || confine(b))) {
+    close_from(b.first_closed);
+    sigprocmask(SIG_SETMASK, &b.signals, nullptr);
+    execvpe(b.program, b.argv, b.variables);
+  }
+  b.error = errno;
+  _exit(EXIT_FAILURE);
+}
+
+// Both stand still until the child has become its program or has failed, as posix_spawn() has it.
+pid_t start(beginning& b) {
+  constexpr std::size_t kStack = std::size_t{256} << 10;
+  std::vector<std::byte> stack(kStack);
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &b.signals);
+  const pid_t pid =
+      clone(become, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, &b);
+  if (pid < 0) b.error = errno;
+  pthread_sigmask(SIG_SETMASK, &b.signals, nullptr);
+  return pid;
 }
 
 }  // namespace
 
-pid_t spawn(const std::string& program, std::vector<std::string> argv,
-            std::span<const given_descriptor> descriptors,
-            const std::vector<std::string>& settings) {
-  std::vector<std::string> variables = settings;
-  for (char** variable = environ; *variable != nullptr; ++variable)
-    if (!is_set(settings, *variable)) variables.emplace_back(*variable);
+std::size_t enough_processes() {
+  return 64 + std::size_t{16} * std::thread::hardware_concurrency();
+}
 
+pid_t spawn(const std::string& program, std::vector<std::string> argv,
+            std::span<const given_descriptor> descriptors, const std::vector<std::string>& settings,
+            const confinement* confined) {
   // First duplicated above all targets, so that no dup2 overwrites a descriptor still to be copied.
   constexpr int kAboveTargets = 16;
   std::vector<descriptor> raised;
+  beginning b{};
+  b.first_closed = STDERR_FILENO + 1;
   for (const given_descriptor& d : descriptors) {
     raised.emplace_back(fcntl(d.from, F_DUPFD_CLOEXEC, kAboveTargets));
     if (raised.back().fd() < 0) throw_errno("duplicating a descriptor");
+    b.descriptors.emplace_back(raised.back().fd(), d.to);
+    b.first_closed = std::max(b.first_closed, d.to + 1);
   }
-
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  int first_closed = STDERR_FILENO + 1;
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  for (std::size_t i = 0; i < raised.size(); ++i) {
-    posix_spawn_file_actions_adddup2(&actions, raised[i].fd(), descriptors[i].to);
-    first_closed = std::max(first_closed, descriptors[i].to + 1);
+  std::vector<std::string> variables = confined == nullptr
+                                           ? whole_environment(settings)
+                                           : clean_environment(settings, confined->variables);
+  const auto words = pointers(argv), environment = pointers(variables);
+  b.program = program.c_str();
+  b.argv = words.data();
+  b.variables = environment.data();
+  descriptor rules;
+  std::vector<sock_filter> filter;
+  if (confined != nullptr) {
+    b.is_confined = true;
+    b.limits = limits_of(*confined);
+    b.drops_privileges = !confined->privileged;
+    rules = landlock::rules(confined->writable);
+    filter = refused_calls(*confined);
+    b.filter = {static_cast<unsigned short>(filter.size()), filter.data()};
   }
-  // Also those that this process has inherited or that a library opened.
-  posix_spawn_file_actions_addclosefrom_np(&actions, first_closed);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t usual;  // what os/interrupt.hpp ignores
-  sigemptyset(&usual);
-  for (const int number : {SIGPIPE, SIGXFSZ}) sigaddset(&usual, number);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
+  b.rules = rules.fd();
   const auto held = descendants::lock();
   descendants::adopt();
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, program.c_str(), &actions, &attributes,
-                                 pointers(argv).data(), pointers(variables).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) {
-    throw std::system_error(error, std::generic_category(), "starting " + argv.front());
+  const pid_t pid = start(b);
+  if (b.error != 0) {
+    if (pid > 0) waitpid(pid, nullptr, 0);
+    throw std::system_error(b.error, std::generic_category(), "starting " + argv.front());
   }
-  descendants::track(pid, true);
+  descendants::track(pid, b.is_filtered && confined->most_processes == 0);
   return pid;
 }
 

@@ -6,12 +6,15 @@
 #include "process/command.hpp"
 #include "process/one_shot.hpp"
 #include "profile/raw_page.hpp"
+#include "profile/report_folder.hpp"
+#include "worker/worker.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace kzoo::profile {
 namespace {
@@ -73,6 +76,17 @@ std::string printed_in(const std::string& output) {
   return any ? text : "";
 }
 
+// ncu maps address space without end, starts the kernel's process, talks to it, and reads counters.
+process::confinement confined_with(const std::filesystem::path& reports) {
+  process::confinement c = worker::of_plugins();
+  c.writable = {reports};
+  c.held_bytes = std::exchange(c.data_bytes, 0);
+  c.most_processes = process::enough_processes();
+  c.network = c.privileged = true;
+  c.file_bytes = 0;  // a report of all sections may be long
+  return c;
+}
+
 std::string report_in(const std::string& output) {
   for (const std::string& line : lines_of(output))
     if (line.starts_with(kReport)) return line.substr(kReport.size());
@@ -80,7 +94,8 @@ std::string report_in(const std::string& output) {
 }
 
 // The result of a run that printed no counters, although ncu knows all metrics.
-counters without_table(const tool& ncu, const process::command_result& ran) {
+counters without_table(const tool& ncu, const process::command_result& ran,
+                       const std::string& report) {
   if (ran.output.find("No kernels were profiled") != std::string::npos)
     throw failure(verdict::error, "ncu saw no kernel launch: " + complaints_in(ran.output));
   if (ran.code != 0 || ncu.arguments.empty()) {
@@ -88,7 +103,7 @@ counters without_table(const tool& ncu, const process::command_result& ran) {
                                   complaints_in(ran.output)));
   }
   counters c;
-  c.report = report_in(ran.output);
+  c.report = report;
   c.printed = printed_in(ran.output);
   return c;
 }
@@ -118,12 +133,15 @@ std::vector<std::string> command_of(const tool& ncu, const std::vector<std::stri
   return words;
 }
 
-counters collect(const tool& ncu, std::vector<std::string> metrics,
+counters collect(const tool& asked, std::vector<std::string> metrics,
                  const std::vector<std::string>& target) {
+  tool ncu = asked;
+  const report_folder reports(ncu.arguments);
   std::vector<std::string> unknown;
   for (;;) {
-    const auto ran =
-        process::run_command(command_of(ncu, metrics, target), kSettings, ncu.timeout_seconds);
+    const auto ran = process::run_confined(command_of(ncu, metrics, target), kSettings,
+                                           confined_with(reports.path()), ncu.timeout_seconds);
+    if (!ran.exceeded.empty()) throw failure(verdict::error, ran.exceeded + " under ncu, killed");
     if (ran.hung) {
       throw failure(verdict::hung, fmt::format("did not end within {:g} s under ncu, killed",
                                                ncu.timeout_seconds));
@@ -140,14 +158,15 @@ counters collect(const tool& ncu, std::vector<std::string> metrics,
     // Checked even if there are counters: the cell may have failed after its first launches.
     if (ran.output.find(kConnected) != std::string::npos)
       client::check_profiled(ran.output, complaints_in(ran.output));
-    if (!page || page->empty()) return without_table(ncu, ran);
+    const std::string report = reports.put_in_place(report_in(ran.output));
+    if (!page || page->empty()) return without_table(ncu, ran, report);
     if (!ncu.has_option("--metrics")) {
       for (const std::string& m : metrics) {
         if (std::ranges::none_of(*page, [&](const launch& l) { return l.metrics.contains(m); }))
           unknown.push_back(m);
       }
     }
-    return {std::move(*page), std::move(unknown), report_in(ran.output), ""};
+    return {std::move(*page), std::move(unknown), report, ""};
   }
 }
 

@@ -32,7 +32,8 @@ std::vector<std::string> command_of(const tool& ncu, const std::vector<std::stri
                                     const std::vector<std::string>& target);
 
 // Runs `target`, a command line from client/profiled.hpp, under ncu. A metric that ncu does not
-// know is left out. Throws no_counters, and failure when the target fails.
+// know is left out. What ncu runs is confined. Throws no_counters, and failure when the target
+// fails.
 counters collect(const tool& ncu, std::vector<std::string> metrics,
                  const std::vector<std::string>& target);
 

@@ -34,7 +34,7 @@ using results::document;
 struct rank {
   std::string device;
   process::output_log log{};
-  process::child process{{std::string(kRankCommand)}, log};
+  process::child process{{std::string(kRankCommand)}, log, nullptr};
   std::optional<std::size_t> problem{};  // that it is running
 };
 

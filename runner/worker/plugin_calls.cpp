@@ -1,8 +1,8 @@
 #include "worker/plugin_calls.hpp"
 
-#include "worker/worker.hpp"
-
 #include <fmt/format.h>
+
+#include <sys/resource.h>
 
 #include <array>
 #include <cstring>
@@ -24,9 +24,12 @@ struct reason_buffer {
 
 // Adds the limit to the bare "std::bad_alloc" that a plugin passes on.
 std::string explained(std::string reason) {
-  if (reason != "std::bad_alloc") return reason;
+  rlimit most{};
+  if (reason != "std::bad_alloc" || getrlimit(RLIMIT_DATA, &most) != 0 ||
+      most.rlim_cur == RLIM_INFINITY)
+    return reason;
   return fmt::format("std::bad_alloc: no more host memory; a worker may have {:.1f} GB",
-                     double(worker_memory_limit()) / 1e9);
+                     double(most.rlim_cur) / 1e9);
 }
 
 void require_ok(kzoo_status status, const reason_buffer& reason) {

@@ -3,7 +3,7 @@
 #include "devices/devices.hpp"
 #include "process/channel.hpp"
 #include "process/child.hpp"
-#include "process/confinement.hpp"
+#include "process/environment.hpp"
 #include "worker/calls.hpp"
 #include "worker/loaded_code.hpp"
 #include "worker/loaded_plugin.hpp"
@@ -11,43 +11,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 namespace kzoo::worker {
-
-namespace {
-
-void limit(decltype(RLIMIT_CORE) what, rlim_t most) {
-  const rlimit both{most, most};
-  setrlimit(what, &both);
-}
-
-// Bytes that count for RLIMIT_DATA already. A build with AddressSanitizer has terabytes, unused.
-rlim_t mapped_now() {
-  std::ifstream statm("/proc/self/statm");
-  rlim_t pages = 0;
-  for (int field = 0; field < 6; ++field) statm >> pages;
-  return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-}
-
-}  // namespace
-
-void set_limits() {
-  // 1 instead of 0: a limit of 0 does not stop a core dump that is piped to a program, see core(5).
-  limit(RLIMIT_CORE, 1);
-  // What a plugin prints is kept in memory: beyond this limit its writes just fail.
-  constexpr rlim_t kMaxPrinted = rlim_t{256} << 20;
-  limit(RLIMIT_FSIZE, kMaxPrinted);
-  std::signal(SIGXFSZ, SIG_IGN);
-  limit(RLIMIT_DATA, mapped_now() + worker_memory_limit());
-}
 
 std::uint64_t worker_memory_limit() {
   // Of the memory that is free now. Device memory does not count, nor address space that CUDA
@@ -60,10 +27,23 @@ std::uint64_t worker_memory_limit() {
   return bytes;
 }
 
+process::confinement of_plugins() {
+  // What a plugin prints is kept in memory: beyond this its writes just fail.
+  constexpr std::uint64_t kMostPrinted = std::uint64_t{256} << 20;
+  process::confinement c;
+#if !defined(__SANITIZE_ADDRESS__)  // which maps terabytes that it does not use
+  c.data_bytes = worker_memory_limit();
+#endif
+  c.file_bytes = kMostPrinted;
+  if (process::has_profiler()) {  // which is in the same process
+    c.most_processes = process::enough_processes();
+    c.network = c.privileged = true;
+  }
+  return c;
+}
+
 int worker_main(std::string_view device) {
   process::follow_parent();
-  set_limits();
-  process::confine({std::filesystem::temp_directory_path()});
 
   process::channel control(process::kControlFd);
   process::shared_memory output(process::kSharedMemoryFd);

@@ -1,10 +1,9 @@
 #include "xray/analysed_build.hpp"
 
+#include "compile/run_compiler.hpp"
 #include "core/verdict.hpp"
-#include "os/posix.hpp"
 #include "os/printable.hpp"
 #include "process/build_lock.hpp"
-#include "process/command.hpp"
 
 #include <fmt/format.h>
 
@@ -18,23 +17,36 @@ namespace {
 namespace fs = std::filesystem;
 
 // What kzoo_add_plugin wrote: CMake, its build folder, and the target.
-struct recipe {
-  std::string cmake, folder, target;
+struct build_recipe {
+  std::string cmake;
+  fs::path folder;
+  std::string target;
 };
 
-recipe read_recipe(const fs::path& file, const std::string& plugin) {
-  recipe r;
+build_recipe read_build_recipe(const fs::path& file, const std::string& plugin) {
+  build_recipe r;
   std::ifstream in(file);
-  if (!std::getline(in, r.cmake) || !std::getline(in, r.folder) || !std::getline(in, r.target)) {
+  std::string folder;
+  if (!std::getline(in, r.cmake) || !std::getline(in, folder) || !std::getline(in, r.target)) {
     throw failure(verdict::unavailable,
                   fmt::format("there is no {}, which says how {} is built for xray: that needs a "
                               "plugin built by kzoo_add_plugin with g++",
                               file.string(), plugin));
   }
+  r.folder = folder;
   if (!fs::exists(r.folder)) {
     throw failure(
         verdict::unavailable,
-        fmt::format("xray builds {} anew, and its build folder {} is not here", plugin, r.folder));
+        fmt::format("xray builds {} anew, and its build folder {} is not here", plugin, folder));
+  }
+  // The build writes there, and whoever wrote the file could name any folder.
+  std::error_code fault;
+  const fs::path below = fs::canonical(file, fault).lexically_relative(fs::canonical(r.folder));
+  if (below.empty() || *below.begin() == ".." || !fs::exists(r.folder / "CMakeCache.txt", fault)) {
+    throw failure(verdict::unavailable,
+                  fmt::format("xray builds {} anew, and {} names {}, which is not the build folder "
+                              "that the plugin is in",
+                              plugin, file.string(), r.folder.string()));
   }
   return r;
 }
@@ -57,10 +69,10 @@ fs::path analysed_build(const fs::path& file) {
   constexpr double kTimeoutSeconds = 600;
   const std::string name = file.stem().string();
   const fs::path folder = folder_of_builds(file);
-  const recipe r = read_recipe(folder / (name + ".build"), name);
+  const build_recipe r = read_build_recipe(folder / (name + ".build"), name);
   const process::build_lock lock(r.folder);
-  const process::command_result built = process::run_command(
-      {r.cmake, "--build", r.folder, "--target", r.target}, {}, kTimeoutSeconds);
+  const process::command_result built = compile::run_compiler(
+      {r.cmake, "--build", r.folder.string(), "--target", r.target}, r.folder, kTimeoutSeconds);
   const fs::path library = folder / (name + ".so");
   if (built.code != 0 || !fs::exists(library)) {
     throw failure(verdict::error,

@@ -110,7 +110,6 @@ namespace kzoo::xray {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(analysed_cell, library, variant, problem, most_blocks)
 
 int analysed_main(std::string_view cell) {
-  worker::set_limits();
   return process::answer_once(cell, [](const nlohmann::json& request) {
     return storage::to_value(analyse_here(request.get<analysed_cell>()));
   });
@@ -118,14 +117,18 @@ int analysed_main(std::string_view cell) {
 
 std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const process::command_result ran = process::run_command(
-      process::one_shot_command(self, kAnalysedCommand, cell), {}, timeout_seconds);
+  process::confinement confined = worker::of_plugins();
+  confined.held_bytes = confined.data_bytes;
+  confined.most_processes = process::enough_processes();  // it asks addr2line for lines
+  const process::command_result ran = process::run_confined(
+      process::one_shot_command(self, kAnalysedCommand, cell), {}, confined, timeout_seconds);
   if (ran.hung) {
     throw failure(verdict::hung,
                   fmt::format("the analysis did not end within {:g} s, killed; choose a smaller "
                               "problem with --sizes",
                               timeout_seconds));
   }
+  if (!ran.exceeded.empty()) throw failure(verdict::error, "the analysis " + ran.exceeded);
   std::vector<launch> launches;
   const std::string printed = process::with_line(process::last_line_of(ran.output), cell.library);
   process::read_reply(

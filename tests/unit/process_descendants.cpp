@@ -66,7 +66,7 @@ TEST_CASE("a child is held with what has left its group, its session and its fam
                            {"sh", "-c",
                             "(" + burn + ") & setsid sh -c '" + burn + "' & setsid sh -c '(" +
                                 burn + ") & exit 0' & wait %3; wait"},
-                           {});
+                           {}, {}, nullptr);
   wait_until([&] {
     const auto all = burners_of(child, before);
     return std::ranges::count_if(all, [](pid_t pid) { return ticks(pid) > 2; }) == 3;
@@ -91,7 +91,7 @@ TEST_CASE("what forks without end is held, and what is held continues nothing", 
       "sh",
       {"sh", "-c",
        "(while :; do (:) ; done) & (while :; do kill -CONT 0; done) & while :; do sh -c :; done"},
-      {});
+      {}, {}, nullptr);
   wait_until([&] { return descendants::below(child).size() >= 2; });
   for (int turn = 0; turn < 5; ++turn) {
     REQUIRE(descendants::hold(child));
@@ -108,10 +108,11 @@ TEST_CASE("what forks without end is held, and what is held continues nothing", 
 
 TEST_CASE("what is held with one child is not stopped or killed with another", "[process]") {
   const auto before = children();
-  const pid_t child = kzoo::process::spawn("sh", {"sh", "-c", "(sleep 600 &) ; sleep 600"}, {});
+  const pid_t child =
+      kzoo::process::spawn("sh", {"sh", "-c", "(sleep 600 &) ; sleep 600"}, {}, {}, nullptr);
   wait_until([&] { return children().size() == before.size() + 2; });
   CHECK(descendants::hold(child));
-  const pid_t other = kzoo::process::spawn("sleep", {"sleep", "600"}, {});
+  const pid_t other = kzoo::process::spawn("sleep", {"sleep", "600"}, {}, {}, nullptr);
   CHECK(descendants::hold(other));
   descendants::resume(other);
   for (const pid_t pid : burners_of(child, before))

@@ -64,7 +64,7 @@ std::string setback_of(const std::string& ncu, const std::vector<std::string>& c
 }  // namespace
 
 TEST_CASE("a cell's counters are collected, each launch apart", "[profile]") {
-  const scratch_folder folder;
+  const scratch_folder folder(test::kSharedMemory);  // where what runs under ncu may write
   const auto ncu = fake_ncu(folder, "run_target \"$@\"; raw_page\n");
   const auto found = collect(ncu, naive());
   REQUIRE(found.launches.size() == 2);
@@ -85,7 +85,7 @@ TEST_CASE("a cell's counters are collected, each launch apart", "[profile]") {
 }
 
 TEST_CASE("ncu's own arguments come through, and go before the defaults", "[profile]") {
-  const scratch_folder folder;
+  const scratch_folder folder(test::kSharedMemory);  // where what runs under ncu may write
   const auto ncu = fake_ncu(folder, "run_target \"$@\"; raw_page\n");
   collect(ncu, naive(), {"--set", "full", "--clock-control=base", "-k", "two words"});
   const std::string arguments = read_text(folder.path() / "arguments");
@@ -95,7 +95,7 @@ TEST_CASE("ncu's own arguments come through, and go before the defaults", "[prof
 }
 
 TEST_CASE("a metric that ncu does not know costs that metric", "[profile]") {
-  const scratch_folder folder;
+  const scratch_folder folder(test::kSharedMemory);  // where what runs under ncu may write
   const auto ncu = fake_ncu(folder, R"sh(
 for metric in sm__pipe_tensor_cycles_active lts__throughput; do
   case "$*" in *"$metric".*)
@@ -113,7 +113,7 @@ run_target "$@"; raw_page
 }
 
 TEST_CASE("what keeps ncu from counting is said with the way out", "[profile]") {
-  const scratch_folder folder;
+  const scratch_folder folder(test::kSharedMemory);  // where what runs under ncu may write
   CHECK_THAT(refusal_of(fake_ncu(folder,
                                  "run_target \"$@\"\n"
                                  "echo '==ERROR== ERR_NVGPUCTRPERM - The user does not have "
@@ -133,7 +133,7 @@ TEST_CASE("what keeps ncu from counting is said with the way out", "[profile]") 
 }
 
 TEST_CASE("a cell that goes wrong under ncu says how", "[profile]") {
-  const scratch_folder folder;
+  const scratch_folder folder(test::kSharedMemory);  // where what runs under ncu may write
   const auto ncu = fake_ncu(folder,
                             "run_target \"$@\"\n"
                             "echo '==WARNING== No kernels were profiled.'\n");
@@ -151,13 +151,21 @@ TEST_CASE("a cell that goes wrong under ncu says how", "[profile]") {
 }
 
 TEST_CASE("a report is named, and output that is no table is shown as it is", "[profile]") {
-  const scratch_folder folder;
-  const auto report =
-      collect(fake_ncu(folder, "run_target \"$@\"; echo '==PROF== Report: /tmp/x.ncu-rep'\n"),
-              naive(), {"-o", "/tmp/x"});
-  CHECK(report.report == "/tmp/x.ncu-rep");
+  const scratch_folder folder(test::kSharedMemory);  // where what runs under ncu may write
+  const auto ncu = fake_ncu(folder,
+                            "run_target \"$@\"; while [ \"$1\" != -o ]; do shift; done\n"
+                            "echo new >\"$2.ncu-rep\"; echo \"==PROF== Report: $2.ncu-rep\"\n");
+  const scratch_folder own;
+  const std::string name = (own.path() / "x").string();
+  const auto report = collect(ncu, naive(), {"-o", name});
+  CHECK(report.report == name + ".ncu-rep");
+  CHECK(read_text(name + ".ncu-rep") == "new\n");
   CHECK(report.launches.empty());
   CHECK(report.printed.empty());
+
+  CHECK_THAT(refusal_of(ncu, {"-o", name}),
+             ContainsSubstring("x.ncu-rep is there already; give ncu -f"));
+  CHECK(refusal_of(ncu, {"-f", "-o", name}) == "none");
 
   const auto details =
       collect(fake_ncu(folder, "run_target \"$@\"; echo '  tile (4, 2, 1)x(8, 16, 1), Device 0'\n"),

@@ -1,0 +1,132 @@
+#include "process/landlock.hpp"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace kzoo::process::landlock {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The kernel's interface, of which the headers of older distributions have only a part:
+// linux/landlock.h, whose numbers are the same on every architecture.
+constexpr long kCreate = 444, kAddRule = 445, kRestrict = 446;
+constexpr std::uint32_t kAskVersion = 1;
+constexpr int kBeneath = 1;
+
+struct ruleset {
+  std::uint64_t handled_fs, handled_net, scoped;
+};
+struct __attribute__((packed)) beneath {
+  std::uint64_t allowed;
+  std::int32_t folder;
+};
+
+constexpr std::uint64_t kWriteFile = 1 << 1, kReadFile = 1 << 2;
+constexpr std::uint64_t kRemoveAndMake = 0x1ff0;  // bits 4 to 12: remove or make files of any kind
+constexpr std::uint64_t kMakeDevices = 1 << 6 | 1 << 11;  // which root could
+constexpr std::uint64_t kRefer = 1 << 13;                 // since version 2
+constexpr std::uint64_t kTruncate = 1 << 14;              // since version 3
+constexpr std::uint64_t kControlDevice = 1 << 15;         // ioctl(), since version 5
+constexpr std::uint64_t kSignals = 1 << 1;                // a scope, since version 6
+
+// What some kernels do not know yet.
+constexpr std::uint64_t known_to(long version) {
+  return ~((version < 2 ? kRefer : 0) | (version < 3 ? kTruncate : 0) |
+           (version < 5 ? kControlDevice : 0));
+}
+constexpr std::uint64_t kChange = kWriteFile | kRemoveAndMake | kRefer | kTruncate;
+// Those that can be allowed for something that is no folder.
+constexpr std::uint64_t kForFiles = kWriteFile | kReadFile | kTruncate | kControlDevice;
+
+class rule_list {
+ public:
+  rule_list(long version, std::uint64_t rights) {
+    const ruleset wanted{rights & known_to(version), 0, version >= 6 ? kSignals : 0};
+    // An older kernel takes a shorter structure.
+    const std::size_t size = version >= 6 ? sizeof wanted : sizeof wanted.handled_fs;
+    handled_ = wanted.handled_fs;
+    fd_ = descriptor(static_cast<int>(syscall(kCreate, &wanted, size, 0)));
+  }
+
+  void allow(const fs::path& place, std::uint64_t rights) {
+    const descriptor opened(open(place.c_str(), O_PATH | O_CLOEXEC));
+    if (opened.fd() < 0) return;  // it is not there
+    std::error_code ignored;
+    if (!fs::is_directory(place, ignored)) rights &= kForFiles;
+    const beneath rule{rights & handled_, opened.fd()};
+    syscall(kAddRule, fd_.fd(), kBeneath, &rule, 0);
+  }
+
+  descriptor take() { return std::move(fd_); }
+
+ private:
+  std::uint64_t handled_ = 0;
+  descriptor fd_;
+};
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// What CUDA writes: compiled kernels, and where the Multi-Process Service runs, to that.
+std::vector<fs::path> folders_of_cuda() {
+  fs::path cache = variable("CUDA_CACHE_PATH"), service = variable("CUDA_MPS_PIPE_DIRECTORY");
+  if (const fs::path home = variable("HOME"); cache.empty() && !home.empty())
+    cache = home / ".nv" / "ComputeCache";
+  // CUDA could not make it any more.
+  std::error_code ignored;
+  if (fs::exists("/dev/nvidiactl", ignored)) fs::create_directories(cache, ignored);
+  return {std::move(cache), service.empty() ? "/tmp/nvidia-mps" : std::move(service)};
+}
+
+std::vector<fs::path> places_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code fault;
+  for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault))
+    found.push_back(at->path());
+  return found;
+}
+
+// Of what is in /dev: memory, random numbers, and the GPUs, by the names that NVIDIA's drivers give
+// them on servers, under Windows and on Jetson.
+bool is_harmless(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kNames{"null",    "zero", "full", "random",
+                                                   "urandom", "dxg",  "nvmap"};
+  constexpr std::array<std::string_view, 3> kPrefixes{"nvidia", "nvhost", "nvgpu"};
+  return std::ranges::find(kNames, name) != kNames.end() ||
+         std::ranges::any_of(kPrefixes, [&](std::string_view p) { return name.starts_with(p); });
+}
+
+}  // namespace
+
+descriptor rules(const std::vector<fs::path>& writable) {
+  const long version = syscall(kCreate, nullptr, std::size_t{0}, kAskVersion);
+  if (version < 1) return {};
+  // A rule cannot take away what another one gives: what may be read is all but /dev, by name.
+  const std::vector<fs::path> all = places_in("/");
+  rule_list list(version, kChange | kControlDevice | (all.empty() ? 0 : kReadFile));
+  for (const fs::path& place : all)
+    if (place != "/dev") list.allow(place, kReadFile);
+  for (const fs::path& device : places_in("/dev"))
+    if (is_harmless(device.filename().string()))
+      list.allow(device, kWriteFile | kReadFile | kTruncate | kControlDevice);
+  for (const auto& places : {writable, folders_of_cuda(), {"/dev/shm"}})
+    for (const fs::path& place : places) list.allow(place, (kChange & ~kMakeDevices) | kReadFile);
+  return list.take();
+}
+
+bool obey(int rules) { return syscall(kRestrict, rules, 0) == 0; }
+
+}  // namespace kzoo::process::landlock
