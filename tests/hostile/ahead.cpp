@@ -67,7 +67,9 @@ struct in_thread : plain {
   }
 
   struct watcher {
-    explicit watcher(const gemm& g) : matrices(g) { std::thread([this] { work(); }).detach(); }
+    explicit watcher(const gemm& g) : matrices(g) {
+      std::thread([this] { work(); }).detach();
+    }
     void look_at(const gemm& g) {
       watching = false;
       while (busy) std::this_thread::yield();
