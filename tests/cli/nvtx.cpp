@@ -11,7 +11,7 @@ using kzoo::test::read_text;
 using kzoo::test::runner;
 using kzoo::test::scratch_folder;
 
-TEST_CASE("a worker marks its cells and requests with NVTX ranges", "[cli][.nvtx]") {
+TEST_CASE("cells and requests are marked with NVTX ranges", "[cli][.nvtx]") {
   const std::string recorder = kzoo::test::nvtx_recorder();
   if (recorder.empty()) kzoo::test::skip("a build without CUDA has no NVTX ranges");
   const scratch_folder folder;
@@ -30,7 +30,9 @@ TEST_CASE("a worker marks its cells and requests with NVTX ranges", "[cli][.nvtx
         "push prepare\nstart {0} naive:8x8@8x8x8\npop\npush {1}\npop\npush destroy\nend {0}\npop\n",
         number, work);
   };
-  CHECK_THAT(ranges, ContainsSubstring(turn("1", "run")) &&
-                         ContainsSubstring(turn("2", "run\npop\npush sample")));
-  CHECK_THAT(ranges, ContainsSubstring("start 1 smem:8x8@8x8x8\n"));  // in a worker of its own
+  CHECK_THAT(ranges, ContainsSubstring(turn("1", "run")));
+  CHECK_THAT(ranges, ContainsSubstring("start 2 smem:8x8@8x8x8\n"));
+  // Turns are shuffled. On the CPU the runner judges and times, so one process has all ranges.
+  const std::string timed = "run\npop\npush sample";
+  CHECK_THAT(ranges, ContainsSubstring(turn("3", timed)) || ContainsSubstring(turn("4", timed)));
 }
