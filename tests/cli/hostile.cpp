@@ -38,7 +38,7 @@ const std::vector<expectation> kOnBoth = {
      {"SIGABRT", "while the variant was asked whether it supports the problem"}},
     {"launches:crashes_in_destroy", "crashed", {"SIGABRT", "while the variant was destroyed"}},
     {"launches:never_returns", "hung", {"no answer within 5 s", "killed"}},
-    {"process:leaves_group", "hung", {"no answer within 5 s", "killed"}},
+    {"process:leaves_group", "error", {"setpgid fails"}},
     {"process:stops_itself", "hung", {"stopped by a signal while the kernel ran", "killed"}},
     {"process:forges_reply", "crashed", {"wrote into the worker's own channel"}},
     {"wrong_results:a_times_a", "wrong", {"A A is computed, not A B"}},

@@ -164,10 +164,14 @@ TEST_CASE("a full disk and a folder that is not there are told, and nothing fini
           "[cli][.slurm]") {
   cluster();
   const scratch_folder folder;
-  folder.write("e.toml",
-               "plugins = ['serial', 'naive']\nproblem.sizes = [4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
-               "timing.enabled = false\n");
-  folder.write("small_disk.sh", "ulimit -f 12\n");  // KiB: room for some of the cells
+  std::string sizes = "[4";
+  for (int n = 5; n < 120; ++n) sizes += ", " + std::to_string(n);
+  sizes += "]";
+  folder.write("e.toml", "plugins = ['serial', 'naive']\nproblem.sizes = " + sizes +
+                             "\n"
+                             "timing.enabled = false\n");
+  // KiB: room for the matrices, which are in memory, and for some of the cells.
+  folder.write("small_disk.sh", "ulimit -f 80\n");
   const auto full = runner(submit("--wait --setup small_disk.sh"), in(folder));
   INFO(full.out << full.err);
   CHECK(full.code == 1);

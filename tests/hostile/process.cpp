@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -83,7 +85,7 @@ struct shares_memory : host_code {
   }
 };
 
-// Joins the runner's process group, and hangs there.
+// Would join the runner's process group, and hang there. The leader of a session cannot.
 struct leaves_group : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     if (setpgid(0, getpgid(getppid())) != 0) throw kzoo::error(KZOO_ERROR, "setpgid fails");
@@ -122,7 +124,8 @@ struct leaves_files : host_code {
 
 // Tries to overwrite the file in KZOO_VICTIM, to make one beside it, to send the runner a signal,
 // to open its memory, to find a descriptor of a file in that folder, and to make a file in
-// /var/tmp; says what it could.
+// /var/tmp, to open a terminal, its own or another, and to find the runner's KZOO_TOKEN; says what
+// it could.
 struct attacks_others : host_code {
   void run(const kzoo::gemm<float>&, kzoo::stream_t) const {
     const std::string victim = std::getenv("KZOO_VICTIM");
@@ -148,6 +151,16 @@ struct attacks_others : host_code {
       unlink(elsewhere.c_str());
       done += " creates elsewhere";
     }
+    for (const char* terminal :
+         {"/dev/tty", "/dev/ptmx", "/dev/pts/0", "/dev/pts/1", "/dev/console"})
+      for (const int how : {O_RDONLY, O_WRONLY, O_RDWR})
+        if (open(terminal, how) >= 0) done += std::string(" opens ") + terminal;
+    if (std::getenv("KZOO_TOKEN") != nullptr) done += " has token";
+    for (const pid_t process : {getpid(), getppid()}) {
+      std::ifstream file("/proc/" + std::to_string(process) + "/environ");
+      const std::string all(std::istreambuf_iterator<char>(file), {});
+      if (all.find("KZOO_TOKEN") != std::string::npos) done += " finds token";
+    }
     throw kzoo::error(KZOO_ERROR, "it:" + (done.empty() ? " nothing" : done));
   }
 };
@@ -162,7 +175,7 @@ KZOO_PLUGIN("process", "Misbehaves as a host program can",
             kzoo::variant<forges_reply>("forges_reply", "sends a reply in the worker's place"),
             kzoo::variant<eats_memory>("eats_memory", "must not exhaust the machine's memory"),
             kzoo::variant<shares_memory>("shares_memory", "nor in shared mappings"),
-            kzoo::variant<leaves_group>("leaves_group", "hangs in another process group"),
+            kzoo::variant<leaves_group>("leaves_group", "would hang in another process group"),
             kzoo::variant<stops_itself>("stops_itself", "by SIGSTOP"),
             kzoo::variant<leaves_segments>("leaves_segments", "of shared memory"),
             kzoo::variant<leaves_files>("leaves_files", "in its temporary folder"),
