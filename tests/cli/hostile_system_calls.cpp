@@ -47,7 +47,8 @@ TEST_CASE("what a kernel changes of the runner's own process is set back and sai
   for (const auto& cell : ran.json().at("cells")) {
     INFO(cell.dump(1));
     CHECK(cell.at("verdict") == "pass");
-    const bool guilty = cell.at("plugin") == "system_calls";
+    // A worker of root's has fewer privileges than the runner, and is refused this, too.
+    const bool guilty = cell.at("plugin") == "system_calls" && geteuid() != 0;
     REQUIRE(cell.at("checks").size() == (guilty ? 1 : 0));
     if (!guilty) continue;
     CHECK(cell.at("checks").at(0).at("check") == "runner");
@@ -55,6 +56,7 @@ TEST_CASE("what a kernel changes of the runner's own process is set back and sai
     CHECK_THAT(cell.at("checks").at(0).at("detail").get<std::string>(),
                ContainsSubstring("set back after each turn: processors"));
   }
-  CHECK_THAT(ran.err, ContainsSubstring("hinders system_calls:hinders_runner: changes settings of "
-                                        "the runner's own process"));
+  const std::string said =
+      "hinders system_calls:hinders_runner: changes settings of the runner's own process";
+  CHECK((ran.err.find(said) != std::string::npos) == (geteuid() != 0));
 }
