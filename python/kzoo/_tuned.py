@@ -65,13 +65,15 @@ def tune(
     device: str | None = None,
     tier: str | None = None,
     layouts: Iterable[str] = (),
+    allow: Iterable[str] = (),
     build_args: Sequence[str] = (),
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> Tuned:
     """Finds the fastest of the kernel's points for each size; its `// kzoo: tune` line has them.
 
-    `budget`: a time such as "60s", after which no round begins. Points that fail, or that are not
+    `budget`: a time such as "60s", after which no round begins. `allow`: precisions, such as "tf32",
+    that are enough although the matrices hold more. Points that fail, or that are not
     timed, are left out of the outcome.
     """
     with Sources() as sources:
@@ -80,6 +82,7 @@ def tune(
             {
                 "--sizes": [size_word(size) for size in sizes],
                 "--layouts": list(layouts),
+                "--allow": list(allow),
                 "--budget": [budget] if budget else [],
             }
         )

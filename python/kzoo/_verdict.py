@@ -20,6 +20,7 @@ class ProblemVerdict:
 
     problem: dict[str, Any]
     kernel: str
+    precision: str | None
     status: str
     verdict: str
     check: str | None
@@ -30,6 +31,7 @@ class ProblemVerdict:
     gflops: float | None
     speedup: float | None
     speedup_interval: tuple[float, float] | None
+    baseline_precision: str | None
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Verdict:
     tier: str
     device: str
     baseline: str | None
+    precisions: tuple[str, ...]
     speedup: float | None
     calls: tuple[str, ...]
     not_checked: tuple[str, ...]
@@ -57,8 +60,9 @@ class Verdict:
         return self.status == "PASSED"
 
     def __str__(self) -> str:
+        computed = f" in {' and '.join(self.precisions)}" if self.precisions else ""
         speed = "" if self.speedup is None else f", {self.speedup:.3g}x {self.baseline}"
-        return f"{self.status}{speed}{': ' if self.reason else ''}{self.reason}"
+        return f"{self.status}{computed}{speed}{': ' if self.reason else ''}{self.reason}"
 
 
 def _problem(d: dict[str, Any]) -> ProblemVerdict:
@@ -76,9 +80,10 @@ def _verdict(line: str) -> Verdict:
         **{
             name: d[name]
             for name in Verdict.__dataclass_fields__
-            if name not in ("device", "calls", "not_checked", "problems", "document")
+            if name not in ("device", "precisions", "calls", "not_checked", "problems", "document")
         },
         device=d["device"]["id"],
+        precisions=tuple(d["precisions"]),
         calls=tuple(d["calls"]),
         not_checked=tuple(d["not_checked"]),
         problems=tuple(map(_problem, d["problems"])),

@@ -43,6 +43,14 @@ def stored(name: str, text: str) -> Path:
 
 
 WRONG = MINE.replace("float sum = 0;", "float sum = 1;")
+LOW = """// kzoo: entry=f grid=M,N block=1 precision=tf32 arguments=A,B,C,N,K
+__global__ void f(const float* a, const float* b, float* c, int n, int k) {
+  float sum = 0;
+  const int row = blockIdx.x, col = blockIdx.y;
+  for (int l = 0; l < k; ++l) sum += a[row * k + l] * b[l * n + col];
+  c[row * n + col] = sum;
+}
+"""
 BROKEN = MINE.replace("float sum = 0;", "flaot sum = 0;")
 
 
@@ -55,6 +63,8 @@ class Judging(unittest.TestCase):
         self.assertEqual(verdict.problems[0].problem["m"], 16)
         self.assertIsNone(verdict.speedup)  # of a simulator
         self.assertEqual(verdict.document["schema"], "kzoo.judgement/1")
+        self.assertEqual(verdict.precisions, ("fp32",))
+        self.assertEqual(verdict.problems[0].precision, "fp32")
 
     def test_verdicts_are_in_the_order_of_the_kernels(self) -> None:
         kernels = [BROKEN, stored("wrong.cu", WRONG), str(stored("mine.cu", MINE))]
@@ -64,7 +74,17 @@ class Judging(unittest.TestCase):
         )
         self.assertIn("flaot", all_of_them[0].reason)
         self.assertEqual(all_of_them[1].check, "result")
-        self.assertTrue(str(all_of_them[1]).startswith("INCORRECT_NUMERICAL: "))
+        self.assertTrue(str(all_of_them[1]).startswith("INCORRECT_NUMERICAL in fp32: "))
+
+    def test_the_problem_says_how_precise(self) -> None:
+        file = stored("low.cu", LOW)
+        declined = kzoo.judge(file, problems=EXPERIMENT, tier="quick", device="cpu")
+        self.assertEqual((declined.status, declined.check), ("INCORRECT_DTYPE", "precision"))
+        self.assertIn('allow = ["tf32"]', declined.reason)
+        allowed = 'allow = ["tf32"]\n' + EXPERIMENT
+        verdict = kzoo.judge(file, problems=allowed, tier="quick", device="cpu")
+        self.assertEqual(str(verdict), "PASSED in tf32")
+        self.assertEqual(verdict.problems[0].problem["allow"], ["tf32"])
 
     def test_no_kernels_have_no_verdicts(self) -> None:
         self.assertEqual(kzoo.judge_all([]), [])

@@ -57,6 +57,7 @@ struct experiment_options {
   // Of `tune`:
   bool tune = false;
   std::string baseline;                    // "" : as the file says
+  std::vector<std::string> allow;          // precisions, beside those that the file allows
   std::optional<double> budget_seconds{};  // of the search
 };
 

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/setup.hpp"
 #include "cli/source_plugins.hpp"
+#include "core/precision.hpp"
 #include "core/tier.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
@@ -43,6 +44,28 @@ std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) t
   return results::no_plugin("source", fault.what());
 }
 
+// A baseline has the precision that kernels are asked for.
+void require_precise_baseline(const run::plan& p) {
+  for (const problem& each : p.experiment.problems) {
+    kzoo_precision found{};
+    bool any = false;
+    for (const run::loaded_plugin& plugin : p.plugins)
+      for (const run::selected_variant& v : plugin.variants)
+        if (const kzoo_precision declared = v.description.declared(each.dtype); declared != 0) {
+          found = declared;
+          any = any || takes(each, declared);
+        }
+    if (found == 0 || any) continue;
+    const selector& baseline = *p.experiment.baseline;
+    input::refuse(
+        to_string(baseline.where),
+        fmt::format("the baseline {} computes {} in {}, and the problem takes {}; name one of that "
+                    "precision, or allow = [\"{}\"] in {}",
+                    baseline.text, types_name(each.dtype), precision_name(found), taken_names(each),
+                    precision_name(found), p.experiment.file.string()));
+  }
+}
+
 // What a caller got wrong is no verdict on a kernel.
 fs::path existing(const std::string& name) {
   const auto file = as_file(name);
@@ -61,6 +84,8 @@ std::string summary(const file_judgement& j) {
   std::string text = fmt::format("{}: {}", printable(j.file), w.status);
   if (!w.verdict.empty() && w.status != results::status::kPassed)
     text += fmt::format(" ({})", w.verdict);
+  if (!j.precisions.empty())
+    text += fmt::format(" in {}", fmt::join(precision_names(j.precisions), " and "));
   if (j.speedup) text += fmt::format(", {:.3g}x", *j.speedup);
   if (!j.libraries.empty()) text += fmt::format(", calls {}", fmt::join(j.libraries, ", "));
   return w.reason.empty() ? text : text + ": " + w.reason;
@@ -74,12 +99,14 @@ class judge_of_files {
     if (devices.size() > 1)
       input::refuse("--device", "a file is judged on one GPU; name it: --device cuda:N");
     how_.device = devices.front();
+    experiment_.verify.demands_precision = true;
     how_.tier = tier_name(experiment_.verify.tier);
     if (!experiment_.baseline) return;
     how_.baseline = experiment_.baseline->text;
     results::experiment alone = experiment_;  // refuses a baseline that is none
     alone.plugins = {*alone.baseline};
-    plan_on(std::move(alone), devices.front(), options_, run::clients_use::describe);
+    require_precise_baseline(
+        plan_on(std::move(alone), devices.front(), options_, run::clients_use::describe));
   }
 
   file_judgement judge(const std::string& name) {

@@ -168,6 +168,7 @@ run_options with_recorded_options(const document& then, run_options options) {
   if (options.tier.empty()) options.tier = over.tier.value_or("");
   options.tune = options.tune || over.tune;
   if (options.baseline.empty()) options.baseline = over.baseline.value_or("");
+  if (options.allow.empty()) options.allow = over.allow;
   if (!options.budget_seconds) options.budget_seconds = over.budget_seconds;
   if (options.build_args.empty()) options.build_args = over.build_args;
   options.in_process = options.in_process || then.invoked.in_process;

@@ -64,6 +64,7 @@ results::overrides overrides_of(const common_options& common, const experiment_o
   for (const std::string& name : options.plugins) over.plugins.push_back(absolute(name));
   if (!options.baseline.empty()) over.baseline = absolute(options.baseline);
   over.tune = options.tune;
+  over.allow = options.allow;
   over.budget_seconds = options.budget_seconds;
   over.sizes = options.sizes;
   over.layouts = options.layouts;

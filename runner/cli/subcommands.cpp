@@ -75,6 +75,10 @@ void add_tune(CLI::App& runner, call& c) {
   add_tier(app, o);
   add_value(app, "--baseline", o.baseline, "NAME",
             "The kernel to compare with; default: the file's");
+  add_words(
+      app, "--allow", o.allow,
+      "Precisions that results may be computed in, beside that of their matrices and what the "
+      "file allows: tf32, bf16, ...");
   add_value(app, "--budget", o.budget, "TIME",
             "Time for judging and timing, such as 60s, 5m or 1h; default: until all is decided");
   add_output(app, o);

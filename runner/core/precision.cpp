@@ -1,7 +1,11 @@
 #include "core/precision.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <tuple>
+#include <vector>
 
 namespace kzoo {
 namespace {
@@ -96,6 +100,17 @@ int input_bits(kzoo_precision declared) {
 bool is_less_precise(kzoo_precision a, kzoo_precision b, const element_types& types) {
   if (a == 0 || b == 0) return false;  // results of earlier versions do not tell
   return !is_integer(types) && order_of(a, types) < order_of(b, types);
+}
+
+bool takes(const problem& p, kzoo_precision declared) {
+  return p.allow.contains(declared) ||
+         !is_less_precise(declared, usual_precision(p.dtype.a), p.dtype);
+}
+
+std::string taken_names(const problem& p) {
+  std::vector<std::string> names = p.allow.names();
+  names.insert(names.begin(), std::string(precision_name(usual_precision(p.dtype.a))));
+  return fmt::format("{}", fmt::join(names, " or "));
 }
 
 }  // namespace kzoo

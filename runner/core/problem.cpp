@@ -5,6 +5,7 @@
 #include <kzoo/stages.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -55,6 +56,24 @@ std::string_view precision_name(kzoo_precision precision) {
   static_assert(!kNames.back().empty());
   const auto known = std::ranges::find(kPrecisions, precision);
   return known == kPrecisions.end() ? "unknown precision" : kNames[known - kPrecisions.begin()];
+}
+
+std::vector<std::string> precision_names(const std::vector<kzoo_precision>& precisions) {
+  std::vector<std::string> names;
+  for (const kzoo_precision p : precisions) names.emplace_back(precision_name(p));
+  return names;
+}
+
+std::optional<kzoo_precision> precision_from_name(std::string_view name) {
+  const auto known = std::ranges::find(kPrecisions, name, precision_name);
+  return known == kPrecisions.end() ? std::nullopt : std::optional(*known);
+}
+
+std::vector<std::string> precision_set::names() const {
+  std::vector<kzoo_precision> all;
+  for (const kzoo_precision p : kPrecisions)
+    if (contains(p)) all.push_back(p);
+  return precision_names(all);
 }
 
 bool is_fp32(kzoo_precision precision) {
@@ -193,6 +212,7 @@ std::string problem_details(const problem& p) {
   if (p.padding != usual.padding) details += fmt::format(" padding={}", p.padding);
   if (p.data != default_fill(p.dtype)) details += fmt::format(" fill={}", filling_name(p.data));
   if (p.seed != usual.seed) details += fmt::format(" seed={}", p.seed);
+  if (!p.allow.empty()) details += fmt::format(" allow=\"{}\"", fmt::join(p.allow.names(), ", "));
   return details;
 }
 

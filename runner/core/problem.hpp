@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kzoo {
 
@@ -67,6 +68,23 @@ inline constexpr std::array<kzoo_precision, 10> kPrecisions{
     KZOO_COMPUTE_INT32,      KZOO_COMPUTE_FP64,         KZOO_COMPUTE_FP16_SUMS, KZOO_COMPUTE_FP8,
     KZOO_COMPUTE_FP32_SPLIT, KZOO_COMPUTE_FP32_NORMWISE};
 std::string_view precision_name(kzoo_precision precision);
+std::vector<std::string> precision_names(const std::vector<kzoo_precision>& precisions);
+std::optional<kzoo_precision> precision_from_name(std::string_view name);
+
+// Some of kPrecisions.
+class precision_set {
+ public:
+  constexpr void add(kzoo_precision p) { bits_ |= 1U << p; }
+  constexpr bool contains(kzoo_precision p) const { return p < kMost && (bits_ >> p & 1U) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  std::vector<std::string> names() const;
+  auto operator<=>(const precision_set&) const = default;
+
+ private:
+  static constexpr kzoo_precision kMost = 32;
+  std::uint32_t bits_ = 0;
+};
+
 // Is a result for f32 matrices as accurate as one of fp32 arithmetic?
 bool is_fp32(kzoo_precision precision);
 
@@ -190,6 +208,8 @@ struct problem {
   scale_block scale_block_a{}, scale_block_b{};  // of 8-bit floating types: what has a scale each
   std::int64_t groups = 0;                       // of rows; 0: none. Then there is no batch
   data::group_rows group_rows = data::group_rows::even;
+  // Lower precisions than that of the types, in which a result may be computed all the same.
+  precision_set allow{};
   std::string renewed{};  // the input ("A", "bias") that alone has the numbers of the next seed
 
   std::int64_t lda() const { return (is_a_transposed(layout) ? m : k) + padding; }

@@ -35,6 +35,7 @@ void read_top(table_reader& file, results::experiment& e, input::diagnostics& re
   else
     file.read_list("plugins", e.plugins, as_selector);
 
+  file.find("allow");  // is read with the problems
   if (const auto device = file.find("device")) e.device_where = device->content.where;
 }
 
@@ -216,7 +217,7 @@ void apply(const results::overrides& over, results::experiment& e, input::diagno
       report.error({"--baseline"}, fmt::format("expected {}, found {}", kSelectorForm,
                                                input::in_quotes(*over.baseline)));
   }
-  if (over.tune) e.timing.drop_slower = true;
+  if (over.tune) e.timing.drop_slower = e.verify.demands_precision = true;
   e.timing.budget_seconds = over.budget_seconds;
   if (!over.plugins.empty()) e.plugins.clear();
   for (const std::string& name : over.plugins) {
@@ -305,6 +306,9 @@ results::experiment load_text(const std::filesystem::path& path, std::string fil
     for (problem_set& set : sets) set.batch = counts;
     e.problems_where = {"--batches"};
   }
+  for (const kzoo_precision p :
+       parsed("--allow", over.allow, precision_from_name, kPrecisionForm, report))
+    for (problem_set& set : sets) set.allow.add(p);
   if (!report.any()) e.problems = expand(sets, report);
   if (!over.problems.empty() && !report.any()) keep_only(over.problems, e.problems, report);
   check_repeatable(e, sets, report);

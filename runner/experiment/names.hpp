@@ -31,6 +31,9 @@ std::string device_fault(std::string_view text);  // the message for a name that
 inline constexpr std::string_view kDeviceForm =
     "\"auto\", \"cpu\", \"cuda\", \"cuda:all\" or \"cuda:N\" with N a device number from 0";
 
+inline constexpr std::string_view kPrecisionForm =
+    "a precision such as \"tf32\", \"bf16\", \"fp16\", \"fp16 sums\" or \"fp8\"";
+
 std::optional<layout> find_layout(std::string_view name);
 inline constexpr std::string_view kLayoutForm = "\"nn\", \"nt\", \"tn\" or \"tt\"";
 

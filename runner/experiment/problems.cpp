@@ -1,5 +1,7 @@
 #include "experiment/problems.hpp"
 
+#include "core/precision.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -158,6 +160,42 @@ void read_batch(table_reader& keys, problem_set& set) {
       found->error("says how a batch is stored, and there is none; add batch = 8");
 }
 
+precision_set lower_than_usual(const precision_set& allowed, const element_types& dtype) {
+  precision_set lower;
+  for (const kzoo_precision p : kPrecisions)
+    if (allowed.contains(p) && is_less_precise(p, usual_precision(dtype.a), dtype)) lower.add(p);
+  return lower;
+}
+
+bool lowers(const precision_set& allowed, const std::vector<element_types>& dtypes) {
+  return std::ranges::any_of(dtypes, [&](const element_types& dtype) {
+    return !lower_than_usual(allowed, dtype).empty();
+  });
+}
+
+// A list, which may be empty: nothing less than what the types demand.
+std::optional<precision_set> read_allowed(table_reader& keys) {
+  const auto found = keys.find("allow");
+  if (!found) return {};
+  precision_set allowed;
+  const auto* list = found->get<node_list>();
+  if (list != nullptr && list->empty()) return allowed;
+  std::vector<kzoo_precision> precisions;
+  keys.read_list("allow", precisions, one_of(kPrecisions, precision_name));
+  for (const kzoo_precision p : precisions) allowed.add(p);
+  return allowed;
+}
+
+void read_allow(table_reader& keys, problem_set& set) {
+  const auto allowed = read_allowed(keys);
+  if (!allowed) return;
+  set.allow = *allowed;
+  if (allowed->empty() || lowers(*allowed, set.dtypes)) return;
+  keys.find("allow")->error(fmt::format("is for less than the {} that dtype {} demands",
+                                        precision_name(usual_precision(set.dtypes.front().a)),
+                                        types_name(set.dtypes.front())));
+}
+
 // Weights of 4 bits: their rows are K long, or N, and have an even number of them.
 void require_whole_bytes(table_reader& keys, const problem_set& set) {
   for (const element_types& dtype : set.dtypes)
@@ -278,17 +316,21 @@ problem_set read_problem(table_reader& keys, const location& where) {
   if (needs_f32 && !std::ranges::all_of(set.dtypes, is_f32))
     keys.find("fill")->error(fmt::format("\"{}\" needs dtype f32", fill_name(set.data->what)));
   require_whole_bytes(keys, set);
+  read_allow(keys, set);
   keys.finish();
   return set;
 }
 
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report) {
   std::vector<problem_set> sets;
+  const precision_set allowed = read_allowed(file).value_or(precision_set{});
+  const auto lowered_here = [&](const problem_set& set) { return lowers(allowed, set.dtypes); };
   const auto found = file.find("problem");
   if (!found) {
     problem_set usual;
     usual.where = report.at(0, 0);
     usual.shapes = {{problem().m, problem().n, problem().k}};
+    usual.allow = allowed;
     return {usual};
   }
   for (const value& element : found->elements()) {
@@ -299,7 +341,10 @@ std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostic
     }
     table_reader keys(*table, "problem", report, &file);
     sets.push_back(read_problem(keys, element.content.where));
+    if (!keys.find("allow")) sets.back().allow = allowed;
   }
+  if (!allowed.empty() && std::ranges::none_of(sets, lowered_here))
+    file.find("allow")->error("is no less than what the types of any problem demand");
   return sets;
 }
 
@@ -331,26 +376,27 @@ std::vector<problem> expand(const std::vector<problem_set>& sets, input::diagnos
                 for (const stage_list& after : s.epilogues)
                   for (const std::int64_t padding : s.padding) {
                     const filling data = s.data.value_or(default_fill(dtype));
-                    const problem p{m,
-                                    n,
-                                    k,
-                                    dtype,
-                                    alpha,
-                                    beta,
-                                    data,
-                                    padding,
-                                    s.seed,
-                                    given,
-                                    s.scale_a,
-                                    s.scale_b,
-                                    batch.count,
-                                    batch.padding,
-                                    batch.shared,
-                                    after,
-                                    s.scale_block_a,
-                                    s.scale_block_b,
-                                    batch.groups,
-                                    batch.group_rows};
+                    problem p{m,
+                              n,
+                              k,
+                              dtype,
+                              alpha,
+                              beta,
+                              data,
+                              padding,
+                              s.seed,
+                              given,
+                              s.scale_a,
+                              s.scale_b,
+                              batch.count,
+                              batch.padding,
+                              batch.shared,
+                              after,
+                              s.scale_block_a,
+                              s.scale_block_b,
+                              batch.groups,
+                              batch.group_rows};
+                    p.allow = lower_than_usual(s.allow, dtype);
                     if (seen.insert(p).second) result.push_back(p);
                   }
   return result;

@@ -35,11 +35,13 @@ struct problem_set {
   std::vector<data::group_rows> group_rows = {data::group_rows::even};
   std::vector<std::int64_t> batch = {1}, batch_padding = {0};
   std::vector<shared_operand> batch_shared = {shared_operand::none};
+  precision_set allow;
 };
 
 // One of the tables [[problem]], which is at `where`.
 problem_set read_problem(table_reader& keys, const location& where);
-// The sets in the order of the file; a file without any has one set of defaults.
+// The sets in the order of the file; a file without any has one set of defaults. What the file
+// allows at its top holds for those that say nothing of it.
 std::vector<problem_set> read_problem_sets(table_reader& file, input::diagnostics& report);
 
 // The shapes of all sets, each once.

@@ -110,17 +110,25 @@ const cell* compared_with(const document& d, const cell& c) {
   return other ? baseline : fastest_beside(d, c);
 }
 
+// " (tf32 vs fp32)", where one of them is the lower precision; else "".
+std::string different_precisions(const document& d, const cell& a, const cell& b) {
+  return have_different_precision(d, a, b)
+             ? fmt::format(" ({} vs {})", precision_name(a.declared), precision_name(b.declared))
+             : "";
+}
+
 // How it compares with that one; "" without one.
 std::string place_of(const document& d, const cell& c, const cell* with) {
   if (with == nullptr) return "";
   return compared(c.speedup && with == d.baseline_of(c) ? *c.speedup : d.ratio_of(*with, c),
-                  with->kernel.name());
+                  with->kernel.name() + different_precisions(d, c, *with));
 }
 
 // " Over 6 problems it is 0.62x to 1.07x as fast as cublas: faster on 4, a tie on 1, slower on 1."
 std::string over_problems(const document& d, const std::string& plugin) {
   std::size_t count = 0, faster = 0, ties = 0;
   double low = INFINITY, high = 0;
+  std::string precisions;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     const cell* c = best_of(d, i, plugin);
     if (c == nullptr || !c->speedup || !is_timed(*c) || d.baseline_of(*c) == c) continue;
@@ -129,38 +137,43 @@ std::string over_problems(const document& d, const std::string& plugin) {
     faster += !c->speedup->tie() && c->speedup->value > 1 ? 1 : 0;
     low = std::min(low, c->speedup->value);
     high = std::max(high, c->speedup->value);
+    if (precisions.empty()) precisions = different_precisions(d, *c, *d.baseline_of(*c));
   }
   if (count < 2 || !d.experiment.baseline) return "";
   std::string parts;
   for (const auto& [words, on] :
        {std::pair{"faster", faster}, {"a tie", ties}, {"slower", count - faster - ties}})
     if (on > 0) add_item(parts, fmt::format("{} on {}", words, on));
-  return fmt::format(" Over {} problems it is {}x to {}x as fast as {}: {}.", count,
-                     number_text(low), number_text(high), baseline_name(d), parts);
+  return fmt::format(" Over {} problems it is {}x to {}x as fast as {}{}: {}.", count,
+                     number_text(low), number_text(high), baseline_name(d), precisions, parts);
 }
 
 std::string subject_speed(const document& d, const cell& c) {
   const cell* with = compared_with(d, c);
   const std::string place = place_of(d, c, with);
-  const standing s = standing_of(d, c);
-  return fmt::format("{} {} on {}: {}, {}{}.{}", c.kernel.name(),
-                     place.empty() ? "was timed" : "is " + place, problem_of(d, c),
-                     time_text(c.time->median_ms), rate_of(d, c, with),
-                     s.of > 2 ? fmt::format(", place {} of {}", s.place, s.of) : "",
-                     over_problems(d, c.kernel.plugin));
+  const std::string standing = standing_of(d, c).text();
+  return fmt::format(
+      "{} {} on {}: {}, {}{}.{}", c.kernel.name(), place.empty() ? "was timed" : "is " + place,
+      problem_of(d, c), time_text(c.time->median_ms), rate_of(d, c, with),
+      standing.empty() ? "" : ", place " + standing, over_problems(d, c.kernel.plugin));
 }
 
 // On how many problems a variant of the plugin is the fastest.
 std::string wins_of(const document& d, const std::string& plugin) {
   std::size_t timed = 0, won = 0;
+  bool mixed = false;
   for (std::size_t i = 0; i < d.experiment.problems.size(); ++i) {
     const cell* c = best_of(d, i, plugin);
     const auto best = best_of_each(d, i);
     timed += std::ranges::any_of(best, [](const cell* b) { return is_timed(*b); }) ? 1 : 0;
-    won += c != nullptr && is_timed(*c) && standing_of(d, *c).place == 1 ? 1 : 0;
+    if (c == nullptr || !is_timed(*c)) continue;
+    const standing s = standing_of(d, *c);
+    won += s.place == 1 ? 1 : 0;
+    mixed = mixed || s.mixed;
   }
   return timed < 2 ? ""
-                   : fmt::format(" {} is the fastest on {} of {} problems.", plugin, won, timed);
+                   : fmt::format(" {} is the fastest on {} of {} problems{}.", plugin, won, timed,
+                                 mixed ? ", among kernels of several precisions" : "");
 }
 
 std::string fastest_speed(const document& d, const focus& f, std::size_t problem) {

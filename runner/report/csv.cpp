@@ -1,6 +1,7 @@
 #include "report/csv.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -110,6 +111,9 @@ csv_line line_of(const document& d, const cell& c) {
   l.add("device", c.device);
   add_problem(l, d.problem_of(c));
   l.add("precision", c.declared == 0 ? "" : precision_name(c.declared));
+  const problem& p = d.problem_of(c);
+  l.add("problem_precision", precision_name(usual_precision(p.dtype.a)));
+  l.add("problem_allows", fmt::format("{}", fmt::join(p.allow.names(), ", ")));
   l.add("verdict", verdict_name(c.verdict));
   l.add("reason", c.reason);
   add_time(l, d, c);

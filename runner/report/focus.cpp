@@ -1,6 +1,9 @@
 #include "report/focus.hpp"
 
+#include "core/precision.hpp"
 #include "os/text.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <tuple>
@@ -73,9 +76,21 @@ standing standing_of(const document& d, const cell& c) {
       continue;
     }
     ++s.of;
+    s.mixed = s.mixed || have_different_precision(d, c, *other);
     if (other->time->median_ms < c.time->median_ms) ++s.place;
   }
   return s;
+}
+
+std::string standing::text() const {
+  if (of <= 2) return "";
+  return fmt::format("{} of {}{}", place, of, mixed ? ", in several precisions" : "");
+}
+
+bool have_different_precision(const document& d, const cell& a, const cell& b) {
+  const element_types& types = d.problem_of(a).dtype;
+  return is_less_precise(a.declared, b.declared, types) ||
+         is_less_precise(b.declared, a.declared, types);
 }
 
 bool focus::is_own(const std::string& plugin) const { return holds(own, plugin); }

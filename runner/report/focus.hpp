@@ -27,8 +27,14 @@ const results::cell* best_of(const results::document& d, std::size_t problem,
 // many.
 struct standing {
   std::size_t place = 1, of = 1;
+  bool mixed = false;  // some compute in a lower precision than others
+
+  std::string text() const;  // "3 of 5"; "" among two or fewer
 };
 standing standing_of(const results::document& d, const results::cell& c);
+// Whether one of two cells of a problem declares a lower precision than the other.
+bool have_different_precision(const results::document& d, const results::cell& a,
+                              const results::cell& b);
 
 struct focus {
   // The plugins of authors, but for the baseline, also those that declined every problem.

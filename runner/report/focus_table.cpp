@@ -38,7 +38,7 @@ void add_speed(std::vector<table::field>& row, const document& d, const cell& c,
   row.push_back({time_text(c.time->median_ms) + (real ? "" : "*")});
   row.push_back({real ? number_text(d.gflops(c).value_or(0)) : ""});
   row.push_back({c.speedup && !is_baseline ? interval_text(*c.speedup) : "", style::dim});
-  row.push_back({s.of > 2 ? fmt::format("{} of {}", s.place, s.of) : "", style::dim});
+  row.push_back({s.text(), style::dim});
 }
 
 // What limits it.

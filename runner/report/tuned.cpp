@@ -35,7 +35,7 @@ std::string speedup_with_interval(const document& d, const cell& c) {
 
 table best_table(const document& d, const std::vector<ranking>& all) {
   table t;
-  t.add_columns({"best per problem", "kernel"}, table::align::left);
+  t.add_columns({"best per problem", "kernel", "precision"}, table::align::left);
   t.add_column("time");
   t.add_column(d.experiment.baseline ? "vs " + d.experiment.baseline->text : "");
   t.add_column("as fast, as far as can be told", table::align::left);
@@ -44,6 +44,7 @@ table best_table(const document& d, const std::vector<ranking>& all) {
     if (best == nullptr) continue;
     t.add_row({{problem_name(d.experiment.problems[r.problem])},
                {best->kernel.name(), style::good},
+               {std::string(precision_name(best->declared)), style::dim},
                {time_text(best->time->median_ms)},
                {speedup_with_interval(d, *best)},
                {some_kernels(r.ties), style::dim}});

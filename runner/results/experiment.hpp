@@ -95,6 +95,9 @@ struct verify_options {
   kzoo::tier tier = kzoo::tier::quick;
   double timeout_seconds = 60.0;  // for one step of one cell; a plugin that exceeds it is hung
   bool show_errors = false;       // only set by the command line
+  // A kernel that declares a lower precision than its problem takes is declined: where the verdict
+  // is for somebody else, who would not see what it declares. Set by commands.
+  bool demands_precision = false;
   results::impossible_time impossible_time = impossible_time::refuse;
 };
 
@@ -106,6 +109,7 @@ struct overrides {
   std::optional<std::string> tier;     // "quick", "full", "paranoid"
   std::vector<std::string> layouts{};  // "nn", "nt", "tn", "tt"; empty: those of the file
   std::vector<std::string> batches{};  // "8"; empty: those of the file
+  std::vector<std::string> allow{};    // "tf32": beside what the file allows
   // Further options of the compiler, for plugins that are named by their source.
   std::vector<std::string> build_args{};
   // The run looks for the fastest kernel: timing.drop_slower. For how long.

@@ -24,7 +24,11 @@ bool counts_before(const cell& a, const cell& b) {
 }
 
 judged_problem judged(const document& d, const cell& c) {
-  return {d.problem_of(c), c.kernel.name(), words_of(c), c.time, d.gflops(c), c.speedup};
+  const cell* const baseline = d.baseline_of(c);
+  return {d.problem_of(c), c.kernel.name(),
+          c.declared,      words_of(c),
+          c.time,          d.gflops(c),
+          c.speedup,       baseline == nullptr ? kzoo_precision{} : baseline->declared};
 }
 
 std::optional<double> mean_speedup(const std::vector<judged_problem>& all) {
@@ -65,6 +69,9 @@ file_judgement judgement_of(const document& d, const std::string& plugin) {
     j.came_of_it = fails->came_of_it;
   else if (!j.problems.empty())
     j.came_of_it = j.problems.front().came_of_it;
+  for (const judged_problem& p : j.problems)
+    if (p.precision != 0 && std::ranges::count(j.precisions, p.precision) == 0)
+      j.precisions.push_back(p.precision);
   j.speedup = mean_speedup(j.problems);
   j.libraries.assign(libraries.begin(), libraries.end());
   for (const gap& g : covered.gaps()) j.not_checked.push_back(to_string(g));

@@ -21,10 +21,12 @@ struct outcome_words {
 struct judged_problem {
   kzoo::problem problem;
   std::string kernel;
+  kzoo_precision precision{};  // that the kernel declares; 0: none for such matrices
   outcome_words came_of_it;
   std::optional<timing::summary> time;
   std::optional<double> gflops;
   std::optional<timing::ratio> speedup;  // over the baseline
+  kzoo_precision baseline_precision{};   // 0: it was not timed
 };
 
 struct file_judgement {
@@ -34,8 +36,9 @@ struct file_judgement {
   std::vector<judged_problem> problems;
   std::optional<double>
       speedup;  // the geometric mean, where each problem has one, not of a simulator
-  std::vector<std::string> libraries;    // for matrix products, that it has loaded
-  std::vector<std::string> not_checked;  // what checks could not cover
+  std::vector<kzoo_precision> precisions;  // of the problems' kernels, each once
+  std::vector<std::string> libraries;      // for matrix products, that it has loaded
+  std::vector<std::string> not_checked;    // what checks could not cover
 };
 
 // Of the plugin's cells. All of its variants count.

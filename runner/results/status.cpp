@@ -31,6 +31,7 @@ constexpr std::array kWords{
     entry{verdict::hung, "", kTimeout},
     entry{verdict::error, step::kCode, kRewardHack},
     entry{verdict::error, "", kRuntimeError},
+    entry{verdict::unsupported, step::kPrecision, kIncorrectDtype},
     entry{verdict::unsupported, "", kRuntimeError},
     entry{verdict::unavailable, "", kRuntimeError},
 };

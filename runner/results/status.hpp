@@ -10,7 +10,8 @@ namespace kzoo::results::status {
 
 inline constexpr std::string_view kPassed = "PASSED", kIncorrect = "INCORRECT_NUMERICAL",
                                   kRuntimeError = "RUNTIME_ERROR", kCompileError = "COMPILE_ERROR",
-                                  kTimeout = "TIMEOUT", kRewardHack = "REWARD_HACK";
+                                  kTimeout = "TIMEOUT", kRewardHack = "REWARD_HACK",
+                                  kIncorrectDtype = "INCORRECT_DTYPE";
 
 // The word for a verdict; `check` is what found it, as results::cell has it.
 std::string_view of(verdict v, std::string_view check);

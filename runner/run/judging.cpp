@@ -1,10 +1,15 @@
 #include "run/judging.hpp"
 
+#include "core/precision.hpp"
+#include "core/step.hpp"
 #include "os/posix.hpp"
 #include "run/second_chance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace kzoo::run {
@@ -44,6 +49,11 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
     fail(c, verdict::hung, "not tried again: it hung at " + before->second);
     return c;
   }
+  if (plan_.experiment.verify.demands_precision && c.declared != 0 &&
+      !takes(problem_, c.declared)) {
+    fail(c, verdict::unsupported, why_not_precise(c.declared), step::kPrecision);
+    return c;
+  }
   const std::string before = plugin.client->ran_before(variant.index, problem_);
   judge_in_worker(plugin, variant, position, c);
   if (gets_second_chance(c, before)) judge_alone(plugin, variant, position, before, c);
@@ -55,6 +65,15 @@ cell judging::judge(loaded_plugin& plugin, const selected_variant& variant, std:
   explain(c, plugin, variant);
   check_accesses(c, plugin, variant);
   return c;
+}
+
+std::string judging::why_not_precise(kzoo_precision declared) const {
+  const std::string_view name = precision_name(declared);
+  const bool tunes = plan_.experiment.overridden.tune;
+  return fmt::format("it declares {0}, and the problem takes {1}; where {0} is enough, {2} says so",
+                     name, taken_names(problem_),
+                     tunes ? fmt::format("--allow \"{}\"", name)
+                           : fmt::format("allow = [\"{}\"] in its experiment", name));
 }
 
 // Tier paranoid, of simulated kernels.

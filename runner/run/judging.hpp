@@ -67,6 +67,7 @@ class judging {
   };
 
   results::cell new_cell(const loaded_plugin& plugin, const selected_variant& variant) const;
+  std::string why_not_precise(kzoo_precision declared) const;
   // Judges in the worker as it is.
   void judge_in_worker(loaded_plugin& plugin, const selected_variant& variant, std::size_t position,
                        results::cell& c);

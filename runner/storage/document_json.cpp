@@ -190,8 +190,12 @@ void add(json& to, const results::outcome_words& words) {
   to["reason"] = words.reason;
 }
 
+json precision_json(kzoo_precision p) { return p == 0 ? json() : json(precision_name(p)); }
+
 json problem_json(const results::judged_problem& p) {
-  json j{{"problem", storage::to_json(p.problem)}, {"kernel", p.kernel}};
+  json j{{"problem", storage::to_json(p.problem)},
+         {"kernel", p.kernel},
+         {"precision", precision_json(p.precision)}};
   add(j, p.came_of_it);
   j["time_ms"] = p.time ? json(p.time->median_ms) : json();
   j["clock"] = p.time ? json(timing::clock_name(p.time->clock)) : json();
@@ -200,6 +204,7 @@ json problem_json(const results::judged_problem& p) {
   j["speedup"] = p.speedup ? json(p.speedup->value) : json();
   const auto likely = p.speedup ? p.speedup->likely : std::nullopt;
   j["speedup_interval"] = likely ? json{likely->low, likely->high} : json();
+  j["baseline_precision"] = precision_json(p.baseline_precision);
   return j;
 }
 
@@ -218,6 +223,7 @@ std::string to_line(const results::file_judgement& f, const judgement_setting& h
   j["tier"] = how.tier;
   j["device"] = {{"id", how.device.id}, {"name", how.device.name}};
   j["baseline"] = or_null(how.baseline);
+  j["precisions"] = precision_names(f.precisions);
   j["speedup"] = or_null(f.speedup);
   j["calls"] = f.libraries;
   j["not_checked"] = f.not_checked;

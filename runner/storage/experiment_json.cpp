@@ -49,6 +49,7 @@ void map(auto& io, is<results::overrides> auto& o) {
   io("tier", o.tier);
   io.later("problems", o.problems);
   if (io.has("tune", o.tune)) io("tune", o.tune);
+  if (io.has("allow", !o.allow.empty())) io("allow", o.allow);
   if (io.has("baseline", o.baseline.has_value())) io("baseline", o.baseline);
   if (io.has("budget_seconds", o.budget_seconds.has_value()))
     io("budget_seconds", o.budget_seconds);

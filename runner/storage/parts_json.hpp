@@ -44,6 +44,12 @@ inline constexpr as kScaleBlock{
       to = *known;
     }};
 
+inline constexpr as kPrecisionSet{
+    [](const precision_set& set) { return nlohmann::ordered_json(set.names()); },
+    [](const field& f, precision_set& set) {
+      for (const field& each : f.elements()) set.add(each.one_of(kPrecisions, precision_name));
+    }};
+
 void map(auto& io, is<problem> auto& p) {
   io.derived("name", problem_name(p));
   io("m", p.m);
@@ -76,6 +82,8 @@ void map(auto& io, is<problem> auto& p) {
   io("fill", p.data, kFilling);
   io("padding", p.padding);
   io("seed", p.seed);
+  io.derived("precision", precision_name(usual_precision(p.dtype.a)));
+  if (io.has("allow", !p.allow.empty())) io("allow", p.allow, kPrecisionSet);
   const auto is_size = [](std::int64_t size) { return size >= 1 && size <= kLargestDimension; };
   io.require(is_size(p.m) && is_size(p.n) && is_size(p.k), "expected sizes from 1 to 1048576");
   io.require(p.padding >= 0 && p.padding <= kMostPadding, "expected a padding from 0 to 65536");

@@ -46,8 +46,8 @@ struct submissions {
     folder.write("bare.cu", "__global__ void f(float*) {}\n");
   }
 
-  run_result judge(const std::string& words) const {
-    return runner("judge --device cpu --problems gemm.toml " + words, in(folder));
+  run_result judge(const std::string& words, const std::string& problems = "gemm.toml") const {
+    return runner("judge --device cpu --problems " + problems + ' ' + words, in(folder));
   }
 };
 
@@ -117,6 +117,8 @@ TEST_CASE("a program learns what a kernel did, in SOL-ExecBench's words", "[cli]
   CHECK(honest.at("speedup").get<double>() > 0);
   CHECK(honest.at("problems").at(0).at("speedup_interval").size() == 2);
   CHECK(honest.at("problems").at(0).at("problem").at("seed") == 1);
+  CHECK(honest.at("problems").at(0).at("precision") == "fp32");
+  CHECK(honest.at("problems").at(0).at("baseline_precision") == "fp32");
   CHECK(honest.at("calls").empty());
   CHECK(found.back().at("calls") == json::array({"cublas"}));
   CHECK(honest.at("sha256").get<std::string>().size() == 64);
@@ -174,7 +176,7 @@ TEST_CASE("a source that is no plugin is a verdict, and the next file is judged"
   CHECK(found[2].at("status") == "PASSED");
   CHECK(found[2].at("problems").at(0).at("clock") == "simulator");
   CHECK(found[2].at("speedup").is_null());  // a simulator's times say nothing of a GPU
-  CHECK(s.judge("--verify quick mine.cu").out == "mine.cu: PASSED\n");
+  CHECK(s.judge("--verify quick mine.cu").out == "mine.cu: PASSED in fp32\n");
 }
 
 TEST_CASE("judging ends after compiling, on request", "[cli]") {
@@ -191,6 +193,79 @@ TEST_CASE("judging ends after compiling, on request", "[cli]") {
   const auto later = documents(s.judge("--verify quick --json built/mine.so")).at(0);
   CHECK(later.at("status") == "PASSED");
   CHECK(later.at("sha256") == found[0].at("sha256"));
+}
+
+TEST_CASE("the problem says how precise, not the kernel", "[cli]") {
+  const submissions s;
+  const std::string kernel = R"(#include <cuda_fp16.h>
+__global__ void product(const float* a, const float* b, float* c, int m, int n, int k) {
+  const int col = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y;
+  if (col >= n) return;
+  __half sum = __float2half(0.f);
+  for (int l = 0; l < k; ++l)
+    sum = __hfma(__float2half(a[row * k + l]), __float2half(b[l * n + col]), sum);
+  c[row * n + col] = __half2float(sum);
+}
+)";
+  const auto declares = [&](const std::string& precision) {
+    s.folder.write("half.cu", "// kzoo: entry=product grid=ceil_div(N,16),M block=16 precision=\"" +
+                                  precision + "\" arguments=A,B,C,M,N,K\n" + kernel);
+  };
+  for (const std::string precision : {"bf16", "tf32", "fp16", "fp16 sums", "fp32_normwise"})
+    for (const std::string tier : {"quick", "full"}) {
+      declares(precision);
+      const auto ran = s.judge("--json half.cu --verify " + tier);
+      INFO(ran.err);
+      CHECK(ran.code == 1);
+      const json found = documents(ran).at(0), problem = found.at("problems").at(0);
+      INFO(found.dump(1));
+      CHECK(found.at("status") == "INCORRECT_DTYPE");
+      CHECK(found.at("verdict") == "unsupported");
+      CHECK(found.at("check") == "precision");
+      CHECK(found.at("reason") ==
+            "it declares " + precision + ", and the problem takes fp32; where " + precision +
+                " is enough, allow = [\"" + precision + "\"] in its experiment says so");
+      CHECK(found.at("precisions") == json::array({precision}));
+      CHECK(problem.at("precision") == precision);
+      CHECK(problem.at("problem").at("precision") == "fp32");
+      CHECK_FALSE(problem.at("problem").contains("allow"));
+      CHECK(problem.at("time_ms").is_null());
+    }
+  // One that says nothing is held to fp32.
+  declares("fp32");
+  const json as_fp32 = documents(s.judge("--json half.cu --verify quick")).at(0);
+  CHECK(as_fp32.at("status") == "INCORRECT_NUMERICAL");
+
+  declares("fp16 sums");
+  s.folder.write("allowed.toml",
+                 "allow = ['fp16 sums', 'tf32']\n" + read_text(s.folder.path() / "gemm.toml"));
+  const json allowed = documents(s.judge("--json half.cu", "allowed.toml")).at(0);
+  INFO(allowed.dump(1));
+  CHECK(allowed.at("status") == "PASSED");
+  CHECK(allowed.at("precisions") == json::array({"fp16 sums"}));
+  CHECK(allowed.at("problems").at(0).at("problem").at("allow") ==
+        json::array({"tf32", "fp16 sums"}));
+  const auto line = s.judge("--verify quick half.cu", "allowed.toml");
+  CHECK(line.out == "half.cu: PASSED in fp16 sums\n");
+}
+
+TEST_CASE("a baseline has the precision that kernels are asked for", "[cli]") {
+  const submissions s;
+  s.folder.write("low.cu",
+                 "// kzoo: entry=f grid=M,N block=1 precision=tf32 arguments=A,B,C,N,K\n"
+                 "__global__ void f(const float* a, const float* b, float* c, int n, int k) {\n"
+                 "  float sum = 0;\n  const int row = blockIdx.x, col = blockIdx.y;\n"
+                 "  for (int l = 0; l < k; ++l) sum += a[row * k + l] * b[l * n + col];\n"
+                 "  c[row * n + col] = sum;\n}\n");
+  const auto refused = s.judge("mine.cu --baseline ./low.cu");
+  CHECK(refused.code == 2);
+  CHECK(refused.out.empty());
+  CHECK(contains(refused.err,
+                 "--baseline: error: the baseline low computes f32 in tf32, and "
+                 "the problem takes fp32; name one of that precision, or allow = "
+                 "[\"tf32\"] in "));
+  s.folder.write("lower.toml", "allow = 'tf32'\n" + read_text(s.folder.path() / "gemm.toml"));
+  CHECK(s.judge("mine.cu --verify quick --baseline ./low.cu", "lower.toml").code == 0);
 }
 
 TEST_CASE("what a caller gets wrong is no verdict", "[cli]") {

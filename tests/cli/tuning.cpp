@@ -304,3 +304,27 @@ TEST_CASE("what is wrong in a space is said with its place") {
   check_refused(source + "--sizes 8 --sort size", {"--sort", "size"});
   check_refused(source + "--sizes 8 --baseline bogus", {"bogus"});
 }
+
+TEST_CASE("tuning holds kernels to the precision of their problem, or to what is allowed") {
+  const tuning_bench b;
+  const auto file = shell_word(
+      b.folder.write("low.cu",
+                     "// kzoo: entry=f grid=M,N block=1 precision=tf32 arguments=A,B,C,N,K\n"
+                     "__global__ void f(const float* a, const float* b, float* c, int n, int k) {\n"
+                     "  float sum = 0;\n  const int row = blockIdx.x, col = blockIdx.y;\n"
+                     "  for (int l = 0; l < k; ++l) sum += a[row * k + l] * b[l * n + col];\n"
+                     "  c[row * n + col] = sum;\n}\n"));
+  const std::string command = "tune " + file + " --device cpu --sizes 16 --no-journal ";
+  const auto declined = b.runner(command);
+  CHECK(declined.code == 1);
+  CHECK(contains(declined.out,
+                 "it declares tf32, and the problem takes fp32; where tf32 is enough, "
+                 "--allow \"tf32\" says so"));
+  const auto allowed = b.runner(command + "--allow tf32 --json tuned.json");
+  CHECK(contains(allowed.out, "pass, tf32"));
+  const auto tuned = nlohmann::json::parse(read_text(b.folder.path() / "tuned.json"));
+  CHECK(tuned.at("problems").at(0).at("problem").at("allow") == nlohmann::json::array({"tf32"}));
+  const auto refused = b.runner(command + "--allow half");
+  CHECK(refused.code == 2);
+  CHECK(contains(refused.err, "--allow: error: expected a precision such as \"tf32\""));
+}

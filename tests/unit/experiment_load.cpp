@@ -96,12 +96,13 @@ value = "ms"
 }
 
 TEST_CASE("an error shows the position, what was found, and the line", "[experiment]") {
-  CHECK(fault("# a comment\nplugin = ['*']\n") ==
-        "t.toml:2:1: error: unknown key 'plugin'; did you mean 'plugins'? (known here: title, "
-        "description, device, intended_device, baseline, plugins, problem, timing, verify, pivot, "
-        "published, tune)\n"
-        " 2 | plugin = ['*']\n"
-        "   | ^");
+  CHECK(
+      fault("# a comment\nplugin = ['*']\n") ==
+      "t.toml:2:1: error: unknown key 'plugin'; did you mean 'plugins'? (known here: title, "
+      "description, device, intended_device, baseline, plugins, allow, problem, timing, verify, pivot, "
+      "published, tune)\n"
+      " 2 | plugin = ['*']\n"
+      "   | ^");
   CHECK(fault("[timing]\n\tmin_samples = 0\r\n") ==
         "t.toml:2:16: error: timing.min_samples: expected an integer from 1 to 10000, found 0\n"
         " 2 |  min_samples = 0\n"
@@ -148,6 +149,33 @@ TEST_CASE("layouts are a list, which the command line replaces", "[experiment]")
   over.layouts = {"tx"};
   CHECK(fault(text, over) ==
         "--layouts: error: expected \"nn\", \"nt\", \"tn\" or \"tt\", found \"tx\"");
+}
+
+TEST_CASE("a problem may be computed in less than its types hold, where that is allowed",
+          "[experiment]") {
+  const auto names = [](const std::string& text, const overrides& over = {}) {
+    return problem_names(load_text(text, over));
+  };
+  using list = std::vector<std::string>;
+  CHECK(names("allow = ['bf16', 'tf32']\n[problem]\nsizes = [8]\ndtype = ['f32', 'f16']\n") ==
+        list{"8x8x8 f32 allow=\"tf32, bf16\"", "8x8x8 f16 allow=\"bf16\""});
+  CHECK(names("allow = 'tf32'\n[[problem]]\nsizes = [8]\n[[problem]]\nsizes = [9]\nallow = []\n"
+              "[[problem]]\nsizes = [7]\nallow = 'bf16'\n") ==
+        list{"8x8x8 f32 allow=\"tf32\"", "9x9x9 f32", "7x7x7 f32 allow=\"bf16\""});
+  overrides over;
+  over.allow = {"fp16 sums"};
+  CHECK(names("problem.sizes = [8]\n", over) == list{"8x8x8 f32 allow=\"fp16 sums\""});
+  over.allow = {"half"};
+  CHECK_THAT(
+      fault("problem.sizes = [8]\n", over),
+      kzoo::test::ContainsSubstring("--allow: error: expected a precision such as \"tf32\""));
+  CHECK_THAT(fault("[problem]\nsizes = [8]\nallow = ['fp64']\n"),
+             kzoo::test::ContainsSubstring(
+                 "3:9: error: problem.allow: is for less than the fp32 that dtype f32 "
+                 "demands"));
+  CHECK_THAT(fault("allow = ['tf32']\n[problem]\nsizes = [8]\ndtype = 'f16'\n"),
+             kzoo::test::ContainsSubstring(
+                 "1:9: error: allow: is no less than what the types of any problem"));
 }
 
 TEST_CASE("problems are named by their numbers among all that there would be", "[experiment]") {
@@ -355,7 +383,7 @@ TEST_CASE("invalid values are refused at their position", "[experiment]") {
        "impossible_time)"},
       {"sizes = [64]",
        "1:1: error: unknown key 'sizes'; 'sizes' goes under [problem] (known here: title, "
-       "description, device, intended_device, baseline, plugins, problem, timing, verify, pivot, "
+       "description, device, intended_device, baseline, plugins, allow, problem, timing, verify, pivot, "
        "published, tune)"},
       {"[timing]\ntier = 'full'",
        "2:1: error: unknown key 'tier' in timing; 'tier' goes under [verify] (known here: enabled, "

@@ -80,6 +80,19 @@ TEST_CASE("the answer names the fastest kernel and how sure that is", "[report]"
   CHECK_THAT(speed_of(d), ContainsSubstring("base:8x8_4x4, 8.00x as fast as fast:8x8_4x4"));
 }
 
+TEST_CASE("the answer does not rank precisions without saying so", "[report]") {
+  document d = run_of({"base", "slow", "fast"}, {512, 1024});
+  for (const std::size_t of_fast : {2U, 5U}) d.cells[of_fast].declared = KZOO_COMPUTE_TF32;
+  CHECK_THAT(speed_of(d), ContainsSubstring("1.25x as fast as base:8x8_4x4 (tf32 vs fp32)"));
+  CHECK(speed_of(d).ends_with("2 of 2 problems, among kernels of several precisions."));
+  d.plugins[1].source = "/home/mine/slow.cu";  // in fp32, behind one in tf32
+  CHECK_THAT(speed_of(d), ContainsSubstring("place 2 of 3, in several precisions."));
+  CHECK_THAT(table_of(d), ContainsSubstring("2 of 3, in several precisions"));
+  d.experiment.baseline.reset();
+  for (results::cell& c : d.cells) c.speedup.reset();
+  CHECK_THAT(speed_of(d), ContainsSubstring("as fast as fast:8x8_4x4 (fp32 vs tf32)"));
+}
+
 TEST_CASE("over several problems the answer counts", "[report]") {
   const document d = run_of({"base", "slow", "fast"}, {512, 1024});
   CHECK(speed_of(d).starts_with("Fastest on 1024x1024x1024 f32: fast"));

@@ -49,6 +49,32 @@ TEST_CASE("a precision that holds every input is no lower one", "[problem]") {
   CHECK_FALSE(is_less_precise(KZOO_COMPUTE_FP32, KZOO_COMPUTE_FP64, KZOO_I32));
 }
 
+TEST_CASE("a problem takes the precision of its types, and less only where it says so",
+          "[problem]") {
+  problem p;
+  for (const kzoo_precision enough :
+       {KZOO_COMPUTE_FP32, KZOO_COMPUTE_FP32_SPLIT, KZOO_COMPUTE_FP64})
+    CHECK(takes(p, enough));
+  for (const kzoo_precision less :
+       {KZOO_COMPUTE_TF32, KZOO_COMPUTE_BF16, KZOO_COMPUTE_FP16_SUMS, KZOO_COMPUTE_FP32_NORMWISE})
+    CHECK_FALSE(takes(p, less));
+  p.allow.add(KZOO_COMPUTE_BF16);
+  CHECK(takes(p, KZOO_COMPUTE_BF16));
+  CHECK_FALSE(takes(p, KZOO_COMPUTE_TF32));  // each is named
+  CHECK(taken_names(p) == "fp32 or bf16");
+
+  const auto takes_of = [](kzoo_type type, kzoo_precision declared) {
+    return takes(sized(8, 8, 8, type), declared);
+  };
+  CHECK(takes_of(KZOO_F16, KZOO_COMPUTE_FP16));
+  CHECK(takes_of(KZOO_F16, KZOO_COMPUTE_FP32));
+  CHECK_FALSE(takes_of(KZOO_F16, KZOO_COMPUTE_FP16_SUMS));
+  CHECK_FALSE(takes_of(KZOO_BF16, KZOO_COMPUTE_FP16_SUMS));
+  CHECK_FALSE(takes_of(KZOO_F64, KZOO_COMPUTE_FP32));
+  CHECK(takes_of(KZOO_I32, KZOO_COMPUTE_INT32));
+  CHECK_FALSE(takes(sized(8, 8, 8, {KZOO_E4M3, KZOO_E4M3, KZOO_F32}), KZOO_COMPUTE_FP8));
+}
+
 TEST_CASE("a table says which kernels compute in a lower precision than the baseline", "[report]") {
   using report::medium;
   for (const medium m : {medium::text, medium::markdown, medium::html}) {
