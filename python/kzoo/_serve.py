@@ -230,6 +230,7 @@ def _judge(submission: Submission, options: argparse.Namespace) -> None:
                 tier=options.verify,
                 device=options.device,
                 baseline=options.baseline,
+                device_code_only=options.device_code_only,
                 timeout=options.seconds,
                 progress=False,
             ).document
@@ -250,6 +251,9 @@ def _options(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--baseline", help="default: the experiment's")
     parser.add_argument("--device", help="default: the experiment's")
     parser.add_argument("--verify", default="full", help="quick, full or paranoid; default: full")
+    parser.add_argument(
+        "--device-code-only", action="store_true", help="refuse kernels with host code of their own"
+    )
     parser.add_argument("--seconds", type=float, default=900, help="for one submission; default: 900")
     parser.add_argument("--most-bytes", type=int, default=1_000_000, help="of one; default: 1000000")
     parser.add_argument("--most-waiting", type=int, default=1000, help="in the queue; default: 1000")

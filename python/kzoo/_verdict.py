@@ -42,6 +42,7 @@ class Verdict:
     verdict: str | None
     check: str | None
     reason: str
+    host_code: bool | None
     tier: str
     device: str
     baseline: str | None
@@ -99,13 +100,14 @@ def judge_all(
     device: str | None = None,
     baseline: str | None = None,
     build_args: Sequence[str] = (),
+    device_code_only: bool = False,
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> list[Verdict]:
     """A verdict on each kernel, in their order.
 
     `problems` is an experiment: its name, its file, or its text. `timeout` is in seconds, for all.
-    A kernel that does not compile has a verdict; what the caller got wrong raises `BadInput`.
+    `device_code_only` refuses kernels with host code of their own. A kernel that does not compile has a verdict; what the caller got wrong raises `BadInput`.
     """
     with Sources() as sources:
         files = [sources.kernel(kernel) for kernel in kernels]
@@ -113,6 +115,8 @@ def judge_all(
             return []
         words = ["judge", *files, "--json", "--problems", sources.experiment(problems)]
         words += _program.common_options(device, tier, baseline, build_args)
+        if device_code_only:
+            words.append("--device-code-only")
         show = _program.shows_progress() if progress is None else progress
         ran = _program.call(words, progress=show, timeout=timeout)
     verdicts = [_verdict(line) for line in ran.out.splitlines()]
@@ -129,6 +133,7 @@ def judge(
     device: str | None = None,
     baseline: str | None = None,
     build_args: Sequence[str] = (),
+    device_code_only: bool = False,
     timeout: float | None = None,
     progress: bool | None = None,
 ) -> Verdict:
@@ -140,6 +145,7 @@ def judge(
         device=device,
         baseline=baseline,
         build_args=build_args,
+        device_code_only=device_code_only,
         timeout=timeout,
         progress=progress,
     )[0]

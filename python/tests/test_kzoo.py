@@ -65,6 +65,7 @@ class Judging(unittest.TestCase):
         self.assertEqual(verdict.document["schema"], "kzoo.judgement/1")
         self.assertEqual(verdict.precisions, ("fp32",))
         self.assertEqual(verdict.problems[0].precision, "fp32")
+        self.assertTrue(verdict.host_code)
 
     def test_verdicts_are_in_the_order_of_the_kernels(self) -> None:
         kernels = [BROKEN, stored("wrong.cu", WRONG), str(stored("mine.cu", MINE))]
@@ -85,6 +86,10 @@ class Judging(unittest.TestCase):
         verdict = kzoo.judge(file, problems=allowed, tier="quick", device="cpu")
         self.assertEqual(str(verdict), "PASSED in tf32")
         self.assertEqual(verdict.problems[0].problem["allow"], ["tf32"])
+
+    def test_on_the_cpu_no_kernel_is_device_code_alone(self) -> None:
+        with self.assertRaisesRegex(kzoo.BadInput, "on the cpu device a kernel is host code"):
+            kzoo.judge(MINE, problems=EXPERIMENT, device="cpu", device_code_only=True)
 
     def test_no_kernels_have_no_verdicts(self) -> None:
         self.assertEqual(kzoo.judge_all([]), [])

@@ -129,6 +129,7 @@ struct compile_options {
   std::vector<std::string> build_args;     // of the compiler
   std::string out = ".";
   std::string device = "cuda";
+  bool device_code_only = false;  // refuse files with host code
 };
 
 struct judge_options : common_options {
@@ -138,6 +139,7 @@ struct judge_options : common_options {
   std::string tier = "full";
   std::string baseline;  // "" : as it says
   bool json = false;     // a line for each file
+  bool device_code_only = false;
   bool compile_only = false;
   compile_options compiled;  // with compile_only: where to, and for what; no more than that
 };

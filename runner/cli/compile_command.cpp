@@ -64,8 +64,10 @@ void prepare_to_compile(const compile_options& options) {
 
 fs::path compiled_to_folder(const compile_options& options, const std::string& file) {
   const fs::path library = library_of(options, file);
-  replace_file(library, content_of(compiled_library(file, kind_asked(options),
-                                                    {options.build_args, options.architectures})));
+  const run::plugin_file made =
+      compiled_library(file, kind_asked(options), {options.build_args, options.architectures});
+  if (options.device_code_only) require_device_code(made);
+  replace_file(library, content_of(made.file));
   return library;
 }
 

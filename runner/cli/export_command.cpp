@@ -104,8 +104,11 @@ exported_unit of_zoo(const tuned_plugin& plugin) {
                   "./mine.cu`");
   }
   const fs::path source = fs::canonical(found->second);
-  return {
-      "", source, {zoo_settings(source), "", ""}, {}, fs::canonical(source_folder() / "plugins")};
+  return {"",
+          source,
+          {zoo_settings(source), "", "", {}},
+          {},
+          fs::canonical(source_folder() / "plugins")};
 }
 
 // The variant in the build of its point alone. "": the only one.

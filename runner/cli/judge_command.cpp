@@ -4,9 +4,11 @@
 #include "cli/setup.hpp"
 #include "cli/source_plugins.hpp"
 #include "core/precision.hpp"
+#include "core/step.hpp"
 #include "core/tier.hpp"
 #include "devices/devices.hpp"
 #include "input/diagnostics.hpp"
+#include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
@@ -40,6 +42,8 @@ std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) t
   return std::nullopt;
 } catch (const compile::does_not_compile& fault) {
   return results::no_plugin("compile", fault.what());
+} catch (const has_host_code& fault) {
+  return results::no_plugin(step::kHostCode, fault.what());
 } catch (const input::invalid& fault) {
   return results::no_plugin("source", fault.what());
 }
@@ -100,11 +104,18 @@ class judge_of_files {
       input::refuse("--device", "a file is judged on one GPU; name it: --device cuda:N");
     how_.device = devices.front();
     experiment_.verify.demands_precision = true;
+    experiment_.verify.device_code_only = o.device_code_only;
+    if (o.device_code_only && how_.device.abi.kind == KZOO_CPU)
+      input::refuse(
+          "--device-code-only",
+          "on the cpu device a kernel is host code, in the process that times it; judge on "
+          "a GPU: --device cuda");
     how_.tier = tier_name(experiment_.verify.tier);
     if (!experiment_.baseline) return;
     how_.baseline = experiment_.baseline->text;
     results::experiment alone = experiment_;  // refuses a baseline that is none
     alone.plugins = {*alone.baseline};
+    alone.verify.device_code_only = false;
     require_precise_baseline(
         plan_on(std::move(alone), devices.front(), options_, run::clients_use::describe));
   }
@@ -159,6 +170,7 @@ file_judgement compiled(const std::string& name, const judge_options& o) {
   const auto none = why_no_plugin([&] {
     j.library = compiled_to_folder(compile_request(o), name).string();
     j.sha256 = sha256_of(j.library);
+    j.host_code = !manifest::is_packed(j.library, launcher_library());
   });
   if (none) j = *none;
   j.file = name;
@@ -188,6 +200,7 @@ compile_options compile_request(const judge_options& o) {
   compile_options how = o.compiled;
   how.files = o.files;
   how.build_args = o.build_args;
+  how.device_code_only = o.device_code_only;
   if (!o.device.empty()) how.device = o.device;
   return how;
 }

@@ -1,6 +1,8 @@
 #include "cli/needs.hpp"
 
 #include "cli/setup.hpp"
+#include "compile/description.hpp"
+#include "input/diagnostics.hpp"
 #include "os/output.hpp"
 #include "run/choose_cells.hpp"
 
@@ -16,6 +18,13 @@ std::vector<selector> selected(const std::vector<std::string>& names) {
   std::vector<selector> all;
   for (const std::string& name : names) all.push_back({name, {}});
   return all;
+}
+
+// Kernels for a GPU that are no plugin.
+bool is_bare_kernel(const std::string& path) try {
+  return compile::describe(path, path, compile::read_source(path, path)).is_bare;
+} catch (const input::invalid&) {
+  return false;
 }
 
 // Those of an experiment that runs on its own device.
@@ -96,7 +105,7 @@ void print_needs(const needs& n) {
     const std::string name = s.text.substr(0, s.text.find(':'));
     if (!file)
       lines.insert(is_kernel_name(name) ? "plugin " + name : "plugins");
-    else if (file->path.ends_with(".toml"))
+    else if (file->path.ends_with(".toml") || is_bare_kernel(file->path))
       lines.insert("launcher");
   }
   if (n.experiment) lines.insert("experiment");

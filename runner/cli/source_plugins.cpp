@@ -37,10 +37,17 @@ constexpr std::array kCompiledKernels{".cubin", ".fatbin", ".ptx"};
   input::refuse(to_string(s.where), why);
 }
 
+compile::recipe recipe_for(const std::string& device) {
+  compile::recipe how = compile::read_recipe(recipe_folder(), device);
+  if (const fs::path launcher = launcher_library(); device == "cuda" && fs::exists(launcher))
+    how.launcher = launcher;
+  return how;
+}
+
 compile::compiled compile_for(const std::string& device, const fs::path& source,
                               const compile::build_request& asked, const compile::cache& kept,
                               const results::tuning_point& point = {}) {
-  const compile::recipe how = compile::read_recipe(recipe_folder(), device);
+  const compile::recipe how = recipe_for(device);
   compile::compiled made = compile::source_plugin(source, how, asked, kept, point);
   if (made.is_new) print_to(stderr, "{}compiled {} for {}\n", made.output, source.string(), device);
   return made;
@@ -101,7 +108,7 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
                             const selector& s, const build_options& options,
                             const compile::cache& kept) {
   const std::string device = devices::kind_name(options.kind);
-  const compile::recipe how = compile::read_recipe(recipe_folder(), device);
+  const compile::recipe how = recipe_for(device);
   compile::tuned_plugin made = compile::make_tuned_plugin(
       source, how, {options.arguments(), {}}, kept,
       wanted_points(space, options.variants.at(fs::canonical(source)), s));
@@ -116,8 +123,8 @@ run::plugin_file tuned_file(const fs::path& source, const results::tuning_space&
                  : "",
              failed > 0 ? fmt::format("; {} do not compile", failed) : "");
   }
-  return {source.stem().string(), std::move(made.library), options.kind, absolute_of(source),
-          std::move(made.builds)};
+  return {source.stem().string(), std::move(made.library), options.kind,
+          absolute_of(source),    std::move(made.builds),  made.host_code};
 }
 
 // A plugin of the compiled kernels that a manifest names.
@@ -156,9 +163,10 @@ bool is_source(const fs::path& path) {
 run::plugin_file plugin_in(const fs::path& path, const compile::build_request& asked,
                            kzoo_device_kind kind, const compile::cache& kept) {
   const std::string name = path.stem().string();
-  if (path.extension() == ".toml") return {name, packed(fs::canonical(path), kept), KZOO_CUDA};
-  fs::path library = compile_for(devices::kind_name(kind), path, asked, kept).library;
-  return {name, std::move(library), kind, absolute_of(path)};
+  if (path.extension() == ".toml")
+    return {name, packed(fs::canonical(path), kept), KZOO_CUDA, {}, {}, false};
+  compile::compiled made = compile_for(devices::kind_name(kind), path, asked, kept);
+  return {name, std::move(made.library), kind, absolute_of(path), {}, made.host_code};
 }
 
 // The plugins in what a selector names: one, or those of a project.
@@ -166,7 +174,10 @@ std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s
                                          const build_options& options) {
   const kzoo_device_kind kind = options.kind;
   const std::string device = devices::kind_name(kind);
-  if (path.extension() == ".so") return {{path.stem().string(), absolute_of(path), 0}};
+  if (path.extension() == ".so") {
+    const bool host_code = !manifest::is_packed(path, launcher_library());
+    return {{path.stem().string(), absolute_of(path), 0, {}, {}, host_code}};
+  }
   const compile::cache kept;
   if (!fs::is_directory(path)) {
     check_file(path, to_string(s.where));
@@ -181,18 +192,22 @@ std::vector<run::plugin_file> plugins_in(const fs::path& path, const selector& s
                           path.string()));
   }
   std::vector<run::plugin_file> found;
-  const compile::recipe how = compile::read_recipe(recipe_folder(), device);
+  const compile::recipe how = recipe_for(device);
   for (const fs::path& library : compile::project_plugins(path, how, kept))
     found.push_back({library.stem().string(), library, kind});
   if (found.empty()) refuse(s, fmt::format("{} builds no plugin for {}", path.string(), device));
   return found;
 }
 
-// A plugin of the same name that another selector names.
-void check_name(const std::vector<selector>& selectors, const std::string& name,
-                const fs::path& path) {
+// A plugin of the same name that another selector names; nor may a pattern for a baseline that is
+// run mean a kernel that is compared with it.
+void check_name(const std::vector<selector>& selectors, const std::optional<selector>& baseline,
+                const std::string& name, const fs::path& path) {
   for (const selector& s : selectors) {
-    if (as_file(s.text) || s.text.substr(0, s.text.find(':')) != name) continue;
+    const bool is_baseline = baseline && s.text == baseline->text;
+    if (as_file(s.text) ||
+        !(s.text.substr(0, s.text.find(':')) == name || (is_baseline && matches(s.text, name, ""))))
+      continue;
     refuse(s, fmt::format("two plugins are called {}: this one and {}; give the file another name "
                           "to compare them",
                           name, path.string()));
@@ -306,6 +321,8 @@ void add_files(std::vector<selector>& selectors, const results::experiment& e,
     const fs::path path = path_of(s, *file, e.file);
     const auto [known, is_new] = made.try_emplace(fs::canonical(path));
     if (is_new) known->second = plugins_in(path, s, options);
+    if (e.verify.device_code_only && !(e.baseline && s.text == e.baseline->text))
+      std::ranges::for_each(known->second, require_device_code);
     for (const run::plugin_file& p : known->second) {
       named.push_back({file->variant.empty() ? p.name : p.name + ':' + file->variant, s.where});
       if (!is_new) continue;
@@ -314,15 +331,30 @@ void add_files(std::vector<selector>& selectors, const results::experiment& e,
                               "another name",
                               p.name, first->second.string(), path.string()));
       }
-      check_name(selectors, p.name, path);
+      check_name(selectors, e.baseline, p.name, path);
       plugins.add_file(p);
     }
   }
   selectors = std::move(named);
 }
 
-fs::path compiled_library(const fs::path& file, kzoo_device_kind kind,
-                          const compile::build_request& asked) {
+void require_device_code(const run::plugin_file& p) {
+  if (!p.host_code) return;
+  const bool is_source = !p.source.empty() && !fs::is_directory(p.source);
+  throw has_host_code(fmt::format(
+      "{} {}, which would run in the process that times it, and kernels are asked for of which only "
+      "device code is the author's: a source of __global__ functions that says in `// kzoo: "
+      "entry=…` lines how they are launched, or a manifest of a cubin, a fatbin or PTX",
+      p.name,
+      !is_source           ? "is a library with host code of its own"
+      : p.kind == KZOO_CPU ? "is host code on the cpu device"
+      : fs::exists(launcher_library())
+          ? "is a plugin, with host code of its own"
+          : "is launched by host code, since this runner was built with an nvcc before 12.8"));
+}
+
+run::plugin_file compiled_library(const fs::path& file, kzoo_device_kind kind,
+                                  const compile::build_request& asked) {
   const std::string name = file.string();
   std::error_code fault;
   if (!fs::exists(file, fault)) input::refuse("", fmt::format("there is no file {}", name));
@@ -335,7 +367,7 @@ fs::path compiled_library(const fs::path& file, kzoo_device_kind kind,
   if (file.extension() == ".toml" && kind != KZOO_CUDA)
     input::refuse(name, "compiled kernels run on a GPU alone: leave --device out");
   check_file(file, name);
-  return plugin_in(file, asked, kind, compile::cache()).file;
+  return plugin_in(file, asked, kind, compile::cache());
 }
 
 analysed_variant analysed_source(const results::plugin_record& plugin, std::uint32_t variant,

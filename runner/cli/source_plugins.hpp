@@ -8,15 +8,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace kzoo::cli {
 
+// Thrown where host code is refused. what() says of what kind it is, and what has none.
+class has_host_code : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // Selectors of the experiment that name files, compiled for the device if they are sources, and
 // added to the plugins; the selectors name the plugins then. Relative to the experiment file where
-// that names them, else to the working folder. Throws input::invalid, and
-// compile::does_not_compile.
+// that names them, else to the working folder. Throws input::invalid, compile::does_not_compile,
+// and has_host_code before anything of it is loaded.
 void add_files(std::vector<selector>& selectors, const results::experiment& e,
                kzoo_device_kind kind, run::plugin_discovery& plugins);
 
@@ -36,7 +43,9 @@ analysed_variant analysed_source(const results::plugin_record& plugin, std::uint
 
 // The library that a source is compiled to for the device, or a manifest and its kernels are packed
 // into. No device is asked. Throws input::invalid, and compile::does_not_compile.
-std::filesystem::path compiled_library(const std::filesystem::path& file, kzoo_device_kind kind,
-                                       const compile::build_request& asked);
+run::plugin_file compiled_library(const std::filesystem::path& file, kzoo_device_kind kind,
+                                  const compile::build_request& asked);
+// Throws has_host_code where it has some.
+void require_device_code(const run::plugin_file& p);
 
 }  // namespace kzoo::cli

@@ -135,11 +135,16 @@ std::string checks(std::size_t index, const described_variant& d) {
           literal(fmt::format("{} has another number of parameters than the {} of arguments", name,
                               count)));
   for (std::size_t i = 0; i < count; ++i) {
-    text += line_mark(d.arguments_at) +
-            fmt::format("static_assert(kzoo::takes_value<{}, {}::values<{}>>({}), {});\n", i, self,
-                        type, entry,
-                        literal(fmt::format("parameter {} of {} does not take {}", i + 1, name,
-                                            argument_name(d.launch.arguments[i]))));
+    text +=
+        line_mark(d.arguments_at) +
+        fmt::format("static_assert(kzoo::takes_value<{}, {}::values<{}>>({}), {});\n", i, self,
+                    type, entry,
+                    literal(fmt::format("parameter {} of {} does not take {}", i + 1, name,
+                                        argument_name(d.launch.arguments[i])))) +
+        line_mark(d.arguments_at) +
+        fmt::format(
+            "static_assert(kzoo::passes<{}>({}), {});\n", i, entry,
+            literal(fmt::format("parameter {} of {} is no pointer and no number", i + 1, name)));
   }
   return text;
 }
@@ -192,6 +197,21 @@ std::string plugin_text(const manifest::described_kernels& kernels,
   const std::string summary = kernels.summary.empty() ? "a bare kernel" : kernels.summary;
   return text + fmt::format("}}  // namespace\n\nKZOO_PLUGIN({}, {},\n            {});\n",
                             literal(name), literal(summary), fmt::join(table, ",\n            "));
+}
+
+std::string mark_text(const manifest::described_kernels& kernels) {
+  std::string text;
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < kernels.variants.size(); ++i)
+    for (const element_types& types : kernels.variants[i].types) {
+      const std::string entry = fmt::format("{}::entry<{}>", struct_name(i), cpp_types(types));
+      text += fmt::format(
+          "extern \"C\" __device__ const auto {}{} = {};\n"
+          "extern \"C\" __device__ const auto {}{} = kzoo::types_of_parameters({});\n",
+          kEntryMark, number, entry, kParametersMark, number, entry);
+      ++number;
+    }
+  return text;
 }
 
 }  // namespace kzoo::compile

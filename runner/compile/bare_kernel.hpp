@@ -18,4 +18,12 @@ std::string literal(std::string_view text);
 std::string plugin_text(const manifest::described_kernels& kernels,
                         const std::filesystem::path& source);
 
+// What follows that text where nothing but its device code is compiled: for each variant, and each
+// of its types, a variable with the kernel's address, and one with the types of its parameters.
+std::string mark_text(const manifest::described_kernels& kernels);
+
+// The same as PTX has it. Their names, by the number of the kernel.
+inline constexpr const char* kEntryMark = "kzoo_entry_";
+inline constexpr const char* kParametersMark = "kzoo_parameters_";
+
 }  // namespace kzoo::compile

@@ -20,6 +20,9 @@ struct recipe {
   std::vector<std::string> definitions;    // NAME=VALUE
   std::vector<std::string> link_options;   // of the linker, by way of the compiler
   std::vector<std::string> libraries;
+  // What launches kernels of which nothing but device code is compiled; empty: bare kernels become
+  // plugins with host code. Not in the file.
+  std::filesystem::path launcher{};
 };
 
 // `folder` has a file DEVICE.toml for each device. Throws input::invalid, with what to do, where

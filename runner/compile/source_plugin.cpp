@@ -1,10 +1,13 @@
 #include "compile/source_plugin.hpp"
 
 #include "compile/bare_kernel.hpp"
+#include "compile/device_code.hpp"
 #include "compile/hints.hpp"
 #include "compile/run_compiler.hpp"
 #include "core/version.hpp"
 #include "input/read_file.hpp"
+#include "manifest/kernel_file.hpp"
+#include "manifest/pack.hpp"
 #include "os/files.hpp"
 #include "os/sha256.hpp"
 
@@ -13,6 +16,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -41,10 +45,17 @@ std::string linker_option(const std::string& option, bool is_cuda) {
 }
 
 // The commands, but for the names of what they write. CMake compiles and links in two steps as
-// well: options such as -fsanitize would otherwise link a runtime.
+// well: options such as -fsanitize would otherwise link a runtime. Nothing is linked where nothing
+// but device code is compiled.
 struct commands {
   words compile, link;
+  std::string build_info;
 };
+
+// Whether nothing but the device code of a source is compiled.
+bool is_device_code(const source_unit& u, const recipe& how) {
+  return !u.generated.empty() && !how.launcher.empty();
+}
 
 commands commands_for(const fs::path& source, const recipe& how, const source_unit& unit,
                       const build_request& asked) {
@@ -69,6 +80,10 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
   append(compile, {"-I", how.include, "-I", source.parent_path().string()});
   append(compile, settings.options);
   append(compile, asked.options);
+  if (is_device_code(unit, how)) {
+    compile.emplace_back("-fatbin");
+    return {std::move(compile), {}, info};
+  }
   if (!is_cuda) append(compile, {"-x", "c++"});
   compile.emplace_back("-c");
 
@@ -77,7 +92,7 @@ commands commands_for(const fs::path& source, const recipe& how, const source_un
     for (const std::string& option : *options) link.push_back(linker_option(option, is_cuda));
   if (is_cuda || settings.native)
     for (const std::string& name : settings.libraries) link.push_back("-l" + name);
-  return {std::move(compile), std::move(link)};
+  return {std::move(compile), std::move(link), info};
 }
 
 // All that decides what the command makes, but for the files that it includes.
@@ -88,7 +103,9 @@ std::string key_of(const commands& c, const recipe& how, std::string_view text) 
   std::error_code fault;
   all += fmt::format("{} {}\n", fs::file_size(how.compiler, fault),
                      fs::last_write_time(how.compiler, fault).time_since_epoch().count());
-  for (const std::string& library : how.libraries)
+  std::vector<std::string> made_of = how.libraries;
+  if (c.link.empty()) made_of = {how.launcher.string()};
+  for (const std::string& library : made_of)
     if (library.starts_with('/')) all += sha256_of(library) + '\n';
   return sha256(all.append(text));
 }
@@ -146,6 +163,18 @@ struct built {
   words includes;
 };
 
+words files_included(const fs::path& rule, const fs::path& folder) {
+  words includes = dependencies_in(input::read_file(rule, kRuleFile));
+  std::erase_if(includes,
+                [&](const std::string& file) { return fs::path(file).parent_path() == folder; });
+  return includes;
+}
+
+void allow_owner_alone(const fs::path& library) {
+  using enum fs::perm_options;  // of nothing that a link names
+  fs::permissions(library, fs::perms::owner_all, replace | nofollow);
+}
+
 // Compiles and links in the folder; calls `failed` where either fails. `preamble`: what the source
 // is compiled behind, as if it included it.
 template <class Failed>
@@ -170,12 +199,50 @@ built build(const commands& c, const recipe& how, const fs::path& source,
     output += result.output;
   }
   fs::remove(object);
-  using enum fs::perm_options;  // of nothing that a link names
-  fs::permissions(folder / library, fs::perms::owner_all, replace | nofollow);
-  words includes = dependencies_in(input::read_file(rule, kRuleFile));
-  std::erase_if(includes,
-                [&](const std::string& file) { return fs::path(file).parent_path() == folder; });
-  return {std::move(output), std::move(includes)};
+  allow_owner_alone(folder / library);
+  return {std::move(output), files_included(rule, folder)};
+}
+
+// The file, which is none that a link names.
+std::string read_made(const fs::path& file, const input::file_kind& kind) {
+  if (fs::symlink_status(file).type() != fs::file_type::regular)
+    input::refuse(file.string(), "is no file that a compiler makes");
+  return input::read_file(file, kind);
+}
+
+// Of the kernels for one of the architectures.
+std::string ptx_in(const fs::path& folder) {
+  constexpr input::file_kind kPtx{"PTX", ".ptx", 256};
+  std::set<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".ptx") files.insert(entry.path());
+  return files.empty() ? "" : read_made(*files.begin(), kPtx);
+}
+
+// Compiles the device code of bare kernels alone, and makes of it a library in the folder. The
+// compiler writes elsewhere: what a source makes it write does not reach the library.
+template <class Failed>
+built build_device_code(const commands& c, const recipe& how, const source_unit& u,
+                        const fs::path& source, const cache& kept, const fs::path& library,
+                        const Failed& failed) {
+  constexpr input::file_kind kKernelsFile{"a file of compiled kernels", ".fatbin", 256};
+  const temporary_folder scratch = kept.begin();
+  const fs::path folder = scratch.path(), rule = folder / "dependencies",
+                 text = folder / "launch.cu", kernels = folder / "kernels.fatbin";
+  write_file(text, u.generated + mark_text(u.kernels));
+  words compile = c.compile;
+  append(compile, {text.string(), "--keep", "--keep-dir", folder.string(), "-MD", "-MF",
+                   rule.string(), "-o", kernels.string()});
+  const process::command_result result = run_compiler(compile, folder, kTimeoutSeconds);
+  if (result.code != 0 || result.hung) failed(result);
+  manifest::kernel_manifest launches = launches_of(u.kernels, ptx_in(folder), source);
+  launches.build = c.build_info;
+  const std::string code = read_made(kernels, kKernelsFile);
+  if (const std::string flaw = manifest::flaw_in(code); !flaw.empty())
+    input::refuse(source.string(), "what is compiled " + flaw);
+  write_file(library, manifest::pack(launches, code, how.launcher, source.string()));
+  allow_owner_alone(library);
+  return {result.output, files_included(rule, folder)};
 }
 
 }  // namespace
@@ -185,15 +252,14 @@ source_unit unit_of(const description& d, const fs::path& source,
   input::diagnostics report(d.file, d.text);
   const experiment::node_table said = d.is_bare ? with_values(d.keys, point) : d.keys;
   experiment::table_reader keys(said, "", report);
-  source_unit u{read_build_settings(keys), "", ""};
+  source_unit u{read_build_settings(keys), "", "", {}};
   keys.find(kTuneKey);
-  manifest::described_kernels kernels;
   if (d.is_bare)
-    kernels = manifest::read_variants(keys, manifest::kernel_origin::source, d.top, report);
+    u.kernels = manifest::read_variants(keys, manifest::kernel_origin::source, d.top, report);
   keys.finish();
   report.throw_if_any();
   if (d.is_bare)
-    u.generated = plugin_text(kernels, source);
+    u.generated = plugin_text(u.kernels, source);
   else
     u.preamble = preamble(source, point);
   return u;
@@ -223,7 +289,8 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
     const source_unit u = unit_of(describe(source, file.string(), text), source, point);
     const commands c = commands_for(source, how, u, asked);
     const std::string key = key_of(c, how, text + u.preamble + u.generated);
-    if (auto found = kept.find(key, library)) return {std::move(*found), false, ""};
+    const bool host_code = !is_device_code(u, how);
+    if (auto found = kept.find(key, library)) return {std::move(*found), false, "", host_code};
 
     const auto start = fs::file_time_type::clock::now();
     const temporary_folder begun = kept.begin();
@@ -231,12 +298,13 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
         u.generated.empty()
             ? source
             : begun.path() / fs::path("launch").replace_extension(source.extension());
-    if (!u.generated.empty()) write_file(compiled_file, u.generated);
+    if (host_code && !u.generated.empty()) write_file(compiled_file, u.generated);
+    const auto failed = [&](const auto& result) { refuse(file, how, text, result); };
     const auto [output, includes] =
-        build(c, how, compiled_file, u.preamble, begun.path(), library,
-              [&](const auto& result) { refuse(file, how, text, result); });
+        host_code ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
+                  : build_device_code(c, how, u, source, kept, begun.path() / library, failed);
     if (any_changed_since(includes, start) && tries < kTries) continue;
-    return {kept.store(begun.path(), key, library, includes), true, output};
+    return {kept.store(begun.path(), key, library, includes), true, output, host_code};
   }
 }
 

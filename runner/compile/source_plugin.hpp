@@ -5,6 +5,7 @@
 #include "compile/cache.hpp"
 #include "compile/description.hpp"
 #include "compile/recipe.hpp"
+#include "manifest/variants.hpp"
 #include "results/tuning.hpp"
 
 #include <filesystem>
@@ -22,8 +23,9 @@ class does_not_compile : public std::runtime_error {
 
 struct compiled {
   std::filesystem::path library;
-  bool is_new = false;  // not from the cache
-  std::string output;   // the compiler's warnings, if it is new
+  bool is_new = false;    // not from the cache
+  std::string output;     // the compiler's warnings, if it is new
+  bool host_code = true;  // of the source's: all but bare kernels for a GPU
 };
 
 // What a command line says about how sources are built.
@@ -36,8 +38,9 @@ struct build_request {
 // or a plugin's text that launches the kernel in it.
 struct source_unit {
   build_settings settings;
-  std::string preamble;   // before the source, where the values are macros
-  std::string generated;  // "": the source itself
+  std::string preamble;                   // before the source, where the values are macros
+  std::string generated;                  // "": the source itself
+  manifest::described_kernels kernels{};  // of a plugin's text that is generated
 };
 source_unit unit_of(const description& d, const std::filesystem::path& source,
                     const results::tuning_point& point);

@@ -62,6 +62,7 @@ tuned_plugin make_tuned_plugin(const fs::path& source, const recipe& how,
       all.builds.points.back().why_not = "does not compile: " + process::first_error_in(output);
       continue;
     }
+    all.host_code = all.host_code || made->host_code;
     if (made->is_new && all.output.empty()) all.output = made->output;
     all.builds.from_cache += made->is_new ? 0 : 1;
     // As seen from the folder of another entry of the cache.

@@ -15,7 +15,8 @@ namespace kzoo::compile {
 struct tuned_plugin {
   std::filesystem::path library;
   results::tuned_builds builds;
-  std::string output;  // the compiler's warnings on the first point that was compiled
+  std::string output;      // the compiler's warnings on the first point that was compiled
+  bool host_code = false;  // of the source's, in some point
 };
 
 // Compiles each point, as many at a time as there are cores, and joins them to one library, with a

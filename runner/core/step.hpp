@@ -21,10 +21,11 @@ inline constexpr std::string_view kResult = "result",  // C is not what it shoul
     kNeighbours = "work after its turn",  // which delays others
     kLeak = "leak",                       // memory that is not given back
     kFloor = "roofline floor",            // less time than the device needs
-    kPrecision = "precision";             // it declares a lower one than its problem takes
+    kPrecision = "precision",             // it declares a lower one than its problem takes
+    kHostCode = "host code";              // its author's code would run beside the clock
 inline constexpr std::array kAll{kResult,  kMemory, kStream,    kUnfinished, kKept,    kTimed,
                                  kRepeats, kFresh,  kClock,     kCode,       kChannel, kNeighbours,
-                                 kLeak,    kFloor,  kPrecision};
+                                 kLeak,    kFloor,  kPrecision, kHostCode};
 
 // The name of the step as it stands above, "" for a text that is none.
 constexpr std::string_view from_name(std::string_view text) {

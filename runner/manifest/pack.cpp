@@ -20,13 +20,7 @@ namespace {
 constexpr input::file_kind kManifestFile{"a manifest", ".toml", 1};
 constexpr input::file_kind kKernelFile{"a file of compiled kernels", ".cubin", 256};
 constexpr input::file_kind kLauncherFile{"the library that launches compiled kernels", ".so", 64};
-
-void append(std::string& library, std::uint64_t kernel_bytes, std::string_view manifest) {
-  footer end{kernel_bytes, manifest.size(), {}};
-  std::ranges::copy(kFooterMagic, end.magic);
-  library.append(manifest);
-  library.append(reinterpret_cast<const char*>(&end), sizeof end);
-}
+constexpr input::file_kind kPackedFile{"a library with compiled kernels", ".so", 384};
 
 std::string shown(const std::vector<std::string>& names) {
   std::string list;
@@ -58,6 +52,30 @@ std::string mangled_entry(const std::string& entry, const std::vector<std::strin
 
 }  // namespace
 
+std::string pack(const kernel_manifest& m, std::string_view kernels,
+                 const std::filesystem::path& launcher, const std::string& where) {
+  if (!std::filesystem::exists(launcher)) {
+    input::refuse(
+        where,
+        "compiled kernels run on a GPU, and what launches them is not built: ./zoo build --device "
+        "cuda builds it, with nvcc 12.8 or later");
+  }
+  const std::string described = nlohmann::json(m).dump();
+  footer end{kernels.size(), described.size(), {}};
+  std::ranges::copy(kFooterMagic, end.magic);
+  std::string library = input::read_file(launcher, kLauncherFile);
+  library.append(kernels).append(described);
+  return library.append(reinterpret_cast<const char*>(&end), sizeof end);
+}
+
+bool is_packed(const std::filesystem::path& library, const std::filesystem::path& launcher) {
+  if (!std::filesystem::exists(launcher)) return false;
+  const std::string own = input::read_file(launcher, kLauncherFile);
+  const std::string all = input::read_file(library, kPackedFile);
+  return all.size() > own.size() && all.starts_with(own) &&
+         all.ends_with(std::string_view(kFooterMagic, sizeof kFooterMagic));
+}
+
 std::string pack(const std::filesystem::path& manifest, const std::filesystem::path& launcher) {
   kernel_manifest read_manifest = read(manifest, input::read_file(manifest, kManifestFile));
   const std::filesystem::path file = manifest.parent_path() / read_manifest.kernel;
@@ -68,16 +86,7 @@ std::string pack(const std::filesystem::path& manifest, const std::filesystem::p
   for (kernel_variant& v : read_manifest.variants)
     v.entry = mangled_entry(v.entry, names, file.string());
   read_manifest.kernel = file.filename().string();
-  if (!std::filesystem::exists(launcher)) {
-    input::refuse(
-        manifest.string(),
-        "compiled kernels run on a GPU, and what launches them is not built: ./zoo build --device "
-        "cuda builds it, with nvcc 12.8 or later");
-  }
-  std::string library = input::read_file(launcher, kLauncherFile);
-  library.append(kernel);
-  append(library, kernel.size(), nlohmann::json(read_manifest).dump());
-  return library;
+  return pack(read_manifest, kernel, launcher, manifest.string());
 }
 
 }  // namespace kzoo::manifest

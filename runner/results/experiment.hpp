@@ -98,6 +98,7 @@ struct verify_options {
   // A kernel that declares a lower precision than its problem takes is declined: where the verdict
   // is for somebody else, who would not see what it declares. Set by commands.
   bool demands_precision = false;
+  bool device_code_only = false;  // of files, but for the baseline; set by commands
   results::impossible_time impossible_time = impossible_time::refuse;
 };
 

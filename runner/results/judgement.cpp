@@ -50,6 +50,7 @@ file_judgement judgement_of(const document& d, const std::string& plugin) {
   if (record != d.plugins.end()) {
     j.library = record->file.string();
     j.sha256 = record->sha256;
+    j.host_code = record->host_code;
   }
   std::set<std::string> libraries;
   coverage covered;

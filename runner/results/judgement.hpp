@@ -30,9 +30,10 @@ struct judged_problem {
 };
 
 struct file_judgement {
-  std::string file;             // as it was named
-  std::string library, sha256;  // that was judged; "": it does not compile
-  outcome_words came_of_it;     // of the first problem that it fails on
+  std::string file;               // as it was named
+  std::string library, sha256;    // that was judged; "": it does not compile
+  std::optional<bool> host_code;  // of its author's, in the process that timed it
+  outcome_words came_of_it;       // of the first problem that it fails on
   std::vector<judged_problem> problems;
   std::optional<double>
       speedup;  // the geometric mean, where each problem has one, not of a simulator

@@ -74,6 +74,8 @@ struct plugin_record {
   std::string sha256;                             // of the file; "": there is none
   std::filesystem::path source{};                 // it was compiled from; empty: a library
   tuned_builds tuned{};
+  // Of its author's, in the process that times it. Else that is but device code.
+  bool host_code = true;
 
   // The library exists but cannot be used. That is an error; to have no build for the device is
   // not.

@@ -91,6 +91,7 @@ loaded_plugin enter(const std::string& name, const results::device& device,
     if (!open(plugin, file->file, &device, std::move(client))) continue;
     plugin.record.source = file->source;
     plugin.record.tuned = file->tuned;
+    plugin.record.host_code = file->host_code;
     std::ranges::transform(file + 1, files.end(), std::back_inserter(plugin.shadowed),
                            &run::plugin_file::file);
     return plugin;

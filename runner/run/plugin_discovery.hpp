@@ -23,6 +23,7 @@ struct plugin_file {
   kzoo_device_kind kind{};         // by its folder; 0 if the folder does not say
   std::filesystem::path source{};  // it was compiled from; empty: unknown
   results::tuned_builds tuned{};
+  bool host_code = true;  // of its author's
 };
 
 class plugin_discovery {

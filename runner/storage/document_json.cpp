@@ -43,6 +43,7 @@ void map(auto& io, is<results::plugin_record> auto& p) {
   io("sha256", p.sha256);
   io("source", p.source);
   if (io.has("tuned", !p.tuned.points.empty())) io("tuned", p.tuned);
+  io.later("host_code", p.host_code);
   if (io.has("problem", !p.description)) return io("problem", p.problem);
   io.restore([](auto& description) { description.emplace(); }, p.description);
   io("id", p.description->id);
@@ -211,6 +212,7 @@ json problem_json(const results::judged_problem& p) {
 json head(const results::file_judgement& f) {
   json j{{"schema", kJudgementSchema}, {"runner", {{"version", kVersion}}}, {"file", f.file}};
   add(j, f.came_of_it);
+  j["host_code"] = or_null(f.host_code);
   return j;
 }
 

@@ -119,6 +119,7 @@ TEST_CASE("a program learns what a kernel did, in SOL-ExecBench's words", "[cli]
   CHECK(honest.at("problems").at(0).at("problem").at("seed") == 1);
   CHECK(honest.at("problems").at(0).at("precision") == "fp32");
   CHECK(honest.at("problems").at(0).at("baseline_precision") == "fp32");
+  CHECK(honest.at("host_code") == true);
   CHECK(honest.at("calls").empty());
   CHECK(found.back().at("calls") == json::array({"cublas"}));
   CHECK(honest.at("sha256").get<std::string>().size() == 64);
@@ -247,6 +248,21 @@ __global__ void product(const float* a, const float* b, float* c, int m, int n, 
         json::array({"tf32", "fp16 sums"}));
   const auto line = s.judge("--verify quick half.cu", "allowed.toml");
   CHECK(line.out == "half.cu: PASSED in fp16 sums\n");
+}
+
+TEST_CASE("no submission is taken for the baseline", "[cli]") {
+  const submissions s;
+  const std::string kernel =
+      "// kzoo: entry=ikj grid=1 block=1 arguments=A,B,C,M,N,K\n__global__ void ikj(const float*, "
+      "const float*, float*, int, int, int) {}\n";
+  s.folder.write("serial.cu", kernel);
+  s.folder.write("serials.cu", kernel);
+  for (const std::string words : {"serial.cu", "serials.cu --baseline 'serial*:ikj'"}) {
+    const json found = documents(s.judge("--json --verify quick " + words)).at(0);
+    INFO(found.dump(1));
+    CHECK(found.at("status") == "COMPILE_ERROR");
+    CHECK(contains(found.at("reason"), "two plugins are called serial"));
+  }
 }
 
 TEST_CASE("a baseline has the precision that kernels are asked for", "[cli]") {

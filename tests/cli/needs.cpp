@@ -20,6 +20,8 @@ class asked {
                   "device = 'cuda:1'\nbaseline = 'cublas:fp32'\n"
                   "plugins = ['naive:32x32', # 'mma' is another's\n './own.cu', \"smem:*\"]\n"
                   "[problem]\nsizes = [8]\n");
+    folder_.write("bare.cu",
+                  "// kzoo: entry=f grid=1 block=1 arguments=C\n__global__ void f(float*) {}\n");
   }
 
   auto run(const std::string& words) const { return runner(words, in(folder_)); }
@@ -68,6 +70,7 @@ TEST_CASE("what a command needs is in its arguments and in its experiment", "[cl
            {"judge own.cu --problems steps.toml --device cpu --baseline naive:8x8",
             "device cpu\nplugin naive\n"},
            {"judge own.cu --compile-only", "device cuda\n"},
+           {"judge bare.cu --compile-only", "device cuda\nlauncher\n"},
            {"compile kernels.toml", "device cuda\nlauncher\n"},
        }) {
     INFO(command);

@@ -306,6 +306,26 @@ TEST_CASE("manifest: only whole files of kernels are packed") {
   CHECK(8 + end.kernel_bytes + end.manifest_bytes + sizeof end == packed.size());
 }
 
+TEST_CASE("a library is packed if what is loaded of it is the launcher") {
+  const test::scratch_folder scratch;
+  const std::filesystem::path launcher = scratch.path() / "launcher.so";
+  std::ofstream(launcher) << "launcher";
+  const std::string packed = manifest::pack({}, "kernels", launcher, "k.toml");
+  const auto is_packed = [&](const std::string& bytes) {
+    scratch.write("library.so", bytes);
+    return manifest::is_packed(scratch.path() / "library.so", launcher);
+  };
+  CHECK(is_packed(packed));
+  std::string other = packed;
+  other[3] = 'x';
+  CHECK_FALSE(is_packed(other));
+  CHECK_FALSE(is_packed("launcher"));
+  CHECK_FALSE(is_packed("x" + packed));
+  CHECK_FALSE(is_packed(packed.substr(0, packed.size() - 1)));
+  std::filesystem::remove(launcher);
+  CHECK_FALSE(is_packed(packed));
+}
+
 TEST_CASE("a kernel that names no precision has that of a plugin with its types", "[manifest]") {
   const auto precision = [](const std::string& types) {
     return read(with("types", "types = \"" + types + "\"")).variants.at(0).precision;

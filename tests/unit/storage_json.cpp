@@ -58,6 +58,7 @@ TEST_CASE("layouts and batches are read as they were written", "[results]") {
   p.batch_shared = shared_operand::b;
   p.allow.add(KZOO_COMPUTE_TF32);
   d.experiment.overridden.allow = {"tf32"};
+  d.plugins.at(0).host_code = false;
   json j = stored(d);
   CHECK(j["cells"][0]["problem"]["layout"] == "tt");
   CHECK(j["cells"][0]["problem"]["batch"] == 4);
@@ -65,6 +66,7 @@ TEST_CASE("layouts and batches are read as they were written", "[results]") {
   CHECK(j["cells"][0]["problem"]["stride_c"] == p.stride_c());
   CHECK(j["cells"][0]["problem"]["precision"] == "fp32");
   CHECK(j["cells"][0]["problem"]["allow"] == json::array({"tf32"}));
+  CHECK(j["plugins"][0]["host_code"] == false);
   CHECK(stored(test::read_document(j.dump())) == j);
   j["cells"][0]["problem"]["batch"] = 0;
   CHECK_THROWS(test::read_document(j.dump()));

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -105,6 +106,61 @@ constexpr bool takes_value(void (*)(P...)) {
 template <std::size_t kIndex, class Values, class Other>
 constexpr bool takes_value(Other) {
   return true;
+}
+
+// What who has only the machine code passes for a parameter: a number of this type, or, for
+// `accumulator`, a pointer; nothing for a class.
+template <class P>
+constexpr bool passes_as(manifest::number_type& type) {
+  using enum manifest::number_type;
+  constexpr manifest::number_type kBySize[] = {i8, i8, i16, i32, i32, i64, i64, i64, i64};
+  if constexpr (std::is_pointer_v<P>) {
+    type = accumulator;
+  } else if constexpr (std::is_integral_v<P> && sizeof(P) < std::size(kBySize)) {
+    type = kBySize[sizeof(P)];
+  } else if constexpr (std::is_same_v<P, float>) {
+    type = f32;
+  } else if constexpr (std::is_same_v<P, double>) {
+    type = f64;
+  } else if constexpr (std::is_same_v<P, __half>) {
+    type = f16;
+  } else if constexpr (std::is_same_v<P, __nv_bfloat16>) {
+    type = bf16;
+  } else {
+    return false;
+  }
+  return true;
+}
+template <std::size_t kIndex, class... P>
+constexpr bool passes(void (*)(P...)) {
+  manifest::number_type type{};
+  if constexpr (kIndex < sizeof...(P))
+    return passes_as<std::tuple_element_t<kIndex, std::tuple<P...>>>(type);
+  return true;
+}
+template <std::size_t kIndex, class Other>
+constexpr bool passes(Other) {
+  return true;
+}
+
+// Those of a kernel, each plus one, behind which a 0 stands: the runner reads it in the device
+// code.
+template <std::size_t kCount>
+struct parameter_types {
+  unsigned char of[kCount + 1];
+};
+template <class... P>
+constexpr parameter_types<sizeof...(P)> types_of_parameters(void (*)(P...)) {
+  constexpr auto type = []<class Q>(std::type_identity<Q>) {
+    manifest::number_type found{};
+    passes_as<Q>(found);
+    return static_cast<unsigned char>(static_cast<int>(found) + 1);
+  };
+  return {{type(std::type_identity<P>{})..., 0}};
+}
+template <class Other>
+constexpr parameter_types<0> types_of_parameters(Other) {
+  return {};
 }
 
 template <class Values, class Kernel, std::size_t... kIndex>

@@ -41,6 +41,10 @@ number_type type_of(const argument& a, kzoo_type c) {
 template <class Number>
 parameter as_parameter(number_type type, Number number) {
   switch (type) {
+    case number_type::i8:
+      return parameter(static_cast<std::int8_t>(number));
+    case number_type::i16:
+      return parameter(static_cast<std::int16_t>(number));
     case number_type::i32:
       return parameter(static_cast<std::int32_t>(number));
     case number_type::i64:

@@ -1,6 +1,7 @@
 #include "payload.hpp"
 
 #include <kzoo/manifest/packed_kernel.hpp>
+#include <kzoo/stages.hpp>
 
 #include <dlfcn.h>
 
@@ -10,6 +11,35 @@
 #include <stdexcept>
 
 namespace kzoo::manifest {
+
+namespace {
+
+// Operands that a problem has which the kernel takes.
+std::size_t operands_of(const kernel_variant& v) {
+  const auto in_epilogue = std::ranges::count_if(
+      v.epilogue, [](const epilogue_stage& s) { return has_operand(s.kind); });
+  return static_cast<std::size_t>(in_epilogue) + (v.scale_block_a[0] > 0 ? 1 : 0) +
+         (v.scale_block_b[0] > 0 ? 1 : 0) + (v.groups ? 1 : 0);
+}
+
+// The runner's own manifests are read from text with all of this; but a library may have been
+// packed by anybody, whose code must not come to run by what is an index here.
+bool is_sound(const kernel_variant& v, const kernel_manifest& m) {
+  const auto is_argument = [&](const argument& a) {
+    const std::size_t maps = a.kind == argument_kind::tensor_map ? m.maps.size()
+                             : a.kind == argument_kind::operand  ? operands_of(v)
+                                                                 : std::string::npos;
+    return a.kind >= argument_kind::a && a.kind <= argument_kind::operand &&
+           a.type >= number_type::accumulator && a.type <= number_type::i16 && a.map < maps;
+  };
+  const auto is_positive = [](std::uint32_t n) { return n > 0; };
+  return v.layout >= layout::nn && v.layout <= layout::tt && v.row_bytes > 0 &&
+         std::ranges::all_of(v.multiples, is_positive) &&
+         std::ranges::all_of(v.cluster, is_positive) &&
+         std::ranges::all_of(v.arguments, is_argument);
+}
+
+}  // namespace
 
 payload own_payload() {
   static const char mark = 0;  // an address in this library
@@ -32,6 +62,9 @@ payload own_payload() {
                         file.begin() + static_cast<std::ptrdiff_t>(packed))
       .get_to(result.manifest);
   result.kernels = file.substr(manifest - end.kernel_bytes, end.kernel_bytes);
+  const kernel_manifest& m = result.manifest;
+  if (!std::ranges::all_of(m.variants, [&](const auto& v) { return is_sound(v, m); }))
+    throw std::runtime_error("the manifest packed in it is none of the runner's");
   return result;
 }
 

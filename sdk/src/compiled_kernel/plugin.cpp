@@ -6,7 +6,10 @@
 
 #include <kzoo/plugin.hpp>
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,13 +18,28 @@ namespace {
 using namespace kzoo;
 using manifest::kernel_variant;
 
+// A kernel, perhaps for several types and layouts, each of which the manifest has by itself.
+struct packed_variant {
+  std::span<const kernel_variant> instances;
+  std::vector<kzoo_signature> signatures;
+
+  // That for the problem's types and layout; the first, which declines, where there is none.
+  const kernel_variant& instance_for(const kzoo_problem& p) const {
+    const auto found = std::ranges::find_if(instances, [&](const kernel_variant& v) {
+      return v.type_a == p.type_a && v.type_b == p.type_b && v.type_c == p.type_c &&
+             v.layout == layout_of(p);
+    });
+    return found == instances.end() ? instances.front() : *found;
+  }
+};
+
 // What is packed, and what the ABI says about it.
 struct packed_plugin {
   packed_plugin();
 
   manifest::payload packed;
   std::string build_info;
-  std::vector<kzoo_signature> signatures;
+  std::vector<packed_variant> kernels;
   std::vector<kzoo_variant> variants;
 };
 
@@ -30,17 +48,17 @@ const packed_plugin& own_plugin() {
   return plugin;
 }
 
-const kernel_variant& manifest_of(const kzoo_variant* v) {
-  return *static_cast<const kernel_variant*>(v->context);
+const kernel_variant& manifest_of(const kzoo_variant* v, const kzoo_problem& p) {
+  return static_cast<const packed_variant*>(v->context)->instance_for(p);
 }
 
 kzoo_status supports(const kzoo_variant* self, const kzoo_problem* given, const kzoo_device* d,
                      kzoo_text* reason) {
   return detail::guarded(reason, [&] {
-    const kernel_variant& v = manifest_of(self);
     if (detail::has_unknown_fields(*given))
       throw error(KZOO_UNSUPPORTED, "the problem has options newer than this runner's SDK");
     const kzoo_problem p = detail::known_part(*given);
+    const kernel_variant& v = manifest_of(self, p);
     if (d->compute_capability < v.compute_capability) {
       throw error(KZOO_UNSUPPORTED, "it needs sm_" + std::to_string(v.compute_capability) +
                                         ", the device is sm_" +
@@ -57,7 +75,8 @@ std::uint64_t workspace_bytes(const kzoo_variant* self, const kzoo_problem* p,
                               const kzoo_device* d) {
   std::uint64_t bytes = 0;
   const auto status = detail::guarded(nullptr, [&] {
-    bytes = manifest::plan_launch(manifest_of(self), detail::known_part(*p), *d).workspace;
+    const kzoo_problem known = detail::known_part(*p);
+    bytes = manifest::plan_launch(manifest_of(self, known), known, *d).workspace;
   });
   return status == KZOO_OK ? bytes : UINT64_MAX;
 }
@@ -66,8 +85,9 @@ kzoo_status create(const kzoo_variant* self, const kzoo_problem* p, const kzoo_d
                    void** instance, kzoo_text* text) {
   return detail::guarded(text, [&] {
     const manifest::payload& packed = own_plugin().packed;
-    *instance = new manifest::loaded_kernel(packed.manifest, manifest_of(self), packed.kernels,
-                                            detail::known_part(*p), *d);
+    const kzoo_problem known = detail::known_part(*p);
+    *instance = new manifest::loaded_kernel(packed.manifest, manifest_of(self, known),
+                                            packed.kernels, known, *d);
   });
 }
 
@@ -88,18 +108,30 @@ packed_plugin::packed_plugin() {
   } catch (const std::exception&) {
     return;
   }
-  build_info = "compiled kernels of " + packed.manifest.kernel;
-  for (const kernel_variant& v : packed.manifest.variants)
-    signatures.push_back({v.type_a, v.type_b, v.type_c, v.precision});
-  for (std::size_t i = 0; i < signatures.size(); ++i) {
-    const kernel_variant& v = packed.manifest.variants[i];
+  build_info = packed.manifest.build.empty() ? "compiled kernels of " + packed.manifest.kernel
+                                             : packed.manifest.build;
+  const std::vector<kernel_variant>& all = packed.manifest.variants;
+  for (auto first = all.begin(), end = first; first != all.end(); first = end) {
+    end = std::find_if(first, all.end(), [&](const auto& v) { return v.id != first->id; });
+    packed_variant& k = kernels.emplace_back();
+    k.instances = {first, end};
+    for (const kernel_variant& v : k.instances) {
+      const kzoo_signature s{v.type_a, v.type_b, v.type_c, v.precision};
+      const auto is_same = [&](const kzoo_signature& known) {
+        return std::memcmp(&known, &s, sizeof s) == 0;  // of another layout
+      };
+      if (std::ranges::none_of(k.signatures, is_same)) k.signatures.push_back(s);
+    }
+  }
+  for (const packed_variant& k : kernels) {
+    const kernel_variant& v = k.instances.front();
     variants.push_back({.struct_size = sizeof(kzoo_variant),
                         .id = v.id.c_str(),
                         .summary = v.summary.c_str(),
-                        .signatures = &signatures[i],
-                        .signature_count = 1,
+                        .signatures = k.signatures.data(),
+                        .signature_count = static_cast<std::uint32_t>(k.signatures.size()),
                         .compute_capability = v.compute_capability,
-                        .context = &v,
+                        .context = &k,
                         .supports = &supports,
                         .workspace_bytes = &workspace_bytes,
                         .create = &create,

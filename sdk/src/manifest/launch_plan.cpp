@@ -9,6 +9,7 @@
 #include <limits>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace kzoo::manifest {
 namespace {
@@ -133,6 +134,22 @@ class evaluator {
   std::array<std::int64_t, kVariables.size()> values_;
 };
 
+// What a parameter of so many bits holds, signed or not; one of 32 bits is a signed one.
+std::pair<std::int64_t, std::int64_t> range_of(number_type type) {
+  using i32 = std::numeric_limits<std::int32_t>;
+  using i64 = std::numeric_limits<std::int64_t>;
+  switch (type) {
+    case number_type::i8:
+      return {-0x80, 0xff};
+    case number_type::i16:
+      return {-0x8000, 0xffff};
+    case number_type::i32:
+      return {i32::min(), i32::max()};
+    default:
+      return {i64::min(), i64::max()};
+  }
+}
+
 }  // namespace
 
 launch_plan plan_launch(const kernel_variant& v, const kzoo_problem& p, const kzoo_device& d) {
@@ -154,12 +171,9 @@ launch_plan plan_launch(const kernel_variant& v, const kzoo_problem& p, const kz
       static_cast<std::size_t>(evaluate(v.dynamic_shared, "dynamic_shared", 0, i32::max()));
   plan.workspace = static_cast<std::size_t>(evaluate(v.workspace, "workspace", 0, i64::max()));
   for (const argument& a : v.arguments) {
-    const bool narrow = a.type == number_type::i32;
-    plan.values.push_back(a.kind != argument_kind::value
-                              ? 0
-                              : evaluate(a.expression, "an argument",
-                                         narrow ? i32::min() : i64::min(),
-                                         narrow ? i32::max() : i64::max()));
+    const auto [least, most] = range_of(a.type);
+    plan.values.push_back(
+        a.kind != argument_kind::value ? 0 : evaluate(a.expression, "an argument", least, most));
   }
   return plan;
 }

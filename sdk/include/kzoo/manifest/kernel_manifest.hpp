@@ -23,8 +23,9 @@ inline constexpr std::array<std::string_view, 8> kVariables{"M",   "N",   "K",  
 // What a kernel gets in the place of one of its parameters; operand: the address of one that the
 // problem has beside A, B and C.
 enum class argument_kind { a, b, c, workspace, null, alpha, beta, value, tensor_map, operand };
-// accumulator: f32, or f64 or i32 where C has that type.
-enum class number_type { accumulator, i32, i64, f16, bf16, f32, f64 };
+// accumulator: f32, or f64 or i32 where C has that type. Manifests name no i8 and i16, which
+// parameters of a source's kernels may be.
+enum class number_type { accumulator, i32, i64, f16, bf16, f32, f64, i8, i16 };
 
 struct argument {
   argument_kind kind{};
@@ -71,9 +72,11 @@ struct kernel_variant {
   std::vector<argument> arguments;
 };
 
+// Neighbours of one id are one variant, for several types and layouts.
 struct kernel_manifest {
   std::string id, summary;
   std::string kernel;  // the file with the kernels
+  std::string build;   // how they were compiled; "": it is not known
   std::vector<tensor_map> maps;
   std::vector<kernel_variant> variants;
 };

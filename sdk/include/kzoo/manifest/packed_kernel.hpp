@@ -26,6 +26,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_variant, id, summary, entry, type_a, t
                                    workspace, multiples, row_bytes, compute_capability, reads_c,
                                    nondeterministic, epilogue, scale_block_a, scale_block_b, groups,
                                    arguments)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_manifest, id, summary, kernel, maps, variants)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(kernel_manifest, id, summary, kernel, build, maps, variants)
 
 }  // namespace kzoo::manifest
