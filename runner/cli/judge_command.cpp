@@ -44,6 +44,8 @@ std::optional<file_judgement> why_no_plugin(const std::function<void()>& make) t
   return results::no_plugin("compile", fault.what());
 } catch (const has_host_code& fault) {
   return results::no_plugin(step::kHostCode, fault.what());
+} catch (const compile::no_cache&) {
+  throw;
 } catch (const input::invalid& fault) {
   return results::no_plugin("source", fault.what());
 }

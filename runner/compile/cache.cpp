@@ -2,16 +2,24 @@
 
 #include "input/diagnostics.hpp"
 #include "os/files.hpp"
+#include "os/posix.hpp"
 #include "os/sha256.hpp"
 #include "os/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <map>
+#include <mutex>
 #include <system_error>
+#include <utility>
 
 namespace kzoo::compile {
 namespace {
@@ -31,9 +39,26 @@ fs::path cache_home() {
       "names one");
 }
 
+std::uint64_t most_bytes() {
+  constexpr double kUsual = 10, kGigabyte = 1e9;
+  const char* given = std::getenv("KZOO_CACHE_GB");
+  if (given == nullptr || *given == '\0') return static_cast<std::uint64_t>(kUsual * kGigabyte);
+  const auto number = number_from<double>(given);
+  if (!number || !(*number >= 0) || *number > 1e9)
+    input::refuse(
+        "KZOO_CACHE_GB",
+        fmt::format("expected how many GB compiled plugins may take, such as 10, found {}",
+                    input::in_quotes(given)));
+  return static_cast<std::uint64_t>(*number * kGigabyte);
+}
+
+descriptor open_folder(const fs::path& folder) {
+  return descriptor(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
 }  // namespace
 
-cache::cache() : folder_(cache_home() / "kernel-zoo" / "plugins") {
+cache::cache() try : folder_(cache_home() / "kernel-zoo" / "plugins"), most_(most_bytes()) {
   std::error_code fault;
   fs::create_directories(folder_.parent_path().parent_path(), fault);
   for (const fs::path& each : {folder_.parent_path(), folder_}) mkdir(each.c_str(), 0700);
@@ -46,6 +71,8 @@ cache::cache() : folder_(cache_home() / "kernel-zoo" / "plugins") {
         "", fmt::format("nothing is run from {}, where compiled plugins are kept, since {}; {}",
                         folder_.string(), why, kElsewhere));
   }
+} catch (const input::invalid& why) {
+  throw no_cache(why);
 }
 
 fs::path cache::entry(const std::string& key, const std::vector<std::string>& includes) const {
@@ -59,7 +86,7 @@ std::optional<fs::path> cache::find(const std::string& key, const std::string& f
   if (includes.empty()) return std::nullopt;
   const fs::path found = entry(key, includes);
   std::error_code fault;
-  if (!fs::is_regular_file(found / file, fault)) return std::nullopt;
+  if (!use(found) || !fs::is_regular_file(found / file, fault)) return std::nullopt;
   if (content_of(found / kHash) != sha256_of(found / file) + '\n') {
     fs::remove_all(found, fault);
     return std::nullopt;
@@ -74,7 +101,6 @@ temporary_folder cache::begin() const { return temporary_folder(folder_ / "new."
 
 fs::path cache::store(const fs::path& begun, const std::string& key, const std::string& file,
                       const std::vector<std::string>& includes) const {
-  remove_old();
   const fs::path kept = entry(key, includes);
   replace_file(begun / kHash, sha256_of(begun / file) + '\n');
   replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
@@ -82,14 +108,68 @@ fs::path cache::store(const fs::path& begun, const std::string& key, const std::
   fs::rename(begun, kept, fault);  // fails where another runner was faster
   if (!fs::is_regular_file(kept / file))
     throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
+  use(kept);
+  remove_some();
   return kept / file;
 }
 
-void cache::remove_old() const {
-  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::days(30);
+std::uint64_t cache::size_of(const fs::path& folder) {
+  std::uint64_t bytes = 0;
   std::error_code fault;
-  for (const auto& each : fs::directory_iterator(folder_, fault))
-    if (each.last_write_time(fault) < long_ago && !fault) fs::remove_all(each.path(), fault);
+  for (fs::recursive_directory_iterator at(folder, fault), end; !fault && at != end;
+       at.increment(fault)) {
+    struct stat status {};
+    // What is on the disk: a file may have holes.
+    if (lstat(at->path().c_str(), &status) == 0) bytes += std::uint64_t(status.st_blocks) * 512;
+  }
+  return bytes;
+}
+
+bool cache::use(const fs::path& folder) {
+  // One file is open for each. With more, what was used last is still removed last.
+  constexpr std::size_t kMost = 256;
+  static std::mutex mutex;
+  static std::map<fs::path, descriptor> used;
+  const std::unique_lock locked(mutex);
+  descriptor opened = open_folder(folder);
+  if (opened.fd() < 0 || flock(opened.fd(), LOCK_SH | LOCK_NB) != 0) return false;
+  if (used.size() < kMost || used.contains(folder))
+    used.insert_or_assign(folder, std::move(opened));
+  return true;
+}
+
+void cache::remove_some() const {
+  struct kept_entry {
+    fs::path path;
+    fs::file_time_type used;
+    std::uint64_t bytes;
+  };
+  const auto long_ago = fs::file_time_type::clock::now() - std::chrono::days(30);
+  std::vector<kept_entry> all;
+  std::uint64_t bytes = 0;
+  std::error_code fault;
+  for (const auto& each : fs::directory_iterator(folder_, fault)) {
+    all.push_back({each.path(), each.last_write_time(fault),
+                   each.is_directory(fault) ? size_of(each.path()) : 0});
+    bytes += all.back().bytes;
+  }
+  std::ranges::sort(all, {}, &kept_entry::used);
+  for (const kept_entry& each : all) {
+    // One with a point in its name is being made, or removed.
+    const bool is_old = each.used<long_ago, is_too_much = bytes> most_ && each.bytes > 0 &&
+                        !each.path.has_extension();
+    if (!is_old && !is_too_much) continue;
+    if (each.bytes > 0) {
+      const descriptor opened = open_folder(each.path);
+      if (opened.fd() < 0 || flock(opened.fd(), LOCK_EX | LOCK_NB) != 0) continue;
+      const temporary_folder away(folder_ / "old.");
+      // Gone at once, for whoever looks for it meanwhile.
+      fs::rename(each.path, away.path() / "entry", fault);
+      if (!fault) bytes -= each.bytes;
+    } else {
+      fs::remove_all(each.path, fault);
+    }
+  }
 }
 
 }  // namespace kzoo::compile

@@ -7,10 +7,14 @@
 //   HASH/sha256      of NAME.so: a damaged entry, as a full disk leaves it, is made again
 //
 // An entry is written beside them and renamed, and never changed: runners at the same time use one
-// another's or make the same. What was not used for a month is removed.
+// another's or make the same. What was not used for a month is removed, and while all together is
+// larger than KZOO_CACHE_GB says, what was used longest ago; but nothing that a running process
+// uses, which holds a lock on it.
 
+#include "input/invalid.hpp"
 #include "os/folders.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -18,10 +22,19 @@
 
 namespace kzoo::compile {
 
+// What is said of the place is nothing about what was to be compiled.
+class no_cache : public input::invalid {
+ public:
+  explicit no_cache(const input::invalid& why) : invalid(why) {}
+};
+
 class cache {
  public:
-  // Throws input::invalid where the folder cannot be made, is not the user's own, or can be written
-  // by others, who could run code as this user.
+  // Of an entry, in bytes: far more than kernels take. A larger one is not kept.
+  static constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;
+
+  // Throws no_cache where the folder cannot be made, is not the user's own, or can be written
+  // by others, who could run code as this user; or where KZOO_CACHE_GB is no number.
   cache();
 
   // The entry of a file that is up to date.
@@ -29,6 +42,12 @@ class cache {
 
   // A new folder for what will be an entry.
   temporary_folder begin() const;
+  // What is in a folder, in bytes.
+  static std::uint64_t size_of(const std::filesystem::path& folder);
+  // Keeps what is in the folder, an entry or one beside them, from other processes' remove_some(),
+  // as long as this process lives. False where it is gone, or is about to be.
+  static bool use(const std::filesystem::path& folder);
+
   // Makes the folder an entry, which was made of these files. Returns where `file` is now.
   std::filesystem::path store(const std::filesystem::path& begun, const std::string& key,
                               const std::string& file,
@@ -39,9 +58,10 @@ class cache {
  private:
   std::filesystem::path entry(const std::string& key,
                               const std::vector<std::string>& includes) const;
-  void remove_old() const;
+  void remove_some() const;
 
   std::filesystem::path folder_;
+  std::uint64_t most_;  // of all entries, in bytes
 };
 
 }  // namespace kzoo::compile

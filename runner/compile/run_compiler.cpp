@@ -55,7 +55,7 @@ struct said {
 };
 constexpr std::array kNoRoom{said{"No space left on device", "the disk is full"},
                              said{"Disk quota exceeded", "your quota of the disk is used up"}};
-constexpr std::string_view kTooLong = "File too large";
+constexpr std::string_view kTooLong = "File size limit exceeded";
 constexpr std::array kNoMemory{"out of memory allocating", "virtual memory exhausted",
                                "memory exhausted", "Cannot allocate memory", "std::bad_alloc"};
 constexpr std::array kNoTime{"CPU time limit exceeded", "signal 24", "SIGXCPU"};

@@ -175,6 +175,15 @@ void allow_owner_alone(const fs::path& library) {
   fs::permissions(library, fs::perms::owner_all, replace | nofollow);
 }
 
+// `named`: the source, as its author does.
+void refuse_if_large(const fs::path& folder, const std::string& named, const std::string& device) {
+  if (const std::uint64_t bytes = cache::size_of(folder); bytes > cache::kLargest) {
+    throw does_not_compile(fmt::format(
+        "error: what {} compiles to for {} has {:.0f} MB, and a plugin may have {:.0f} MB", named,
+        device, double(bytes) / 1e6, double(cache::kLargest) / 1e6));
+  }
+}
+
 // Compiles and links in the folder; calls `failed` where either fails. `preamble`: what the source
 // is compiled behind, as if it included it.
 template <class Failed>
@@ -303,6 +312,7 @@ compiled source_plugin(const fs::path& file, const recipe& how, const build_requ
     const auto [output, includes] =
         host_code ? build(c, how, compiled_file, u.preamble, begun.path(), library, failed)
                   : build_device_code(c, how, u, source, kept, begun.path() / library, failed);
+    refuse_if_large(begun.path(), file.string(), how.device);
     if (any_changed_since(includes, start) && tries < kTries) continue;
     return {kept.store(begun.path(), key, library, includes), true, output, host_code};
   }
@@ -319,7 +329,7 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   const temporary_folder begun = kept.begin();
   const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
-  const built made = build(c, how, source, "", begun.path(), library,
+  const built made = build(c, how, source, source.string(), "", begun.path(), library,
                            [&](const auto& result) { refuse(source, how, text, result); });
   return kept.store(begun.path(), key, library, made.includes);
 }

@@ -20,6 +20,8 @@ struct confinement {
   // process may take of the processors.
   std::uint64_t data_bytes = 0, held_bytes = 0, file_bytes = 0;
   double cpu_seconds = 0;
+  // Writes beyond that length fail, instead of ending the process that makes them.
+  bool longer_writes_fail = false;
   // Of what it prints, in bytes, run_confined() keeps its beginning and its end.
   std::size_t kept_output = std::size_t{64} << 20;
   // Where it is 0 the kernel lets it start none, only threads: by seccomp.

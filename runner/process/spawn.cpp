@@ -78,7 +78,7 @@ struct beginning {
 
   bool is_confined;
   std::vector<limit> limits;
-  bool drops_privileges;
+  bool drops_privileges, longer_writes_fail;
   int rules;
   sock_fprog filter;
 
@@ -144,10 +144,9 @@ int become(void* of_parent) {
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   sigaction(SIGPIPE, &usual, nullptr);  // os/interrupt.hpp ignores both
-  // What is confined may not write longer files, and is told so, instead of killed.
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
-  sigaction(SIGXFSZ, b.is_confined ? &ignored : &usual, nullptr);
+  sigaction(SIGXFSZ, b.longer_writes_fail ? &ignored : &usual, nullptr);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction now {};
     if (sigaction(number, nullptr, &now) == 0 && now.sa_handler != SIG_IGN)
@@ -210,6 +209,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
     b.is_confined = true;
     b.limits = limits_of(*confined);
     b.drops_privileges = !confined->privileged;
+    b.longer_writes_fail = confined->longer_writes_fail;
     rules = landlock::rules(confined->writable);
     filter = refused_calls(*confined);
     b.filter = {static_cast<unsigned short>(filter.size()), filter.data()};

@@ -150,7 +150,9 @@ results::document read_document(std::istream& in, const std::string& file) {
 }
 
 std::string dumped(const json& j, int indent) {
-  return j.dump(indent, ' ', false, json::error_handler_t::replace);
+  // What is one line to this program must be one to whoever splits text into lines: in ASCII,
+  // without Unicode's line separators.
+  return j.dump(indent, ' ', indent < 0, json::error_handler_t::replace);
 }
 
 json to_json(const results::device& d) { return to_value(d); }

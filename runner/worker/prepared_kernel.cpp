@@ -53,9 +53,9 @@ std::size_t random_gap_bytes() {
 prepared_kernel::~prepared_kernel() {
   try {
     destroy_instance();
-  } catch (const std::exception&) {
-    // The process of the plugin has ended, and its instance with it.
-  } catch (const refusal&) {
+  } catch (...) {
+    // The process of the plugin has ended, and its instance with it; or a signal has come, which
+    // whoever waits next is told of.
   }
 }
 

@@ -35,6 +35,7 @@ process::confinement of_plugins() {
   c.data_bytes = worker_memory_limit();
 #endif
   c.file_bytes = kMostPrinted;
+  c.longer_writes_fail = true;
   if (process::has_profiler()) {  // which is in the same process
     c.most_processes = process::enough_processes();
     c.network = c.privileged = true;

@@ -49,7 +49,7 @@ TEST_CASE("what a kernel changes of the runner's own process is set back and sai
   for (const auto& cell : ran.json().at("cells")) {
     INFO(cell.dump(1));
     CHECK(cell.at("verdict") == "pass");
-    // A worker of root's has fewer privileges than the runner, and is refused this, too.
+    // A worker of root's has lost its privileges, and so its say in what root's processes do.
     const bool guilty = cell.at("plugin") == "system_calls" && geteuid() != 0;
     REQUIRE(cell.at("checks").size() == (guilty ? 1 : 0));
     if (!guilty) continue;
@@ -58,7 +58,7 @@ TEST_CASE("what a kernel changes of the runner's own process is set back and sai
     CHECK_THAT(cell.at("checks").at(0).at("detail").get<std::string>(),
                ContainsSubstring("set back after each turn: processors"));
   }
-  const std::string said =
-      "hinders system_calls:hinders_runner: changes settings of the runner's own process";
-  CHECK((ran.err.find(said) != std::string::npos) == (geteuid() != 0));
+  if (geteuid() == 0) return;
+  CHECK_THAT(ran.err, ContainsSubstring("hinders system_calls:hinders_runner: changes settings of "
+                                        "the runner's own process"));
 }

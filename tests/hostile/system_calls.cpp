@@ -13,13 +13,20 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -189,6 +196,23 @@ struct hinders_runner : honest {
   }
 };
 
+long fork_and_end(long call, unsigned long flags) {
+  const long pid = syscall(call, flags, nullptr, nullptr, nullptr, 0);
+  if (pid == 0) _exit(0);
+  return pid;
+}
+
+// A server of the user's would do as it is told, unconfined.
+long connect_to_own_listener() {
+  sockaddr_un name{AF_UNIX, ""};
+  const std::string path = std::string(std::getenv("TMPDIR")) + "/socket";
+  std::strcpy(name.sun_path, path.c_str());
+  const int server = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+  const auto* at = reinterpret_cast<const sockaddr*>(&name);
+  if (bind(server, at, sizeof name) != 0 || listen(server, 1) != 0) return -1;
+  return connect(client, at, sizeof name);
+}
+
 // Says which of the calls that a worker may not make it can make.
 struct tries_refused_calls : honest {
   void run(const gemm&, kzoo::stream_t) const {
@@ -217,6 +241,30 @@ struct tries_refused_calls : honest {
           {"ioprio_set", [&] { return syscall(SYS_ioprio_set, 1, runner, 2 << 13); }},
           {"sched_setscheduler", [&] { return sched_setscheduler(runner, SCHED_BATCH, &none); }},
           {"sched_setparam", [&] { return sched_setparam(runner, &none); }},
+          {"fork", [] { return fork_and_end(SYS_clone, SIGCHLD); }},
+          {"clone with memory", [] { return fork_and_end(SYS_clone, CLONE_PARENT | SIGCHLD); }},
+          {"clone3",
+           [] {
+             return syscall(SYS_clone3, nullptr, std::size_t{64}) < 0 && errno == ENOSYS ? -1 : 0;
+           }},
+          {"system", [] { return std::system("true") == 0 ? 0 : -1; }},
+          {"internet", [] { return socket(AF_INET, SOCK_STREAM, 0); }},
+          {"datagrams", [] { return socket(AF_INET6, SOCK_DGRAM, 0); }},
+          {"netlink", [] { return socket(AF_NETLINK, SOCK_RAW, 0); }},
+          {"connect", [] { return connect_to_own_listener(); }},
+          {"unshare", [] { return unshare(CLONE_NEWUSER); }},
+          {"keys", [] { return syscall(SYS_keyctl, 0, -3, 1); }},
+          {"io_uring", [] { return syscall(425, 1, nullptr) < 0 && errno == ENOSYS ? -1 : 0; }},
+          {"adjtime",
+           [] {
+             timeval now{};
+             return settimeofday(&now, nullptr);
+           }},
+          {"mknod",
+           [] {
+             return mknod((std::string(std::getenv("TMPDIR")) + "/device").c_str(), S_IFCHR | 0600,
+                          makedev(1, 3));
+           }},
           {"sched_setattr", [&] { return syscall(SYS_sched_setattr, runner, &attributes, 0); }},
 #if defined(__x86_64__)
           // Those of 32-bit programs: getpid() by either.

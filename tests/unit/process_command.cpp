@@ -86,7 +86,11 @@ TEST_CASE("a confined program is given up at its limits", "[process]") {
   CHECK_THAT(how_it_failed(burns, 60), ContainsSubstring("SIGXCPU"));
   const auto writes = run_confined({"bash", "-c", "head -c 2000000 /dev/zero >$TMPDIR/long"}, {},
                                    {.file_bytes = 1'000'000, .most_processes = 9}, 60);
-  CHECK_THAT(writes.output, ContainsSubstring("File too large"));
+  CHECK_THAT(writes.output, ContainsSubstring("File size limit exceeded"));
+  const auto refused =
+      run_confined({"bash", "-c", "head -c 2000000 /dev/zero >$TMPDIR/long"}, {},
+                   {.file_bytes = 1'000'000, .longer_writes_fail = true, .most_processes = 9}, 60);
+  CHECK_THAT(refused.output, ContainsSubstring("File too large"));
   const auto prints = run_confined({"bash", "-c", "echo begin; printf %099999d; echo end"}, {},
                                    {.kept_output = 100}, 60);
   CHECK_THAT(prints.output, Catch::Matchers::StartsWith("begin\n") &&
