@@ -101,10 +101,7 @@ const std::vector<expectation> kAtFull = {
     {"wrong_results:vectors", "wrong", {"alpha and beta: 1x129x65", "beta=-1.3"}},
     {"wrong_results:long_k", "wrong", {"shapes: 3x5x70001", "differ"}},
     {"wrong_results:many_elements", "wrong", {"shapes: 1160x60x8", "not written: 4064 of 69600"}},
-    {"precision:unscaled_split",
-     "wrong",
-     {"scaled inputs: 33x70x300 f32 alpha=8.271806125530277e-25 beta=-1.3 fill=scaled:40",
-      "NaN in 2310 of 2310 elements"}},
+    {"precision:unscaled_split", "wrong", {"precision probe: ", "fill=lone*2^-20: NaN in"}},
     {"precision:row_scaled_split", "wrong", {"scaled inputs: 33x70x300 f32 fill=unequal"}},
     {"precision:honest_split", "pass", {}},
     {"precision:drifts",
@@ -174,10 +171,10 @@ TEST_CASE("kernels that are exact on integers alone are found", "[cli][hostile]"
   check_each({{"precision:fp32_unless_integers", "wrong", {kUsual}},
               {"precision:fp32_unless_few_bits", "wrong", {kUsual}}},
              "cpu", "sizes = ['48x64x512']");
-  check_each({{"precision:split_unless_integers",
+  check_each({{"precision:parts_unless_integers",
                "wrong",
                {"precision probe: declares fp32_split", "64x96x4096 f32 fill=lone*2^-20"}},
-              {"precision:split_unless_few_bits",
+              {"precision:parts_unless_few_bits",
                "wrong",
                {"precision probe: declares fp32_split", "64x96x4096 f32 fill=lone*2^-20"}}},
              "cpu", "sizes = ['48x64x512']", kFull);
@@ -191,7 +188,7 @@ TEST_CASE("a kernel is probed on the problem that it takes, whatever it declines
           "[cli][hostile]") {
   const scratch_folder folder;
   const auto file = folder.write("one.toml",
-                                 "plugins = ['precision:split_for_one_problem']\n[problem]\n"
+                                 "plugins = ['precision:parts_for_one_problem']\n[problem]\n"
                                  "sizes = ['48x64x512']\nalpha = 0.7\nbeta = 1.3\n"
                                  "[verify]\ntier = 'full'\n[timing]\nenabled = false\n");
   const auto ran = run_hostile(file + " --device cpu --json -");
@@ -302,6 +299,12 @@ TEST_CASE("fewer products than fp32 needs are detected, whichever input is not s
           "[cli][hostile]") {
   check_validation("precision:split_*", 3, "precision probe",
                    "declares fp32_split, but results that fp32 represents exactly are not exact");
+}
+
+TEST_CASE("parts with a narrower range than fp32 are detected by scaled inputs", "[cli][hostile]") {
+  check_validation("precision:unscaled_split", 1, "scaled inputs",
+                   "33x70x300 f32 alpha=8.271806125530277e-25 beta=-1.3 fill=scaled:40: NaN in "
+                   "2310 of 2310 elements");
 }
 
 TEST_CASE("three products of fp16 parts are as accurate as fp32", "[cli][hostile]") {

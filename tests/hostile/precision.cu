@@ -130,13 +130,13 @@ template <looks_for kWhat, kzoo_precision kDeclared>
 using parts_unless = knows_checks<narrowed::to_bf16_parts, kWhat, kDeclared, kBeyondBound>;
 using fp32_unless_integers = parts_unless<looks_for::integers, KZOO_COMPUTE_FP32>;
 using fp32_unless_few_bits = parts_unless<looks_for::few_bits, KZOO_COMPUTE_FP32>;
-using split_unless_integers = parts_unless<looks_for::integers, KZOO_COMPUTE_FP32_SPLIT>;
-using split_unless_few_bits = parts_unless<looks_for::few_bits, KZOO_COMPUTE_FP32_SPLIT>;
+using parts_unless_integers = parts_unless<looks_for::integers, KZOO_COMPUTE_FP32_SPLIT>;
+using parts_unless_few_bits = parts_unless<looks_for::few_bits, KZOO_COMPUTE_FP32_SPLIT>;
 using tf32_unless_integers =
     knows_checks<narrowed::to_tf32, looks_for::integers, KZOO_COMPUTE_FP32_SPLIT, kVeryLong>;
 
 // The same, and it takes nothing but the one problem.
-struct split_for_one_problem : split_unless_integers {
+struct parts_for_one_problem : parts_unless_integers {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     const bool is_it = p.m == 48 && p.n == 64 && p.k == 512 && p.lda == 512 && p.batch <= 1 &&
                        p.alpha == 0.7 && p.beta == 1.3;
@@ -328,10 +328,10 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
                                                                           "overflows from 2^16 on"),
             kzoo::variant<fp32_unless_integers>("fp32_unless_integers", "declares fp32"),
             kzoo::variant<fp32_unless_few_bits>("fp32_unless_few_bits", "declares fp32"),
-            kzoo::variant<split_unless_integers>("split_unless_integers", "declares fp32_split"),
-            kzoo::variant<split_unless_few_bits>("split_unless_few_bits", "declares fp32_split"),
+            kzoo::variant<parts_unless_integers>("parts_unless_integers", "declares fp32_split"),
+            kzoo::variant<parts_unless_few_bits>("parts_unless_few_bits", "declares fp32_split"),
             kzoo::variant<tf32_unless_integers>("tf32_unless_integers", "declares fp32_split"),
-            kzoo::variant<split_for_one_problem>("split_for_one_problem", "declares fp32_split"),
+            kzoo::variant<parts_for_one_problem>("parts_for_one_problem", "declares fp32_split"),
             kzoo::variant<narrow_integers<through::bytes>>("int32_in_bytes", "declares int32"),
             kzoo::variant<narrow_integers<through::floats>>("int32_in_floats", "declares int32"),
             kzoo::variant<narrow_integers<through::low_bits>>("i32_low_bits", "24 bits of A"),
