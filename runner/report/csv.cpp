@@ -111,9 +111,6 @@ csv_line line_of(const document& d, const cell& c) {
   l.add("device", c.device);
   add_problem(l, d.problem_of(c));
   l.add("precision", c.declared == 0 ? "" : precision_name(c.declared));
-  const problem& p = d.problem_of(c);
-  l.add("problem_precision", precision_name(usual_precision(p.dtype.a)));
-  l.add("problem_allows", fmt::format("{}", fmt::join(p.allow.names(), ", ")));
   l.add("verdict", verdict_name(c.verdict));
   l.add("reason", c.reason);
   add_time(l, d, c);
@@ -125,6 +122,9 @@ csv_line line_of(const document& d, const cell& c) {
   l.number("sustained_ms", c.sustained ? c.sustained->time.median_ms : NAN);
   l.number("sustained_watts", c.sustained ? c.sustained->watts.value_or(NAN) : NAN);
   l.number("joules", c.sustained ? c.sustained->joules().value_or(NAN) : NAN);
+  const problem& p = d.problem_of(c);
+  l.add("problem_precision", precision_name(usual_precision(p.dtype.a)));
+  l.add("problem_allows", fmt::format("{}", fmt::join(p.allow.names(), ", ")));
   for (std::size_t i = 0; i < d.experiment.published.columns.size(); ++i) {
     l.number("published_ms " + d.experiment.published.columns[i].label,
              d.published_ms(c, i).value_or(NAN));
