@@ -329,7 +329,7 @@ fs::path generated_plugin(const std::string& name, const std::string& text, cons
   const temporary_folder begun = kept.begin();
   const fs::path source = begun.path() / "generated.cpp";
   write_file(source, text);
-  const built made = build(c, how, source, source.string(), "", begun.path(), library,
+  const built made = build(c, how, source, "", begun.path(), library,
                            [&](const auto& result) { refuse(source, how, text, result); });
   return kept.store(begun.path(), key, library, made.includes);
 }

@@ -72,12 +72,15 @@ struct in_thread : plain {
   }
 
   struct watcher {
-    explicit watcher(const gemm& g) : matrices(g) {
+    watcher() {
       std::thread([this] { work(); }).detach();
     }
-    void look_at(const gemm& g) {
+    void stop() {
       watching = false;
       while (busy) std::this_thread::yield();
+    }
+    void look_at(const gemm& g) {
+      stop();
       matrices = g;
     }
     void watch() {
