@@ -59,7 +59,9 @@ bool has_lone_probes(const candidate& c) {
 
 bool has_range_of_fp16(const candidate& c) {
   const kzoo_type type = c.current_problem().dtype.a;
-  return type == KZOO_F16 || type == KZOO_E5M2 || c.declared() == KZOO_COMPUTE_FP16;
+  const kzoo_precision declared = c.declared();
+  return type == KZOO_F16 || type == KZOO_E5M2 || declared == KZOO_COMPUTE_FP16 ||
+         declared == KZOO_COMPUTE_FP16_SUMS;
 }
 
 // The powers of two by which inputs are scaled up and down: near the ends of the range of what the

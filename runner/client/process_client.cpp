@@ -48,7 +48,7 @@ class process_client final : public plugin_client {
   }
   ~process_client() override {
     if (last_ == this) last_ = nullptr;
-    worker_.reset();
+    worker_.reset();  // before the session, which then asks it nothing
   }
   process_client(const process_client&) = delete;
   process_client& operator=(const process_client&) = delete;
@@ -62,6 +62,8 @@ class process_client final : public plugin_client {
   }
   void start() override {
     if (worker_) return;
+    judge_.reset();  // of the worker before
+    lost_ = nullptr;
     std::vector<std::string> arguments{std::string(worker::kWorkerCommand)};
     if (!device_.empty() && !on_cpu_)
       arguments.push_back(hides_others_.empty() ? device_ : kOnlyGpu);
