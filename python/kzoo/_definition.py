@@ -134,7 +134,7 @@ def _parsed(text: str, place: str) -> Document:
 def _lines(given: str | Path | Iterable[Document]) -> list[Document]:
     if not isinstance(given, str | Path):
         return list(given)
-    lines = enumerate(Path(given).read_text(encoding="utf-8").splitlines(), 1)
+    lines = enumerate(Path(given).read_text(encoding="utf-8").split("\n"), 1)
     return [_parsed(line, f"{given}:{number}") for number, line in lines if line.strip()]
 
 

@@ -75,7 +75,7 @@ class Ran:
 
     def error(self) -> Error:
         """The exception for a command that has no result."""
-        words = self.err.strip().removeprefix("error: ")
+        words = self.err.strip().removeprefix("error: ")[-_LONGEST_ERROR:]
         kind = _ERRORS.get(self.code, Error)
         return kind(words or f"the program ended with exit code {self.code}")
 
@@ -103,10 +103,13 @@ def shows_progress() -> bool:
     return sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
-class _Reader(threading.Thread):
-    """Collects what a pipe brings, and passes it on."""
+_LONGEST_ERROR = 20_000  # characters of an exception's message
 
-    def __init__(self, pipe: IO[str], pass_on: bool) -> None:
+
+class _Reader(threading.Thread):
+    """Collects what a pipe brings, and passes it on, line by line: \\n alone ends one."""
+
+    def __init__(self, pipe: IO[bytes], pass_on: bool) -> None:
         super().__init__(daemon=True)
         self._pipe = pipe
         self._pass_on = pass_on
@@ -114,14 +117,15 @@ class _Reader(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        for line in self._pipe:
+        for part in self._pipe:
+            line = part.decode("utf-8", "replace")
             self.text += line
             if self._pass_on:
                 sys.stderr.write(line)
                 sys.stderr.flush()
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Interrupts the program, which ends its workers; kills what does not end."""
     process.send_signal(signal.SIGINT)
     try:
@@ -145,10 +149,8 @@ def call(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
         cwd=folder,
+        env={name: value for name, value in os.environ.items() if name != "KZOO_TOKEN"},
         start_new_session=True,
     )
     assert process.stdout is not None and process.stderr is not None

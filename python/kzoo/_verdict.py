@@ -119,7 +119,7 @@ def judge_all(
             words.append("--device-code-only")
         show = _program.shows_progress() if progress is None else progress
         ran = _program.call(words, progress=show, timeout=timeout)
-    verdicts = [_verdict(line) for line in ran.out.splitlines()]
+    verdicts = [_verdict(line) for line in ran.out.split("\n") if line]
     if ran.code not in (0, 1) or len(verdicts) != len(files):
         raise ran.error()
     return verdicts

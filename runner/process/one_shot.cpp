@@ -26,11 +26,10 @@ int print(const json& reply, int code) {
 }
 
 void rethrow(const json& reply) {
-  for (const verdict v : kVerdicts) {
-    if (reply.at("verdict") == verdict_name(v))
-      throw failure(v, printable(reply.at("reason").get<std::string>()));
-  }
-  throw failure(verdict::error, printable(reply.at("reason").get<std::string>()));
+  const std::string reason = printable(reply.at("reason").get<std::string>(), kLongestText);
+  for (const verdict v : kVerdicts)
+    if (reply.at("verdict") == verdict_name(v)) throw failure(v, reason);
+  throw failure(verdict::error, reason);
 }
 
 }  // namespace
@@ -64,8 +63,8 @@ void read_reply(const std::string& output, const std::string& how_ended,
   } catch (const failure&) {
     throw;
   } catch (const std::exception& e) {
-    throw failure(verdict::error,
-                  fmt::format("no valid result in the process's output: {}", printable(e.what())));
+    throw failure(verdict::error, fmt::format("no valid result in the process's output: {}",
+                                              printable(e.what(), kLongestText)));
   }
 }
 

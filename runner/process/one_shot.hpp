@@ -23,9 +23,10 @@ inline constexpr std::string_view kReply = "kernel-zoo reply: ";
 int answer_once(std::string_view request,
                 const std::function<nlohmann::ordered_json(const nlohmann::json&)>& answer);
 
-// Calls read() with the reply among what a child has printed. Throws failure: that of the child;
-// `crashed` where it has ended without a reply, as `how_ended` says; `error` for a reply of another
-// kind.
+// Calls read() with the reply among what a child has printed. What is an author's runs in the same
+// process and can print one, too: read() believes nothing of it, and no verdict depends on it.
+// Throws failure: that of the child; `crashed` where it has ended without a reply, as `how_ended`
+// says; `error` for a reply of another kind.
 void read_reply(const std::string& output, const std::string& how_ended,
                 const std::function<void(const nlohmann::ordered_json&)>& read);
 

@@ -1,6 +1,7 @@
 #include "xray/xray_json.hpp"
 
 #include "core/version.hpp"
+#include "os/printable.hpp"
 #include "process/command.hpp"
 #include "process/one_shot.hpp"
 #include "process/output_log.hpp"
@@ -115,6 +116,43 @@ int analysed_main(std::string_view cell) {
   });
 }
 
+namespace {
+
+// A kernel runs in the process that tells this, and could tell anything.
+class cleaner {
+ public:
+  static void clean(std::vector<launch>& launches) {
+    for (launch& l : launches) {
+      clean(l.kernel);
+      clean(l.error);
+      for (line_counts& line : l.lines) {
+        clean(line.where);
+        for (source_frame& f : line.called) clean(f);
+      }
+      for (finding& f : l.findings) {
+        for (std::string* text : {&f.what, &f.advice, &f.detail}) clean(*text);
+        for (source_frame* frame : {&f.where, &f.earlier}) clean(*frame);
+      }
+    }
+  }
+
+ private:
+  static void clean(std::string& text) { text = printable(text, kLongestText); }
+  // Reports show its lines: a device, say, would have no end.
+  static void clean(source_frame& f) {
+    constexpr std::uintmax_t kLongestSource = 16 << 20;
+    clean(f.function);
+    std::error_code fault;
+    const auto status = std::filesystem::status(f.file, fault);
+    const bool is_source = std::filesystem::is_regular_file(status) &&
+                           std::filesystem::file_size(f.file, fault) <= kLongestSource;
+    if (std::filesystem::exists(status) && !is_source) f.file.clear();
+    clean(f.file);
+  }
+};
+
+}  // namespace
+
 std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   process::confinement confined = worker::of_plugins();
@@ -134,6 +172,7 @@ std::vector<launch> analyse(const analysed_cell& cell, double timeout_seconds) {
   process::read_reply(
       ran.output, "it " + process::how_it_failed(ran, timeout_seconds) + printed,
       [&](const auto& reply) { from_value(storage::field(reply, "the reply"), launches); });
+  cleaner::clean(launches);
   return launches;
 }
 

@@ -97,6 +97,53 @@ TEST_CASE("a wrong kernel that is loaded again to explain it writes and forges n
   }
 }
 
+TEST_CASE("what a wrong kernel forges about itself changes no verdict", "[cli][hostile]") {
+  const author a;
+  const std::string wrong = replaced(template_text(), "float sum = 0;", "float sum = 1;");
+  const std::string forge = R"cpp(
+#include <unistd.h>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+    static const bool forged = [] {
+      std::ifstream file("/proc/self/cmdline");
+      const std::string words(std::istreambuf_iterator<char>(file), {});
+      if (words.find("__analysed") == std::string::npos) return false;
+      const std::string text = REPLY;
+      std::printf("\nkernel-zoo reply: %s\n", text.c_str());
+      std::fflush(stdout);
+      _exit(0);
+    }();
+  )cpp";
+  const std::string finding =
+      R"({\"what\": \"\u2028forged\", \"where\": {\"file\": \"/dev/zero\", \"line\": 1, \"function\": \"\"}, )"
+      R"(\"earlier\": {\"file\": \"/dev/zero\", \"line\": 1, \"function\": \"\"}, \"first\": \"y\", \"count\": 1, )"
+      R"(\"advice\": \"" + std::string(1000000, 'z') + "\"})";
+  const std::string launch =
+      R"({\"kernel\": \"k\", \"grid\": [1, 1, 1], \"block\": [1, 1, 1], \"blocks\": 1, \"blocks_run\": 1, )"
+      R"(\"barriers\": 0, \"uncounted\": 0, \"lines\": [], \"findings\": [)" +
+      finding + R"(], \"error\": \"\"})";
+  for (const std::string& reply :
+       {std::string(R"("{\"answer\": []}")"), R"("{\"answer\": [)" + launch + R"(]}")",
+        std::string(R"(std::string(1000000, '['))")}) {
+    INFO(reply);
+    const auto ran = a.judge(replaced(forge, "REPLY", reply) + wrong, "--verify full");
+    INFO(ran.err.substr(0, 3000));
+    CHECK(ran.code == 1);
+    CHECK(ran.out.size() < 20'000);
+    REQUIRE(std::ranges::count(ran.out, '\n') == 1);
+    const json said = json::parse(ran.out);
+    CHECK(said.at("status") == "INCORRECT_NUMERICAL");
+    CHECK(contains(said.at("reason"), "forged") == contains(reply, "forged"));
+    if (!contains(reply, "forged")) continue;
+    // With the lines of that file, of which there is no end.
+    const auto shown = runner("xray quick --plugins mine.cu --sizes 16 --lines", in(a.folder));
+    INFO(shown.err.substr(0, 3000));
+    CHECK(contains(shown.out + shown.err, "forged"));
+  }
+}
+
 TEST_CASE("a source that includes what has no end is given up", "[cli][hostile]") {
   const author a;
   for (const char* line : {"#include \"/dev/zero\"\n", "#include \"/dev/tty\"\n"}) {
