@@ -119,7 +119,7 @@ covered run_compute_sanitizer(candidate& c, const std::string& tool) {
   c.client().free_memory();
   process::confinement confined = confined_tool();
   confined.most_processes = process::enough_processes();  // it starts the runner, and talks to it
-  confined.network = true;
+  confined.network = confined.writes_in_proc = true;
   try {
     return judge(process::run_confined(argv, {}, confined, kTimeoutSeconds), kFound,
                  fmt::format("compute-sanitizer --tool {}", tool), size,

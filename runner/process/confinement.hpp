@@ -28,6 +28,9 @@ struct confinement {
   std::size_t most_processes = 0;
   // Sockets that are no AF_UNIX ones, by which tools talk to what they watch.
   bool network = false;
+  // It may write in all of /proc, as CUDA does in processes that a tool starts. Else in its own
+  // part.
+  bool writes_in_proc = false;
   // Keeps the privileges of root, if this process has them: reading a GPU's counters takes them.
   bool privileged = false;
 

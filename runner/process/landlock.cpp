@@ -1,5 +1,7 @@
 #include "process/landlock.hpp"
 
+#include "process/confinement.hpp"
+
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,7 +113,7 @@ bool is_harmless(std::string_view name) {
 
 }  // namespace
 
-descriptor rules(const std::vector<fs::path>& writable) {
+descriptor rules(const confinement& c) {
   const long version = syscall(kCreate, nullptr, std::size_t{0}, kAskVersion);
   if (version < 1) return {};
   // A rule cannot take away what another one gives: what may be read is all but /dev, by name.
@@ -122,11 +124,20 @@ descriptor rules(const std::vector<fs::path>& writable) {
   for (const fs::path& device : places_in("/dev"))
     if (is_harmless(device.filename().string()))
       list.allow(device, kWriteFile | kReadFile | kTruncate | kControlDevice);
-  for (const auto& places : {writable, folders_of_cuda(), {"/dev/shm"}})
+  for (const auto& places : {c.writable, folders_of_cuda(), {"/dev/shm"}})
     for (const fs::path& place : places) list.allow(place, (kChange & ~kMakeDevices) | kReadFile);
+  if (c.writes_in_proc) list.allow("/proc", kWriteFile | kTruncate | kReadFile);
   return list.take();
 }
 
-bool obey(int rules) { return syscall(kRestrict, rules, 0) == 0; }
+int obey(int rules) {
+  const int own = open("/proc/self", O_PATH | O_DIRECTORY);
+  const beneath rule{kWriteFile | kTruncate, own};
+  if (syscall(kAddRule, rules, kBeneath, &rule, 0) != 0) {  // or of a kernel without the second
+    const beneath older{kWriteFile, own};
+    syscall(kAddRule, rules, kBeneath, &older, 0);
+  }
+  return syscall(kRestrict, rules, 0) == 0 ? own : -1;
+}
 
 }  // namespace kzoo::process::landlock

@@ -3,18 +3,22 @@
 
 #include "os/posix.hpp"
 
-#include <filesystem>
-#include <vector>
+namespace kzoo::process {
 
-namespace kzoo::process::landlock {
+struct confinement;
 
-// The rules of a confined child: it can change files only below `writable` and where CUDA writes,
-// and reach no device but those of CUDA and of memory. What is open already stays usable. Owns
-// nothing where the kernel does not have Landlock.
-descriptor rules(const std::vector<std::filesystem::path>& writable);
+namespace landlock {
 
-// Puts them into force for this thread and what it starts. A system call alone, for a child that
-// shares its parent's memory. False where it fails.
-bool obey(int rules);
+// The rules of a confined child: it can change files only where it may and where CUDA writes, and
+// reach no device but those of CUDA and of memory. What is open already stays usable. Owns nothing
+// where the kernel does not have Landlock.
+descriptor rules(const confinement& c);
 
-}  // namespace kzoo::process::landlock
+// Puts them into force for this thread and what it starts. In its part of /proc a process may
+// write: CUDA gives its threads names there, or fails. A few system calls, for a child that shares
+// its parent's memory. Returns a descriptor that is to stay open, without which the kernel may
+// forget which part is meant; negative where it fails.
+int obey(int rules);
+
+}  // namespace landlock
+}  // namespace kzoo::process

@@ -113,7 +113,10 @@ bool confine(beginning& b) {
   if (b.drops_privileges) drop_privileges();
   // A condition of what follows: programs started from here gain no rights by setuid.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-  if (b.rules >= 0 && !landlock::obey(b.rules)) return false;
+  if (b.rules >= 0) {
+    const int kept = landlock::obey(b.rules);
+    if (kept < 0 || dup2(kept, b.first_closed++) < 0) return false;
+  }
   // Without the flag, older kernels make all code of the process slower, against Spectre. Fails
   // below a process that is confined already, which refuses it, and by whose filter all go.
   b.is_filtered = b.filter.len > 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,

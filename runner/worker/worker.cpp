@@ -38,7 +38,7 @@ process::confinement of_plugins() {
   c.longer_writes_fail = true;
   if (process::has_profiler()) {  // which is in the same process
     c.most_processes = process::enough_processes();
-    c.network = c.privileged = true;
+    c.network = c.privileged = c.writes_in_proc = true;
   }
   return c;
 }
