@@ -37,12 +37,18 @@ struct filled_buffer {
   data::matrix spec;
 };
 
-// One run of a kernel. All steps enqueue their work on stream() and return.
+// What a GPU does with work on other streams than the one that a kernel is given.
+enum class other_streams {
+  free,    // it begins when it can: what does not wait for the stream misses the numbers of the run
+  counted  // it begins with the time of the run, which ends when it is done
+};
+
+// One run of a kernel.
 struct run_steps {
   // What all matrices are to hold, with numbers that no run has had. It is written as late as can
   // be: before that, nothing of it is anywhere that the kernel could read.
   std::function<std::vector<filled_buffer>()> numbers;
-  std::function<void()> call;          // the kernel
+  std::function<void()> call;          // the kernel: enqueues it on stream()
   std::function<void()> fill_between;  // in repeat(), between two calls: other numbers in some rows
   const void* output;                  // the result
   // What it should be; asked for after the last numbers() or fill_between().
@@ -51,6 +57,8 @@ struct run_steps {
 };
 
 struct finished_run {
+  // On a GPU: no other kernel of this process was on the device when the numbers were written.
+  bool alone = true;
   double ms = 0;      // of `call`
   double sm_mhz = 0;  // 0: not known, or not measurable over so short a time
   // Of the output at the moment when the stream had done its work.
@@ -114,10 +122,10 @@ class backend {
   // Waits for all work on the device. Throws failure.
   virtual void synchronize() = 0;
 
-  // One run, which is judged or timed. Holds the stream back until the host has
-  // enqueued everything, so that neither launch latency nor work that is not on the stream can look
-  // like the kernel. Throws failure.
-  virtual finished_run run(const run_steps& steps, start from) = 0;
+  // One run, which is judged and, where other streams count, timed. Holds the stream back until the
+  // host has enqueued everything, so that no launch latency can look like the kernel; then the
+  // numbers are written, and nothing of the kernel's runs before its time begins. Throws failure.
+  virtual finished_run run(const run_steps& steps, start from, other_streams others) = 0;
   virtual bool cold_cache() const = 0;
   // Keeps the device busy with runs for about so long, in batches of random lengths. Each batch has
   // other numbers, and each run some of its own, which are written outside its time. The last run

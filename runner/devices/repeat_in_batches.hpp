@@ -9,10 +9,10 @@
 
 namespace kzoo::devices {
 
-// `time_batch(n)` makes n runs, with fill_between() before each but the first, and returns the
-// milliseconds that they took. Batches grow until one takes so long that what is done between two
-// of them does not count; then their lengths are random, so that no run can know that it is the
-// last of its batch, which is judged.
+// `time_batch(n)` writes new numbers, makes n runs, with fill_between() before each but the first,
+// and returns the milliseconds that they took. Batches grow until one takes so long that what is
+// done between two of them does not count; then their lengths are random, so that no run can know
+// that it is the last of its batch, which is judged.
 template <class TimeBatch>
 repeated_runs repeat_in_batches(backend& on, const run_steps& steps, double seconds,
                                 const TimeBatch& time_batch) {
@@ -27,7 +27,6 @@ repeated_runs repeat_in_batches(backend& on, const run_steps& steps, double seco
   for (std::int64_t usual = 1; all.count == 0 || !out_of_time();) {
     const auto spread = static_cast<std::uint64_t>(usual);
     const std::int64_t batch = usual / 2 + 1 + static_cast<std::int64_t>(random_key() % spread);
-    for (const auto& [words, spec] : steps.numbers()) on.fill(words, spec);
     const double ms = time_batch(batch);
     all.found = on.judge(steps.output, steps.expected(), random_key());
     const bool grown = ms >= kEnoughMs || usual == kMostRuns;

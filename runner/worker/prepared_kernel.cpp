@@ -144,10 +144,10 @@ run_report prepared_kernel::run(const run_request& how) {
   }
   // Where code is loaded by the first launch, that waits for the device: no run like the others.
   if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
-    run_once(devices::start::idle, fresh_seed());
-  const devices::finished_run done =
-      run_once(how.idle_device ? devices::start::idle : devices::start::cold,
-               how.fresh ? fresh_seed() : matrices_.problem.seed);
+    run_once(devices::start::idle, devices::other_streams::free, fresh());
+  const devices::finished_run done = run_once(
+      how.idle_device ? devices::start::idle : devices::start::cold, devices::other_streams::free,
+      how.fresh ? fresh() : [this] { return matrices_.problem.seed; });
   run_report report;
   report.ms = done.ms;
   report.changed = find_changes();
@@ -159,12 +159,23 @@ run_report prepared_kernel::run(const run_request& how) {
   return report;
 }
 
-devices::finished_run prepared_kernel::run_once(devices::start from, std::uint64_t seed) {
+devices::finished_run prepared_kernel::run_once(devices::start from, devices::other_streams others,
+                                                const std::function<std::uint64_t()>& seed) {
   constexpr std::size_t kSeeds = 4;  // of the first runs, and of the latest
   std::vector<std::uint64_t>& seeds = process_.seeds;
   if (seeds.empty() || seeds.back() != filled_.seed) seeds.push_back(filled_.seed);
   if (seeds.size() > 2 * kSeeds) seeds.erase(seeds.begin() + kSeeds);
-  return backend_.run(steps_of_run([&] { return seed; }), from);
+  constexpr int kMostTries = 5;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const devices::finished_run done = backend_.run(steps_of_run(seed), from, others);
+    if (done.alone) return done;
+  }
+  throw refusal{"wrong",
+                fmt::format("does not work on the stream that it is given: in {} runs of {} a "
+                            "kernel of another stream was on the device, and stayed, when the "
+                            "numbers of the run came",
+                            kMostTries, kMostTries),
+                step::kStream};
 }
 
 devices::run_steps prepared_kernel::steps_of_run(const std::function<std::uint64_t()>& seed) {
@@ -245,18 +256,19 @@ sample_report prepared_kernel::sample(const sample_request& how) {
   const devices::start from = how.hot ? devices::start::hot : devices::start::cold;
   sample_report report;
   const stopwatch total, warmup;
-  if (process_.loaded.insert(*variant_).second) run_once(from, fresh_seed());
+  const auto once = [&] { return run_once(from, devices::other_streams::counted, fresh()); };
+  if (process_.loaded.insert(*variant_).second) once();
   const double enough = std::max(kWarmSeconds, how.warmup_seconds);
   for (int i = 0; i < how.warmup || warmup.seconds() < how.warmup_seconds; ++i) {
     if (how.warmup == 0 || warmup.seconds() > enough) break;
-    run_once(from, fresh_seed());
+    once();
   }
   report.cold_cache = !how.hot && backend_.cold_cache();
   report.warmup_seconds = warmup.seconds();
   const stopwatch sampling;
   bool low_clock = false;
   do {
-    const devices::finished_run one = run_once(from, fresh_seed());
+    const devices::finished_run one = once();
     report.samples_ms.push_back(one.ms);
     report.sm_mhz.push_back(one.sm_mhz);
     low_clock = one.sm_mhz > 0 && one.sm_mhz < how.least_mhz;
@@ -272,8 +284,7 @@ sample_report prepared_kernel::sample(const sample_request& how) {
 sustain_report prepared_kernel::sustain(const sustain_request& how) {
   sustain_report report;
   report.begin_seconds = steady_seconds();
-  const devices::repeated_runs all =
-      backend_.repeat(steps_of_run([this] { return fresh_seed(); }), how.seconds);
+  const devices::repeated_runs all = backend_.repeat(steps_of_run(fresh()), how.seconds);
   report.end_seconds = steady_seconds();
   report.runs = all.count;
   report.ms = all.ms;
@@ -283,7 +294,8 @@ sustain_report prepared_kernel::sustain(const sustain_request& how) {
 }
 
 void prepared_kernel::profile(int warmup) {
-  for (int i = 0; i < warmup; ++i) run_once(devices::start::cold, fresh_seed());
+  for (int i = 0; i < warmup; ++i)
+    run_once(devices::start::cold, devices::other_streams::counted, fresh());
   fill(fresh_seed());
   backend_.profile([this] { call_plugin(); });
 }

@@ -81,13 +81,17 @@ class prepared_kernel {
   void mark_redzones(bool out_of_bounds);
   // Every run, judged or timed, goes through here: C and the workspace hold their initial contents,
   // and A, B and C0 the numbers of this seed.
-  devices::finished_run run_once(devices::start from, std::uint64_t seed);
+  devices::finished_run run_once(devices::start from, devices::other_streams others,
+                                 const std::function<std::uint64_t()>& seed);
   // `seed()`: of the next fill.
   devices::run_steps steps_of_run(const std::function<std::uint64_t()>& seed);
   // Of numbers that no run has had. Groups get other rows than in the run before, if that is
   // possible: they have few ways to divide them, and what keeps offsets must not be right by
   // chance.
   std::uint64_t fresh_seed() const;
+  std::function<std::uint64_t()> fresh() const {
+    return [this] { return fresh_seed(); };
+  }
   // A, B, C and the operands as the problem describes them, but with the numbers of another seed;
   // and the workspace's poison. Whoever calls this writes them.
   std::vector<devices::filled_buffer> numbers_of(std::uint64_t seed);

@@ -212,9 +212,32 @@ TEST_CASE("hostile plugins on the GPU get the right verdicts", "[cli][hostile][.
        {"launches:unchecked", "error", {"launch failed, and the plugin did not say so"}},
        {"cuda_runtime:sticky_error", "error", {"an error was pending before the kernel"}},
        {"cuda_runtime:default_stream", "wrong", {"does not work on the stream that it is given"}},
-       {"cuda_runtime:other_stream", "wrong", {"does not work on the stream that it is given"}}},
+       {"cuda_runtime:other_stream", "wrong", {"does not work on the stream that it is given"}},
+       {"cuda_runtime:multiplies_early", "wrong", {"does not work on the stream that it is given"}},
+       {"cuda_runtime:keeps_multiprocessors",
+        "wrong",
+        {"a kernel of another stream was on the device, and stayed, when the numbers"}}},
       "cuda", "sizes = [1024]");
   check_problems("cuda");
+}
+
+TEST_CASE("work that is ready when the numbers come gains nothing", "[cli][hostile][.gpu]") {
+  needs_gpu();
+  for (const char* size : {"256", "1024"}) {
+    const scratch_folder folder;
+    const auto ran = run_plugins(folder, "'cuda_runtime:honest', 'cuda_runtime:computes_in_flush'",
+                                 size, "rounds = 5\nfresh_processes = true", "cuda");
+    INFO(ran.err);
+    CHECK(ran.code == 0);
+    const auto cells = ran.json().at("cells");
+    REQUIRE(cells.size() == 2);
+    const auto ms = [&](std::size_t i) {
+      REQUIRE(cells.at(i).at("verdict") == "pass");
+      return cells.at(i).at("time").at("median_ms").get<double>();
+    };
+    constexpr double kTie = 0.98;
+    CHECK(ms(1) > kTie * ms(0));
+  }
 }
 
 // The reference computes 66 of 80 rows, which are drawn at random.

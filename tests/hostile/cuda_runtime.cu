@@ -30,6 +30,109 @@ struct other_stream : honest {
   cudaStream_t own = nullptr;
 };
 
+// Work on a stream of its own, which the runner's waits for.
+struct ahead : honest {
+  ahead(const kzoo_problem&, const kzoo_device&) {
+    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+    cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
+  }
+  ~ahead() {
+    cudaEventDestroy(done);
+    cudaStreamDestroy(own);
+  }
+  void join(cudaStream_t stream) const {
+    cudaEventRecord(done, own);
+    cudaStreamWaitEvent(stream, done, 0);
+  }
+  cudaStream_t own = nullptr;
+  cudaEvent_t done = nullptr;
+};
+
+// Multiplies while the runner's stream is held, whatever there is, and corrects what one row of A
+// and one of B change of it.
+__global__ void note_kernel(gemm g, float* of_a, float* of_b) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < g.m) of_a[i] = g.a_at(i, 0);
+  if (i < g.k) of_b[i] = g.b_at(i, 0);
+}
+__global__ void find_kernel(gemm g, const float* of_a, const float* of_b, int* changed) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < g.m && g.a_at(i, 0) != of_a[i]) changed[0] = i;
+  if (i < g.k && g.b_at(i, 0) != of_b[i]) changed[1] = i;
+}
+__global__ void correct_kernel(gemm g, const int* changed) {
+  const int row = hostile::row(), col = hostile::col();
+  if (row >= g.m || col >= g.n) return;
+  if (row == changed[0])
+    hostile::store_product(g, row, col);
+  else if (const int k = changed[1]; k >= 0)  // it had the opposite signs
+    g.c[row * g.ldc + col] += 2 * g.a_at(row, k) * g.b_at(k, col);
+}
+struct multiplies_early : ahead {
+  multiplies_early(const kzoo_problem& p, const kzoo_device& d) : ahead(p, d) {
+    cudaMalloc(&of_a, sizeof(float) * p.m);
+    cudaMalloc(&of_b, sizeof(float) * p.k);
+    cudaMalloc(&changed, 2 * sizeof(int));
+  }
+  ~multiplies_early() {
+    for (void* memory :
+         {static_cast<void*>(of_a), static_cast<void*>(of_b), static_cast<void*>(changed)})
+      cudaFree(memory);
+  }
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    constexpr int kThreads = 256;
+    const int blocks = (g.m + g.k + kThreads - 1) / kThreads;
+    note_kernel<<<blocks, kThreads, 0, own>>>(g, of_a, of_b);
+    cudaMemsetAsync(changed, 0xff, 2 * sizeof(int), own);
+    honest::run(g, own);
+    join(stream);
+    find_kernel<<<blocks, kThreads, 0, stream>>>(g, of_a, of_b, changed);
+    hostile::launch(correct_kernel, g, stream, changed);
+    cudaStreamSynchronize(own);  // the runner's stream is held until this returns
+  }
+  float *of_a = nullptr, *of_b = nullptr;
+  int* changed = nullptr;
+};
+
+// Waits, on the host, until there are new numbers, and then computes on a stream of its own: before
+// the time begins, once there is a free multiprocessor.
+struct computes_in_flush : ahead {
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    constexpr std::chrono::milliseconds kMost{3};
+    const auto first_of_a = [&] {
+      float first = 0;
+      cudaMemcpyAsync(&first, g.a, sizeof first, cudaMemcpyDefault, own);
+      cudaStreamSynchronize(own);
+      return first;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    for (const float before = first_of_a();
+         first_of_a() == before && std::chrono::steady_clock::now() - start < kMost;) {
+    }
+    honest::run(g, own);
+    join(stream);
+  }
+  using ahead::ahead;
+};
+
+// Keeps some multiprocessors until there are new numbers, or for 20 ms.
+__global__ void wait_kernel(const volatile float* number) {
+  constexpr long long kMostNs = 20'000'000;
+  long long start = 0, now = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  const float first = *number;
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  } while (*number == first && now - start < kMostNs);
+}
+struct keeps_multiprocessors : ahead {
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    wait_kernel<<<16, 128, 0, own>>>(g.a);
+    honest::run(g, stream);
+  }
+  using ahead::ahead;
+};
+
 // Forgets the stream: the likeliest mistake of all.
 struct default_stream : honest {
   void run(const gemm& g, kzoo::stream_t) const { honest::run(g, nullptr); }
@@ -174,6 +277,9 @@ KZOO_PLUGIN("cuda_runtime", "Misuses the CUDA runtime",
             kzoo::variant<sticky_error>("sticky_error", "leaves an error in create"),
             kzoo::variant<other_stream>("other_stream", "measured time close to 0"),
             kzoo::variant<honest>("honest", "must pass"),
+            kzoo::variant<multiplies_early>("multiplies_early", "all but a row of A and of B"),
+            kzoo::variant<computes_in_flush>("computes_in_flush", "gains nothing by it"),
+            kzoo::variant<keeps_multiprocessors>("keeps_multiprocessors", "for the new numbers"),
             kzoo::variant<works_between_turns>("works_between_turns", "when others are timed"),
             kzoo::variant<persists_by_window>("persists_by_window", "B stays in the L2"),
             kzoo::variant<persists_by_loads>("persists_by_loads", "A and B stay in the L2"),

@@ -20,7 +20,7 @@ kzoo_problem problem_of(kzoo_type inputs, kzoo_type output) {
   kzoo_problem p{};
   p.m = 64;
   p.n = 96;
-  p.k = 300;
+  p.k = 304;
   p.type_a = p.type_b = inputs;
   p.type_c = output;
   p.lda = p.ldb = 304;
@@ -154,7 +154,7 @@ TEST_CASE("before a bias or GELU nothing is rounded to 16 bits", "[cublaslt]") {
   const auto takes_unaligned = [](kzoo_type output, bool has_bias,
                                   std::initializer_list<kzoo_stage_kind> kinds) {
     kzoo_problem p = with_stages(KZOO_BF16, output, has_bias, kinds);
-    p.lda = 301;
+    p.lda = 309;
     return takes(p);
   };
   CHECK_FALSE(takes_unaligned(KZOO_BF16, true, {}));
@@ -173,6 +173,20 @@ TEST_CASE("before a bias or GELU nothing is rounded to 16 bits", "[cublaslt]") {
   CHECK(takes_with(&kzoo_problem::ldc, 104));
   CHECK_FALSE(takes_with(&kzoo_problem::ldc, 100));
   CHECK_FALSE(takes_with(&kzoo_problem::ldb, 300));
+  // Nor are rows whose end is not aligned, nor a product that is no sum.
+  CHECK_FALSE(takes_with(&kzoo_problem::k, 300));
+  CHECK_FALSE(takes_with(&kzoo_problem::n, 92));
+  CHECK(takes_with(&kzoo_problem::m, 63));
+  kzoo_problem outer = aligned;
+  outer.layout_a = KZOO_COLUMN_MAJOR;
+  outer.lda = outer.m;
+  outer.ldb = outer.n;
+  CHECK(takes(outer));
+  outer.m = 63;
+  CHECK_FALSE(takes(outer));
+  outer.m = 64;
+  outer.k = 1;
+  CHECK_FALSE(takes(outer));
   CHECK_FALSE(takes_with(&kzoo_problem::stride_b, 1 << 20 | 4));
   CHECK_FALSE(takes_with(&kzoo_problem::alignment, 8));
 }

@@ -19,7 +19,7 @@ devices::finished_run timed_fill(devices::backend& on, std::int64_t n) {
               .fill_between = [] {},
               .output = buffer,
               .expected = [&] { return expected; }},
-             devices::start::cold);
+             devices::start::cold, devices::other_streams::counted);
   on.release(buffer);
   return done;
 }

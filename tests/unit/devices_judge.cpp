@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <functional>
 
 using namespace kzoo;
@@ -121,6 +122,35 @@ TEST_CASE("a GPU fills matrices with the bits that the CPU fills them with", "[d
       cpu->fill(here.get(), x);
       REQUIRE(there.words() == here.words());
       REQUIRE(gpu->read(there.get(), x).digest == cpu->read(here.get(), x).digest);
+    }
+  }
+}
+
+TEST_CASE("a GPU writes the numbers of a run with the bits that the CPU fills matrices with",
+          "[devices][.gpu]") {
+  test::needs_gpu();
+  const auto gpu = devices::open("cuda:0"), cpu = devices::open_cpu();
+  for (const problem& p : problems()) {
+    INFO(problem_name(p));
+    const operands o = operands_of(p);
+    std::vector<data::matrix> filled{o.a, o.b, o.c};
+    for (const named_operand& operand : named_operands(p)) filled.push_back(operand.stored);
+    std::deque<on_device> there;
+    std::vector<devices::filled_buffer> next;
+    for (const data::matrix& x : filled) next.push_back({there.emplace_back(*gpu, x).get(), x});
+    const reference::product_check expected(p, usual_precision(p.dtype.a));
+    for (const devices::start from :
+         {devices::start::cold, devices::start::hot, devices::start::idle}) {
+      for (on_device& x : there) x.put(std::vector<std::byte>(x.words().size()));
+      const devices::finished_run run =
+          gpu->run({[&] { return next; }, [] {}, [] {}, there[2].get(), [&] { return expected; }},
+                   from, devices::other_streams::counted);
+      CHECK(run.alone);
+      for (std::size_t i = 0; i < filled.size(); ++i) {
+        const on_device here(*cpu, filled[i]);
+        cpu->fill(here.get(), filled[i]);
+        REQUIRE(there[i].words() == here.words());
+      }
     }
   }
 }

@@ -1,12 +1,14 @@
 // A worker's samples on a device that tells its clock.
 #include "devices/repeat_in_batches.hpp"
 #include "support/catch.hpp"
+#include "worker/plugin_calls.hpp"
 #include "worker/prepared_kernel.hpp"
 
 #include <array>
 #include <cmath>
 #include <deque>
 #include <functional>
+#include <set>
 
 using namespace kzoo;
 
@@ -17,13 +19,24 @@ class clocked final : public devices::backend {
  public:
   explicit clocked(std::deque<double> clocks) : clocks_(std::move(clocks)) {}
 
-  devices::finished_run run(const devices::run_steps& steps, devices::start from) override {
-    devices::finished_run done = cpu_->run(steps, from);
+  devices::finished_run run(const devices::run_steps& steps, devices::start from,
+                            devices::other_streams others) override {
+    devices::run_steps noted = steps;
+    noted.numbers = [&] {
+      std::vector<devices::filled_buffer> all = steps.numbers();
+      keys.push_back(all.front().spec.key);
+      return all;
+    };
+    devices::finished_run done = cpu_->run(noted, from, others);
+    done.alone = keys.size() > others_stay_for;
     if (calls_it_right) done.found = {.c = {.digest = done.found.c.digest, .survey = {}}};
     done.sm_mhz = clocks_.front();
     if (clocks_.size() > 1) clocks_.pop_front();
     return done;
   }
+
+  std::vector<std::uint64_t> keys;  // of A, in the runs
+  std::size_t others_stay_for = 0;  // so many of them
 
   void* allocate(std::size_t bytes, const devices::surroundings& around) override {
     return cpu_->allocate(bytes, around);
@@ -67,6 +80,7 @@ class clocked final : public devices::backend {
   bool cold_cache() const override { return false; }
   devices::repeated_runs repeat(const devices::run_steps& steps, double seconds) override {
     return devices::repeat_in_batches(*this, steps, seconds, [&](std::int64_t batch) {
+      for (const auto& [words, spec] : steps.numbers()) fill(words, spec);
       for (std::int64_t i = 0; i < batch; ++i) {
         if (i > 0) steps.fill_between();
         steps.call();
@@ -153,6 +167,35 @@ TEST_CASE("a worker ends its samples at a wrong result", "[workers]") {
 
 TEST_CASE("each sample has other numbers", "[workers]") {
   CHECK(sampled({0}, {}).judged.seed != sampled({0}, {}).judged.seed);
+}
+
+TEST_CASE("a run that did not have the device to itself does not count", "[workers]") {
+  for (const std::size_t others : {0, 1, 4, 5}) {
+    clocked backend({0});
+    backend.others_stay_for = others;
+    bench on(backend);
+    on.prepared.prepare(0, problem{4, 4, 4}, KZOO_COMPUTE_FP32);
+    worker::sample_request how;
+    how.samples = 3;
+    how.warmup = 0;
+    how.max_seconds = 100;
+    if (others == 5) {
+      try {
+        on.prepared.sample(how);
+        FAIL("a time was taken");
+      } catch (const worker::refusal& refused) {
+        CHECK(refused.status == std::string("wrong"));
+        CHECK(refused.reason ==
+              "does not work on the stream that it is given: in 5 runs of 5 a kernel of another "
+              "stream was on the device, and stayed, when the numbers of the run came");
+      }
+      continue;
+    }
+    CHECK(on.prepared.sample(how).samples_ms.size() == 3);
+    // One of them is the first run in the process; each has new numbers.
+    CHECK(backend.keys.size() == 4 + others);
+    CHECK(std::set(backend.keys.begin(), backend.keys.end()).size() == backend.keys.size());
+  }
 }
 
 TEST_CASE("a result that changes after its run is seen to", "[workers]") {

@@ -4,6 +4,7 @@
 // cublasLtEpilogue_t, cublasLtMatmul() and "Narrow Precision Data Types Usage" of cuBLAS's manual.
 
 #include <kzoo/abi.h>
+#include <kzoo/layout.hpp>
 #include <kzoo/type_names.hpp>
 
 #include <algorithm>
@@ -48,19 +49,25 @@ inline bool is_of_columns(const kzoo_problem& p, const kzoo_operand& x) {
   return x.rows == 1 && x.cols == p.n;
 }
 
-// Whether all rows of A, B and C start at multiples of 16 bytes.
+// Whether all rows of A, B and C, as they are stored, start and end at multiples of 16 bytes.
 inline bool rows_are_aligned(const kzoo_problem& p) {
+  const kzoo::layout given = kzoo::layout_of(p);
   const auto is_aligned = [](std::int64_t elements, kzoo_type type) {
     return elements * kzoo::type_bytes(type) % 16 == 0;
   };
-  return p.alignment % 16 == 0 && is_aligned(p.lda, p.type_a) && is_aligned(p.stride_a, p.type_a) &&
-         is_aligned(p.ldb, p.type_b) && is_aligned(p.stride_b, p.type_b) &&
-         is_aligned(p.ldc, p.type_c) && is_aligned(p.stride_c, p.type_c);
+  const auto are_aligned = [&](std::int64_t length, std::int64_t ld, std::int64_t stride,
+                               kzoo_type type) {
+    return is_aligned(length, type) && is_aligned(ld, type) && is_aligned(stride, type);
+  };
+  return p.alignment % 16 == 0 &&
+         are_aligned(kzoo::is_a_transposed(given) ? p.m : p.k, p.lda, p.stride_a, p.type_a) &&
+         are_aligned(kzoo::is_b_transposed(given) ? p.k : p.n, p.ldb, p.stride_b, p.type_b) &&
+         are_aligned(p.n, p.ldc, p.stride_c, p.type_c);
 }
 // Whether cuBLASLt rounds the product to the type of C before the epilogue, and that shows: relu of
 // a rounded number is the rounded relu, but a bias and gelu carry the first rounding's error on.
 inline bool rounds_first(const kzoo_problem& p, const lt_extras& found) {
-  return kzoo::type_bytes(p.type_c) == 2 && !rows_are_aligned(p) &&
+  return kzoo::type_bytes(p.type_c) == 2 && (p.k == 1 || !rows_are_aligned(p)) &&
          (found.bias != kNoOperand || found.activation == lt_activation::gelu);
 }
 
@@ -90,7 +97,7 @@ inline lt_extras bias_and_activation(const kzoo_problem& p) {
   if (found.objection == nullptr && rounds_first(p, found))
     found.objection =
         "cuBLASLt rounds the product to 16 bits before it adds a bias or does gelu, unless all rows "
-        "start at multiples of 16 bytes";
+        "start and end at multiples of 16 bytes, and K is not 1";
   return found;
 }
 

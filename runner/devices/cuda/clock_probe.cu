@@ -1,7 +1,6 @@
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
-#include "devices/cuda/timer.cuh"
-#include "timing/sm_clock.hpp"
+#include "devices/cuda/clock_stamp.cuh"
 
 #include <span>
 #include <vector>
@@ -12,22 +11,10 @@ namespace {
 using timing::clock_stamp;
 
 constexpr unsigned kWarp = 32;
-// %smid may have gaps, so there is an entry for every id up to more than any GPU has.
-constexpr unsigned kEntries = 1024;
-constexpr std::size_t kBytes = kEntries * sizeof(clock_stamp);
-
-__device__ unsigned sm_id() {
-  unsigned id;
-  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
-  return id;
-}
+constexpr std::size_t kBytes = kClockStamps * sizeof(clock_stamp);
 
 __global__ void stamp_kernel(clock_stamp* stamps) {
-  const unsigned id = sm_id();
-  if (threadIdx.x != 0 || id >= kEntries) return;
-  const unsigned long long cycles = clock64(), now = nanoseconds();
-  // Two blocks may run on one SM: a single store keeps both counters of a stamp from one block.
-  *reinterpret_cast<ulonglong2*>(stamps + id) = make_ulonglong2(cycles, now);
+  if (threadIdx.x == 0) stamp_clock(stamps);
 }
 
 // The smallest step by which the timer advances, of several seen.
@@ -49,7 +36,7 @@ __global__ void tick_kernel(unsigned long long* tick) {
 clock_probe::clock_probe() {
   static_assert(sizeof(clock_stamp) == sizeof(ulonglong2));
   check(cudaMalloc(&start_, 2 * kBytes), "cudaMalloc for the clocks");
-  stop_ = start_ + kEntries;
+  stop_ = start_ + kClockStamps;
   auto* tick = reinterpret_cast<unsigned long long*>(start_);
   tick_kernel<<<1, 1>>>(tick);
   check(cudaGetLastError(), "reading the timer");
@@ -60,24 +47,22 @@ clock_probe::clock_probe() {
   sm_count_ = static_cast<unsigned>(count);
 }
 
-void clock_probe::enqueue_start(cudaStream_t stream) {
+timing::clock_stamp* clock_probe::enqueue_start(cudaStream_t stream) {
   check(cudaMemsetAsync(start_, 0, 2 * kBytes, stream), "clearing the clocks");
-  enqueue(start_, stream);
+  return start_;
 }
 
-void clock_probe::enqueue_stop(cudaStream_t stream) { enqueue(stop_, stream); }
-
-void clock_probe::enqueue(clock_stamp* to, cudaStream_t stream) const {
+void clock_probe::enqueue_stop(cudaStream_t stream) {
   // Nothing else runs on the device at that time, so each block gets an SM of its own.
-  stamp_kernel<<<sm_count_, kWarp, 0, stream>>>(to);
+  stamp_kernel<<<sm_count_, kWarp, 0, stream>>>(stop_);
   check(cudaGetLastError(), "reading the clocks");
 }
 
 double clock_probe::mhz() const {
-  std::vector<clock_stamp> both(2 * kEntries);
+  std::vector<clock_stamp> both(2 * kClockStamps);
   check(cudaMemcpy(both.data(), start_, 2 * kBytes, cudaMemcpyDeviceToHost), "reading the clocks");
   const std::span stamps(both);
-  return timing::sm_clock_mhz(stamps.first(kEntries), stamps.last(kEntries), tick_);
+  return timing::sm_clock_mhz(stamps.first(kClockStamps), stamps.last(kClockStamps), tick_);
 }
 
 }  // namespace kzoo::devices::cuda

@@ -1,6 +1,6 @@
 #pragma once
 // Measures the SM clock during some work: before and after it, each SM reads its cycle counter and
-// the GPU's timer, in a kernel of one warp per SM. Unlike NVML, this needs no library and no
+// the GPU's timer. Unlike NVML, this needs no library and no
 // permission.
 
 #include <cuda_runtime_api.h>
@@ -17,16 +17,15 @@ class clock_probe {
   // Throws failure.
   clock_probe();
 
-  // Called before and after the work is enqueued, with its stream. They throw failure.
-  void enqueue_start(cudaStream_t stream);
+  // Called before and after the work is enqueued, with its stream. They throw failure. The first
+  // returns where a kernel that comes before the work, with a block on each SM, puts what it reads:
+  // clock_stamp.cuh.
+  timing::clock_stamp* enqueue_start(cudaStream_t stream);
   void enqueue_stop(cudaStream_t stream);
   // The SM clock, MHz; 0: the timer is too coarse for so short a time. The stream must be idle.
   double mhz() const;
 
  private:
-  // Each SM writes its stamp to to[its id].
-  void enqueue(timing::clock_stamp* to, cudaStream_t stream) const;
-
   timing::clock_stamp* start_ = nullptr;  // in device memory, an entry per SM id
   timing::clock_stamp* stop_ = nullptr;   // likewise, in the same allocation
   unsigned long long tick_ = 0;           // nanoseconds by which the timer advances

@@ -2,8 +2,9 @@
 
 #include "devices/cuda/check.hpp"
 #include "devices/cuda/clock_probe.hpp"
+#include "devices/cuda/exclusive_fill.hpp"
 #include "devices/cuda/fill.hpp"
-#include "devices/cuda/l2_flush.hpp"
+#include "devices/cuda/other_streams.hpp"
 #include "devices/cuda/product_judge.hpp"
 #include "devices/random_key.hpp"
 #include "devices/repeat_in_batches.hpp"
@@ -13,9 +14,12 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace kzoo::devices {
@@ -38,6 +42,7 @@ class cuda_backend final : public backend {
     *gate_ = 0;
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
+    check(cudaEventCreateWithFlags(&others_, cudaEventDisableTiming), "cudaEventCreate");
     int most_persisting = 0;
     check(cudaDeviceGetAttribute(&most_persisting, cudaDevAttrMaxPersistingL2CacheSize, ordinal),
           "persisting L2 size");
@@ -45,7 +50,7 @@ class cuda_backend final : public backend {
     if (has_persisting_lines_)
       for (const cudaLimit limit : kLimits) limits_[limit] = value_of(limit);
     probe_.emplace();
-    flush_.emplace(ordinal);
+    numbers_.emplace(ordinal);
     scratch_bytes_ = sizeof(data::changes);
     check(cudaMalloc(&scratch_, scratch_bytes_), "cudaMalloc");
   }
@@ -142,21 +147,24 @@ class cuda_backend final : public backend {
 
   void synchronize() override { check(cudaDeviceSynchronize(), "while the kernel ran"); }
 
-  finished_run run(const run_steps& steps, start from) override {
-    if (from == start::hot) steps.call();
+  finished_run run(const run_steps& steps, start from, other_streams others) override {
+    if (from == start::hot) {
+      steps.call();
+      synchronize();  // what it has enqueued on other streams, too
+    }
     if (from == start::cold && has_persisting_lines_) forget_persisting_lines();
     const std::vector<filled_buffer> numbers = steps.numbers();
     const reference::product_check expected = steps.expected();
     judge_.reserve(expected);
     const closed_gate gate(*this, from == start::idle);
-    for (const auto& [words, spec] : numbers) fill(words, spec);
     // The clocks are read outside the interval between the events, and the first time before the
-    // flush: the flush makes the time between the stamps long enough for the GPU's timer.
-    probe_->enqueue_start(stream_);
-    if (from == start::cold) flush_->enqueue(stream_);
+    // flush, which makes the time between the stamps long enough for the GPU's timer.
+    numbers_->enqueue(numbers, from == start::cold, probe_->enqueue_start(stream_), stream_);
     if (from == start::idle) synchronize();
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
+    if (others == other_streams::counted) cuda::hold_streams_until(start_);
     steps.call();
+    if (others == other_streams::counted) cuda::wait_for_streams(stream_, others_);
     if (from == start::idle) synchronize();
     check(cudaEventRecord(stop_, stream_), "cudaEventRecord");
     probe_->enqueue_stop(stream_);
@@ -164,6 +172,11 @@ class cuda_backend final : public backend {
     finished_run done;
     done.found = judge_after_stop(steps.output, expected);
     synchronize();
+    done.alone = numbers_->was_alone();
+    if (!done.alone && has_process_service())
+      throw failure(
+          "the GPU's multiprocessors are shared with other processes, by NVIDIA's Multi-Process "
+          "Service, and were not free when the numbers of a run came");
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start_, stop_), "cudaEventElapsedTime");
     done.ms = ms;
@@ -178,7 +191,9 @@ class cuda_backend final : public backend {
         laps_.emplace_back();
         check(cudaEventCreate(&laps_.back()), "cudaEventCreate");
       }
+      const std::vector<filled_buffer> numbers = steps.numbers();
       const closed_gate gate(*this, false);  // no launch latency between start and stop
+      numbers_->enqueue(numbers, false, nullptr, stream_);
       for (std::int64_t i = 0; i < batch; ++i) {
         if (i > 0) steps.fill_between();
         const auto lap = 2 * static_cast<std::size_t>(i);
@@ -223,7 +238,7 @@ class cuda_backend final : public backend {
     closed_gate(const closed_gate&) = delete;
     closed_gate& operator=(const closed_gate&) = delete;
 
-    // Work that is already running elsewhere gets time to finish, before fill_late() makes its
+    // Work that is already running elsewhere gets time to finish, before the numbers make its
     // result wrong.
     void open() const {
       constexpr std::chrono::microseconds kHeadStart{30};
@@ -236,6 +251,14 @@ class cuda_backend final : public backend {
    private:
     cuda_backend& of_;
   };
+
+  // Elsewhere kernels of other processes have the device in turn.
+  static bool has_process_service() {
+    const char* const folder = std::getenv("CUDA_MPS_PIPE_DIRECTORY");
+    std::error_code unknown;
+    return std::filesystem::exists(
+        std::filesystem::path(folder != nullptr ? folder : "/tmp/nvidia-mps") / "control", unknown);
+  }
 
   // On a stream of its own, which waits for the stop event and nothing else.
   reference::product_findings judge_after_stop(const void* output,
@@ -293,9 +316,9 @@ class cuda_backend final : public backend {
   unsigned ticket_ = 0;                // the number that opens the gate of the newest run
   cuda::product_judge judge_;
   std::optional<cuda::clock_probe> probe_;
-  cudaEvent_t start_ = nullptr, stop_ = nullptr;
+  cudaEvent_t start_ = nullptr, stop_ = nullptr, others_ = nullptr;
   std::vector<cudaEvent_t> laps_;  // of repeat()
-  std::optional<cuda::l2_flush> flush_;
+  std::optional<cuda::exclusive_fill> numbers_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
 };

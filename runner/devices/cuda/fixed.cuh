@@ -32,7 +32,7 @@ struct not_fixed {
 
 // Calls launch() with one of these.
 template <class Launch>
-void with_fixed(const data::matrix& x, const Launch& launch) {
+constexpr void with_fixed(const data::matrix& x, const Launch& launch) {
   using enum data::content;
   if (x.inside == uniform) {
     if (x.type == KZOO_F32) return launch(fixed<KZOO_F32, uniform>{});

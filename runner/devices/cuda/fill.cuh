@@ -1,0 +1,74 @@
+#pragma once
+// Goes over the words of a buffer on a GPU, for device code.
+
+#include "devices/cuda/fixed.cuh"
+#include "devices/element_loops.hpp"
+
+namespace kzoo::devices::cuda {
+
+// A team of threads, of as many as go over a buffer together.
+struct team {
+  static constexpr int kThreads = 256;
+  std::int64_t number, count;
+  int thread;  // of the team
+};
+// Where a block is a team.
+__device__ inline team team_of_block() {
+  return {blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x)};
+}
+
+// Teams take turns at tiles of a column for each thread and kTileRows rows, so that an index costs
+// no division.
+constexpr int kTileRows = 16;
+constexpr std::int64_t tiles_across(const data::matrix& x) {
+  return (x.ld + team::kThreads - 1) / team::kThreads;
+}
+constexpr std::int64_t tiles_down(const data::matrix& x) {
+  return (x.rows + kTileRows - 1) / kTileRows;
+}
+constexpr std::int64_t tiles_of(const data::matrix& x) {
+  return x.count * tiles_down(x) * tiles_across(x);
+}
+
+// Calls body(index, row) for all words of a buffer, row -1 for those that are no element.
+template <class Body>
+__device__ void for_each_word(const data::matrix& x, const team& mine, const Body& body) {
+  const std::int64_t across = tiles_across(x), down = tiles_down(x);
+  for (std::int64_t tile = mine.number; tile < x.count * down * across; tile += mine.count) {
+    const std::int64_t product = tile / across / down;
+    const std::int64_t first = tile / across % down * kTileRows;  // row of the product
+    const std::int64_t col = tile % across * team::kThreads + mine.thread;
+    if (col >= x.ld) continue;
+    const int rows = static_cast<int>(min(std::int64_t{kTileRows}, x.rows - first));
+    const std::int64_t index = data::kRedzone + product * x.stride + first * x.ld + col;
+    const std::int64_t row = product * x.rows + first;
+    for (int r = 0; r < rows; ++r) body(index + r * x.ld, col < x.cols ? row + r : -1);
+  }
+  const std::int64_t thread = mine.number * team::kThreads + mine.thread;
+  const std::int64_t threads = mine.count * team::kThreads;
+  const std::int64_t gap = x.count == 1 ? 0 : x.stride - x.rows * x.ld;  // between two products
+  for (std::int64_t i = thread; i < (x.count - 1) * gap; i += threads)
+    body(data::kRedzone + i / gap * x.stride + x.rows * x.ld + i % gap, -1);
+  for (std::int64_t i = thread; i < data::kRedzone; i += threads) {
+    body(i, -1);
+    body(data::word_count(x) - 1 - i, -1);
+  }
+}
+
+// What a word holds that is in this row of all matrices; -1: that is no element.
+__device__ inline data::word_bits original(const data::matrix& x, std::int64_t index,
+                                           std::int64_t row) {
+  return row < 0 || x.inside == data::content::poison
+             ? data::poison_bits(x.type, data::hash(x.key, index))
+             : data::element_in(x, row, index);
+}
+
+template <class Fixed>
+__device__ void fill_words(void* buffer, const data::matrix& any, const team& mine) {
+  const data::matrix x = Fixed::of(any);
+  for_each_word(x, mine, [&](std::int64_t index, std::int64_t row) {
+    put_word(buffer, x, index, original(x, index, row));
+  });
+}
+
+}  // namespace kzoo::devices::cuda
