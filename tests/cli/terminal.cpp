@@ -61,7 +61,7 @@ TEST_CASE("names from files never drive the terminal", "[cli]") {
   // Data stays as it is, except on a terminal.
   CHECK_THAT(runner("report --csv " + result).out, ContainsSubstring("\u202e"));
   check_harmless(on_terminal("report --csv " + result, 200).out);
-  CHECK_THAT(runner("report --json " + result).out, ContainsSubstring("\u202e"));
+  CHECK_THAT(runner("report --json " + result).out, ContainsSubstring("\\u202e"));
   check_harmless(on_terminal("report --json " + result, 200).out);
 }
 

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -118,6 +119,53 @@ TEST_CASE("style: dependencies between the runner's folders point one way") {
       CHECK(other <= own);
     }
   }
+}
+
+// What starts a process, or loads a library: author's code must not run where these are not meant
+// to be. Paths are relative to the repository.
+TEST_CASE("style: processes are started, and libraries loaded, in few places") {
+  const std::regex starts(
+      R"(\b(exec(l|lp|le|v|ve|vp|vpe)|fexecve|posix_spawnp?|popen|system|v?fork|clone)\(|)"
+      R"(\bdlm?open\(|dll::shared_library\b|\brun_command\(|\bsubprocess\.(Popen|run|call|check_)|)"
+      R"(\bos\.(exec|spawn|system|popen|fork)|\bctypes\.)");
+  const std::map<std::string, std::string> known{
+      {"runner/process/spawn.cpp", "starts every child of the runner"},
+      {"runner/process/command.cpp", "by spawn()"},
+      {"runner/process/command.hpp", "declares run_command(), which is not confined"},
+      {"runner/cli/measured.cpp", "this program alone, which measures a device"},
+      {"runner/cluster/slurm.cpp", "commands of Slurm"},
+      {"runner/html/svg.cpp", "Python, with a program of ours and results"},
+      {"runner/profile/find_tool.cpp", "ncu --version"},
+      {"runner/worker/library.hpp", "in a worker"},
+      {"runner/worker/library.cpp", "in a worker, confined"},
+      {"runner/xray/analysed_run.cpp", "in a process of its own, confined"},
+      {"runner/devices/nvml.cpp", "the driver's library"},
+      {"runner/devices/cuda/other_streams.cpp", "the driver's library"},
+      {"library/src/plugins.cpp", "in the program that calls libkzoo"},
+      {"library/preload/real_cublas.cpp", "in the program that calls cuBLAS"},
+      {"sdk/include/kzoo/joined_plugin.hpp", "in a worker, which has the joined plugin"},
+      {"python/kzoo/_program.py", "starts the runner"},
+      {"python/kzoo/__main__.py", "becomes the runner"}};
+  const fs::path root = kRunner.parent_path();
+  std::set<std::string> found;
+  for (const char* folder : {"runner", "library", "sdk/include", "sdk/src", "python/kzoo"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      constexpr std::array<std::string_view, 6> kKinds{".cpp", ".hpp", ".h", ".cu", ".cuh", ".py"};
+      if (std::ranges::count(kKinds, entry.path().extension().string()) == 0) continue;
+      std::istringstream text(read_text(entry.path()));
+      std::string line;
+      for (int number = 1; std::getline(text, line); ++number) {
+        const auto code = line.find_first_not_of(' ');
+        const bool is_comment = code != std::string::npos && line.compare(code, 2, "//") == 0;
+        if (is_comment || !std::regex_search(line, starts)) continue;
+        const std::string file = entry.path().lexically_relative(root).string();
+        INFO(file << ":" << number << ": " << line);
+        CHECK(known.contains(file));
+        found.insert(file);
+      }
+    }
+  }
+  CHECK(found.size() == known.size());  // none is listed for nothing
 }
 
 // The library's header alone takes a compiler longer than most files of the runner.
