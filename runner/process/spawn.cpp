@@ -213,7 +213,7 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
     b.limits = limits_of(*confined);
     b.drops_privileges = !confined->privileged;
     b.longer_writes_fail = confined->longer_writes_fail;
-    rules = landlock::rules(confined->writable);
+    rules = landlock::rules(*confined);
     filter = refused_calls(*confined);
     b.filter = {static_cast<unsigned short>(filter.size()), filter.data()};
   }
