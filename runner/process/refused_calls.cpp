@@ -80,7 +80,8 @@ std::vector<refusal> refusals(const confinement& c) {
     all.insert(all.end(), {{SYS_fork}, {SYS_vfork}});
 #endif
     all.push_back({SYS_clone, {{lacks, 0, CLONE_THREAD}}});
-    all.push_back({kClone3, {}, ENOSYS});  // its flags are in memory; libraries then call clone()
+    all.push_back(
+        {kClone3, {}, ENOSYS});  // its flags are in memory; libraries take the older call then
   }
   if (!c.network) {
     all.push_back({SYS_socket, {{is_not, 0, AF_UNIX}}});
