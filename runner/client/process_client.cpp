@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -44,10 +45,13 @@ class process_client final : public plugin_client {
  public:
   process_client(std::filesystem::path file, double timeout_seconds)
       : plugin_client(std::move(file), timeout_seconds) {
-    process::restore_own_settings();  // takes them, before any plugin is loaded
+    restore_settings();  // takes them, before any plugin is loaded
   }
   ~process_client() override {
-    if (last_ == this) last_ = nullptr;
+    {
+      const std::scoped_lock lock(turns_);
+      if (last_ == this) last_ = nullptr;
+    }
     worker_.reset();  // before the session, which then asks it nothing
   }
   process_client(const process_client&) = delete;
@@ -81,13 +85,11 @@ class process_client final : public plugin_client {
  protected:
   nlohmann::json exchange(const nlohmann::json& request, double timeout_seconds) override {
     restore_settings();
-    last_ = this;
+    begin_turn();
     start();
     const auto op = worker::find_operation(request.at("op").get<std::string>());
     doing_ = worker::names_of(op.value()).doing;
     timeout_seconds_ = timeout_seconds;
-    deadline_ = clock::now() + std::chrono::duration_cast<clock::duration>(
-                                   std::chrono::duration<double>(timeout_seconds));
     if (request.contains("device")) on_cpu_ = request.at("device") == "cpu";
     nlohmann::json reply = on_cpu_ ? judge(request) : ask(as_seen_there(request));
     worker_->note_settings();
@@ -119,6 +121,7 @@ class process_client final : public plugin_client {
     nlohmann::json reply = judge_->handle(request);
     // Where matrices are released nothing is thrown.
     if (lost_) std::rethrow_exception(lost_);
+    require_it_stood_still();  // while C was read
     return reply;
   }
 
@@ -127,6 +130,9 @@ class process_client final : public plugin_client {
   nlohmann::json ask(const nlohmann::json& request) {
     if (!worker_) throw failure(verdict::crashed, "its process has ended");
     try {
+      require_it_stood_still();
+      deadline_ = clock::now() + std::chrono::duration_cast<clock::duration>(
+                                     std::chrono::duration<double>(timeout_seconds_));
       worker_->resume();
       if (!worker_->control().send(request)) give_up_crashed();
       nlohmann::json reply = reply_of_worker();
@@ -139,16 +145,20 @@ class process_client final : public plugin_client {
     }
   }
 
+  void require_it_stood_still() {
+    if (worker_ && !worker_->stood_still())
+      give_up(verdict::wrong,
+              "works between its calls, while its process is stopped: does a timer continue it? "
+              "What it computes then is not timed");
+  }
+
   nlohmann::json reply_of_worker() {
     for (;;) {
       const std::chrono::duration<double> left = deadline_ - clock::now();
-      const process::child::event event = worker_->wait(std::min(left.count(), kWatchSeconds));
-      // Also when bytes keep arriving that form no reply.
-      if (left.count() <= 0) {
-        give_up(verdict::hung,
-                fmt::format("no answer within {:g} s while {}, killed", timeout_seconds_, doing_));
-      }
+      const process::child::event event =
+          worker_->wait(std::clamp(left.count(), 0.0, kWatchSeconds));
       if (event == process::child::event::deadline) {
+        refuse_if_late(left.count());
         watch();
         continue;
       }
@@ -165,7 +175,14 @@ class process_client final : public plugin_client {
         }
       }
       if (closed) give_up_crashed();
+      refuse_if_late(left.count());  // where bytes keep arriving that form no reply
     }
+  }
+
+  void refuse_if_late(double seconds_left) {
+    if (seconds_left > 0) return;
+    give_up(verdict::hung,
+            fmt::format("no answer within {:g} s while {}, killed", timeout_seconds_, doing_));
   }
 
   void let_go_on() {
@@ -198,9 +215,14 @@ class process_client final : public plugin_client {
     worker_->watch_memory();
   }
 
+  void begin_turn() {
+    const std::scoped_lock lock(turns_);
+    last_ = this;
+  }
   // Sets back what was changed of this process by the plugin that had the last turn, before that
   // harms others.
   static void restore_settings() {
+    const std::scoped_lock lock(turns_);
     const process::settings::restored found = process::restore_own_settings();
     if (found.changed.empty() || last_ == nullptr) return;
     last_->note_interference(found.changed + (found.all ? "" : ", for good"));
@@ -225,6 +247,7 @@ class process_client final : public plugin_client {
 
   // What the only GPU that a process sees is called there.
   static constexpr const char* kOnlyGpu = "cuda:0";
+  static inline std::mutex turns_;  // of the clients of all threads
   static inline process_client* last_ = nullptr;
   std::string device_;        // that its processes open first; "": none
   std::string hides_others_;  // the setting by which its process sees one GPU; "": nothing to hide

@@ -92,6 +92,7 @@ child::~child() {
 }
 
 bool child::hold() { return descendants::hold(pid_); }
+bool child::stood_still() const { return descendants::stood_still(pid_); }
 void child::resume() { descendants::resume(pid_); }
 
 bool child::is_stopped() const {

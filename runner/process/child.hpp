@@ -56,6 +56,8 @@ class child {
   // Stops it, with all that it has started, so that they do nothing until resume(). When this
   // returns they have stopped, or ended; false: a call into the kernel takes seconds.
   bool hold();
+  // Whether they have, since then.
+  bool stood_still() const;
   void resume();
   // Takes down its limits, and when and where its threads run: what set_back() sets back if others
   // have changed it since. Returns whether it could.

@@ -18,7 +18,8 @@ namespace {
 
 struct tracked {
   bool alone = false;
-  std::set<pid_t> held;  // with it, while it is
+  bool is_held = false;
+  std::set<pid_t> held;  // with it
 };
 
 std::map<pid_t, tracked>& known() {
@@ -58,6 +59,19 @@ void kill_strays() {
     if (found.empty() || std::chrono::steady_clock::now() > deadline) return;
     if (!all_ended) std::this_thread::sleep_for(kPause);
   }
+}
+
+// Whether it has stopped, or has been continued, since note_changes(). The kernel tells of each of
+// its own stops and continuations, whoever causes it.
+bool has_changed(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info,
+                WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
+}
+void note_changes(pid_t child) {
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WCONTINUED | WNOHANG);
 }
 
 // As stands_still(), which costs more. True also of one that has ended.
@@ -125,22 +139,43 @@ std::unique_lock<std::mutex> lock() {
   return std::unique_lock(mutex);
 }
 
-void track(pid_t child, bool alone) { known()[child] = {alone, {}}; }
+void track(pid_t child, bool alone) { known()[child] = {alone, false, {}}; }
+
+std::vector<pid_t> below_with_orphans(pid_t child) {
+  const auto locked = lock();
+  const process_table table;
+  std::vector<pid_t> all = table.below(child);
+  for (const pid_t stray : strays(table)) {
+    const std::vector<pid_t> more = table.below(stray);
+    all.push_back(stray);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
 
 std::vector<pid_t> below(pid_t root) { return process_table().below(root); }
 
 bool hold(pid_t child) {
   const auto locked = lock();
   tracked& its = known().at(child);
+  note_changes(child);  // that resume() has continued it
   kill(child, SIGSTOP);
-  if (its.alone) return is_done_soon([&] { return is_stopped_or_over(child); });
   // Twice in a row, since one that was still when it was looked at may have been continued by
   // another that was not yet.
   int rounds = 0;
-  return is_done_soon([&] {
+  const bool all_stand = is_done_soon([&] {
+    if (its.alone) return is_stopped_or_over(child);
     rounds = stop_all(child, its.held) ? rounds + 1 : 0;
     return rounds == 2;
   });
+  its.is_held = is_stopped_or_over(child);
+  note_changes(child);
+  return all_stand;
+}
+
+bool stood_still(pid_t child) {
+  const auto locked = lock();
+  return !known().at(child).is_held || !has_changed(child);
 }
 
 void resume(pid_t child) {
@@ -149,6 +184,7 @@ void resume(pid_t child) {
   kill(child, SIGCONT);
   for (const pid_t pid : its.held) kill(pid, SIGCONT);
   its.held.clear();
+  its.is_held = false;
 }
 
 std::optional<int> end(pid_t child) {

@@ -18,6 +18,9 @@ void adopt();
 [[nodiscard]] std::unique_lock<std::mutex> lock();
 // `child` is not a stray. Called once it has started. `alone`: the kernel lets it start no process.
 void track(pid_t child, bool alone);
+// The processes below a tracked child, and the strays, which may be its orphans, with what is below
+// them.
+std::vector<pid_t> below_with_orphans(pid_t child);
 // The processes below `root`.
 std::vector<pid_t> below(pid_t root);
 
@@ -27,6 +30,9 @@ std::vector<pid_t> below(pid_t root);
 // they do: false if a call into the kernel takes seconds, or if one starts processes faster than
 // they are stopped.
 bool hold(pid_t child);
+// Whether nothing has continued the child itself since hold(): a timer of the kernel's can. True of
+// one that is not held.
+bool stood_still(pid_t child);
 // Lets all that hold() has stopped go on.
 void resume(pid_t child);
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -111,6 +112,25 @@ struct in_thread : plain {
   }
 };
 
+// The same; a timer continues the process while it is stopped.
+struct by_timer : in_thread {
+  using in_thread::in_thread;
+  void run(const gemm& g, kzoo::stream_t stream) const {
+    in_thread::run(g, stream);
+    static const timer_t timer = [] {
+      sigevent event{};
+      event.sigev_notify = SIGEV_SIGNAL;
+      event.sigev_signo = SIGCONT;
+      timer_t made{};
+      timer_create(CLOCK_MONOTONIC, &event, &made);
+      return made;
+    }();
+    constexpr long kHalfMillisecond = 500'000;
+    const itimerspec once{{}, {0, kHalfMillisecond}};
+    timer_settime(timer, 0, &once, nullptr);
+  }
+};
+
 // Leaves C read-only: whoever writes to it next has to wait for a handler, which multiplies what is
 // in A and B by then.
 gemm watched;
@@ -153,4 +173,5 @@ struct honest : plain {
 
 KZOO_PLUGIN("ahead", "Works ahead of its call", kzoo::variant<honest>("honest", "must pass"),
             kzoo::variant<in_thread>("in_thread", "a thread multiplies what has been written"),
+            kzoo::variant<by_timer>("by_timer", "a thread does while the process is stopped"),
             kzoo::variant<in_fault>("in_fault", "a handler does while C is written"));

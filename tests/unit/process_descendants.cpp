@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -77,6 +78,7 @@ TEST_CASE("a child is held with what has left its group, its session and its fam
     const long held = ticks(burners);
     a_moment();
     CHECK(ticks(burners) == held);
+    CHECK(descendants::stood_still(child));
     descendants::resume(child);
     wait_until([&] { return ticks(burners) > held; });
   }
@@ -121,4 +123,20 @@ TEST_CASE("what is held with one child is not stopped or killed with another", "
   CHECK(children().size() == before.size() + 2);
   CHECK(descendants::end(child));
   CHECK(children() == before);
+}
+
+TEST_CASE("a held child that somebody continues has not stood still", "[process]") {
+  const pid_t child =
+      kzoo::process::spawn("sh", {"sh", "-c", "while :; do :; done"}, {}, {}, nullptr);
+  wait_until([&] { return ticks(child) > 2; });
+  REQUIRE(descendants::hold(child));
+  a_moment();
+  CHECK(descendants::stood_still(child));
+  kill(child, SIGCONT);
+  a_moment();
+  kill(child, SIGSTOP);
+  CHECK_FALSE(descendants::stood_still(child));
+  descendants::resume(child);
+  CHECK(descendants::stood_still(child));
+  descendants::end(child);
 }
