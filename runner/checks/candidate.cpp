@@ -54,6 +54,13 @@ judged_run candidate::run(int slot, std::vector<std::uint64_t> judged) {
   return result;
 }
 
+judged_run candidate::run_again(int slot) {
+  std::vector<std::uint64_t>& known = right_[prepared(slot)];
+  const judged_run now = run(slot, known);
+  if (now.judgement.right && !now.report.output.known) known.push_back(now.report.output.digest);
+  return now;
+}
+
 // By the reference, as far as there are expected results; and by the device.
 reference::judgement candidate::judge(const worker::run_report& report, int slot) {
   const problem& p = prepared(slot);

@@ -45,8 +45,13 @@ class candidate {
   // Runs the instance in the slot and judges C, the redzones and whether the inputs are unchanged.
   // A C whose digest is in `judged` was found right before, and is not compared again.
   judged_run run(int slot = 0, std::vector<std::uint64_t> judged = {});
+  // The same; known are the digests of its runs before on the same numbers, if they were right.
+  judged_run run_again(int slot = 0);
   // The same on fresh numbers, with nothing copied: judged on the device.
   reference::judgement run_fresh(int slot = 0);
+  // Whether the precision of a timed run is still to be measured.
+  bool is_unmeasured() const { return !measured_; }
+  void note_measured() { measured_ = true; }
   // Prepares slot 0 and runs it so often that a kernel which fails now and then does so. Every
   // result's digest must be in `judged`, unless the variant is nondeterministic.
   reference::judgement repeat(const std::vector<std::uint64_t>& judged);
@@ -60,9 +65,11 @@ class candidate {
   client::plugin_client& client_;
   candidate_description who_;
   result_judge judge_;
-  std::map<int, problem> prepared_;  // by slot
-  std::set<problem> seen_;           // all that were prepared
+  std::map<int, problem> prepared_;                      // by slot
+  std::set<problem> seen_;                               // all that were prepared
+  std::map<problem, std::vector<std::uint64_t>> right_;  // digests that run_again() knows
   std::uint64_t workspace_bytes_ = 0;
+  bool measured_ = false;
 };
 
 }  // namespace kzoo::checks

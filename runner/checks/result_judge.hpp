@@ -25,6 +25,13 @@ struct candidate_description {
   const devices::nvml* monitor = nullptr;  // of the device; may be null
 };
 
+// Rows of one C.
+struct kept_rows {
+  problem of;  // with the numbers of its run
+  std::vector<std::int64_t> rows;
+  reference::result words;
+};
+
 class result_judge {
  public:
   result_judge(client::plugin_client& client, const candidate_description& who,
@@ -43,6 +50,11 @@ class result_judge {
   // Of a run on the problem's own numbers. A C whose digest is known was found right before, and is
   // not compared again.
   reference::judgement judge(const problem& p, const worker::output_report& seen, int slot = 0);
+  // Copies a few rows of the last run's C, chosen at random.
+  kept_rows keep_rows(const problem& p, const worker::judged_report& of_run);
+  // Whether they have the errors that the declared precision has. Compares with expected results,
+  // which takes a moment.
+  reference::judgement judge(const kept_rows& kept) const;
   // Of a run on fresh numbers, which was judged on the device. What seemed wrong there is compared
   // with the reference, which decides, and knows the reason.
   reference::judgement judge(const problem& p, const worker::judged_report& seen, int slot = 0);

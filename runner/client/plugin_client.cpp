@@ -1,11 +1,13 @@
 #include "client/plugin_client.hpp"
 
+#include "core/kernel_id.hpp"
 #include "core/operands.hpp"
 #include "core/step.hpp"
 #include "os/printable.hpp"
 #include "worker/messages_json.hpp"
 
 #include <fmt/format.h>
+#include <kzoo/identifier.hpp>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -81,6 +83,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(opened, plugin)
 
 results::plugin_description plugin_client::open() {
   auto plugin = call_for<opened>(operation::open, {{"file", file_.string()}}).plugin;
+  const auto is_sound = [](const results::variant_description& v) {
+    const size_granularity& g = v.granularity;
+    return std::min({g.m, g.n, g.k, g.row_bytes}) >= 1 && !v.signatures.empty() &&
+           v.id.size() <= kLongestIdentifier && is_identifier(v.id);
+  };
+  if (!std::ranges::all_of(plugin.variants, is_sound)) refuse_forged();
   opened_ = true;
   plugin.summary = printable_lines(plugin.summary, kLongestText);
   plugin.build_info = printable(plugin.build_info, kLongestText);
@@ -160,9 +168,11 @@ worker::run_report plugin_client::run(const worker::run_request& how, int slot) 
   return call_for<worker::run_report>(operation::run, {{"slot", slot}, {"how", how}});
 }
 
-void plugin_client::copy_result(int slot) {
-  expect({}, prepared_.at(slot));
-  call_for<json>(operation::copy_result, {{"slot", slot}});
+void plugin_client::copy_result(int slot, const std::vector<std::int64_t>& rows) {
+  worker::output_request output;
+  output.rows = rows;
+  expect(output, prepared_.at(slot));
+  call_for<json>(operation::copy_result, {{"slot", slot}, {"rows", rows}});
 }
 
 worker::sample_report plugin_client::sample(const worker::sample_request& how) {

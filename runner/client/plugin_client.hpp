@@ -62,8 +62,8 @@ class plugin_client {
   worker::end_to_end_report end_to_end();
   // Runs it `warmup` times, then once within the range that a profiler watches.
   void profile(int warmup);
-  // output() then holds all of C, as the last run left it.
-  void copy_result(int slot = 0);
+  // output() then holds all of C, as the last run left it, or these rows of it.
+  void copy_result(int slot = 0, const std::vector<std::int64_t>& rows = {});
   // The longest time for which another process had the device, while this one's ran a kernel.
   double longest_pause_ms(const std::string& device);
   // Destroys the instance that prepare() created.

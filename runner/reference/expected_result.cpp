@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kzoo::reference {
 namespace {
@@ -36,11 +37,14 @@ std::vector<std::int64_t> choose_rows(std::int64_t m, std::int64_t count, std::u
 
 expected_result::expected_result(const problem& p, double max_products, std::uint64_t key,
                                  std::int64_t also)
+    : expected_result(p, choose_rows(p.all_rows(), rows_of(p, max_products), key, also)) {}
+
+expected_result::expected_result(const problem& p, std::vector<std::int64_t> rows)
     : problem_(p),
       operands_(operands_of(p)),
       scalars_(held_scalars(p)),
       epilogue_(p),
-      rows_(choose_rows(p.all_rows(), rows_of(p, max_products), key, also)) {
+      rows_(std::move(rows)) {
   const operands& o = operands_;
   const scalars& s = scalars_;
   const std::size_t count = rows_.size() * std::size_t(p.n);

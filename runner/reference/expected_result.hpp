@@ -39,6 +39,9 @@ class expected_result {
   explicit expected_result(const problem& p, double max_products = kMaxProducts,
                            std::uint64_t key = 0, std::int64_t also = -1);
 
+  // Of these rows alone, ascending.
+  expected_result(const problem& p, std::vector<std::int64_t> rows);
+
   // How many rows the constructor will compute.
   static std::int64_t rows_of(const problem& p, double max_products = kMaxProducts);
 

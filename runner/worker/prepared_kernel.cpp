@@ -372,30 +372,25 @@ std::int64_t prepared_kernel::restored(const device_matrix& x, const data::chang
   return at < 0 || found.any() ? -1 : at / static_cast<std::int64_t>(type_size(x.spec().type));
 }
 
-void prepared_kernel::copy_result() {
+void prepared_kernel::copy_result(const std::vector<std::int64_t>& rows) {
   const device_matrix& c = *matrices_.c;
-  backend_.copy_to_host(output_.view(c.bytes()).data(), c.words(), c.bytes());
+  if (rows.empty())
+    return backend_.copy_to_host(output_.view(c.bytes()).data(), c.words(), c.bytes());
+  const data::matrix& x = c.spec();
+  const std::size_t element = type_size(x.type);
+  const std::size_t row_bytes = static_cast<std::size_t>(x.cols) * element;
+  std::byte* to = output_.view(rows.size() * row_bytes).data();
+  for (const std::int64_t row : rows) {
+    const std::size_t from = static_cast<std::size_t>(data::index_of(x, row, 0)) * element;
+    backend_.copy_to_host(to, static_cast<const std::byte*>(c.words()) + from, row_bytes);
+    to += row_bytes;
+  }
 }
 
 output_report prepared_kernel::copy_result(const data::reading& c, const output_request& output) {
   const bool known = std::ranges::find(output.known, c.digest) != output.known.end();
-  const output_report report{c.digest, known, c.survey};
-  if (!output.wanted || known) return report;
-  if (output.rows.empty()) {
-    copy_result();
-    return report;
-  }
-  const data::matrix& x = matrices_.c->spec();
-  const std::size_t element = type_size(x.type);
-  const std::size_t row_bytes = static_cast<std::size_t>(x.cols) * element;
-  std::byte* to = output_.view(output.rows.size() * row_bytes).data();
-  for (const std::int64_t row : output.rows) {
-    const std::size_t from = static_cast<std::size_t>(data::index_of(x, row, 0)) * element;
-    backend_.copy_to_host(to, static_cast<const std::byte*>(matrices_.c->words()) + from,
-                          row_bytes);
-    to += row_bytes;
-  }
-  return report;
+  if (output.wanted && !known) copy_result(output.rows);
+  return {c.digest, known, c.survey};
 }
 
 }  // namespace kzoo::worker

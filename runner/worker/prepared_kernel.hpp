@@ -59,7 +59,7 @@ class prepared_kernel {
   // Runs it `warmup` times, then once within the range that a profiler watches.
   void profile(int warmup);
   // Copies all of C, as it is, to shared memory.
-  void copy_result();
+  void copy_result(const std::vector<std::int64_t>& rows);
   // Destroys the instance and checks for errors, so that they count against this variant.
   void destroy();
 

@@ -84,7 +84,7 @@ json session::dispatch(const std::string& name, const json& request) {
       kernel_in(request).profile(request.at("warmup").get<int>());
       break;
     case operation::copy_result:
-      kernel_in(request).copy_result();
+      kernel_in(request).copy_result(request.at("rows").get<std::vector<std::int64_t>>());
       break;
     case operation::longest_pause:
       return pause_report{device_of(request).longest_pause_ms()};

@@ -13,7 +13,7 @@
 //   {"op": "sustain", "slot", "how": sustain_request}         -> sustain_report
 //   {"op": "end_to_end", "slot"}                              -> end_to_end_report
 //   {"op": "profile", "slot", "warmup"}                       -> {}
-//   {"op": "copy_result", "slot"}                             -> {}
+//   {"op": "copy_result", "slot", "rows"}                     -> {}
 //   {"op": "longest_pause", "device"}                         -> pause_report
 //   {"op": "destroy", "slot"}                                 -> {}
 //   {"op": "free_memory"}                                     -> memory_report

@@ -338,6 +338,14 @@ TEST_CASE("work ahead of a call gains nothing", "[cli][hostile]") {
   check_gains_nothing(ran.json().at("cells"), {"in_thread", "in_fault"});
 }
 
+TEST_CASE("a worker that something continues while it is stopped is wrong", "[cli][hostile]") {
+  const auto ran = run_quick("ahead:by_timer", 64);
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  check_cell(ran.json().at("cells").at(0), "wrong",
+             {"works between its calls", "does a timer continue it?"});
+}
+
 TEST_CASE("workers that have no turn are stopped", "[cli][hostile]") {
   const auto ran = run_quick("serial:ikj,native:watches_rivals,smem:8x8", 20);
   INFO(ran.err);
@@ -355,6 +363,18 @@ TEST_CASE("a result that is computed once is wrong when it is timed", "[cli][hos
   CHECK_THAT(cell.at("reason").get<std::string>(),
              ContainsSubstring("wrong when it was timed") &&
                  ContainsSubstring("a result kept from an earlier call?"));
+}
+
+TEST_CASE("a kernel that is more precise where it is judged is wrong when it is timed",
+          "[cli][hostile]") {
+  const scratch_folder folder;
+  const auto ran = run_plugins(folder, "'precision:parts_after_first_numbers'", "'64x64x512'",
+                               "rounds = 1\nmin_samples = 5", "cpu");
+  INFO(ran.err);
+  CHECK(ran.code == 1);
+  const auto cell = ran.json().at("cells").at(0);
+  check_cell(cell, "wrong", {"in a timed run errors are", "times as large as fp32 sums"});
+  CHECK(cell.at("time").is_null());
 }
 
 TEST_CASE("a result that is kept and corrected is wrong when it is timed", "[cli][hostile]") {

@@ -135,7 +135,22 @@ using parts_unless_few_bits = parts_unless<looks_for::few_bits, KZOO_COMPUTE_FP3
 using tf32_unless_integers =
     knows_checks<narrowed::to_tf32, looks_for::integers, KZOO_COMPUTE_FP32_SPLIT, kVeryLong>;
 
-// The same, and it takes nothing but the one problem.
+// Narrower but for the numbers that it had first: those that it is judged on before it is timed.
+__device__ float first_element = 0;
+
+struct parts_after_first_numbers : per_element<parts_after_first_numbers> {
+  static __device__ void element(const gemm& g, int row, int col) {
+    const float known = first_element, now = g.a_at(0, 0);
+    if (known == 0 && row == 0 && col == 0) first_element = now;
+    if (known == 0 || known == now) return hostile::store_product(g, row, col);
+    float sum = 0;
+    for (int i = 0; i < g.k; ++i)
+      sum += fp32_unless_integers::product(g.a_at(row, i), g.b_at(i, col));
+    g.store(row, col, sum);
+  }
+};
+
+// Narrower but for integers, and it takes nothing but the one problem.
 struct parts_for_one_problem : parts_unless_integers {
   static const char* supports(const kzoo_problem& p, const kzoo_device&) {
     const bool is_it = p.m == 48 && p.n == 64 && p.k == 512 && p.lda == 512 && p.batch <= 1 &&
@@ -328,6 +343,7 @@ KZOO_PLUGIN("precision", "Another precision or order than declared",
                                                                           "overflows from 2^16 on"),
             kzoo::variant<fp32_unless_integers>("fp32_unless_integers", "declares fp32"),
             kzoo::variant<fp32_unless_few_bits>("fp32_unless_few_bits", "declares fp32"),
+            kzoo::variant<parts_after_first_numbers>("parts_after_first_numbers", "declares fp32"),
             kzoo::variant<parts_unless_integers>("parts_unless_integers", "declares fp32_split"),
             kzoo::variant<parts_unless_few_bits>("parts_unless_few_bits", "declares fp32_split"),
             kzoo::variant<tf32_unless_integers>("tf32_unless_integers", "declares fp32_split"),
