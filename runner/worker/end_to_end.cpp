@@ -44,6 +44,13 @@ end_to_end_report prepared_kernel::end_to_end() {
     on_device_c.emplace(backend_, c.size());
     if (workspace_bytes_ > 0) workspace.emplace(backend_, workspace_bytes_);
   });
+  const auto first = [](const device_memory& memory, const device_matrix& like) {
+    return static_cast<char*>(memory.get()) + like.offset_of_first();
+  };
+  placement where{{}, first(*on_device_c, *matrices_.c), workspace ? workspace->get() : nullptr};
+  for (const device_memory& memory : on_device)
+    where.inputs.push_back(first(memory, *matrices_.inputs[where.inputs.size()]));
+  plugin_.place(slot_, where, backend_.stream());  // before there is anything to multiply
   const auto send_c = [&] { backend_.copy_to_device(on_device_c->get(), c.data(), c.size()); };
   const bool c_is_input = matrices_.problem.beta != 0;
   report.times.to_device_ms = ms_of([&] {
@@ -55,13 +62,6 @@ end_to_end_report prepared_kernel::end_to_end() {
   });
   if (!c_is_input) send_c();  // poison for the check, so outside the timed copies
   backend_.synchronize();
-  const auto first = [](const device_memory& memory, const device_matrix& like) {
-    return static_cast<char*>(memory.get()) + like.offset_of_first();
-  };
-  placement where{{}, first(*on_device_c, *matrices_.c), workspace ? workspace->get() : nullptr};
-  for (const device_memory& memory : on_device)
-    where.inputs.push_back(first(memory, *matrices_.inputs[where.inputs.size()]));
-  plugin_.place(slot_, where, backend_.stream());
   report.times.kernel_ms = ms_of([&] {
     call_plugin();
     backend_.synchronize();
