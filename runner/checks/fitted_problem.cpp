@@ -10,6 +10,8 @@
 namespace kzoo::checks {
 namespace {
 
+constexpr std::int64_t kFew = 16;  // rows or columns
+
 double multiply_adds(const problem& p) {
   return double(p.batch) * double(p.m) * double(p.n) * double(p.k);
 }
@@ -35,6 +37,26 @@ std::string why_too_large(const candidate& c, const problem& p) {
   return is_long ? "takes too long" : "";
 }
 
+// Whether `takes` one of the same kind in larger round sizes, or with few rows or columns: where it
+// takes none, its objection is not to the size, and a search would ask for hundreds of sizes.
+bool is_taken_in_round_sizes(const problem& p, const size_granularity& declared,
+                             const auto& takes) {
+  problem packed = p;
+  packed.padding = packed.batch_padding = 0;
+  const auto takes_multiples_of = [&](std::int64_t step, problem of) {
+    return takes(rounded_up(of, both_of(declared, {step, step, step, step * narrowest(p.dtype)})));
+  };
+  const auto with = [&](std::int64_t m, std::int64_t n) {
+    problem narrow = packed;
+    narrow.m = std::min(p.m, m);
+    narrow.n = std::min(p.n, n);
+    return narrow;
+  };
+  return takes_multiples_of(64, packed) || takes_multiples_of(512, packed) ||
+         takes_multiples_of(kFew, with(kFew, p.n)) || takes_multiples_of(kFew, with(p.m, kFew)) ||
+         takes_multiples_of(kFew, with(kFew, kFew));
+}
+
 }  // namespace
 
 fitted_problem fit(candidate& c, const problem& p) {
@@ -50,16 +72,17 @@ fitted_problem fit(candidate& c, const problem& p) {
                                       shape_name(first), why)};
   const auto objection = objection_to(first);
   if (!objection) return {first, ""};
+  const auto takes = [&](const problem& asked) { return !objection_to(asked); };
+  if (!is_taken_in_round_sizes(p, declared, takes)) return {std::nullopt, *objection};
   for (std::int64_t step = 2; step <= kLargestStep; step *= 2) {
     const size_granularity rows{1, 1, 1, step * narrowest(p.dtype)};
     const problem aligned = rounded_up(p, both_of(declared, rows));
-    if (!objection_to(aligned)) return {aligned, ""};
+    if (takes(aligned)) return {aligned, ""};
     const size_granularity sizes{step, step, step, rows.row_bytes};
     const problem larger = rounded_up(p, both_of(declared, sizes));
-    if (!objection_to(larger)) return {larger, ""};
+    if (takes(larger)) return {larger, ""};
   }
   // A kernel for few rows, or for few columns.
-  constexpr std::int64_t kFew = 16;
   for (std::int64_t problem::*const size : {&problem::m, &problem::n}) {
     if (p.*size <= kFew) continue;
     problem narrow = p;
