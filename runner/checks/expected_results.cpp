@@ -16,19 +16,29 @@ double elements(const reference::expected_result& t) {
   return static_cast<double>(t.rows().size()) * static_cast<double>(t.of().n);
 }
 
-// What the map holds for the problem; computed where it holds nothing.
-template <class T, class Compute>
-std::shared_ptr<const T> find(std::map<problem, std::shared_ptr<const T>>& in, const problem& p,
-                              const Compute& compute) {
-  if (const auto known = in.find(p); known != in.end()) return known->second;
-  return in.emplace(p, std::make_shared<const T>(compute())).first->second;
-}
-
 }  // namespace
 
+expected_results::shared_result expected_results::find(result_map& in, const problem& p,
+                                                       std::function<expected_result()> compute) {
+  std::shared_future<shared_result> result;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto [known, is_new] = in.try_emplace(p);
+    if (is_new) {
+      known->second = std::async(std::launch::deferred, [compute = std::move(compute)] {
+        return std::make_shared<const expected_result>(compute());
+      });
+    }
+    result = known->second;
+  }
+  return result.get();
+}
+
 std::shared_ptr<const reference::expected_result> expected_results::of(const problem& p) {
-  return find(known_, p, [&] {
+  return find(known_, p, [this, p] {
+    std::unique_lock lock(mutex_);
     auto begun = std::exchange(begun_, {});
+    lock.unlock();
     return begun && begun->first == p ? begun->second.get() : whole(p, key_);
   });
 }
@@ -39,7 +49,8 @@ void expected_results::begin(const problem& p) {
 }
 
 std::shared_ptr<const reference::expected_result> expected_results::few_rows_of(const problem& p) {
-  return find(few_rows_, p, [&] { return reference::expected_result(p, kFewProducts, key_); });
+  return find(few_rows_, p,
+              [this, p] { return reference::expected_result(p, kFewProducts, key_); });
 }
 
 std::shared_ptr<const reference::expected_result> expected_results::with_row(
@@ -50,7 +61,7 @@ std::shared_ptr<const reference::expected_result> expected_results::with_row(
 void expected_results::forget_large() {
   const double small = 1e5;
   for (auto* results : {&known_, &few_rows_})
-    std::erase_if(*results, [&](const auto& entry) { return elements(*entry.second) > small; });
+    std::erase_if(*results, [&](const auto& e) { return elements(*e.second.get()) > small; });
 }
 
 }  // namespace kzoo::checks

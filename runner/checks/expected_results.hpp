@@ -1,13 +1,16 @@
 #pragma once
-// Caches expected results, so that each is computed once.
+// Caches expected results, so that each is computed once. Several threads may ask: of two that ask
+// for the same, one computes it.
 
 #include "core/problem.hpp"
 #include "reference/expected_result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <utility>
@@ -32,7 +35,14 @@ class expected_results {
  private:
   // Which rows are computed of a result that is too large is random, so that no kernel can know it.
   std::uint64_t key_ = std::random_device{}() | std::uint64_t{std::random_device{}()} << 32;
-  std::map<problem, std::shared_ptr<const reference::expected_result>> known_, few_rows_;
+  using shared_result = std::shared_ptr<const reference::expected_result>;
+  using result_map = std::map<problem, std::shared_future<shared_result>>;
+  // What the map holds for the problem; computed where it holds nothing.
+  shared_result find(result_map& in, const problem& p,
+                     std::function<reference::expected_result()> compute);
+
+  std::mutex mutex_;
+  result_map known_, few_rows_;
   std::optional<std::pair<problem, std::future<reference::expected_result>>> begun_;
 };
 

@@ -8,6 +8,7 @@
 #include "input/diagnostics.hpp"
 #include "os/interrupt.hpp"
 #include "os/output.hpp"
+#include "os/parallel.hpp"
 #include "report/validation.hpp"
 #include "results/validation.hpp"
 #include "run/validate.hpp"
@@ -129,6 +130,16 @@ std::optional<problem> read_kind(const validate_options& options) {
   return p;
 }
 
+// How many variants are checked at once: as many as the GPU's memory and the host's processors have
+// room for. In the simulator one has all processors already.
+unsigned variants_side_by_side(const results::device& device) {
+  if (device.abi.kind != KZOO_CUDA) return 1;
+  constexpr double kBytesEach = 4e9;
+  constexpr unsigned kMost = 12;
+  const double fit = double(devices::free_memory(device)) / kBytesEach;
+  return std::clamp(std::min(unsigned(fit), hardware_threads() * 3 / 4), 1u, kMost);
+}
+
 }  // namespace
 
 int validate(const validate_options& options) {
@@ -163,6 +174,8 @@ int validate(const validate_options& options) {
   target what = !file                         ? target_of_name(options, make_client)
                 : file->path.ends_with(".so") ? target_of_library(options, *file, make_client)
                                               : target_of_source(options, make_client);
+  how.make_client = make_client;
+  if (!options.in_process) how.side_by_side = variants_side_by_side(what.device);
   results::experiment named;
   named.plugins = {{options.plugin, {"validate", 0, 0}}};
   export_files files(files_of(named, what.plugins));

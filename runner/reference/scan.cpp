@@ -86,7 +86,7 @@ class scanner {
     for (std::int64_t col = 0; col < operands_.c.cols; ++col) {
       const data::word_bits bits = words_[from + col];
       const double got = data::decode(operands_.c.type, bits);
-      if (poisoned_) {
+      if (poisoned_ && (integer_ || std::isnan(got))) {  // as all poison of other types is
         const data::word_bits poison = data::word(operands_.c, begin + col);
         if (bits == poison && !is_right_by_chance(row, r, col, got, found))
           found.unwritten.add(row, col);

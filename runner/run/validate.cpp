@@ -12,11 +12,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <condition_variable>
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <initializer_list>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 namespace kzoo::run {
 namespace {
@@ -257,16 +266,17 @@ class variant_validation {
   const std::ptrdiff_t before_;  // entries of others
 };
 
-}  // namespace
+// One variant in one of its element types.
+struct task {
+  std::size_t plugin = 0;  // its place in the list
+  checks::candidate_description who;
+};
 
-results::validation validate(std::vector<loaded_plugin>& plugins, const results::device& device,
-                             const validation_options& options, const validation_observer& watch) {
-  const double start = steady_seconds();
-  results::validation v{device, options.tier, {}, {}, 0};
-  checks::expected_results expected_results;
-  access_search accesses(options.find_access_analysis, expected_results);
-  for (loaded_plugin& plugin : plugins) {
-    v.plugins.push_back(plugin.record);
+std::vector<task> tasks_of(const std::vector<loaded_plugin>& plugins, const results::device& device,
+                           const validation_options& options) {
+  std::vector<task> all;
+  for (std::size_t i = 0; i < plugins.size(); ++i) {
+    const loaded_plugin& plugin = plugins[i];
     if (!plugin.client) continue;
     for (const selected_variant& variant : plugin.variants) {
       for (const results::signature_description& s : variant.description.signatures) {
@@ -280,10 +290,137 @@ results::validation validate(std::vector<loaded_plugin>& plugins, const results:
                                           {},
                                           options.show_errors};
         who.problem.dtype = s.dtype;
-        variant_validation(plugin, who, options, expected_results, accesses, watch, v).run();
+        all.push_back({i, std::move(who)});
       }
     }
-    release(*plugin.client);
+  }
+  return all;
+}
+
+// Checks the tasks in threads, each with workers of its own, and tells the observer in the tasks'
+// order what they say.
+class side_by_side {
+ public:
+  using check = std::function<void(loaded_plugin&, const task&, const validation_observer&,
+                                   results::validation&)>;
+
+  side_by_side(const std::vector<loaded_plugin>& plugins, const std::vector<task>& tasks,
+               const validation_options& options, check check_one)
+      : plugins_(plugins),
+        tasks_(tasks),
+        options_(options),
+        check_one_(std::move(check_one)),
+        accounts_(tasks.size()) {}
+
+  void run(const validation_observer& watch, results::validation& v) {
+    std::vector<std::jthread> threads;
+    try {
+      for (unsigned i = 0; i < options_.side_by_side; ++i)
+        threads.emplace_back([this, &v] { work(v.device); });
+      for (account& of : accounts_) {
+        tell(of, watch);
+        std::ranges::move(of.variants, std::back_inserter(v.variants));
+      }
+    } catch (...) {
+      next_ = tasks_.size();
+      throw;  // when the threads have ended
+    }
+  }
+
+ private:
+  struct account {
+    std::vector<std::function<void(const validation_observer&)>> said;
+    std::vector<results::validated_variant> variants;
+    bool is_over = false;
+  };
+
+  void tell(account& of, const validation_observer& watch) {
+    for (bool is_over = false; !is_over;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return failure_ || of.is_over || !of.said.empty(); });
+      if (failure_) std::rethrow_exception(failure_);
+      const auto said = std::exchange(of.said, {});
+      is_over = of.is_over;
+      lock.unlock();
+      for (const auto& say : said) say(watch);
+    }
+  }
+
+  void work(const results::device& device) {
+    std::map<std::size_t, loaded_plugin> own;
+    for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
+      try {
+        const loaded_plugin& given = plugins_[tasks_[i].plugin];
+        loaded_plugin& mine = own[tasks_[i].plugin];
+        if (!mine.client) {
+          mine.record = given.record;
+          mine.client = options_.make_client(given.record.file);
+          mine.client->see_only(device);
+        }
+        check_one(mine, device, i);
+      } catch (...) {
+        const std::scoped_lock lock(mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        next_ = tasks_.size();
+        changed_.notify_all();
+      }
+    }
+  }
+
+  void check_one(loaded_plugin& plugin, const results::device& device, std::size_t i) {
+    account& of = accounts_[i];
+    const auto note = [&](std::function<void(const validation_observer&)> say) {
+      const std::scoped_lock lock(mutex_);
+      of.said.push_back(std::move(say));
+      changed_.notify_all();
+    };
+    results::validation found{device, options_.tier, {}, {}, 0};
+    check_one_(plugin, tasks_[i],
+               {[&](const auto& one) { note([one](const auto& watch) { watch.starts(one); }); },
+                [&](const auto& one) { note([one](const auto& watch) { watch.takes(one); }); },
+                [&](const auto& one) { note([one](const auto& watch) { watch.found(one); }); }},
+               found);
+    const std::scoped_lock lock(mutex_);
+    of.variants = std::move(found.variants);
+    of.is_over = true;
+    changed_.notify_all();
+  }
+
+  const std::vector<loaded_plugin>& plugins_;
+  const std::vector<task>& tasks_;
+  const validation_options& options_;
+  const check check_one_;
+  std::vector<account> accounts_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+results::validation validate(std::vector<loaded_plugin>& plugins, const results::device& device,
+                             const validation_options& options, const validation_observer& watch) {
+  const double start = steady_seconds();
+  results::validation v{device, options.tier, {}, {}, 0};
+  for (const loaded_plugin& plugin : plugins) v.plugins.push_back(plugin.record);
+  checks::expected_results expected_results;
+  access_search accesses(options.find_access_analysis, expected_results);
+  const auto check = [&](loaded_plugin& plugin, const task& t, const validation_observer& tells,
+                         results::validation& found) {
+    variant_validation(plugin, t.who, options, expected_results, accesses, tells, found).run();
+  };
+  const std::vector<task> tasks = tasks_of(plugins, device, options);
+  if (options.side_by_side > 1 && tasks.size() > 1) {
+    for (loaded_plugin& plugin : plugins)
+      if (plugin.client) plugin.client->leave();
+    side_by_side(plugins, tasks, options, check).run(watch, v);
+  } else {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      loaded_plugin& plugin = plugins[tasks[i].plugin];
+      check(plugin, tasks[i], watch, v);
+      if (i + 1 == tasks.size() || tasks[i + 1].plugin != tasks[i].plugin) release(*plugin.client);
+    }
   }
   v.wall_seconds = steady_seconds() - start;
   return v;

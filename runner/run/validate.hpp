@@ -25,9 +25,12 @@ struct validation_options {
   std::optional<problem> beside;  // what the problem has beside size, type and layout; empty: all
                                   // kinds that the variant takes
   run::find_access_analysis find_access_analysis{};  // of wrong kernels; may be empty
+  client_factory make_client;  // for more workers, where variants are checked side by side
+  unsigned side_by_side = 1;   // so many, on a GPU: checks time nothing
 };
 
-// Called as each step happens.
+// Called as each step happens, in the calling thread and in the variants' order: what is checked
+// beside another variant is told when the other is.
 struct validation_observer {
   std::function<void(const results::validated_variant&)> starts = [](const auto&) {};
   std::function<void(const results::validated_variant&)> takes = [](const auto&) {};  // a kind
