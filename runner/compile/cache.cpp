@@ -102,10 +102,13 @@ temporary_folder cache::begin() const { return temporary_folder(folder_ / "new."
 fs::path cache::store(const fs::path& begun, const std::string& key, const std::string& file,
                       const std::vector<std::string>& includes) const {
   const fs::path kept = entry(key, includes);
-  replace_file(begun / kHash, sha256_of(begun / file) + '\n');
+  // The library alone: what else a source has made of the folder it was compiled in is left there.
+  const temporary_folder clean = begin();
+  fs::rename(begun / file, clean.path() / file);
+  replace_file(clean.path() / kHash, sha256_of(clean.path() / file) + '\n');
   replace_file(folder_ / (key + ".includes"), fmt::format("{}\n", fmt::join(includes, "\n")));
   std::error_code fault;
-  fs::rename(begun, kept, fault);  // fails where another runner was faster
+  fs::rename(clean.path(), kept, fault);  // fails where another runner was faster
   if (!fs::is_regular_file(kept / file))
     throw std::system_error(fault, fmt::format("{} cannot be written", kept.string()));
   use(kept);

@@ -40,6 +40,7 @@ process::confinement confined_to(const std::filesystem::path& folder, double sec
           .cpu_seconds = seconds,
           .kept_output = 20000,
           .most_processes = process::enough_processes(),
+          .shares_memory = false,
           .variables = {// Compilers, linkers, and where they find headers and libraries.
                         "CC", "CXX", "CUDACXX", "CUDAHOSTCXX", "NVCC_*", "CPATH", "C_INCLUDE_PATH",
                         "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_*", "LDFLAGS",

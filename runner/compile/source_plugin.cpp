@@ -163,10 +163,31 @@ struct built {
   words includes;
 };
 
+// The file, which is none that a link names.
+std::string read_made(const fs::path& file, const input::file_kind& kind) {
+  if (fs::symlink_status(file).type() != fs::file_type::regular)
+    input::refuse(file.string(), "is no file that a compiler makes");
+  return input::read_file(file, kind);
+}
+
 words files_included(const fs::path& rule, const fs::path& folder) {
-  words includes = dependencies_in(input::read_file(rule, kRuleFile));
-  std::erase_if(includes,
-                [&](const std::string& file) { return fs::path(file).parent_path() == folder; });
+  constexpr std::size_t kMost = 20'000;
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30;
+  words includes = dependencies_in(read_made(rule, kRuleFile));
+  std::ranges::sort(includes);
+  const auto again = std::ranges::unique(includes);
+  includes.erase(again.begin(), again.end());
+  std::erase_if(includes, [&](const std::string& file) {
+    return fs::path(file).lexically_normal().string().starts_with(folder.string() + '/');
+  });
+  std::uintmax_t bytes = 0;
+  for (const std::string& file : includes) {
+    if (!fs::is_regular_file(file)) input::refuse(file, "is included, and is no ordinary file");
+    bytes += fs::file_size(file);
+  }
+  if (includes.size() > kMost || bytes > kMostBytes)
+    input::refuse("", fmt::format("{} included files of {:.0f} MB are more than a source may have",
+                                  includes.size(), double(bytes) / 1e6));
   return includes;
 }
 
@@ -208,15 +229,10 @@ built build(const commands& c, const recipe& how, const fs::path& source,
     output += result.output;
   }
   fs::remove(object);
+  if (fs::symlink_status(folder / library).type() != fs::file_type::regular)
+    input::refuse(source.string(), "what is linked is no library");
   allow_owner_alone(folder / library);
   return {std::move(output), files_included(rule, folder)};
-}
-
-// The file, which is none that a link names.
-std::string read_made(const fs::path& file, const input::file_kind& kind) {
-  if (fs::symlink_status(file).type() != fs::file_type::regular)
-    input::refuse(file.string(), "is no file that a compiler makes");
-  return input::read_file(file, kind);
 }
 
 // Of the kernels for one of the architectures.

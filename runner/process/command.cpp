@@ -33,7 +33,7 @@ pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>
 
 // What the processes of a child have together, which no limit of the kernel's counts.
 std::string exceeded_by(pid_t pid, const confinement& c) {
-  const std::vector<pid_t> below = descendants::below(pid);
+  const std::vector<pid_t> below = descendants::below_with_orphans(pid);
   if (c.most_processes != 0 && below.size() >= c.most_processes)
     return fmt::format("started more than {} processes", c.most_processes);
   if (c.held_bytes == 0) return "";

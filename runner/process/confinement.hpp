@@ -10,9 +10,9 @@
 namespace kzoo::process {
 
 struct confinement {
-  // It can change files below these, in CUDA's own folders and in /dev/shm. By Landlock, which also
-  // leaves it the devices of CUDA and of memory alone, not a terminal; it cannot trace other
-  // processes, nor, from Linux 6.12 on, send signals to them.
+  // It can change files below these, in CUDA's own folders and, if it shares memory, in /dev/shm.
+  // By Landlock, which also leaves it the devices of CUDA and of memory alone, not a terminal; it
+  // cannot trace other processes, nor, from Linux 6.12 on, send signals to them.
   std::vector<std::filesystem::path> writable{};
 
   // 0: as this process may. Of each process, in bytes, what it may allocate; what they may hold
@@ -26,6 +26,8 @@ struct confinement {
   std::size_t kept_output = std::size_t{64} << 20;
   // Where it is 0 the kernel lets it start none, only threads: by seccomp.
   std::size_t most_processes = 0;
+  // It may make shared memory, which outlives its maker.
+  bool shares_memory = true;
   // Sockets that are no AF_UNIX ones, by which tools talk to what they watch.
   bool network = false;
   // It may write in all of /proc, as CUDA does in processes that a tool starts. Else in its own

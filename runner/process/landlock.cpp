@@ -124,7 +124,8 @@ descriptor rules(const confinement& c) {
   for (const fs::path& device : places_in("/dev"))
     if (is_harmless(device.filename().string()))
       list.allow(device, kWriteFile | kReadFile | kTruncate | kControlDevice);
-  for (const auto& places : {c.writable, folders_of_cuda(), {"/dev/shm"}})
+  const std::vector<fs::path> shared(c.shares_memory ? 1 : 0, "/dev/shm");
+  for (const auto& places : {c.writable, folders_of_cuda(), shared})
     for (const fs::path& place : places) list.allow(place, (kChange & ~kMakeDevices) | kReadFile);
   if (c.writes_in_proc) list.allow("/proc", kWriteFile | kTruncate | kReadFile);
   return list.take();

@@ -213,7 +213,8 @@ pid_t spawn(const std::string& program, std::vector<std::string> argv,
     b.limits = limits_of(*confined);
     b.drops_privileges = !confined->privileged;
     b.longer_writes_fail = confined->longer_writes_fail;
-    rules = landlock::rules(*confined);
+    const descriptor made = landlock::rules(*confined);
+    if (made.fd() >= 0) rules = descriptor(fcntl(made.fd(), F_DUPFD_CLOEXEC, kAboveTargets));
     filter = refused_calls(*confined);
     b.filter = {static_cast<unsigned short>(filter.size()), filter.data()};
   }

@@ -22,7 +22,7 @@ report_folder::report_folder(std::vector<std::string>& arguments) {
     return word == "-f" || word == "--force-overwrite";
   });
   const auto redirected = [&](const fs::path& name) {
-    asked_ = fs::absolute(name).parent_path();
+    asked_ = fs::absolute(name);
     return (own_.path() / name.filename()).string();
   };
   for (auto word = arguments.begin(); word != arguments.end(); ++word) {
@@ -38,9 +38,11 @@ report_folder::report_folder(std::vector<std::string>& arguments) {
 
 std::string report_folder::put_in_place(const std::string& report) const {
   if (asked_.empty()) return report;
-  for (const auto& written : fs::directory_iterator(own_.path())) {
-    if (written.symlink_status().type() != fs::file_type::regular) continue;
-    const fs::path place = asked_ / written.path().filename();
+  // What else is there the kernel has written.
+  for (const char* ending : {"", ".ncu-rep"}) {
+    const fs::path name = asked_.filename().string() + ending, written = own_.path() / name;
+    if (fs::symlink_status(written).type() != fs::file_type::regular) continue;
+    const fs::path place = asked_.parent_path() / name;
     if (fs::exists(fs::symlink_status(place)) && !replaces_) {
       throw no_counters(fmt::format(
           "{} is there already; give ncu -f to replace it, or another name", place.string()));
@@ -49,7 +51,8 @@ std::string report_folder::put_in_place(const std::string& report) const {
     fs::copy_file(written, place);
   }
   const fs::path named = report;
-  return named.parent_path() == own_.path() ? (asked_ / named.filename()).string() : report;
+  return named.parent_path() == own_.path() ? (asked_.parent_path() / named.filename()).string()
+                                            : report;
 }
 
 }  // namespace kzoo::profile

@@ -16,13 +16,14 @@ class report_folder {
   explicit report_folder(std::vector<std::string>& arguments);
 
   const std::filesystem::path& path() const { return own_.path(); }
-  // Puts all reports in their place. Returns where `report`, which ncu says it has written, is now.
-  // Throws no_counters where there is one of that name already and ncu was not told to replace it.
+  // Puts the report that was asked for in its place. Returns where `report`, which ncu says it has
+  // written, is now. Throws no_counters where there is one of that name already and ncu was not
+  // told to replace it.
   std::string put_in_place(const std::string& report) const;
 
  private:
   temporary_folder own_;
-  std::filesystem::path asked_;  // the user's folder; empty: no report was asked for
+  std::filesystem::path asked_;  // by the user; empty: no report was asked for
   bool replaces_ = false;
 };
 
