@@ -2,10 +2,12 @@
 // What POSIX calls return, in C++: a file descriptor with an owner, errors as exceptions, the
 // clock.
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +16,15 @@ namespace kzoo {
 // Throws the error of a failed call. `doing`: what was tried, for the message.
 [[noreturn]] inline void throw_errno(const char* doing, int error = errno) {
   throw std::system_error(error, std::generic_category(), doing);
+}
+
+// Reserves the bytes of a file from `offset` on. Throws as throw_errno() does.
+inline void reserve_bytes(int fd, std::size_t offset, std::size_t bytes, const char* doing) {
+  int error = 0;
+  do {
+    error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (error == EINTR);
+  if (error != 0) throw_errno(doing, error);
 }
 
 // Owns an open file descriptor and closes it on destruction. Negative: owns none.

@@ -30,11 +30,11 @@ constexpr std::uint32_t kOtherNumbers = 0x40000000;  // x32's system calls, on x
 constexpr std::uint32_t kSetSyscallUserDispatch = 59;  // of prctl()
 constexpr std::uint32_t kNewUserfaultfd = 0xaa00;      // of ioctl(), on /dev/userfaultfd
 constexpr std::uint32_t kIoprioWhoProcess = 1;
-constexpr long kIoUringSetup = 425, kClone3 = 435;
+constexpr long kIoUringSetup = 425, kClone3 = 435, kPidfdGetfd = 438, kProcessMadvise = 440;
 
 // A condition on an argument. Of all but pointers the kernel itself reads the lower half alone.
 struct condition {
-  enum { is, is_not, is_given, lacks } test;  // lacks: all bits of the value
+  enum { is, is_not, is_given, has, lacks } test;  // has: one of the value's bits; lacks: all
   std::uint32_t argument;
   std::uint32_t value = 0;
 };
@@ -59,6 +59,11 @@ std::vector<refusal> refusals(const confinement& c) {
                            {SYS_prctl, {{is, 0, PR_SET_SECCOMP}}},
                            {SYS_prctl, {{is, 0, kSetSyscallUserDispatch}}},
                            {SYS_ptrace, {}},
+                           {SYS_process_vm_readv},
+                           {SYS_process_vm_writev},
+                           {kPidfdGetfd},
+                           {kProcessMadvise},
+                           {SYS_kcmp},
                            {SYS_userfaultfd, {}},
                            {SYS_ioctl, {{is, 1, kNewUserfaultfd}}},
                            {SYS_prlimit64, {{is_not, 0, 0}, {is_given, 2}}},
@@ -83,8 +88,14 @@ std::vector<refusal> refusals(const confinement& c) {
     all.push_back(
         {kClone3, {}, ENOSYS});  // its flags are in memory; libraries take the older call then
   }
+  if (!c.shares_memory) all.push_back({SYS_shmget});
   if (!c.network) {
+    constexpr std::uint32_t kDatagrams = SOCK_DGRAM;  // a bit that raw sockets have, too
+    static_assert((SOCK_STREAM & kDatagrams) == 0 && (SOCK_SEQPACKET & kDatagrams) == 0);
     all.push_back({SYS_socket, {{is_not, 0, AF_UNIX}}});
+    // Whoever has one can send to any other, and descriptors with it.
+    all.push_back({SYS_socket, {{has, 1, kDatagrams}}});
+    all.push_back({SYS_socketpair, {{has, 1, kDatagrams}}});
     all.push_back({SYS_sendto, {{is_given, 4}}});
     // As if nobody listened, which is what CUDA finds where its service does not run.
     if (!has_server_of_cuda()) all.push_back({SYS_connect, {}, ECONNREFUSED});
@@ -135,6 +146,8 @@ class program {
         jump(BPF_JEQ, 0, 0, 2);  // the lower half is enough
         load(argument(c.argument) + kUpper);
         return jump(BPF_JEQ, 0, kOut, 0);
+      case condition::has:
+        return jump(BPF_JSET, c.value, 0, kOut);
       case condition::lacks:
         return jump(BPF_JSET, c.value, kOut, 0);
     }

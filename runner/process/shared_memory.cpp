@@ -26,9 +26,7 @@ shared_memory::~shared_memory() {
 
 void shared_memory::reserve(std::size_t bytes) {
   if (bytes <= size_) return;
-  if (const int error = posix_fallocate(fd_, 0, static_cast<off_t>(bytes)); error != 0) {
-    throw_errno("shared memory for a result", error);
-  }
+  reserve_bytes(fd_, 0, bytes, "shared memory for a result");
   view(bytes);
 }
 

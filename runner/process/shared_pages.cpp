@@ -22,10 +22,7 @@ shared_pages::~shared_pages() { close(fd_); }
 shared_pages::part shared_pages::take(std::size_t bytes) {
   const auto unused = free_.find(bytes);
   part p{unused == free_.end() ? end_ : unused->second, bytes, nullptr};
-  if (const int error =
-          posix_fallocate(fd_, static_cast<off_t>(p.offset), static_cast<off_t>(bytes));
-      error != 0)
-    throw_errno("memory for matrices", error);
+  reserve_bytes(fd_, p.offset, bytes, "memory for matrices");
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, static_cast<off_t>(p.offset));
   if (memory == MAP_FAILED) throw_errno("mapping matrices");

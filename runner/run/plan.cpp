@@ -191,9 +191,9 @@ void check_baseline(const plan& p, const run::plugin_discovery& plugins,
          "variants");
 }
 
-// Each worker takes four descriptors; the run itself a few dozen.
+// Each worker takes six descriptors; the run itself a few dozen.
 void check_descriptors(std::size_t workers) {
-  constexpr std::size_t kEach = 4, kOwn = 48;
+  constexpr std::size_t kEach = 6, kOwn = 48;
   const std::size_t needed = kEach * workers + kOwn, limit = process::raise_descriptor_limit();
   if (needed <= limit) return;
   throw input::invalid(fmt::format(

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -234,6 +235,18 @@ struct tries_refused_calls : honest {
           {"userfaultfd", [] { return syscall(SYS_userfaultfd, UFFD_USER_MODE_ONLY); }},
           {"/dev/userfaultfd",
            [] { return ioctl(open("/dev/userfaultfd", O_RDWR), USERFAULTFD_IOC_NEW, 0); }},
+          {"process_vm_writev",
+           [&] {
+             iovec own{&selector, 1};  // of its own process even
+             return process_vm_writev(getpid(), &own, 1, &own, 1, 0);
+           }},
+          {"kcmp", [] { return syscall(SYS_kcmp, getpid(), getpid(), 1, 0, 0); }},
+          {"messages to any", [] { return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0); }},
+          {"a pair that sends messages to any",
+           [] {
+             int ends[2];
+             return socketpair(AF_UNIX, SOCK_DGRAM, 0, ends);
+           }},
           {"prlimit", [&] { return prlimit(runner, RLIMIT_NOFILE, &files, nullptr); }},
           {"setpriority", [&] { return setpriority(PRIO_PROCESS, static_cast<id_t>(runner), 1); }},
           {"setpriority: user", [] { return setpriority(PRIO_USER, 0, 1); }},
