@@ -61,17 +61,17 @@ void kill_strays() {
   }
 }
 
-// Whether it has stopped, or has been continued, since note_changes(). The kernel tells of each of
-// its own stops and continuations, whoever causes it.
+// Whether it has stopped, or has been continued, beyond what note_change() was told. The kernel
+// tells of each of its own stops and continuations, whoever causes it.
 bool has_changed(pid_t child) {
   siginfo_t info{};
   return waitid(P_PID, static_cast<id_t>(child), &info,
                 WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
          info.si_pid == child;
 }
-void note_changes(pid_t child) {
+void note_change(pid_t child, int which) {
   siginfo_t info{};
-  waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WCONTINUED | WNOHANG);
+  waitid(P_PID, static_cast<id_t>(child), &info, which | WNOHANG);
 }
 
 // As stands_still(), which costs more. True also of one that has ended.
@@ -158,18 +158,22 @@ std::vector<pid_t> below(pid_t root) { return process_table().below(root); }
 bool hold(pid_t child) {
   const auto locked = lock();
   tracked& its = known().at(child);
-  note_changes(child);  // that resume() has continued it
+  note_change(child, WCONTINUED);  // by resume()
   kill(child, SIGSTOP);
   // Twice in a row, since one that was still when it was looked at may have been continued by
   // another that was not yet.
   int rounds = 0;
   const bool all_stand = is_done_soon([&] {
-    if (its.alone) return is_stopped_or_over(child);
+    if (its.alone) {
+      if (is_stopped_or_over(child)) return true;
+      kill(child, SIGSTOP);  // again: whatever continues it undoes one that is under way
+      return false;
+    }
     rounds = stop_all(child, its.held) ? rounds + 1 : 0;
     return rounds == 2;
   });
   its.is_held = is_stopped_or_over(child);
-  note_changes(child);
+  note_change(child, WSTOPPED);
   return all_stand;
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("more plugins than files may be open are refused before anything runs"
   add_plugins(folder, 100);
   const auto file = folder.write("many.toml", kOneSize);
   check_refused(file + " --device cpu --plugin-dir " + folder.path().string(),
-                {"error: 100 plugins need 448 open files, and this system allows 300"},
+                {"error: 100 plugins need 648 open files, and this system allows 300"},
                 "ulimit -n 300;");
   for (const char* words : {"list", "quick --device cpu", "report nothing.json"}) {
     check_refused(words, {"error: this system allows 12 open files"}, "prlimit --nofile=12");

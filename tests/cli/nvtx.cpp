@@ -33,6 +33,6 @@ TEST_CASE("cells and requests are marked with NVTX ranges", "[cli][.nvtx]") {
   CHECK_THAT(ranges, ContainsSubstring(turn("1", "run")));
   CHECK_THAT(ranges, ContainsSubstring("start 2 smem:8x8@8x8x8\n"));
   // Turns are shuffled. On the CPU the runner judges and times, so one process has all ranges.
-  const std::string timed = "run\npop\npush sample";
+  const std::string timed = "run\npop\npush sample\npop\npush copy_result";
   CHECK_THAT(ranges, ContainsSubstring(turn("3", timed)) || ContainsSubstring(turn("4", timed)));
 }

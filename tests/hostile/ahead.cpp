@@ -126,8 +126,8 @@ struct by_timer : in_thread {
       return made;
     }();
     constexpr long kHalfMillisecond = 500'000;
-    const itimerspec once{{}, {0, kHalfMillisecond}};
-    timer_settime(timer, 0, &once, nullptr);
+    const itimerspec often{{0, kHalfMillisecond}, {0, kHalfMillisecond}};
+    timer_settime(timer, 0, &often, nullptr);
   }
 };
 

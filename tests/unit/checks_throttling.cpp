@@ -27,7 +27,7 @@ class slow_device final : public client::plugin_client {
   json exchange(const json& request, double) override {
     if (request.at("op") == "open") {
       results::plugin_description plugin;
-      plugin.variants.emplace_back();
+      plugin.variants.emplace_back().id = "slow";
       return {{"plugin", plugin}};
     }
     if (request.at("op") != "sample") return json::object();
