@@ -182,6 +182,7 @@ words files_included(const fs::path& rule, const fs::path& folder) {
   });
   std::uintmax_t bytes = 0;
   for (const std::string& file : includes) {
+    if (!fs::exists(file)) continue;  // a name that a #line gives
     if (!fs::is_regular_file(file)) input::refuse(file, "is included, and is no ordinary file");
     bytes += fs::file_size(file);
   }
