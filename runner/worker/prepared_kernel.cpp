@@ -322,7 +322,12 @@ void prepared_kernel::mark_redzones(bool out_of_bounds) {
 
 void prepared_kernel::call_plugin() {
   mark_redzones(true);
-  plugin_.run(slot_);
+  try {
+    plugin_.run(slot_);
+  } catch (...) {
+    mark_redzones(false);  // for what is filled next
+    throw;
+  }
   mark_redzones(false);
   if (const std::string error = backend_.pending_error(); !error.empty()) {
     throw refusal{"error", "launch failed, and the plugin did not say so: " + error};
