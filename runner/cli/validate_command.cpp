@@ -135,9 +135,9 @@ std::optional<problem> read_kind(const validate_options& options) {
 unsigned variants_side_by_side(const results::device& device) {
   if (device.abi.kind != KZOO_CUDA) return 1;
   constexpr double kBytesEach = 4e9;
-  constexpr unsigned kMost = 12;
+  constexpr unsigned kMost = 8;
   const double fit = double(devices::free_memory(device)) / kBytesEach;
-  return std::clamp(std::min(unsigned(fit), hardware_threads() * 3 / 4), 1u, kMost);
+  return std::clamp(std::min(unsigned(fit), hardware_threads() / 2), 1u, kMost);
 }
 
 }  // namespace
