@@ -1,6 +1,6 @@
 #pragma once
 // Caches expected results, so that each is computed once. Several threads may ask: of two that ask
-// for the same, one computes it.
+// for the same, one computes it. begin() and forget_large() are for a caller without other threads.
 
 #include "core/problem.hpp"
 #include "reference/expected_result.hpp"

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -33,7 +34,7 @@ pid_t start(const std::vector<std::string>& argv, const std::vector<std::string>
 
 // What the processes of a child have together, which no limit of the kernel's counts.
 std::string exceeded_by(pid_t pid, const confinement& c) {
-  const std::vector<pid_t> below = descendants::below_with_orphans(pid);
+  const std::set<pid_t> below = descendants::below_with_orphans(pid);
   if (c.most_processes != 0 && below.size() >= c.most_processes)
     return fmt::format("started more than {} processes", c.most_processes);
   if (c.held_bytes == 0) return "";

@@ -99,17 +99,21 @@ bool is_done_soon(const auto& try_once) {
   return true;
 }
 
+// The processes below these, and these themselves.
+std::set<pid_t> with_all_below(const process_table& table, const std::vector<pid_t>& roots) {
+  std::set<pid_t> all(roots.begin(), roots.end());
+  for (const pid_t root : roots)
+    for (const pid_t pid : table.below(root)) all.insert(pid);
+  return all;
+}
+
 // One round: stops what is not. Returns whether there was nothing to stop.
 bool stop_all(pid_t child, std::set<pid_t>& held) {
   const process_table table;
   std::vector<pid_t> roots = strays(table);
   for (const pid_t pid : held) roots.push_back(pid);
   roots.push_back(child);
-  std::set<pid_t> all;
-  for (const pid_t root : roots) {
-    all.insert(root);
-    for (const pid_t pid : table.below(root)) all.insert(pid);
-  }
+  std::set<pid_t> all = with_all_below(table, roots);
   all.erase(child);
   bool none = stands_still(child);
   if (!none) kill(child, SIGSTOP);
@@ -141,15 +145,13 @@ std::unique_lock<std::mutex> lock() {
 
 void track(pid_t child, bool alone) { known()[child] = {alone, false, {}}; }
 
-std::vector<pid_t> below_with_orphans(pid_t child) {
+std::set<pid_t> below_with_orphans(pid_t child) {
   const auto locked = lock();
   const process_table table;
-  std::vector<pid_t> all = table.below(child);
-  for (const pid_t stray : strays(table)) {
-    const std::vector<pid_t> more = table.below(stray);
-    all.push_back(stray);
-    all.insert(all.end(), more.begin(), more.end());
-  }
+  std::vector<pid_t> roots = strays(table);
+  roots.push_back(child);
+  std::set<pid_t> all = with_all_below(table, roots);
+  all.erase(child);
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include <sys/types.h>
@@ -20,7 +21,7 @@ void adopt();
 void track(pid_t child, bool alone);
 // The processes below a tracked child, and the strays, which may be its orphans, with what is below
 // them.
-std::vector<pid_t> below_with_orphans(pid_t child);
+std::set<pid_t> below_with_orphans(pid_t child);
 // The processes below `root`.
 std::vector<pid_t> below(pid_t root);
 

@@ -19,7 +19,6 @@
 #include <functional>
 #include <initializer_list>
 #include <iterator>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -347,14 +346,14 @@ class side_by_side {
   }
 
   void work(const results::device& device) {
-    std::map<std::size_t, loaded_plugin> own;
+    loaded_plugin mine;  // that of the last task
+    std::optional<std::size_t> its_place;
     for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
       try {
-        const loaded_plugin& given = plugins_[tasks_[i].plugin];
-        loaded_plugin& mine = own[tasks_[i].plugin];
-        if (!mine.client) {
-          mine.record = given.record;
-          mine.client = options_.make_client(given.record.file);
+        if (its_place != tasks_[i].plugin) {
+          its_place = tasks_[i].plugin;
+          mine.record = plugins_[*its_place].record;
+          mine.client = options_.make_client(mine.record.file);
           mine.client->see_only(device);
         }
         check_one(mine, device, i);

@@ -11,9 +11,9 @@
 namespace kzoo::worker {
 namespace {
 
+// A segment is read as a whole, and AddressSanitizer allows no reading between variables.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool kMayRead =
-    false;  // between the variables of the runner, as all of a segment is read
+constexpr bool kMayRead = false;
 #else
 constexpr bool kMayRead = true;
 #endif

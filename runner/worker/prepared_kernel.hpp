@@ -58,7 +58,7 @@ class prepared_kernel {
   end_to_end_report end_to_end();
   // Runs it `warmup` times, then once within the range that a profiler watches.
   void profile(int warmup);
-  // Copies all of C, as it is, to shared memory.
+  // Copies C, as it is, to shared memory: these rows of it, or all where none is named.
   void copy_result(const std::vector<std::int64_t>& rows);
   // Destroys the instance and checks for errors, so that they count against this variant.
   void destroy();

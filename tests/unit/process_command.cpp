@@ -57,7 +57,8 @@ TEST_CASE("a confined program changes and reaches nothing but what it is given",
              ContainsSubstring("Permission denied"));
   CHECK(std::filesystem::is_empty(foreign));
   CHECK(confined_shell("echo d >/dev/null && head -c 3 /dev/zero | wc -c", c) == "3\n");
-  CHECK(confined_shell("printf name >/proc/$$/task/$$/comm; cat /proc/$$/comm; true", c) == "name\n");
+  CHECK(confined_shell("printf name >/proc/$$/task/$$/comm; cat /proc/$$/comm; true", c) ==
+        "name\n");
   for (const char* refused :
        {"echo e >/dev/ptmx", "cat </dev/ptmx", "echo f >/proc/$PPID/comm",
         "echo f >/proc/sys/kernel/hostname", "cat /dev/kmsg",
