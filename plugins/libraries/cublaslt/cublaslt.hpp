@@ -11,7 +11,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -120,13 +122,23 @@ inline owned<void, cudaFree> device_bytes(std::size_t bytes) {
   return owned<void, cudaFree>(memory);
 }
 
+// Of the current device, for all products and threads: a handle keeps nothing of a product, and
+// cublasLtDestroy waits for the device. It lives as long as the process.
+inline cublasLtHandle_t lt_handle() {
+  static std::mutex mutex;
+  static std::map<int, cublasLtHandle_t> handles;
+  int device = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice", KZOO_UNAVAILABLE);
+  const std::scoped_lock lock(mutex);
+  cublasLtHandle_t& handle = handles[device];
+  if (handle == nullptr) check(cublasLtCreate(&handle), "cublasLtCreate", KZOO_UNAVAILABLE);
+  return handle;
+}
+
 class lt_product {
  public:
   explicit lt_product(const kzoo_problem& p) : extras_(extras_of(p)) {
     const cublasComputeType_t compute = lt_compute(p);
-    cublasLtHandle_t handle = nullptr;
-    check(cublasLtCreate(&handle), "cublasLtCreate", KZOO_UNAVAILABLE);
-    handle_.reset(handle);
     set_scalars(p, compute);
     describe(p, compute);
     // The heuristic reads nothing there, but takes from the address how the operands are aligned.
@@ -145,7 +157,7 @@ class lt_product {
            std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     int found = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
-        handle, product_.get(), b_.get(), a_.get(), c_.get(), c_.get(), wanted,
+        handle_, product_.get(), b_.get(), a_.get(), c_.get(), c_.get(), wanted,
         static_cast<int>(candidates_.size()), candidates_.data(), &found);
     if (status == CUBLAS_STATUS_NOT_SUPPORTED || (status == CUBLAS_STATUS_SUCCESS && found == 0))
       throw kzoo::error(KZOO_UNSUPPORTED, "cuBLASLt has no algorithm for this problem");
@@ -159,7 +171,7 @@ class lt_product {
 
   void run(const kzoo_arguments& args) const {
     point_to([&args](int operand) { return args.operands[operand]; });
-    check(cublasLtMatmul(handle_.get(), product_.get(), &alpha_, args.b, b_.get(), args.a, a_.get(),
+    check(cublasLtMatmul(handle_, product_.get(), &alpha_, args.b, b_.get(), args.a, a_.get(),
                          &beta_, args.c, c_.get(), args.c, c_.get(), &candidates_[chosen_].algo,
                          args.workspace, kLtWorkspace, static_cast<cudaStream_t>(args.stream)),
           "cublasLtMatmul");
@@ -293,7 +305,7 @@ class lt_product {
   }
 
   lt_extras extras_;
-  made<cublasLtDestroy, cublasLtHandle_t> handle_;
+  const cublasLtHandle_t handle_ = lt_handle();
   made<cublasLtMatmulDescDestroy, cublasLtMatmulDesc_t> product_;
   made<cublasLtMatrixLayoutDestroy, cublasLtMatrixLayout_t> a_, b_, c_;
   owned<void, cudaFree> scales_;
