@@ -1,12 +1,15 @@
 #include "worker/loaded_code.hpp"
 
-#include <link.h>
+#include "os/posix.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
-#include <span>
 
 namespace kzoo::worker {
 namespace {
@@ -18,32 +21,51 @@ constexpr bool kMayRead = false;
 constexpr bool kMayRead = true;
 #endif
 
-bool is_constant(const ElfW(Phdr) & segment) {
-  const bool is_code = segment.p_type == PT_LOAD && (segment.p_flags & (PF_X | PF_W)) == PF_X;
-  return kMayRead && (is_code || segment.p_type == PT_GNU_RELRO);
+bool is_code(const ElfW(Phdr) & segment) {
+  return segment.p_type == PT_LOAD && (segment.p_flags & (PF_X | PF_W)) == PF_X;
+}
+
+// The segment as it is in its file, for as long as the process lives; empty: it cannot be had.
+std::span<const std::byte> mapped(int fd, const ElfW(Phdr) & segment) {
+  if (fd < 0 || segment.p_filesz != segment.p_memsz) return {};
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t before = segment.p_offset % page;
+  void* const all = mmap(nullptr, segment.p_filesz + before, PROT_READ, MAP_PRIVATE, fd,
+                         static_cast<off_t>(segment.p_offset - before));
+  if (all == MAP_FAILED) return {};
+  return {static_cast<const std::byte*>(all) + before, segment.p_filesz};
 }
 
 }  // namespace
 
 loaded_code::loaded_code() {
-  const auto add = [](dl_phdr_info* library, std::size_t, void* to) {
-    auto& parts = *static_cast<std::vector<part>*>(to);
-    const std::string file = std::filesystem::path(library->dlpi_name).filename();
-    for (const ElfW(Phdr) & segment : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
-      if (!is_constant(segment)) continue;
-      const auto address = static_cast<std::uintptr_t>(library->dlpi_addr + segment.p_vaddr);
-      const auto* begin = reinterpret_cast<const std::byte*>(address);  // NOLINT: the loader's
-      parts.push_back(
-          {file.empty() ? "the runner" : file, begin, {begin, begin + segment.p_memsz}});
-    }
+  const auto one = [](dl_phdr_info* library, std::size_t, void* to) {
+    const std::string file = library->dlpi_name;
+    static_cast<loaded_code*>(to)->add(file.empty() ? "/proc/self/exe" : file, *library);
     return 0;
   };
-  dl_iterate_phdr(add, &parts_);
+  if (kMayRead) dl_iterate_phdr(one, this);
+}
+
+void loaded_code::add(const std::string& file, const dl_phdr_info& library) {
+  const descriptor opened(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string name =
+      file == "/proc/self/exe" ? "the runner" : std::filesystem::path(file).filename();
+  for (const ElfW(Phdr) & segment : std::span(library.dlpi_phdr, library.dlpi_phnum)) {
+    if (!is_code(segment) && segment.p_type != PT_GNU_RELRO) continue;
+    const auto address = static_cast<std::uintptr_t>(library.dlpi_addr + segment.p_vaddr);
+    const std::span loaded(reinterpret_cast<const std::byte*>(address),  // NOLINT: the loader's
+                           segment.p_memsz);
+    std::span<const std::byte> original;
+    if (is_code(segment)) original = mapped(opened.fd(), segment);
+    if (original.empty()) original = copies_.emplace_back(loaded.begin(), loaded.end());
+    parts_.push_back({name, loaded, original});
+  }
 }
 
 std::string loaded_code::changed() const {
   const auto differs = [](const part& p) {
-    return std::memcmp(p.copy.data(), p.begin, p.copy.size()) != 0;
+    return std::memcmp(p.loaded.data(), p.original.data(), p.loaded.size()) != 0;
   };
   const auto found = std::ranges::find_if(parts_, differs);
   return found == parts_.end() ? "" : found->library;
