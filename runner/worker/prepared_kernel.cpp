@@ -40,8 +40,8 @@ bool may_be_negative(data::content inside) {
 constexpr double kWarmSeconds = 0.002;
 
 // The speed of a kernel depends measurably on where its matrices are in physical memory, and an
-// allocator tends to return the same addresses again. An unused allocation of random size before
-// each matrix moves it.
+// allocator tends to return the same addresses again. An unused gap of random size before each
+// matrix moves it.
 std::size_t random_gap_bytes() {
   constexpr std::size_t kStep = 64 << 10, kMaxSteps = 128;
   static std::minstd_rand random{std::random_device{}()};
@@ -63,19 +63,6 @@ void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_prec
   destroy_instance();
   declared_ = declared;
   filled_ = p;
-  if (!matrices_.c || matrices_.problem != p || inputs_modified_) {
-    matrices_ = {};  // frees the old matrices before new ones are allocated
-    inputs_modified_ = false;
-    const auto make = [&](const data::matrix& x, const char* name) {
-      add_gap();
-      return std::make_unique<device_matrix>(backend_, x, name);
-    };
-    for (const named_operand& input : inputs_of(p))
-      matrices_.inputs.push_back(make(input.stored, input.name.data()));
-    matrices_.c = make(operands_of(p).c, "C");
-    matrices_.problem = p;
-    add_gap();  // before the workspace or the plugin's allocations
-  }
   workspace_bytes_ = plugin_.workspace_bytes(variant, p, device_.abi);
   if (workspace_bytes_ == UINT64_MAX)
     throw refusal{"error", "it cannot say how much workspace it needs"};
@@ -83,20 +70,63 @@ void prepared_kernel::prepare(std::uint32_t variant, const problem& p, kzoo_prec
     throw refusal{"error",
                   fmt::format("it asks for {} bytes of workspace, more than the device has",
                               workspace_bytes_)};
-  if (workspace_bytes_ > 0) workspace_ = make_workspace();
+  // What is not used again is freed before anything new is allocated.
+  const data::matrix workspace = workspace_spec(workspace_bytes_);
+  if (workspace_ && (spoiled_ || workspace_->spec().cols != workspace.cols)) workspace_.reset();
+  if (!matrices_.c || matrices_.problem != p || spoiled_) {
+    matrices_ = {};
+    spoiled_ = false;
+    if (backend_.faults_around())
+      make_matrices_apart(p);
+    else
+      make_matrices_together(p);
+    matrices_.problem = p;
+  }
+  if (workspace_bytes_ > 0 && !workspace_) workspace_ = make_workspace();
   plugin_.create(slot_, variant, p, device_.abi);
   variant_ = variant;
   place();
 }
 
-void prepared_kernel::add_gap() {
-  // Where an access around an allocation faults, there are no neighbours, and no need of gaps.
-  if (backend_.faults_around()) return;
-  const std::size_t bytes = random_gap_bytes();
-  matrices_.gaps.push_back(std::make_unique<device_memory>(backend_, bytes));
-  void* const words = matrices_.gaps.back()->get();
-  matrices_.poison.push_back({words, poison_spec(bytes)});
-  backend_.fill(words, matrices_.poison.back().spec);
+void prepared_kernel::make_matrices_apart(const problem& p) {
+  for (const named_operand& input : inputs_of(p))
+    matrices_.inputs.push_back(
+        std::make_unique<device_matrix>(backend_, input.stored, input.name.data()));
+  matrices_.c = std::make_unique<device_matrix>(backend_, operands_of(p).c, "C");
+}
+
+// One allocation, with gaps before and behind each: a driver takes as long for each allocation as
+// small matrices take for all else.
+void prepared_kernel::make_matrices_together(const problem& p) {
+  std::vector<data::matrix> all;
+  for (const named_operand& input : inputs_of(p)) all.push_back(input.stored);
+  all.push_back(operands_of(p).c);
+  std::vector<std::size_t> begins;
+  std::size_t bytes = random_gap_bytes();
+  for (const data::matrix& x : all) {
+    const std::size_t step = device_matrix::alignment(x);
+    begins.push_back((bytes + step - 1) / step * step);
+    bytes = begins.back() + device_matrix::bytes_with_zones(x) + random_gap_bytes();
+  }
+  matrices_.memory = std::make_unique<device_memory>(backend_, bytes);
+  const auto at = [&](std::size_t offset) {
+    return static_cast<char*>(matrices_.memory->get()) + offset;
+  };
+  std::size_t gap = 0;
+  const auto end_gap = [&](std::size_t end) {
+    matrices_.poison.push_back({at(gap), poison_spec(end - gap)});
+    backend_.fill(at(gap), matrices_.poison.back().spec);
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    end_gap(begins[i]);
+    auto made = std::make_unique<device_matrix>(backend_, all[i], at(begins[i]));
+    gap = begins[i] + device_matrix::bytes_with_zones(all[i]);
+    if (i + 1 < all.size())
+      matrices_.inputs.push_back(std::move(made));
+    else
+      matrices_.c = std::move(made);
+  }
+  end_gap(bytes);
 }
 
 std::unique_ptr<device_matrix> prepared_kernel::make_workspace() {
@@ -135,7 +165,6 @@ void prepared_kernel::refill(const problem& p, const std::string& move) {
   }
   place();
   matrices_.problem = filled_ = p;
-  inputs_modified_ = false;
 }
 
 run_report prepared_kernel::run(const run_request& how) {
@@ -146,7 +175,7 @@ run_report prepared_kernel::run(const run_request& how) {
   if (process_.loaded.insert(*variant_).second && backend_.stream() != nullptr)
     run_once(devices::start::idle, devices::other_streams::free, fresh());
   const devices::finished_run done = run_once(
-      how.idle_device ? devices::start::idle : devices::start::cold, devices::other_streams::free,
+      how.idle_device ? devices::start::idle : devices::start::held, devices::other_streams::free,
       how.fresh ? fresh() : [this] { return matrices_.problem.seed; });
   run_report report;
   report.ms = done.ms;
@@ -310,7 +339,6 @@ void prepared_kernel::destroy() {
 
 void prepared_kernel::destroy_instance() {
   if (std::exchange(variant_, std::nullopt)) plugin_.destroy(slot_);
-  workspace_.reset();
   moved_from_.clear();
 }
 
@@ -366,9 +394,8 @@ changes prepared_kernel::find_changes() {
   }
   found.c = with_zones(*matrices_.c, {});
   for (const data::changes& gap : rest) found.between += gap.inside + gap.outside;
-  // The next variant must not run on modified inputs.
-  for (const input_changes& input : found.inputs)
-    inputs_modified_ = inputs_modified_ || input.seen.any();
+  spoiled_ = spoiled_ || found.between > 0 || found.c.any() || found.workspace.any() ||
+             std::ranges::any_of(found.inputs, [](const auto& input) { return input.seen.any(); });
   return found;
 }
 

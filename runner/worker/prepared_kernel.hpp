@@ -42,7 +42,7 @@ class prepared_kernel {
   prepared_kernel& operator=(const prepared_kernel&) = delete;
 
   // Creates the instance, which is judged by what the variant declares. Matrices of the same
-  // problem are reused, unless a kernel modified them.
+  // problem are reused, and a workspace of the same size, unless a kernel spoiled one of them.
   void prepare(std::uint32_t variant, const problem& p, kzoo_precision declared);
   // Changes what the instance finds at its next run: the contents to those of `p`, which may differ
   // in seed and fill only, and the address of each matrix in `move` ("abcow", o all other operands,
@@ -67,16 +67,17 @@ class prepared_kernel {
   // The matrices of the problem that was prepared last.
   struct matrices {
     kzoo::problem problem;
+    std::unique_ptr<device_memory> memory;               // where they are, unless each has its own
     std::vector<std::unique_ptr<device_matrix>> inputs;  // those of inputs_of()
     std::unique_ptr<device_matrix> c;
-    std::vector<std::unique_ptr<device_memory>> gaps;  // between them, poisoned
-    std::vector<devices::filled_buffer> poison;        // what they hold
+    std::vector<devices::filled_buffer> poison;  // what the gaps between them hold
   };
 
   void destroy_instance();
   // Tells the instance where its matrices are.
   void place();
-  void add_gap();
+  void make_matrices_apart(const problem& p);
+  void make_matrices_together(const problem& p);
   std::unique_ptr<device_matrix> make_workspace();
   void mark_redzones(bool out_of_bounds);
   // Every run, judged or timed, goes through here: C and the workspace hold their initial contents,
@@ -116,7 +117,7 @@ class prepared_kernel {
   process::shared_memory& output_;
   history& process_;
   matrices matrices_;
-  bool inputs_modified_ = false;
+  bool spoiled_ = false;  // a kernel wrote to inputs, or around what it may write to
   std::vector<std::unique_ptr<device_matrix>> moved_from_;
   std::uint64_t workspace_bytes_ = 0;
   std::unique_ptr<device_matrix> workspace_;
