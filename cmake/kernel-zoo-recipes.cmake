@@ -115,6 +115,8 @@ function(kzoo_write_recipes folder include lib package exports)
   kzoo_write_recipe(cpu-xray CXX ${folder} ${include} ${lib} ${package} ${exports})
   if(KZOO_CUDA_ENABLED)
     kzoo_write_recipe(cuda CUDA ${folder} ${include} ${lib} ${package} ${exports})
+  else()
+    file(REMOVE ${folder}/cuda.toml) # of a configuration before
   endif()
 endfunction()
 

@@ -7,14 +7,49 @@ pinned_cuda=$root/scripts/cuda-13.0.txt
 user_cutlass=$user_folder/cutlass-4.2
 pinned_cutlass=$root/scripts/cutlass-4.2.txt
 
-# Prints the nvcc to build with; nothing where there is none.
+# Sets `nvcc` to the first that compiles here, '' where there is none, and `refused` to the first that
+# does not.
+nvcc='' refused=''
 find_nvcc() {
-  local candidate
+  local candidate fetched=''
+  ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt" || fetched=$user_toolkit/bin/nvcc
+  refused=''
   for candidate in "${CUDACXX-}" ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} \
-    ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"} nvcc /usr/local/cuda/bin/nvcc; do
-    [[ -n $candidate ]] && command -v "$candidate" && return
+    ${CUDA_PATH:+"$CUDA_PATH/bin/nvcc"} nvcc /usr/local/cuda/bin/nvcc "$fetched"; do
+    nvcc=$(command -v "$candidate") || continue
+    ! nvcc_works || return 0
+    refused=${refused:-$nvcc}
   done
-  ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt" || echo "$user_toolkit/bin/nvcc"
+  nvcc=''
+}
+
+# Whether `nvcc` compiles C++20 with its host compiler. That it does is kept in the build folder.
+nvcc_works() {
+  local pair known=$build/zoo.nvcc
+  pair="$(readlink -f "$nvcc") with $(cuda_host)"
+  ! grep -qxF "$pair" "$known" 2>/dev/null || return 0
+  mkdir -p "$build"
+  echo '__global__ void nothing() {}' >"$known.cu"
+  "$nvcc" -std=c++20 ${CUDAHOSTCXX:+-ccbin "$CUDAHOSTCXX"} -c -o "$known.o" "$known.cu" >"$log" 2>&1 || return 1
+  echo "$pair" >>"$known"
+}
+
+# "g++ 14.2.0": the host compiler that nvcc uses.
+cuda_host() {
+  local host=${CUDAHOSTCXX:-${NVCC_CCBIN:-g++}}
+  echo "$host $("$host" -dumpfullversion 2>/dev/null)"
+}
+
+say_refused() {
+  [[ -n $refused ]] || return 0
+  local words
+  words="$refused does not compile C++20 with $(cuda_host), so"
+  if [[ -n $nvcc ]]; then
+    say "$words $nvcc is used"
+  else
+    say "$words only the simulator is built: CUDAHOSTCXX names another g++ for it, and ./zoo setup --cuda" \
+      "fetches an nvcc that compiles with this one (530 MB, no root)"
+  fi
 }
 
 # Whether a program started now would see a GPU, in `gpu`, and in `capabilities` the compute
@@ -35,14 +70,14 @@ no_nvcc='there is a GPU here and no nvcc, so only the simulator runs; ./zoo setu
 no_nvcc+='one (530 MB, no root)'
 
 setup_cuda() {
-  local nvcc library
-  nvcc=$(find_nvcc)
+  local library
+  find_nvcc
   if [[ -n $nvcc && $nvcc != "$user_cuda"/* ]]; then
     say "there is an nvcc already, and it will be used: $nvcc"
     return
   fi
   [[ $(uname -sm) == 'Linux x86_64' ]] || fail "setup --cuda is for Linux on x86-64"
-  if [[ -z $nvcc ]]; then
+  if ! cmp -s "$pinned_cuda" "$user_cuda/pinned.txt"; then
     install_wheels 'nvcc 13.0, cuBLAS and NVTX (530 MB, unpacked 880)' "$user_cuda" "$pinned_cuda"
   fi
   # What nvcc and the linker look for, and wheels cannot hold: links.
@@ -50,7 +85,9 @@ setup_cuda() {
   for library in "$user_toolkit"/lib/*.so.*; do
     ln -sf "${library##*/}" "${library%.so.*}.so"
   done
-  say "nvcc is $user_toolkit/bin/nvcc; ./zoo finds it by itself"
+  nvcc=$user_toolkit/bin/nvcc
+  nvcc_works || fail "$nvcc does not compile with $(cuda_host): CUDAHOSTCXX names another g++ for it; see $log"
+  say "nvcc is $nvcc; ./zoo finds it by itself"
 }
 
 # Exports CUTLASS_PATH for CMake, where nobody has set it and ./zoo setup has fetched the headers.

@@ -20,7 +20,6 @@ distribution_packages() {
 
 install_distribution_packages() {
   local packages
-  mkdir -p "${log%/*}"
   read -ra packages <<<"$(distribution_packages)"
   install_packages "${packages[@]}"
 }

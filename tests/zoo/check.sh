@@ -103,11 +103,17 @@ S
 stand_in nvcc-stand-in <<'S'
 #!/usr/bin/env bash
 S
+stand_in old-nvcc <<'S'
+#!/usr/bin/env bash
+echo 'error: unsupported GNU version!'
+[[ ${CUDAHOSTCXX-} == older-g++ ]]
+S
 echo 'ID=debian VERSION_ID="12"' >"$work/etc/os-release"
 
 # zoo ARGUMENTS, in a fresh tree on a machine that NAME=VALUE words describe: `out` is what it
 # says, `calls` what it called, `code` its exit status. `through` is what it is started by.
 through=()
+zoo_of=tree
 zoo() {
   local machine=()
   while [[ ${1-} == *=* && $1 != -* ]]; do
@@ -116,8 +122,9 @@ zoo() {
   done
   : >"$work/calls"
   [[ -n ${keep-} ]] || rm -rf "${work:?}"/{tree/build,home}
+  mkdir -p "$work/home"
   code=0
-  out=$(cd "$work/tree" && "${through[@]}" env -i PATH="$work/bin" HOME="$work/home" CALLS="$work/calls" \
+  out=$(cd "$work/$zoo_of" && "${through[@]}" env -i PATH="$work/bin" HOME="$work/home" CALLS="$work/calls" \
     RUNNER="$runner" USER_ID=0 TERM=xterm "${machine[@]}" bash ./zoo "$@" 2>&1) || code=$?
   calls=$(cat "$work/calls")
 }
@@ -177,6 +184,22 @@ expect output "$out" '*runner submit ladder --device cpu --shards 4 -- --partiti
 what='a GPU that is hidden'
 zoo "$nvcc" CAPABILITY=9.0 CUDA_VISIBLE_DEVICES= run
 expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
+what='an nvcc that does not compile with the g++ that is here'
+old=CUDACXX=$work/bin/old-nvcc
+zoo "$old" run quick --device cpu
+expect calls "$calls" $'configure *-D KZOO_CUDA=OFF CUDACXX=*build --target runner\nbuild --target plugins_cpu'
+expect output "$out" "*old-nvcc does not compile C++20 with g++ 12.2.0,*CUDAHOSTCXX *./zoo setup --cuda*runner run quick*"
+expect lines "$(grep -c old-nvcc <<<"$out")" 1
+zoo "$old" CUDA_HOME="$work/toolkit" CUDAHOSTCXX=older-g++ build
+expect calls "$calls" "configure *CUDACXX=$work/bin/old-nvcc *"
+mkdir -p "$work/toolkit/bin"
+cp "$work/bin/nvcc-stand-in" "$work/toolkit/bin/nvcc"
+zoo "$old" run quick --device cpu
+expect calls "$calls" "configure *CUDACXX=$work/toolkit/bin/nvcc *"
+expect output "$out" "*old-nvcc does not compile C++20 with g++ 12.2.0, so $work/toolkit/bin/nvcc is used*"
+rm -r "$work/toolkit"
+zoo "$old" setup --cuda
+expect calls "$calls" 'pip *--require-hashes*/scripts/cuda-13.0.txt'
 what='a GPU without nvcc'
 zoo CAPABILITY=9.0 run
 expect calls "$calls" $'*build --target runner plugins_cpu\nbuild --target plugins_cpu'
@@ -242,6 +265,18 @@ zoo "$nvcc" build
 expect calls "$calls" 'build --target*'
 zoo "$nvcc" CAPABILITY=8.0 build
 expect calls "$calls" 'configure *--fresh*'
+what='a built tree that was copied'
+mkdir "$work/tree/elsewhere"
+cp -R "$work"/tree/{zoo,scripts,CMakePresets.json,configs,build} "$work/tree/elsewhere"
+zoo_of=tree/elsewhere
+zoo "$nvcc" CAPABILITY=8.0 build
+expect calls "$calls" 'configure *--fresh*'
+rm "$work/tree/elsewhere/build/release/zoo.configured"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$work/tree" >"$work/tree/elsewhere/build/release/CMakeCache.txt"
+zoo "$nvcc" CAPABILITY=8.0 build
+expect calls "$calls" 'configure *--fresh*'
+rm -rf "$work/tree/elsewhere"
+zoo_of=tree
 keep=
 
 what='build NAME'
@@ -253,6 +288,20 @@ expect code "$code" 2
 zoo build --every
 expect output "$out" '*build takes --all*'
 expect code "$code" 2
+
+what='no home folder'
+zoo HOME= validate naive
+expect output "$out" '*runner validate naive'
+zoo HOME="$work/nobody" setup --cutlass
+expect output "$out" "*fetching * into $work/tree/build/home/.local/share/kernel-zoo/*"
+what='a tree that cannot be written'
+rm -rf "$work/tree/build/release"
+: >"$work/tree/build/release"
+keep=yes
+zoo run
+expect output "$out" "zoo: $work/tree/build/release cannot be written, *copy this tree to a folder of yours"
+expect code "$code" 2
+keep=
 
 what='packages'
 zoo MISSING='libboost1.81-dev cmake' setup
@@ -374,7 +423,7 @@ zoo wheel here there
 expect output "$out" "*wheel takes --cuda, a folder or nothing, not 'here there'*"
 expect code "$code" 2
 zoo wheel --cuda
-expect output "$out" '*no nvcc here, which ./zoo setup --cuda fetches*'
+expect output "$out" '*no nvcc here that works, which ./zoo setup --cuda fetches*'
 expect code "$code" 2
 
 what='a build that fails'
