@@ -2,6 +2,7 @@
 
 #include "devices/devices.hpp"
 #include "os/files.hpp"
+#include "os/folders.hpp"
 #include "os/printable.hpp"
 #include "process/command.hpp"
 
@@ -99,7 +100,7 @@ process::command_result run_compiler(const std::vector<std::string>& command,
     throw not_written(fmt::format(
         "the compiler could not write its output: {}. It writes below {} (XDG_CACHE_HOME) and {} "
         "(TMPDIR); make room there, or name other folders",
-        no_room, folder.parent_path().string(), std::filesystem::temp_directory_path().string()));
+        no_room, folder.parent_path().string(), temporary_files().string()));
   }
   if (result.exceeded.empty() && !result.hung) result.exceeded = exceeded_in(result, confined);
   return result;

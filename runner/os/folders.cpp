@@ -1,5 +1,7 @@
 #include "os/folders.hpp"
 
+#include "os/files.hpp"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -61,8 +63,13 @@ void remove_abandoned(const fs::path& parent) {
   }
 }
 
+[[noreturn]] void refuse_temporary(const std::string& folder, const std::error_code& why) {
+  throw not_written("temporary files cannot be made in " + folder + ": " + why.message() +
+                    "; set TMPDIR to a folder where you may write");
+}
+
 fs::path swept_parent() {
-  fs::path parent = fs::temp_directory_path();
+  fs::path parent = temporary_files();
   static std::once_flag once;
   std::call_once(once, remove_abandoned, parent);
   return parent;
@@ -70,9 +77,19 @@ fs::path swept_parent() {
 
 }  // namespace
 
-temporary_folder::temporary_folder() : temporary_folder(swept_parent() / kPrefix) {
+fs::path temporary_files() {
+  std::error_code fault;
+  fs::path folder = fs::temp_directory_path(fault);
+  if (!fault) return folder;
+  const char* const given = std::getenv("TMPDIR");
+  refuse_temporary(given != nullptr ? given : "/tmp", fault);
+}
+
+temporary_folder::temporary_folder() try : temporary_folder(swept_parent() / kPrefix) {
   in_use_ = open_folder(path_);
   lock(in_use_);
+} catch (const std::system_error& e) {
+  refuse_temporary(temporary_files().string(), e.code());
 }
 
 temporary_folder::temporary_folder(const std::filesystem::path& prefix) {

@@ -12,7 +12,7 @@ namespace kzoo {
 class temporary_folder {
  public:
   // kernel-zoo-XXXXXX where temporary files are kept: in TMPDIR, else in /tmp. Removes those there
-  // of this user whose process was killed. Throws std::system_error.
+  // of this user whose process was killed. Throws not_written, with TMPDIR in its words.
   temporary_folder();
   // Its path is the prefix and six characters. Throws std::system_error.
   explicit temporary_folder(const std::filesystem::path& prefix);
@@ -26,6 +26,9 @@ class temporary_folder {
   std::filesystem::path path_;
   descriptor in_use_;  // a lock on the folder
 };
+
+// Where temporary files are kept. Throws not_written if it is no folder.
+std::filesystem::path temporary_files();
 
 // A folder of the user's, by the XDG Base Directory Specification: what the variable names, such as
 // XDG_CACHE_HOME, else this folder in HOME. Relative paths are ignored.

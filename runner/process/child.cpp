@@ -74,7 +74,7 @@ child::child(std::vector<std::string> arguments, const output_log& log, const co
   std::vector<std::string> settings;
   if (!setting.empty()) settings.push_back(setting);
   // A profiler has its files in the temporary folder of all.
-  std::filesystem::path own = std::filesystem::temp_directory_path();
+  std::filesystem::path own = temporary_files();
   if (!has_profiler()) settings.push_back("TMPDIR=" + (own = temporary_.emplace().path()).string());
   arguments.insert(arguments.begin(), "runner");
   std::optional<confinement> with_own;

@@ -33,6 +33,8 @@ std::string errno_words() { return std::generic_category().message(errno); }
 
 constexpr int kNew = O_CREAT | O_EXCL;
 
+constexpr const char* kElsewhere = "; --journal FILE names another place, --no-journal stores none";
+
 // Who began to write the journal, or went on with it last.
 std::string writer_of(const fs::path& file) {
   std::string words = "another run";
@@ -58,7 +60,10 @@ int open_locked(const fs::path& file, int flags, const announce& waits = {}) {
   constexpr mode_t kForAllToRead = 0644;
   const int fd = open(file.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, kForAllToRead);
   if (fd < 0 && errno == EEXIST && flags == kNew) return -1;
-  if (fd < 0) input::refuse(file.string(), "cannot be opened for writing: " + errno_words());
+  if (fd < 0) {
+    input::refuse(file.string(), "cannot be opened for writing: " + errno_words() +
+                                     (flags == kNew ? kElsewhere : ""));
+  }
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
   const bool is_locked = errno == EWOULDBLOCK;
   if (is_locked && waits) {
@@ -76,7 +81,8 @@ void make_folder_of(const fs::path& file) {
   if (!file.has_parent_path()) return;
   fs::create_directories(file.parent_path(), fault);
   if (!fault) return;
-  input::refuse(file.parent_path().string(), "cannot be made, for the journal: " + fault.message());
+  input::refuse(file.parent_path().string(),
+                "cannot be made, for the journal: " + fault.message() + kElsewhere);
 }
 
 // Only this puts the directory entry of a new file on disk.

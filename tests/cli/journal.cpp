@@ -116,6 +116,10 @@ TEST_CASE("a journal is written where asked, and replaces no file", "[cli]") {
   CHECK(read_text(folder.path() / "x" / "j.jsonl") == before);
   CHECK(runner("small.toml --no-journal --journal y", in(folder)).code == 2);
   check_refused("small.toml --device cpu --json - --csv -", {"stdout"}, in(folder));
+  folder.write("results", "no folder");
+  for (const char* place : {"", " --journal results/j.jsonl"})
+    check_refused(std::string("small.toml --device cpu") + place, {"--no-journal stores none"},
+                  in(folder));
 }
 
 TEST_CASE("Ctrl-C ends the workers, keeps finished cells and says how to resume", "[cli]") {

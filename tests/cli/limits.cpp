@@ -53,6 +53,18 @@ TEST_CASE("more plugins than files may be open are refused before anything runs"
   }
 }
 
+TEST_CASE("without a place for temporary files a run says so", "[cli]") {
+  for (const char* place : {"/nowhere", "/proc"}) {
+    const auto ran = runner("quick --device cpu --sizes 8 --plugins serial --no-journal",
+                            "TMPDIR=" + std::string(place));
+    INFO(ran.out << ran.err);
+    CHECK(ran.code == 5);
+    CHECK_THAT(ran.err,
+               ContainsSubstring("temporary files cannot be made in " + std::string(place)) &&
+                   ContainsSubstring("set TMPDIR to a folder where you may write"));
+  }
+}
+
 TEST_CASE("without HOME a run works, and peaks have no place", "[cli]") {
   const std::string nowhere = "unset HOME XDG_CACHE_HOME KZOO_PEAKS;";
   const scratch_folder folder;
